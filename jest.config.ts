@@ -1,0 +1,47 @@
+/** @jest-config-loader esbuild-register */
+import type { Config } from 'jest'
+
+type Project = Exclude<NonNullable<Config['projects']>[number], string>
+
+const shared: Project = {
+  testEnvironment: 'node',
+  transform: {
+    '\\.[cm]?[jt]s$': [
+      '@swc/jest',
+      {
+        jsc: {
+          target: 'es2022',
+          parser: { syntax: 'typescript', decorators: true },
+          transform: { decoratorVersion: '2023-11' },
+        },
+        module: { type: 'commonjs' },
+      },
+    ],
+  },
+  // Fastify's `inject` requires cookie@2, which is ESM only; Jest on Node < 24.9 cannot require ESM.
+  transformIgnorePatterns: ['/node_modules/(?!(?:.*/node_modules/)?cookie/)'],
+  moduleNameMapper: {
+    '^@cattlegrid/core/decorator$': '<rootDir>/packages/core/src/decorator/index.ts',
+    '^@cattlegrid/(core|redis|http|express|fastify|testkit)$': '<rootDir>/packages/$1/src/index.ts',
+  },
+}
+
+const config: Config = {
+  projects: [
+    {
+      ...shared,
+      displayName: 'unit',
+      testMatch: ['<rootDir>/{packages,examples}/*/test/**/*.test.ts', '<rootDir>/test/**/*.test.ts'],
+      testPathIgnorePatterns: ['/node_modules/', '\\.int\\.test\\.ts$'],
+    },
+    {
+      ...shared,
+      displayName: 'integration',
+      testMatch: ['<rootDir>/{packages,examples}/*/test/**/*.int.test.ts', '<rootDir>/test/**/*.int.test.ts'],
+      globalSetup: '<rootDir>/test/redis-setup.ts',
+      globalTeardown: '<rootDir>/test/redis-teardown.ts',
+    },
+  ],
+  collectCoverageFrom: ['packages/*/src/**/*.ts'],
+}
+export default config
