@@ -1,0 +1,44 @@
+// The laws of the house that a compiler does not know, each a file under house/ with a test that breaks it.
+//
+//   node scripts/check-house.mjs [--root folder] [check …]     all checks, or those that are named
+import { resolve } from 'node:path'
+import { parseArgs } from 'node:util'
+import { checkBorders } from './house/borders.mjs'
+import { checkCycles } from './house/cycles.mjs'
+import { checkEscapes } from './house/escapes.mjs'
+import { checkLayers } from './house/layers.mjs'
+import { checkLua } from './house/lua.mjs'
+import { checkMaps } from './house/maps.mjs'
+import { checkNames } from './house/names.mjs'
+import { checkOptions } from './house/options.mjs'
+import { checkRuntime } from './house/runtime.mjs'
+import { checkSizes } from './house/sizes.mjs'
+import { checkWords } from './house/words.mjs'
+import { report } from './house/report.mjs'
+import { Tree } from './house/tree.mjs'
+
+const checks = {
+  layers: checkLayers,
+  borders: checkBorders,
+  cycles: checkCycles,
+  lua: checkLua,
+  names: checkNames,
+  runtime: checkRuntime,
+  escapes: checkEscapes,
+  sizes: checkSizes,
+  words: checkWords,
+  maps: checkMaps,
+  options: checkOptions,
+}
+
+const { values, positionals } = parseArgs({
+  options: { root: { type: 'string', default: resolve(import.meta.dirname, '..') } },
+  allowPositionals: true,
+})
+const chosen = positionals.length > 0 ? positionals : Object.keys(checks)
+const unknown = chosen.filter((name) => !Object.hasOwn(checks, name))
+if (unknown.length > 0)
+  throw new Error(`no check called ${unknown.join(', ')}; there are ${Object.keys(checks).join(', ')}`)
+
+const tree = new Tree(values.root)
+for (const name of chosen) report(name, await checks[name](tree))

@@ -1,0 +1,61 @@
+// Maps that are kept by hand name only what exists: trees in fenced blocks, relative links, `npm run` commands.
+import { posix } from 'node:path'
+
+const lineOf = (text, offset) => text.slice(0, offset).split('\n').length
+
+/**
+ * The paths of a drawn tree: the first word of a line below the words of less indented lines, box characters dropped.
+ * A block is a tree when it draws packages/; a first word without a slash or an extension continues the line above.
+ */
+function* pathsDrawn(block) {
+  if (!/^\W*packages\//m.test(block)) return
+  const above = []
+  let line = 0
+  for (const text of block.split('\n')) {
+    line += 1
+    const [, indent, name] = /^([\s│├└─|]*)(\.?[\w@{][\w@{},.*/-]*)/.exec(text) ?? []
+    if (name === undefined || !/\/$|\.\w+$/.test(name)) continue
+    while (above.length > 0 && above.at(-1).indent >= indent.length) above.pop()
+    const path = posix.join(above.at(-1)?.path ?? '', name)
+    if (name.endsWith('/')) above.push({ indent: indent.length, path })
+    if (!/[*{]/.test(path)) yield { path, line }
+  }
+}
+
+function* treeFaults(tree, file, text) {
+  for (const { 1: block, index } of text.matchAll(/^```(?:text|tree)?\n([\s\S]*?)^```/gm)) {
+    for (const { path, line } of pathsDrawn(block)) {
+      if (!tree.has(path))
+        yield {
+          file,
+          line: lineOf(text, index) + line,
+          message: `the tree names ${path}, which does not exist: draw what is there`,
+        }
+    }
+  }
+}
+
+function* linkFaults(tree, file, text) {
+  for (const { 1: target, index } of text.matchAll(/\]\((?!\w+:|#)([^)#\s]+)[^)]*\)/g)) {
+    const path = posix.join(posix.dirname(file), target)
+    if (!tree.has(path)) yield { file, line: lineOf(text, index), message: `a link to ${target}, which does not exist` }
+  }
+}
+
+function* commandFaults(tree, file, text) {
+  const { scripts = {} } = tree.json('package.json')
+  for (const { 1: name, index } of text.matchAll(/\bnpm run ([\w:-]+)/g)) {
+    if (!(name in scripts))
+      yield { file, line: lineOf(text, index), message: `npm run ${name} is no script of package.json` }
+  }
+}
+
+/** @param {import('./tree.mjs').Tree} tree @returns {import('./tree.mjs').Finding} */
+export function checkMaps(tree) {
+  const files = tree.matching(/\.md$|^\.ci\/run$/)
+  const faults = files.flatMap((file) => {
+    const text = tree.text(file)
+    return [...treeFaults(tree, file, text), ...linkFaults(tree, file, text), ...commandFaults(tree, file, text)]
+  })
+  return { looked: `${files.length} documents`, faults }
+}

@@ -1,0 +1,113 @@
+// What every house check looks at: the files of a repository, each read once and each source parsed once.
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join, posix } from 'node:path'
+import { parseSync } from 'oxc-parser'
+
+/** @typedef {{ file: string, line: number, message: string }} Fault */
+/** @typedef {{ looked: string, faults: Fault[] }} Finding   `looked` says at what, so that a check that sees nothing shows */
+
+const skipped = new Set(['node_modules', 'dist', 'coverage', '.git'])
+
+function* filesBelow(root, folder) {
+  for (const entry of readdirSync(join(root, folder), { withFileTypes: true })) {
+    const path = posix.join(folder, entry.name)
+    if (!entry.isDirectory()) yield path
+    else if (!skipped.has(entry.name)) yield* filesBelow(root, path)
+  }
+}
+
+/** Calls `visit(node, parent, key)` for every node below, outermost first; `false` leaves out what is below that node. */
+export function walk(node, visit, parent, key) {
+  if (Array.isArray(node)) for (const child of node) walk(child, visit, parent, key)
+  else if (typeof node?.type === 'string' && visit(node, parent, key) !== false) {
+    for (const name in node) if (typeof node[name] === 'object') walk(node[name], visit, node, name)
+  }
+}
+
+/** Where a module is named: `import`, `export … from`, `import()`, `import('…').Type`, `import x = require()`, `require()`. */
+function moduleName(node) {
+  switch (node.type) {
+    case 'ImportDeclaration':
+    case 'ExportAllDeclaration':
+    case 'ExportNamedDeclaration':
+    case 'ImportExpression':
+    case 'TSImportType':
+      return node.source
+    case 'TSExternalModuleReference':
+      return node.expression
+    case 'CallExpression':
+      return node.callee.name === 'require' ? node.arguments[0] : undefined
+    default:
+      return undefined
+  }
+}
+
+export class Tree {
+  #texts = new Map()
+  #modules = new Map()
+
+  constructor(root) {
+    this.root = root
+    this.files = [...filesBelow(root, '.')].toSorted()
+  }
+
+  has(path) {
+    return existsSync(join(this.root, path))
+  }
+
+  /** The files whose path matches. */
+  matching(pattern) {
+    return this.files.filter((file) => pattern.test(file))
+  }
+
+  text(file) {
+    if (!this.#texts.has(file)) this.#texts.set(file, readFileSync(join(this.root, file), 'utf8'))
+    return this.#texts.get(file)
+  }
+
+  json(file) {
+    return JSON.parse(this.text(file))
+  }
+
+  /** The line of an offset, from 1. */
+  lineAt(file, offset) {
+    return this.text(file).slice(0, offset).split('\n').length
+  }
+
+  fault(file, offset, message) {
+    return { file, line: this.lineAt(file, offset), message }
+  }
+
+  /** `{ program, comments, imports }` of a source; an import is `{ specifier, offset, target }`. */
+  module(file) {
+    if (!this.#modules.has(file)) this.#modules.set(file, this.#parse(file))
+    return this.#modules.get(file)
+  }
+
+  #parse(file) {
+    const { program, comments, errors } = parseSync(file, this.text(file))
+    if (errors.length > 0) throw new Error(`${file} cannot be parsed: ${errors[0].message}`)
+    const imports = []
+    walk(program, (node) => {
+      const specifier = moduleName(node)?.value
+      if (typeof specifier !== 'string') return
+      imports.push({ specifier, offset: node.start, target: this.#resolve(file, specifier) })
+    })
+    return { program, comments, imports }
+  }
+
+  /** The repository's own file that a specifier names; `undefined` for a library. */
+  #resolve(file, specifier) {
+    if (specifier.startsWith('.')) return posix.join(posix.dirname(file), specifier)
+    return publishedEntry(this, specifier)
+  }
+}
+
+/** The source behind `@cattlegrid/name` or `@cattlegrid/name/sub`, read from the `exports` of its package.json. */
+export function publishedEntry(tree, specifier) {
+  const [, name, rest] = /^@cattlegrid\/([^/]+)(\/.*)?$/.exec(specifier) ?? []
+  const manifest = `packages/${name}/package.json`
+  if (name === undefined || !tree.has(manifest)) return undefined
+  const built = tree.json(manifest).exports?.[`.${rest ?? ''}`]?.import?.default
+  return built?.replace(/^\.\/dist\/esm\/(.*)\.js$/, `packages/${name}/src/$1.ts`)
+}
