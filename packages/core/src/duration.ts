@@ -1,0 +1,43 @@
+import { parse } from '@lukeed/ms'
+import { InvalidOptionError } from './errors.ts'
+
+/** A length of time: a number is milliseconds; a text is a number with its unit, such as `'250ms'`, `'30s'`, `'5m'`, `'2h'`, `'1d'`. */
+export type Duration = number | `${number}${'ms' | 's' | 'm' | 'h' | 'd'}`
+
+/** An amount of memory: a number is bytes; in a text `kb`, `mb` and `gb` are 1024, 1024² and 1024³ bytes. */
+export type ByteSize = number | `${number}${'b' | 'kb' | 'mb' | 'gb'}`
+
+const DURATION = /^\d+(?:\.\d+)?(?:ms|s|m|h|d)$/
+const BYTE_SIZE = /^(\d+(?:\.\d+)?)(b|kb|mb|gb)$/
+const BYTES: Readonly<Record<string, number>> = { b: 1, kb: 1024, mb: 1024 ** 2, gb: 1024 ** 3 }
+
+/** What `duration` takes, for error messages. */
+export const DURATION_FORM = "milliseconds as a number, or a text such as '250ms', '30s', '5m', '2h', '1d'"
+/** What `byteSize` takes, for error messages. */
+export const BYTE_SIZE_FORM = "bytes as a number, or a text such as '512b', '64kb', '16mb', '1gb'"
+
+/** The milliseconds of a duration, or NaN when `value` is none. */
+export function parseDuration(value: unknown): number {
+  if (typeof value === 'number') return value >= 0 ? value : Number.NaN
+  if (typeof value !== 'string' || !DURATION.test(value)) return Number.NaN
+  return parse(value) ?? Number.NaN
+}
+
+/** The bytes of a size, or NaN when `value` is none. */
+export function parseByteSize(value: unknown): number {
+  if (typeof value === 'number') return value >= 0 ? value : Number.NaN
+  const match = typeof value === 'string' ? BYTE_SIZE.exec(value) : null
+  return match === null ? Number.NaN : Math.round(Number(match[1]) * (BYTES[match[2] ?? ''] ?? Number.NaN))
+}
+
+/**
+ * Turns a setting, for example an environment variable, into milliseconds.
+ *
+ * @throws InvalidOptionError when `text` has no unit or is no duration.
+ */
+export function duration(text: string): number {
+  const milliseconds = typeof text === 'string' ? parseDuration(text) : Number.NaN
+  if (!Number.isFinite(milliseconds))
+    throw new InvalidOptionError('duration', text, "a text such as '250ms', '30s', '5m', '2h', '1d'")
+  return milliseconds
+}

@@ -1,0 +1,40 @@
+/**
+ * The identity of an entry at its store: compared for equality, never ordered. A shared store returns the raw bytes that stand at that
+ * place, one character a byte, also of a record that is not ours, so that an acquire can tell "changed since I looked".
+ */
+export type Version = string
+
+/** Nothing was there. */
+export const NO_VERSION: Version = ''
+
+/** The moments that rule an entry from its commit on; all ms. */
+export interface Windows {
+  /** Fresh for this long, jitter already taken off. */
+  readonly ttl: number
+  /** After `ttl`: may be served at once while one leader refreshes behind. */
+  readonly staleWhileRevalidate: number
+  /** After `ttl`: may be served when a load fails, is slow, or the key is cooling. */
+  readonly staleIfError: number
+}
+
+/** What a leader or a `set` hands to the store. */
+export interface NewEntry extends Windows {
+  readonly value: unknown
+  /** How long the load took, ms. */
+  readonly loadTime: number
+  readonly tags: readonly string[]
+}
+
+/** A cached value as this process sees it: every moment is on the process's own monotonic clock, so no host's time of day matters. */
+export interface Entry {
+  readonly value: unknown
+  readonly version: Version
+  /** When it was committed. */
+  readonly bornAt: number
+  /** When it stops being fresh; the stale windows count from here. */
+  readonly freshUntil: number
+  readonly staleWhileRevalidate: number
+  readonly staleIfError: number
+  /** How long its load took, ms. */
+  readonly loadTime: number
+}

@@ -1,0 +1,133 @@
+import { inspect } from 'node:util'
+
+/** The stable name of each error; `docs/errors.md` has a heading for every one. */
+export type ErrorCode =
+  | 'CATTLEGRID_INVALID_OPTION'
+  | 'CATTLEGRID_INVALID_KEY'
+  | 'CATTLEGRID_LOAD_FAILED'
+  | 'CATTLEGRID_LOAD_TIMEOUT'
+  | 'CATTLEGRID_WAIT_TIMEOUT'
+  | 'CATTLEGRID_STORE_AWAY'
+  | 'CATTLEGRID_REENTRANT'
+  | 'CATTLEGRID_LEASE_LOST'
+  | 'CATTLEGRID_CLOSED'
+
+const BRAND = Symbol.for('cattlegrid.error')
+
+/** The base of every error that the library makes. Recognise one with `isCattlegridError`: two copies of the package share no class. */
+export class CattlegridError extends Error {
+  readonly code: ErrorCode
+
+  constructor(code: ErrorCode, message: string, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause })
+    this.code = code
+    this.name = new.target.name
+    Object.defineProperty(this, BRAND, { value: true })
+  }
+}
+
+/** Whether `error` was made by this library, in whichever copy of it, and, with `code`, whether it is that one. */
+export function isCattlegridError(error: unknown, code?: ErrorCode): error is CattlegridError {
+  if (typeof error !== 'object' || error === null || !(BRAND in error)) return false
+  return code === undefined || ('code' in error && error.code === code)
+}
+
+/** An option has a value it cannot have, or a name nobody knows. Nothing was changed. */
+export class InvalidOptionError extends CattlegridError {
+  readonly option: string
+  readonly value: unknown
+  readonly accepted: string
+
+  constructor(option: string, value: unknown, accepted: string) {
+    const shown = inspect(value, { depth: 0, breakLength: Infinity, maxStringLength: 80 })
+    super('CATTLEGRID_INVALID_OPTION', `Option '${option}' is ${shown}; accepted: ${accepted}.`)
+    this.option = option
+    this.value = value
+    this.accepted = accepted
+  }
+}
+
+/** A key is no string, or longer than a key may be. */
+export class InvalidKeyError extends CattlegridError {
+  constructor(key: unknown, accepted: string) {
+    const shown = typeof key === 'string' ? `a string of ${key.length} characters` : inspect(key, { depth: 0 })
+    super('CATTLEGRID_INVALID_KEY', `The key is ${shown}; accepted: ${accepted}.`)
+  }
+}
+
+/** What travels of a loader's error to other processes. The message stays at home: messages hold SQL and hosts. */
+export interface Failure {
+  /** The error's `name`, or the type of what was thrown. */
+  readonly name: string
+  /** The error's `code`, where it has one. */
+  readonly code?: string | undefined
+}
+
+/** The last load of the key failed, here or in another process, and the key is cooling: nobody loads it until `retryAfter` has passed. */
+export class LoadFailedError extends CattlegridError {
+  readonly key: string
+  /** How many loads in a row have failed. */
+  readonly attempts: number
+  /** When a load may be tried again, ms from the moment of the error. */
+  readonly retryAfter: number
+  override readonly cause: Failure
+
+  constructor(key: string, attempts: number, retryAfter: number, failure: Failure) {
+    const reason = failure.code === undefined ? failure.name : `${failure.name} ${failure.code}`
+    const message = `The load of '${key}' failed (${reason}, attempt ${attempts}); the next may run in ${Math.ceil(retryAfter)} ms.`
+    super('CATTLEGRID_LOAD_FAILED', message)
+    this.key = key
+    this.attempts = attempts
+    this.retryAfter = retryAfter
+    this.cause = failure
+  }
+}
+
+/** A load did not end within `loadTimeout`. Its `signal` was aborted and the lease handed back. */
+export class LoadTimeoutError extends CattlegridError {
+  constructor(key: string, timeout: number) {
+    super('CATTLEGRID_LOAD_TIMEOUT', `The load of '${key}' did not end within loadTimeout (${timeout} ms).`)
+  }
+}
+
+/** A call waited for another process's load for its whole `waitTimeout` and had no stale value to fall back on. */
+export class WaitTimeoutError extends CattlegridError {
+  constructor(key: string, timeout: number) {
+    super('CATTLEGRID_WAIT_TIMEOUT', `No value of '${key}' arrived within waitTimeout (${timeout} ms).`)
+  }
+}
+
+/** The store did not answer. Thrown by writes and invalidations only; whether they were applied is unknown. */
+export class StoreAwayError extends CattlegridError {
+  /** The store may have executed the step, although no answer came. */
+  readonly maybeApplied: boolean = true
+
+  constructor(step: string, key: string, cause: unknown) {
+    super(
+      'CATTLEGRID_STORE_AWAY',
+      `The store did not answer the ${step} of '${key}'; whether it was applied is unknown.`,
+      cause,
+    )
+  }
+}
+
+/** A loader asked for a key that it is loading itself: waiting for it would never end. */
+export class ReentrantLoadError extends CattlegridError {
+  constructor(chain: readonly string[]) {
+    super('CATTLEGRID_REENTRANT', `A loader asks for a key that it is loading: ${chain.join(' → ')}.`)
+  }
+}
+
+/** The reason of `load.signal` when the lease was lost and no caller waits for the load. */
+export class LeaseLostError extends CattlegridError {
+  constructor(key: string) {
+    super('CATTLEGRID_LEASE_LOST', `The lease of '${key}' was lost and no caller waits for its load.`)
+  }
+}
+
+/** The cache is closed, or closed while the call was waiting. */
+export class ClosedError extends CattlegridError {
+  constructor() {
+    super('CATTLEGRID_CLOSED', 'The cache is closed.')
+  }
+}

@@ -1,0 +1,71 @@
+export type { Cache, ReadResult } from './cache.ts'
+export { type Codec, json, type OpenCodec, raw, structured } from './codec.ts'
+export { type ByteSize, type Duration, duration } from './duration.ts'
+export type { Entry, NewEntry, Version, Windows } from './entry.ts'
+export { NO_VERSION } from './entry.ts'
+export {
+  CattlegridError,
+  ClosedError,
+  type ErrorCode,
+  type Failure,
+  InvalidKeyError,
+  InvalidOptionError,
+  isCattlegridError,
+  LeaseLostError,
+  LoadFailedError,
+  LoadTimeoutError,
+  ReentrantLoadError,
+  StoreAwayError,
+  WaitTimeoutError,
+} from './errors.ts'
+export type { CacheEvents, EventName, Listener } from './events.ts'
+export type { Lease } from './lease/lease.ts'
+export type { Abandoned, KeepOptions, Load, Loader, Outcome, UncacheableOptions } from './load.ts'
+export {
+  booleanRule,
+  byteSizeRule,
+  checkOptions,
+  countRule,
+  durationRule,
+  fractionRule,
+  functionRule,
+  INVALID,
+  nestedRule,
+  objectRule,
+  oneOfRule,
+  type OptionRule,
+  type OptionRules,
+  orFalse,
+  type Parsed,
+  textRule,
+} from './option-check.ts'
+export type {
+  CacheOptions,
+  CallOptions,
+  CloseOptions,
+  FailureCooldownOptions,
+  GetOptions,
+  LeaseOptions,
+  LoadOptions,
+  MemoryStoreOptions,
+  ReadOptions,
+  SetOptions,
+  WrapOptions,
+} from './options.ts'
+export type { Lookup } from './refresh.ts'
+export { type CancelTimer, type Runtime, systemRuntime } from './runtime.ts'
+export type {
+  Acquire,
+  AcquireRequest,
+  Away,
+  Commit,
+  Done,
+  Ending,
+  Inspection,
+  Notice,
+  Read,
+  Refused,
+  Store,
+  Unkeepable,
+  Unreadable,
+} from './store/store.ts'

@@ -1,0 +1,128 @@
+import { closest, distance } from 'fastest-levenshtein'
+import { BYTE_SIZE_FORM, DURATION_FORM, parseByteSize, parseDuration } from './duration.ts'
+import { InvalidOptionError } from './errors.ts'
+
+/** Returns what the option means (ms, bytes, itself), or `INVALID` when the value is none it can have. */
+export interface OptionRule<T> {
+  readonly accepted: string
+  parse(value: unknown): T | typeof INVALID
+}
+
+/** A rule's word for "not this". */
+export const INVALID: unique symbol = Symbol('invalid')
+
+/** A rule for every option of one interface; the compiler asks for each key. */
+export type OptionRules<O> = { readonly [K in keyof Required<O>]: OptionRule<unknown> }
+
+/** What the rules make of the options: each parsed value, or undefined where the option was not given. */
+export type Parsed<R> = { readonly [K in keyof R]: R[K] extends OptionRule<infer T> ? T | undefined : never }
+
+/**
+ * Checks an options object against its rules and returns the parsed values.
+ *
+ * @param owner the name to put before the option in an error, such as `createCache`.
+ * @throws InvalidOptionError for the first option that is unknown or has a value it cannot have.
+ */
+export function checkOptions<R extends OptionRules<object>>(owner: string, options: unknown, rules: R): Parsed<R> {
+  const parsed: Record<string, unknown> = {}
+  if (options === undefined) return parsed as Parsed<R>
+  if (typeof options !== 'object' || options === null || Array.isArray(options)) {
+    throw new InvalidOptionError(owner, options, 'an object with options')
+  }
+  for (const [name, value] of Object.entries(options)) {
+    if (!Object.hasOwn(rules, name)) throw unknownOption(owner, name, value, Object.keys(rules))
+    if (value !== undefined)
+      parsed[name] = parseOption(`${owner}.${name}`, value, (rules as Record<string, OptionRule<unknown>>)[name])
+  }
+  return parsed as Parsed<R>
+}
+
+function parseOption(path: string, value: unknown, rule: OptionRule<unknown> | undefined): unknown {
+  const result = rule?.parse(value)
+  if (rule === undefined || result === INVALID) throw new InvalidOptionError(path, value, rule?.accepted ?? 'nothing')
+  return result
+}
+
+function unknownOption(owner: string, name: string, value: unknown, known: readonly string[]): InvalidOptionError {
+  const nearest = closest(name, known)
+  const hint = distance(name, nearest) <= Math.max(2, name.length / 3) ? `did you mean '${nearest}'? ` : ''
+  return new InvalidOptionError(`${owner}.${name}`, value, `${hint}known options are ${known.join(', ')}`)
+}
+
+/** A length of time, in ms after parsing; from `min` to `max` ms. */
+export function durationRule(min: number, max: number = 2 ** 47): OptionRule<number> {
+  return {
+    accepted: `${DURATION_FORM}; from ${min} to ${max} ms`,
+    parse: (value) => within(parseDuration(value), min, max),
+  }
+}
+
+/** An amount of memory, in bytes after parsing. */
+export function byteSizeRule(min: number): OptionRule<number> {
+  return {
+    accepted: `${BYTE_SIZE_FORM}, at least ${min}`,
+    parse: (value) => within(parseByteSize(value), min, Number.MAX_SAFE_INTEGER),
+  }
+}
+
+export function countRule(min: number): OptionRule<number> {
+  return {
+    accepted: `a whole number, at least ${min}`,
+    parse: (value) => (Number.isSafeInteger(value) ? within(Number(value), min, Number.MAX_SAFE_INTEGER) : INVALID),
+  }
+}
+
+/** A number in [0, 1). */
+export const fractionRule: OptionRule<number> = {
+  accepted: 'a fraction from 0 up to, but not including, 1',
+  parse: (value) => (typeof value === 'number' && value >= 0 && value < 1 ? value : INVALID),
+}
+
+export const booleanRule: OptionRule<boolean> = {
+  accepted: 'true or false',
+  parse: (value) => (typeof value === 'boolean' ? value : INVALID),
+}
+
+export function functionRule<F extends (...args: never[]) => unknown>(accepted: string): OptionRule<F> {
+  return { accepted, parse: (value) => (typeof value === 'function' ? (value as F) : INVALID) }
+}
+
+export function oneOfRule<const T extends readonly string[]>(...values: T): OptionRule<T[number]> {
+  return {
+    accepted: values.map((value) => `'${value}'`).join(' or '),
+    parse: (value) => (values.includes(value as string) ? (value as T[number]) : INVALID),
+  }
+}
+
+export function textRule(accepted: string, pattern: RegExp): OptionRule<string> {
+  return { accepted, parse: (value) => (typeof value === 'string' && pattern.test(value) ? value : INVALID) }
+}
+
+/** An object of somebody else's, recognised by the methods it must have. */
+export function objectRule<T extends object>(
+  accepted: string,
+  ...methods: readonly (keyof T & string)[]
+): OptionRule<T> {
+  const fits = (value: unknown): value is T =>
+    typeof value === 'object' &&
+    value !== null &&
+    methods.every((name) => typeof (value as Record<string, unknown>)[name] === 'function')
+  return { accepted, parse: (value) => (fits(value) ? value : INVALID) }
+}
+
+/** The option may also be `false`: off. */
+export function orFalse<T>(rule: OptionRule<T>): OptionRule<T | false> {
+  return { accepted: `${rule.accepted}, or false`, parse: (value) => (value === false ? false : rule.parse(value)) }
+}
+
+/** Options inside an option: the nested rules name the full path in their errors. */
+export function nestedRule<R extends OptionRules<object>>(owner: string, rules: R): OptionRule<Parsed<R>> {
+  return {
+    accepted: `an object with ${Object.keys(rules).join(', ')}`,
+    parse: (value) => checkOptions(owner, value, rules),
+  }
+}
+
+function within(value: number, min: number, max: number): number | typeof INVALID {
+  return value >= min && value <= max ? value : INVALID
+}

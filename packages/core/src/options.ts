@@ -1,0 +1,120 @@
+import type { Codec } from './codec.ts'
+import type { ByteSize, Duration } from './duration.ts'
+import type { Runtime } from './runtime.ts'
+import type { Store } from './store/store.ts'
+
+/** How long a lease lives, and how long it may be kept alive. */
+export interface LeaseOptions {
+  /** Renewed at a third of this while the loader runs; a dead leader blocks its key for at most its rest. Default: `'5s'`. */
+  readonly duration?: Duration | undefined
+  /** No renewal leads past this, counted from the grant: a hung loader loses the key. Default: `loadTimeout` + `duration`. */
+  readonly maxHold?: Duration | undefined
+}
+
+/** The fleet-wide pause after a failed load. */
+export interface FailureCooldownOptions {
+  /** After the first failure. Default: `'100ms'`. */
+  readonly min?: Duration | undefined
+  /** Doubled with every failure in a row up to this. Default: `'5s'`. */
+  readonly max?: Duration | undefined
+}
+
+/** What the cache and a single call both may set; a call's word comes first. */
+export interface LoadOptions {
+  /** Fresh for. No default: the cache or the call must give it. */
+  readonly ttl?: Duration | undefined
+  /** With only a `staleIfError` value in hand a caller waits this long for the load, then gets it; the load goes on behind. `false` waits for the outcome. Default: `'1s'`. */
+  readonly softTimeout?: Duration | false | undefined
+  /** Shortens `ttl` at random by up to this fraction, once per commit, so that entries do not expire together. Default: 0. */
+  readonly jitter?: number | undefined
+  /** Aborts `load.signal`, counts as a failure and hands the lease back. Default: `'30s'`. */
+  readonly loadTimeout?: Duration | undefined
+  /** The time a call may spend as a follower, over all re-elections; then a stale value of any allowed window, else `WaitTimeoutError`. Default: `'10s'`. */
+  readonly waitTimeout?: Duration | undefined
+  /** The lease of a load. Default: 5 s, renewed up to `loadTimeout` + 5 s. */
+  readonly lease?: LeaseOptions | undefined
+  /** The pause after a failed load, for the whole fleet. Default: 100 ms, doubling up to 5 s. */
+  readonly failureCooldown?: FailureCooldownOptions | undefined
+  /** Which errors cool the key down; others go to the flight's callers and hand the lease over. Default: every error. */
+  readonly isFailure?: ((error: unknown) => boolean) | undefined
+}
+
+/** Options of `createCache`. */
+export interface CacheOptions extends LoadOptions {
+  /** Where entries and leases live. Default: `memoryStore({ maxEntries: 10_000 })`. */
+  readonly store?: Store | undefined
+  /** How values become bytes in a shared store. Default: `json`. */
+  readonly codec?: Codec | undefined
+  /** After `ttl`: served at once while one leader refreshes behind. Default: 0. */
+  readonly staleWhileRevalidate?: Duration | undefined
+  /** After `ttl`: served when the load fails, times out, is slow, or the key is cooling. Default: 0. */
+  readonly staleIfError?: Duration | undefined
+  /** Time, timers, randomness and tokens: for tests. Default: the process's own. */
+  readonly runtime?: Runtime | undefined
+}
+
+/** Options of `getOrSet`, `lookup` and `wrap`. A call may be stricter than an entry's own windows, never laxer. */
+export interface CallOptions<V = unknown> extends LoadOptions {
+  /** How this key's value becomes bytes. Default: the cache's. */
+  readonly codec?: Codec<NoInfer<V>> | undefined
+  /** The window that this call's load commits with; `false`: this call accepts no such value. Default: the cache's. */
+  readonly staleWhileRevalidate?: Duration | false | undefined
+  /** The window that this call's load commits with; `false`: this call accepts no such value. Default: the cache's. */
+  readonly staleIfError?: Duration | false | undefined
+  /** An older entry is not good enough for this call. Default: no limit. */
+  readonly maxAge?: Duration | undefined
+  /** Ends this caller's wait, not the load that others wait for. Default: none. */
+  readonly signal?: AbortSignal | undefined
+}
+
+/** Options of `set`. */
+export interface SetOptions<V = unknown> {
+  /** Fresh for. Default: the cache's. */
+  readonly ttl?: Duration | undefined
+  /** After `ttl`: served at once while one leader refreshes behind. Default: the cache's. */
+  readonly staleWhileRevalidate?: Duration | undefined
+  /** After `ttl`: served when a load fails. Default: the cache's. */
+  readonly staleIfError?: Duration | undefined
+  /** Shortens `ttl` at random by up to this fraction. Default: the cache's. */
+  readonly jitter?: number | undefined
+  /** How this key's value becomes bytes. Default: the cache's. */
+  readonly codec?: Codec<NoInfer<V>> | undefined
+}
+
+/** Options of `get`. */
+export interface GetOptions<V = unknown> {
+  /** Whether a value inside one of its stale windows will do. Default: false. */
+  readonly stale?: boolean | undefined
+  /** How this key's value became bytes. Default: the cache's. */
+  readonly codec?: Codec<V> | undefined
+}
+
+/** Options of `read`. */
+export interface ReadOptions<V = unknown> {
+  /** How this key's value became bytes. Default: the cache's. */
+  readonly codec?: Codec<V> | undefined
+}
+
+/** Options of `wrap`. */
+export interface WrapOptions<A extends readonly unknown[], V = unknown> extends CallOptions<V> {
+  /** The cache key of a call, from its arguments. */
+  readonly key: (...args: A) => string
+}
+
+/** Options of `close`. */
+export interface CloseOptions {
+  /** How long running loads may take to end and commit before they are aborted and their leases handed back. Default: `'5s'`. */
+  readonly drain?: Duration | undefined
+}
+
+/** Options of `memoryStore`. */
+export interface MemoryStoreOptions {
+  /** How many keys are kept; the least recently used go first. Default: 10,000. */
+  readonly maxEntries?: number | undefined
+  /** How much their values may weigh together, by `sizeOf`. Default: no limit. */
+  readonly maxBytes?: ByteSize | undefined
+  /** What a value weighs, in bytes. Default: its length once encoded, taken at each write; asked only with `maxBytes`. */
+  readonly sizeOf?: ((value: unknown) => number) | undefined
+  /** Time and tokens: for tests. Default: the process's own. */
+  readonly runtime?: Runtime | undefined
+}

@@ -1,0 +1,74 @@
+import { randomBytes } from 'node:crypto'
+import { performance } from 'node:perf_hooks'
+
+/** Ends a timer that has not fired yet; without effect on one that has. */
+export type CancelTimer = () => void
+
+/**
+ * Everything the library takes from outside its own memory: time, timers, randomness. The one place that reads them, so that a test can
+ * hand in its own and never has to sleep.
+ */
+export interface Runtime {
+  /** A monotonic clock, ms with fractions. Its zero has no meaning. */
+  now(): number
+  /** The same clock, read at most once a millisecond: cheap enough for every hit. */
+  coarseNow(): number
+  /** The time of day, ms since 1970: for the HTTP fields that carry one, never for freshness. */
+  timeOfDay(): number
+  /** Uniform in [0, 1). */
+  random(): number
+  /** 22 URL-safe characters that no other call, in any process, returns. */
+  token(): string
+  /** Runs `action` once, `delay` ms from now. Does not keep the process alive. */
+  schedule(action: () => void, delay: number): CancelTimer
+}
+
+/** Node fires a longer timer at once, so it is cut to this (about 24 days). */
+const LONGEST_TIMER = 2 ** 31 - 1
+
+/** How many coarse readings may share one clock reading while no timer gets a turn. */
+const COARSE_READINGS = 256
+
+function createCoarseClock(): () => number {
+  let time = 0
+  let readings = 0
+  const forget = (): void => {
+    readings = 0
+  }
+  return () => {
+    if (readings === 0) {
+      time = performance.now()
+      readings = COARSE_READINGS
+      setTimeout(forget, 1).unref()
+    } else readings -= 1
+    return time
+  }
+}
+
+function createTokens(): () => string {
+  // 16 random characters name the process, 6 count its acquisitions: unique without asking the random source each time.
+  const base = randomBytes(12).toString('base64url')
+  let count = 0
+  return () => {
+    count = (count + 1) % 36 ** 6
+    return base + count.toString(36).padStart(6, '0')
+  }
+}
+
+function schedule(action: () => void, delay: number): CancelTimer {
+  const timer = setTimeout(action, Math.min(delay, LONGEST_TIMER))
+  timer.unref()
+  return () => {
+    clearTimeout(timer)
+  }
+}
+
+/** The runtime of a real process. */
+export const systemRuntime: Runtime = {
+  now: () => performance.now(),
+  coarseNow: createCoarseClock(),
+  timeOfDay: () => Date.now(),
+  random: () => Math.random(),
+  token: createTokens(),
+  schedule,
+}

@@ -1,0 +1,285 @@
+import { type Codec, json } from './codec.ts'
+import { InvalidOptionError } from './errors.ts'
+import type { KeepOptions, UncacheableOptions } from './load.ts'
+import {
+  booleanRule,
+  byteSizeRule,
+  checkOptions,
+  countRule,
+  durationRule,
+  fractionRule,
+  functionRule,
+  INVALID,
+  nestedRule,
+  objectRule,
+  type OptionRule,
+  type OptionRules,
+  orFalse,
+  type Parsed,
+} from './option-check.ts'
+import type {
+  CacheOptions,
+  CallOptions,
+  CloseOptions,
+  FailureCooldownOptions,
+  GetOptions,
+  LeaseOptions,
+  LoadOptions,
+  MemoryStoreOptions,
+  ReadOptions,
+  SetOptions,
+} from './options.ts'
+import type { CooldownLimits, Strictness } from './policy/policy.ts'
+import { type Runtime, systemRuntime } from './runtime.ts'
+import type { Store } from './store/store.ts'
+
+/** Every option of a call, parsed and with its default: numbers are ms, `Infinity` means never. */
+export interface Settings extends Strictness {
+  readonly ttl: number | undefined
+  readonly staleWhileRevalidate: number
+  readonly staleIfError: number
+  readonly softTimeout: number
+  readonly jitter: number
+  readonly loadTimeout: number
+  readonly waitTimeout: number
+  readonly leaseDuration: number
+  readonly maxHold: number | undefined
+  readonly cooldown: CooldownLimits
+  readonly isFailure: (error: unknown) => boolean
+  readonly codec: Codec
+  readonly signal: AbortSignal | undefined
+}
+
+/** The stale windows travel as 32-bit milliseconds: 49 days. */
+const LONGEST_WINDOW = 2 ** 32 - 1
+
+const codecRule: OptionRule<Codec> = {
+  accepted: 'json, structured, raw, or an object { id: 16–255, encode(value), decode(bytes) }',
+  parse(value) {
+    const codec = objectRule<Codec>('', 'encode', 'decode').parse(value)
+    return codec !== INVALID && Number.isInteger(codec.id) && codec.id >= 1 && codec.id <= 255 ? codec : INVALID
+  },
+}
+const runtimeRule = objectRule<Runtime>('a Runtime', 'now', 'coarseNow', 'timeOfDay', 'random', 'token', 'schedule')
+const storeRule = objectRule<Store>(
+  'a store, such as memoryStore() or redisStore({ client })',
+  'peek',
+  'read',
+  'acquire',
+  'commit',
+  'watch',
+)
+const signalRule = objectRule<AbortSignal>('an AbortSignal', 'addEventListener', 'throwIfAborted')
+const ttlRule = durationRule(1)
+const windowRule = durationRule(0, LONGEST_WINDOW)
+
+const leaseRules = { duration: durationRule(10), maxHold: durationRule(10) } satisfies OptionRules<LeaseOptions>
+const cooldownRules = { min: durationRule(1), max: durationRule(1) } satisfies OptionRules<FailureCooldownOptions>
+
+const loadRules = {
+  ttl: ttlRule,
+  softTimeout: orFalse(durationRule(0)),
+  jitter: fractionRule,
+  loadTimeout: durationRule(1),
+  waitTimeout: durationRule(0),
+  lease: nestedRule('lease', leaseRules),
+  failureCooldown: nestedRule('failureCooldown', cooldownRules),
+  isFailure: functionRule<(error: unknown) => boolean>('a function (error) => boolean'),
+} satisfies OptionRules<LoadOptions>
+
+const cacheRules = {
+  ...loadRules,
+  store: storeRule,
+  codec: codecRule,
+  staleWhileRevalidate: windowRule,
+  staleIfError: windowRule,
+  runtime: runtimeRule,
+} satisfies OptionRules<CacheOptions>
+
+const callRules = {
+  ...loadRules,
+  codec: codecRule,
+  staleWhileRevalidate: orFalse(windowRule),
+  staleIfError: orFalse(windowRule),
+  maxAge: durationRule(0),
+  signal: signalRule,
+} satisfies OptionRules<CallOptions>
+
+const setRules = {
+  ttl: ttlRule,
+  staleWhileRevalidate: windowRule,
+  staleIfError: windowRule,
+  jitter: fractionRule,
+  codec: codecRule,
+} satisfies OptionRules<SetOptions>
+const getRules = { stale: booleanRule, codec: codecRule } satisfies OptionRules<GetOptions>
+const readRules = { codec: codecRule } satisfies OptionRules<ReadOptions>
+const closeRules = { drain: durationRule(0) } satisfies OptionRules<CloseOptions>
+const keepRules = {
+  ttl: ttlRule,
+  staleWhileRevalidate: windowRule,
+  staleIfError: windowRule,
+} satisfies OptionRules<KeepOptions>
+const uncacheableRules = { for: durationRule(1), share: booleanRule } satisfies OptionRules<UncacheableOptions>
+const memoryStoreRules = {
+  maxEntries: countRule(1),
+  maxBytes: byteSizeRule(1),
+  sizeOf: functionRule<(value: unknown) => number>('a function (value) => bytes'),
+  runtime: runtimeRule,
+} satisfies OptionRules<MemoryStoreOptions>
+
+const DEFAULTS: Settings = {
+  ttl: undefined,
+  staleWhileRevalidate: 0,
+  staleIfError: 0,
+  softTimeout: 1000,
+  jitter: 0,
+  loadTimeout: 30_000,
+  waitTimeout: 10_000,
+  leaseDuration: 5000,
+  maxHold: undefined,
+  cooldown: { min: 100, max: 5000 },
+  isFailure: () => true,
+  codec: json,
+  signal: undefined,
+  maxAge: Infinity,
+  allowStaleWhileRevalidate: true,
+  allowStaleIfError: true,
+}
+
+/** What `createCache` is built from. */
+export interface CacheSetup {
+  readonly settings: Settings
+  readonly store: Store | undefined
+  readonly runtime: Runtime
+}
+
+export function cacheSetup(options: CacheOptions | undefined): CacheSetup {
+  const parsed = checkOptions('createCache', options, cacheRules)
+  return {
+    settings: settle(DEFAULTS, parsed, 'createCache'),
+    store: parsed.store,
+    runtime: parsed.runtime ?? systemRuntime,
+  }
+}
+
+/** The settings of one call; the cache's own, untouched, where the call brings no options. */
+export function callSettings(base: Settings, options: object | undefined, owner: string): Settings {
+  if (options === undefined) return base
+  const parsed = checkOptions(owner, options, callRules)
+  return {
+    ...settle(base, parsed, owner),
+    maxAge: parsed.maxAge ?? base.maxAge,
+    signal: parsed.signal,
+    allowStaleWhileRevalidate: parsed.staleWhileRevalidate !== false,
+    allowStaleIfError: parsed.staleIfError !== false,
+  }
+}
+
+/** The settings that a `set` writes with. */
+export function setSettings(base: Settings, options: object | undefined): Settings {
+  return options === undefined ? base : settle(base, checkOptions('set', options, setRules), 'set')
+}
+
+export function getSettings(
+  base: Settings,
+  options: object | undefined,
+): { readonly codec: Codec; readonly stale: boolean } {
+  const parsed = checkOptions('get', options, getRules)
+  return { codec: parsed.codec ?? base.codec, stale: parsed.stale ?? false }
+}
+
+export function readCodec(base: Settings, options: object | undefined): Codec {
+  return checkOptions('read', options, readRules).codec ?? base.codec
+}
+
+/** How long `close` lets running loads end, ms. */
+export function drainTime(options: CloseOptions | undefined): number {
+  return checkOptions('close', options, closeRules).drain ?? 5000
+}
+
+/** The windows that a result is kept with: the call's, but for what its loader decided. */
+export function keptWindows(settings: Settings, options: KeepOptions): Settings {
+  return settle(settings, checkOptions('load.keep', options, keepRules), 'load.keep')
+}
+
+/** What a loader's `uncacheable()` means: for 10 s, and shared, unless it says otherwise. */
+export function uncacheableMark(options: UncacheableOptions | undefined): {
+  readonly for: number
+  readonly share: boolean
+} {
+  const parsed = checkOptions('load.uncacheable', options, uncacheableRules)
+  return { for: parsed.for ?? 10_000, share: parsed.share ?? true }
+}
+
+/** The bounds of a memory store. */
+export interface MemoryBounds {
+  readonly maxEntries: number
+  readonly maxBytes: number | undefined
+  readonly sizeOf: ((value: unknown) => number) | undefined
+  readonly runtime: Runtime
+}
+
+export function memoryBounds(options: MemoryStoreOptions | undefined): MemoryBounds {
+  const parsed = checkOptions('memoryStore', options, memoryStoreRules)
+  return {
+    maxEntries: parsed.maxEntries ?? 10_000,
+    maxBytes: parsed.maxBytes,
+    sizeOf: parsed.sizeOf,
+    runtime: parsed.runtime ?? systemRuntime,
+  }
+}
+
+/** `ttl`, or an error that says where to give it. */
+export function requireTtl(settings: Settings): number {
+  if (settings.ttl === undefined)
+    throw new InvalidOptionError('ttl', undefined, "a duration such as '30s', given to createCache or to the call")
+  return settings.ttl
+}
+
+type Given = Partial<Parsed<typeof callRules>>
+
+function settle(base: Settings, given: Given, owner: string): Settings {
+  const settings: Settings = {
+    ...base,
+    ttl: given.ttl ?? base.ttl,
+    staleWhileRevalidate: windowOf(given.staleWhileRevalidate, base.staleWhileRevalidate),
+    staleIfError: windowOf(given.staleIfError, base.staleIfError),
+    softTimeout: given.softTimeout === false ? Infinity : (given.softTimeout ?? base.softTimeout),
+    jitter: given.jitter ?? base.jitter,
+    loadTimeout: given.loadTimeout ?? base.loadTimeout,
+    waitTimeout: given.waitTimeout ?? base.waitTimeout,
+    leaseDuration: given.lease?.duration ?? base.leaseDuration,
+    maxHold: given.lease?.maxHold ?? base.maxHold,
+    cooldown: {
+      min: given.failureCooldown?.min ?? base.cooldown.min,
+      max: given.failureCooldown?.max ?? base.cooldown.max,
+    },
+    isFailure: given.isFailure ?? base.isFailure,
+    codec: given.codec ?? base.codec,
+  }
+  checkPairs(settings, given, owner)
+  return settings
+}
+
+/** `false` makes a call strict about what it reads; what it commits keeps the cache's window. */
+function windowOf(given: number | false | undefined, base: number): number {
+  return typeof given === 'number' ? given : base
+}
+
+function checkPairs({ maxHold, leaseDuration, cooldown }: Settings, given: Given, owner: string): void {
+  if (maxHold !== undefined && maxHold < leaseDuration) {
+    throw new InvalidOptionError(
+      `${owner}.lease.maxHold`,
+      given.lease?.maxHold,
+      `at least lease.duration (${leaseDuration} ms)`,
+    )
+  }
+  if (cooldown.max < cooldown.min) {
+    throw new InvalidOptionError(
+      `${owner}.failureCooldown.max`,
+      given.failureCooldown?.max,
+      `at least failureCooldown.min (${cooldown.min} ms)`,
+    )
+  }
+}
