@@ -1,0 +1,27 @@
+import { createCache, type Cache } from '@cattlegrid/core'
+import { redisStore } from '@cattlegrid/redis'
+import { createClient } from 'redis'
+
+export interface OpenCache {
+  readonly cache: Cache
+  close(): Promise<void>
+}
+
+/** One cache for the whole fleet in Redis; without a URL, one in the memory of this process. */
+export async function openCache(redisUrl: string | undefined, namespace: string): Promise<OpenCache> {
+  if (redisUrl === undefined) {
+    const cache = createCache()
+    return { cache, close: () => cache.close() }
+  }
+  const client = createClient({ url: redisUrl })
+  client.on('error', (error: Error) => console.error(`redis: ${error.message}`))
+  await client.connect()
+  const cache = createCache({ store: redisStore({ client, namespace }) })
+  return {
+    cache,
+    async close() {
+      await cache.close()
+      await client.close()
+    },
+  }
+}

@@ -1,0 +1,54 @@
+import { fork, type ChildProcess } from 'node:child_process'
+import { createRequire } from 'node:module'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+
+const STOP_GRACE_MS = 6_000
+
+export interface Child {
+  readonly pid: number
+  /** Where it listens, in its own words. */
+  readonly url: string
+  stop(): Promise<void>
+}
+
+export interface ChildOptions {
+  readonly args?: readonly string[] | undefined
+  readonly env?: Readonly<Record<string, string | undefined>> | undefined
+  /** Called as soon as the process exists, before it is ready: whoever must end it can do so from then on. */
+  readonly onSpawn?: ((stop: () => Promise<void>) => void) | undefined
+}
+
+/** Starts a TypeScript file of this folder as a process of its own; resolves once it has said where it listens. */
+export async function startChild(file: string, options: ChildOptions = {}): Promise<Child> {
+  const loader = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href
+  const child = fork(fileURLToPath(new URL(file, import.meta.url)), options.args ?? [], {
+    execArgv: ['--import', loader],
+    env: { ...process.env, ...options.env },
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  })
+  const stop = stopper(child)
+  options.onSpawn?.(stop)
+  const url = await firstMessage(child, file)
+  return { pid: child.pid ?? 0, url, stop }
+}
+
+function firstMessage(child: ChildProcess, file: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    child.once('error', reject)
+    child.once('exit', (code, signal) => reject(new Error(`${file} ended before it was ready (${signal ?? code})`)))
+    child.once('message', (message: { url: string }) => resolve(message.url))
+  })
+}
+
+function stopper(child: ChildProcess): () => Promise<void> {
+  const exited = new Promise<void>((resolve) => {
+    child.once('exit', () => resolve())
+    child.once('error', () => resolve())
+  })
+  return async () => {
+    child.kill('SIGTERM')
+    const kill = setTimeout(() => child.kill('SIGKILL'), STOP_GRACE_MS)
+    await exited
+    clearTimeout(kill)
+  }
+}

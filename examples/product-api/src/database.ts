@@ -1,0 +1,63 @@
+import { Pool } from 'pg'
+import { startChild } from './child.ts'
+import { createSchema, dropSchema, fillSchema, type Seed } from './schema.ts'
+
+export interface Database {
+  readonly url: string
+  readonly kind: 'postgres' | 'pglite'
+  /** Drops the schema and closes, or ends the process that was started. */
+  close(): Promise<void>
+}
+
+export interface DatabaseOptions {
+  readonly seed: Seed
+  /** A Postgres of yours; without one PGlite is started. */
+  readonly url?: string | undefined
+  readonly onProgress?: ((line: string) => void) | undefined
+  /** Called as soon as there is something to take down, even when the rest of the start fails. */
+  readonly onStarted?: ((close: () => Promise<void>) => void) | undefined
+}
+
+/** A catalogue ready to be asked: the schema created and filled, in the given Postgres or in one of our own. */
+export async function openDatabase(options: DatabaseOptions): Promise<Database> {
+  const database = options.url === undefined ? await startPglite(options) : await claimSchema(options.url, options)
+  const total = options.seed.reviews.toLocaleString('en')
+  await withPool(database.url, (pool) =>
+    fillSchema(pool, options.seed, (written) => {
+      options.onProgress?.(`seeding: ${written.toLocaleString('en')} of ${total} reviews`)
+    }),
+  )
+  return database
+}
+
+/** A pool that survives a lost connection: an idle client's error would otherwise end the process. */
+export function openPool(connectionString: string, max: number): Pool {
+  const pool = new Pool({ connectionString, max, connectionTimeoutMillis: 10_000 })
+  pool.on('error', (error) => console.error(`database connection lost: ${error.message}`))
+  return pool
+}
+
+async function startPglite(options: DatabaseOptions): Promise<Database> {
+  options.onProgress?.('starting PGlite (set DATABASE_URL to use a Postgres of your own)')
+  const { pid, url, stop } = await startChild('./pglite-server.ts', { onSpawn: options.onStarted })
+  options.onProgress?.(`PGlite is process ${pid} at ${url}`)
+  await withPool(url, createSchema)
+  return { kind: 'pglite', url, close: stop }
+}
+
+async function claimSchema(url: string, options: DatabaseOptions): Promise<Database> {
+  await withPool(url, createSchema)
+  // Only from here on is the schema ours to drop.
+  const close = (): Promise<void> => withPool(url, dropSchema)
+  options.onStarted?.(close)
+  return { kind: 'postgres', url, close }
+}
+
+async function withPool(url: string, use: (pool: Pool) => Promise<void>): Promise<void> {
+  const pool = openPool(url, 1)
+  try {
+    await use(pool)
+  } finally {
+    await pool.end()
+  }
+}

@@ -1,0 +1,66 @@
+import type { Pool } from 'pg'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { RankingRoute } from '../ranking.ts'
+
+export interface Loads {
+  /** How often the database was asked for a ranking. */
+  readonly total: number
+  /** The most of them that were waiting or running at one moment. */
+  readonly mostAtOnce: number
+  /** Lives of the entry that these loads can have served: see countPeriods. */
+  readonly periods: number
+}
+
+const BEGINNINGS = `
+  select (extract(epoch from began_at) * 1000)::float8 as began
+  from cattlegrid_demo.loads where route = $1 order by began_at`
+
+// Where one load ends in the millisecond in which another begins, the end counts first.
+const MOST_AT_ONCE = `
+  with steps as (
+    select began_at as at, 1 as change from cattlegrid_demo.loads where route = $1
+    union all
+    select ended_at, -1 from cattlegrid_demo.loads where route = $1 and ended_at is not null
+  )
+  select coalesce(max(running), 0)::integer as most
+  from (select sum(change) over (order by at, change) as running from steps) as sums`
+
+export async function readLoads(pool: Pool, route: RankingRoute, ttlMs: number): Promise<Loads> {
+  const beginnings = await pool.query<{ began: number }>(BEGINNINGS, [route])
+  const peak = await pool.query<{ most: number }>(MOST_AT_ONCE, [route])
+  return {
+    total: beginnings.rows.length,
+    mostAtOnce: peak.rows[0]?.most ?? 0,
+    periods: countPeriods(
+      beginnings.rows.map((row) => row.began),
+      ttlMs,
+    ),
+  }
+}
+
+/**
+ * How many lives of an entry a list of loads can have been for. A load's value is fresh for one ttl from its commit, and the
+ * commit comes after the load began: loads that begin within one ttl of the first of them were for the same expiry, and all
+ * but that first one were too many. With one load per expiry, periods and loads are equal, on a machine of any speed.
+ */
+export function countPeriods(beginnings: readonly number[], ttlMs: number): number {
+  let periods = 0
+  let opened = -Infinity
+  for (const began of beginnings) {
+    if (began - opened < ttlMs) continue
+    opened = began
+    periods += 1
+  }
+  return periods
+}
+
+/** Resolves when the loads that an aborted request left behind are done, so that they do not weigh on the next run. */
+export async function loadsDone(pool: Pool, atMostMs: number): Promise<void> {
+  const deadline = performance.now() + atMostMs
+  while (performance.now() < deadline) {
+    const open = await pool.query('select 1 from cattlegrid_demo.loads where ended_at is null limit 1')
+    if (open.rowCount === 0) return
+    await sleep(200)
+  }
+  throw new Error('the database did not finish the rankings it was asked for')
+}

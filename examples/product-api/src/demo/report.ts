@@ -1,0 +1,47 @@
+import { renderTable, type Cell, type Row, type Tone } from './table.ts'
+import type { Run, Runs } from './verdict.ts'
+
+const NOTES = `
+  database queries   counted by the database itself, in a table of its own
+  most at once       queries waiting or running in the database at one moment, by its clock
+  loads per expiry   queries for each ttl that had to be filled; 1.00 is the least that can be
+  p50, p99, slowest  as the client saw them, each connection sending again as soon as it is answered`
+
+/** The table for people: one column for each run, the unprotected one first. */
+export function renderReport(title: string, { unprotected, guarded }: Runs, colour: boolean): string {
+  const runs = [unprotected, ...guarded]
+  const rows: Row[] = [
+    row('seconds', runs, ({ traffic }) => traffic.seconds.toFixed(1)),
+    row('requests', runs, ({ traffic }) => whole(traffic.requests)),
+    row('database queries', runs, ({ loads }) => whole(loads.total)),
+    row('most at once', runs, ({ loads }) => whole(loads.mostAtOnce)),
+    row('loads per expiry', runs, perExpiry, ({ loads }) => (loads.total === loads.periods ? 'good' : 'bad')),
+    row('p50', runs, ({ traffic }) => milliseconds(traffic.p50)),
+    row('p99', runs, ({ traffic }) => milliseconds(traffic.p99)),
+    row('slowest', runs, ({ traffic }) => milliseconds(traffic.slowest)),
+    row(
+      'errors',
+      runs,
+      ({ traffic }) => whole(traffic.errors),
+      ({ traffic }) => (traffic.errors === 0 ? 'plain' : 'bad'),
+    ),
+  ]
+  const table = renderTable({ heads: runs.map((run) => run.name), rows }, colour)
+  return `\n  ${title}\n\n${table}\n${NOTES}\n`
+}
+
+function row(label: string, runs: readonly Run[], text: (run: Run) => string, tone?: (run: Run) => Tone): Row {
+  return { label, cells: runs.map((run): Cell => ({ text: text(run), tone: tone?.(run) ?? 'plain' })) }
+}
+
+function perExpiry({ loads }: Run): string {
+  return (loads.total / Math.max(1, loads.periods)).toFixed(2)
+}
+
+function whole(value: number): string {
+  return value.toLocaleString('en')
+}
+
+function milliseconds(value: number): string {
+  return `${value.toFixed(value < 100 ? 1 : 0)} ms`
+}

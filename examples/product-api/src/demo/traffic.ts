@@ -1,0 +1,56 @@
+import autocannon from 'autocannon'
+
+export interface TrafficOptions {
+  /** The processes; each gets its share of the connections. */
+  readonly origins: readonly string[]
+  readonly path: string
+  readonly connectionsEach: number
+  /** The traffic goes on until this settles. */
+  readonly until: Promise<unknown>
+}
+
+export interface Traffic {
+  readonly seconds: number
+  readonly requests: number
+  /** Lost connections, time-outs, answers other than 2xx and answers without a ranking. */
+  readonly errors: number
+  readonly p50: number
+  readonly p99: number
+  readonly slowest: number
+}
+
+// One name for all processes, as behind a load balancer: the host is part of what a response is cached under.
+const HOST = 'shop.example'
+const REQUEST_TIMEOUT_S = 30
+const AT_MOST_S = 600
+
+/** Every connection sends its next request as soon as it has the answer to the last one. */
+export async function driveTraffic(options: TrafficOptions): Promise<Traffic> {
+  const began = performance.now()
+  const latencies: number[] = []
+  const cannons = options.origins.map((origin) => {
+    const cannon = autocannon({
+      url: origin + options.path,
+      headers: { host: HOST },
+      connections: options.connectionsEach,
+      duration: AT_MOST_S,
+      timeout: REQUEST_TIMEOUT_S,
+      sampleInt: 100,
+      verifyBody: (body) => body !== undefined && body.includes('"place":10'),
+    })
+    // autocannon's own histogram holds whole milliseconds, of one target each.
+    cannon.on('response', (_client, _status, _bytes, latency) => latencies.push(latency))
+    return cannon
+  })
+  await options.until.finally(() => cannons.forEach((cannon) => cannon.stop()))
+  const seconds = (performance.now() - began) / 1_000
+  const results = await Promise.all(cannons)
+  const errors = results.reduce((sum, result) => sum + result.errors + result.non2xx + result.mismatches, 0)
+  return { seconds, requests: latencies.length, errors, ...percentiles(latencies) }
+}
+
+function percentiles(latencies: readonly number[]): { p50: number; p99: number; slowest: number } {
+  const sorted = Float64Array.from(latencies).sort()
+  const at = (share: number): number => sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? 0
+  return { p50: at(0.5), p99: at(0.99), slowest: at(1) }
+}

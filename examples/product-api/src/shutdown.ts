@@ -1,0 +1,26 @@
+const GRACE_MS = 5_000
+
+/**
+ * Runs `close` once, on SIGINT, on SIGTERM, or when the parent process is gone (its IPC channel closes), then exits.
+ * The last one is what leaves no orphan behind a parent that was killed.
+ */
+export function onShutdown(close: () => Promise<void>): void {
+  let closing = false
+  const shutDown = (): void => {
+    if (closing) return
+    closing = true
+    setTimeout(() => process.exit(1), GRACE_MS).unref()
+    close().then(
+      () => process.exit(0),
+      (error: unknown) => {
+        console.error(error)
+        process.exit(1)
+      },
+    )
+  }
+  process.on('SIGINT', shutDown)
+  process.on('SIGTERM', shutDown)
+  process.on('disconnect', shutDown)
+  // The parent may have gone while this process was still starting; `undefined` means there never was a channel.
+  if (process.connected === false) shutDown()
+}

@@ -1,0 +1,54 @@
+import { describe, expect, test } from '@jest/globals'
+import { stripVTControlCharacters } from 'node:util'
+import { renderReport } from '../src/demo/report.ts'
+import { renderTable, type Table } from '../src/demo/table.ts'
+
+const table: Table = {
+  heads: ['without', 'with'],
+  rows: [
+    { label: 'requests', cells: [cell('152'), cell('81,204')] },
+    { label: 'loads', cells: [cell('9.40', 'bad'), cell('1.00', 'good')] },
+  ],
+}
+
+function cell(text: string, tone: 'good' | 'bad' | 'plain' = 'plain') {
+  return { text, tone } as const
+}
+
+describe('renderTable', () => {
+  test('labels stand left, figures right, in columns as wide as their widest cell', () => {
+    expect(renderTable(table, false).split('\n')).toEqual([
+      '             without     with',
+      '  ───────────────────────────',
+      '  requests       152   81,204',
+      '  loads         9.40     1.00',
+      '  ───────────────────────────',
+    ])
+  })
+
+  test('colour changes no column', () => {
+    const coloured = renderTable(table, true)
+    expect(coloured).toContain('\u001B[32m')
+    expect(coloured).toContain('\u001B[31m')
+    expect(stripVTControlCharacters(coloured)).toBe(renderTable(table, false))
+  })
+})
+
+describe('renderReport', () => {
+  const traffic = { seconds: 10.04, requests: 1_234, errors: 0, p50: 0.84, p99: 12.34, slowest: 250.6 }
+  const run = { name: 'protected', traffic, loads: { total: 12, mostAtOnce: 2, periods: 10 } }
+
+  test('every figure that is asked for has a row', () => {
+    const report = renderReport('title', { unprotected: { ...run, name: 'unprotected' }, guarded: [run] }, false)
+    const lines = report.split('\n').map((line) => line.trim().split(/ {2,}/))
+    expect(lines).toContainEqual(['unprotected', 'protected'])
+    expect(lines).toContainEqual(['requests', '1,234', '1,234'])
+    expect(lines).toContainEqual(['database queries', '12', '12'])
+    expect(lines).toContainEqual(['most at once', '2', '2'])
+    expect(lines).toContainEqual(['loads per expiry', '1.20', '1.20'])
+    expect(lines).toContainEqual(['p50', '0.8 ms', '0.8 ms'])
+    expect(lines).toContainEqual(['p99', '12.3 ms', '12.3 ms'])
+    expect(lines).toContainEqual(['slowest', '251 ms', '251 ms'])
+    expect(lines).toContainEqual(['errors', '0', '0'])
+  })
+})
