@@ -6,7 +6,7 @@ const core = 'packages/core/src/'
 // prettier-ignore
 const layers = [
   // layer         who lives there                                            may import
-  ['entrance',     /^index\.ts$/,                                             ['wiring', 'decorator', 'engine', 'stores', 'policies', 'seams', 'leaves']],
+  ['entrance',     /^index\.ts$/,                                             ['wiring', 'decorator', 'cache', 'road', 'engine', 'stores', 'policies', 'seams', 'leaves']],
   ['wiring',       /^create-cache\.ts$/,                                      ['cache', 'engine', 'stores', 'policies', 'seams', 'leaves']],
   ['decorator',    /^decorator\//,                                            ['decorator', 'cache', 'seams', 'leaves']],
   ['cache',        /^cache\.ts$/,                                             ['road', 'engine', 'seams', 'leaves']],

@@ -1,0 +1,117 @@
+// The packages as a user gets them: packed, linted (publint, attw), unpacked into an application that has only what they
+// declare, loaded from ES modules and from CommonJS, and compiled and run against. Needs a build; nothing is downloaded.
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { publint } from 'publint'
+import { formatMessage } from 'publint/utils'
+import { install, packAll, run } from './packages/pack.mjs'
+
+const root = resolve(import.meta.dirname, '..')
+const bin = (name) => join(root, 'node_modules/.bin', name)
+
+/** What the application of `packages/consumer.ts` depends on besides our packages. */
+const own = ['express', 'fastify', 'redis', '@types/node', '@types/express']
+
+/** How a command ended and what it said. */
+const outcome = (running) =>
+  running.then(
+    ({ stdout }) => ({ failed: false, text: stdout }),
+    ({ stdout = '', stderr = '', message }) => ({ failed: true, text: `${stdout}${stderr}`.trim() || message }),
+  )
+
+/** What a command said when it failed; nothing when it did not. */
+async function complaints(running) {
+  const { failed, text } = await outcome(running)
+  return failed ? [text] : []
+}
+
+async function lint({ tarball }) {
+  const { buffer } = new Uint8Array(await readFile(tarball))
+  const { messages, pkg } = await publint({ pack: { tarball: buffer }, strict: true })
+  return messages
+    .filter(({ type }) => type !== 'suggestion')
+    .map((message) => formatMessage(message, pkg, { color: false }))
+}
+
+const typesAreRight = ({ tarball }) =>
+  complaints(run(bin('attw'), [tarball, '--no-definitely-typed', '--no-emoji', '--format', 'ascii']))
+
+const entriesOf = ({ manifest }) =>
+  Object.keys(manifest.exports)
+    .filter((key) => key !== './package.json')
+    .map((key) => manifest.name + key.slice(1))
+
+/** Each entry must export something, and the same through both doors. */
+async function loads(app, entries) {
+  copyFileSync(join(root, 'scripts/packages/load.mjs'), join(app, 'load.mjs'))
+  const said = await outcome(run(process.execPath, ['load.mjs', ...entries], { cwd: app }))
+  if (said.failed) return [said.text]
+  return Object.entries(JSON.parse(said.text)).flatMap(([entry, { esm, cjs }]) => {
+    if (esm.length === 0) return [`${entry} exports nothing`]
+    return String(esm) === String(cjs) ? [] : [`${entry} exports ${esm} as an ES module and ${cjs} as CommonJS`]
+  })
+}
+
+const compilers = [
+  { resolution: 'nodenext', module: 'nodenext', sources: ['consumer.mts', 'consumer.cts'] },
+  { resolution: 'bundler', module: 'esnext', sources: ['bundled.ts'] },
+]
+
+const strictly = {
+  target: 'es2022',
+  lib: ['es2023', 'esnext.disposable'],
+  types: ['node'],
+  strict: true,
+  exactOptionalPropertyTypes: true,
+  // Our declaration files are part of what is checked.
+  skipLibCheck: false,
+  outDir: 'out',
+}
+
+/** Compiles the consumer as a user would. */
+async function compiles(app, { resolution, module, sources }) {
+  for (const source of sources) copyFileSync(join(root, 'scripts/packages/consumer.ts'), join(app, source))
+  const compilerOptions = { ...strictly, module, moduleResolution: resolution }
+  writeFileSync(join(app, `tsconfig.${resolution}.json`), JSON.stringify({ compilerOptions, files: sources }))
+  return complaints(run(bin('tsc'), ['-p', `tsconfig.${resolution}.json`], { cwd: app }))
+}
+
+let faults = 0
+async function step(title, running) {
+  const started = performance.now()
+  const found = await running
+  console.log(
+    `${found.length === 0 ? 'ok  ' : 'FAIL'} ${title} (${((performance.now() - started) / 1000).toFixed(1)} s)`,
+  )
+  for (const fault of found) console.log(`     ${fault.replaceAll('\n', '\n     ')}`)
+  faults += found.length
+}
+
+async function check(folder) {
+  const app = join(folder, 'app')
+  mkdirSync(app)
+  writeFileSync(join(app, 'package.json'), '{ "type": "module", "private": true }\n')
+  const packages = await packAll(root, folder)
+  for (const one of packages) {
+    await step(`publint ${one.name}`, lint(one))
+    await step(`attw ${one.name}`, typesAreRight(one))
+  }
+  await install(root, app, packages, own)
+  await step('every entry loads as ES module and as CommonJS', loads(app, packages.flatMap(entriesOf)))
+  for (const compiler of compilers) {
+    await step(`an application compiles with ${compiler.resolution}`, compiles(app, compiler))
+  }
+  for (const output of ['consumer.mjs', 'consumer.cjs']) {
+    await step(`${output} runs`, complaints(run(process.execPath, [join('out', output)], { cwd: app })))
+  }
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'cattlegrid-packages-'))
+try {
+  await check(folder)
+} finally {
+  rmSync(folder, { recursive: true, force: true })
+}
+if (faults > 0) process.exitCode = 1

@@ -1,0 +1,75 @@
+// What a user of the published packages writes, compiled and run against the packed tarballs, as ES module and CommonJS.
+// Every name that the README promises is used here once: a missing export, or one whose types fail outside this
+// repository, breaks the check.
+import { createCache, duration, json, memoryStore, raw, structured, type Cache } from '@cattlegrid/core'
+import { cachedMethod } from '@cattlegrid/core/decorator'
+import { expressCache } from '@cattlegrid/express'
+import cattlegrid from '@cattlegrid/fastify'
+import { redisStore } from '@cattlegrid/redis'
+import { describeAdapterContract, describeStoreContract, startRedis } from '@cattlegrid/testkit'
+import express from 'express'
+import Fastify from 'fastify'
+
+const cache: Cache = createCache({ store: memoryStore({ maxEntries: 10 }), ttl: '30s' })
+
+class Prices {
+  loads = 0
+
+  @cachedMethod({ cache, ttl: '1m', key: (id: string) => `price:${id}` })
+  async priceOf(id: string): Promise<number> {
+    this.loads += 1
+    return id.length
+  }
+}
+
+async function functions(): Promise<void> {
+  const name: string = await cache.getOrSet('user:7', (load) => `${load.key} Ada`, { codec: json })
+  const prices = new Prices()
+  const total: number = (await prices.priceOf('ab')) + (await prices.priceOf('ab'))
+  if (name !== 'user:7 Ada' || total !== 4 || prices.loads !== 1)
+    throw new Error(`got ${name}, ${total} by ${prices.loads} loads`)
+}
+
+function middleware(): void {
+  const cached = expressCache(cache)
+  const app = express()
+  app.use(cached())
+  app.get('/products/:id', cached({ ttl: '30s' }), (request, response) => {
+    const id: string = request.params.id
+    response.json({ id })
+  })
+}
+
+async function plugin(): Promise<void> {
+  const app = Fastify()
+  await app.register(cattlegrid, { cache })
+  app.get('/products/:id', { config: { cache: { ttl: '30s' } } }, async () => ({ fine: true }))
+  const answer = await app.inject('/products/7')
+  if (answer.statusCode !== 200) throw new Error(`Fastify answered ${answer.statusCode}`)
+  await app.close()
+}
+
+async function main(): Promise<void> {
+  const values: unknown[] = [
+    duration('1s'),
+    raw,
+    structured,
+    redisStore,
+    startRedis,
+    describeStoreContract,
+    describeAdapterContract,
+  ]
+  if (values.includes(undefined)) throw new Error('an export is undefined')
+  await functions()
+  middleware()
+  await plugin()
+  await cache.close()
+}
+
+main().then(
+  () => console.log('used'),
+  (error: unknown) => {
+    console.error(error)
+    process.exitCode = 1
+  },
+)
