@@ -8,7 +8,10 @@ function cyclesIn(graph) {
   const visit = (file) => {
     if (done.has(file)) return
     const since = path.indexOf(file)
-    if (since >= 0) return void cycles.push(path.slice(since))
+    if (since >= 0) {
+      cycles.push(path.slice(since))
+      return
+    }
     path.push(file)
     for (const next of graph.get(file) ?? []) visit(next)
     path.pop()

@@ -67,10 +67,13 @@ export async function runOn(
     await mkdir(dirname(join(folder, path)), { recursive: true })
     await writeFile(join(folder, path), text)
   }
-  return run(process.execPath, [join(repository, 'scripts', script), '--root', folder, ...args]).then(
-    ({ stdout }) => ({ failed: false, text: stdout }),
-    (error: { stdout: string; stderr: string }) => ({ failed: true, text: error.stdout + error.stderr }),
-  )
+  try {
+    const { stdout } = await run(process.execPath, [join(repository, 'scripts', script), '--root', folder, ...args])
+    return { failed: false, text: stdout }
+  } catch (error) {
+    const { stdout, stderr } = error as { stdout: string; stderr: string }
+    return { failed: true, text: stdout + stderr }
+  }
 }
 
 const check = (name: string, changes: Files = {}) => runOn({ ...clean, ...changes }, 'check-house.mjs', name)
