@@ -33,14 +33,13 @@ describe('manual runtime', () => {
   test('what a timer sets off settles before the next one fires', async () => {
     const runtime = createManualRuntime()
     const order: string[] = []
-    runtime.schedule(() => {
-      void Promise.resolve()
-        .then(() => undefined)
-        .then(() => {
-          order.push('consequence')
-          runtime.schedule(() => order.push('timer of the consequence'), 5)
-        })
-    }, 10)
+    const consequence = async (): Promise<void> => {
+      await Promise.resolve()
+      await Promise.resolve()
+      order.push('consequence')
+      runtime.schedule(() => order.push('timer of the consequence'), 5)
+    }
+    runtime.schedule(() => void consequence(), 10)
     runtime.schedule(() => order.push('next timer'), 20)
     await runtime.advance(20)
     expect(order).toEqual(['consequence', 'timer of the consequence', 'next timer'])

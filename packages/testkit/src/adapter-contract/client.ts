@@ -1,0 +1,112 @@
+import { strict as assert } from 'node:assert'
+import { type ClientRequest, type IncomingMessage, request as send } from 'node:http'
+import supertest from 'supertest'
+
+/** A request of the contract. */
+export interface Ask {
+  readonly method?: 'GET' | 'HEAD' | 'POST' | undefined
+  readonly headers?: Readonly<Record<string, string>> | undefined
+  readonly body?: string | undefined
+}
+
+/** What a client got: `status` 0 when the connection ended before the answer did. */
+export interface Received {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string | undefined>>
+  readonly cookies: readonly string[]
+  readonly body: Buffer
+  readonly text: string
+}
+
+const CUT_OFF: Received = { status: 0, headers: {}, cookies: [], body: Buffer.alloc(0), text: '' }
+
+/** Asks over a socket of its own and waits for the whole answer. */
+export async function ask(origin: string, path: string, { method = 'GET', headers = {}, body }: Ask = {}): Promise<Received> {
+  const verb = method.toLowerCase() as 'get' | 'head' | 'post'
+  try {
+    const response = await supertest(origin)[verb](path).set(headers).buffer(true).parse(collect).send(body)
+    const received = Buffer.isBuffer(response.body) ? response.body : Buffer.alloc(0)
+    return receive(response.status, response.headers as IncomingMessage['headers'], received)
+  } catch {
+    return CUT_OFF
+  }
+}
+
+function collect(response: supertest.Response, done: (error: Error | null, body: unknown) => void): void {
+  const source = response as unknown as IncomingMessage
+  const chunks: Buffer[] = []
+  source.on('data', (chunk: Buffer) => chunks.push(chunk))
+  source.once('end', () => {
+    done(null, Buffer.concat(chunks))
+  })
+  source.once('aborted', () => {
+    done(new Error('cut off'), undefined)
+  })
+}
+
+/** Asks with a request target exactly as given, which no client library leaves alone. */
+export function askExactly(origin: string, target: string, { method = 'GET', headers = {}, body }: Ask = {}): Promise<Received> {
+  return new Promise((resolve) => {
+    const request = open(origin, target, method, headers)
+    request.once('error', () => {
+      resolve(CUT_OFF)
+    })
+    request.once('response', (response) => {
+      const chunks: Buffer[] = []
+      response.on('data', (chunk: Buffer) => chunks.push(chunk))
+      response.once('error', () => {
+        resolve(CUT_OFF)
+      })
+      response.once('end', () => {
+        resolve(receive(response.statusCode ?? 0, response.headers, Buffer.concat(chunks)))
+      })
+    })
+    request.end(body)
+  })
+}
+
+/** A client that leaves. */
+export interface Leaver {
+  /** Resolves with the first bytes of the answer. */
+  readonly begun: Promise<void>
+  leave(): void
+}
+
+/** Asks, and reads nothing past the first bytes. */
+export function askAndLeave(origin: string, path: string): Leaver {
+  const request = open(origin, path, 'GET', {})
+  request.on('error', () => {})
+  const begun = new Promise<void>((resolve) => {
+    request.once('response', (response) => {
+      response.on('error', () => {})
+      response.once('readable', resolve)
+    })
+  })
+  request.end()
+  return {
+    begun,
+    leave: () => {
+      request.destroy()
+    },
+  }
+}
+
+function open(origin: string, path: string, method: string, headers: Readonly<Record<string, string>>): ClientRequest {
+  const { hostname, port } = new URL(origin)
+  return send({ hostname, port, path, method, headers, agent: false })
+}
+
+function receive(status: number, headers: IncomingMessage['headers'], body: Buffer): Received {
+  const { 'set-cookie': cookies = [], ...others } = headers
+  const single = Object.entries(others).map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : value])
+  return { status, headers: Object.fromEntries(single) as Received['headers'], cookies, body, text: body.toString() }
+}
+
+/** Waits until something has become true, and fails with its name when it does not. */
+export async function until(what: string, holds: () => boolean): Promise<void> {
+  const started = Date.now()
+  while (!holds()) {
+    assert.ok(Date.now() - started < 10_000, `waited in vain until ${what}`)
+    await new Promise((resolve) => setTimeout(resolve, 2))
+  }
+}

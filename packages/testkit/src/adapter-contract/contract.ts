@@ -1,0 +1,12 @@
+import type { AdapterFactory } from './stage.ts'
+
+/** What a test runner must offer; Jest, Vitest and `node:test` do. */
+export interface ContractRunner {
+  describe(title: string, suite: () => void): void
+  test(title: string, play: () => Promise<void>): void
+}
+
+/** What each part of the contract is told by. */
+export interface Contract extends ContractRunner {
+  readonly factory: AdapterFactory
+}

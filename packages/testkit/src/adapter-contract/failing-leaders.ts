@@ -1,0 +1,160 @@
+import { strict as assert } from 'node:assert'
+import type { Received } from './client.ts'
+import { type ContractAnswer, counted, cutOff, hangUp, never, stalled, text } from './contract-route.ts'
+import type { Contract } from './contract.ts'
+import { createGate, onStage } from './stage.ts'
+
+const cache = { ttl: '10s' } as const
+
+/** Leaders that fail; the thrown value is rethrown by the handler as it is. */
+const FAILURES: readonly (readonly [string, () => ContractAnswer])[] = [
+  ['answers 500', () => text('broken', { 'x-trace': 'secret' }, 500)],
+  ['answers 503', () => text('later', { 'retry-after': '7' }, 503)],
+  ['throws', throwing(new Error('no database'))],
+  ['throws nothing', throwing(undefined)],
+  ['throws a text', throwing('no database')],
+  ['is cut off', cutOff],
+  ['hangs up', hangUp],
+]
+
+function throwing(thrown: unknown): () => never {
+  return () => {
+    throw thrown
+  }
+}
+
+/** Whatever becomes of the leader, nobody hangs and nobody gets an empty or a halved 200. */
+export function describeFailingLeaders({ factory, describe, test }: Contract): void {
+  describe('a leader that fails', () => {
+    for (const [what, fail] of FAILURES) {
+      test(`50 clients whose leader ${what} all get an answer, none of them an empty one, and the next leader is heard`, async () => {
+        const gate = createGate()
+        let mended = false
+        const origin = counted(async () => {
+          await gate.opened
+          return mended ? text('well') : fail()
+        })
+        await onStage(factory, [{ path: '/fails', cache, handle: origin.handle }], async (stage) => {
+          const crowd = stage.crowd(50, '/fails')
+          await stage.seen('join', 49)
+          gate.open()
+          for (const received of await crowd) expectFailure(received)
+          mended = true
+          await stage.runtime.advance(60_000)
+          assert.equal((await stage.ask('/fails')).text, 'well')
+        })
+      })
+    }
+
+    for (const [what, fail] of FAILURES.slice(0, 5)) {
+      test(`a handler that ${what} is not run again while it cools down, and who asks is told when to come back`, async () => {
+        const origin = counted(fail)
+        await onStage(factory, [{ path: '/cools', cache, handle: origin.handle }], async (stage) => {
+          const crowd = await stage.crowd(10, '/cools')
+          for (const received of crowd) assert.ok(received.status >= 500)
+          const { status, headers, text: body } = await stage.ask('/cools')
+          assert.equal(status, 503)
+          assert.ok(Number(headers['retry-after']) >= 1)
+          assert.equal(headers['x-trace'], undefined)
+          assert.ok(!/broken|database/.test(body), body)
+          assert.equal(origin.runs, 1)
+        })
+      })
+    }
+
+    test('50 clients whose leader never ends get 504 at loadTimeout, and the next leader is heard', async () => {
+      const origin = counted((run) => (run === 1 ? never() : text('well')))
+      const route = { path: '/never', cache: { ttl: '10s', loadTimeout: '3s' }, handle: origin.handle } as const
+      await onStage(factory, [route], async (stage) => {
+        const crowd = stage.crowd(50, '/never')
+        await stage.seen('join', 49)
+        await stage.runtime.advance(3001)
+        for (const { status } of await crowd) assert.equal(status, 504)
+        await stage.runtime.advance(60_000)
+        assert.equal((await stage.ask('/never')).text, 'well')
+      })
+    })
+
+    test('50 clients whose leader stops in the middle of its body get an error at loadTimeout', async () => {
+      const origin = counted((run) => (run === 1 ? stalled() : text('well')))
+      const route = { path: '/stalls', cache: { ttl: '10s', loadTimeout: '3s' }, handle: origin.handle } as const
+      await onStage(factory, [route], async (stage) => {
+        const crowd = stage.crowd(50, '/stalls')
+        await stage.seen('join', 49)
+        await stage.runtime.advance(3001)
+        const answers = await crowd
+        for (const received of answers) expectFailure(received)
+        assert.equal(answers.filter(({ status }) => status === 504).length, 49)
+        await stage.runtime.advance(60_000)
+        assert.equal((await stage.ask('/stalls')).text, 'well')
+      })
+    })
+
+    test('a leader whose client leaves before the answer still answers its followers, and is stored', async () => {
+      const gate = createGate()
+      const origin = counted(async () => {
+        await gate.opened
+        return text('for all')
+      })
+      await onStage(factory, [{ path: '/leaves', cache, handle: origin.handle }], async (stage) => {
+        const leader = stage.askAndLeave('/leaves')
+        await stage.seen('load', 1)
+        const crowd = stage.crowd(20, '/leaves')
+        await stage.seen('join', 20)
+        leader.leave()
+        gate.open()
+        for (const { text: body } of await crowd) assert.equal(body, 'for all')
+        assert.equal((await stage.ask('/leaves')).text, 'for all')
+        assert.equal(origin.runs, 1)
+      })
+    })
+
+    test('a leader whose client leaves in the middle of the body leaves nobody behind', async () => {
+      const origin = counted((run) => (run === 1 ? stalled() : text('well')))
+      await onStage(factory, [{ path: '/deserted', cache, handle: origin.handle }], async (stage) => {
+        const leader = stage.askAndLeave('/deserted')
+        await leader.begun
+        const crowd = stage.crowd(20, '/deserted')
+        await stage.seen('join', 20)
+        leader.leave()
+        for (const received of await crowd) if (received.status !== 200) expectFailure(received)
+        assert.equal((await stage.ask('/deserted')).text, 'well')
+      })
+    })
+
+    test('a client that leaves while it follows takes nobody along', async () => {
+      const gate = createGate()
+      const origin = counted(async () => {
+        await gate.opened
+        return text('for all')
+      })
+      await onStage(factory, [{ path: '/follower', cache, handle: origin.handle }], async (stage) => {
+        const leader = stage.ask('/follower')
+        await stage.seen('load', 1)
+        const follower = stage.askAndLeave('/follower')
+        await stage.seen('join', 1)
+        const other = stage.ask('/follower')
+        await stage.seen('join', 2)
+        follower.leave()
+        gate.open()
+        assert.equal((await leader).text, 'for all')
+        assert.equal((await other).text, 'for all')
+        assert.equal(origin.runs, 1)
+      })
+    })
+
+    test('after every kind of failure the server answers an ordinary request', async () => {
+      const routes = FAILURES.map(([, fail], index) => ({ path: `/bad/${index}`, cache, handle: counted(fail).handle }))
+      const well = { path: '/well', cache, handle: counted(() => text('well')).handle }
+      await onStage(factory, [...routes, well], async (stage) => {
+        await Promise.all(routes.map(({ path }) => stage.crowd(5, path)))
+        assert.equal((await stage.ask('/well')).text, 'well')
+      })
+    })
+  })
+}
+
+/** Cut off or an error: never a success, and never an error without a word. */
+function expectFailure({ status, text: body }: Received): void {
+  assert.ok(status === 0 || status >= 500, `status ${status}: ${body}`)
+}

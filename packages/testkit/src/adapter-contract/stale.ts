@@ -1,0 +1,132 @@
+import { strict as assert } from 'node:assert'
+import { type ContractAnswer, type ContractRequest, counted, cutOff, hangUp, nothing, text } from './contract-route.ts'
+import type { Contract } from './contract.ts'
+import { createGate, onStage, type Stage } from './stage.ts'
+
+const cache = { ttl: '10s', staleWhileRevalidate: '1m' } as const
+
+/** What a refresh behind a stale answer may come to, and the entry stays as it was. */
+const REJECTED: readonly (readonly [string, () => ContractAnswer])[] = [
+  ['answers 500', () => text('broken', {}, 500)],
+  ['answers 401', () => text('who are you?', {}, 401)],
+  ['redirects to a login', () => nothing(302, { location: '/login' })],
+  ['sets a cookie', () => text('two', { 'set-cookie': 'session=1' })],
+  ['is private', () => text('two', { 'cache-control': 'private' })],
+  ['is cut off', cutOff],
+  ['hangs up', hangUp],
+  [
+    'throws',
+    () => {
+      throw new Error('no database')
+    },
+  ],
+]
+
+/** Stale answers: served at once, refreshed behind, kept through failures. */
+export function describeStale({ factory, describe, test }: Contract): void {
+  describe('stale answers', () => {
+    test('50 clients are served the stale answer while one refresh runs behind, and then the new one', async () => {
+      const gate = createGate()
+      const origin = counted(async (run) => {
+        if (run > 1) await gate.opened
+        return text(`run ${run}`)
+      })
+      await onStage(factory, [{ path: '/stale', cache, handle: origin.handle }], async (stage) => {
+        await stale(stage, '/stale')
+        for (const received of await stage.crowd(50, '/stale')) {
+          assert.equal(received.text, 'run 1')
+          assert.equal(received.headers['age'], '11')
+        }
+        gate.open()
+        await stage.seen('commit', 2)
+        const fresh = await stage.ask('/stale')
+        assert.equal(fresh.text, 'run 2')
+        assert.equal(fresh.headers['age'], '0')
+        assert.equal(origin.runs, 2)
+      })
+    })
+
+    test('a refresh asks for the same thing, and carries nothing of the client that happened to cause it', async () => {
+      const requests: ContractRequest[] = []
+      const origin = counted((run, request) => {
+        requests.push(request)
+        return text(`run ${run}`)
+      })
+      await onStage(factory, [{ path: '/refresh/:id', cache, handle: origin.handle }], async (stage) => {
+        await stale(stage, '/refresh/7?b=2&a=1')
+        const headers = { cookie: 'session=secret', 'user-agent': 'curious', 'x-forwarded-for': '10.1.1.1', 'x-own': '1' }
+        await stage.ask('/refresh/7?b=2&a=1', { headers })
+        await stage.seen('commit', 2)
+        const [first, refresh] = requests
+        assert.ok(first !== undefined && refresh !== undefined)
+        assert.equal(refresh.method, 'GET')
+        assert.equal(refresh.url, first.url)
+        assert.equal(refresh.headers.host, first.headers.host)
+        for (const name of Object.keys(headers)) assert.equal(refresh.headers[name], undefined, name)
+      })
+    })
+
+    for (const [what, answer] of REJECTED) {
+      test(`a refresh that ${what} leaves the entry as it was, and the process alive`, async () => {
+        const origin = counted((run) => (run === 1 ? text('one') : answer()))
+        await onStage(factory, [{ path: '/kept', cache, handle: origin.handle }], async (stage) => {
+          await stale(stage, '/kept')
+          assert.equal((await stage.ask('/kept')).text, 'one')
+          await stage.seen('outcome', 2)
+          const kept = await stage.ask('/kept')
+          assert.equal(kept.status, 200)
+          assert.equal(kept.text, 'one')
+          assert.deepEqual(kept.cookies, [])
+        })
+      })
+    }
+
+    test('a refresh that the door turns away leaves the entry as it was', async () => {
+      const origin = counted((run) => text(`run ${run}`))
+      const before = ({ headers }: ContractRequest) => ({ refuse: headers['x-user'] === undefined })
+      const ada = { headers: { 'x-user': 'ada' } }
+      await onStage(factory, [{ path: '/guarded', cache, before, handle: origin.handle }], async (stage) => {
+        assert.equal((await stage.ask('/guarded', ada)).text, 'run 1')
+        await stage.runtime.advance(11_000)
+        assert.equal((await stage.ask('/guarded', ada)).text, 'run 1')
+        await stage.seen('outcome', 2)
+        assert.equal((await stage.ask('/guarded', ada)).text, 'run 1')
+        assert.equal(origin.runs, 1)
+      })
+    })
+
+    for (const [what, answer] of REJECTED.filter(([title]) => /500|throws/.test(title))) {
+      test(`while the handler ${what}, everybody is served the stale answer that staleIfError allows`, async () => {
+        const gate = createGate()
+        const origin = counted(async (run) => {
+          if (run === 1) return text('one', { 'x-run': 'one' })
+          await gate.opened
+          return answer()
+        })
+        const route = { path: '/spare', cache: { ttl: '10s', staleIfError: '1h', softTimeout: false }, handle: origin.handle } as const
+        await onStage(factory, [route], async (stage) => {
+          await stale(stage, '/spare')
+          const crowd = stage.crowd(20, '/spare')
+          await stage.seen('join', 19)
+          gate.open()
+          for (const received of await crowd) {
+            assert.equal(received.status, 200)
+            assert.equal(received.text, 'one')
+            assert.equal(received.headers['x-run'], 'one')
+            assert.equal(received.headers['content-length'], '3')
+          }
+          assert.equal(origin.runs, 2)
+          assert.equal((await stage.ask('/spare')).text, 'one')
+          assert.equal(origin.runs, 2)
+        })
+      })
+    }
+  })
+}
+
+/** Fills the entry and lets it go stale by a second. */
+async function stale(stage: Stage, path: string): Promise<void> {
+  await stage.ask(path)
+  await stage.seen('commit', 1)
+  await stage.runtime.advance(11_000)
+}

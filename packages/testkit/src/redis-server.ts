@@ -1,0 +1,143 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { findRedis } from './redis-binary.ts'
+
+export interface StartRedisOptions {
+  /** Further arguments of the server, such as `['--maxmemory', '4mb']`. Asks for a server of one's own. */
+  readonly args?: readonly string[] | undefined
+  /** The port to listen on; asks for a server of one's own. Default: a free one. */
+  readonly port?: number | undefined
+  /** Whether the server must be one that the test may stop, pause and flush, even where REDIS_URL names another. Default: false. */
+  readonly own?: boolean | undefined
+}
+
+/** A server that answers. */
+export interface RedisServer {
+  readonly url: string
+  readonly port: number
+  /** Undefined for a server that REDIS_URL names: that one cannot be paused or killed. */
+  readonly pid: number | undefined
+  /** Ends the server and waits for its end; leaves a server that REDIS_URL names alone. */
+  stop(): Promise<void>
+  /** SIGSTOP: connections stay open and nothing answers. */
+  pause(): void
+  /** SIGCONT. */
+  resume(): void
+  /** SIGKILL, and waits for the end. */
+  kill(): Promise<void>
+}
+
+/** The server that REDIS_URL names, else one that `findRedis` found, without persistence, which ends with this process however this one ends. */
+export async function startRedis(options: StartRedisOptions = {}): Promise<RedisServer> {
+  const url = process.env['REDIS_URL']
+  const wantsOwn = options.own === true || options.args !== undefined || options.port !== undefined
+  if (url !== undefined && url !== '' && !wantsOwn) return await serverAt(url)
+  // Between finding a free port and listening on it another process may take it.
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await startAt(options.port ?? (await freePort()), options.args ?? [])
+    } catch (error) {
+      if (options.port !== undefined || tries === 5) throw error
+    }
+  }
+}
+
+async function serverAt(url: string): Promise<RedisServer> {
+  const { hostname, port } = new URL(url)
+  const socket = connect(Number(port || 6379), hostname)
+  await once(socket, 'connect').catch((cause: unknown) => {
+    throw new Error(`REDIS_URL is ${url}, and nothing answers there`, { cause })
+  })
+  socket.destroy()
+  const refuse = (): never => {
+    throw new Error('The server that REDIS_URL names is not ours to stop: start one with { own: true }')
+  }
+  return {
+    url,
+    port: Number(port || 6379),
+    pid: undefined,
+    stop: () => Promise.resolve(),
+    pause: refuse,
+    resume: refuse,
+    kill: refuse,
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  return port
+}
+
+async function startAt(port: number, args: readonly string[]): Promise<RedisServer> {
+  const { path, env } = findRedis()
+  const volatile = ['--bind', '127.0.0.1', '--save', '', '--appendonly', 'no']
+  const child = spawn(path, ['--port', String(port), ...volatile, ...args], {
+    env,
+    cwd: tmpdir(),
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const exited = once(child, 'exit')
+  await ready(child, exited)
+  const released = guard(child)
+  unref(child, child.stdout as Socket)
+  const end = async (...signals: readonly NodeJS.Signals[]): Promise<void> => {
+    if (child.exitCode === null && child.signalCode === null) {
+      child.ref()
+      for (const signal of signals) child.kill(signal)
+      await exited
+    }
+    released()
+  }
+  return {
+    url: `redis://127.0.0.1:${port}`,
+    port,
+    pid: child.pid,
+    // A server that is paused takes no SIGTERM before it goes on.
+    stop: () => end('SIGCONT', 'SIGTERM'),
+    pause: () => void child.kill('SIGSTOP'),
+    resume: () => void child.kill('SIGCONT'),
+    kill: () => end('SIGKILL'),
+  }
+}
+
+async function ready(child: ChildProcess, exited: Promise<unknown>): Promise<void> {
+  let said = ''
+  const started = new Promise<void>((resolve) => {
+    child.stdout?.on('data', (chunk: Buffer) => {
+      if (said.length < 16_384) said += chunk.toString()
+      if (said.includes('Ready to accept connections')) resolve()
+    })
+  })
+  const failed = exited.then(() => {
+    throw new Error(`The Redis server ended at its start.\n${said}`)
+  })
+  await Promise.race([started, failed])
+  failed.catch(() => undefined)
+}
+
+/**
+ * A shell that kills the server when this process is gone: its input ends then, whatever ended us, SIGKILL included. Test runners die on a
+ * signal without running any handler. In a session of its own, so that a Ctrl-C in the terminal does not reach it. Returns what dismisses it.
+ */
+function guard(server: ChildProcess): () => void {
+  const shell = spawn('/bin/sh', ['-c', 'read -r _ || kill -9 "$0"', String(server.pid)], {
+    detached: true,
+    stdio: ['pipe', 'ignore', 'ignore'],
+  })
+  const input = shell.stdin as Socket
+  input.on('error', () => undefined)
+  unref(shell, input)
+  return () => void input.end('dismissed\n')
+}
+
+/** Neither the process nor its pipe shall keep this one alive. */
+function unref(child: ChildProcess, pipe: Socket): void {
+  child.unref()
+  pipe.unref()
+}
