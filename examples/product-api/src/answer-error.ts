@@ -10,7 +10,7 @@ export interface ErrorAnswer {
  */
 export function answerError(error: unknown): ErrorAnswer {
   const { status, statusCode, headers, message } = readError(error)
-  const known = Number(status ?? statusCode ?? 500)
+  const known = status ?? statusCode ?? 500
   const code = known >= 400 && known < 600 ? known : 500
   if (code >= 500) console.error(error)
   return { status: code, headers: headers ?? {}, body: { error: code < 500 ? message : 'the server could not answer' } }

@@ -23,12 +23,12 @@ export interface ApiOptions {
 export interface Api {
   readonly url: string
   /** Stops listening, lets the requests under way end, then closes the cache and the database pool. */
-  close(): Promise<void>
+  readonly close: () => Promise<void>
 }
 
 interface Listening {
   readonly port: number
-  close(): Promise<void>
+  readonly close: () => Promise<void>
 }
 
 const CONNECTIONS = 10
@@ -40,7 +40,7 @@ export async function startApi(options: ApiOptions): Promise<Api> {
   const { port, close } = await listen(createCatalogue(pool, cache), cache, options.port ?? 0)
   return {
     url: `http://127.0.0.1:${port}`,
-    async close() {
+    close: async () => {
       await close()
       await closeCache()
       await pool.end()

@@ -4,7 +4,7 @@ import { createClient } from 'redis'
 
 export interface OpenCache {
   readonly cache: Cache
-  close(): Promise<void>
+  readonly close: () => Promise<void>
 }
 
 /** One cache for the whole fleet in Redis; without a URL, one in the memory of this process. */
@@ -19,7 +19,7 @@ export async function openCache(redisUrl: string | undefined, namespace: string)
   const cache = createCache({ store: redisStore({ client, namespace }) })
   return {
     cache,
-    async close() {
+    close: async () => {
       await cache.close()
       await client.close()
     },

@@ -21,9 +21,9 @@ export interface Catalogue {
 const COLUMNS = 'id, name, category, price_cents as "priceCents"'
 const PAGE_SIZE = 20
 
-export function createCatalogue(pool: Pool, cache: Cache): Catalogue {
-  const productKey = (id: number): string => `product:${id}`
+const productKey = (id: number): string => `product:${id}`
 
+export function createCatalogue(pool: Pool, cache: Cache): Catalogue {
   const find = async (id: number): Promise<Product | null> => {
     const found = await pool.query<Product>(`select ${COLUMNS} from cattlegrid_demo.products where id = $1`, [id])
     return found.rows[0] ?? null

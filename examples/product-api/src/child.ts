@@ -8,7 +8,7 @@ export interface Child {
   readonly pid: number
   /** Where it listens, in its own words. */
   readonly url: string
-  stop(): Promise<void>
+  readonly stop: () => Promise<void>
 }
 
 export interface ChildOptions {

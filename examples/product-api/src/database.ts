@@ -6,7 +6,7 @@ export interface Database {
   readonly url: string
   readonly kind: 'postgres' | 'pglite'
   /** Drops the schema and closes, or ends the process that was started. */
-  close(): Promise<void>
+  readonly close: () => Promise<void>
 }
 
 export interface DatabaseOptions {

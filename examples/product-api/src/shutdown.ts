@@ -21,6 +21,6 @@ export function onShutdown(close: () => Promise<void>): void {
   process.on('SIGINT', shutDown)
   process.on('SIGTERM', shutDown)
   process.on('disconnect', shutDown)
-  // The parent may have gone while this process was still starting; `undefined` means there never was a channel.
-  if (process.connected === false) shutDown()
+  // The parent may have gone while this process was still starting.
+  if (process.send !== undefined && !process.connected) shutDown()
 }

@@ -1,6 +1,6 @@
 // One API by hand: npm start -- express | fastify
 import { startApi, type Framework } from './api.ts'
-import { openDatabase, openPool } from './database.ts'
+import { openDatabase, openPool, type Database } from './database.ts'
 import { FULL_SEED, hasSchema } from './schema.ts'
 import { onShutdown } from './shutdown.ts'
 
@@ -16,10 +16,11 @@ console.log(`${framework} at ${api.url}, cache in ${REDIS_URL ?? 'this process (
 console.log(`another one beside it: DATABASE_URL=${database.url} REDIS_URL=… PORT=3001 npm start -- fastify`)
 
 /** A catalogue that another process opened is used as it is; without DATABASE_URL one is started here. */
-async function findDatabase(): Promise<{ url: string; close(): Promise<void> }> {
+async function findDatabase(): Promise<Pick<Database, 'url' | 'close'>> {
   if (DATABASE_URL === undefined) return openDatabase({ seed: FULL_SEED, onProgress: console.log })
   const pool = openPool(DATABASE_URL, 1)
-  const ready = await hasSchema(pool).finally(() => pool.end())
+  const ready = await hasSchema(pool)
+  await pool.end()
   if (!ready) throw new Error('DATABASE_URL holds no catalogue yet: run `npm run database` there first')
   return { url: DATABASE_URL, close: async () => {} }
 }

@@ -67,7 +67,12 @@ describe('the options of the demo', () => {
     })
   })
 
-  test.each([['--reviews', 'many'], ['--expiries', '0'], ['--unknown'], ['extra']])('%p is refused', (...args) => {
-    expect(() => readOptions(args, {})).toThrow()
+  test.each([
+    { args: ['--reviews', 'many'], message: '--reviews must be a whole number above 0' },
+    { args: ['--expiries', '0'], message: '--expiries must be a whole number above 0' },
+    { args: ['--unknown'], message: "Unknown option '--unknown'" },
+    { args: ['extra'], message: "Unexpected argument 'extra'" },
+  ])('$args are refused: $message', ({ args, message }) => {
+    expect(() => readOptions(args, {})).toThrow(message)
   })
 })

@@ -1,8 +1,8 @@
 export interface Cleanup {
   /** Registers a step to undo; once the clean-up has begun, what is still being registered is undone at once. */
-  defer(undo: () => Promise<void>): void
+  readonly defer: (undo: () => Promise<void>) => void
   /** Undoes everything, last first. A step that fails does not keep the others from running. */
-  run(): Promise<void>
+  readonly run: () => Promise<void>
 }
 
 export function createCleanup(onError: (error: unknown) => void): Cleanup {
@@ -14,11 +14,11 @@ export function createCleanup(onError: (error: unknown) => void): Cleanup {
   }
 
   return {
-    defer(undo) {
+    defer: (undo) => {
       steps.push(undo)
       if (running !== undefined) running = running.then(undoAll)
     },
-    async run() {
+    run: async () => {
       running ??= undoAll()
       // A step registered meanwhile has made `running` longer.
       for (let awaited; awaited !== running;) {

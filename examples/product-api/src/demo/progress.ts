@@ -1,8 +1,8 @@
 export interface Progress {
   /** What goes on now. On a terminal it replaces the last line, elsewhere repeats of one step are left out. */
-  say(step: string, detail?: string): void
+  readonly say: (step: string, detail?: string) => void
   /** Leaves the terminal clean for what follows. */
-  done(): void
+  readonly done: () => void
 }
 
 /** Progress goes to stderr, so that stdout holds the table and nothing else. */
@@ -18,12 +18,12 @@ export function createProgress(quiet: boolean, stream: NodeJS.WriteStream = proc
   }
 
   return {
-    say(step, detail = '') {
+    say: (step, detail = '') => {
       if (quiet || (!stream.isTTY && step === last)) return
       last = step
       write(step, detail)
     },
-    done() {
+    done: () => {
       if (!quiet) stream.write(clear)
     },
   }

@@ -42,5 +42,5 @@ export function renderTable(table: Table, colour: boolean): string {
 }
 
 function paint(text: string, format: 'bold' | (typeof COLOURS)[Tone], colour: boolean): string {
-  return colour ? styleText(format, text) : text
+  return colour ? styleText(format, text, { validateStream: false }) : text
 }

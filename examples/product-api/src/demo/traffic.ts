@@ -27,30 +27,46 @@ const AT_MOST_S = 600
 /** Every connection sends its next request as soon as it has the answer to the last one. */
 export async function driveTraffic(options: TrafficOptions): Promise<Traffic> {
   const began = performance.now()
+  // autocannon's own histogram holds whole milliseconds, of one target each.
   const latencies: number[] = []
-  const cannons = options.origins.map((origin) => {
-    const cannon = autocannon({
-      url: origin + options.path,
-      headers: { host: HOST },
-      connections: options.connectionsEach,
-      duration: AT_MOST_S,
-      timeout: REQUEST_TIMEOUT_S,
-      sampleInt: 100,
-      verifyBody: (body) => body !== undefined && body.includes('"place":10'),
-    })
-    // autocannon's own histogram holds whole milliseconds, of one target each.
-    cannon.on('response', (_client, _status, _bytes, latency) => latencies.push(latency))
-    return cannon
-  })
+  const cannons = options.origins.map((origin) =>
+    fire(origin + options.path, options.connectionsEach, (latency) => latencies.push(latency)),
+  )
   await options.until.finally(() => cannons.forEach((cannon) => cannon.stop()))
   const seconds = (performance.now() - began) / 1_000
-  const results = await Promise.all(cannons)
+  const results = await Promise.all(cannons.map((cannon) => cannon.result))
   const errors = results.reduce((sum, result) => sum + result.errors + result.non2xx + result.mismatches, 0)
   return { seconds, requests: latencies.length, errors, ...percentiles(latencies) }
 }
 
+interface Cannon {
+  readonly result: Promise<autocannon.Result>
+  stop(): void
+}
+
+function fire(url: string, connections: number, onAnswer: (latency: number) => void): Cannon {
+  const cannon = autocannon(
+    {
+      url,
+      connections,
+      headers: { host: HOST },
+      duration: AT_MOST_S,
+      timeout: REQUEST_TIMEOUT_S,
+      sampleInt: 100,
+      verifyBody: (body) => body !== undefined && body.includes('"place":10'),
+    },
+    () => {},
+  )
+  cannon.on('response', (_client, _status, _bytes, latency) => onAnswer(latency))
+  const result = new Promise<autocannon.Result>((resolve, reject) => {
+    cannon.on('done', resolve)
+    cannon.on('error', reject)
+  })
+  return { result, stop: () => cannon.stop() }
+}
+
 function percentiles(latencies: readonly number[]): { p50: number; p99: number; slowest: number } {
-  const sorted = Float64Array.from(latencies).sort()
+  const sorted = latencies.toSorted((a, b) => a - b)
   const at = (share: number): number => sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? 0
   return { p50: at(0.5), p99: at(0.99), slowest: at(1) }
 }
