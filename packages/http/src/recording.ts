@@ -1,0 +1,36 @@
+import type { HeaderFields } from './header-fields.ts'
+
+/** The status line and fields of an answer, seen before its first byte is out. */
+export interface ResponseHead {
+  readonly status: number
+  /** Every field that is set at our layer, by lower-case name. */
+  readonly fields: HeaderFields
+  /** What was set when the handler began: the difference is what the inside added, and only that is stored. */
+  readonly before: HeaderFields
+  /** Fields that layers nearer to the socket added, where they can be seen: judged for cookies and prohibitions, never stored. */
+  readonly outer?: HeaderFields | undefined
+  /** The whole body is at hand already, so that "stored" may be promised in `Cache-Status`. */
+  readonly buffered: boolean
+}
+
+/** Takes down what a handler answers. None of its methods throws. Chunks may come before the head. */
+export interface Recording {
+  /** Whether bytes are still kept: as long as they are, a write need not wait for a slow client, for the copy is bounded. */
+  readonly keeping: boolean
+  /**
+   * Whether an answer of this status is kept from the client, because a stale one will be sent instead. Asked before a byte is out. Its
+   * head, chunks and end are told as usual.
+   */
+  withholds(status: number): boolean
+  /** The whole `Cache-Status` value to send with this head; undefined: leave the field as it is. */
+  cacheStatus(head: ResponseHead): string | undefined
+  /** Told once the framework accepted the head, or when it is withheld. */
+  head(head: ResponseHead): void
+  chunk(bytes: Uint8Array): void
+  /** The handler said that the body is whole. */
+  end(): void
+  /** The answer will never be whole: its client left, or the handler broke off. */
+  cutOff(by: 'client' | 'handler'): void
+  /** It has what cannot be kept, such as trailers or an upgrade. */
+  refuse(why: 'trailers' | 'hijacked'): void
+}
