@@ -38,9 +38,9 @@ export class InvalidOptionError extends CattlegridError {
   readonly value: unknown
   readonly accepted: string
 
-  constructor(option: string, value: unknown, accepted: string) {
-    const shown = inspect(value, { depth: 0, breakLength: Infinity, maxStringLength: 80 })
-    super('CATTLEGRID_INVALID_OPTION', `Option '${option}' is ${shown}; accepted: ${accepted}.`)
+  constructor(option: string, value: unknown, accepted: string, problem?: string) {
+    const shown = problem ?? `is ${inspect(value, { depth: 0, breakLength: Infinity, maxStringLength: 80 })}`
+    super('CATTLEGRID_INVALID_OPTION', `Option '${option}' ${shown}; accepted: ${accepted}.`)
     this.option = option
     this.value = value
     this.accepted = accepted

@@ -1,5 +1,6 @@
 export type { Cache, ReadResult } from './cache.ts'
 export { type Codec, json, type OpenCodec, raw, structured } from './codec.ts'
+export { createCache } from './create-cache.ts'
 export { type ByteSize, type Duration, duration } from './duration.ts'
 export type { Entry, NewEntry, Version, Windows } from './entry.ts'
 export { NO_VERSION } from './entry.ts'
@@ -54,6 +55,7 @@ export type {
 } from './options.ts'
 export type { Lookup } from './refresh.ts'
 export { type CancelTimer, type Runtime, systemRuntime } from './runtime.ts'
+export { memoryStore } from './store/memory-store.ts'
 export type {
   Acquire,
   AcquireRequest,

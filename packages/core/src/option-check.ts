@@ -45,8 +45,8 @@ function parseOption(path: string, value: unknown, rule: OptionRule<unknown> | u
 
 function unknownOption(owner: string, name: string, value: unknown, known: readonly string[]): InvalidOptionError {
   const nearest = closest(name, known)
-  const hint = distance(name, nearest) <= Math.max(2, name.length / 3) ? `did you mean '${nearest}'? ` : ''
-  return new InvalidOptionError(`${owner}.${name}`, value, `${hint}known options are ${known.join(', ')}`)
+  const hint = distance(name, nearest) <= Math.max(2, name.length / 3) ? ` (did you mean '${nearest}'?)` : ''
+  return new InvalidOptionError(`${owner}.${name}`, value, known.join(', '), `is unknown${hint}`)
 }
 
 /** A length of time, in ms after parsing; from `min` to `max` ms. */

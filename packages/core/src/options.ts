@@ -96,9 +96,9 @@ export interface ReadOptions<V = unknown> {
 }
 
 /** Options of `wrap`. */
-export interface WrapOptions<A extends readonly unknown[], V = unknown> extends CallOptions<V> {
+export interface WrapOptions<F extends (...args: never[]) => unknown> extends CallOptions<Awaited<ReturnType<F>>> {
   /** The cache key of a call, from its arguments. */
-  readonly key: (...args: A) => string
+  readonly key: (...args: Parameters<F>) => string
 }
 
 /** Options of `close`. */

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { performance } from 'node:perf_hooks'
+import { objectRule, type OptionRule } from './option-check.ts'
 
 /** Ends a timer that has not fired yet; without effect on one that has. */
 export type CancelTimer = () => void
@@ -72,3 +73,14 @@ export const systemRuntime: Runtime = {
   token: createTokens(),
   schedule,
 }
+
+/** What an option named `runtime` takes. */
+export const runtimeRule: OptionRule<Runtime> = objectRule<Runtime>(
+  'a Runtime',
+  'now',
+  'coarseNow',
+  'timeOfDay',
+  'random',
+  'token',
+  'schedule',
+)

@@ -3,9 +3,7 @@ import { InvalidOptionError } from './errors.ts'
 import type { KeepOptions, UncacheableOptions } from './load.ts'
 import {
   booleanRule,
-  byteSizeRule,
   checkOptions,
-  countRule,
   durationRule,
   fractionRule,
   functionRule,
@@ -25,12 +23,11 @@ import type {
   GetOptions,
   LeaseOptions,
   LoadOptions,
-  MemoryStoreOptions,
   ReadOptions,
   SetOptions,
 } from './options.ts'
 import type { CooldownLimits, Strictness } from './policy/policy.ts'
-import { type Runtime, systemRuntime } from './runtime.ts'
+import { type Runtime, runtimeRule, systemRuntime } from './runtime.ts'
 import type { Store } from './store/store.ts'
 
 /** Every option of a call, parsed and with its default: numbers are ms, `Infinity` means never. */
@@ -60,7 +57,6 @@ const codecRule: OptionRule<Codec> = {
     return codec !== INVALID && Number.isInteger(codec.id) && codec.id >= 1 && codec.id <= 255 ? codec : INVALID
   },
 }
-const runtimeRule = objectRule<Runtime>('a Runtime', 'now', 'coarseNow', 'timeOfDay', 'random', 'token', 'schedule')
 const storeRule = objectRule<Store>(
   'a store, such as memoryStore() or redisStore({ client })',
   'peek',
@@ -121,13 +117,6 @@ const keepRules = {
   staleIfError: windowRule,
 } satisfies OptionRules<KeepOptions>
 const uncacheableRules = { for: durationRule(1), share: booleanRule } satisfies OptionRules<UncacheableOptions>
-const memoryStoreRules = {
-  maxEntries: countRule(1),
-  maxBytes: byteSizeRule(1),
-  sizeOf: functionRule<(value: unknown) => number>('a function (value) => bytes'),
-  runtime: runtimeRule,
-} satisfies OptionRules<MemoryStoreOptions>
-
 const DEFAULTS: Settings = {
   ttl: undefined,
   staleWhileRevalidate: 0,
@@ -176,6 +165,18 @@ export function callSettings(base: Settings, options: object | undefined, owner:
   }
 }
 
+/** The key function and the settings of a wrapped function, checked once. */
+export function wrapSettings<K>(
+  base: Settings,
+  options: { readonly key: K },
+): { readonly key: K; readonly settings: Settings } {
+  const { key, ...rest } = options
+  if (typeof key !== 'function') throw new InvalidOptionError('wrap.key', key, 'a function (...args) => string')
+  const settings = callSettings(base, rest, 'wrap')
+  requireTtl(settings)
+  return { key, settings }
+}
+
 /** The settings that a `set` writes with. */
 export function setSettings(base: Settings, options: object | undefined): Settings {
   return options === undefined ? base : settle(base, checkOptions('set', options, setRules), 'set')
@@ -210,24 +211,6 @@ export function uncacheableMark(options: UncacheableOptions | undefined): {
 } {
   const parsed = checkOptions('load.uncacheable', options, uncacheableRules)
   return { for: parsed.for ?? 10_000, share: parsed.share ?? true }
-}
-
-/** The bounds of a memory store. */
-export interface MemoryBounds {
-  readonly maxEntries: number
-  readonly maxBytes: number | undefined
-  readonly sizeOf: ((value: unknown) => number) | undefined
-  readonly runtime: Runtime
-}
-
-export function memoryBounds(options: MemoryStoreOptions | undefined): MemoryBounds {
-  const parsed = checkOptions('memoryStore', options, memoryStoreRules)
-  return {
-    maxEntries: parsed.maxEntries ?? 10_000,
-    maxBytes: parsed.maxBytes,
-    sizeOf: parsed.sizeOf,
-    runtime: parsed.runtime ?? systemRuntime,
-  }
 }
 
 /** `ttl`, or an error that says where to give it. */

@@ -72,6 +72,7 @@ export type Notice =
 
 /** What stands at a key, for people. */
 export interface Inspection {
+  readonly kind: 'found'
   readonly entry: Entry | undefined
   readonly lease: { readonly heldFor: number; readonly remaining: number; readonly awaited: boolean } | undefined
   readonly cooldown: { readonly remaining: number; readonly attempts: number; readonly failure: Failure } | undefined

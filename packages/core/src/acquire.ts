@@ -1,0 +1,197 @@
+import type { Call, Engine } from './engine.ts'
+import type { Entry } from './entry.ts'
+import { ClosedError, LoadFailedError } from './errors.ts'
+import type { Flight } from './flight.ts'
+import type { Waiter, Waiters } from './follow.ts'
+import { lead, loadUnleased } from './lead.ts'
+import type { Suppression } from './lease/suppression.ts'
+import type { Abandoned } from './load.ts'
+import type { Acquire, Away, Read } from './store/store.ts'
+
+/** A store that answers "changed" more often than this is waited for instead: a load never begins without a lease because of it. */
+const MOST_CHANGES = 8
+/** How long that wait is, ms. */
+const CHANGE_PAUSE = 50
+
+/** What a flight needs beside the engine: who waits here, and whom not to ask again. */
+export interface FlightDeck {
+  readonly engine: Engine
+  readonly waiters: Waiters
+  readonly suppression: Suppression
+}
+
+/** The road of one flight: ask for the lease; then lead, follow, or stand aside. Always lands the flight, and never rejects. */
+export async function fly(flight: Flight, call: Call, read: Read, deck: FlightDeck): Promise<void> {
+  const asking = new Asking(flight, call, deck)
+  try {
+    await asking.run(read)
+  } catch (error) {
+    // A store or policy that throws breaks its contract; its callers must not hang on it.
+    flight.land({ kind: 'failed', error, failure: true }, { kind: 'failed', error, cooldown: 0 })
+  } finally {
+    asking.disarm()
+  }
+}
+
+class Asking {
+  readonly #flight: Flight
+  readonly #call: Call
+  readonly #deck: FlightDeck
+  readonly #engine: Engine
+  /** Armed before the acquire: a notice between its answer and our wait must not be lost. */
+  readonly #waiter: Waiter | undefined
+  #changes = 0
+  #closed = false
+
+  constructor(flight: Flight, call: Call, deck: FlightDeck) {
+    this.#flight = flight
+    this.#call = call
+    this.#deck = deck
+    this.#engine = deck.engine
+    this.#waiter = flight.background ? undefined : deck.waiters.arm(call.key)
+    flight.onDeserted = () => this.#waiter?.wake()
+    flight.cut = () => {
+      this.#closed = true
+      this.#waiter?.wake()
+    }
+  }
+
+  disarm(): void {
+    if (this.#waiter !== undefined) this.#deck.waiters.disarm(this.#call.key, this.#waiter)
+  }
+
+  async run(first: Read): Promise<void> {
+    let read = first
+    for (;;) {
+      if (this.#closed) return this.#abandon('closed')
+      if (read.kind === 'away') return this.#withoutStore('read', read)
+      const entry = read.kind === 'found' ? read.entry : undefined
+      const answer = await this.#acquire(read)
+      if (await this.#act(answer, entry)) return
+      read = await this.#engine.store.read(this.#call.key, this.#call.settings.codec)
+      if (read.kind === 'found' && this.#servable(read.entry)) {
+        this.#flight.land({ kind: 'found', entry: read.entry }, { kind: 'abandoned', why: 'changed' })
+        return
+      }
+    }
+  }
+
+  #acquire(read: Exclude<Read, Away>): Promise<Acquire> {
+    const { key, settings } = this.#call
+    const seen = read.kind === 'found' ? read.entry.version : read.version
+    return this.#engine.store.acquire(key, {
+      duration: settings.leaseDuration,
+      seen,
+      wake: !this.#flight.background,
+      tags: false,
+    })
+  }
+
+  /** Acts on the store's answer; true when the flight has landed, false when it is to look again. */
+  async #act(answer: Acquire, entry: Entry | undefined): Promise<boolean> {
+    switch (answer.kind) {
+      case 'lead':
+        await this.#lead(answer, entry)
+        return true
+      case 'held':
+        return this.#held(answer.remaining, entry)
+      case 'cooling':
+        this.#cooling(answer, entry)
+        return true
+      case 'uncacheable':
+        await this.#uncacheable(answer.share)
+        return true
+      case 'held-off':
+        await loadUnleased(this.#flight, this.#call, 'unleased', undefined, this.#engine)
+        return true
+      case 'changed':
+        this.#changes += 1
+        if (this.#changes > MOST_CHANGES) await this.#waiter?.until(CHANGE_PAUSE)
+        return this.#flight.background && this.#changes > MOST_CHANGES && this.#abandoned('changed')
+      case 'away':
+        await this.#withoutStore('acquire', answer)
+        return true
+    }
+  }
+
+  async #lead({ lease }: Acquire & { kind: 'lead' }, entry: Entry | undefined): Promise<void> {
+    const { store, events } = this.#engine
+    const { background, deserted } = this.#flight
+    if (this.#closed || (deserted && !background)) {
+      await store.release(lease, { kind: 'handover' })
+      this.#abandon(this.#closed ? 'closed' : 'deserted')
+      return
+    }
+    if (events.heard('lead')) events.emit('lead', { key: this.#call.key, background })
+    await lead(this.#flight, this.#call, lease, this.#usable(entry), this.#engine)
+  }
+
+  async #held(remaining: number, entry: Entry | undefined): Promise<boolean> {
+    const { runtime, events } = this.#engine
+    if (this.#waiter === undefined) {
+      this.#suppress(entry, remaining)
+      return this.#abandoned('held')
+    }
+    if (this.#flight.deserted) return this.#abandoned('deserted')
+    if (events.heard('follow')) events.emit('follow', { key: this.#call.key, remaining })
+    this.#flight.follow(runtime.now())
+    const by = await this.#waiter.until(remaining)
+    this.#flight.stopFollowing(runtime.now())
+    if (this.#flight.deserted) return this.#abandoned('deserted')
+    if (events.heard('wake')) events.emit('wake', { key: this.#call.key, by })
+    return false
+  }
+
+  #cooling({ remaining, attempts, failure }: Acquire & { kind: 'cooling' }, entry: Entry | undefined): void {
+    const { events } = this.#engine
+    const { key } = this.#call
+    if (events.heard('cooling')) events.emit('cooling', { key, remaining })
+    this.#suppress(entry, remaining)
+    const error = new LoadFailedError(key, attempts, remaining, failure)
+    this.#flight.land({ kind: 'failed', error, failure: true }, { kind: 'abandoned', why: 'cooling' })
+  }
+
+  /** Nobody queues for what will not be kept. Where it may be shared, one load serves the callers that are here. */
+  async #uncacheable(share: boolean): Promise<void> {
+    if (this.#flight.background) this.#abandon('unleased')
+    else if (share) await loadUnleased(this.#flight, this.#call, 'unleased', undefined, this.#engine)
+    else this.#flight.land({ kind: 'alone' }, { kind: 'abandoned', why: 'unleased' })
+  }
+
+  /** The store is away: one load per process still serves everybody here. Behind a stale value it would serve nobody. */
+  async #withoutStore(step: string, { cause }: Away): Promise<void> {
+    const { events } = this.#engine
+    if (events.heard('away')) events.emit('away', { key: this.#call.key, step, error: cause })
+    if (this.#flight.background) this.#abandon('away')
+    else await loadUnleased(this.#flight, this.#call, 'away', undefined, this.#engine)
+  }
+
+  #suppress(entry: Entry | undefined, remaining: number): void {
+    if (entry === undefined) return
+    this.#deck.suppression.add(this.#call.key, entry.version, this.#engine.runtime.now() + remaining)
+  }
+
+  #servable(entry: Entry): boolean {
+    const verdict = this.#engine.freshness.judge(entry, this.#engine.runtime.now(), this.#call.settings)
+    return verdict === 'fresh' || (verdict === 'stale' && !this.#flight.background)
+  }
+
+  #usable(entry: Entry | undefined): Entry | undefined {
+    if (entry === undefined) return undefined
+    const verdict = this.#engine.freshness.judge(entry, this.#engine.runtime.now(), this.#call.settings)
+    return verdict === 'gone' ? undefined : entry
+  }
+
+  #abandoned(why: Abandoned): true {
+    this.#abandon(why)
+    return true
+  }
+
+  #abandon(why: Abandoned): void {
+    const landing =
+      why === 'closed'
+        ? { kind: 'failed' as const, error: new ClosedError(), failure: false }
+        : { kind: 'again' as const }
+    this.#flight.land(landing, { kind: 'abandoned', why })
+  }
+}

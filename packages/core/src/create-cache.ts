@@ -1,0 +1,26 @@
+import { Admission } from './admission.ts'
+import { type Cache, EngineCache } from './cache.ts'
+import { Events } from './events.ts'
+import type { CacheOptions } from './options.ts'
+import { doublingCooldown } from './policy/cooldown.ts'
+import { windowFreshness } from './policy/freshness.ts'
+import { cacheSetup } from './settings.ts'
+import { memoryStore } from './store/memory-store.ts'
+
+/**
+ * Makes a cache. Without a `store` it keeps its entries in this process.
+ *
+ * @throws InvalidOptionError for an option that is unknown or has a value it cannot have.
+ */
+export function createCache(options?: CacheOptions): Cache {
+  const { settings, store, runtime } = cacheSetup(options)
+  const engine = {
+    store: store ?? memoryStore({ runtime }),
+    runtime,
+    events: new Events(),
+    freshness: windowFreshness,
+    cooldown: doublingCooldown,
+    admission: new Admission(),
+  }
+  return new EngineCache(engine, settings)
+}

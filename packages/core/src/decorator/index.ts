@@ -1,0 +1,1 @@
+export { cachedMethod, type CachedMethodOptions } from './cached-method.ts'

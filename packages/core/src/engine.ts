@@ -1,0 +1,24 @@
+import type { Admission } from './admission.ts'
+import type { Events } from './events.ts'
+import type { Loader } from './load.ts'
+import type { CooldownPolicy, FreshnessPolicy } from './policy/policy.ts'
+import type { Runtime } from './runtime.ts'
+import type { Settings } from './settings.ts'
+import type { Store } from './store/store.ts'
+
+/** What every part of the engine works with; put together once, by `createCache`. */
+export interface Engine {
+  readonly store: Store
+  readonly runtime: Runtime
+  readonly events: Events
+  readonly freshness: FreshnessPolicy
+  readonly cooldown: CooldownPolicy
+  readonly admission: Admission
+}
+
+/** One call on its road: what it asks for, and how. */
+export interface Call {
+  readonly key: string
+  readonly loader: Loader<unknown, never>
+  readonly settings: Settings
+}

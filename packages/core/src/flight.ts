@@ -1,0 +1,194 @@
+import type { Codec } from './codec.ts'
+import { Deferred } from './deferred.ts'
+import type { Entry } from './entry.ts'
+import type { Outcome } from './load.ts'
+import type { Read, Store } from './store/store.ts'
+
+/** What a flight has for one of its callers. */
+export type Landing =
+  | { readonly kind: 'loaded'; readonly value: unknown; readonly freshFor: number }
+  /** Somebody else's commit. */
+  | { readonly kind: 'found'; readonly entry: Entry }
+  /** `failure` false: the error is an answer, and no reason to serve a stale value instead. */
+  | { readonly kind: 'failed'; readonly error: unknown; readonly failure: boolean }
+  /** Nothing for this caller: it looks again. */
+  | { readonly kind: 'again' }
+  /** Nothing for this caller: it loads alone. */
+  | { readonly kind: 'alone' }
+
+type Phase = 'asking' | 'following' | 'loading' | 'committing'
+
+/**
+ * The one running refresh of a key in this process. Three groups of callers wait for it, because not everybody may have everything:
+ * its owner, whose loader it runs; those that joined before the load began; and those that joined later, who get the value only once
+ * it is known to stand, since an invalidation may lie between the load's begin and their call.
+ */
+export class Flight {
+  readonly key: string
+  readonly background: boolean
+  readonly #owner = new Deferred<Landing>()
+  readonly #early = new Deferred<Landing>()
+  readonly #late = new Deferred<Landing>()
+  readonly #outcome = new Deferred<Outcome>()
+  #phase: Phase = 'asking'
+  #detached = false
+  #callers = 0
+  #followed = 0
+  #followingSince: number | undefined
+  /** Called when the last caller leaves. */
+  onDeserted: (() => void) | undefined
+  /** Ends the running load with this error, from outside. */
+  cut: ((error: unknown) => void) | undefined
+
+  constructor(key: string, background: boolean) {
+    this.key = key
+    this.background = background
+  }
+
+  /** How the load ends; never rejects. */
+  get outcome(): Promise<Outcome> {
+    return this.#outcome.promise
+  }
+
+  get joinable(): boolean {
+    return !this.#detached && this.#phase !== 'committing'
+  }
+
+  /** Whether nobody waits for it any more. */
+  get deserted(): boolean {
+    return this.#callers === 0
+  }
+
+  board(as: 'owner' | 'joiner'): Promise<Landing> {
+    this.#callers += 1
+    if (as === 'owner') return this.#owner.promise
+    return this.#phase === 'loading' ? this.#late.promise : this.#early.promise
+  }
+
+  leave(): void {
+    this.#callers -= 1
+    if (this.#callers === 0) this.onDeserted?.()
+  }
+
+  /** No later call joins. */
+  detach(): void {
+    this.#detached = true
+  }
+
+  follow(now: number): void {
+    this.#phase = 'following'
+    this.#followingSince = now
+  }
+
+  stopFollowing(now: number): void {
+    this.#followed = this.followed(now)
+    this.#followingSince = undefined
+    this.#phase = 'asking'
+  }
+
+  get following(): boolean {
+    return this.#phase === 'following'
+  }
+
+  /** The time that it has spent as a follower, ms. */
+  followed(now: number): number {
+    return this.#followed + (this.#followingSince === undefined ? 0 : now - this.#followingSince)
+  }
+
+  beginLoad(): void {
+    this.#phase = 'loading'
+  }
+
+  /** From here on no caller joins: an invalidation could be acknowledged between the commit and the joiner's call. */
+  beginCommit(): void {
+    this.#phase = 'committing'
+  }
+
+  /** The result belongs to the owner alone: everybody else is released, and nobody joins. */
+  release(): void {
+    this.detach()
+    this.#early.resolve({ kind: 'alone' })
+    this.#late.resolve({ kind: 'alone' })
+  }
+
+  /** The value is there for all who asked before its load began. */
+  landLoaded(landing: Landing): void {
+    this.#owner.resolve(landing)
+    this.#early.resolve(landing)
+  }
+
+  /** The same for everybody who has no landing yet. */
+  land(landing: Landing, outcome: Outcome): void {
+    this.landLoaded(landing)
+    this.#late.resolve(landing)
+    this.#outcome.resolve(outcome)
+  }
+}
+
+interface ReadFlight {
+  readonly codec: Codec
+  readonly read: Promise<Read>
+}
+
+/** The slots: at most one joinable read and one joinable refresh a key. A slot is cleared only by who is still in it. */
+export class Flights {
+  readonly #store: Store
+  readonly #reads = new Map<string, ReadFlight>()
+  readonly #refreshes = new Map<string, Flight>()
+  readonly #running = new Set<Flight>()
+
+  constructor(store: Store) {
+    this.#store = store
+  }
+
+  /** Every refresh that is not over, joinable or not. */
+  get running(): ReadonlySet<Flight> {
+    return this.#running
+  }
+
+  /** Joins the read of the key that is under way, or starts one. */
+  read(key: string, codec: Codec): Promise<Read> {
+    const running = this.#reads.get(key)
+    if (running?.codec === codec) return running.read
+    const flight: ReadFlight = { codec, read: this.#store.read(key, codec) }
+    this.#reads.set(key, flight)
+    const clear = (): void => {
+      if (this.#reads.get(key) === flight) this.#reads.delete(key)
+    }
+    flight.read.then(clear, clear)
+    return flight.read
+  }
+
+  /** The refresh of the key that a call may join. */
+  joinable(key: string): Flight | undefined {
+    const flight = this.#refreshes.get(key)
+    return flight?.joinable === true ? flight : undefined
+  }
+
+  add(flight: Flight): void {
+    this.#running.add(flight)
+    if (flight.joinable) this.#refreshes.set(flight.key, flight)
+  }
+
+  remove(flight: Flight): void {
+    this.#running.delete(flight)
+    if (this.#refreshes.get(flight.key) === flight) this.#refreshes.delete(flight.key)
+  }
+
+  /** The key has a newer state: no later call joins a read that may have missed it. */
+  forgetRead(key: string): void {
+    this.#reads.delete(key)
+  }
+
+  /** The key was invalidated: no later call joins anything that began before. */
+  detach(key: string): void {
+    this.#reads.delete(key)
+    this.#refreshes.get(key)?.detach()
+    this.#refreshes.delete(key)
+  }
+
+  detachAll(): void {
+    this.#reads.clear()
+    for (const key of [...this.#refreshes.keys()]) this.detach(key)
+  }
+}

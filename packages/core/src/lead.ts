@@ -1,0 +1,204 @@
+import type { Call, Engine } from './engine.ts'
+import type { Entry, NewEntry } from './entry.ts'
+import { type Failure, LeaseLostError } from './errors.ts'
+import type { Flight, Landing } from './flight.ts'
+import { keepAlive } from './lease/keep-alive.ts'
+import type { Lease } from './lease/lease.ts'
+import type { Outcome } from './load.ts'
+import { type Ended, RunningLoad, type UncacheableMark } from './running-load.ts'
+import { requireTtl, type Settings } from './settings.ts'
+import type { Commit, Ending } from './store/store.ts'
+
+/** How long a value that cannot be kept is loaded by everybody alone, ms. */
+const UNKEEPABLE_FOR = 10_000
+
+/** Runs the load of a flight under its lease, and offers the result to the store. Never rejects. */
+export async function lead(
+  flight: Flight,
+  call: Call,
+  lease: Lease,
+  stale: Entry | undefined,
+  engine: Engine,
+): Promise<void> {
+  await new Leader(flight, call, lease, engine).run(stale)
+}
+
+/** Runs the load of a flight without a lease: its result is given to the callers and not stored. Never rejects. */
+export async function loadUnleased(
+  flight: Flight,
+  call: Call,
+  why: 'unleased' | 'away',
+  stale: Entry | undefined,
+  engine: Engine,
+): Promise<void> {
+  const load = new RunningLoad(call, engine)
+  load.onUnshareable = () => flight.release()
+  const { ended } = await runLoad(load, flight, call, false, stale, engine)
+  if (ended.kind === 'value') {
+    flight.land({ kind: 'loaded', value: ended.value, freshFor: 0 }, { kind: 'abandoned', why })
+    return
+  }
+  const failure = ended.kind === 'error' && isFailure(call.settings, ended.error)
+  const outcome: Outcome =
+    ended.kind === 'cut' ? { kind: 'abandoned', why: 'closed' } : { kind: 'failed', error: ended.error, cooldown: 0 }
+  flight.land({ kind: 'failed', error: ended.error, failure }, outcome)
+}
+
+async function runLoad(
+  load: RunningLoad,
+  flight: Flight,
+  call: Call,
+  leased: boolean,
+  stale: Entry | undefined,
+  { events, runtime }: Engine,
+): Promise<{ readonly ended: Ended; readonly took: number }> {
+  flight.beginLoad()
+  flight.cut = (error) => load.cut(error)
+  if (events.heard('load')) events.emit('load', { key: call.key, background: flight.background, leased })
+  const begun = runtime.now()
+  const ended = await load.run(stale, flight.background)
+  return { ended, took: runtime.now() - begun }
+}
+
+class Leader {
+  readonly #flight: Flight
+  readonly #call: Call
+  readonly #lease: Lease
+  readonly #engine: Engine
+  readonly #load: RunningLoad
+  #releasing: Promise<unknown> | undefined
+
+  constructor(flight: Flight, call: Call, lease: Lease, engine: Engine) {
+    this.#flight = flight
+    this.#call = call
+    this.#lease = lease
+    this.#engine = engine
+    this.#load = new RunningLoad(call, engine)
+    this.#load.onUnshareable = (mark) => this.#unshareable(mark)
+  }
+
+  async run(stale: Entry | undefined): Promise<void> {
+    const { loadTimeout, leaseDuration, maxHold } = this.#call.settings
+    const hold = { duration: leaseDuration, maxHold: maxHold ?? loadTimeout + leaseDuration }
+    const stopRenewals = keepAlive(this.#lease, hold, this.#engine, (why) => this.#leaseLost(why))
+    const { ended, took } = await runLoad(this.#load, this.#flight, this.#call, true, stale, this.#engine)
+    stopRenewals()
+    const outcome =
+      ended.kind === 'value' ? await this.#offer(ended.value, took) : await this.#fail(ended.error, ended.kind)
+    const { events } = this.#engine
+    if (events.heard('outcome')) events.emit('outcome', { key: this.#call.key, outcome, took })
+  }
+
+  #leaseLost(why: string): void {
+    // Whoever waits for this load is innocent of an invalidation: only a load that nobody wants is stopped.
+    if (why !== 'max-hold' && this.#flight.deserted) this.#load.abort(new LeaseLostError(this.#call.key))
+  }
+
+  /** All others are released at once, here and elsewhere: the result will never be theirs, so they must not wait for it. */
+  #unshareable(mark: UncacheableMark): void {
+    this.#flight.release()
+    this.#releasing ??= this.#release({ kind: 'uncacheable', ...mark })
+  }
+
+  async #offer(value: unknown, took: number): Promise<Outcome> {
+    const { mark } = this.#load
+    if (mark !== undefined) return this.#endUncacheable(value, mark)
+    const { store, runtime } = this.#engine
+    const entry = newEntry(value, took, this.#load.settings, runtime.random())
+    this.#flight.beginCommit()
+    const committing = store.commit(this.#lease, entry, this.#call.settings.codec)
+    const landing: Landing = { kind: 'loaded', value, freshFor: entry.ttl }
+    this.#flight.landLoaded(landing)
+    return this.#settle(await committing, landing, entry.ttl)
+  }
+
+  async #settle(answer: Commit, landing: Landing, ttl: number): Promise<Outcome> {
+    const { events } = this.#engine
+    const { key } = this.#call
+    switch (answer.kind) {
+      case 'stored':
+        if (events.heard('commit')) events.emit('commit', { key, ttl })
+        return this.#land(landing, { kind: 'committed' })
+      case 'refused':
+        if (events.heard('refused')) events.emit('refused', { key, why: answer.why })
+        return this.#land({ kind: 'again' }, { kind: 'refused', why: answer.why })
+      case 'unkeepable': {
+        if (events.heard('encode-failed')) events.emit('encode-failed', { key, error: answer.cause })
+        const mark = { for: UNKEEPABLE_FOR, share: true }
+        await this.#release({ kind: 'uncacheable', ...mark })
+        return this.#land(landing, { kind: 'uncacheable', ...mark })
+      }
+      case 'away':
+        this.#away('commit', answer.cause)
+        return this.#land(landing, { kind: 'abandoned', why: 'away' })
+    }
+  }
+
+  async #endUncacheable(value: unknown, mark: UncacheableMark): Promise<Outcome> {
+    this.#flight.beginCommit()
+    const releasing = this.#releasing ?? this.#release({ kind: 'uncacheable', ...mark })
+    const landing: Landing = { kind: 'loaded', value, freshFor: 0 }
+    this.#flight.landLoaded(landing)
+    await releasing
+    return this.#land(landing, { kind: 'uncacheable', ...mark })
+  }
+
+  async #fail(error: unknown, kind: 'error' | 'cut'): Promise<Outcome> {
+    const { cooldown: policy, events } = this.#engine
+    const { key, settings } = this.#call
+    const failure = kind === 'error' && isFailure(settings, error)
+    const attempts = this.#lease.attempts + 1
+    const cooldown = failure ? policy.after(attempts, settings.cooldown) : 0
+    if (failure && events.heard('load-failed')) events.emit('load-failed', { key, error, cooldown })
+    this.#flight.beginCommit()
+    const ending: Ending = failure
+      ? { kind: 'failed', failure: describeError(error), cooldown, attempts }
+      : { kind: 'handover' }
+    const releasing = this.#releasing ?? this.#release(ending)
+    const outcome: Outcome = kind === 'cut' ? { kind: 'abandoned', why: 'closed' } : { kind: 'failed', error, cooldown }
+    this.#land({ kind: 'failed', error, failure }, outcome)
+    await releasing
+    return outcome
+  }
+
+  async #release(ending: Ending): Promise<void> {
+    const answer = await this.#engine.store.release(this.#lease, ending)
+    if (answer.kind === 'away') this.#away('release', answer.cause)
+  }
+
+  #land(landing: Landing, outcome: Outcome): Outcome {
+    this.#flight.land(landing, outcome)
+    return outcome
+  }
+
+  #away(step: string, error: unknown): void {
+    const { events } = this.#engine
+    if (events.heard('away')) events.emit('away', { key: this.#call.key, step, error })
+  }
+}
+
+/** `ttl` shortened by the jitter; the stale windows then count from the shortened expiry. */
+export function newEntry(value: unknown, loadTime: number, settings: Settings, random: number): NewEntry {
+  const ttl = Math.max(1, requireTtl(settings) * (1 - settings.jitter * random))
+  const { staleWhileRevalidate, staleIfError } = settings
+  return { value, ttl, staleWhileRevalidate, staleIfError, loadTime, tags: [] }
+}
+
+/** A predicate that throws itself says nothing of value: the error then counts as a failure. */
+function isFailure(settings: Settings, error: unknown): boolean {
+  try {
+    return settings.isFailure(error)
+  } catch {
+    return true
+  }
+}
+
+/** What of an error may leave the process. */
+function describeError(error: unknown): Failure {
+  if (!(error instanceof Error)) return { name: typeof error }
+  const code =
+    'code' in error && (typeof error.code === 'string' || typeof error.code === 'number')
+      ? String(error.code)
+      : undefined
+  return { name: error.name, code }
+}

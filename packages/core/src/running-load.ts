@@ -1,0 +1,110 @@
+import { Deferred } from './deferred.ts'
+import type { Call, Engine } from './engine.ts'
+import type { Entry } from './entry.ts'
+import { LoadTimeoutError } from './errors.ts'
+import type { KeepOptions, Load, UncacheableOptions } from './load.ts'
+import { keptWindows, type Settings, uncacheableMark } from './settings.ts'
+
+/** How a loader ended: what it returned, or why it did not. */
+export type Ended =
+  | { readonly kind: 'value'; readonly value: unknown }
+  | { readonly kind: 'error'; readonly error: unknown }
+  /** Ended from outside, by `close`. */
+  | { readonly kind: 'cut'; readonly error: unknown }
+
+export interface UncacheableMark {
+  readonly for: number
+  readonly share: boolean
+}
+
+/** One run of a loader: its time-out, its signal, and what it decides about its result. */
+export class RunningLoad {
+  readonly #call: Call
+  readonly #engine: Engine
+  readonly #abort = new AbortController()
+  readonly #ended = new Deferred<Ended>()
+  #over = false
+  #settings: Settings
+  #mark: UncacheableMark | undefined
+  /** Called as soon as the loader says that its result is for its own caller alone. */
+  onUnshareable: ((mark: UncacheableMark) => void) | undefined
+
+  constructor(call: Call, engine: Engine) {
+    this.#call = call
+    this.#engine = engine
+    this.#settings = call.settings
+  }
+
+  /** The call's settings, with what the loader decided. */
+  get settings(): Settings {
+    return this.#settings
+  }
+
+  get mark(): UncacheableMark | undefined {
+    return this.#mark
+  }
+
+  /** Tells the loader to stop; its result is still taken if it comes. */
+  abort(reason: unknown): void {
+    this.#abort.abort(reason)
+  }
+
+  /** Ends the load from outside, whatever the loader does. */
+  cut(error: unknown): void {
+    this.#end({ kind: 'cut', error })
+    this.#abort.abort(error)
+  }
+
+  /** Runs the loader; never rejects, and ends at the latest with `loadTimeout`. */
+  async run(stale: Entry | undefined, background: boolean): Promise<Ended> {
+    const { key, loader, settings } = this.#call
+    const { runtime, admission } = this.#engine
+    const cancelTimeout = runtime.schedule(() => this.#timeOut(), settings.loadTimeout)
+    const load = this.#describe(stale, background)
+    new Promise((resolve) => {
+      resolve(admission.enter(key, background, () => loader(load)))
+    }).then(
+      (value) => this.#end({ kind: 'value', value }),
+      (error: unknown) => this.#end({ kind: 'error', error }),
+    )
+    const ended = await this.#ended.promise
+    cancelTimeout()
+    return ended
+  }
+
+  #timeOut(): void {
+    const error = new LoadTimeoutError(this.#call.key, this.#call.settings.loadTimeout)
+    this.#end({ kind: 'error', error })
+    this.#abort.abort(error)
+  }
+
+  #end(ended: Ended): void {
+    this.#over = true
+    this.#ended.resolve(ended)
+  }
+
+  #describe(stale: Entry | undefined, background: boolean): Load<never> {
+    const age = stale === undefined ? 0 : this.#engine.runtime.now() - stale.bornAt
+    return {
+      key: this.#call.key,
+      signal: this.#abort.signal,
+      stale: stale === undefined ? undefined : { value: stale.value as never, age },
+      background,
+      keep: (options) => this.#keep(options),
+      uncacheable: (options) => this.#uncacheable(options),
+    }
+  }
+
+  #keep(options: KeepOptions): void {
+    if (!this.#over) this.#settings = keptWindows(this.#settings, options)
+  }
+
+  #uncacheable(options: UncacheableOptions | undefined): void {
+    if (this.#over) return
+    const mark = uncacheableMark(options)
+    // What was kept from the others once stays so: they have already been sent on.
+    const share = mark.share && this.#mark?.share !== false
+    this.#mark = { for: mark.for, share }
+    if (!share) this.onUnshareable?.(this.#mark)
+  }
+}

@@ -1,0 +1,284 @@
+import { LRUCache } from 'lru-cache'
+import type { Codec } from '../codec.ts'
+import { type Entry, type NewEntry, NO_VERSION, type Version } from '../entry.ts'
+import type { Lease } from '../lease/lease.ts'
+import { byteSizeRule, checkOptions, countRule, functionRule, type OptionRules } from '../option-check.ts'
+import type { MemoryStoreOptions } from '../options.ts'
+import { type Runtime, runtimeRule, systemRuntime } from '../runtime.ts'
+import type {
+  Acquire,
+  AcquireRequest,
+  Away,
+  Commit,
+  Done,
+  Ending,
+  Inspection,
+  Notice,
+  Read,
+  Refused,
+  Store,
+  Unkeepable,
+} from './store.ts'
+import { endingMark, type LeaseMark, type Mark, refusal } from './mark.ts'
+import { TagNumbers } from './tag-numbers.ts'
+
+interface Kept extends Entry {
+  readonly goneAt: number
+  readonly tags: readonly string[]
+  readonly tagSeq: number
+}
+
+/** Entry and mark of a key live and are evicted together: bounded by the same limit. */
+interface Slot {
+  readonly entry: Kept | undefined
+  readonly mark: Mark | undefined
+  readonly size: number
+}
+
+/** Never fresh, whatever the clock says: an entry that was expired by hand. */
+const EXPIRED_BY_HAND: Version = '0'.repeat(16)
+
+const EMPTY: Slot = { entry: undefined, mark: undefined, size: 1 }
+
+const rules = {
+  maxEntries: countRule(1),
+  maxBytes: byteSizeRule(1),
+  sizeOf: functionRule<(value: unknown) => number>('a function (value) => bytes'),
+  runtime: runtimeRule,
+} satisfies OptionRules<MemoryStoreOptions>
+
+/**
+ * A store in the memory of this process. Values are kept as they are, not copied: treat what a hit returns as read-only.
+ *
+ * @throws InvalidOptionError for an option that is unknown or has a value it cannot have.
+ */
+export function memoryStore(options?: MemoryStoreOptions): Store {
+  const { maxEntries, maxBytes, sizeOf, runtime } = checkOptions('memoryStore', options, rules)
+  return new MemoryStore(runtime ?? systemRuntime, maxEntries ?? 10_000, maxBytes, sizeOf)
+}
+
+class MemoryStore implements Store {
+  readonly shared = false
+  readonly #runtime: Runtime
+  readonly #slots: LRUCache<string, Slot>
+  readonly #tags: TagNumbers
+  readonly #maxBytes: number | undefined
+  readonly #sizeOf: ((value: unknown) => number) | undefined
+  readonly #listeners = new Set<(notice: Notice) => void>()
+  #commits = 0
+
+  constructor(
+    runtime: Runtime,
+    maxEntries: number,
+    maxBytes: number | undefined,
+    sizeOf: ((value: unknown) => number) | undefined,
+  ) {
+    this.#runtime = runtime
+    this.#maxBytes = maxBytes
+    this.#sizeOf = sizeOf
+    this.#tags = new TagNumbers(maxEntries)
+    this.#slots = new LRUCache({
+      max: maxEntries,
+      ...(maxBytes === undefined ? {} : { maxSize: maxBytes, sizeCalculation: (slot) => slot.size }),
+    })
+  }
+
+  peek(key: string): Entry | undefined {
+    const entry = this.#slots.get(key)?.entry
+    return entry === undefined || (entry.tags.length > 0 && this.#tags.fellSince(entry.tags, entry.tagSeq))
+      ? undefined
+      : entry
+  }
+
+  read(key: string): Promise<Read> {
+    const entry = this.#standing(key)
+    return Promise.resolve(entry === undefined ? { kind: 'missing', version: NO_VERSION } : { kind: 'found', entry })
+  }
+
+  acquire(key: string, { duration, seen, wake }: AcquireRequest): Promise<Acquire> {
+    const now = this.#runtime.now()
+    const entry = this.#standing(key)
+    if (entry !== undefined && entry.version !== seen) return Promise.resolve({ kind: 'changed' })
+    const mark = this.#mark(key, now)
+    const busy = mark === undefined ? undefined : refusal(mark, now, wake)
+    if (busy !== undefined) return Promise.resolve(busy)
+    const attempts = mark?.kind === 'cooling' ? mark.attempts : 0
+    const token = this.#runtime.token()
+    this.#put(key, entry, {
+      kind: 'lease',
+      token,
+      attempts,
+      grantedAt: now,
+      tagSeq: this.#tags.sequence,
+      awaited: false,
+      until: now + duration,
+    })
+    return Promise.resolve({ kind: 'lead', lease: { key, token, attempts, sentAt: now } })
+  }
+
+  renew(lease: Lease, duration: number): Promise<{ readonly kind: 'renewed' } | Refused> {
+    const held = this.#held(lease)
+    if (held.kind === 'refused') return Promise.resolve(held)
+    held.until = this.#runtime.now() + duration
+    return Promise.resolve({ kind: 'renewed' })
+  }
+
+  commit(lease: Lease, fresh: NewEntry, codec: Codec): Promise<Commit> {
+    const held = this.#held(lease)
+    if (held.kind === 'refused') return Promise.resolve(held)
+    const size = this.#weigh(fresh.value, codec)
+    if (typeof size !== 'number') return Promise.resolve(size)
+    if (this.#tags.fellSince(fresh.tags, held.tagSeq)) {
+      this.#end(lease.key, held, 'released')
+      return Promise.resolve({ kind: 'refused', why: 'tag-voided' })
+    }
+    const version = this.#write(lease.key, fresh, held.tagSeq, size)
+    if (held.awaited) this.#tell({ kind: 'committed', key: lease.key })
+    return Promise.resolve({ kind: 'stored', version })
+  }
+
+  release(lease: Lease, ending: Ending): Promise<{ readonly kind: 'released' } | Refused> {
+    const held = this.#held(lease)
+    if (held.kind === 'refused') return Promise.resolve(held)
+    this.#end(lease.key, held, 'released', endingMark(ending, this.#runtime.now()))
+    return Promise.resolve({ kind: 'released' })
+  }
+
+  put(
+    key: string,
+    fresh: NewEntry,
+    codec: Codec,
+  ): Promise<{ readonly kind: 'stored'; readonly version: Version } | Unkeepable> {
+    const size = this.#weigh(fresh.value, codec)
+    if (typeof size !== 'number') return Promise.resolve(size)
+    const version = this.#write(key, fresh, this.#tags.sequence, size)
+    this.#tell({ kind: 'committed', key })
+    return Promise.resolve({ kind: 'stored', version })
+  }
+
+  invalidate(key: string, how: 'delete' | 'expire', holdOff: number): Promise<Done> {
+    const now = this.#runtime.now()
+    const entry = how === 'delete' ? undefined : expireByHand(this.#standing(key), now)
+    this.#put(key, entry, holdOff > 0 ? { kind: 'held-off', until: now + holdOff } : undefined)
+    this.#tell({ kind: how === 'delete' ? 'deleted' : 'expired', key })
+    return Promise.resolve({ kind: 'done' })
+  }
+
+  invalidateTags(tags: readonly string[]): Promise<{ readonly kind: 'done'; readonly tagSeq: number }> {
+    const tagSeq = this.#tags.fall(tags)
+    this.#tell({ kind: 'tags', tags, tagSeq })
+    return Promise.resolve({ kind: 'done', tagSeq })
+  }
+
+  clear(): Promise<{ readonly kind: 'cleared'; readonly entries: number }> {
+    const now = this.#runtime.now()
+    const entries = [...this.#slots.values()].filter(({ entry }) => entry !== undefined && entry.goneAt > now).length
+    this.#slots.clear()
+    this.#tell({ kind: 'cleared' })
+    return Promise.resolve({ kind: 'cleared', entries })
+  }
+
+  inspect(key: string): Promise<Inspection | Away> {
+    const now = this.#runtime.now()
+    const mark = this.#mark(key, now)
+    const lease =
+      mark?.kind === 'lease'
+        ? { heldFor: now - mark.grantedAt, remaining: mark.until - now, awaited: mark.awaited }
+        : undefined
+    const cools = mark?.kind === 'cooling' && mark.coolUntil > now
+    const cooldown = cools
+      ? { remaining: mark.coolUntil - now, attempts: mark.attempts, failure: mark.failure }
+      : undefined
+    return Promise.resolve({ kind: 'found', entry: this.#standing(key), lease, cooldown })
+  }
+
+  watch(listener: (notice: Notice) => void): () => void {
+    this.#listeners.add(listener)
+    return () => {
+      this.#listeners.delete(listener)
+    }
+  }
+
+  close(): Promise<void> {
+    this.#listeners.clear()
+    return Promise.resolve()
+  }
+
+  #standing(key: string): Kept | undefined {
+    const entry = this.#slots.get(key)?.entry
+    if (entry === undefined || entry.goneAt <= this.#runtime.now()) return undefined
+    return this.#tags.fellSince(entry.tags, entry.tagSeq) ? undefined : entry
+  }
+
+  #mark(key: string, now: number): Mark | undefined {
+    const mark = this.#slots.get(key)?.mark
+    return mark !== undefined && mark.until > now ? mark : undefined
+  }
+
+  #held(lease: Lease): LeaseMark | Refused {
+    const mark = this.#slots.get(lease.key)?.mark
+    if (mark === undefined) return { kind: 'refused', why: 'voided' }
+    if (mark.kind !== 'lease' || mark.token !== lease.token) return { kind: 'refused', why: 'taken' }
+    return mark.until > this.#runtime.now() ? mark : { kind: 'refused', why: 'expired' }
+  }
+
+  #write(key: string, fresh: NewEntry, tagSeq: number, size: number): Version {
+    const now = this.#runtime.now()
+    this.#commits += 1
+    const version = String(this.#commits).padStart(16, '0')
+    const { value, tags, loadTime, staleWhileRevalidate, staleIfError } = fresh
+    const freshUntil = now + fresh.ttl
+    const goneAt = freshUntil + Math.max(staleWhileRevalidate, staleIfError)
+    this.#put(
+      key,
+      { value, version, bornAt: now, freshUntil, goneAt, staleWhileRevalidate, staleIfError, loadTime, tags, tagSeq },
+      undefined,
+      size,
+    )
+    return version
+  }
+
+  #end(key: string, held: LeaseMark, kind: 'released', next?: Mark): void {
+    // An uncacheable result takes the old value with it: else it would be served on.
+    this.#put(key, next?.kind === 'uncacheable' ? undefined : this.#standing(key), next)
+    if (held.awaited) this.#tell({ kind, key })
+  }
+
+  #put(key: string, entry: Kept | undefined, mark: Mark | undefined, size?: number): void {
+    if (entry === undefined && mark === undefined) this.#slots.delete(key)
+    else
+      this.#slots.set(key, {
+        entry,
+        mark,
+        size: size ?? (entry === undefined ? 1 : (this.#slots.peek(key) ?? EMPTY).size),
+      })
+  }
+
+  #weigh(value: unknown, codec: Codec): number | Unkeepable {
+    if (this.#maxBytes === undefined) return 1
+    try {
+      const size = Math.max(1, Math.ceil(this.#sizeOf === undefined ? codec.encode(value).length : this.#sizeOf(value)))
+      return size <= this.#maxBytes
+        ? size
+        : {
+            kind: 'unkeepable',
+            why: 'too-large',
+            cause: new RangeError(`${size} bytes are more than maxBytes (${this.#maxBytes})`),
+          }
+    } catch (cause) {
+      return { kind: 'unkeepable', why: 'encode-failed', cause }
+    }
+  }
+
+  #tell(notice: Notice): void {
+    for (const listener of this.#listeners) listener(notice)
+  }
+}
+
+function expireByHand(entry: Kept | undefined, now: number): Kept | undefined {
+  if (entry === undefined) return undefined
+  const window = Math.max(entry.staleWhileRevalidate, entry.staleIfError)
+  if (window === 0) return undefined
+  const freshUntil = Math.min(entry.freshUntil, now)
+  return { ...entry, version: EXPIRED_BY_HAND, freshUntil, goneAt: freshUntil + window }
+}

@@ -1,0 +1,38 @@
+import { LRUCache } from 'lru-cache'
+
+/**
+ * When each tag last fell, as numbers of one sequence. A load that began at sequence `n` is good for a tag whose number is at most `n`,
+ * so it does not matter when the load names its tags.
+ */
+export class TagNumbers {
+  readonly #numbers: LRUCache<string, number>
+  #sequence = 0
+  /** A tag that was forgotten counts as having fallen with the last forgotten one: never as "has not fallen". */
+  #floor = 0
+
+  constructor(maxTags: number) {
+    this.#numbers = new LRUCache({
+      max: maxTags,
+      dispose: (fell, _tag, reason) => {
+        if (reason === 'evict') this.#floor = Math.max(this.#floor, fell)
+      },
+    })
+  }
+
+  /** The highest number given so far. */
+  get sequence(): number {
+    return this.#sequence
+  }
+
+  /** Every load that began before this call is no longer good for the tags. */
+  fall(tags: readonly string[]): number {
+    this.#sequence += 1
+    for (const tag of tags) this.#numbers.set(tag, this.#sequence)
+    return this.#sequence
+  }
+
+  /** Whether one of the tags fell after the sequence stood at `tagSeq`. */
+  fellSince(tags: readonly string[], tagSeq: number): boolean {
+    return tags.some((tag) => (this.#numbers.get(tag) ?? this.#floor) > tagSeq)
+  }
+}
