@@ -100,9 +100,8 @@ export class EngineCache implements Cache {
 
   async lookup<V, S = V>(key: string, loader: Loader<V, S>, options?: CallOptions<V>): Promise<Lookup<V>> {
     const call = this.#call(key, loader, callSettings(this.#settings, options, 'lookup'))
-    const entry = this.#peek(call)
-    const { lookup, own } =
-      entry === undefined ? await this.#refresher.walk(call) : this.#refresher.serve(call.key, entry)
+    const entry = this.#refresher.peek(key, call.settings)
+    const { lookup, own } = entry === undefined ? await this.#refresher.walk(call) : this.#refresher.serve(key, entry)
     return (own === undefined ? lookup : { ...lookup, outcome: await own.outcome }) as Lookup<V>
   }
 

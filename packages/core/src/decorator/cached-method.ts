@@ -51,7 +51,7 @@ function decorate(replace: (method: Method) => Method): MethodDecorator<never> {
     const [method, { kind, name }] = args
     if (kind !== 'method') throw new InvalidOptionError(`@cachedMethod on ${String(name)}`, kind, 'a method')
     return replace(method)
-  }) as MethodDecorator<never>
+  }
 }
 
 /** Wraps the method once per cache, so that its options are checked once and not per call. */
