@@ -1,6 +1,5 @@
 import type { Codec } from './codec.ts'
 import type { Call, Engine } from './engine.ts'
-import type { Entry } from './entry.ts'
 import { ClosedError, InvalidKeyError, InvalidOptionError, StoreAwayError } from './errors.ts'
 import type { EventName, Listener } from './events.ts'
 import { newEntry } from './lead.ts'
@@ -216,6 +215,6 @@ function rejectThrown(ask: () => Promise<unknown>): Promise<unknown> {
   try {
     return ask()
   } catch (error) {
-    return Promise.reject(error as Error)
+    return Promise.reject(error)
   }
 }

@@ -189,6 +189,6 @@ export class Flights {
 
   detachAll(): void {
     this.#reads.clear()
-    for (const key of [...this.#refreshes.keys()]) this.detach(key)
+    for (const key of this.#refreshes.keys()) this.detach(key)
   }
 }

@@ -40,8 +40,8 @@ export function cachedMethod<A extends readonly unknown[], V = unknown>(
   return decorate((method) => cached(method, cacheOf, callOptions))
 }
 
-function decorate(replace: (method: Method) => Method): MethodDecorator<never> {
-  return ((
+function decorate(replace: (method: Method) => Method): unknown {
+  return (
     ...args: [Method, { kind: string; name: string | symbol }] | [object, string | symbol, PropertyDescriptor]
   ) => {
     if (args.length === 3) {
