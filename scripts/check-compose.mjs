@@ -14,7 +14,7 @@ const file = 'docker-compose.yml'
 const fault = (message) => ({ file, line: 1, message })
 
 /** Variables that belong to the machine, not to us. */
-const ofTheMachine = new Set(['PATH', 'HOME', 'CI', 'NODE_ENV', 'LD_LIBRARY_PATH', 'TMPDIR'])
+const ofTheMachine = new Set(['PATH', 'HOME', 'CI', 'NODE_ENV', 'LD_LIBRARY_PATH', 'TMPDIR', 'NO_COLOR', 'FORCE_COLOR'])
 
 /** The schema marks its parts and its draft in a way that today's validators refuse. */
 function withoutMarks(schema) {

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
-import { afterEach, describe, expect, it } from '@jest/globals'
+import { afterEach, describe, expect, it, jest } from '@jest/globals'
 
 const run = promisify(execFile)
 const repository = resolve(__dirname, '../..')
@@ -52,6 +52,9 @@ export function lua(changes: { sentence?: string; slots?: string; returns?: stri
   } = changes
   return `${sentence}\n${slots}\n${returns}\n${changes.body ?? "return redis.call('SET', KEYS[1], ARGV[1])"}\n`
 }
+
+// Each test is a process of its own: on a busy machine its start alone may take seconds.
+jest.setTimeout(60_000)
 
 let folder = ''
 afterEach(() => rm(folder, { recursive: true, force: true }))
