@@ -37,7 +37,7 @@ export function cachedMethod<A extends readonly unknown[], V = unknown>(
     throw new InvalidOptionError('cachedMethod.key', options.key, 'a function (...args) => string')
   }
   const cacheOf = (self: unknown): Cache => (typeof cache === 'function' ? cache(self as never) : cache)
-  return decorate((method) => cached(method, cacheOf, callOptions))
+  return decorate((method) => cached(method, cacheOf, callOptions)) as MethodDecorator<A>
 }
 
 function decorate(replace: (method: Method) => Method): unknown {
