@@ -32,6 +32,7 @@ interface Listening {
 }
 
 const CONNECTIONS = 10
+const REQUEST_GRACE_MS = 3_000
 
 export async function startApi(options: ApiOptions): Promise<Api> {
   const { cache, close: closeCache } = await openCache(options.redisUrl, options.namespace ?? 'product-api')
@@ -67,6 +68,8 @@ function closeServer(server: Server): Promise<void> {
   return new Promise((resolve, reject) => {
     server.close((error) => (error === undefined ? resolve() : reject(error)))
     server.closeIdleConnections()
+    // A client that keeps its connection busy does not hold the process up for ever.
+    setTimeout(() => server.closeAllConnections(), REQUEST_GRACE_MS).unref()
   })
 }
 

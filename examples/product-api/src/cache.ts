@@ -14,7 +14,13 @@ export async function openCache(redisUrl: string | undefined, namespace: string)
     return { cache, close: () => cache.close() }
   }
   const client = createClient({ url: redisUrl })
-  client.on('error', (error: Error) => console.error(`redis: ${error.message}`))
+  // node-redis reports every attempt to connect again; one line for each outage is enough.
+  let lost = false
+  client.on('ready', () => (lost = false))
+  client.on('error', (error: Error) => {
+    if (!lost) console.error(`redis is away: ${error.message}`)
+    lost = true
+  })
   await client.connect()
   const cache = createCache({ store: redisStore({ client, namespace }) })
   return {

@@ -24,8 +24,11 @@ export async function startChild(file: string, options: ChildOptions = {}): Prom
   const child = fork(fileURLToPath(new URL(file, import.meta.url)), options.args ?? [], {
     execArgv: ['--import', loader],
     env: { ...process.env, ...options.env },
-    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+    // Out of reach of a Ctrl-C in the terminal: whoever started it ends it, in the right order.
+    detached: true,
   })
+  child.stderr?.pipe(process.stderr, { end: false })
   const stop = stopper(child)
   options.onSpawn?.(stop)
   const url = await firstMessage(child, file)
@@ -46,6 +49,8 @@ function stopper(child: ChildProcess): () => Promise<void> {
     child.once('error', () => resolve())
   })
   return async () => {
+    // What it says about requests that are cut off now is no news.
+    child.stderr?.unpipe(process.stderr).resume()
     child.kill('SIGTERM')
     const kill = setTimeout(() => child.kill('SIGKILL'), STOP_GRACE_MS)
     await exited

@@ -35,8 +35,7 @@ async function main(): Promise<number> {
 /** Measures, prints the table, and says what is wrong with it. */
 async function show(options: DemoOptions, progress: Progress, cleanup: Cleanup): Promise<string[]> {
   const { seed, databaseUrl } = options
-  const onProgress = (line: string): void => progress.say(line)
-  const database = await openDatabase({ seed, url: databaseUrl, onProgress, onStarted: cleanup.defer })
+  const database = await openDatabase({ seed, url: databaseUrl, onProgress: progress.say, onStarted: cleanup.defer })
   const redisUrl = await findRedis(options, progress, cleanup)
 
   const frameworks = redisUrl === undefined ? ALONE : FLEET
@@ -47,7 +46,8 @@ async function show(options: DemoOptions, progress: Progress, cleanup: Cleanup):
   const pool = openPool(database.url, 2)
   cleanup.defer(() => pool.end())
 
-  const runs = await measure({ origins: fleet.map((api) => api.url), pool, expiries: options.expiries, progress })
+  const origins = fleet.map((api) => api.url)
+  const runs = await measure({ origins, pool, expiries: options.expiries, progress, onTraffic: cleanup.defer })
   progress.done()
   console.log(renderReport(titleOf(frameworks, database.kind), runs, process.stdout.isTTY && !process.env['NO_COLOR']))
   return findFaults(runs, options.expiries)
@@ -64,7 +64,8 @@ async function findRedis(options: DemoOptions, progress: Progress, cleanup: Clea
     progress.say(`Redis is process ${redis.pid} at ${redis.url}`)
     return redis.url
   } catch (error) {
-    progress.say(`no Redis, so one process with the memory store instead of ${FLEET.length}`, messageOf(error))
+    progress.say(`no Redis, so one process with the memory store instead of ${FLEET.length}`)
+    progress.say(messageOf(error))
     return undefined
   }
 }

@@ -8,8 +8,6 @@ const database = await PGlite.create()
 const server = new PGLiteSocketServer({ db: database, host: '127.0.0.1', port: 0, maxConnections: 100 })
 await server.start()
 
-onShutdown(async () => {
-  await server.stop()
-  await database.close()
-})
+// It lives in memory: nothing is worth waiting for.
+onShutdown(async () => {})
 process.send?.({ url: `postgres://postgres@${server.getServerConn()}/postgres` })

@@ -1,6 +1,6 @@
 export interface Progress {
-  /** What goes on now. On a terminal it replaces the last line, elsewhere repeats of one step are left out. */
-  readonly say: (step: string, detail?: string) => void
+  /** What goes on now. On a terminal it replaces the last line, elsewhere it is a line of its own. */
+  readonly say: (text: string) => void
   /** Leaves the terminal clean for what follows. */
   readonly done: () => void
 }
@@ -11,17 +11,13 @@ export function createProgress(quiet: boolean, stream: NodeJS.WriteStream = proc
   const clear = stream.isTTY ? '\r\u001B[2K' : ''
   let last: string | undefined
 
-  const write = (step: string, detail: string): void => {
-    const seconds = ((performance.now() - began) / 1_000).toFixed(0).padStart(3)
-    const text = `${seconds} s  ${step}${detail === '' ? '' : `: ${detail}`}`
-    stream.write(stream.isTTY ? clear + text.slice(0, stream.columns - 1) : `${text}\n`)
-  }
-
   return {
-    say: (step, detail = '') => {
-      if (quiet || (!stream.isTTY && step === last)) return
-      last = step
-      write(step, detail)
+    say: (text) => {
+      if (quiet || text === last) return
+      last = text
+      const seconds = ((performance.now() - began) / 1_000).toFixed(0).padStart(3)
+      const line = `${seconds} s  ${text}`
+      stream.write(stream.isTTY ? clear + line.slice(0, stream.columns - 1) : `${line}\n`)
     },
     done: () => {
       if (!quiet) stream.write(clear)

@@ -7,6 +7,8 @@ export interface TrafficOptions {
   readonly connectionsEach: number
   /** The traffic goes on until this settles. */
   readonly until: Promise<unknown>
+  /** Called once it flows: whoever must stop it earlier can do so from then on. */
+  readonly onStart: (stop: () => Promise<void>) => void
 }
 
 export interface Traffic {
@@ -32,7 +34,9 @@ export async function driveTraffic(options: TrafficOptions): Promise<Traffic> {
   const cannons = options.origins.map((origin) =>
     fire(origin + options.path, options.connectionsEach, (latency) => latencies.push(latency)),
   )
-  await options.until.finally(() => cannons.forEach((cannon) => cannon.stop()))
+  const stop = (): void => cannons.forEach((cannon) => cannon.stop())
+  options.onStart(async () => stop())
+  await options.until.finally(stop)
   const seconds = (performance.now() - began) / 1_000
   const results = await Promise.all(cannons.map((cannon) => cannon.result))
   const errors = results.reduce((sum, result) => sum + result.errors + result.non2xx + result.mismatches, 0)
