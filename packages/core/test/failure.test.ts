@@ -1,0 +1,112 @@
+import { describe, expect, it } from '@jest/globals'
+import { createFleet, Origin, settle, trace } from './fleet.ts'
+
+class QueryError extends Error {
+  override readonly name = 'QueryError'
+  readonly code = '57014'
+}
+
+describe('a failing load', () => {
+  it('gives the callers of its flight the very error, and hangs nobody in other processes', async () => {
+    const fleet = createFleet()
+    const origin = new Origin()
+    const error = new QueryError('SELECT secret')
+    const here = [0, 1].map(() => fleet.caches[0].getOrSet('k', origin.loader))
+    const elsewhere = fleet.caches[1].getOrSet('k', origin.loader)
+    await settle(fleet)
+    const settled = Promise.allSettled([...here, elsewhere])
+    origin.last.reject(error)
+    await settle(fleet)
+    const [first, second, third] = (await settled) as PromiseRejectedResult[]
+    expect(first?.reason).toBe(error)
+    expect(second?.reason).toBe(error)
+    expect(third?.reason).toMatchObject({
+      code: 'CATTLEGRID_LOAD_FAILED',
+      key: 'k',
+      attempts: 1,
+      retryAfter: 100,
+      cause: { name: 'QueryError', code: '57014' },
+    })
+    expect(String(third?.reason)).not.toContain('secret')
+    expect(origin.count).toBe(1)
+  })
+
+  it('is tried once per cooldown by the whole fleet, and each cooldown is twice the last up to its maximum', async () => {
+    const fleet = createFleet({ failureCooldown: { min: '100ms', max: '400ms' } })
+    const loads: number[] = []
+    const begin = fleet.runtime.now()
+    const failing = () => {
+      loads.push(fleet.runtime.now() - begin)
+      return Promise.reject(new Error('down'))
+    }
+    for (let tick = 0; tick < 160; tick += 1) {
+      await Promise.allSettled(fleet.caches.map((cache) => cache.getOrSet('k', failing)))
+      await fleet.runtime.advance(10)
+    }
+    expect(loads).toEqual([0, 100, 300, 700, 1100, 1500])
+  })
+
+  it('begins to count anew after a load that succeeded', async () => {
+    const fleet = createFleet({ failureCooldown: { min: '100ms' }, ttl: '50ms' })
+    const [cache] = fleet.caches
+    const cooldowns: number[] = []
+    cache.on('load-failed', ({ cooldown }) => cooldowns.push(cooldown))
+    const fail = () => Promise.reject(new Error('down'))
+    await cache.getOrSet('k', fail).catch(() => {})
+    await fleet.runtime.advance(101)
+    await cache.getOrSet('k', () => 'up')
+    await fleet.runtime.advance(51)
+    await cache.getOrSet('k', fail).catch(() => {})
+    expect(cooldowns).toEqual([100, 100])
+  })
+
+  it('is told from an answer by isFailure: such an error cools nothing down and is served even over a stale value', async () => {
+    const fleet = createFleet({ staleIfError: '1h', isFailure: (error) => error !== 'not found' })
+    const [cache] = fleet.caches
+    await cache.set('k', 'stale')
+    await fleet.runtime.advance(10_001)
+    await expect(cache.getOrSet('k', () => Promise.reject('not found'))).rejects.toBe('not found')
+    expect(await cache.getOrSet('k', () => 'found again')).toBe('found again')
+  })
+
+  it('counts as a failure when isFailure itself throws', async () => {
+    const fleet = createFleet({
+      isFailure: () => {
+        throw new Error('broken predicate')
+      },
+    })
+    const [cache] = fleet.caches
+    const events = trace(cache, 'load-failed')
+    await expect(cache.getOrSet('k', () => Promise.reject(new Error('down')))).rejects.toThrow('down')
+    expect(events).toEqual(['load-failed'])
+  })
+
+  it('throws what the loader threw, be it no error at all', async () => {
+    const [cache] = createFleet().caches
+    for (const thrown of ['text', undefined, null, 7]) {
+      const loader = (): never => {
+        throw thrown
+      }
+      await expect(cache.getOrSet(`k${String(thrown)}`, loader)).rejects.toBe(thrown)
+    }
+  })
+
+  it('serves everybody from one load per process while the store is away', async () => {
+    const fleet = createFleet()
+    const [cache] = fleet.caches
+    fleet.store.read = () => Promise.resolve({ kind: 'away', why: 'error', cause: new Error('ECONNREFUSED') })
+    const origin = new Origin()
+    const calls = Promise.all(Array.from({ length: 20 }, () => cache.lookup('k', origin.loader)))
+    await settle(fleet)
+    origin.last.resolve('value')
+    const [first] = await calls
+    expect(first).toMatchObject({ value: 'value', outcome: { kind: 'abandoned', why: 'away' } })
+    expect(origin.count).toBe(1)
+  })
+
+  it('in a store that breaks its contract and throws still reaches the caller', async () => {
+    const fleet = createFleet()
+    fleet.store.acquire = () => Promise.reject(new Error('broken store'))
+    await expect(fleet.caches[0].getOrSet('k', () => 1)).rejects.toThrow('broken store')
+  })
+})

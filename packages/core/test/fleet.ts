@@ -1,0 +1,68 @@
+import {
+  type Cache,
+  type CacheEvents,
+  type CacheOptions,
+  createCache,
+  type Load,
+  memoryStore,
+  type Store,
+} from '@cattlegrid/core'
+import { createManualRuntime, type ManualRuntime } from '@cattlegrid/testkit'
+
+/** Several caches over one store, as several processes have them, in time that only the test moves. */
+export interface Fleet {
+  readonly runtime: ManualRuntime
+  readonly store: Store
+  readonly caches: readonly [Cache, Cache, Cache]
+  /** Whether notices get lost, as on a broken connection. */
+  muted: boolean
+}
+
+export function createFleet(options: CacheOptions = {}): Fleet {
+  const runtime = createManualRuntime()
+  const store = memoryStore({ runtime })
+  // No jitter between the followers of a lease, so that every moment in a test is exact.
+  runtime.setRandom([0])
+  const fleet = { runtime, store, muted: false }
+  const watch = store.watch.bind(store)
+  store.watch = (listener) => watch((notice) => !fleet.muted && listener(notice))
+  const join = (): Cache => createCache({ store, runtime, ttl: '10s', ...options })
+  return Object.assign(fleet, { caches: [join(), join(), join()] as const })
+}
+
+/** A source whose every load ends when the test says so. */
+export class Origin {
+  readonly loads: {
+    readonly load: Load
+    readonly resolve: (value: unknown) => void
+    readonly reject: (error: unknown) => void
+  }[] = []
+
+  readonly loader = (load: Load): Promise<string> =>
+    new Promise((resolve, reject) => {
+      this.loads.push({ load, resolve: resolve as (value: unknown) => void, reject })
+    })
+
+  get count(): number {
+    return this.loads.length
+  }
+
+  /** The load that began last. */
+  get last(): (typeof this.loads)[number] {
+    const last = this.loads.at(-1)
+    if (last === undefined) throw new Error('The origin was not asked')
+    return last
+  }
+}
+
+/** The names of the events of a cache, in their order. */
+export function trace(cache: Cache, ...names: readonly (keyof CacheEvents)[]): string[] {
+  const seen: string[] = []
+  for (const name of names) cache.on(name, () => seen.push(name))
+  return seen
+}
+
+/** Lets everything that is due at this moment happen. */
+export async function settle({ runtime }: Fleet): Promise<void> {
+  await runtime.advance(0)
+}

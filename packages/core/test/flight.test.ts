@@ -1,0 +1,104 @@
+import { describe, expect, it } from '@jest/globals'
+import { createFleet, Origin, settle, trace } from './fleet.ts'
+
+describe('flights of one process', () => {
+  it('share one load among all callers of a cold key', async () => {
+    const fleet = createFleet()
+    const [cache] = fleet.caches
+    const origin = new Origin()
+    const calls = Promise.all(Array.from({ length: 50 }, () => cache.getOrSet('k', origin.loader)))
+    await settle(fleet)
+    origin.last.resolve('value')
+    expect(new Set(await calls)).toEqual(new Set(['value']))
+    expect(origin.count).toBe(1)
+  })
+
+  it('give the callers of a flight the very object that the loader returned', async () => {
+    const [cache] = createFleet().caches
+    const value = { stock: 3 }
+    expect(await cache.getOrSet('k', () => value)).toBe(value)
+  })
+
+  it('read the store once for many callers of one key', async () => {
+    const fleet = createFleet()
+    let reads = 0
+    const { read } = fleet.store
+    fleet.store.peek = () => undefined
+    fleet.store.read = (...args) => {
+      reads += 1
+      return read.apply(fleet.store, args)
+    }
+    const [cache] = fleet.caches
+    await cache.set('k', 1)
+    await Promise.all(Array.from({ length: 64 }, () => cache.getOrSet('k', () => 2)))
+    expect(reads).toBe(1)
+  })
+
+  it('answer a hit from memory without reading the store', async () => {
+    const fleet = createFleet()
+    const [cache] = fleet.caches
+    await cache.set('k', 'kept')
+    fleet.store.read = () => Promise.reject(new Error('read'))
+    expect(await cache.getOrSet('k', () => 'loaded')).toBe('kept')
+  })
+
+  it('keep a caller out that comes once the commit is sent, and let it find the committed value', async () => {
+    const fleet = createFleet()
+    const [cache] = fleet.caches
+    const commit = fleet.store.commit.bind(fleet.store)
+    let letGo = (): void => {}
+    fleet.store.commit = async (...args) => {
+      await new Promise<void>((resolve) => (letGo = resolve))
+      return commit(...args)
+    }
+    const first = cache.getOrSet('k', () => 'one')
+    expect(await first).toBe('one')
+    const events = trace(cache, 'join', 'follow')
+    const second = cache.getOrSet('k', () => 'two')
+    await settle(fleet)
+    expect(events).toEqual(['follow'])
+    letGo()
+    await fleet.runtime.advance(1000)
+    expect(await second).toBe('one')
+  })
+
+  it('refuse a loader that asks for the key it is loading, and name the chain', async () => {
+    const [cache] = createFleet().caches
+    const inner = () => cache.getOrSet('a', () => 'never')
+    const call = cache.getOrSet('a', () => cache.getOrSet('b', inner))
+    await expect(call).rejects.toMatchObject({
+      code: 'CATTLEGRID_REENTRANT',
+      message: expect.stringContaining('a → b → a'),
+    })
+  })
+
+  it('let a background load ask for the key of the load that started it: nobody waits for it', async () => {
+    const fleet = createFleet({ staleWhileRevalidate: '1m' })
+    const [cache] = fleet.caches
+    await cache.set('b', 'stale')
+    await fleet.runtime.advance(11_000)
+    const origin = new Origin()
+    const outer = cache.getOrSet(
+      'a',
+      async () => `a with ${await cache.getOrSet('b', () => cache.getOrSet('a', origin.loader))}`,
+    )
+    await settle(fleet)
+    expect(await outer).toBe('a with stale')
+    expect(origin.count).toBe(0)
+  })
+
+  it('end only the wait of a caller whose own signal aborts', async () => {
+    const fleet = createFleet()
+    const [cache] = fleet.caches
+    const origin = new Origin()
+    const leaving = new AbortController()
+    const left = cache.getOrSet('k', origin.loader, { signal: leaving.signal })
+    const stays = cache.getOrSet('k', origin.loader)
+    await settle(fleet)
+    leaving.abort(new Error('gone'))
+    await expect(left).rejects.toThrow('gone')
+    expect(origin.last.load.signal.aborted).toBe(false)
+    origin.last.resolve('value')
+    expect(await stays).toBe('value')
+  })
+})
