@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { createFleet, Origin, settle } from './fleet.ts'
+import { createFleet, Origin, settle, rejection } from './fleet.ts'
 
 describe('close', () => {
   it('refuses new calls and lets running loads end and commit', async () => {
@@ -22,13 +22,13 @@ describe('close', () => {
     const [cache, other] = fleet.caches
     const origin = new Origin()
     const running = cache.getOrSet('k', origin.loader)
-    const expected = expect(running).rejects.toMatchObject({ code: 'CATTLEGRID_CLOSED' })
+    const expected = rejection(running)
     await settle(fleet)
     let abandoned: number | undefined
     cache.on('close', (event) => (abandoned = event.abandoned))
     const closed = cache.close({ drain: '1s' })
     await fleet.runtime.advance(1000)
-    await expected
+    expect(await expected).toMatchObject({ code: 'CATTLEGRID_CLOSED' })
     await closed
     expect(origin.last.load.signal.reason).toMatchObject({ code: 'CATTLEGRID_CLOSED' })
     expect(abandoned).toBe(1)
@@ -41,16 +41,16 @@ describe('close', () => {
     const origin = new Origin()
     void leader.getOrSet('k', origin.loader)
     const following = cache.getOrSet('k', origin.loader)
-    const expected = expect(following).rejects.toMatchObject({ code: 'CATTLEGRID_CLOSED' })
+    const expected = rejection(following)
     await settle(fleet)
     const closed = cache.close({ drain: 0 })
     await fleet.runtime.advance(1)
-    await expected
+    expect(await expected).toMatchObject({ code: 'CATTLEGRID_CLOSED' })
     await closed
   })
 
   it('may be called twice', async () => {
     const [cache] = createFleet().caches
-    await Promise.all([cache.close(), cache.close()])
+    expect(await Promise.all([cache.close(), cache.close()])).toEqual([undefined, undefined])
   })
 })

@@ -66,3 +66,13 @@ export function trace(cache: Cache, ...names: readonly (keyof CacheEvents)[]): s
 export async function settle({ runtime }: Fleet): Promise<void> {
   await runtime.advance(0)
 }
+
+/** What a call rejects with; handled from now on, so that a test may let time pass before it looks. */
+export function rejection(call: Promise<unknown>): Promise<unknown> {
+  return call.then(
+    (value) => {
+      throw new Error(`The call was answered with ${String(value)}`)
+    },
+    (error: unknown) => error,
+  )
+}

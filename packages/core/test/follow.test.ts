@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { createFleet, Origin, settle, trace } from './fleet.ts'
+import { createFleet, Origin, settle, trace, rejection } from './fleet.ts'
 
 describe('followers in other processes', () => {
   it('make one load for the whole fleet, and are woken by its commit', async () => {
@@ -73,11 +73,11 @@ describe('followers in other processes', () => {
     const hold = () => fleet.store.acquire('k', { duration: 2000, seen: '', wake: false, tags: false })
     await hold()
     const follower = fleet.caches[0].getOrSet('k', () => 'never')
-    const expected = expect(follower).rejects.toMatchObject({ code: 'CATTLEGRID_WAIT_TIMEOUT' })
+    const expected = rejection(follower)
     await fleet.runtime.advance(1999)
     fleet.caches[0].on('wake', () => void hold())
     await fleet.runtime.advance(1002)
-    await expected
+    expect(await expected).toMatchObject({ code: 'CATTLEGRID_WAIT_TIMEOUT' })
     expect(fleet.runtime.pendingTimers).toBe(0)
   })
 
