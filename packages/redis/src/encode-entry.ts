@@ -1,0 +1,27 @@
+import type { Codec, NewEntry, Unkeepable, Version } from '@cattlegrid/core'
+import { encodeRecord, type EncodedRecord } from './record.ts'
+
+/** Redis refuses a longer string, and breaks the connection. */
+const LONGEST_STRING = 512 * 1024 ** 2
+
+/** The record of an entry, or why there can be none. */
+export function encodeEntry(
+  entry: NewEntry,
+  codec: Codec,
+  version: Version,
+  tagSeq: bigint,
+): EncodedRecord | Unkeepable {
+  try {
+    const body: unknown = codec.encode(entry.value)
+    if (!(body instanceof Uint8Array)) throw new TypeError('A codec must encode to a Uint8Array')
+    const record = encodeRecord({ ...entry, version, tagSeq, codecId: codec.id, body })
+    return record.bytes.length <= LONGEST_STRING ? record : tooLarge(record.bytes.length)
+  } catch (cause) {
+    return { kind: 'unkeepable', why: 'encode-failed', cause }
+  }
+}
+
+function tooLarge(length: number): Unkeepable {
+  const cause = new RangeError(`${length} bytes are more than Redis keeps in one key (${LONGEST_STRING})`)
+  return { kind: 'unkeepable', why: 'too-large', cause }
+}

@@ -1,0 +1,3 @@
+export type { RedisStoreOptions } from './options.ts'
+export type { RedisClient, SendOptions } from './redis-client.ts'
+export { redisStore } from './redis-store.ts'

@@ -1,0 +1,36 @@
+import { type Codec, type Entry, type Inspection, json, raw, structured } from '@cattlegrid/core'
+import type { Names } from './keys.ts'
+import { inspectLease } from './lease-value.ts'
+import { decodeRecord } from './record.ts'
+import { entryOf } from './read-entry.ts'
+import { AS_BYTES, AS_TEXT, type RedisClient } from './redis-client.ts'
+
+const own: readonly Codec[] = [json, structured, raw]
+
+/** What stands at a key. A value in a codec of the user's own is shown as its bytes. Rejects with what Redis or the client says. */
+export async function inspectKey(client: RedisClient, names: Names, key: string, sentAt: number): Promise<Inspection> {
+  const send = (...args: readonly string[]): Promise<unknown> => client.sendCommand(args, AS_TEXT)
+  const [left, bytes, leaseLeft, lease, time] = await Promise.all([
+    send('PTTL', names.entry(key)),
+    client.sendCommand(['GET', names.entry(key)], AS_BYTES),
+    send('PTTL', names.lease(key)),
+    send('GET', names.lease(key)),
+    send('TIME'),
+  ])
+  const [seconds, micros] = time as readonly string[]
+  const value = typeof lease === 'string' ? lease : ''
+  const entry = Buffer.isBuffer(bytes) ? inspectEntry(bytes, Number(left), sentAt) : undefined
+  const now = Number(seconds) * 1_000_000 + Number(micros)
+  return { kind: 'found', entry, ...inspectLease(value, Number(leaseLeft), now) }
+}
+
+function inspectEntry(bytes: Buffer, left: number, sentAt: number): Entry | undefined {
+  const record = decodeRecord(bytes)
+  if (record === undefined) return undefined
+  const codec = own.find(({ id }) => id === record.codecId) ?? raw
+  try {
+    return entryOf(record, codec.decode(record.body), left, sentAt)
+  } catch {
+    return entryOf(record, record.body, left, sentAt)
+  }
+}

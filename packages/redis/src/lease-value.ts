@@ -1,0 +1,75 @@
+import type { Ending, Failure, Inspection } from '@cattlegrid/core'
+import { wholeMs } from './record.ts'
+
+// What stands at a lease key, every place fixed, because the scripts cut it apart:
+//
+//   'L' token (22)  '+' awaited or '-'  attempts (4 digits)  granted at (16 digits, µs of the server)     held
+//   'X' kept beyond the cooldown, ms (8 digits)  attempts (4 digits)  failure                             cooling
+//   'U' '1' shared or '0'                                                                                 uncacheable
+//   'H'                                                                                                   held off
+
+/** How long the count of failures outlives its cooldown at least: a key that is asked for once a minute shall still back off. */
+const COUNT_SURVIVES = 60_000
+const LONGEST_SURVIVAL = 99_999_999
+const MOST_ATTEMPTS = 9999
+const MOST_BYTES = 256
+
+/** What a lease leaves behind: nothing, when `value` is empty. */
+export interface LeaseMark {
+  readonly value: string
+  readonly duration: number
+}
+
+export function markOf(ending: Ending): LeaseMark {
+  switch (ending.kind) {
+    case 'handover':
+      return { value: '', duration: 1 }
+    case 'uncacheable':
+      return { value: `U${ending.share ? 1 : 0}`, duration: wholeMs(ending.for) }
+    case 'failed': {
+      const survival = wholeMs(Math.max(COUNT_SURVIVES, 2 * ending.cooldown), LONGEST_SURVIVAL)
+      const attempts = Math.min(Math.max(0, Math.trunc(ending.attempts)), MOST_ATTEMPTS)
+      const value = `X${digits(survival, 8)}${digits(attempts, 4)}${failureText(ending.failure)}`
+      return { value, duration: wholeMs(ending.cooldown) + survival }
+    }
+  }
+}
+
+/** A line each for name and code. */
+function failureText({ name, code }: Failure): string {
+  const lines = code === undefined ? [name] : [name, code]
+  return lines.map((line) => clip(line.replaceAll('\n', ' '))).join('\n')
+}
+
+export function failureOf(text: string): Failure {
+  const [name = '', code] = text.split('\n')
+  return code === undefined ? { name } : { name, code }
+}
+
+/** Cut between two characters, not inside one. */
+function clip(text: string): string {
+  const bytes = Buffer.from(text, 'utf8')
+  if (bytes.length <= MOST_BYTES) return text
+  let end = MOST_BYTES
+  while (((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1
+  return bytes.toString('utf8', 0, end)
+}
+
+function digits(value: number, length: number): string {
+  return String(value).padStart(length, '0')
+}
+
+/** A lease value for people. `left`: its time to live, ms; `now`: the server's µs. */
+export function inspectLease(value: string, left: number, now: number): Pick<Inspection, 'lease' | 'cooldown'> {
+  const held = /^L.{22}([+-])\d{4}(\d{16})/s.exec(value)
+  if (held !== null && left > 0) {
+    const heldFor = Math.max(0, (now - Number(held[2])) / 1000)
+    return { lease: { heldFor, remaining: left, awaited: held[1] === '+' }, cooldown: undefined }
+  }
+  const [, survival, attempts, failure = ''] = /^X(\d{8})(\d{4})(.*)$/s.exec(value) ?? []
+  const remaining = left - Number(survival)
+  return {
+    lease: undefined,
+    cooldown: remaining > 0 ? { remaining, attempts: Number(attempts), failure: failureOf(failure) } : undefined,
+  }
+}

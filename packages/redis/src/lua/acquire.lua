@@ -1,0 +1,31 @@
+-- Ask for the lease of an entry, which nobody gets who has not seen the entry that is there now.
+--   KEYS[1] entry   KEYS[2] lease
+--   ARGV[1] token   ARGV[2] duration, ms   ARGV[3] version seen, '' for none   ARGV[4] '1' to be told of the end
+-- Returns {1, version to commit, attempts} granted; {2, ms left} held; {3} changed; {4, ms left, attempts, failure} cooling;
+--   {5, ms left, share} uncacheable; {6, ms left} held off.
+local version = redis.call('GETRANGE', KEYS[1], 24, 39)
+if version ~= '' and version ~= ARGV[3] then return {3} end
+local value, left = redis.call('GET', KEYS[2]) or '', redis.call('PTTL', KEYS[2])
+local kind, attempts, awaited = string.sub(value, 1, 1), 0, '-'
+-- A value that never ends is not ours: it must not block the key.
+if left > 0 then
+  if kind == 'U' then return {5, left, string.sub(value, 2, 2)} end
+  if kind == 'H' then return {6, left} end
+  if kind == 'X' then
+    attempts = tonumber(string.sub(value, 10, 13)) or 0
+    local cooling = left - (tonumber(string.sub(value, 2, 9)) or 0)
+    if cooling > 0 then return {4, cooling, attempts, string.sub(value, 14)} end
+  elseif kind == 'L' and string.sub(value, 2, 23) == ARGV[1] then
+    -- Ours: the reply of the first asking was lost.
+    awaited, attempts = string.sub(value, 24, 24), tonumber(string.sub(value, 25, 28)) or 0
+  else
+    if kind == 'L' and ARGV[4] == '1' then redis.pcall('SETRANGE', KEYS[2], 23, '+') end
+    return {2, left}
+  end
+end
+local time, previous = redis.call('TIME'), tonumber(version)
+local now = time[1] * 1000000 + time[2]
+local next = (previous and previous >= now and previous < 9007199254740000) and previous + 1 or now
+local holder = 'L' .. ARGV[1] .. awaited .. string.format('%04.0f%016.0f', attempts, now)
+redis.call('SET', KEYS[2], holder, 'PX', ARGV[2])
+return {1, string.format('%016.0f', next), attempts}

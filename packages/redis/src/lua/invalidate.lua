@@ -1,0 +1,25 @@
+-- Remove an entry, or mark it stale, and void its lease, cooldown or uncacheable mark.
+--   KEYS[1] entry   KEYS[2] lease
+--   ARGV[1] 'delete' or 'expire'   ARGV[2] channel   ARGV[3] message   ARGV[4] hold-off, ms, '0' for none
+-- Returns 1.
+-- The lease first: an error further down must not leave one that can still commit.
+redis.call('DEL', KEYS[2])
+if ARGV[1] == 'delete' then
+  redis.call('UNLINK', KEYS[1])
+else
+  local head, stale = redis.pcall('GETRANGE', KEYS[1], 0, 39), 0
+  -- What is no record of ours is never fresh, and not ours to change.
+  if type(head) == 'string' and #head == 40 and string.byte(head) == 197 then
+    for place = 11, 16 do stale = stale * 256 + string.byte(head, place) end
+    local left = redis.call('PTTL', KEYS[1])
+    -- A version of zeros is stale whatever the time left says, should the server's clock step back.
+    if stale == 0 or type(redis.pcall('SETRANGE', KEYS[1], 24, '0000000000000000')) == 'table' then
+      redis.call('UNLINK', KEYS[1])
+    elseif left > stale or left == -1 then
+      redis.call('PEXPIRE', KEYS[1], string.format('%.0f', stale))
+    end
+  end
+end
+if ARGV[4] ~= '0' then redis.call('SET', KEYS[2], 'H', 'PX', ARGV[4]) end
+redis.pcall('PUBLISH', ARGV[2], ARGV[3])
+return 1

@@ -1,0 +1,9 @@
+-- Move the end of a lease, but only while it is ours.
+--   KEYS[1] lease
+--   ARGV[1] token   ARGV[2] duration from now, ms
+-- Returns 1 moved, -1 no lease, -2 somebody else's.
+local value = redis.call('GET', KEYS[1])
+if not value then return -1 end
+if string.sub(value, 1, 23) ~= 'L' .. ARGV[1] then return -2 end
+redis.call('PEXPIRE', KEYS[1], ARGV[2])
+return 1

@@ -1,0 +1,143 @@
+import type { Windows } from '@cattlegrid/core'
+import { escapeKey, unescapeKey } from './keys.ts'
+
+/**
+ * How an entry stands in Redis; numbers are big-endian. Bytes 0–39 never change their meaning, because the scripts of every version read
+ * them; what follows belongs to the version in byte 1.
+ *
+ *      0 magic C5        1 format version           2 flags, none yet
+ *      4 time to keep, ms (6 bytes)                10 the longer stale window, ms (6 bytes)
+ *     16 load time, ms (4 bytes)                   20 staleWhileRevalidate, ms (4 bytes)
+ *     24 version of the entry: 16 digits, an identity that is never ordered; all zeros: expired by hand
+ *     40 staleIfError, ms (4 bytes)                44 tag sequence when the load began (8 bytes)
+ *     52 codec          53 number of tags (2 bytes), then each with its length before it (2 bytes)          then the encoded value
+ */
+export interface StoredRecord {
+  /** The life of the whole record, ms: its time to live when it is written. */
+  readonly keepFor: number
+  /** The longer stale window, ms: fresh while more than this is left to live. */
+  readonly staleFor: number
+  readonly staleWhileRevalidate: number
+  readonly staleIfError: number
+  readonly loadTime: number
+  /** The raw bytes at its place, one character each. */
+  readonly version: string
+  readonly tagSeq: bigint
+  readonly tags: readonly string[]
+  readonly codecId: number
+  readonly body: Buffer
+}
+
+export const EXPIRED_BY_HAND: string = '0'.repeat(16)
+
+const MAGIC = 0xc5
+const FORMAT = 1
+const VERSION_START = 24
+const VERSION_END = 40
+const TAGS_START = 53
+const LONGEST_WINDOW = 2 ** 32 - 1
+const LONGEST_TTL = 2 ** 47
+const MOST_TAGS = 2 ** 16 - 1
+
+/** Redis refuses fractions in the middle of a script, and deletes what is to live for 0 ms. */
+export function wholeMs(duration: number, longest: number = LONGEST_TTL): number {
+  return Math.max(1, Math.min(Math.round(duration), longest))
+}
+
+/** What a record is made of; `version` has 16 digits. */
+export interface RecordParts extends Windows {
+  readonly loadTime: number
+  readonly version: string
+  readonly tagSeq: bigint
+  readonly tags: readonly string[]
+  readonly codecId: number
+  readonly body: Uint8Array
+}
+
+/** How long Redis keeps an entry, and how much of that it is stale; whole ms. */
+export function livesOf(windows: Windows): { readonly keepFor: number; readonly staleFor: number } {
+  const staleFor = Math.max(windowMs(windows.staleWhileRevalidate), windowMs(windows.staleIfError))
+  return { keepFor: wholeMs(windows.ttl) + staleFor, staleFor }
+}
+
+/** A window may be 0, where a life may not. */
+function windowMs(duration: number): number {
+  return duration > 0 ? wholeMs(duration, LONGEST_WINDOW) : 0
+}
+
+/** Bytes to write, and their time to live, ms. */
+export interface EncodedRecord {
+  readonly bytes: Buffer
+  readonly keepFor: number
+}
+
+/** @throws RangeError when there are too many tags, or one is too long. */
+export function encodeRecord(parts: RecordParts): EncodedRecord {
+  const tags = parts.tags.map((tag) => Buffer.from(escapeKey(tag), 'utf8'))
+  if (tags.length > MOST_TAGS || tags.some(({ length }) => length > MOST_TAGS))
+    throw new RangeError(`An entry carries at most ${MOST_TAGS} tags of at most ${MOST_TAGS} bytes`)
+  const bodyStart = TAGS_START + 2 + tags.reduce((sum, { length }) => sum + 2 + length, 0)
+  const bytes = Buffer.allocUnsafe(bodyStart + parts.body.length)
+  const keepFor = writeHead(bytes, parts)
+  let offset = bytes.writeUInt16BE(tags.length, TAGS_START)
+  for (const tag of tags) {
+    offset = bytes.writeUInt16BE(tag.length, offset)
+    offset += tag.copy(bytes, offset)
+  }
+  bytes.set(parts.body, bodyStart)
+  return { bytes, keepFor }
+}
+
+function writeHead(bytes: Buffer, parts: RecordParts): number {
+  const { keepFor, staleFor } = livesOf(parts)
+  bytes[0] = MAGIC
+  bytes[1] = FORMAT
+  bytes.writeUInt16BE(0, 2)
+  bytes.writeUIntBE(keepFor, 4, 6)
+  bytes.writeUIntBE(staleFor, 10, 6)
+  bytes.writeUInt32BE(windowMs(parts.loadTime), 16)
+  bytes.writeUInt32BE(windowMs(parts.staleWhileRevalidate), 20)
+  bytes.write(parts.version.padStart(16, '0'), VERSION_START, 16, 'latin1')
+  bytes.writeUInt32BE(windowMs(parts.staleIfError), 40)
+  bytes.writeBigUInt64BE(parts.tagSeq, 44)
+  bytes[52] = parts.codecId
+  return keepFor
+}
+
+/** The bytes that an acquire compares, of whatever stands at the key: '' when it is too short to have any. */
+export function versionIn(bytes: Buffer): string {
+  return bytes.toString('latin1', VERSION_START, VERSION_END)
+}
+
+/** Undefined for bytes that are no record of this format. */
+export function decodeRecord(bytes: Buffer): StoredRecord | undefined {
+  if (bytes.length < TAGS_START + 2 || bytes[0] !== MAGIC || bytes[1] !== FORMAT) return undefined
+  const tags = readTags(bytes)
+  if (tags === undefined) return undefined
+  return {
+    keepFor: bytes.readUIntBE(4, 6),
+    staleFor: bytes.readUIntBE(10, 6),
+    loadTime: bytes.readUInt32BE(16),
+    staleWhileRevalidate: bytes.readUInt32BE(20),
+    version: versionIn(bytes),
+    staleIfError: bytes.readUInt32BE(40),
+    tagSeq: bytes.readBigUInt64BE(44),
+    codecId: bytes.readUInt8(52),
+    tags: tags.list,
+    body: bytes.subarray(tags.end),
+  }
+}
+
+function readTags(bytes: Buffer): { readonly list: readonly string[]; readonly end: number } | undefined {
+  const list: string[] = []
+  let end = TAGS_START + 2
+  for (let left = bytes.readUInt16BE(TAGS_START); left > 0; left -= 1) {
+    if (end + 2 > bytes.length) return undefined
+    const start = end + 2
+    end = start + bytes.readUInt16BE(end)
+    const tag = end > bytes.length ? undefined : unescapeKey(bytes.toString('utf8', start, end))
+    if (tag === undefined) return undefined
+    list.push(tag)
+  }
+  return { list, end }
+}

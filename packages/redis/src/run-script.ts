@@ -1,0 +1,28 @@
+import { createHash } from 'node:crypto'
+import { AS_TEXT, type Argument, type RedisClient } from './redis-client.ts'
+
+/** A script as Redis knows it: by the hash of its text, so that old and new versions live side by side. */
+export interface Script {
+  readonly source: string
+  readonly sha: string
+}
+
+export function script(source: string): Script {
+  return { source, sha: createHash('sha1').update(source).digest('hex') }
+}
+
+/** Runs a script by its hash, or by its text on a server that does not have it: a restart or a promotion empties the server's scripts. */
+export async function runScript(
+  client: RedisClient,
+  { sha, source }: Script,
+  keys: readonly string[],
+  args: readonly Argument[],
+): Promise<unknown> {
+  const rest = [String(keys.length), ...keys, ...args]
+  try {
+    return await client.sendCommand(['EVALSHA', sha, ...rest], AS_TEXT)
+  } catch (error) {
+    if (!(error instanceof Error) || !error.message.startsWith('NOSCRIPT')) throw error
+    return await client.sendCommand(['EVAL', source, ...rest], AS_TEXT)
+  }
+}

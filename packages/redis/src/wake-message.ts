@@ -1,0 +1,55 @@
+import type { Notice } from '@cattlegrid/core'
+import { escapeKey, unescapeKey } from './keys.ts'
+
+/** What happened to one key. */
+export type KeyEvent = 'committed' | 'released' | 'deleted' | 'expired'
+
+export const CLEARED = 'cleared'
+
+export function keyMessage(event: KeyEvent, key: string): string {
+  return `${event} ${escapeKey(key)}`
+}
+
+/** The part of a tag message that the client knows; the script puts the number before it. */
+export function tagList(tags: readonly string[]): string {
+  return JSON.stringify(tags.map(escapeKey))
+}
+
+/** What a message on the channel says; undefined for one that is not ours. */
+export function parseMessage(message: string): Notice | undefined {
+  const [kind = ''] = message.split(' ', 1)
+  const rest = message.slice(kind.length + 1)
+  switch (kind) {
+    case 'committed':
+    case 'released':
+    case 'deleted':
+    case 'expired': {
+      const key = unescapeKey(rest)
+      return key === undefined ? undefined : { kind, key }
+    }
+    case 'tags':
+      return tagsNotice(rest)
+    case CLEARED:
+      return rest === '' ? { kind: CLEARED } : undefined
+    default:
+      return undefined
+  }
+}
+
+function tagsNotice(rest: string): Notice | undefined {
+  const [, number = '', list = ''] = /^(\d{1,16}) (\[.*\])$/s.exec(rest) ?? []
+  const tags = parseList(list).map((escaped) => (typeof escaped === 'string' ? unescapeKey(escaped) : undefined))
+  const known = tags.filter((tag) => tag !== undefined)
+  return known.length > 0 && known.length === tags.length
+    ? { kind: 'tags', tags: known, tagSeq: Number(number) }
+    : undefined
+}
+
+function parseList(text: string): readonly unknown[] {
+  try {
+    const list: unknown = JSON.parse(text)
+    return Array.isArray(list) ? list : []
+  } catch {
+    return []
+  }
+}
