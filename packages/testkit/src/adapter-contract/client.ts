@@ -21,7 +21,11 @@ export interface Received {
 const CUT_OFF: Received = { status: 0, headers: {}, cookies: [], body: Buffer.alloc(0), text: '' }
 
 /** Asks over a socket of its own and waits for the whole answer. */
-export async function ask(origin: string, path: string, { method = 'GET', headers = {}, body }: Ask = {}): Promise<Received> {
+export async function ask(
+  origin: string,
+  path: string,
+  { method = 'GET', headers = {}, body }: Ask = {},
+): Promise<Received> {
   const verb = method.toLowerCase() as 'get' | 'head' | 'post'
   try {
     const response = await supertest(origin)[verb](path).set(headers).buffer(true).parse(collect).send(body)
@@ -45,7 +49,11 @@ function collect(response: supertest.Response, done: (error: Error | null, body:
 }
 
 /** Asks with a request target exactly as given, which no client library leaves alone. */
-export function askExactly(origin: string, target: string, { method = 'GET', headers = {}, body }: Ask = {}): Promise<Received> {
+export function askExactly(
+  origin: string,
+  target: string,
+  { method = 'GET', headers = {}, body }: Ask = {},
+): Promise<Received> {
   return new Promise((resolve) => {
     const request = open(origin, target, method, headers)
     request.once('error', () => {

@@ -54,7 +54,12 @@ export function describeStale({ factory, describe, test }: Contract): void {
       })
       await onStage(factory, [{ path: '/refresh/:id', cache, handle: origin.handle }], async (stage) => {
         await stale(stage, '/refresh/7?b=2&a=1')
-        const headers = { cookie: 'session=secret', 'user-agent': 'curious', 'x-forwarded-for': '10.1.1.1', 'x-own': '1' }
+        const headers = {
+          cookie: 'session=secret',
+          'user-agent': 'curious',
+          'x-forwarded-for': '10.1.1.1',
+          'x-own': '1',
+        }
         await stage.ask('/refresh/7?b=2&a=1', { headers })
         await stage.seen('commit', 2)
         const [first, refresh] = requests
@@ -103,7 +108,11 @@ export function describeStale({ factory, describe, test }: Contract): void {
           await gate.opened
           return answer()
         })
-        const route = { path: '/spare', cache: { ttl: '10s', staleIfError: '1h', softTimeout: false }, handle: origin.handle } as const
+        const route = {
+          path: '/spare',
+          cache: { ttl: '10s', staleIfError: '1h', softTimeout: false },
+          handle: origin.handle,
+        } as const
         await onStage(factory, [route], async (stage) => {
           await stale(stage, '/spare')
           const crowd = stage.crowd(20, '/spare')

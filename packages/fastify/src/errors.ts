@@ -1,0 +1,12 @@
+/** A route with `config.cache` was declared before the plugin was registered: Fastify shows a plugin only the routes that come after it. */
+export class RouteBeforePluginError extends Error {
+  readonly code = 'CATTLEGRID_ROUTE_BEFORE_PLUGIN'
+
+  constructor(routes: readonly string[]) {
+    super(
+      `Declared before @cattlegrid/fastify was registered, and so not cached: ${routes.join(', ')}. ` +
+        'Await app.register(cattlegrid, …) before you declare them.',
+    )
+    this.name = 'RouteBeforePluginError'
+  }
+}

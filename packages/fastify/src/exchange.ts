@@ -1,0 +1,141 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { Readable } from 'node:stream'
+import type { Answer, Exchange, HeaderFields, Recording, ServeError } from '@cattlegrid/http'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { discard } from './payload.ts'
+import { type Onward, ReplyRecord } from './record.ts'
+
+/** The handler's turn in a request: how to run it, and how to tell Fastify what it returned. */
+export interface Turn {
+  handler(): unknown
+  resolve(result: unknown): void
+  reject(error: unknown): void
+}
+
+/** One request to a cached route, from the moment that the handler's turn came. */
+export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply> {
+  readonly decodesPath: boolean = true
+  readonly request: FastifyRequest
+  readonly response: FastifyReply
+  readonly layer: string
+  readonly #turn: Turn
+  #record: ReplyRecord | undefined
+  #taken = false
+  #answer: Answer | undefined
+
+  constructor(request: FastifyRequest, reply: FastifyReply, layer: string, turn: Turn) {
+    this.request = request
+    this.response = reply
+    this.layer = layer
+    this.#turn = turn
+  }
+
+  get req(): IncomingMessage {
+    return this.request.raw
+  }
+
+  get res(): ServerResponse {
+    return this.response.raw
+  }
+
+  get scheme(): string {
+    return this.request.protocol
+  }
+
+  get host(): string {
+    return this.request.host
+  }
+
+  get target(): string {
+    return this.request.originalUrl
+  }
+
+  pass(): void {
+    this.#runHandler()
+  }
+
+  run(recording: Recording): void {
+    this.#record = new ReplyRecord(this.response, recording)
+    this.#runHandler()
+  }
+
+  send(answer: Answer): void {
+    const held = this.#takeOver()
+    const reply = this.response
+    for (const name of answer.removed) reply.removeHeader(name)
+    reply.code(answer.status).headers(answer.fields)
+    if ('date' in answer.fields) reply.raw.sendDate = false
+    const payload = this.#payloadOf(answer)
+    if (held !== undefined) held(null, payload)
+    else {
+      this.#answer = answer
+      reply.send(payload)
+    }
+  }
+
+  fail(error: ServeError): void {
+    if (this.#record?.isOnItsWay === true) return
+    const held = this.#takeOver()
+    this.response.headers(error.headers)
+    if (held === undefined) this.response.send(error)
+    else {
+      // Fastify's last resort sets no status: where the handler threw as well, this is what it falls back on.
+      this.response.code(error.statusCode)
+      held(error)
+    }
+  }
+
+  dispatch(req: IncomingMessage, res: ServerResponse): void {
+    this.response.server.routing(req, res)
+  }
+
+  /** Our place among the `onSend` hooks. */
+  onSend(payload: unknown, onward: Onward): void {
+    const answer = this.#answer
+    if (answer !== undefined) this.#sendInstead(answer, payload, onward)
+    else if (this.#record === undefined || this.#taken) onward(null, payload)
+    else this.#record.pass(payload, onward)
+  }
+
+  /** Hooks before ours have seen the stored body, and what they made of it is in it already. */
+  #sendInstead(answer: Answer, payload: unknown, onward: Onward): void {
+    this.#answer = undefined
+    const stored = this.#payloadOf(answer)
+    if (answer.fields['content-type'] === undefined) this.response.removeHeader('content-type')
+    if (payload !== answer.body && payload !== stored) discard(payload)
+    onward(null, stored)
+  }
+
+  /** null: no body. HEAD gets an empty stream: Fastify would take the length of anything else for the length of the entity. */
+  #payloadOf({ body }: Answer): Buffer | Readable | null {
+    if (this.request.method === 'HEAD') return Readable.from([])
+    return body ?? null
+  }
+
+  #runHandler(): void {
+    const { handler, resolve, reject } = this.#turn
+    try {
+      const result = handler()
+      if (result === undefined) return
+      Promise.resolve(result).then(
+        (value) => this.#taken || resolve(value),
+        (error: unknown) => this.#taken || reject(error),
+      )
+    } catch (error) {
+      reject(error)
+    }
+  }
+
+  /** From here on the handler is not heard any more, and its fields are gone. Returns how to go on where its answer is held. */
+  #takeOver(): Onward | undefined {
+    this.#taken = true
+    this.#record?.stop()
+    if (this.#record !== undefined) restoreFields(this.response, this.#record.before)
+    return this.#record?.held
+  }
+}
+
+function restoreFields(reply: FastifyReply, before: HeaderFields): void {
+  for (const name of Object.keys(reply.getHeaders())) reply.removeHeader(name)
+  for (const [name, value] of Object.entries(before)) reply.header(name, value)
+}

@@ -1,0 +1,74 @@
+import { strict as assert } from 'node:assert'
+import { counted, text } from './contract-route.ts'
+import type { Contract } from './contract.ts'
+import { createGate, onStage } from './stage.ts'
+
+const cache = { ttl: '60s', staleWhileRevalidate: '5m', cacheStatus: true } as const
+
+/** What `Cache-Status` tells (RFC 9211), where it is asked for. */
+export function describeCacheStatus({ factory, describe, test }: Contract): void {
+  describe('Cache-Status', () => {
+    test('is not sent unless the route asks for it', async () => {
+      const origin = counted(() => text('one'))
+      await onStage(factory, [{ path: '/off', cache: { ttl: '60s' }, handle: origin.handle }], async (stage) => {
+        for (let turn = 0; turn < 2; turn += 1)
+          assert.equal((await stage.ask('/off')).headers['cache-status'], undefined)
+      })
+    })
+
+    test('tells the leader’s miss, a hit with its rest, a stale hit, and a follower', async () => {
+      const gate = createGate()
+      const origin = counted(async () => {
+        await gate.opened
+        return text('one')
+      })
+      await onStage(factory, [{ path: '/on', cache, handle: origin.handle }], async (stage) => {
+        const leader = stage.ask('/on')
+        await stage.seen('load', 1)
+        const follower = stage.ask('/on')
+        await stage.seen('join', 1)
+        gate.open()
+        assert.match(String((await leader).headers['cache-status']), /^cattlegrid; fwd=uri-miss(; stored; ttl=60)?$/)
+        assert.equal((await follower).headers['cache-status'], 'cattlegrid; fwd=uri-miss; collapsed; ttl=60')
+        await stage.seen('commit', 1)
+        await stage.runtime.advance(18_000)
+        assert.equal((await stage.ask('/on')).headers['cache-status'], 'cattlegrid; hit; ttl=42')
+        const etag = String((await stage.ask('/on')).headers['etag'])
+        const same = await stage.ask('/on', { headers: { 'if-none-match': etag } })
+        assert.equal(same.status, 304)
+        assert.equal(same.headers['cache-status'], 'cattlegrid; hit; ttl=42')
+        await stage.runtime.advance(45_000)
+        const stale = await stage.ask('/on')
+        assert.equal(stale.headers['cache-status'], 'cattlegrid; hit; ttl=-3; detail=stale-while-revalidate')
+      })
+    })
+
+    test('tells why a request or an answer was passed over', async () => {
+      const origin = counted((_, { headers }) =>
+        text('one', headers['x-user'] === undefined ? {} : { 'set-cookie': 'a=1' }),
+      )
+      const routes = (['GET', 'POST'] as const).map((method) => ({
+        method,
+        path: '/why',
+        cache,
+        handle: origin.handle,
+      }))
+      await onStage(factory, routes, async (stage) => {
+        const authorized = await stage.ask('/why', { headers: { authorization: 'x' } })
+        assert.equal(authorized.headers['cache-status'], 'cattlegrid; fwd=bypass; detail=authorization')
+        assert.equal((await stage.ask('/why', { method: 'POST' })).headers['cache-status'], 'cattlegrid; fwd=method')
+        const cookie = await stage.ask('/why', { headers: { 'x-user': 'ada' } })
+        assert.equal(cookie.headers['cache-status'], 'cattlegrid; fwd=uri-miss; detail=set-cookie')
+      })
+    })
+
+    test('bears the name it was given, and is appended to what caches nearer the origin said', async () => {
+      const origin = counted(() => text('one', { 'cache-status': 'inner; hit' }))
+      const route = { path: '/named', cache: { ttl: '60s', cacheStatus: 'Edge' }, handle: origin.handle } as const
+      await onStage(factory, [route], async (stage) => {
+        assert.match(String((await stage.ask('/named')).headers['cache-status']), /^inner; hit, Edge; fwd=uri-miss/)
+        assert.equal((await stage.ask('/named')).headers['cache-status'], 'inner; hit, Edge; hit; ttl=60')
+      })
+    })
+  })
+}

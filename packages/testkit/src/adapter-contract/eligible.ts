@@ -1,0 +1,169 @@
+import { strict as assert } from 'node:assert'
+import type { Ask } from './client.ts'
+import { type ContractRequest, counted, never, text } from './contract-route.ts'
+import type { Contract } from './contract.ts'
+import { createGate, onStage } from './stage.ts'
+
+const cache = { ttl: '10s' } as const
+
+/** Requests that neither look into the cache nor leave anything there, nor wait for anybody. */
+const PASSING: readonly (readonly [string, Ask])[] = [
+  ['POST', { method: 'POST', body: 'x' }],
+  ['Authorization', { headers: { authorization: 'Bearer a' } }],
+  ['Authorization that is empty', { headers: { authorization: '' } }],
+  ['Accept: text/event-stream', { headers: { accept: 'text/event-stream' } }],
+]
+
+/** Requests that may be answered from an entry, but whose own run is nobody else's. */
+const ALONE: readonly (readonly [string, Ask])[] = [
+  ['a body', { headers: { 'content-length': '1' }, body: 'x' }],
+  ['X-HTTP-Method-Override', { headers: { 'x-http-method-override': 'POST' } }],
+  ['X-HTTP-Method', { headers: { 'x-http-method': 'PUT' } }],
+  ['X-Method-Override', { headers: { 'x-method-override': 'DELETE' } }],
+]
+
+/** Header fields that change what a handler answers and are no part of the key: the leader's handler does not see them. */
+const HIDDEN = {
+  'if-none-match': '*',
+  'if-modified-since': 'Fri, 01 Jan 2100 00:00:00 GMT',
+  'if-match': '"other"',
+  'if-unmodified-since': 'Thu, 01 Jan 1970 00:00:00 GMT',
+  'if-range': '"other"',
+  range: 'bytes=0-0',
+  'x-forwarded-prefix': '/evil',
+  forwarded: 'host=evil.example',
+  'x-original-url': '/evil',
+  'x-rewrite-url': '/evil',
+}
+
+/** Which requests use the cache at all. */
+export function describeEligible({ factory, describe, test }: Contract): void {
+  describe('which requests use the cache', () => {
+    for (const [what, request] of PASSING) {
+      test(`a request with ${what} runs its own handler, although an entry is fresh, and leaves the entry alone`, async () => {
+        const origin = counted((run) => text(`run ${run}`))
+        const path = '/passes'
+        const routes = (['GET', 'POST'] as const).map((method) => ({ method, path, cache, handle: origin.handle }))
+        await onStage(factory, routes, async (stage) => {
+          assert.equal((await stage.ask(path)).text, 'run 1')
+          assert.equal((await stage.askExactly(path, request)).text, 'run 2')
+          assert.equal((await stage.askExactly(path, request)).text, 'run 3')
+          assert.equal((await stage.ask(path)).text, 'run 1')
+        })
+      })
+
+      test(`requests with ${what} do not wait for each other`, async () => {
+        const gate = createGate()
+        const origin = counted(async (run) => {
+          if (run === 10) gate.open()
+          await gate.opened
+          return text('own')
+        })
+        const path = '/alone'
+        const routes = (['GET', 'POST'] as const).map((method) => ({ method, path, cache, handle: origin.handle }))
+        await onStage(factory, routes, async (stage) => {
+          const asked = Array.from({ length: 10 }, () => stage.askExactly(path, request))
+          for (const { text: body } of await Promise.all(asked)) assert.equal(body, 'own')
+          assert.equal(origin.runs, 10)
+        })
+      })
+    }
+
+    for (const [what, request] of ALONE) {
+      test(`a GET with ${what} is answered from an entry, but what it makes a handler answer is nobody else's`, async () => {
+        const origin = counted((run) => text(`run ${run}`))
+        await onStage(factory, [{ path: '/own', cache, handle: origin.handle }], async (stage) => {
+          assert.equal((await stage.askExactly('/own', request)).text, 'run 1')
+          assert.equal((await stage.ask('/own')).text, 'run 2')
+          assert.equal((await stage.askExactly('/own', request)).text, 'run 2')
+        })
+      })
+    }
+
+    test('nobody is answered with what a request with Authorization was told', async () => {
+      const origin = counted((_, { headers }) => text(`for ${headers.authorization}`))
+      await onStage(factory, [{ path: '/me', cache, handle: origin.handle }], async (stage) => {
+        const users = await stage.crowd(20, '/me', (client) => ({ headers: { authorization: `user ${client % 2}` } }))
+        for (const [client, { text: body }] of users.entries()) assert.equal(body, `for user ${client % 2}`)
+        assert.equal((await stage.ask('/me')).text, 'for undefined')
+      })
+    })
+
+    test('a request with a cookie is answered from the entry: cookies alone do not open a way to the handler', async () => {
+      const origin = counted((run) => text(`run ${run}`))
+      await onStage(factory, [{ path: '/cookies', cache, handle: origin.handle }], async (stage) => {
+        await stage.ask('/cookies')
+        assert.equal((await stage.ask('/cookies', { headers: { cookie: 'tracker=1' } })).text, 'run 1')
+      })
+    })
+
+    test('no request directive opens a way to the handler', async () => {
+      const origin = counted((run) => text(`run ${run}`))
+      await onStage(factory, [{ path: '/reload', cache, handle: origin.handle }], async (stage) => {
+        await stage.ask('/reload')
+        for (const control of ['no-cache', 'no-store', 'max-age=0', 'min-fresh=100', 'only-if-cached'])
+          assert.equal((await stage.ask('/reload', { headers: { 'cache-control': control } })).text, 'run 1')
+        assert.equal((await stage.ask('/reload', { headers: { pragma: 'no-cache' } })).text, 'run 1')
+      })
+    })
+
+    test('what a header field of one client could change is hidden from the handler that runs for everybody', async () => {
+      const seen: ContractRequest[] = []
+      const origin = counted((_, request) => {
+        seen.push(request)
+        return text('one')
+      })
+      await onStage(factory, [{ path: '/poison', cache, handle: origin.handle }], async (stage) => {
+        await stage.ask('/poison', { headers: HIDDEN })
+        for (const name of Object.keys(HIDDEN)) assert.equal(seen[0]?.headers[name], undefined, name)
+        const other = await stage.ask('/poison')
+        assert.equal(other.status, 200)
+        assert.equal(other.text, 'one')
+        assert.equal(origin.runs, 1)
+      })
+    })
+
+    test('a request for another origin, or with a fragment, makes no entry', async () => {
+      const origin = counted((run) => text(`run ${run}`))
+      await onStage(factory, [{ path: '/target', cache, handle: origin.handle }], async (stage) => {
+        await stage.askExactly('http://evil.example/target')
+        await stage.askExactly('/target#evil')
+        const runs = origin.runs
+        const own = await stage.ask('/target')
+        assert.equal(own.text, `run ${runs + 1}`)
+      })
+    })
+
+    test('skip(request) takes a request past the cache', async () => {
+      const origin = counted((run) => text(`run ${run}`))
+      const skip = (request: unknown): boolean => 'x-skip' in (request as ContractRequest).headers
+      await onStage(factory, [{ path: '/skip', cache: { ttl: '10s', skip }, handle: origin.handle }], async (stage) => {
+        assert.equal((await stage.ask('/skip')).text, 'run 1')
+        assert.equal((await stage.ask('/skip', { headers: { 'x-skip': '1' } })).text, 'run 2')
+        assert.equal((await stage.ask('/skip')).text, 'run 1')
+      })
+    })
+
+    test('a stranger is turned away at the door while the entry is fresh, and does not fill it', async () => {
+      const origin = counted((run) => text(`run ${run}`))
+      const before = ({ headers }: ContractRequest) => ({ refuse: headers['x-user'] === undefined })
+      await onStage(factory, [{ path: '/guarded', cache, before, handle: origin.handle }], async (stage) => {
+        assert.equal((await stage.ask('/guarded')).status, 401)
+        const known = { headers: { 'x-user': 'ada' } }
+        assert.equal((await stage.ask('/guarded', known)).text, 'run 1')
+        const stranger = await stage.ask('/guarded')
+        assert.equal(stranger.status, 401)
+        assert.ok(!stranger.text.includes('run'))
+        assert.equal((await stage.ask('/guarded', known)).text, 'run 1')
+      })
+    })
+
+    test('a route whose handler never ends for one request keeps no other request waiting', async () => {
+      const origin = counted((_, { headers }) => (headers.authorization === undefined ? text('well') : never()))
+      await onStage(factory, [{ path: '/parallel', cache, handle: origin.handle }], async (stage) => {
+        void stage.askExactly('/parallel', { headers: { authorization: 'x' } })
+        assert.equal((await stage.ask('/parallel')).text, 'well')
+      })
+    })
+  })
+}
