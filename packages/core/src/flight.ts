@@ -117,8 +117,9 @@ export class Flight {
     this.#early.resolve(landing)
   }
 
-  /** The same for everybody who has no landing yet. */
+  /** The same for everybody who has no landing yet; the flight is over. */
   land(landing: Landing, outcome: Outcome): void {
+    this.detach()
     this.landLoaded(landing)
     this.#late.resolve(landing)
     this.#outcome.resolve(outcome)

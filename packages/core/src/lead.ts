@@ -33,15 +33,24 @@ export async function loadUnleased(
 ): Promise<void> {
   const load = new RunningLoad(call, engine)
   load.onUnshareable = () => flight.release()
-  const { ended } = await runLoad(load, flight, call, false, stale, engine)
-  if (ended.kind === 'value') {
-    flight.land({ kind: 'loaded', value: ended.value, freshFor: 0 }, { kind: 'abandoned', why })
-    return
-  }
-  const failure = ended.kind === 'error' && isFailure(call.settings, ended.error)
-  const outcome: Outcome =
-    ended.kind === 'cut' ? { kind: 'abandoned', why: 'closed' } : { kind: 'failed', error: ended.error, cooldown: 0 }
-  flight.land({ kind: 'failed', error: ended.error, failure }, outcome)
+  const { ended, took } = await runLoad(load, flight, call, false, stale, engine)
+  const outcome = unleasedOutcome(ended, why)
+  flight.land(unleasedLanding(ended, call.settings), outcome)
+  tell(engine, call.key, outcome, took)
+}
+
+function unleasedOutcome(ended: Ended, why: 'unleased' | 'away'): Outcome {
+  if (ended.kind === 'error') return { kind: 'failed', error: ended.error, cooldown: 0 }
+  return { kind: 'abandoned', why: ended.kind === 'cut' ? 'closed' : why }
+}
+
+function unleasedLanding(ended: Ended, settings: Settings): Landing {
+  if (ended.kind === 'value') return { kind: 'loaded', value: ended.value, freshFor: 0 }
+  return { kind: 'failed', error: ended.error, failure: ended.kind === 'error' && isFailure(settings, ended.error) }
+}
+
+function tell({ events }: Engine, key: string, outcome: Outcome, took: number): void {
+  if (events.heard('outcome')) events.emit('outcome', { key, outcome, took })
 }
 
 async function runLoad(
@@ -85,8 +94,7 @@ class Leader {
     stopRenewals()
     const outcome =
       ended.kind === 'value' ? await this.#offer(ended.value, took) : await this.#fail(ended.error, ended.kind)
-    const { events } = this.#engine
-    if (events.heard('outcome')) events.emit('outcome', { key: this.#call.key, outcome, took })
+    tell(this.#engine, this.#call.key, outcome, took)
   }
 
   #leaseLost(why: string): void {
