@@ -1,0 +1,114 @@
+import { strict as assert } from 'node:assert'
+import { type Failure, json, type Lease, type Store } from '@cattlegrid/core'
+import { ask, entryOf, fill, lead, LONG, MEDIUM, missing, onStage, SHORT, type StoreContract, wordOf } from './stage.ts'
+
+const failure: Failure = { name: 'TimeoutError', code: 'ETIMEDOUT' }
+
+function fail(store: Store, lease: Lease, cooldown: number): Promise<{ readonly kind: string }> {
+  return store.release(lease, { kind: 'failed', failure, cooldown, attempts: lease.attempts + 1 })
+}
+
+/** How a lease ends without a commit. */
+export function describeEndings({ factory, describe, test }: StoreContract): void {
+  describe('a hand-over', () => {
+    test('frees the key at once', () =>
+      onStage(factory, async ({ here, there }) => {
+        assert.equal(wordOf(await here.release(await lead(here, 'k'), { kind: 'handover' })), 'released')
+        await lead(there, 'k')
+      }))
+
+    test('happens once', () =>
+      onStage(factory, async ({ here, there }) => {
+        const lease = await lead(here, 'k')
+        await here.release(lease, { kind: 'handover' })
+        assert.equal(wordOf(await here.release(lease, { kind: 'handover' })), 'refused: voided')
+        await lead(there, 'k')
+        assert.equal(wordOf(await here.release(lease, { kind: 'handover' })), 'refused: taken')
+        assert.equal(wordOf(await ask(here, 'k')), 'held')
+      }))
+  })
+
+  describe('a failed load', () => {
+    test('keeps everybody from loading while the key cools down, and tells them why', () =>
+      onStage(factory, async ({ here, there }) => {
+        assert.equal(wordOf(await fail(here, await lead(here, 'k'), LONG)), 'released')
+        for (const store of [here, there]) {
+          const answer = await ask(store, 'k')
+          assert.ok(answer.kind === 'cooling', wordOf(answer))
+          assert.deepEqual([answer.failure, answer.attempts], [failure, 1])
+          assert.ok(answer.remaining > 0 && answer.remaining <= LONG, String(answer.remaining))
+        }
+      }))
+
+    test('lets one load again after the cooldown, who knows how often it failed', () =>
+      onStage(factory, async ({ here, there, advance }) => {
+        await fail(here, await lead(here, 'k'), SHORT)
+        await advance(SHORT)
+        const second = await lead(there, 'k')
+        assert.equal(second.attempts, 1)
+        assert.equal(wordOf(await ask(here, 'k')), 'held')
+        await fail(there, second, SHORT)
+        await advance(SHORT)
+        assert.equal((await lead(here, 'k')).attempts, 2)
+      }))
+
+    test('is forgotten with the next commit', () =>
+      onStage(factory, async ({ here, there, advance }) => {
+        await fail(here, await lead(here, 'k'), SHORT)
+        await advance(SHORT)
+        await here.commit(await lead(here, 'k'), entryOf(1), json)
+        await here.invalidate('k', 'delete', 0)
+        assert.equal((await lead(there, 'k')).attempts, 0)
+      }))
+
+    test('leaves the entry in place', () =>
+      onStage(factory, async ({ here, there }) => {
+        const { version } = await fill(here, 'k', 'old')
+        await fail(there, await lead(there, 'k', { seen: version }), LONG)
+        assert.equal((await here.read('k', json)).kind, 'found')
+      }))
+
+    test('of any name and code is told as it is, up to a reasonable length', () =>
+      onStage(factory, async ({ here, there }) => {
+        const awkward: readonly Failure[] = [
+          { name: 'Error' },
+          { name: '', code: '' },
+          { name: 'Überläufer 🐄', code: '42P01' },
+        ]
+        for (const [index, told] of awkward.entries()) {
+          const lease = await lead(here, `k${index}`)
+          await here.release(lease, { kind: 'failed', failure: told, cooldown: LONG, attempts: 7 })
+          const answer = await ask(there, `k${index}`)
+          assert.ok(answer.kind === 'cooling', wordOf(answer))
+          assert.deepEqual([answer.failure, answer.attempts], [told, 7])
+        }
+        const endless = { name: 'é'.repeat(100_000), code: '\n'.repeat(100_000) }
+        const lease = await lead(here, 'k')
+        await here.release(lease, { kind: 'failed', failure: endless, cooldown: LONG, attempts: 1 })
+        const answer = await ask(there, 'k')
+        assert.ok(answer.kind === 'cooling' && answer.failure.name.startsWith('éé'), wordOf(answer))
+        assert.ok(!answer.failure.name.includes('\uFFFD'), 'cut inside a character')
+      }))
+  })
+
+  describe('an uncacheable result', () => {
+    for (const share of [true, false])
+      test(`lets everybody load alone for a while, and says that callers may ${share ? '' : 'not '}share it`, () =>
+        onStage(factory, async ({ here, there, advance }) => {
+          await here.release(await lead(here, 'k'), { kind: 'uncacheable', for: MEDIUM, share })
+          const answer = await ask(there, 'k')
+          assert.ok(answer.kind === 'uncacheable' && answer.share === share, JSON.stringify(answer))
+          assert.ok(answer.remaining > 0 && answer.remaining <= MEDIUM, String(answer.remaining))
+          await advance(MEDIUM)
+          await lead(there, 'k')
+        }))
+
+    test('takes the entry that was there with it', () =>
+      onStage(factory, async ({ here, there }) => {
+        const { version } = await fill(here, 'k', 'old')
+        const lease = await lead(here, 'k', { seen: version })
+        await here.release(lease, { kind: 'uncacheable', for: LONG, share: true })
+        await missing(there, 'k')
+      }))
+  })
+}

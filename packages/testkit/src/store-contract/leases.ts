@@ -1,0 +1,108 @@
+import { strict as assert } from 'node:assert'
+import { json, NO_VERSION } from '@cattlegrid/core'
+import {
+  ask,
+  entryOf,
+  fill,
+  found,
+  lead,
+  LONG,
+  MEDIUM,
+  missing,
+  onStage,
+  SHORT,
+  type StoreContract,
+  wordOf,
+} from './stage.ts'
+
+/** Who may refresh a key. */
+export function describeLeases({ factory, describe, test }: StoreContract): void {
+  describe('a lease', () => {
+    test('is granted to one of many that ask at once', () =>
+      onStage(factory, async ({ here, there }) => {
+        const asked = Array.from({ length: 20 }, (_, index) => ask(index % 2 === 0 ? here : there, 'k'))
+        const words = (await Promise.all(asked)).map(wordOf)
+        assert.deepEqual(words.toSorted(), [...Array<string>(19).fill('held'), 'lead'])
+      }))
+
+    test('tells the others how long it may last', () =>
+      onStage(factory, async ({ here, there }) => {
+        await lead(here, 'k', { duration: LONG })
+        const answer = await ask(there, 'k')
+        assert.ok(answer.kind === 'held' && answer.remaining > 0 && answer.remaining <= LONG, JSON.stringify(answer))
+      }))
+
+    test('of one key does not stand in the way of another', () =>
+      onStage(factory, async ({ here, there }) => {
+        await lead(here, 'k')
+        await lead(there, 'k2')
+      }))
+
+    test('carries the key, a token that is never given twice, and no failed attempts at first', () =>
+      onStage(factory, async ({ here, there }) => {
+        const [one, two] = [await lead(here, 'one'), await lead(there, 'two')]
+        assert.deepEqual([one.key, one.attempts], ['one', 0])
+        assert.notEqual(one.token, two.token)
+      }))
+
+    test('ends by itself when its holder is dead', () =>
+      onStage(factory, async ({ here, there, advance }) => {
+        await lead(here, 'k', { duration: SHORT })
+        await advance(SHORT)
+        await lead(there, 'k')
+      }))
+
+    test('lasts as long as it is renewed', () =>
+      onStage(factory, async ({ here, there, advance }) => {
+        const lease = await lead(here, 'k', { duration: MEDIUM })
+        assert.equal(wordOf(await here.renew(lease, LONG)), 'renewed')
+        await advance(MEDIUM)
+        assert.equal(wordOf(await ask(there, 'k')), 'held')
+        assert.equal(wordOf(await here.commit(lease, entryOf(1), json)), 'stored')
+      }))
+
+    test('can be cut short by a renewal', () =>
+      onStage(factory, async ({ here, there, advance }) => {
+        assert.equal(wordOf(await here.renew(await lead(here, 'k'), SHORT)), 'renewed')
+        await advance(SHORT)
+        await lead(there, 'k')
+      }))
+
+    test('is no longer its holder’s once another holds it', () =>
+      onStage(factory, async ({ here, there, advance }) => {
+        const late = await lead(here, 'k', { duration: SHORT })
+        await advance(SHORT)
+        const lease = await lead(there, 'k')
+        assert.equal(wordOf(await here.renew(late, LONG)), 'refused: taken')
+        assert.equal(wordOf(await here.release(late, { kind: 'handover' })), 'refused: taken')
+        assert.equal(wordOf(await here.commit(late, entryOf('late'), json)), 'refused: taken')
+        assert.equal(wordOf(await there.commit(lease, entryOf('in time'), json)), 'stored')
+        assert.equal((await found(here, 'k')).value, 'in time')
+      }))
+
+    test('is no longer its holder’s once it ran out, although nobody else wants it', () =>
+      onStage(factory, async ({ here, advance }) => {
+        const late = await lead(here, 'k', { duration: SHORT })
+        await advance(SHORT)
+        assert.equal(wordOf(await here.renew(late, LONG)), 'refused: expired')
+        assert.equal(wordOf(await here.release(late, { kind: 'handover' })), 'refused: expired')
+        assert.equal(wordOf(await here.commit(late, entryOf('late'), json)), 'refused: expired')
+        await missing(here, 'k')
+      }))
+
+    test('is refused to who has not seen the entry that was committed meanwhile', () =>
+      onStage(factory, async ({ here, there }) => {
+        const { version } = await fill(here, 'k', 'new')
+        assert.equal(wordOf(await ask(there, 'k', { seen: NO_VERSION })), 'changed')
+        assert.equal(wordOf(await ask(there, 'k', { seen: `${version.slice(0, -1)}x` })), 'changed')
+        await lead(there, 'k', { seen: version })
+      }))
+
+    test('is granted to who saw an entry that is gone by now', () =>
+      onStage(factory, async ({ here, there }) => {
+        const { version } = await fill(here, 'k', 1)
+        await here.invalidate('k', 'delete', 0)
+        await lead(there, 'k', { seen: version })
+      }))
+  })
+}
