@@ -1,4 +1,5 @@
 import type { ErrorCode } from '@cattlegrid/core'
+import type { RecordedResponse } from './recorded-response.ts'
 
 /** What cattlegrid answers when there is nothing to serve; `status`, `statusCode` and `headers` are read by Express and Fastify. */
 export class ServeError extends Error {
@@ -17,4 +18,33 @@ export class ServeError extends Error {
     this.statusCode = status
     this.headers = headers
   }
+}
+
+/** The load's error when a handler failed: 500 and more, broken off, or never ended. Counts as a failure: the key cools down. */
+export class ResponseFailure extends Error {
+  /** The whole answer, where those who wait for it may have it. */
+  readonly response: RecordedResponse | undefined
+  readonly code: string
+
+  constructor(status: number | 'cut-off', response: RecordedResponse | undefined) {
+    super(status === 'cut-off' ? 'The handler broke its answer off.' : `The handler answered ${status}.`)
+    this.name = 'ResponseFailure'
+    this.code = `HTTP_${status}`
+    this.response = response
+  }
+}
+
+const HAND_OVER = Symbol.for('cattlegrid.handOver')
+
+/** The load's error when nothing went wrong, but this request has nothing for the others: somebody else is to lead. */
+export class HandOver extends Error {
+  constructor(why: string) {
+    super(`Nothing to share: ${why}.`)
+    this.name = 'HandOver'
+    Object.defineProperty(this, HAND_OVER, { value: true })
+  }
+}
+
+export function isHandOver(error: unknown): error is HandOver {
+  return typeof error === 'object' && error !== null && HAND_OVER in error
 }

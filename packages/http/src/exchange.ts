@@ -24,6 +24,8 @@ export interface Exchange<Req = unknown, Res = unknown> {
    * start, because it is part of the key.
    */
   readonly layer: string
+  /** Whether the framework decodes a path before it routes: then `/%61` and `/a` are one entry. */
+  readonly decodesPath: boolean
   /** Lets the handler answer, uncached and unrecorded. */
   pass(): void
   /** Lets the handler answer its own client, and tells `recording` all of it. At most once, and not after `pass`. */

@@ -9,8 +9,8 @@ export interface ResponseHead {
   readonly before: HeaderFields
   /** Fields that layers nearer to the socket added, where they can be seen: judged for cookies and prohibitions, never stored. */
   readonly outer?: HeaderFields | undefined
-  /** The whole body is at hand already, so that "stored" may be promised in `Cache-Status`. */
-  readonly buffered: boolean
+  /** The length of the body, where the whole of it is at hand already; undefined while it is still being made. */
+  readonly bodyLength: number | undefined
 }
 
 /** Takes down what a handler answers. None of its methods throws. Chunks may come before the head. */

@@ -1,0 +1,216 @@
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http'
+import { type Answer, sendAnswer } from './answer.ts'
+import { type HeaderFields, toFields } from './header-fields.ts'
+import type { Recording } from './recording.ts'
+
+/** A response whose handler is being recorded. */
+export interface Capture {
+  /** Sends this answer instead; whatever the handler still does with the response is in vain. */
+  send(answer: Answer): void
+  /** Nothing of the handler's is out yet: gives the response, as it was before the handler, to the framework's error handling. */
+  reopen(): void
+}
+
+/** `pass`: the handler's answer goes to its client. `withhold`: it goes nowhere. `closed`: the answer is out, by whomever. */
+type Mode = 'pass' | 'withhold' | 'closed'
+
+/**
+ * Wraps the methods through which every answer goes: `res.json`, `pipe`, `sendFile` and `flushHeaders` end here too. The head is seen as
+ * layers registered after ours left it; what layers before ours do to it, such as compression, comes below and is not ours to store.
+ */
+export function captureResponse(req: IncomingMessage, res: ServerResponse, recording: Recording): Capture {
+  const capture = new ResponseCapture(req, res, recording)
+  capture.wrap()
+  return capture
+}
+
+/** What `writeHead` is given, merged with what was set before: flat lists may repeat a name, `[status, headers]` has no reason. */
+export function parseHead(
+  res: ServerResponse,
+  args: readonly unknown[],
+): { readonly status: number; readonly fields: HeaderFields } {
+  const fields = toFields(res.getHeaders())
+  const passed = typeof args[1] === 'string' ? args[2] : (args[1] ?? args[2])
+  for (const [name, value] of Object.entries(passedFields(passed))) fields[name] = value
+  return { status: Number(args[0]), fields }
+}
+
+function passedFields(passed: unknown): Record<string, string | string[]> {
+  if (!Array.isArray(passed)) return toFields((passed ?? {}) as OutgoingHttpHeaders)
+  const flat: readonly unknown[] = Array.isArray(passed[0]) ? passed.flat() : passed
+  const fields: Record<string, string | string[]> = {}
+  for (let index = 0; index + 1 < flat.length; index += 2) {
+    const name = String(flat[index]).toLowerCase()
+    const lines = [fields[name] ?? [], flat[index + 1]].flat(2).map(String)
+    fields[name] = lines.length === 1 ? (lines[0] ?? '') : lines
+  }
+  return fields
+}
+
+/** The methods as they were before ours: nearer to the socket. Called on the response, always. */
+type Below = Readonly<
+  Record<'writeHead' | 'write' | 'end' | 'flushHeaders' | 'addTrailers', (...args: never[]) => unknown>
+>
+
+class ResponseCapture implements Capture {
+  readonly #req: IncomingMessage
+  readonly #res: ServerResponse
+  readonly #recording: Recording
+  readonly #before: HeaderFields
+  readonly #own: Below
+  #mode: Mode = 'pass'
+  #headSeen = false
+  #ended = false
+  #reopened = false
+  #bodyLength: number | undefined
+
+  constructor(req: IncomingMessage, res: ServerResponse, recording: Recording) {
+    const { writeHead, write, end, flushHeaders, addTrailers } = res as Below
+    this.#req = req
+    this.#res = res
+    this.#recording = recording
+    this.#before = toFields(res.getHeaders())
+    this.#own = { writeHead, write, end, flushHeaders, addTrailers }
+  }
+
+  wrap(): void {
+    const res = this.#res
+    // Node's overloads say more than a wrapper can: every argument goes down as it came.
+    res.writeHead = (...args: unknown[]) => this.#writeHead(args)
+    res.write = ((...args: unknown[]) => this.#write(args)) as ServerResponse['write']
+    res.end = ((...args: unknown[]) => this.#end(args)) as ServerResponse['end']
+    res.flushHeaders = () => {
+      this.#probe()
+      if (this.#mode === 'pass') this.#down('flushHeaders', [])
+    }
+    res.addTrailers = (headers) => {
+      this.#recording.refuse('trailers')
+      if (this.#mode === 'pass') this.#down('addTrailers', [headers])
+    }
+    res.once('close', () => this.#closed())
+  }
+
+  send(answer: Answer): void {
+    this.#restore()
+    this.#mode = 'closed'
+    sendAnswer(this.#res, answer, this.#own)
+    this.#silence()
+  }
+
+  reopen(): void {
+    this.#restore()
+    this.#mode = 'pass'
+    this.#ended = false
+    this.#reopened = true
+  }
+
+  #writeHead(args: readonly unknown[]): ServerResponse {
+    const res = this.#res
+    if (this.#mode !== 'pass') return res
+    if (this.#headSeen) return this.#down('writeHead', args) as ServerResponse
+    const head = { ...parseHead(res, args), before: this.#before, bodyLength: this.#bodyLength }
+    if (this.#recording.withholds(head.status)) this.#mode = 'withhold'
+    else this.#announce(this.#recording.cacheStatus(head), args)
+    this.#headSeen = true
+    this.#recording.head(head)
+    return res
+  }
+
+  /** Sends the head down. When Node refuses it, it was never there: the handler's next try is another head. */
+  #announce(cacheStatus: string | undefined, args: readonly unknown[]): void {
+    const res = this.#res
+    const previous = res.getHeader('cache-status')
+    if (cacheStatus !== undefined) res.setHeader('cache-status', cacheStatus)
+    try {
+      this.#down('writeHead', args)
+    } catch (error) {
+      if (previous === undefined) res.removeHeader('cache-status')
+      else res.setHeader('cache-status', previous)
+      throw error
+    }
+  }
+
+  #write(args: readonly unknown[]): boolean {
+    this.#probe()
+    if (this.#mode === 'closed') return inVain(args)
+    const accepted = this.#mode === 'withhold' ? inVain(args) : this.#down('write', args) === true
+    if (!this.#ended) this.#record(bytesOf(args))
+    // The copy is bounded, so the handler runs at its own speed and not at that of its client's line.
+    return this.#recording.keeping || accepted
+  }
+
+  #end(args: readonly unknown[]): ServerResponse {
+    const bytes = bytesOf(args)
+    this.#bodyLength = this.#headSeen ? undefined : (bytes?.length ?? 0)
+    this.#probe()
+    if (this.#mode === 'pass') this.#down('end', args)
+    else inVain(args)
+    if (this.#mode === 'closed' || this.#ended) return this.#res
+    this.#ended = true
+    if (this.#reopened) {
+      this.#mode = 'closed'
+      this.#silence()
+    }
+    this.#record(bytes)
+    this.#recording.end()
+    return this.#res
+  }
+
+  /** An implicit head is written by Node from inside `end`, where it cannot be kept back any more: a failure's is asked for before. */
+  #probe(): void {
+    const res = this.#res
+    if (this.#mode !== 'pass' || this.#headSeen || !this.#recording.withholds(res.statusCode)) return
+    res.writeHead(res.statusCode)
+  }
+
+  #record(bytes: Uint8Array | undefined): void {
+    if (bytes !== undefined) this.#recording.chunk(bytes)
+  }
+
+  #closed(): void {
+    if (this.#ended || this.#mode === 'closed') return
+    const by = clientLeft(this.#req) ? 'client' : 'handler'
+    if (this.#headSeen || by === 'handler') this.#recording.cutOff(by)
+    // Nothing was written yet: the handler may still finish, and its answer be kept. One that pipes has stopped for good.
+    else this.#res.once('unpipe', () => this.#recording.cutOff('client'))
+  }
+
+  #restore(): void {
+    const res = this.#res
+    for (const name of res.getHeaderNames()) if (!(name in this.#before)) res.removeHeader(name)
+    for (const [name, value] of Object.entries(this.#before)) res.setHeader(name, value)
+    res.statusCode = 200
+    res.statusMessage = ''
+  }
+
+  /** The handler may go on for long: what it sets now must not throw, for its error would end a connection that is in use again. */
+  #silence(): void {
+    const res = this.#res
+    res.setHeader = () => res
+    res.appendHeader = () => res
+    res.removeHeader = () => undefined
+  }
+
+  #down(method: keyof Below, args: readonly unknown[]): unknown {
+    return Reflect.apply(this.#own[method], this.#res, args)
+  }
+}
+
+/** A chunk that goes nowhere: its callback still comes, as after a real write. */
+function inVain(args: readonly unknown[]): true {
+  const callback = args.find((argument) => typeof argument === 'function')
+  if (callback !== undefined) queueMicrotask(() => void Reflect.apply(callback, undefined, []))
+  return true
+}
+
+/** The bytes of `write`'s and `end`'s arguments: `(chunk?, encoding?, callback?)`. */
+function bytesOf([chunk, encoding]: readonly unknown[]): Uint8Array | undefined {
+  if (typeof chunk === 'string')
+    return Buffer.from(chunk, typeof encoding === 'string' ? (encoding as BufferEncoding) : 'utf8')
+  return chunk instanceof Uint8Array ? chunk : undefined
+}
+
+/** Whether the other side hung up: by the end of its stream, or by a reset; else the response was destroyed here. */
+function clientLeft({ socket }: IncomingMessage): boolean {
+  return socket.readableEnded || (socket.errored !== null && 'syscall' in socket.errored)
+}

@@ -1,0 +1,192 @@
+import { isCattlegridError, type Load, type Lookup } from '@cattlegrid/core'
+import { type Answer, answerFrom, answerFromWithheld } from './answer.ts'
+import { appendMember, bypassMember, type Member, servedMember } from './cache-status.ts'
+import { type Conditions, conditionsOf } from './conditional.ts'
+import { type Bypass, bypassOf, type Candidate, leadsNobody } from './eligible.ts'
+import { HandOver, isHandOver, ResponseFailure } from './errors.ts'
+import type { Exchange } from './exchange.ts'
+import { recorderFor, settleLead, settleSubrequest, UNSHARED } from './load-response.ts'
+import { normaliseLeader } from './normalise.ts'
+import { tryAgain, unanswered } from './outcome.ts'
+import type { RecordedResponse } from './recorded-response.ts'
+import type { Recorder } from './recorder.ts'
+import { requestKey } from './request-key.ts'
+import type { Route } from './route.ts'
+import { type Mark, markOf, sendSubrequest } from './subrequest.ts'
+
+/** Each election that a request loses costs the client of another one: that many in a row are no accident. */
+const MOST_ELECTIONS = 16
+
+/**
+ * The road of one request: normalise → eligible → request-key → lookup → (leader) handler → capture → storable → serve. In the end the
+ * exchange was told once to pass, to run, to send or to fail. Never throws.
+ */
+export function serve<Req, Res>(exchange: Exchange<Req, Res>, route: Route<Req, Res>): void {
+  const mark = markOf(exchange.req)
+  if (mark !== undefined) return enter(mark, exchange, route)
+  const candidate = candidateOf(exchange)
+  const bypass = bypassOf(candidate) ?? (route.skip(exchange.request) ? 'skip' : undefined)
+  if (bypass !== undefined) return passBy(exchange, route, bypass)
+  const key = requestKey(exchange)
+  if (key === undefined) return passBy(exchange, route, 'key-too-long')
+  void new Visit(exchange, route, key, leadsNobody(candidate)).run()
+}
+
+/** A request of our own has come back to the layer that sent it, or is still on its way there. */
+function enter<Req, Res>(mark: Mark, exchange: Exchange<Req, Res>, route: Route<Req, Res>): void {
+  if (mark.layer !== exchange.layer) return exchange.pass()
+  const recorder = recorderFor(exchange, route, false, 'stale')
+  mark.begin(recorder)
+  exchange.run(recorder)
+}
+
+function passBy(
+  exchange: Exchange,
+  { cacheStatus }: { readonly cacheStatus: string | undefined },
+  why: Bypass | 'body' | 'head',
+): void {
+  if (cacheStatus !== undefined) announce(exchange, cacheStatus, bypassMember(why))
+  exchange.pass()
+}
+
+function announce({ res }: Exchange, name: string, member: Member): void {
+  const previous = res.getHeader('cache-status')
+  res.setHeader('cache-status', appendMember(previous === undefined ? undefined : String(previous), name, member))
+}
+
+function candidateOf({ req, target }: Exchange): Candidate {
+  const { originalMethod } = req as { readonly originalMethod?: unknown }
+  const wire = typeof originalMethod === 'string' ? originalMethod : undefined
+  return { method: req.method ?? '', originalMethod: wire, headers: req.headers, target }
+}
+
+/** One request on its way through the cache. */
+class Visit<Req, Res> {
+  readonly #exchange: Exchange<Req, Res>
+  readonly #route: Route<Req, Res>
+  readonly #key: string
+  readonly #leadsNobody: boolean
+  readonly #conditions: Conditions
+  readonly #gone = new AbortController()
+  /** Takes down this request's own handler, once it leads. */
+  #recorder: Recorder | undefined
+  /** It was to lead and had nothing for the others: its handler answers it alone. */
+  #declined = false
+
+  constructor(exchange: Exchange<Req, Res>, route: Route<Req, Res>, key: string, leadsNobodyElse: boolean) {
+    this.#exchange = exchange
+    this.#route = route
+    this.#key = key
+    this.#leadsNobody = leadsNobodyElse
+    this.#conditions = conditionsOf(exchange.req.headers)
+  }
+
+  async run(): Promise<void> {
+    const { res } = this.#exchange
+    res.once('close', () => {
+      if (!res.writableFinished) this.#gone.abort()
+    })
+    const result = await this.#lookup()
+    if (this.#recorder !== undefined) await this.#finishLead(this.#recorder, result)
+    else if (this.#declined) passBy(this.#exchange, this.#route, this.#leadsNobody ? 'body' : 'head')
+    else if (!this.#gone.signal.aborted) this.#answer(result)
+  }
+
+  /** Looks again when a leader had nothing for its followers: one of them leads then. */
+  async #lookup(): Promise<Result> {
+    const { cache, callOptions } = this.#route
+    const options = { ...callOptions, signal: this.#gone.signal }
+    for (let elections = 1; ; elections += 1) {
+      try {
+        return { lookup: await cache.lookup<RecordedResponse>(this.#key, (load) => this.#load(load), options) }
+      } catch (error) {
+        if (!isHandOver(error) || this.#recorder !== undefined || this.#declined) return { error }
+        if (elections === MOST_ELECTIONS) return { error: tryAgain('CATTLEGRID_WAIT_TIMEOUT', 1000) }
+      }
+    }
+  }
+
+  async #load(load: Load<RecordedResponse>): Promise<RecordedResponse> {
+    const { req } = this.#exchange
+    if (load.background) return settleSubrequest(await this.#subrequest(load), load)
+    if (this.#recorder !== undefined || this.#declined) throw new HandOver('its handler has run')
+    if (!this.#leadsNobody && req.method !== 'HEAD') return settleLead(await this.#runHandler(load), load)
+    this.#declined = true
+    if (this.#leadsNobody) throw new HandOver('its handler sees more than the key holds')
+    const response = settleSubrequest(await this.#subrequest(load), load)
+    this.#declined = false
+    return response
+  }
+
+  #runHandler(load: Load<RecordedResponse>): Recorder['done'] {
+    const exchange = this.#exchange
+    const stale = load.stale !== undefined
+    const recorder = recorderFor(exchange, this.#route, stale, stale ? 'stale' : 'uri-miss')
+    this.#recorder = recorder
+    load.signal.addEventListener('abort', () => recorder.abandon(), { once: true })
+    normaliseLeader(exchange.req, exchange.host)
+    exchange.run(recorder)
+    return recorder.done
+  }
+
+  #subrequest({ signal }: Load<RecordedResponse>): ReturnType<typeof sendSubrequest> {
+    const { layer, scheme, host, target, req } = this.#exchange
+    return sendSubrequest({
+      layer,
+      scheme,
+      host,
+      target,
+      signal,
+      origin: req,
+      scope: this.#route.scope,
+      dispatch: (subReq, subRes) => this.#exchange.dispatch(subReq, subRes),
+    })
+  }
+
+  #answer({ lookup, error }: Result): void {
+    const exchange = this.#exchange
+    if (lookup !== undefined && lookup.value !== UNSHARED) return exchange.send(this.#served(lookup))
+    if (error instanceof ResponseFailure && error.response !== undefined)
+      return exchange.send(this.#recorded(error.response, 0, 'fwd=uri-miss; collapsed'))
+    const failure = unanswered(error)
+    if (failure === undefined) exchange.pass()
+    else exchange.fail(failure)
+  }
+
+  /** The handler of this very request has run, or still runs: whatever it sent is the answer, and only where it sent nothing is another due. */
+  async #finishLead(recorder: Recorder, { lookup, error }: Result): Promise<void> {
+    const exchange = this.#exchange
+    await lookup?.refresh
+    if (recorder.passed) {
+      if (isCattlegridError(error, 'CATTLEGRID_LOAD_TIMEOUT') && !recorder.ended) exchange.res.destroy()
+    } else if (this.#gone.signal.aborted) recorder.release()
+    else if (lookup !== undefined && lookup.status !== 'loaded') exchange.send(this.#served(lookup, recorder.status))
+    else if (recorder.withheld !== undefined) exchange.send(answerFromWithheld(recorder.withheld))
+    else this.#finishUnanswered(recorder, error)
+  }
+
+  #finishUnanswered(recorder: Recorder, error: unknown): void {
+    const timedOut = isCattlegridError(error, 'CATTLEGRID_LOAD_TIMEOUT')
+    if (timedOut || recorder.status !== undefined)
+      this.#exchange.fail(unanswered(error) ?? tryAgain('CATTLEGRID_LOAD_FAILED', 1000))
+    // The cache was closed, or the lease lost: no matter of the handler's, which goes on.
+    else recorder.release()
+  }
+
+  #served(lookup: Lookup<RecordedResponse>, failedWith?: number): Answer {
+    return this.#recorded(lookup.value, lookup.age, servedMember(lookup, failedWith))
+  }
+
+  #recorded(response: RecordedResponse, resident: number, member: Member): Answer {
+    const { req, res } = this.#exchange
+    const { cacheStatus: name } = this.#route
+    const existing = response.fields['cache-status'] ?? res.getHeader('cache-status')?.toString()
+    const cacheStatus = name === undefined ? undefined : appendMember(existing, name, member)
+    return answerFrom(response, { method: req.method ?? 'GET', conditions: this.#conditions, resident, cacheStatus })
+  }
+}
+
+interface Result {
+  readonly lookup?: Lookup<RecordedResponse>
+  readonly error?: unknown
+}
