@@ -1,3 +1,20 @@
+export {
+  type AdapterFactory,
+  type AdapterServer,
+  type ContractAnswer,
+  type ContractDoor,
+  type ContractHeaders,
+  type ContractRequest,
+  type ContractRoute,
+  type ContractRunner,
+  describeAdapterContract,
+} from './adapter-contract.ts'
+export {
+  type CountingOrigin,
+  type CountingOriginOptions,
+  type OriginAnswer,
+  startCountingOrigin,
+} from './counting-origin.ts'
 export { createManualRuntime, type ManualRuntime, type ManualRuntimeOptions } from './manual-runtime.ts'
 export { findRedis, type RedisBinary } from './redis-binary.ts'
 export { type RedisServer, startRedis, type StartRedisOptions } from './redis-server.ts'
