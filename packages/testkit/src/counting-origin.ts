@@ -25,9 +25,8 @@ export interface CountingOrigin {
   readonly mostAtOnce: number
   /** Requests for one path so far. */
   countOf(path: string): number
-  /** Answers nobody from here on, until `release`. */
-  hold(): void
-  release(): void
+  /** Keeps everybody waiting who asks from here on, for one path or for any, until the returned function lets them go. */
+  hold(path?: string): () => void
   /** Resolves when this many requests have arrived; rejects after 20 s. */
   arrived(total: number): Promise<void>
   close(): Promise<void>
@@ -35,6 +34,7 @@ export interface CountingOrigin {
 
 /** Long for a request to arrive, short for a test to hang. */
 const PATIENCE = 20_000
+const ANY = '*'
 
 interface Counts {
   readonly byPath: Map<string, number>
@@ -47,7 +47,7 @@ interface Counts {
 export async function startCountingOrigin(options: CountingOriginOptions = {}): Promise<CountingOrigin> {
   const { delay = 0, answer = pathAndCount } = options
   const counts: Counts = { byPath: new Map(), total: 0, open: 0, mostAtOnce: 0 }
-  let held: (() => void)[] | undefined
+  const gates = new Map<string, (() => void)[]>()
   const server = createServer((request, response) => {
     const path = request.url ?? '/'
     const count = note(counts, path, response)
@@ -57,8 +57,9 @@ export async function startCountingOrigin(options: CountingOriginOptions = {}): 
       response.writeHead(status).end(body)
     }
     const later = (): void => void setTimeout(reply, delay)
-    if (held === undefined) later()
-    else held.push(later)
+    const gate = gates.get(path) ?? gates.get(ANY)
+    if (gate === undefined) later()
+    else gate.push(later)
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
   return {
@@ -70,13 +71,13 @@ export async function startCountingOrigin(options: CountingOriginOptions = {}): 
       return counts.mostAtOnce
     },
     countOf: (path) => counts.byPath.get(path) ?? 0,
-    hold() {
-      held ??= []
-    },
-    release() {
-      const waiting = held ?? []
-      held = undefined
-      for (const go of waiting) go()
+    hold(path = ANY) {
+      const waiting: (() => void)[] = []
+      gates.set(path, waiting)
+      return () => {
+        if (gates.get(path) === waiting) gates.delete(path)
+        for (const go of waiting.splice(0)) go()
+      }
     },
     async arrived(total) {
       const signal = AbortSignal.timeout(PATIENCE)

@@ -29,27 +29,27 @@ describe('counting origin', () => {
     await get(origin.url)
     await get(origin.url)
     expect(origin.mostAtOnce).toBe(1)
-    origin.hold()
+    const letGo = origin.hold()
     const asked = [get(origin.url), get(origin.url), get(origin.url)]
     await origin.arrived(5)
     expect(origin.mostAtOnce).toBe(3)
-    origin.release()
+    letGo()
     expect(await Promise.all(asked)).toHaveLength(3)
   })
 
   test('keeps everybody waiting while it is held, and nobody after', async () => {
     const origin = await start()
-    origin.hold()
+    const letGo = origin.hold('/a')
     let answered = false
-    const asked = get(origin.url).then(() => {
+    const asked = get(`${origin.url}/a`).then(() => {
       answered = true
     })
     await origin.arrived(1)
-    await new Promise((resolve) => setTimeout(resolve, 20))
+    expect(await get(`${origin.url}/b`)).toBe('/b 1')
     expect(answered).toBe(false)
-    origin.release()
+    letGo()
     await asked
-    expect(await get(origin.url)).toBe('/ 2')
+    expect(await get(`${origin.url}/a`)).toBe('/a 2')
   })
 
   test('answers what it is told to', async () => {
