@@ -1,0 +1,51 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { pipeline } from 'node:stream'
+import type { Cache } from '@cattlegrid/core'
+import type { AdapterServer, ContractAnswer, ContractRequest, ContractRoute } from '@cattlegrid/testkit'
+import express, { type Express, type Request, type RequestHandler, type Response } from 'express'
+import { type Cached, expressCache } from '../src/index.ts'
+
+/** The contract's routes as a user of Express would write them. */
+export async function startExpress(cache: Cache, routes: readonly ContractRoute[]): Promise<AdapterServer> {
+  const app = express()
+  app.set('trust proxy', true)
+  app.set('env', 'test')
+  const cached = expressCache(cache)
+  for (const route of routes) declare(app, cached, route)
+  const server = createServer(app)
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const close = async (): Promise<void> => {
+    const closed = new Promise<unknown>((resolve) => server.close(resolve))
+    server.closeAllConnections()
+    await closed
+  }
+  return { origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close }
+}
+
+function declare(app: Express, cached: Cached, { method = 'GET', path, cache, before, handle }: ContractRoute): void {
+  const door: RequestHandler = (req, res, next) => {
+    const word = before?.(seenBy(req))
+    res.set({ ...word?.headers })
+    if (word?.refuse === true) res.status(401).json({ error: 'who are you?' })
+    else next()
+  }
+  const handler: RequestHandler = async (req, res) => answerBy(res, await handle(seenBy(req)))
+  const verb = method.toLowerCase() as 'get' | 'head' | 'post'
+  app[verb](path, door, cached(cache), handler)
+}
+
+function seenBy({ method, originalUrl, headers }: Request): ContractRequest {
+  return { method, url: originalUrl, headers }
+}
+
+function answerBy(res: Response, answer: ContractAnswer): void {
+  if (answer.send === 'raw') return answer.write(res)
+  res.status(answer.status)
+  for (const [name, value] of Object.entries(answer.headers))
+    res.set(name, typeof value === 'string' ? value : [...value])
+  if (answer.send === 'json') res.json(answer.body)
+  else if (answer.send === 'stream') pipeline(answer.body, res, () => undefined)
+  else if (answer.send === 'nothing') res.end()
+  else res.send(answer.body)
+}

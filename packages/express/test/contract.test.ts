@@ -1,0 +1,4 @@
+import { describeAdapterContract } from '@cattlegrid/testkit'
+import { startExpress } from './contract-app.ts'
+
+describeAdapterContract('Express', startExpress)

@@ -1,0 +1,100 @@
+import { describe, expect, test } from '@jest/globals'
+import fc from 'fast-check'
+import { type KeyParts, requestKey } from '../src/request-key.ts'
+
+const BASE: KeyParts = { scheme: 'http', host: 'shop.example', target: '/a', layer: '0', decodesPath: true }
+const key = (target: string, parts: Partial<KeyParts> = {}): string | undefined =>
+  requestKey({ ...BASE, ...parts, target })
+
+describe('requests of one key', () => {
+  test.each([
+    ['/a?', '/a'],
+    ['/a?b=2&a=1', '/a?a=1&b=2'],
+    ['/a?&&b=2&', '/a?b=2'],
+    ['/%61', '/a'],
+    ['/%2f', '/%2F'],
+    ['/%7Euser', '/~user'],
+    ['/a?q=%41', '/a?q=A'],
+  ])('%s and %s', (one, other) => {
+    expect(key(one)).toBe(key(other))
+  })
+
+  test('the host in any case, with or without the default port', () => {
+    expect(key('/a', { host: 'SHOP.example:80' })).toBe(key('/a'))
+    expect(key('/a', { host: 'shop.example:443', scheme: 'https' })).toBe(key('/a', { scheme: 'https' }))
+  })
+})
+
+describe('requests of different keys', () => {
+  test.each([
+    ['/a', '/A'],
+    ['/a', '/a/'],
+    ['/a', '//a'],
+    ['/a%2Fb', '/a/b'],
+    ['/a/../b', '/b'],
+    ['/a?x=1&x=2', '/a?x=2&x=1'],
+    ['/a?x[]=1&x=2', '/a?x=2&x[]=1'],
+    ['/a?x%5B%5D=1&x=2', '/a?x=2&x%5B%5D=1'],
+    ['/a?b=1&c', '/a?b=1%26c'],
+    ['/a?b=1', '/a?b=1;c=2'],
+    ['/a?b=+', '/a?b=%20'],
+    ['/a?b', '/a?b='],
+    ['/a??b', '/a?b'],
+  ])('%s and %s', (one, other) => {
+    expect(key(one)).not.toBe(key(other))
+  })
+
+  test('scheme, host, port and layer', () => {
+    const keys = [
+      key('/a'),
+      key('/a', { scheme: 'https' }),
+      key('/a', { host: 'evil.example' }),
+      key('/a', { host: 'shop.example:8080' }),
+      key('/a', { host: 'shop.example:443' }),
+      key('/a', { layer: '1' }),
+    ]
+    expect(new Set(keys).size).toBe(keys.length)
+  })
+
+  test('a framework that routes by the path as it comes may answer /%61 and /a by two handlers', () => {
+    expect(key('/%61', { decodesPath: false })).not.toBe(key('/a', { decodesPath: false }))
+  })
+
+  test('the order of so many parameters that a parser would drop some', () => {
+    const many = Array.from({ length: 101 }, (_, index) => `p${index}`)
+    expect(key(`/a?${many.join('&')}`)).not.toBe(key(`/a?${many.toReversed().join('&')}`))
+  })
+})
+
+describe('any request', () => {
+  test('has a short key without a character of its own, or none because it is too long', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), fc.string(), (target, host) => {
+        expect(requestKey({ ...BASE, target: `/${target}`, host })).toMatch(/^http:[\w-]{43}$/)
+      }),
+    )
+    expect(key(`/${'a'.repeat(8192)}`)).toBeUndefined()
+    expect(key(`/${'a'.repeat(8000)}`)).toBeDefined()
+  })
+
+  test('cannot forge the border between two parts', () => {
+    fc.assert(
+      fc.property(fc.string({ minLength: 1 }), fc.string(), (moved, rest) => {
+        const one = requestKey({ ...BASE, host: 'h', layer: `l${moved}`, target: `/${rest}` })
+        const other = requestKey({ ...BASE, host: `${moved}h`, layer: 'l', target: `/${rest}` })
+        expect(one).not.toBe(other)
+      }),
+    )
+  })
+
+  test('whose parameters are shuffled has the same key, as long as no name repeats', () => {
+    const names = fc.uniqueArray(fc.stringMatching(/^[a-z]{1,4}$/), { minLength: 2, maxLength: 20 })
+    fc.assert(
+      fc.property(names, fc.nat(), (list, turn) => {
+        const by = turn % list.length
+        const turned = [...list.slice(by), ...list.slice(0, by)]
+        expect(key(`/a?${turned.join('&')}`)).toBe(key(`/a?${list.join('&')}`))
+      }),
+    )
+  })
+})
