@@ -7,9 +7,16 @@ import { type Onward, ReplyRecord } from './record.ts'
 
 /** The handler's turn in a request: how to run it, and how to tell Fastify what it returned. */
 export interface Turn {
-  handler(): unknown
-  resolve(result: unknown): void
-  reject(error: unknown): void
+  readonly handler: () => unknown
+  readonly resolve: (result: unknown) => void
+  readonly reject: (error: unknown) => void
+}
+
+/** What tells a route from others of the same URL. */
+export interface Site {
+  readonly layer: string
+  /** Its version constraint. */
+  readonly version: string | undefined
 }
 
 /** One request to a cached route, from the moment that the handler's turn came. */
@@ -18,15 +25,17 @@ export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply> {
   readonly request: FastifyRequest
   readonly response: FastifyReply
   readonly layer: string
+  readonly #version: string | undefined
   readonly #turn: Turn
   #record: ReplyRecord | undefined
   #taken = false
   #answer: Answer | undefined
 
-  constructor(request: FastifyRequest, reply: FastifyReply, layer: string, turn: Turn) {
+  constructor(request: FastifyRequest, reply: FastifyReply, { layer, version }: Site, turn: Turn) {
     this.request = request
     this.response = reply
     this.layer = layer
+    this.#version = version
     this.#turn = turn
   }
 
@@ -86,6 +95,8 @@ export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply> {
   }
 
   dispatch(req: IncomingMessage, res: ServerResponse): void {
+    // Fastify would route it past the route that this request came to.
+    if (this.#version !== undefined) req.headers['accept-version'] = this.#version
     this.response.server.routing(req, res)
   }
 

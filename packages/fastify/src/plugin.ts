@@ -19,6 +19,9 @@ declare module 'fastify' {
 /** Words of `register` itself, which Fastify hands to every plugin. */
 const FASTIFYS_OWN = new Set(['prefix', 'logLevel', 'logSerializers'])
 
+/** A route that does not ask is not cached by a default that it may not know of. */
+const APP_MODE: FastifyRouteOptions = { ttl: 'origin' }
+
 const optionRules = {
   cache: objectRule<Cache>('a cache made by createCache()', 'lookup', 'wrap'),
   defaults: objectRule<FastifyRouteOptions>('an object with route options'),
@@ -30,7 +33,7 @@ const optionRules = {
  *
  * @throws InvalidOptionError, here and where a route is declared.
  */
-function cattlegridPlugin(app: FastifyInstance, options: CattlegridOptions, done: (error?: Error) => void): void {
+async function cattlegridPlugin(app: FastifyInstance, options: CattlegridOptions): Promise<void> {
   const { cache, defaults } = checked(options)
   const http = httpCache(cache)
   const exchanges = new WeakMap<FastifyReply, FastifyExchange>()
@@ -38,9 +41,9 @@ function cattlegridPlugin(app: FastifyInstance, options: CattlegridOptions, done
 
   app.decorate('cattlegrid', { cache })
   app.addHook('onRoute', (routeOptions) => {
-    const asked = routeOptions.config?.cache
+    const { cache: asked = APP_MODE } = routeOptions.config ?? {}
     if (asked === false) return
-    const route = compileRoute('config.cache', http, defaults, asked === undefined ? { ttl: 'origin' } : asked)
+    const route = compileRoute('config.cache', http, defaults, asked)
     markSeen(routeOptions)
     routeOptions.handler = cachedHandler(routeOptions, route, exchanges)
   })
@@ -57,7 +60,6 @@ function cattlegridPlugin(app: FastifyInstance, options: CattlegridOptions, done
     refuseEarlyRoutes(app)
     next()
   })
-  done()
 }
 
 /**
@@ -69,11 +71,11 @@ function cachedHandler(
   route: Route<FastifyRequest, FastifyReply>,
   exchanges: WeakMap<FastifyReply, FastifyExchange>,
 ): RouteHandlerMethod {
-  const layer = layerOf(constraints)
+  const site = { layer: layerOf(constraints), version: constraints?.version }
   return function cattlegrid(request, reply) {
     return new Promise((resolve, reject) => {
       const turn = { handler: (): unknown => handler.call(this, request, reply), resolve, reject }
-      const exchange = new FastifyExchange(request, reply, layer, turn)
+      const exchange = new FastifyExchange(request, reply, site, turn)
       exchanges.set(reply, exchange)
       serve(exchange, route)
     })

@@ -12,12 +12,15 @@ export interface RawWatch {
   close(destroyed: boolean): void
 }
 
+/** The methods as they were, which are called on the response, always. */
+type Below = Readonly<Record<'writeHead' | 'write' | 'end' | 'destroy', (...parameters: never[]) => unknown>>
+
 /**
  * Watches Node's own response, below every `onSend` hook: what hooks that run after ours add, `@fastify/cookie` among them, is seen here and
  * nowhere else, and so is what a handler writes past Fastify.
  */
 export function watchRaw(raw: ServerResponse, watch: RawWatch): void {
-  const { writeHead, write, end, destroy } = raw
+  const { writeHead, write, end, destroy } = raw as Below
   let destroyed = false
   Object.assign(raw, {
     writeHead(...parameters: unknown[]): unknown {

@@ -1,3 +1,4 @@
+import type { OutgoingHttpHeaders } from 'node:http'
 import { type HeaderFields, type Recording, type ResponseHead, toFields } from '@cattlegrid/http'
 import type { FastifyReply } from 'fastify'
 import { bytesOf, copied, takeApart } from './payload.ts'
@@ -32,7 +33,7 @@ export class ReplyRecord implements RawWatch {
   constructor(reply: FastifyReply, recording: Recording) {
     this.#reply = reply
     this.#recording = recording
-    this.before = toFields(reply.getHeaders())
+    this.before = fieldsOf(reply)
     watchRaw(reply.raw, this)
   }
 
@@ -60,8 +61,8 @@ export class ReplyRecord implements RawWatch {
     const body = takeApart(reply, payload)
     this.#takeBackCacheStatus()
     const known = bytesOf(body)
-    const fields = toFields(reply.getHeaders())
-    const head = { status: reply.statusCode, fields, before: this.before, buffered: known !== undefined }
+    const fields = fieldsOf(reply)
+    const head = { status: reply.statusCode, fields, before: this.before, bodyLength: known?.length }
     const passage: Passage = { head, early: known === undefined ? [] : [known], whole: known !== undefined }
     this.#passage = passage
     if (this.#recording.withholds(head.status)) {
@@ -152,4 +153,9 @@ export class ReplyRecord implements RawWatch {
     if (!this.#over) this.#recording.cutOff(by)
     this.#over = true
   }
+}
+
+/** What is set on the reply, and below it on Node's response. */
+function fieldsOf(reply: FastifyReply): HeaderFields {
+  return toFields(reply.getHeaders() as OutgoingHttpHeaders)
 }

@@ -1,4 +1,4 @@
-import { channel } from 'node:diagnostics_channel'
+import { subscribe } from 'node:diagnostics_channel'
 import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify'
 import { RouteBeforePluginError } from './errors.ts'
 
@@ -11,7 +11,7 @@ type Config = RouteOptions['config'] & { readonly [SEEN]?: true }
 const asked = new WeakMap<object, (() => string | undefined)[]>()
 
 // An app tells of itself when it is made: the one way to learn of the routes that it declares before it registers us.
-channel('fastify.initialization').subscribe((message) => {
+subscribe('fastify.initialization', (message) => {
   const { fastify } = message as { readonly fastify: FastifyInstance }
   const routes: (() => string | undefined)[] = []
   asked.set(fastify, routes)

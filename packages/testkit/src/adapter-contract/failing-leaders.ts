@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert'
 import type { Received } from './client.ts'
-import { type ContractAnswer, counted, cutOff, hangUp, never, stalled, text } from './contract-route.ts'
+import { type ContractAnswer, counted, cutOff, hangUp, stalled, stream, text } from './contract-route.ts'
 import type { Contract } from './contract.ts'
 import { createGate, onStage } from './stage.ts'
 
@@ -62,16 +62,21 @@ export function describeFailingLeaders({ factory, describe, test }: Contract): v
       })
     }
 
-    test('50 clients whose leader never ends get 504 at loadTimeout, and the next leader is heard', async () => {
-      const origin = counted((run) => (run === 1 ? never() : text('well')))
+    test('50 clients whose leader does not end in time get 504, what it says later is nobody’s, and the next leader is heard', async () => {
+      const gate = createGate()
+      const origin = counted(async (run) => {
+        if (run === 1) await gate.opened
+        return text(`run ${run}`)
+      })
       const route = { path: '/never', cache: { ttl: '10s', loadTimeout: '3s' }, handle: origin.handle } as const
       await onStage(factory, [route], async (stage) => {
         const crowd = stage.crowd(50, '/never')
         await stage.seen('join', 49)
         await stage.runtime.advance(3001)
         for (const { status } of await crowd) assert.equal(status, 504)
+        gate.open()
         await stage.runtime.advance(60_000)
-        assert.equal((await stage.ask('/never')).text, 'well')
+        assert.equal((await stage.ask('/never')).text, 'run 2')
       })
     })
 
@@ -119,6 +124,20 @@ export function describeFailingLeaders({ factory, describe, test }: Contract): v
         leader.leave()
         for (const received of await crowd) if (received.status !== 200) expectFailure(received)
         assert.equal((await stage.ask('/deserted')).text, 'well')
+      })
+    })
+
+    test('a leader whose client reads nothing does not slow its followers down', async () => {
+      const chunk = 'x'.repeat(64 * 1024)
+      const origin = counted(() => stream(Array<string>(256).fill(chunk), { 'content-type': 'text/plain' }))
+      const route = { path: '/slow', cache: { ttl: '10s', maxBodyBytes: '32mb' }, handle: origin.handle } as const
+      await onStage(factory, [route], async (stage) => {
+        const leader = stage.askAndLeave('/slow')
+        await leader.begun
+        const follower = await stage.ask('/slow')
+        assert.equal(follower.body.length, 256 * chunk.length)
+        leader.leave()
+        assert.equal(origin.runs, 1)
       })
     })
 

@@ -33,6 +33,23 @@ export function describeServing({ factory, describe, test }: Contract): void {
       })
     })
 
+    test('20 clients that ask for HEAD and 20 for GET at once get one run of the handler', async () => {
+      const gate = createGate()
+      const origin = counted(async () => {
+        await gate.opened
+        return text('four')
+      })
+      await onStage(factory, [{ path: '/head', cache, handle: origin.handle }], async (stage) => {
+        const crowd = stage.crowd(40, '/head', (client) => ({ method: client % 2 === 0 ? 'HEAD' : 'GET' }))
+        await stage.seen('join', 39)
+        gate.open()
+        for (const [client, { status, text: body, headers }] of (await crowd).entries()) {
+          assert.deepEqual([status, body, headers['content-length']], [200, client % 2 === 0 ? '' : 'four', '4'])
+        }
+        assert.equal(origin.runs, 1)
+      })
+    })
+
     test('a HEAD that could not fill the entry is answered without a body, and GET is not held up by it', async () => {
       const origin = counted((run) => text(`run ${run}`, { 'set-cookie': `run=${run}` }))
       await onStage(factory, [{ path: '/head', cache, handle: origin.handle }], async (stage) => {

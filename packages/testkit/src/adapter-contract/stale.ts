@@ -130,6 +130,68 @@ export function describeStale({ factory, describe, test }: Contract): void {
         })
       })
     }
+
+    test('a handler that never ends is overtaken by the stale answer at loadTimeout, and may answer as late as it likes', async () => {
+      const gate = createGate()
+      const origin = counted(async (run) => {
+        if (run === 2) await gate.opened
+        return text(`run ${run}`, { 'x-run': String(run) })
+      })
+      const windows = { ttl: '10s', staleIfError: '1h', softTimeout: false, loadTimeout: '3s' } as const
+      await onStage(factory, [{ path: '/late', cache: windows, handle: origin.handle }], async (stage) => {
+        await stale(stage, '/late')
+        const crowd = stage.crowd(20, '/late')
+        await stage.seen('join', 19)
+        await stage.runtime.advance(3001)
+        for (const received of await crowd) {
+          assert.equal(received.text, 'run 1')
+          assert.equal(received.headers['x-run'], '1')
+        }
+        gate.open()
+        await stage.runtime.advance(60_000)
+        assert.equal((await stage.ask('/late')).text, 'run 3')
+      })
+    })
+
+    test('the leader waits for its own handler while softTimeout gives the others the stale answer', async () => {
+      const gate = createGate()
+      const origin = counted(async (run) => {
+        if (run === 2) await gate.opened
+        return text(`run ${run}`)
+      })
+      const route = { path: '/soft', cache: { ttl: '10s', staleIfError: '1h' }, handle: origin.handle } as const
+      await onStage(factory, [route], async (stage) => {
+        await stale(stage, '/soft')
+        const leader = stage.ask('/soft')
+        await stage.seen('load', 2)
+        const crowd = stage.crowd(10, '/soft')
+        await stage.seen('join', 10)
+        await stage.runtime.advance(1001)
+        for (const { text: body } of await crowd) assert.equal(body, 'run 1')
+        gate.open()
+        assert.equal((await leader).text, 'run 2')
+        assert.equal((await stage.ask('/soft')).text, 'run 2')
+        assert.equal(origin.runs, 2)
+      })
+    })
+
+    test('a failure that no stale answer covers any more when it comes reaches its client as the handler made it', async () => {
+      const gate = createGate()
+      const origin = counted(async (run) => {
+        if (run === 2) await gate.opened
+        return run === 2 ? text('broken', { 'x-run': '2' }, 500) : text('one')
+      })
+      const windows = { ttl: '10s', staleIfError: '10s', softTimeout: false } as const
+      await onStage(factory, [{ path: '/passed', cache: windows, handle: origin.handle }], async (stage) => {
+        await stale(stage, '/passed')
+        const leader = stage.ask('/passed')
+        await stage.seen('load', 2)
+        await stage.runtime.advance(12_000)
+        gate.open()
+        const { status, text: body, headers } = await leader
+        assert.deepEqual([status, body, headers['x-run']], [500, 'broken', '2'])
+      })
+    })
   })
 }
 

@@ -1,0 +1,51 @@
+import { type Cache, createCache, memoryStore } from '@cattlegrid/core'
+import { createManualRuntime, type ManualRuntime } from '@cattlegrid/testkit'
+import Fastify, { type FastifyInstance, type FastifyServerOptions } from 'fastify'
+import cattlegrid from '../src/index.ts'
+
+/** An app with the plugin, and a cache whose time stands still. */
+export interface CachedApp {
+  readonly app: FastifyInstance
+  readonly cache: Cache
+  readonly runtime: ManualRuntime
+  /** The bodies of one request after another. */
+  bodies(url: string, times: number): Promise<readonly string[]>
+}
+
+/** Sets an app up, plays with it, and takes it down. `early` is done before the plugin is registered. */
+export async function withApp(
+  play: (stage: CachedApp) => Promise<void>,
+  { early, server }: { readonly early?: (app: FastifyInstance) => void; readonly server?: FastifyServerOptions } = {},
+): Promise<void> {
+  const runtime = createManualRuntime()
+  const cache = createCache({ runtime, store: memoryStore({ runtime }) })
+  const app = Fastify({ forceCloseConnections: true, ...server })
+  early?.(app)
+  const bodies = async (url: string, times: number): Promise<readonly string[]> => {
+    const all: string[] = []
+    for (let turn = 0; turn < times; turn += 1) all.push((await app.inject(url)).body)
+    return all
+  }
+  try {
+    await app.register(cattlegrid, { cache })
+    await play({ app, cache, runtime, bodies })
+  } finally {
+    await app.close()
+    const closed = cache.close({ drain: 1 })
+    await runtime.advance(1000)
+    await closed
+  }
+}
+
+export const cache = { ttl: '10s' } as const
+
+/** A handler's own count of its runs. */
+export function counter(): { readonly next: () => string; readonly runs: number } {
+  let runs = 0
+  return {
+    next: () => `run ${++runs}`,
+    get runs() {
+      return runs
+    },
+  }
+}

@@ -1,0 +1,47 @@
+import type { Cache } from '@cattlegrid/core'
+import type { AdapterServer, ContractAnswer, ContractRequest, ContractRoute } from '@cattlegrid/testkit'
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import cattlegrid from '../src/index.ts'
+
+/** The contract's routes as a user of Fastify would write them. */
+export async function startFastify(cache: Cache, routes: readonly ContractRoute[]): Promise<AdapterServer> {
+  const app = Fastify({ trustProxy: true, forceCloseConnections: true })
+  try {
+    await app.register(cattlegrid, { cache })
+    for (const route of routes) declare(app, route)
+    const origin = await app.listen({ port: 0, host: '127.0.0.1' })
+    return { origin, close: () => app.close() }
+  } catch (error) {
+    await app.close()
+    throw error
+  }
+}
+
+function declare(app: FastifyInstance, { method = 'GET', path, cache, before, handle }: ContractRoute): void {
+  app.route({
+    method,
+    url: path,
+    config: cache === undefined ? {} : { cache },
+    onRequest: async (request, reply) => {
+      const door = before?.(seenBy(request))
+      reply.headers(door?.headers ?? {})
+      if (door?.refuse === true) await reply.code(401).send({ error: 'who are you?' })
+    },
+    handler: async (request, reply) => answerBy(reply, await handle(seenBy(request))),
+  })
+}
+
+function seenBy({ method, url, headers }: FastifyRequest): ContractRequest {
+  return { method, url, headers }
+}
+
+function answerBy(reply: FastifyReply, answer: ContractAnswer): FastifyReply {
+  if (answer.send === 'raw') {
+    reply.hijack()
+    answer.write(reply.raw)
+    return reply
+  }
+  reply.code(answer.status)
+  for (const [name, value] of Object.entries(answer.headers)) reply.header(name, value)
+  return answer.send === 'nothing' ? reply.send() : reply.send(answer.body)
+}

@@ -1,0 +1,4 @@
+import { describeAdapterContract } from '@cattlegrid/testkit'
+import { startFastify } from './contract-app.ts'
+
+describeAdapterContract('Fastify', startFastify)

@@ -1,0 +1,169 @@
+import { describe, expect, test } from '@jest/globals'
+import { Readable } from 'node:stream'
+import { gunzipSync, gzipSync } from 'node:zlib'
+import { cache, counter, withApp } from './cached-app.ts'
+
+describe('onSend hooks beside ours', () => {
+  test('a cookie that a hook registered after ours sets keeps the answer from everybody else', async () => {
+    await withApp(async ({ app }) => {
+      const origin = counter()
+      app.addHook('onSend', async (request, reply) => {
+        reply.header('set-cookie', `session=${String(request.headers['x-user'])}`)
+      })
+      app.get('/page', { config: { cache } }, async () => origin.next())
+      for (const user of ['ada', 'bob']) {
+        const { headers } = await app.inject({ url: '/page', headers: { 'x-user': user } })
+        expect(headers['set-cookie']).toBe(`session=${user}`)
+      }
+      expect(origin.runs).toBe(2)
+    })
+  })
+
+  test('a cookie that a hook sets on Node’s own response keeps the answer from everybody else', async () => {
+    await withApp(async ({ app, bodies }) => {
+      const origin = counter()
+      app.addHook('onSend', async (_request, reply) => {
+        reply.raw.setHeader('set-cookie', 'session=1')
+      })
+      app.get('/page', { config: { cache } }, async () => Readable.from([origin.next()]))
+      expect(await bodies('/page', 2)).toEqual(['run 1', 'run 2'])
+    })
+  })
+
+  test('no-store that a hook after ours adds is obeyed', async () => {
+    await withApp(async ({ app, bodies }) => {
+      const origin = counter()
+      app.addHook('onSend', async (_request, reply) => {
+        reply.header('cache-control', 'no-store')
+      })
+      app.get('/page', { config: { cache } }, async () => origin.next())
+      expect(await bodies('/page', 2)).toEqual(['run 1', 'run 2'])
+    })
+  })
+
+  test('a body that hooks before and after ours change is changed once, on hits too', async () => {
+    const early = 'before ours: '
+    await withApp(
+      async ({ app, bodies }) => {
+        const origin = counter()
+        app.addHook('onSend', async (_request, _reply, payload) => `after(${String(payload)})`)
+        app.get('/page', { config: { cache } }, async () => origin.next())
+        expect(await bodies('/page', 3)).toEqual(Array(3).fill('after(before ours: run 1)'))
+      },
+      {
+        early: (app) => {
+          app.addHook('onSend', async (_request, _reply, payload) => early + String(payload))
+        },
+      },
+    )
+  })
+
+  test('a body that a hook before ours turns into a stream is the same on hits', async () => {
+    await withApp(
+      async ({ app, bodies }) => {
+        const origin = counter()
+        app.get('/page', { config: { cache } }, async () => origin.next())
+        expect(await bodies('/page', 3)).toEqual(Array(3).fill('[run 1]'))
+      },
+      {
+        early: (app) => {
+          app.addHook('onSend', async (_request, _reply, payload) => Readable.from(['[', String(payload), ']']))
+        },
+      },
+    )
+  })
+
+  test('what a compressing hook after ours makes is made for each answer, and kept for none', async () => {
+    await withApp(async ({ app }) => {
+      const origin = counter()
+      app.addHook('onSend', async (request, reply, payload) => {
+        if (request.headers['accept-encoding'] !== 'gzip') return payload
+        reply.headers({ 'content-encoding': 'gzip', vary: 'accept-encoding' })
+        reply.removeHeader('content-length')
+        return gzipSync(payload as string)
+      })
+      app.get('/page', { config: { cache } }, async () => origin.next())
+      const gzip = { url: '/page', headers: { 'accept-encoding': 'gzip' } }
+      expect(gunzipSync((await app.inject(gzip)).rawPayload).toString()).toBe('run 1')
+      expect((await app.inject('/page')).body).toBe('run 1')
+      expect(gunzipSync((await app.inject(gzip)).rawPayload).toString()).toBe('run 1')
+      expect(origin.runs).toBe(1)
+    })
+  })
+
+  test('a hook after ours that throws makes an error, which is not kept', async () => {
+    await withApp(async ({ app, bodies, runtime }) => {
+      const origin = counter()
+      let broken = true
+      app.addHook('onSend', async (_request, reply, payload) => {
+        if (broken && reply.statusCode === 200) throw new Error('a later hook')
+        return payload
+      })
+      app.get('/page', { config: { cache } }, async () => origin.next())
+      const failed = await app.inject('/page')
+      expect(failed.statusCode).toBe(500)
+      expect(failed.json()).toMatchObject({ message: 'a later hook' })
+      broken = false
+      await runtime.advance(60_000)
+      expect(await bodies('/page', 2)).toEqual(['run 2', 'run 2'])
+    })
+  })
+
+  test('a hook after ours that throws at a hit makes an error, and the entry stays', async () => {
+    await withApp(async ({ app, bodies }) => {
+      const origin = counter()
+      let broken = false
+      app.addHook('onSend', async (_request, reply, payload) => {
+        if (broken && reply.statusCode === 200) throw new Error('a later hook')
+        return payload
+      })
+      app.get('/page', { config: { cache } }, async () => origin.next())
+      await bodies('/page', 1)
+      broken = true
+      expect((await app.inject('/page')).statusCode).toBe(500)
+      broken = false
+      expect(await bodies('/page', 1)).toEqual(['run 1'])
+    })
+  })
+
+  test('a hook after ours that drops a stream for a body of its own leaves nothing half recorded', async () => {
+    await withApp(async ({ app, bodies }) => {
+      const origin = counter()
+      app.addHook('onSend', async () => 'something else')
+      app.get('/page', { config: { cache } }, async () => Readable.from([origin.next()]))
+      expect(await bodies('/page', 2)).toEqual(['something else', 'something else'])
+      expect(origin.runs).toBe(2)
+    })
+  })
+
+  test('a hook after ours that changes the status keeps the answer from being stored under the old one', async () => {
+    await withApp(async ({ app }) => {
+      const origin = counter()
+      app.addHook('onSend', async (_request, reply, payload) => {
+        reply.code(203)
+        return payload
+      })
+      app.get('/page', { config: { cache } }, async () => origin.next())
+      await app.inject('/page')
+      expect((await app.inject('/page')).body).toBe('run 2')
+    })
+  })
+
+  test('fields that a hook sets for each request are set anew on hits', async () => {
+    let requests = 0
+    await withApp(
+      async ({ app }) => {
+        app.get('/page', { config: { cache } }, async () => 'one')
+        expect((await app.inject('/page')).headers['x-request']).toBe('1')
+        expect((await app.inject('/page')).headers['x-request']).toBe('2')
+      },
+      {
+        early: (app) => {
+          app.addHook('onRequest', async (_request, reply) => {
+            reply.header('x-request', String(++requests))
+          })
+        },
+      },
+    )
+  })
+})

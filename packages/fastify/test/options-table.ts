@@ -1,0 +1,7 @@
+/** For each option of the plugin, values that it must refuse. */
+export const optionsTable: Record<string, Record<string, unknown>> = {
+  CattlegridOptions: {
+    cache: [null, 'memory', 1, {}, { lookup: 1 }],
+    defaults: [null, 'ttl=1', 1, [], { ttl: Number.NaN }, { ttl: -1 }, { timeToLive: 1 }],
+  },
+}

@@ -1,0 +1,49 @@
+// Compiled in CI, never run: what users write must infer, and what is wrong must not compile.
+import type { Cache } from '@cattlegrid/core'
+import Fastify, { type FastifyContextConfig } from 'fastify'
+import cattlegrid, { type CattlegridOptions, type FastifyRouteOptions } from '../src/index.ts'
+
+declare const cache: Cache
+
+const app = Fastify()
+await app.register(cattlegrid, { cache })
+await app.register(cattlegrid, { cache, prefix: '/child', defaults: { ttl: '10s', cacheStatus: true } })
+await app.register(import('../src/index.ts'), { cache })
+
+// @ts-expect-error the cache has no default
+await app.register(cattlegrid, {})
+// @ts-expect-error an option that nobody knows
+await app.register(cattlegrid, { cache, ttl: '10s' })
+
+const shared: Cache = app.cattlegrid.cache
+export { shared }
+
+app.get('/a', { config: { cache: { ttl: '30s', staleWhileRevalidate: '5m' } } }, async () => 'a')
+app.get('/b', { config: { cache: false } }, async () => 'b')
+app.get('/c', { config: { cache: { ttl: 'origin' } } }, async () => 'c')
+app.get(
+  '/d',
+  { config: { cache: { ttl: (request, reply) => (request.method === 'GET' && reply.statusCode === 200 ? 1000 : 0) } } },
+  async () => 'd',
+)
+app.get('/e', { config: { cache: { skip: ({ headers }) => headers['x-skip'] !== undefined } } }, async () => 'e')
+
+// @ts-expect-error no unit of ours
+app.get('/f', { config: { cache: { ttl: '30 parsecs' } } }, async () => 'f')
+// @ts-expect-error true says nothing: which ttl?
+export const told: FastifyContextConfig['cache'] = true
+
+/** A route's own types stay as they were. */
+app.get<{ Params: { id: string }; Reply: { id: string } }>(
+  '/items/:id',
+  { config: { cache: { ttl: '30s' } } },
+  async (request, reply) => {
+    const id: string = request.params.id
+    // @ts-expect-error the reply is an item
+    if (id === '') return reply.send({ no: 1 })
+    return { id }
+  },
+)
+
+export const options: CattlegridOptions = { cache, defaults: undefined }
+export const route: FastifyRouteOptions = { ttl: undefined, staleIfError: '1h' }
