@@ -26,7 +26,15 @@ export function normaliseLeader(req: IncomingMessage, host: string): void {
   const [first] = String(forwarded).split(',')
   const trusted = forwarded !== undefined && first?.trim() === host
   const dropped = new Set([...CONDITIONS, ...UNKEYED, ...(trusted ? [] : ['x-forwarded-host'])])
-  for (const name of dropped) delete req.headers[name]
-  if (trusted) req.headers['x-forwarded-host'] = host
+  // Node makes the distinct fields of the raw ones when they are first asked for, and counts on finding as many as there came.
+  const distinct = req.headersDistinct
+  for (const name of dropped) {
+    delete req.headers[name]
+    delete distinct[name]
+  }
+  if (trusted) {
+    req.headers['x-forwarded-host'] = host
+    distinct['x-forwarded-host'] = [host]
+  }
   req.rawHeaders = req.rawHeaders.filter((_, index, raw) => !dropped.has(raw[index - (index % 2)]?.toLowerCase() ?? ''))
 }

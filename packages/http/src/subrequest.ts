@@ -83,6 +83,7 @@ function requestOn(socket: NullSocket, { host, target }: Subrequest): IncomingMe
   req.httpVersionMajor = 1
   req.httpVersionMinor = 1
   req.headers = { host }
+  req.headersDistinct = { host: [host] }
   req.rawHeaders = ['Host', host]
   req.complete = true
   req.push(null)

@@ -1,0 +1,52 @@
+import { describe, expect, test } from '@jest/globals'
+import { answerFrom, type Serving } from '../src/answer.ts'
+import type { RecordedResponse } from '../src/recorded-response.ts'
+
+const RECORDED: RecordedResponse = {
+  status: 200,
+  fields: { date: 'Tue, 15 Jan 2030 12:00:00 GMT', etag: 'W/"1"', 'content-type': 'text/plain' },
+  removed: ['x-powered-by'],
+  body: Buffer.from('grün'),
+  initialAge: 5,
+}
+const SERVING: Serving = {
+  method: 'GET',
+  conditions: { ifNoneMatch: undefined, ifModifiedSince: undefined },
+  resident: 1500,
+  cacheStatus: undefined,
+}
+
+describe('an answer made of an entry', () => {
+  test('has the stored fields, its age, and the length of its body in bytes', () => {
+    expect(answerFrom(RECORDED, SERVING)).toEqual({
+      status: 200,
+      fields: { ...RECORDED.fields, age: '6', 'content-length': '5' },
+      removed: ['x-powered-by'],
+      body: RECORDED.body,
+    })
+  })
+
+  test('to HEAD has all of it but the body', () => {
+    const { body, ...rest } = answerFrom(RECORDED, { ...SERVING, method: 'HEAD' })
+    expect(body).toBeUndefined()
+    expect(rest.fields).toHaveProperty('content-length', '5')
+  })
+
+  test('is 304 for whoever has it, with its age and without its content', () => {
+    const conditions = { ...SERVING.conditions, ifNoneMatch: 'W/"1"' }
+    const { status, fields, body } = answerFrom(RECORDED, { ...SERVING, conditions, cacheStatus: 'cattlegrid; hit' })
+    expect({ status, body }).toEqual({ status: 304, body: undefined })
+    expect(Object.keys(fields).toSorted()).toEqual(['age', 'cache-status', 'date', 'etag'])
+  })
+
+  test('of 204 has neither body nor length', () => {
+    const answer = answerFrom({ ...RECORDED, status: 204, body: Buffer.alloc(0) }, SERVING)
+    expect(answer.body).toBeUndefined()
+    expect(answer.fields).not.toHaveProperty('content-length')
+  })
+
+  test('leaves the entry as it is: another client gets its own age', () => {
+    answerFrom(RECORDED, SERVING)
+    expect(RECORDED.fields).not.toHaveProperty('age')
+  })
+})

@@ -1,0 +1,49 @@
+import { describe, expect, test } from '@jest/globals'
+import { appendMember, bypassMember, leaderMember, servedMember } from '../src/cache-status.ts'
+
+const lookup = { status: 'fresh', role: 'none', freshFor: 42_900, waited: 0 } as const
+
+describe('members of Cache-Status (RFC 9211)', () => {
+  test('an entry tells what is left of it, rounded down: what is stale is negative', () => {
+    expect(servedMember(lookup, undefined)).toBe('hit; ttl=42')
+    expect(servedMember({ ...lookup, status: 'stale', freshFor: -1 }, undefined)).toBe(
+      'hit; ttl=-1; detail=stale-while-revalidate',
+    )
+  })
+
+  test('a stale answer that was waited for stands in for a failure', () => {
+    const stale = { ...lookup, status: 'stale', freshFor: -20_000, waited: 5 } as const
+    expect(servedMember(stale, 503)).toBe('fwd=stale; fwd-status=503; ttl=-20; detail=stale-if-error')
+    expect(servedMember(stale, undefined)).toBe('fwd=stale; ttl=-20; detail=stale-if-error')
+  })
+
+  test('a follower says that it was collapsed', () => {
+    const follower = { ...lookup, status: 'loaded', role: 'follower', waited: 5 } as const
+    expect(servedMember({ ...follower, freshFor: 60_000 }, undefined)).toBe('fwd=uri-miss; collapsed; ttl=60')
+    expect(servedMember({ ...follower, freshFor: 0 }, undefined)).toBe('fwd=uri-miss; collapsed')
+  })
+
+  test('a leader promises "stored" only when its whole body is at hand', () => {
+    const lifetime = { ttl: 60_000, staleWhileRevalidate: 0, staleIfError: 0 }
+    expect(leaderMember({ kind: 'store', lifetime }, 'uri-miss', true)).toBe('fwd=uri-miss; stored; ttl=60')
+    expect(leaderMember({ kind: 'store', lifetime }, 'stale', false)).toBe('fwd=stale')
+  })
+
+  test('a leader tells why it is not stored', () => {
+    expect(leaderMember({ kind: 'own', why: 'set-cookie' }, 'uri-miss', true)).toBe('fwd=uri-miss; detail=set-cookie')
+    expect(leaderMember({ kind: 'share', why: 'status' }, 'uri-miss', true)).toBe('fwd=uri-miss; detail=status')
+    expect(leaderMember({ kind: 'fail', share: true }, 'stale', true)).toBe('fwd=stale; detail=status')
+  })
+
+  test('a bypass has its reason, a method its own word', () => {
+    expect(bypassMember('authorization')).toBe('fwd=bypass; detail=authorization')
+    expect(bypassMember('method')).toBe('fwd=method')
+  })
+
+  test('ours is appended: the first is nearest to the origin', () => {
+    expect(appendMember(undefined, 'cattlegrid', 'hit')).toBe('cattlegrid; hit')
+    expect(appendMember([], 'cattlegrid', 'hit')).toBe('cattlegrid; hit')
+    expect(appendMember('origin; hit', 'edge', 'hit')).toBe('origin; hit, edge; hit')
+    expect(appendMember(['a; hit', 'b; hit'], 'c', 'hit')).toBe('a; hit,b; hit, c; hit')
+  })
+})
