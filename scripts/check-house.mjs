@@ -5,6 +5,7 @@ import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { checkBorders } from './house/borders.mjs'
 import { checkCycles } from './house/cycles.mjs'
+import { checkDocs } from './house/docs.mjs'
 import { checkEscapes } from './house/escapes.mjs'
 import { checkLayers } from './house/layers.mjs'
 import { checkLua } from './house/lua.mjs'
@@ -29,6 +30,7 @@ const checks = {
   words: checkWords,
   maps: checkMaps,
   options: checkOptions,
+  docs: checkDocs,
 }
 
 const { values, positionals } = parseArgs({

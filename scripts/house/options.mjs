@@ -27,7 +27,7 @@ function declarationsIn(tree, file) {
 }
 
 /** Finds an interface by name: in the same file first, then wherever in the packages it is declared. */
-class Declarations {
+export class Declarations {
   #tree
   #files = new Map()
 
@@ -52,7 +52,7 @@ const literalNames = (type) =>
     .filter((name) => typeof name === 'string')
 
 /** The members that a type has, by key. Types of libraries have none: their options are their authors' matter. */
-function membersOf(declarations, file, type) {
+export function membersOf(declarations, file, type) {
   switch (type.type) {
     case 'TSInterfaceDeclaration': {
       const inherited = type.extends.map((parent) =>

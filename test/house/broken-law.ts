@@ -30,6 +30,9 @@ const clean: Files = {
   'packages/core/src/runtime.ts': 'export const now = () => performance.now()\n',
   'packages/core/src/options.ts':
     'export interface CacheOptions {\n  /** How long a value is fresh. */\n  ttl?: number\n}\n',
+  'packages/core/src/errors.ts': "export type ErrorCode = 'CATTLEGRID_CLOSED'\n",
+  'docs/errors.md': '## `CATTLEGRID_CLOSED`\n',
+  'docs/options.md': optionsPage('| `ttl`  | number | none    | How long a value is fresh. |'),
   'packages/core/test/options-table.ts': 'export const optionsTable = { CacheOptions: { ttl: [-1] } }\n',
   'packages/http/package.json': manifest('http', 'core'),
   'packages/http/src/index.ts': "export type { Entry } from '@cattlegrid/core'\n",
@@ -42,6 +45,13 @@ export function manifest(name: string, ...dependencies: string[]): string {
   const exports = { '.': { import: { default: './dist/esm/index.js' } } }
   const declared = dependencies.map((other) => [`@cattlegrid/${other}`, '0.1.0'])
   return JSON.stringify({ name: `@cattlegrid/${name}`, exports, dependencies: Object.fromEntries(declared) })
+}
+
+/** A page whose generated region ends with this row. */
+export function optionsPage(row: string): string {
+  const head =
+    '| Option | Takes  | Default | Meaning                    |\n| ------ | ------ | ------- | -------------------------- |'
+  return `# Options\n\n<!-- generated: options CacheOptions -->\n\n${head}\n${row}\n\n<!-- /generated -->\n`
 }
 
 export function lua(changes: { sentence?: string; slots?: string; returns?: string; body?: string } = {}): string {
