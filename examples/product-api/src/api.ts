@@ -38,7 +38,7 @@ export async function startApi(options: ApiOptions): Promise<Api> {
   const { cache, close: closeCache } = await openCache(options.redisUrl, options.namespace ?? 'product-api')
   const pool = openPool(options.databaseUrl, CONNECTIONS)
   const listen = options.framework === 'express' ? listenExpress : listenFastify
-  const { port, close } = await listen(createCatalogue(pool, cache), cache, options.port ?? 0)
+  const { port, close } = await listen(createCatalogue(pool, cache, options.framework), cache, options.port ?? 0)
   return {
     url: `http://127.0.0.1:${port}`,
     close: async () => {

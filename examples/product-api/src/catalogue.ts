@@ -23,7 +23,8 @@ const PAGE_SIZE = 20
 
 const productKey = (id: number): string => `product:${id}`
 
-export function createCatalogue(pool: Pool, cache: Cache): Catalogue {
+/** @param app tells in the database's count of loads which app asked. */
+export function createCatalogue(pool: Pool, cache: Cache, app: string): Catalogue {
   const find = async (id: number): Promise<Product | null> => {
     const found = await pool.query<Product>(`select ${COLUMNS} from cattlegrid_demo.products where id = $1`, [id])
     return found.rows[0] ?? null
@@ -46,7 +47,7 @@ export function createCatalogue(pool: Pool, cache: Cache): Catalogue {
     },
 
     async ranking(route) {
-      return { ranking: await rankProducts(pool, route) }
+      return { ranking: await rankProducts(pool, { app, route }) }
     },
 
     // The database first, then the cache: `delete` also voids a load under way, which may have read the old price.

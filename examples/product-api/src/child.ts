@@ -2,7 +2,10 @@ import { fork, type ChildProcess } from 'node:child_process'
 import { createRequire } from 'node:module'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 
+const START_AT_MOST_MS = 60_000
 const STOP_GRACE_MS = 6_000
+/** Bytes, for each process. */
+const MOST_COMPLAINTS = 16_384
 
 export interface Child {
   readonly pid: number
@@ -28,8 +31,8 @@ export async function startChild(file: string, options: ChildOptions = {}): Prom
     // Out of reach of a Ctrl-C in the terminal: whoever started it ends it, in the right order.
     detached: true,
   })
-  child.stderr?.pipe(process.stderr, { end: false })
-  const stop = stopper(child)
+  const mute = forwardComplaints(child)
+  const stop = stopper(child, mute)
   options.onSpawn?.(stop)
   const url = await firstMessage(child, file)
   return { pid: child.pid ?? 0, url, stop }
@@ -39,18 +42,32 @@ function firstMessage(child: ChildProcess, file: string): Promise<string> {
   return new Promise((resolve, reject) => {
     child.once('error', reject)
     child.once('exit', (code, signal) => reject(new Error(`${file} ended before it was ready (${signal ?? code})`)))
+    setTimeout(
+      () => reject(new Error(`${file} was not ready after ${START_AT_MOST_MS / 1_000} s`)),
+      START_AT_MOST_MS,
+    ).unref()
     child.once('message', (message: { url: string }) => resolve(message.url))
   })
 }
 
-function stopper(child: ChildProcess): () => Promise<void> {
+/** Shows what the process complains of, but not all of it: one fault can be in a million answers. */
+function forwardComplaints(child: ChildProcess): () => void {
+  let left = MOST_COMPLAINTS
+  child.stderr?.on('data', (chunk: Buffer) => {
+    if (left > 0) process.stderr.write(chunk)
+    left -= chunk.length
+  })
+  return () => (left = 0)
+}
+
+function stopper(child: ChildProcess, mute: () => void): () => Promise<void> {
   const exited = new Promise<void>((resolve) => {
     child.once('exit', () => resolve())
     child.once('error', () => resolve())
   })
   return async () => {
     // What it says about requests that are cut off now is no news.
-    child.stderr?.unpipe(process.stderr).resume()
+    mute()
     child.kill('SIGTERM')
     const kill = setTimeout(() => child.kill('SIGKILL'), STOP_GRACE_MS)
     await exited

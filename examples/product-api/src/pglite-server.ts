@@ -1,10 +1,10 @@
 // Postgres for a machine that has none: PGlite, in memory, behind a TCP port that `pg` connects to. A process of its own,
 // because a query holds its event loop for as long as it runs.
-import { PGlite } from '@electric-sql/pglite'
 import { PGLiteSocketServer } from '@electric-sql/pglite-socket'
+import { SharedPGlite } from './shared-pglite.ts'
 import { onShutdown } from './shutdown.ts'
 
-const database = await PGlite.create()
+const database = new SharedPGlite()
 const server = new PGLiteSocketServer({ db: database, host: '127.0.0.1', port: 0, maxConnections: 100 })
 await server.start()
 

@@ -9,8 +9,14 @@ export interface RankedProduct {
   readonly fiveStars: number
 }
 
-/** Which mount of the handler asked; the loads of each are counted apart. */
+/** The three mounts of the handler. */
 export type RankingRoute = 'unprotected' | 'strict' | 'ranking'
+
+/** Who asked; the loads of each are counted apart. */
+export interface LoadSource {
+  readonly app: string
+  readonly route: RankingRoute
+}
 
 // How loads are counted. The count must not come from the library it is to judge, so the database keeps it: a row in
 // `loads` before the work, the end noted by the statement that does the work (`noted` reads `best`, so that the clock
@@ -18,7 +24,7 @@ export type RankingRoute = 'unprotected' | 'strict' | 'ranking'
 // one statement at a time in the order they come, the rows of all callers are in before the first of them is served,
 // and `began_at` to `ended_at` spans waiting and running, on the database's clock. Where callers arrive while a long
 // statement runs, their rows wait for it: "most at once" is then too low, never too high.
-const BEGIN_LOAD = 'insert into cattlegrid_demo.loads (route) values ($1) returning id'
+const BEGIN_LOAD = 'insert into cattlegrid_demo.loads (app, route) values ($1, $2) returning id'
 
 // Every review is read, none can be skipped: measured 51 to 67 ms for 200,000 on PGlite.
 const RANK = `
@@ -47,8 +53,8 @@ const RANK = `
   order by place`
 
 /** The ten best-rated products; recent reviews and those found helpful weigh more. The query worth protecting. */
-export async function rankProducts(pool: Pool, route: RankingRoute): Promise<RankedProduct[]> {
-  const load = await pool.query<{ id: string }>(BEGIN_LOAD, [route])
+export async function rankProducts(pool: Pool, { app, route }: LoadSource): Promise<RankedProduct[]> {
+  const load = await pool.query<{ id: string }>(BEGIN_LOAD, [app, route])
   const ranked = await pool.query<RankedProduct>(RANK, [load.rows[0]?.id])
   return ranked.rows
 }

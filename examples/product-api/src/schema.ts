@@ -20,6 +20,7 @@ const TABLES = `
   -- The database's own record of every ranking it was asked for: see ranking.ts.
   create table cattlegrid_demo.loads (
     id       bigint generated always as identity primary key,
+    app      text        not null,
     route    text        not null,
     began_at timestamptz not null default clock_timestamp(),
     ended_at timestamptz

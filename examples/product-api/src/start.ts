@@ -13,7 +13,9 @@ onShutdown(async () => {
   await database.close()
 })
 console.log(`${framework} at ${api.url}, cache in ${REDIS_URL ?? 'this process (set REDIS_URL to share it)'}`)
-console.log(`another one beside it: DATABASE_URL=${database.url} REDIS_URL=${REDIS_URL ?? '…'} PORT=3001 npm start -- fastify`)
+console.log(
+  `another one beside it: DATABASE_URL=${database.url} REDIS_URL=${REDIS_URL ?? '…'} PORT=3001 npm start -- fastify`,
+)
 
 /** A catalogue that another process opened is used as it is; without DATABASE_URL one is started here. */
 async function findDatabase(): Promise<Pick<Database, 'url' | 'close'>> {

@@ -36,7 +36,7 @@ describe('renderTable', () => {
 
 describe('renderReport', () => {
   const traffic = { seconds: 10.04, requests: 1_234, errors: 0, p50: 0.84, p99: 12.34, slowest: 250.6 }
-  const run = { name: 'protected', traffic, loads: { total: 12, mostAtOnce: 2, periods: 10 } }
+  const run = { name: 'protected', processes: 2, traffic, loads: { total: 12, mostAtOnce: 2, periods: 10 } }
 
   test('every figure that is asked for has a row', () => {
     const report = renderReport('title', { unprotected: { ...run, name: 'unprotected' }, guarded: [run] }, false)

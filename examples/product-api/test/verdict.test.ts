@@ -5,6 +5,7 @@ import { findFaults, type Run } from '../src/demo/verdict.ts'
 function run(name: string, total: number, periods: number, errors = 0): Run {
   return {
     name,
+    processes: 2,
     traffic: { seconds: 10, requests: 1_000, errors, p50: 1, p99: 2, slowest: 3 },
     loads: { total, mostAtOnce: 1, periods },
   }

@@ -1,20 +1,32 @@
 import type { Framework } from '../api.ts'
 import { startChild, type Child } from '../child.ts'
 
+/** Processes of one app that share one cache. */
+export interface Fleet {
+  readonly app: Framework
+  readonly processes: readonly Child[]
+}
+
 export interface FleetOptions {
-  readonly frameworks: readonly Framework[]
+  readonly app: Framework
+  readonly size: number
   readonly databaseUrl: string
   readonly redisUrl: string | undefined
-  readonly namespace: string
   readonly onSpawn: (stop: () => Promise<void>) => void
 }
 
-/** Starts one API process for each name, all at once, on the same database and the same Redis. */
-export async function startFleet(options: FleetOptions): Promise<Child[]> {
-  const env = { DATABASE_URL: options.databaseUrl, REDIS_URL: options.redisUrl, NAMESPACE: options.namespace }
-  return Promise.all(
-    options.frameworks.map((framework) =>
-      startChild('./api-process.ts', { args: [framework], env, onSpawn: options.onSpawn }),
-    ),
-  )
+export async function startFleet(options: FleetOptions): Promise<Fleet> {
+  const { app, size, databaseUrl, redisUrl, onSpawn } = options
+  const env = {
+    DATABASE_URL: databaseUrl,
+    REDIS_URL: redisUrl,
+    // Entries of another run, or of the other app, are none of its business.
+    NAMESPACE: `product-api-demo-${process.pid}-${app}`,
+  }
+  const start = (): Promise<Child> => startChild('./api-process.ts', { args: [app], env, onSpawn })
+  return { app, processes: await Promise.all(Array.from({ length: size }, start)) }
+}
+
+export function originsOf(fleet: Fleet): string[] {
+  return fleet.processes.map((process) => process.url)
 }

@@ -1,6 +1,6 @@
 import type { Pool } from 'pg'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { RankingRoute } from '../ranking.ts'
+import type { LoadSource } from '../ranking.ts'
 
 export interface Loads {
   /** How often the database was asked for a ranking. */
@@ -13,21 +13,31 @@ export interface Loads {
 
 const BEGINNINGS = `
   select (extract(epoch from began_at) * 1000)::float8 as began
-  from cattlegrid_demo.loads where route = $1 order by began_at`
+  from cattlegrid_demo.loads
+  where route = $1 and app = any($2)
+  order by began_at`
 
 // Where one load ends in the millisecond in which another begins, the end counts first.
 const MOST_AT_ONCE = `
-  with steps as (
-    select began_at as at, 1 as change from cattlegrid_demo.loads where route = $1
+  with asked as (
+    select began_at, ended_at from cattlegrid_demo.loads where route = $1 and app = any($2)
+  ), steps as (
+    select began_at as at, 1 as change from asked
     union all
-    select ended_at, -1 from cattlegrid_demo.loads where route = $1 and ended_at is not null
+    select ended_at, -1 from asked where ended_at is not null
   )
   select coalesce(max(running), 0)::integer as most
   from (select sum(change) over (order by at, change) as running from steps) as sums`
 
-export async function readLoads(pool: Pool, route: RankingRoute, ttlMs: number): Promise<Loads> {
-  const beginnings = await pool.query<{ began: number }>(BEGINNINGS, [route])
-  const peak = await pool.query<{ most: number }>(MOST_AT_ONCE, [route])
+/** The loads of one route, over the given apps. */
+export async function readLoads(
+  pool: Pool,
+  route: LoadSource['route'],
+  apps: readonly string[],
+  ttlMs: number,
+): Promise<Loads> {
+  const beginnings = await pool.query<{ began: number }>(BEGINNINGS, [route, apps])
+  const peak = await pool.query<{ most: number }>(MOST_AT_ONCE, [route, apps])
   return {
     total: beginnings.rows.length,
     mostAtOnce: peak.rows[0]?.most ?? 0,

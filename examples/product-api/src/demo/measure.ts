@@ -1,6 +1,8 @@
 import type { Pool } from 'pg'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Framework } from '../api.ts'
 import type { RankingRoute } from '../ranking.ts'
+import { originsOf, type Fleet } from './fleet.ts'
 import { loadsDone, readLoads } from './loads.ts'
 import type { Progress } from './progress.ts'
 import { driveTraffic } from './traffic.ts'
@@ -13,46 +15,62 @@ const CONNECTIONS = 40
 const DRAIN_AT_MOST_MS = 60_000
 const POLL_MS = 250
 
-export interface MeasureOptions {
-  readonly origins: readonly string[]
-  readonly pool: Pool
-  readonly expiries: number
-  readonly progress: Progress
-  readonly onTraffic: (stop: () => Promise<void>) => void
-}
-
-/** The same traffic at the three mounts of one handler, one after another. */
-export async function measure(options: MeasureOptions): Promise<Runs> {
-  const unprotected = await drive('unprotected', 'unprotected', timePassed(options), options)
-  const strict = await drive('protected', 'strict', expiriesSeen('strict', options), options)
-  const stale = await drive('+ stale allowed', 'ranking', expiriesSeen('ranking', options), options)
-  // Nothing expires where nothing is cached: each ttl of the time driven counts as one.
-  const periods = Math.round((unprotected.traffic.seconds * 1_000) / TTL_MS)
-  return { unprotected: { ...unprotected, loads: { ...unprotected.loads, periods } }, guarded: [strict, stale] }
-}
-
 const PATHS: Readonly<Record<RankingRoute, string>> = {
   unprotected: '/unprotected/ranking',
   strict: '/strict/ranking',
   ranking: '/ranking',
 }
 
+const NAMES: Readonly<Record<Framework, string>> = { express: 'Express', fastify: 'Fastify' }
+
+const GUARDED = [
+  { route: 'strict', suffix: '' },
+  { route: 'ranking', suffix: ' + stale' },
+] as const
+
+export interface MeasureOptions {
+  readonly fleets: readonly Fleet[]
+  readonly pool: Pool
+  readonly expiries: number
+  readonly progress: Progress
+  readonly onTraffic: (stop: () => Promise<void>) => void
+}
+
+/** The same traffic at the three mounts of one handler: at the unprotected one of all apps, then at the protected ones of each app. */
+export async function measure(options: MeasureOptions): Promise<Runs> {
+  const { fleets } = options
+  const unprotected = await drive('unprotected', { name: 'unprotected', fleets }, timePassed(options), options)
+  const guarded: Run[] = []
+  for (const { route, suffix } of GUARDED) {
+    const until = expiriesSeen(route, options)
+    const runs = fleets.map((fleet) =>
+      drive(route, { name: NAMES[fleet.app] + suffix, fleets: [fleet] }, until, options),
+    )
+    guarded.push(...(await Promise.all(runs)))
+  }
+  // Nothing expires where nothing is cached: each ttl of the time driven counts as one.
+  const periods = Math.round((unprotected.traffic.seconds * 1_000) / TTL_MS)
+  return { unprotected: { ...unprotected, loads: { ...unprotected.loads, periods } }, guarded }
+}
+
+interface Column {
+  readonly name: string
+  readonly fleets: readonly Fleet[]
+}
+
 async function drive(
-  name: string,
   route: RankingRoute,
+  { name, fleets }: Column,
   until: Promise<unknown>,
-  { origins, pool, progress, onTraffic }: MeasureOptions,
+  { pool, progress, onTraffic }: MeasureOptions,
 ): Promise<Run> {
-  const traffic = await driveTraffic({
-    origins,
-    path: PATHS[route],
-    connectionsEach: CONNECTIONS / origins.length,
-    until,
-    onStart: onTraffic,
-  })
+  const origins = fleets.flatMap(originsOf)
+  const connectionsEach = CONNECTIONS / origins.length
+  const traffic = await driveTraffic({ origins, path: PATHS[route], connectionsEach, until, onStart: onTraffic })
   progress.say('letting the database finish')
   await loadsDone(pool, DRAIN_AT_MOST_MS)
-  return { name, traffic, loads: await readLoads(pool, route, TTL_MS) }
+  const apps = fleets.map((fleet) => fleet.app)
+  return { name, processes: origins.length, traffic, loads: await readLoads(pool, route, apps, TTL_MS) }
 }
 
 /** Resolves after as long as the wanted expiries take at the least. */
@@ -63,12 +81,13 @@ async function timePassed({ expiries, progress }: MeasureOptions): Promise<void>
   }
 }
 
-/** Resolves when the entry has expired and been loaded anew often enough, or should have been twice over. */
-async function expiriesSeen(route: RankingRoute, { pool, expiries, progress }: MeasureOptions): Promise<void> {
+/** Resolves when every fleet's entry has expired and been loaded anew often enough, or should have been twice over. */
+async function expiriesSeen(route: RankingRoute, { fleets, pool, expiries, progress }: MeasureOptions): Promise<void> {
   const deadline = performance.now() + 2 * expiries * TTL_MS + 5_000
   for (let periods = 0; periods <= expiries && performance.now() < deadline;) {
     progress.say(`driving ${PATHS[route]}: expiry ${Math.max(0, periods - 1)} of ${expiries}`)
     await sleep(POLL_MS)
-    periods = (await readLoads(pool, route, TTL_MS)).periods
+    const loads = await Promise.all(fleets.map((fleet) => readLoads(pool, route, [fleet.app], TTL_MS)))
+    periods = Math.min(...loads.map((each) => each.periods))
   }
 }

@@ -2,15 +2,18 @@ import { renderTable, type Cell, type Row, type Tone } from './table.ts'
 import type { Run, Runs } from './verdict.ts'
 
 const NOTES = `
+  unprotected        the handler without the cache, in every process
+  + stale            ttl 1 s and staleWhileRevalidate; without it nothing older than 1 s is ever served
   database queries   counted by the database itself, in a table of its own
   most at once       queries waiting or running in the database at one moment, by its clock
   loads per expiry   queries for each ttl that had to be filled; 1.00 is the least that can be
-  p50, p99, slowest  as the client saw them, each connection sending again as soon as it is answered`
+  p50, p99, slowest  as the client saw them: 40 connections, each sending again as soon as it is answered`
 
 /** The table for people: one column for each run, the unprotected one first. */
 export function renderReport(title: string, { unprotected, guarded }: Runs, colour: boolean): string {
   const runs = [unprotected, ...guarded]
   const rows: Row[] = [
+    row('processes', runs, ({ processes }) => whole(processes)),
     row('seconds', runs, ({ traffic }) => traffic.seconds.toFixed(1)),
     row('requests', runs, ({ traffic }) => whole(traffic.requests)),
     row('database queries', runs, ({ loads }) => whole(loads.total)),

@@ -1,9 +1,10 @@
 import type { Loads } from './loads.ts'
 import type { Traffic } from './traffic.ts'
 
-/** One route, driven once. */
+/** One route of one app, driven once. */
 export interface Run {
   readonly name: string
+  readonly processes: number
   readonly traffic: Traffic
   readonly loads: Loads
 }

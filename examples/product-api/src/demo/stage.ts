@@ -1,0 +1,72 @@
+import { startRedis } from '@cattlegrid/testkit'
+import type { Pool } from 'pg'
+import type { Framework } from '../api.ts'
+import { openDatabase, openPool } from '../database.ts'
+import type { Cleanup } from './cleanup.ts'
+import { startFleet, type Fleet } from './fleet.ts'
+import type { DemoOptions } from './options.ts'
+import type { Progress } from './progress.ts'
+
+/** Everything that must run before traffic can be driven. */
+export interface Stage {
+  readonly title: string
+  readonly fleets: readonly Fleet[]
+  /** For reading what the database counted. */
+  readonly pool: Pool
+}
+
+interface Cast {
+  readonly apps: readonly Framework[]
+  readonly processesEach: number
+  readonly words: string
+}
+
+const WITH_REDIS: Cast = {
+  apps: ['express', 'fastify'],
+  processesEach: 2,
+  words: '2 Express and 2 Fastify processes, one Redis',
+}
+const WITHOUT_REDIS: Cast = {
+  apps: ['express'],
+  processesEach: 1,
+  words: 'no Redis, hence one Express process with the memory store',
+}
+
+/** Starts the database, Redis and the API processes. `cleanup` can take down each of them from the moment it exists. */
+export async function setStage(options: DemoOptions, progress: Progress, cleanup: Cleanup): Promise<Stage> {
+  const database = await openDatabase({
+    seed: options.seed,
+    url: options.databaseUrl,
+    onProgress: progress.say,
+    onStarted: cleanup.defer,
+  })
+  const redisUrl = options.memory ? undefined : await findRedis(options, progress, cleanup)
+  const { apps, processesEach, words } = redisUrl === undefined ? WITHOUT_REDIS : WITH_REDIS
+  progress.say(`starting the API: ${words}`)
+  const start = (app: Framework): Promise<Fleet> =>
+    startFleet({ app, size: processesEach, databaseUrl: database.url, redisUrl, onSpawn: cleanup.defer })
+  const fleets = await Promise.all(apps.map(start))
+  for (const { app, processes } of fleets) {
+    for (const { pid, url } of processes) progress.say(`${app} is process ${pid} at ${url}`)
+  }
+  const pool = openPool(database.url, 2)
+  cleanup.defer(() => pool.end())
+  const server = database.kind === 'pglite' ? 'PGlite' : 'Postgres'
+  return { title: `GET /ranking, ttl 1 s, over ${server}: ${words}`, fleets, pool }
+}
+
+/** A Redis of yours, else one that is started here; nothing where none can be had. */
+async function findRedis(options: DemoOptions, progress: Progress, cleanup: Cleanup): Promise<string | undefined> {
+  progress.say('starting Redis (set REDIS_URL to use one of your own)')
+  try {
+    const { pid, url, stop } = await startRedis()
+    cleanup.defer(stop)
+    progress.say(pid === undefined ? `using the Redis at ${url}` : `Redis is process ${pid} at ${url}`)
+    return url
+  } catch (error) {
+    // One that was asked for by name is not silently done without.
+    if (options.redisUrl !== undefined) throw error
+    progress.say(`no Redis can be had: ${error instanceof Error ? error.message : String(error)}`)
+    return undefined
+  }
+}
