@@ -1,0 +1,134 @@
+/** For each option of the package: what it refuses, and what it takes. Every value is driven through every call that has the option. */
+interface Row {
+  readonly refuses: readonly unknown[]
+  readonly takes: readonly unknown[]
+  /** A word of what the error says is accepted. */
+  readonly accepted: string
+}
+
+const nothingOfUse: readonly unknown[] = [null, Number.NaN, '', {}, [], 7n, Symbol('seven')]
+const notANumber: readonly unknown[] = [...nothingOfUse, true, () => 7, '7', new Date(7000), -1, Infinity, -Infinity]
+const badDurations: readonly unknown[] = [
+  ...notANumber,
+  -0.001,
+  2 ** 53,
+  '7 s',
+  ' 7s',
+  '7s\n',
+  '-7s',
+  '+7s',
+  '7S',
+  '.7s',
+  '7e3s',
+  'Infinitys',
+  '7sec',
+  '7 parsecs',
+  '7w',
+  '7kb',
+  ['7s'],
+]
+const notAFunction: readonly unknown[] = [...nothingOfUse, 7, 'error', true, /error/]
+const notABoolean: readonly unknown[] = [...nothingOfUse, 0, 1, 'true', () => true]
+
+function duration(alsoRefuses: readonly unknown[], ...alsoTakes: readonly unknown[]): Row {
+  return {
+    refuses: [...badDurations, ...alsoRefuses],
+    takes: [7000, '7s', '7000ms', '1.5m', '2h', '1d', ...alsoTakes],
+    accepted: "'30s'",
+  }
+}
+
+const ttl = duration([false, 0, '0s', 0.5], 1)
+const window = duration([false, '50d'], 0, '0s', 0.5)
+const windowOrFalse = duration(['50d'], 0, '0s', false)
+const jitter: Row = { refuses: [...notANumber, 1, 1.5, '10%'], takes: [0, 0.1, 0.999], accepted: 'fraction' }
+
+const encode = (): Uint8Array => new Uint8Array()
+const decode = (): unknown => undefined
+const codec: Row = {
+  refuses: [
+    ...nothingOfUse,
+    'json',
+    7,
+    JSON,
+    { encode, decode },
+    { id: 16, encode },
+    { id: 16, decode },
+    { id: 16, encode, decode: 'utf8' },
+    { id: '16', encode, decode },
+    { id: 0, encode, decode },
+    // Reserved for codecs that the library has not got yet.
+    { id: 15, encode, decode },
+    { id: 16.5, encode, decode },
+    { id: 256, encode, decode },
+  ],
+  takes: [
+    { id: 16, encode, decode },
+    { id: 255, encode, decode },
+  ],
+  accepted: '16–255',
+}
+
+const method = (): unknown => undefined
+const readingStore = { peek: method, read: method, acquire: method, commit: method, watch: method }
+const store: Row = {
+  refuses: [...nothingOfUse, 'memory', 7, new Map(), () => ({}), readingStore],
+  takes: [],
+  accepted: 'memoryStore()',
+}
+const runtime: Row = {
+  refuses: [...nothingOfUse, Date, performance, 7, { now: () => 7 }],
+  takes: [],
+  accepted: 'Runtime',
+}
+
+const load = {
+  ttl,
+  softTimeout: duration([true], 0, '0s', false),
+  jitter,
+  loadTimeout: duration([false, 0], 1),
+  waitTimeout: duration([false], 0),
+  lease: { refuses: [null, 7, '7s', true, [], () => ({})], takes: [{}, { duration: '7s' }], accepted: 'object' },
+  failureCooldown: { refuses: [null, 7, '7s', false, [], () => ({})], takes: [{}, { max: '7s' }], accepted: 'object' },
+  isFailure: { refuses: notAFunction, takes: [() => true], accepted: 'error' },
+} satisfies Record<string, Row>
+
+const call = {
+  ...load,
+  codec,
+  staleWhileRevalidate: windowOrFalse,
+  staleIfError: windowOrFalse,
+  maxAge: duration([false], 0),
+  signal: {
+    refuses: [...nothingOfUse, 7, true, { aborted: false }, new AbortController(), new EventTarget()],
+    takes: [new AbortController().signal],
+    accepted: 'AbortSignal',
+  },
+} satisfies Record<string, Row>
+
+export const optionsTable: Record<string, Record<string, Row>> = {
+  // What is taken fits to the default of the other of the pair.
+  LeaseOptions: { duration: duration([0, 9.9], 10), maxHold: duration([0, 9.9], 5000) },
+  FailureCooldownOptions: {
+    min: { ...duration([0, 0.5]), takes: [1, 5000, '100ms', '5s'] },
+    max: duration([0, 0.5], 100),
+  },
+  LoadOptions: load,
+  CacheOptions: { ...load, store, codec, staleWhileRevalidate: window, staleIfError: window, runtime },
+  CallOptions: call,
+  SetOptions: { ttl, staleWhileRevalidate: window, staleIfError: window, jitter, codec },
+  GetOptions: { stale: { refuses: notABoolean, takes: [true, false], accepted: 'true or false' }, codec },
+  ReadOptions: { codec },
+  WrapOptions: { ...call, key: { refuses: notAFunction, takes: [() => 'k'], accepted: 'function (...args)' } },
+  CloseOptions: { drain: duration([false], 0) },
+  MemoryStoreOptions: {
+    maxEntries: { refuses: [...notANumber, 0, 0.5, '7', '7mb', 2 ** 53], takes: [1, 10_000], accepted: 'whole number' },
+    maxBytes: {
+      refuses: [...notANumber, 0, '0b', '7', '7s', '7 mb', '7MB', '7mib', '-7mb', '7tb', 2 ** 53],
+      takes: [1, 7.5, '1b', '1.5kb', '7mb', '1gb'],
+      accepted: "'64kb'",
+    },
+    sizeOf: { refuses: notAFunction, takes: [() => 7], accepted: 'bytes' },
+    runtime,
+  },
+}
