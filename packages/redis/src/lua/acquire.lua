@@ -19,7 +19,8 @@ if left > 0 then
     -- Ours: the reply of the first asking was lost.
     awaited, attempts = string.sub(value, 24, 24), tonumber(string.sub(value, 25, 28)) or 0
   else
-    if kind == 'L' and ARGV[4] == '1' then redis.pcall('SETRANGE', KEYS[2], 23, '+') end
+    local unawaited = kind == 'L' and string.sub(value, 24, 24) == '-'
+    if unawaited and ARGV[4] == '1' then redis.pcall('SETRANGE', KEYS[2], 23, '+') end
     return {2, left}
   end
 end

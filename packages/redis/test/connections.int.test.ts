@@ -1,0 +1,241 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import { json, type Notice, type Store } from '@cattlegrid/core'
+import { redisStore } from '@cattlegrid/redis'
+import { type RedisServer, startRedis } from '@cattlegrid/testkit'
+import { createClient, RESP_TYPES } from 'redis'
+import { entryOf, found, lead, LONG, put, request } from './entries.ts'
+import { type Client, connect } from './redis.ts'
+import { until } from './until.ts'
+
+let server: RedisServer
+let admin: Client
+const ends: (() => unknown)[] = []
+
+beforeEach(async () => {
+  server = await startRedis({ own: true })
+  admin = await connect(server.url)
+})
+afterEach(async () => {
+  for (const end of ends.splice(0)) await end()
+  admin.destroy()
+  await server.stop()
+})
+
+function watched(store: Store): { readonly notices: readonly Notice[]; readonly kinds: () => readonly string[] } {
+  const notices: Notice[] = []
+  store.watch((notice) => void notices.push(notice))
+  return { notices, kinds: () => notices.map(({ kind }) => kind) }
+}
+
+const connections = async (): Promise<number> => (await admin.clientList()).length - 1
+
+describe('a client of the user’s own', () => {
+  test('gets one companion, for the wake-ups, which goes with the store', async () => {
+    const client = await connect(server.url)
+    ends.push(() => client.destroy())
+    const store = redisStore({ client })
+    const { kinds } = watched(store)
+    store.watch(() => undefined)
+    await until(() => kinds().includes('hearing'))
+    expect(await connections()).toBe(2)
+    await store.close()
+    await until(async () => (await connections()) === 1)
+    expect(await client.ping()).toBe('PONG')
+    expect((await store.read('k', json)).kind).toBe('away')
+  })
+
+  test('may have any options: none of them changes what the store sends or reads', async () => {
+    const client = createClient({
+      url: server.url,
+      RESP: 2,
+      commandOptions: {
+        timeout: 1,
+        asap: true,
+        typeMapping: { [RESP_TYPES.NUMBER]: String, [RESP_TYPES.BLOB_STRING]: Buffer },
+      },
+    })
+    client.on('error', () => undefined)
+    await client.connect()
+    ends.push(() => client.destroy())
+    const store = redisStore({ client })
+    const { kinds } = watched(store)
+    await until(() => kinds().includes('hearing'))
+    const value = 'v'.repeat(100_000)
+    expect(
+      (await store.commit(await lead(store, 'k', { tags: true }), entryOf(value, { tags: ['t'] }), json)).kind,
+    ).toBe('stored')
+    expect((await found(store, 'k')).value).toBe(value)
+    const failed = { kind: 'failed', failure: { name: 'E', code: 'c' }, cooldown: LONG, attempts: 2 } as const
+    await store.release(await lead(store, 'k2'), failed)
+    expect(await store.acquire('k2', request)).toMatchObject({
+      kind: 'cooling',
+      attempts: 2,
+      failure: { name: 'E', code: 'c' },
+    })
+    expect(await store.inspect('k2')).toMatchObject({ cooldown: { attempts: 2 } })
+    expect(await store.clear()).toEqual({ kind: 'cleared', entries: 1 })
+    await until(() => kinds().includes('cleared'))
+    await store.close()
+  })
+
+  test('that gives up when the server is gone leaves the store away, and its companion comes back by itself', async () => {
+    const client = createClient({ url: server.url, socket: { reconnectStrategy: false } })
+    client.on('error', () => undefined)
+    await client.connect()
+    ends.push(() => client.destroy())
+    const store = redisStore({ client })
+    ends.push(() => store.close())
+    const { kinds } = watched(store)
+    await until(() => kinds().includes('hearing'))
+    await server.kill()
+    await until(() => kinds().includes('deaf'))
+    expect((await store.read('k', json)).kind).toBe('away')
+    server = await startRedis({ port: server.port })
+    await until(() => kinds().lastIndexOf('hearing') > kinds().indexOf('deaf'))
+  })
+})
+
+describe('a client of the store’s own', () => {
+  test('connects behind, serves, and is closed with the store', async () => {
+    const store = redisStore({ url: server.url })
+    expect((await store.read('k', json)).kind).toBe('away')
+    const { kinds } = watched(store)
+    await until(() => kinds().includes('hearing'))
+    await put(store, 'k', 1)
+    expect((await found(store, 'k')).value).toBe(1)
+    expect(await connections()).toBe(2)
+    await store.close()
+    await store.close()
+    await until(async () => (await connections()) === 0)
+  })
+
+  test('is patient with a server that is not there yet, and with one that goes away', async () => {
+    await server.kill()
+    const store = redisStore({ url: server.url })
+    ends.push(() => store.close())
+    const { kinds } = watched(store)
+    expect((await store.acquire('k', request)).kind).toBe('away')
+    for (let round = 0; round < 2; round += 1) {
+      server = await startRedis({ port: server.port })
+      await until(async () => (await store.inspect('k')).kind === 'found')
+      await lead(store, `k${round}`)
+      await server.kill()
+      await until(async () => (await store.inspect('k')).kind === 'away')
+    }
+    expect(kinds()).not.toContain('warning')
+  })
+
+  test('is closed although the server is frozen', async () => {
+    const store = redisStore({ url: server.url })
+    await until(async () => (await store.inspect('k')).kind === 'found')
+    server.pause()
+    const pending = store.read('k', json)
+    await store.close()
+    expect((await pending).kind).toBe('away')
+    server.resume()
+  })
+})
+
+describe('messages on the channel', () => {
+  test('that are none of ours change nothing', async () => {
+    const store = redisStore({ url: server.url })
+    ends.push(() => store.close())
+    const { notices, kinds } = watched(store)
+    await until(() => kinds().includes('hearing'))
+    for (const message of ['', 'x', 'committed', 'tags', 'tags 1 [', '\0', Buffer.from([0xff, 0xfe])])
+      await admin.publish('cattlegrid:wake', message)
+    await store.invalidate('k', 'delete', 0)
+    await until(() => kinds().includes('deleted'))
+    expect(notices).toEqual([{ kind: 'hearing' }, { kind: 'deleted', key: 'k' }])
+  })
+
+  test('reach the other watchers when one of them fails', async () => {
+    const store = redisStore({ url: server.url })
+    ends.push(() => store.close())
+    store.watch(() => {
+      throw new Error('a watcher that fails')
+    })
+    const { kinds } = watched(store)
+    await until(() => kinds().includes('hearing'))
+    await store.invalidate('k', 'delete', 0)
+    await until(() => kinds().includes('deleted'))
+    expect(kinds()).toEqual(['hearing', 'deleted'])
+  })
+
+  test('tell a watcher that comes later that it hears', async () => {
+    const store = redisStore({ url: server.url })
+    ends.push(() => store.close())
+    const first = watched(store)
+    await until(() => first.kinds().includes('hearing'))
+    const second = watched(store)
+    await until(() => second.kinds().includes('hearing'))
+    expect(first.kinds()).toEqual(['hearing'])
+  })
+})
+
+describe('a Redis user', () => {
+  const rights =
+    '+get +set +mget +pttl +getrange +setrange +time +rename +pexpire +del +unlink +scan +publish +subscribe +evalsha +eval +hello +client +ping'
+
+  async function as(name: string, ...rules: readonly string[]): Promise<Store> {
+    await admin.aclSetUser(name, ['reset', 'on', '>secret', ...rules])
+    const client = await connect(server.url.replace('//', `//${name}:secret@`))
+    ends.push(() => client.destroy())
+    const store = redisStore({ client, namespace: 'shop' })
+    ends.push(() => store.close())
+    return store
+  }
+
+  test('needs no more than these rights', async () => {
+    const store = await as('app', '~shop:*', '&shop:*', ...rights.split(' '))
+    const { kinds } = watched(store)
+    await until(() => kinds().includes('hearing'))
+    for (const value of ['short', 'x'.repeat(5000)]) {
+      const lease = await lead(store, value, { tags: true })
+      expect((await store.renew(lease, LONG)).kind).toBe('renewed')
+      expect((await store.commit(lease, entryOf(value, { tags: ['t'] }), json)).kind).toBe('stored')
+      expect((await found(store, value)).value).toBe(value)
+      await put(store, value, value, { staleIfError: LONG })
+      expect((await store.invalidate(value, 'expire', 0)).kind).toBe('done')
+    }
+    const failed = { kind: 'failed', failure: { name: 'Error' }, cooldown: LONG, attempts: 1 } as const
+    expect((await store.release(await lead(store, 'k'), failed)).kind).toBe('released')
+    expect((await store.release(await lead(store, 'u'), { kind: 'uncacheable', for: LONG, share: true })).kind).toBe(
+      'released',
+    )
+    expect((await store.invalidateTags(['t'])).kind).toBe('done')
+    expect((await store.inspect('k')).kind).toBe('found')
+    await tellsOfHandover(store, kinds)
+    expect(await store.clear()).toEqual({ kind: 'cleared', entries: 2 })
+    await until(() => kinds().includes('cleared'))
+  })
+
+  test('without the right to the channel works by timers, and one warning says so', async () => {
+    const store = await as('deaf', '~shop:*', ...rights.split(' '))
+    const { notices } = watched(store)
+    await put(store, 'k', 1)
+    expect((await store.invalidate('k', 'delete', 0)).kind).toBe('done')
+    await until(() => notices.length > 0)
+    await until(
+      async () => (await admin.info('commandstats')).match(/cmdstat_subscribe:.*rejected_calls=([2-9])/) !== null,
+    )
+    expect(notices).toEqual([{ kind: 'warning', message: expect.stringContaining('&shop:wake') }])
+  })
+
+  test('without the right to the keys is away, with Redis’s own words', async () => {
+    const store = await as('stranger', '~other:*', '&*', '+@all')
+    expect(await store.read('k', json)).toMatchObject({
+      kind: 'away',
+      cause: { message: expect.stringContaining('NOPERM') },
+    })
+    expect(await store.acquire('k', request)).toMatchObject({ kind: 'away' })
+  })
+})
+
+/** An ending that somebody waits for is told. */
+async function tellsOfHandover(store: Store, kinds: () => readonly string[]): Promise<void> {
+  const lease = await lead(store, 'awaited')
+  expect((await store.acquire('awaited', { ...request, wake: true })).kind).toBe('held')
+  await store.release(lease, { kind: 'handover' })
+  await until(() => kinds().includes('released'))
+}

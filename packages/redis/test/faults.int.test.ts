@@ -1,0 +1,171 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import { json, type Notice, type Store } from '@cattlegrid/core'
+import { redisStore } from '@cattlegrid/redis'
+import { type RedisServer, startRedis } from '@cattlegrid/testkit'
+import { createClient } from 'redis'
+import { entryOf, found, lead, LONG, put, request } from './entries.ts'
+import { type Client, connect } from './redis.ts'
+import { until } from './until.ts'
+
+let server: RedisServer
+let client: Client
+let store: Store
+const ends: (() => Promise<unknown>)[] = []
+
+beforeEach(async () => {
+  server = await startRedis({ own: true })
+  client = await connect(server.url)
+  store = redisStore({ client, namespace: 'shop' })
+})
+afterEach(async () => {
+  await Promise.all(ends.splice(0).map((end) => end()))
+  await store.close()
+  client.destroy()
+  await server.stop()
+})
+
+/** The answer of every step. */
+async function everyStep(on: Store): Promise<readonly { readonly kind: string }[]> {
+  return await Promise.all([
+    on.read('k', json),
+    on.acquire('k', request),
+    on.put('k', entryOf(1), json),
+    on.invalidate('k', 'delete', 0),
+    on.invalidate('k', 'expire', 5),
+    on.invalidateTags(['t']),
+    on.clear(),
+    on.inspect('k'),
+  ])
+}
+
+describe('a server that has forgotten the scripts', () => {
+  test('is told them again, by every one of many calls at once', async () => {
+    await lead(store, 'warm')
+    await client.scriptFlush()
+    const asked = await Promise.all(Array.from({ length: 200 }, (_, index) => store.acquire(`k${index}`, request)))
+    expect(new Set(asked.map(({ kind }) => kind))).toEqual(new Set(['lead']))
+    await client.scriptFlush()
+    expect(await store.invalidate('k0', 'delete', 0)).toEqual({ kind: 'done' })
+  })
+})
+
+describe('a server that is gone and comes back', () => {
+  test('is away meanwhile, for every step, at once and without a rejection', async () => {
+    const lease = await lead(store, 'held')
+    await server.kill()
+    await until(() => !client.isReady)
+    const steps = [
+      ...(await everyStep(store)),
+      await store.renew(lease, LONG),
+      await store.release(lease, { kind: 'handover' }),
+    ]
+    expect(steps).toEqual(steps.map(() => ({ kind: 'away', why: 'error', cause: expect.any(Error) })))
+    expect(await store.commit(lease, entryOf(1), json)).toMatchObject({ kind: 'away' })
+  })
+
+  test('executes nothing late of what it was not asked', async () => {
+    await server.kill()
+    await until(() => !client.isReady)
+    await put(store, 'k', 'late').catch(() => undefined)
+    await store.put('k', entryOf('late'), json)
+    server = await startRedis({ port: server.port })
+    await until(() => client.isReady)
+    expect((await store.read('k', json)).kind).toBe('missing')
+    expect(await client.dbSize()).toBe(0)
+  })
+
+  test('has forgotten every lease, so that no old load is stored', async () => {
+    const lease = await lead(store, 'k')
+    await server.kill()
+    server = await startRedis({ port: server.port })
+    await until(() => client.isReady)
+    expect(await store.commit(lease, entryOf('old'), json)).toEqual({ kind: 'refused', why: 'voided' })
+    await lead(store, 'k')
+  })
+
+  test('makes the watchers deaf, and hearing again', async () => {
+    const notices: Notice[] = []
+    store.watch((notice) => void notices.push(notice))
+    const kinds = (): readonly string[] => notices.map(({ kind }) => kind)
+    await until(() => kinds().includes('hearing'))
+    await server.kill()
+    await until(() => kinds().includes('deaf'))
+    server = await startRedis({ port: server.port })
+    await until(() => kinds().lastIndexOf('hearing') > kinds().indexOf('deaf'))
+    expect(kinds()).toEqual(['hearing', 'deaf', 'hearing'])
+    await until(() => client.isReady)
+    await store.invalidate('k', 'delete', 0)
+    await until(() => kinds().at(-1) === 'deleted')
+  })
+})
+
+describe('a server that refuses', () => {
+  test('to write for want of memory is away for loads, and still deletes and expires', async () => {
+    await put(store, 'k', 'old', { staleIfError: LONG })
+    await put(store, 'k2', 'old', { staleIfError: LONG })
+    const lease = await lead(store, 'failing')
+    await client.configSet('maxmemory', '1')
+    expect((await found(store, 'k')).value).toBe('old')
+    expect(await store.acquire('k3', request)).toMatchObject({ kind: 'away', why: 'error' })
+    expect(await store.put('k3', entryOf('x'.repeat(5000)), json)).toMatchObject({ kind: 'away', why: 'error' })
+    expect(await store.invalidate('k', 'delete', 0)).toEqual({ kind: 'done' })
+    expect(await store.invalidate('k2', 'expire', 0)).toEqual({ kind: 'done' })
+    const failed = { kind: 'failed', failure: { name: 'Error' }, cooldown: LONG, attempts: 1 } as const
+    expect(await store.release(lease, failed)).toEqual({ kind: 'released' })
+    await client.configSet('maxmemory', '0')
+    expect((await store.read('k', json)).kind).toBe('missing')
+    const read = await store.read('k2', json)
+    expect(read.kind === 'found' && read.entry.freshUntil > performance.now()).toBe(false)
+    await lead(store, 'failing')
+  })
+
+  test('to write because it is a replica is away for writes and answers reads', async () => {
+    await put(store, 'k', 1)
+    await client.sendCommand(['REPLICAOF', '127.0.0.1', '1'])
+    expect((await found(store, 'k')).value).toBe(1)
+    expect(await store.acquire('k2', request)).toMatchObject({ kind: 'away', why: 'error' })
+    expect(await store.invalidate('k', 'delete', 0)).toMatchObject({ kind: 'away', why: 'error' })
+    await client.sendCommand(['REPLICAOF', 'NO', 'ONE'])
+    expect(await store.invalidate('k', 'delete', 0)).toEqual({ kind: 'done' })
+  })
+})
+
+describe('a client that its owner has not opened', () => {
+  test('is never connected by the store; one warning names the cure, and it works from when it is open', async () => {
+    const late = createClient({ url: server.url })
+    late.on('error', () => undefined)
+    const closed = redisStore({ client: late, namespace: 'shop' })
+    ends.push(() => closed.close().then(() => late.close()))
+    const notices: Notice[] = []
+    closed.watch((notice) => void notices.push(notice))
+    closed.watch(() => undefined)
+    expect(new Set((await everyStep(closed)).map(({ kind }) => kind))).toEqual(new Set(['away']))
+    expect(late.isOpen).toBe(false)
+    expect(notices).toEqual([{ kind: 'warning', message: expect.stringContaining('client.connect()') }])
+    await late.connect()
+    await put(closed, 'k', 1)
+    await until(() => notices.some(({ kind }) => kind === 'hearing'))
+    expect(notices.filter(({ kind }) => kind === 'warning')).toHaveLength(1)
+  })
+
+  test('but opens in the same breath, is no reason to warn', async () => {
+    const prompt = createClient({ url: server.url })
+    prompt.on('error', () => undefined)
+    const opening = redisStore({ client: prompt, namespace: 'shop' })
+    ends.push(() => opening.close().then(() => prompt.close()))
+    const notices: Notice[] = []
+    opening.watch((notice) => void notices.push(notice))
+    await prompt.connect()
+    await until(() => notices.length > 0)
+    expect(notices).toEqual([{ kind: 'hearing' }])
+  })
+
+  test('or has closed is away', async () => {
+    const gone = await connect(server.url)
+    const closed = redisStore({ client: gone, namespace: 'shop' })
+    closed.watch(() => undefined)
+    await gone.close()
+    expect(new Set((await everyStep(closed)).map(({ kind }) => kind))).toEqual(new Set(['away']))
+    await closed.close()
+  })
+})

@@ -1,0 +1,157 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import { json, raw, type Store, structured } from '@cattlegrid/core'
+import { RESP_TYPES } from 'redis'
+import { entryOf, found, lead, LONG, put, request } from './entries.ts'
+import { type Client, openRedis, type RedisUnderTest } from './redis.ts'
+
+let redis: RedisUnderTest
+let client: Client
+let store: Store
+let entryKey: string
+let leaseKey: string
+
+beforeEach(async () => {
+  redis = await openRedis()
+  client = redis.client
+  store = await redis.open()
+  entryKey = `${redis.namespace}:{k}`
+  leaseKey = `${entryKey}:l`
+})
+afterEach(() => redis.stop())
+
+const bytes = (...parts: readonly (string | readonly number[])[]): Buffer =>
+  Buffer.concat(parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : Buffer.from(part))))
+
+const foreignStrings: readonly (readonly [string, Buffer])[] = [
+  ['an empty string', Buffer.alloc(0)],
+  ['a word', Buffer.from('hello')],
+  ['half a head', Buffer.from('a value of another library, 39 bytes, ok')],
+  ['a long text', Buffer.from('x'.repeat(5000))],
+  ['bytes that are no UTF-8', Buffer.from(Array.from({ length: 256 }, (_, index) => index))],
+  ['a record of a later format', bytes([0xc5, 2], 'x'.repeat(200))],
+  ['our magic and nothing else', bytes([0xc5, 1])],
+  ['a head whose tags are cut off', bytes([0xc5, 1], '\0'.repeat(50), '\0\xFF\xFF')],
+]
+
+describe('a string at the entry’s key that is no record', () => {
+  test.each(foreignStrings)('%s is a miss that says why, and can be replaced', async (_, value) => {
+    await client.set(entryKey, value)
+    const read = await store.read('k', json)
+    expect(read).toMatchObject({ kind: 'missing', because: { why: 'foreign' } })
+    const seen = read.kind === 'missing' ? read.version : 'none'
+    expect(Buffer.from(seen, 'latin1')).toEqual(value.subarray(24, 40))
+    const lease = await lead(store, 'k', { seen })
+    expect((await store.commit(lease, entryOf('ours'), json)).kind).toBe('stored')
+    expect((await found(store, 'k')).value).toBe('ours')
+  })
+
+  test.each(foreignStrings.filter(([, value]) => value.length > 1 && value[0] !== 0xc5))(
+    '%s is left as it is by expire',
+    async (_, value) => {
+      await client.set(entryKey, value)
+      expect(await store.invalidate('k', 'expire', 0)).toEqual({ kind: 'done' })
+      expect(await client.withTypeMapping({ [RESP_TYPES.BLOB_STRING]: Buffer }).get(entryKey)).toEqual(value)
+      expect(await client.ttl(entryKey)).toBe(-1)
+    },
+  )
+})
+
+const otherTypes: readonly (readonly [string, (key: string) => Promise<unknown>])[] = [
+  ['a hash', (key) => client.hSet(key, 'field', 'value')],
+  ['a list', (key) => client.rPush(key, ['value'])],
+  ['a set', (key) => client.sAdd(key, 'value')],
+]
+
+describe.each(otherTypes)('%s at the entry’s key', (_, make) => {
+  test('is a miss that says why, gives no lease and is overwritten by nobody', async () => {
+    await make(entryKey)
+    const type = await client.type(entryKey)
+    expect(await store.read('k', json)).toMatchObject({ kind: 'missing', version: '', because: { why: 'foreign' } })
+    expect(await store.acquire('k', request)).toMatchObject({ kind: 'away', why: 'error' })
+    expect(await store.put('k', entryOf(1), json)).toMatchObject({ kind: 'away', why: 'error' })
+    expect(await store.invalidate('k', 'expire', 0)).toEqual({ kind: 'done' })
+    expect(await client.type(entryKey)).toBe(type)
+  })
+
+  test('is removed by delete, and then all is well', async () => {
+    await make(entryKey)
+    expect(await store.invalidate('k', 'delete', 0)).toEqual({ kind: 'done' })
+    await put(store, 'k', 1)
+    expect((await found(store, 'k')).value).toBe(1)
+  })
+})
+
+describe.each(otherTypes)('%s at the lease’s key', (_, make) => {
+  test('is away, not an error, until an invalidation removes it', async () => {
+    await make(leaseKey)
+    expect(await store.acquire('k', request)).toMatchObject({ kind: 'away', why: 'error' })
+    expect(await store.invalidate('k', 'expire', 0)).toEqual({ kind: 'done' })
+    await lead(store, 'k')
+  })
+})
+
+describe('a string at the lease’s key', () => {
+  test.each(['', 'x', 'L', `L${'t'.repeat(22)}-0000`, 'X', 'X99999999', 'U1', 'H'])(
+    '%j without an end blocks nobody',
+    async (value) => {
+      await client.set(leaseKey, value)
+      expect(await store.acquire('k', request)).toMatchObject({ kind: 'lead', lease: { attempts: 0 } })
+    },
+  )
+
+  test.each(['', 'x', 'L', 'another version’s lease'])('%j with an end is waited for', async (value) => {
+    await client.set(leaseKey, value, { expiration: { type: 'PX', value: LONG } })
+    expect(await store.acquire('k', { ...request, wake: true })).toMatchObject({ kind: 'held' })
+    expect(await client.get(leaseKey)).toBe(value)
+  })
+
+  test.each(['X', 'X00000000', 'Xabcdefghijkl'])('%j, a cut cooldown, ends with it', async (value) => {
+    await client.set(leaseKey, value, { expiration: { type: 'PX', value: LONG } })
+    expect(await store.acquire('k', request)).toMatchObject({ kind: 'cooling', attempts: 0, failure: { name: '' } })
+  })
+})
+
+describe('an entry of another codec', () => {
+  test('is a miss that says why, and can be replaced', async () => {
+    expect((await store.put('k', entryOf(new Map([[1, 2]])), structured)).kind).toBe('stored')
+    const read = await store.read('k', json)
+    expect(read).toMatchObject({ kind: 'missing', because: { why: 'undecodable' } })
+    const lease = await lead(store, 'k', { seen: read.kind === 'missing' ? read.version : '' })
+    expect((await store.commit(lease, entryOf(1), json)).kind).toBe('stored')
+  })
+
+  test('whose bytes do not decode is a miss that says why', async () => {
+    const broken = {
+      id: 77,
+      encode: () => Buffer.from('{'),
+      decode: (body: Buffer) => JSON.parse(body.toString()) as unknown,
+    }
+    expect((await store.put('k', entryOf(1), broken)).kind).toBe('stored')
+    expect(await store.read('k', broken)).toMatchObject({ kind: 'missing', because: { why: 'undecodable' } })
+    expect((await store.inspect('k')).kind).toBe('found')
+  })
+
+  test('that was made of bytes comes back byte for byte', async () => {
+    const value = Buffer.from(Array.from({ length: 70_000 }, (_, index) => index % 256))
+    expect((await store.put('k', entryOf(value), raw)).kind).toBe('stored')
+    const read = await store.read('k', raw)
+    expect(read.kind === 'found' && value.equals(read.entry.value as Buffer)).toBe(true)
+  })
+
+  test.each([
+    [
+      'throws',
+      () => {
+        throw new Error('no')
+      },
+    ],
+    ['returns text', () => 'text' as unknown as Uint8Array],
+    ['returns nothing', () => undefined as unknown as Uint8Array],
+  ])('that %s when it encodes leaves the lease to its holder', async (_, encode) => {
+    const codec = { id: 99, encode, decode: () => undefined }
+    const lease = await lead(store, 'k')
+    expect(await store.commit(lease, entryOf(1), codec)).toMatchObject({ kind: 'unkeepable', why: 'encode-failed' })
+    expect(await store.put('k2', entryOf(1), codec)).toMatchObject({ kind: 'unkeepable', why: 'encode-failed' })
+    expect((await store.release(lease, { kind: 'handover' })).kind).toBe('released')
+  })
+})

@@ -1,0 +1,177 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import { json, type Store } from '@cattlegrid/core'
+import { redisStore } from '@cattlegrid/redis'
+import { luaSources } from '../src/lua.generated.ts'
+import { entryOf, found, isFresh, lead, LONG, put, request } from './entries.ts'
+import { openRedis, type RedisUnderTest } from './redis.ts'
+import { type Hook, tap } from './tap.ts'
+
+let redis: RedisUnderTest
+let other: Store
+
+beforeEach(async () => {
+  redis = await openRedis()
+  other = await redis.open()
+  // So that a step is one command.
+  await Promise.all(Object.values(luaSources).map((source) => redis.client.scriptLoad(source)))
+})
+afterEach(() => redis.stop())
+
+/** A store whose commands go through `hook`. */
+const slow = (hook: Hook): Store => redisStore({ client: tap(redis.client, hook), namespace: redis.namespace })
+
+/** A store that reads while another process does something between the two commands of the read. */
+function readingWhile(meddle: () => Promise<unknown>): Store {
+  let sent: Promise<unknown> | undefined
+  let meddled = false
+  return slow((what, forward) => {
+    if (what !== 'get' && what !== 'pttl') return forward()
+    if (sent === undefined) return (sent = forward())
+    if (meddled) return forward()
+    meddled = true
+    return sent.then(meddle).then(forward)
+  })
+}
+
+describe('a read between whose two commands another process writes', () => {
+  test('never takes an old body for a fresh one', async () => {
+    await put(other, 'k', 'old', { ttl: 1, staleWhileRevalidate: LONG })
+    await new Promise((resolve) => setTimeout(resolve, 5))
+    const reading = readingWhile(() => put(other, 'k', 'new', { ttl: LONG, staleWhileRevalidate: LONG }))
+    const entry = await found(reading, 'k')
+    expect([entry.value, entry.freshUntil > performance.now()]).not.toEqual(['old', true])
+  })
+
+  test('reads once more when the life is longer than the body can have', async () => {
+    await put(other, 'k', 'old', { ttl: 10 * LONG })
+    const reading = readingWhile(() => put(other, 'k', 'new', { ttl: LONG }))
+    const entry = await found(reading, 'k')
+    const left = entry.freshUntil - performance.now()
+    expect([entry.value, left > 0 && left <= LONG]).toEqual(['new', true])
+  })
+
+  test('reads once more when there is a body that had no life yet', async () => {
+    const reading = readingWhile(() => put(other, 'k', 'new'))
+    const entry = await found(reading, 'k')
+    expect([entry.value, entry.freshUntil > performance.now()]).toEqual(['new', true])
+  })
+
+  test('finds nothing when the entry goes away between them', async () => {
+    await put(other, 'k', 'old')
+    const reading = readingWhile(() => other.invalidate('k', 'delete', 0))
+    expect(await reading.read('k', json)).toEqual({ kind: 'missing', version: '' })
+  })
+})
+
+describe('an entry expired by hand', () => {
+  test('stays stale when the server’s clock steps back and its life is long again', async () => {
+    await put(other, 'k', 'old', { ttl: LONG, staleIfError: LONG })
+    expect(await isFresh(other, 'k')).toBe(true)
+    await other.invalidate('k', 'expire', 0)
+    await redis.client.pExpire(`${redis.namespace}:{k}`, 2 * LONG - 1000)
+    expect(await isFresh(other, 'k')).toBe(false)
+  })
+
+  test.each([
+    ['without an end', -1],
+    ['longer than it was given', 5 * LONG],
+  ])('or whose life is %s, is never fresh', async (_, life) => {
+    await put(other, 'k', 'old', { staleIfError: LONG })
+    const entry = `${redis.namespace}:{k}`
+    await (life < 0 ? redis.client.persist(entry) : redis.client.pExpire(entry, life))
+    expect(await isFresh(other, 'k')).toBe(false)
+  })
+})
+
+describe('an acquire whose answer is lost', () => {
+  test('gives back what it may have been granted', async () => {
+    const unlucky = slow(async (what, forward) => {
+      const reply = await forward()
+      if (what === 'acquire') throw new Error('the connection broke')
+      return reply
+    })
+    expect(await unlucky.acquire('k', request)).toMatchObject({ kind: 'away', why: 'error' })
+    // The release was sent behind it; this goes a longer way.
+    expect((await unlucky.inspect('k')).kind).toBe('found')
+    await lead(other, 'k')
+  })
+
+  test('gives back what it is granted late', async () => {
+    let arrive = (): void => undefined
+    const arrived = new Promise<void>((resolve) => (arrive = resolve))
+    let reached: Promise<unknown> = Promise.resolve()
+    const queue: (() => Promise<unknown>)[] = []
+    const unlucky = slow((what, forward) => {
+      if (what === 'acquire') {
+        queue.push(forward)
+        return Promise.reject(new Error('no answer'))
+      }
+      reached = arrived.then(async () => {
+        for (const late of queue.splice(0)) await late()
+        return await forward()
+      })
+      return reached
+    })
+    expect((await unlucky.acquire('k', request)).kind).toBe('away')
+    arrive()
+    await reached
+    await lead(other, 'k')
+  })
+
+  test('does not end a lease that was granted to another meanwhile', async () => {
+    const unlucky = slow((what, forward) => (what === 'acquire' ? Promise.reject(new Error('refused')) : forward()))
+    const lease = await lead(other, 'k')
+    expect((await unlucky.acquire('k', request)).kind).toBe('away')
+    await unlucky.inspect('k')
+    expect((await other.commit(lease, entryOf(1), json)).kind).toBe('stored')
+  })
+})
+
+describe('a long record on its way to the commit', () => {
+  const long = 'x'.repeat(10_000)
+  const temporaryKeys = () => redis.client.keys(`${redis.namespace.replaceAll('-', '?')}:{k}:t:*`)
+
+  test('goes along once more when its temporary key is gone', async () => {
+    const store = slow(async (what, forward, args) => {
+      if ((what === 'commit' || what === 'put') && args[2] === '3') await redis.client.unlink(await temporaryKeys())
+      return forward()
+    })
+    expect((await store.commit(await lead(store, 'k'), entryOf(`${long}1`), json)).kind).toBe('stored')
+    expect((await found(other, 'k')).value).toBe(`${long}1`)
+    await put(store, 'k', `${long}2`)
+    expect((await found(other, 'k')).value).toBe(`${long}2`)
+  })
+
+  test('leaves nothing behind when the commit is refused', async () => {
+    const lease = await lead(other, 'k')
+    await other.invalidate('k', 'delete', 0)
+    expect((await other.commit(lease, entryOf(long), json)).kind).toBe('refused')
+    expect(await temporaryKeys()).toEqual([])
+    expect((await other.read('k', json)).kind).toBe('missing')
+  })
+
+  test('ends as soon as anything else when its process dies before the commit', async () => {
+    const dying = slow((what, forward) => (what === 'commit' ? Promise.reject(new Error('dead')) : forward()))
+    expect((await dying.commit(await lead(dying, 'k'), entryOf(long), json)).kind).toBe('away')
+    const [temporary = ''] = await temporaryKeys()
+    const left = await redis.client.pTTL(temporary)
+    expect(left > 0 && left <= 10_000).toBe(true)
+  })
+})
+
+describe('a clear between whose two passes a leader commits', () => {
+  test('keeps that value out: its load began before', async () => {
+    const lease = await lead(other, 'k')
+    let answer: unknown
+    let scans = 0
+    const clearing = slow(async (what, forward, args) => {
+      if (what === 'scan' && args[1] === '0' && (scans += 1) === 2)
+        answer = await other.commit(lease, entryOf('before'), json)
+      return forward()
+    })
+    await clearing.clear()
+    expect(scans).toBe(2)
+    expect(answer).toEqual({ kind: 'refused', why: 'voided' })
+    expect((await other.read('k', json)).kind).toBe('missing')
+  })
+})

@@ -1,0 +1,60 @@
+import { describe, expect, test } from '@jest/globals'
+import * as fc from 'fast-check'
+import { escapeKey, Names, unescapeKey } from '../src/keys.ts'
+
+/** Any JavaScript string: half surrogate pairs, NUL and escapes of our own included. */
+const anyString = fc.oneof(
+  fc.string({ unit: 'binary' }),
+  fc.string({
+    unit: fc.constantFrom('%', '{', '}', '2', '5', '0', 'B', 'u', 'D', '8', '\uD83D', '\uDC04', '\0', ' ', ':'),
+  }),
+)
+
+describe('the name of a key in Redis', () => {
+  test('turns back into the key, whatever the key is', () => {
+    fc.assert(fc.property(anyString, (key) => unescapeKey(escapeKey(key)) === key))
+  })
+
+  test('is the name of no other key, as bytes', () => {
+    const bytes = (key: string): string => Buffer.from(escapeKey(key), 'utf8').toString('hex')
+    fc.assert(fc.property(anyString, anyString, (one, other) => one === other || bytes(one) !== bytes(other)))
+  })
+
+  test('survives the trip through UTF-8', () => {
+    fc.assert(fc.property(anyString, (key) => Buffer.from(escapeKey(key), 'utf8').toString('utf8') === escapeKey(key)))
+  })
+
+  test('leaves ordinary keys readable', () => {
+    expect(new Names('shop').entry('GET http://shop.example/é?a=1 🐄')).toBe('shop:{GET http://shop.example/é?a=1 🐄}')
+  })
+
+  test('has a hash tag that is the whole escaped key, so that its keys lie in one slot', () => {
+    const hashTag = (name: string): string | undefined => /\{([^}]*)\}/.exec(name)?.[1]
+    fc.assert(
+      fc.property(anyString, (key) => {
+        const names = new Names('ns')
+        const tag = escapeKey(key)
+        expect(tag).not.toBe('')
+        for (const name of [names.entry(key), names.lease(key), names.temporary(key, 'token')])
+          expect(hashTag(name)).toBe(tag)
+      }),
+    )
+  })
+
+  test('is never the name of the tags', () => {
+    fc.assert(fc.property(anyString, (key) => !new Names('ns').entry(key).startsWith(new Names('ns').tagSequence)))
+    expect(new Names('ns').entry('tags')).not.toBe(new Names('ns').tagSequence)
+  })
+
+  test.each(['', '%', '%2', '%zz', '%41', '%7b', '{', 'a}', 'a%00', '%uD83D%uDC04', '%u0041', '\uD83D'])(
+    'is not %j: no key is called that',
+    (text) => {
+      expect(unescapeKey(text)).toBeUndefined()
+    },
+  )
+
+  test('is found by the patterns of its own namespace, and by no other’s', () => {
+    const { leases, entries } = new Names('a*[b]?\\').patterns
+    expect([leases, entries]).toEqual([String.raw`a\*\[b\]\?\\:{*}:l`, String.raw`a\*\[b\]\?\\:{*}`])
+  })
+})

@@ -1,0 +1,65 @@
+import { describe, expect, test } from '@jest/globals'
+import { isCattlegridError, type InvalidOptionError, systemRuntime } from '@cattlegrid/core'
+import { redisStore, type RedisStoreOptions } from '@cattlegrid/redis'
+import { createClient, createClientPool, createCluster, createSentinel } from 'redis'
+import { optionsTable } from './options-table.ts'
+
+/** The error of a call that must not go well. */
+function refusal(options: unknown): InvalidOptionError {
+  try {
+    redisStore(options as RedisStoreOptions)
+  } catch (error) {
+    if (isCattlegridError(error, 'CATTLEGRID_INVALID_OPTION')) return error as InvalidOptionError
+    throw error
+  }
+  throw new Error('accepted')
+}
+
+const client = createClient()
+const refused = Object.entries(optionsTable['RedisStoreOptions'] ?? {}).flatMap(([name, values]) =>
+  (values as readonly unknown[]).map((value) => [name, value] as const),
+)
+
+describe('the options of redisStore', () => {
+  test.each(refused)('%s refuses %p and says what it takes', (name, value) => {
+    const other = name === 'client' || name === 'url' ? {} : { client }
+    const error = refusal({ ...other, [name]: value })
+    expect(error).toMatchObject({ option: `redisStore.${name}`, value })
+    expect(error.message).toContain(`redisStore.${name}`)
+    expect(error.accepted.length).toBeGreaterThan(5)
+  })
+
+  test('refuse a name that nobody knows, and say which was meant', () => {
+    const error = refusal({ client, nameSpace: 'x' })
+    expect(error.option).toBe('redisStore.nameSpace')
+    expect(error.message).toContain("did you mean 'namespace'?")
+  })
+
+  test.each([undefined, null, 'redis://127.0.0.1', 5, []])('refuse %p in their place', (options) => {
+    expect(refusal(options).option).toMatch(/^redisStore/)
+  })
+
+  test('refuse neither client nor url, and both', () => {
+    expect(refusal({}).message).toContain('either client or url')
+    expect(refusal({ client, url: 'redis://127.0.0.1:1' }).message).toContain('either client or url')
+  })
+
+  test.each([
+    ['a pool, because it would break the order of commands', createClientPool(), 'order'],
+    ['a cluster, for now', createCluster({ rootNodes: [{ url: 'redis://127.0.0.1:1' }] }), 'cluster'],
+    [
+      'Sentinel, for now',
+      createSentinel({ name: 'x', sentinelRootNodes: [{ host: '127.0.0.1', port: 1 }] }),
+      'Sentinel',
+    ],
+  ])('refuse %s', (_, unfit, reason) => {
+    expect(refusal({ client: unfit }).message).toContain(reason)
+  })
+
+  test('take undefined as not given', async () => {
+    const options = { client, url: undefined, namespace: undefined, runtime: undefined }
+    await redisStore(options).close()
+    await redisStore({ client, namespace: 'n'.repeat(128), runtime: systemRuntime }).close()
+    expect(client.isOpen).toBe(false)
+  })
+})

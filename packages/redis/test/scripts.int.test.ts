@@ -1,0 +1,142 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import { luaSources } from '../src/lua.generated.ts'
+import { runScript, script } from '../src/run-script.ts'
+import { openRedis, type RedisUnderTest } from './redis.ts'
+
+// What no client of ours sends, and a script must survive all the same: told to it without the client.
+
+let redis: RedisUnderTest
+let entry: string
+let lease: string
+
+beforeEach(async () => {
+  redis = await openRedis()
+  entry = `${redis.namespace}:{k}`
+  lease = `${entry}:l`
+})
+afterEach(() => redis.stop())
+
+const token = 't'.repeat(22)
+const run = (name: keyof typeof luaSources, keys: readonly string[], ...args: readonly string[]): Promise<unknown> =>
+  runScript(redis.client, script(luaSources[name]), keys, args)
+const acquire = (mine: string, wake = '0'): Promise<unknown> => run('acquire', [entry, lease], mine, '60000', '', wake)
+
+describe('the acquire script', () => {
+  test('grants the same lease again to who repeats a question whose answer was lost', async () => {
+    expect(await acquire(token)).toMatchObject([1, expect.stringMatching(/^\d{16}$/), 0])
+    expect(await acquire('u'.repeat(22), '1')).toMatchObject([2, expect.any(Number)])
+    expect(await acquire(token)).toMatchObject([1, expect.stringMatching(/^\d{16}$/), 0])
+    // Whoever waited is still told of the end.
+    expect((await redis.client.get(lease))?.slice(0, 24)).toBe(`L${token}+`)
+  })
+
+  test('writes the attempts of a lease again when it is repeated', async () => {
+    await redis.client.set(lease, 'X000599990003Error', { expiration: { type: 'PX', value: 59_000 } })
+    expect(await acquire(token)).toMatchObject([1, expect.anything(), 3])
+    expect(await acquire(token)).toMatchObject([1, expect.anything(), 3])
+  })
+
+  test('lets a lease that is waited for end when it would have ended', async () => {
+    await acquire(token)
+    await redis.client.pExpire(lease, 30_000)
+    await acquire('u'.repeat(22), '1')
+    const left = await redis.client.pTTL(lease)
+    expect(left > 0 && left <= 30_000).toBe(true)
+  })
+
+  test('gives a version above the one that is there, also when the server’s clock has stepped back', async () => {
+    const ahead = '8000000000000000'
+    await redis.client.set(entry, Buffer.concat([Buffer.alloc(24, 0xc5), Buffer.from(ahead), Buffer.alloc(30)]))
+    expect(await run('acquire', [entry, lease], token, '60000', ahead, '0')).toEqual([1, '8000000000000001', 0])
+  })
+
+  test('changes nothing when the duration is no whole number', async () => {
+    for (const bad of ['1.5', '0', '-1', 'soon', '']) {
+      await expect(run('acquire', [entry, lease], token, bad, '', '0')).rejects.toThrow(/integer|invalid expire/)
+      expect(await redis.client.exists(lease)).toBe(0)
+    }
+  })
+})
+
+describe('the commit script', () => {
+  test('changes nothing when the time to keep is no number: not the entry, not the lease', async () => {
+    await redis.client.set(entry, 'before')
+    await acquire(token)
+    await redis.client.set(`${entry}:t:x`, 'after', { expiration: { type: 'PX', value: 10_000 } })
+    for (const bad of ['1.5', 'soon', '']) {
+      await expect(run('commit', [entry, lease, `${entry}:t:x`], token, bad, 'channel', 'message')).rejects.toThrow(
+        'not an integer',
+      )
+      await expect(run('commit', [entry, lease], token, bad, 'channel', 'message', 'after')).rejects.toThrow(
+        'not an integer',
+      )
+      expect([await redis.client.get(entry), await redis.client.pTTL(entry)]).toEqual(['before', -1])
+      expect((await redis.client.get(lease))?.slice(1, 23)).toBe(token)
+    }
+  })
+
+  test('tells nobody whom nobody asked to be told', async () => {
+    const heard: string[] = []
+    const ear = redis.client.duplicate()
+    await ear.connect()
+    await ear.subscribe(`${redis.namespace}:wake`, (message) => void heard.push(message))
+    const commit = (): Promise<unknown> =>
+      run('commit', [entry, lease], token, '60000', `${redis.namespace}:wake`, 'committed k', 'record')
+    await acquire(token)
+    expect(await commit()).toBe(1)
+    await redis.client.publish(`${redis.namespace}:wake`, 'first')
+    await redis.client.del(entry)
+    await acquire(token)
+    await acquire('u'.repeat(22), '1')
+    expect(await commit()).toBe(1)
+    await redis.client.publish(`${redis.namespace}:wake`, 'last')
+    while (!heard.includes('last')) await new Promise((resolve) => setTimeout(resolve, 2))
+    expect(heard).toEqual(['first', 'committed k', 'last'])
+    await ear.close()
+  })
+})
+
+describe('the put script', () => {
+  test('gives a version above the one that is there, also when the server’s clock has stepped back', async () => {
+    const record = `${'h'.repeat(24)}8000000000000000 and the rest`
+    await redis.client.set(entry, record)
+    expect(await run('put', [entry, lease], '60000', 'channel', 'message', record)).toBe('8000000000000001')
+    expect(await redis.client.get(entry)).toBe(`${'h'.repeat(24)}8000000000000001 and the rest`)
+    await redis.client.set(`${entry}:t:x`, record, { expiration: { type: 'PX', value: 10_000 } })
+    const long = await run('put', [entry, lease, `${entry}:t:x`], '60000', 'channel', 'message')
+    expect([long, await redis.client.get(entry)]).toEqual([
+      '8000000000000002',
+      `${'h'.repeat(24)}8000000000000002 and the rest`,
+    ])
+    expect(await redis.client.pTTL(entry)).toBeGreaterThan(50_000)
+  })
+})
+
+describe('the invalidate script', () => {
+  test('voids the lease even if it fails further down', async () => {
+    await acquire(token)
+    await expect(run('invalidate', [entry, lease], 'delete', 'channel', 'message', 'soon')).rejects.toThrow(
+      'not an integer',
+    )
+    expect(await run('commit', [entry, lease], token, '60000', 'channel', 'message', 'loaded before')).toBe(-1)
+  })
+})
+
+describe('the tag scripts', () => {
+  test('count on when the server’s clock has stepped back', async () => {
+    const keys = [`${redis.namespace}:{%tags}`, `${redis.namespace}:{%tags}:n:t`]
+    await redis.client.set(keys[0] ?? '', '8000000000000000')
+    expect(await run('invalidateTags', keys, 'channel', '["t"]')).toBe('8000000000000001')
+    expect(await run('tagNumbers', keys, '1000')).toEqual(['8000000000000001', '8000000000000001'])
+  })
+
+  test('keep a tag’s number as long as the longest-lived entry that carries it', async () => {
+    const tag = `${redis.namespace}:{%tags}:n:t`
+    const keys = [`${redis.namespace}:{%tags}`, tag]
+    await run('tagNumbers', keys, '50000')
+    await run('tagNumbers', keys, '1000')
+    expect(await redis.client.pTTL(tag)).toBeGreaterThan(1000)
+    await run('invalidateTags', keys, 'channel', '["t"]')
+    expect(await redis.client.pTTL(tag)).toBeGreaterThan(1000)
+  })
+})

@@ -1,0 +1,63 @@
+import { describe, expect, test } from '@jest/globals'
+import * as fc from 'fast-check'
+import { keyMessage, parseMessage, tagList } from '../src/wake-message.ts'
+
+const anyString = fc.string({ unit: 'binary' })
+const event = fc.constantFrom('committed' as const, 'released' as const, 'deleted' as const, 'expired' as const)
+
+describe('a message on the channel', () => {
+  test('tells what happened to which key', () => {
+    fc.assert(
+      fc.property(event, anyString, (kind, key) => {
+        expect(parseMessage(keyMessage(kind, key))).toEqual({ kind, key })
+      }),
+    )
+  })
+
+  test('tells which tags fell', () => {
+    fc.assert(
+      fc.property(fc.array(anyString, { minLength: 1 }), fc.nat(), (tags, tagSeq) => {
+        expect(parseMessage(`tags ${tagSeq} ${tagList(tags)}`)).toEqual({ kind: 'tags', tags, tagSeq })
+      }),
+    )
+  })
+
+  test('tells that everything was cleared', () => {
+    expect(parseMessage('cleared')).toEqual({ kind: 'cleared' })
+  })
+
+  test.each([
+    '',
+    ' ',
+    'hello',
+    'committed',
+    'committed ',
+    'committed %zz',
+    'Committed k',
+    'cleared now',
+    'hearing',
+    'tags',
+    'tags 1',
+    'tags x ["a"]',
+    'tags 1 []',
+    'tags 1 [1]',
+    'tags 1 ["%"]',
+    'tags 1 {"a":1}',
+    'tags 1 ["a"',
+    'tags 1 [[[[',
+  ])('%j says nothing', (message) => {
+    expect(parseMessage(message)).toBeUndefined()
+  })
+
+  test('may be anything: it is ignored or understood, never an error', () => {
+    fc.assert(
+      fc.property(
+        fc.oneof(
+          anyString,
+          anyString.map((rest) => `tags 1 [${rest}]`),
+        ),
+        (text) => void parseMessage(text),
+      ),
+    )
+  })
+})
