@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { parseCacheControl, parseSeconds, secondsOf } from '../src/cache-control.ts'
 
 const parse = (...lines: string[]): Record<string, string> => Object.fromEntries(parseCacheControl(lines))

@@ -2,7 +2,9 @@ import { describe, expect, test } from '@jest/globals'
 import { bypassOf, type Candidate, leadsNobody } from '../src/eligible.ts'
 
 const candidate = (headers: Candidate['headers'], more: Partial<Candidate> = {}): Candidate => ({
-  ...{ method: 'GET', originalMethod: undefined, target: '/a' },
+  method: 'GET',
+  originalMethod: undefined,
+  target: '/a',
   headers,
   ...more,
 })

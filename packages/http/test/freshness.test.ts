@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { currentAge, initialAge } from '../src/age.ts'
 import { parseCacheControl } from '../src/cache-control.ts'
 import { declaredFreshness, type DeclaredFreshness } from '../src/freshness.ts'

@@ -23,7 +23,9 @@ const head = (
   before: ResponseHead['fields'] = {},
   status = 200,
 ): ResponseHead => ({
-  ...{ status, fields, before },
+  status,
+  fields,
+  before,
   bodyLength: undefined,
 })
 
@@ -72,7 +74,10 @@ describe('a whole answer', () => {
     const recorded = await recording.done
     expect(recorded).toMatchObject({ response: { removed: ['x-powered-by'] } })
     expect(Object.keys(recorded.kind === 'store' ? recorded.response.fields : {})).toEqual([
-      ...['date', 'x-frame', 'etag', 'link'],
+      'date',
+      'x-frame',
+      'etag',
+      'link',
     ])
   })
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { type KeyParts, requestKey } from '../src/request-key.ts'
 
 const BASE: KeyParts = { scheme: 'http', host: 'shop.example', target: '/a', layer: '0', decodesPath: true }

@@ -1,0 +1,77 @@
+import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { type Capture, captureResponse } from '../src/capture.ts'
+import { type Recorded, Recorder } from '../src/recorder.ts'
+import type { ResponseHead } from '../src/recording.ts'
+import { judge } from '../src/storable.ts'
+
+/** What came of one request: on the wire, and in the recording. */
+export interface Outcome {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>
+  readonly body: string
+  readonly recorded: Recorded
+  readonly heads: readonly ResponseHead[]
+}
+
+export type Handler = (res: ServerResponse, req: IncomingMessage, capture: Capture) => unknown
+
+export interface Setting {
+  /** What layers outside ours do first. */
+  readonly outside?: (res: ServerResponse) => void
+  readonly holdsStale?: boolean
+  readonly maxBodyBytes?: number
+  /** What the adapter would do once the recording has settled. */
+  readonly onceRecorded?: (capture: Capture, recorder: Recorder) => void
+}
+
+/** Runs a handler on a real response while it is recorded, and asks it over a real socket. */
+export async function record(handler: Handler, setting: Setting = {}): Promise<Outcome> {
+  const { outside, holdsStale = false, maxBodyBytes = 1000, onceRecorded } = setting
+  const heads: ResponseHead[] = []
+  const policy = { ttl: 1000, negativeTtl: 0, staleWhileRevalidate: 0, staleIfError: 0, maxBodyBytes }
+  const recorder = new Recorder({
+    holdsStale,
+    maxBodyBytes,
+    timeOfDay: () => Date.UTC(2030, 0, 15),
+    cacheStatus: () => undefined,
+    judge: (head) => {
+      heads.push(head)
+      return judge(head, policy, Date.UTC(2030, 0, 15))
+    },
+  })
+  const server = createServer((req, res) => {
+    outside?.(res)
+    const capture = captureResponse(req, res, recorder)
+    // As the road does, once the load is over without the recording.
+    res.once('finish', () => setImmediate(() => recorder.abandon()))
+    void recorder.done.then(() => onceRecorded?.(capture, recorder))
+    handler(res, req, capture)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  try {
+    const wire = await get((server.address() as AddressInfo).port)
+    return { ...wire, recorded: await recorder.done, heads }
+  } finally {
+    server.close()
+    server.closeAllConnections()
+  }
+}
+
+type Wire = Pick<Outcome, 'status' | 'headers' | 'body'>
+
+function get(port: number): Promise<Wire> {
+  return new Promise((resolve) => {
+    const broken = { status: 0, headers: {}, body: 'broken off' }
+    request({ host: '127.0.0.1', port, agent: false }, (res) => {
+      const chunks: Buffer[] = []
+      res.on('data', (chunk: Buffer) => chunks.push(chunk))
+      res.once('error', () => resolve(broken))
+      res.once('end', () => {
+        resolve({ status: res.statusCode ?? 0, headers: res.headers, body: Buffer.concat(chunks).toString() })
+      })
+    })
+      .once('error', () => resolve(broken))
+      .end()
+  })
+}
