@@ -1,4 +1,5 @@
 import { deserialize, serialize } from 'node:v8'
+import { INVALID, objectRule, type OptionRule } from './option-check.ts'
 
 /** Turns a value into the bytes that a shared store keeps, and back. */
 export interface Codec<V = unknown> {
@@ -45,4 +46,13 @@ export const raw: Codec<Uint8Array> = {
     return value
   },
   decode: (bytes) => bytes,
+}
+
+/** What an option named `codec` takes. */
+export const codecRule: OptionRule<Codec> = {
+  accepted: 'json, structured, raw, or an object { id: 16–255, encode(value), decode(bytes) }',
+  parse(value) {
+    const codec = objectRule<Codec>('', 'encode', 'decode').parse(value)
+    return codec !== INVALID && Number.isInteger(codec.id) && codec.id >= 1 && codec.id <= 255 ? codec : INVALID
+  },
 }

@@ -33,8 +33,8 @@ export interface CacheEvents {
   cooling: { readonly key: string; readonly remaining: number }
   /** A waiting call gave up. */
   'wait-timeout': { readonly key: string; readonly waited: number }
-  /** `set`, `delete` or `expire` was executed. */
-  invalidate: { readonly key: string; readonly how: 'set' | 'delete' | 'expire' }
+  /** A `set` or an invalidation was executed; `key` holds the tags of `invalidateTags`, and `*` for `clear`. */
+  invalidate: { readonly key: string; readonly how: 'set' | 'delete' | 'expire' | 'tags' | 'clear' }
   /** The value could not be encoded or is too large: given to its callers, not stored. */
   'encode-failed': { readonly key: string; readonly error: unknown }
   /** What stands at the key is no entry of ours, or its codec failed: a plain miss. */
