@@ -51,8 +51,11 @@ export const raw: Codec<Uint8Array> = {
 /** What an option named `codec` takes. */
 export const codecRule: OptionRule<Codec> = {
   accepted: 'json, structured, raw, or an object { id: 16–255, encode(value), decode(bytes) }',
-  parse(value) {
-    const codec = objectRule<Codec>('', 'encode', 'decode').parse(value)
-    return codec !== INVALID && Number.isInteger(codec.id) && codec.id >= 1 && codec.id <= 255 ? codec : INVALID
+  parse(value, path) {
+    const codec = objectRule<Codec>('', 'encode', 'decode').parse(value, path)
+    if (codec === INVALID || !Number.isInteger(codec.id)) return INVALID
+    // Known by their ids: another copy of this package has objects of its own.
+    const ours = codec.id >= json.id && codec.id <= raw.id
+    return ours || (codec.id >= 16 && codec.id <= 255) ? codec : INVALID
   },
 }

@@ -159,7 +159,8 @@ export class EngineCache implements Cache {
     fn: F,
     options: WrapOptions<F>,
   ): (...args: Parameters<F>) => Promise<Awaited<ReturnType<F>>> {
-    const { key, settings } = wrapSettings(this.#settings, options)
+    if (typeof fn !== 'function') throw new InvalidOptionError('wrap', fn, 'a function to wrap')
+    const { key, settings } = wrapSettings(this.#settings, options, 'wrap')
     const value = this.#value.bind(this)
     return function (this: unknown, ...args) {
       const loader = (): unknown => Reflect.apply(fn, this, args)
@@ -171,9 +172,10 @@ export class EngineCache implements Cache {
     return this.#engine.events.on(event, listener)
   }
 
-  close(options?: CloseOptions): Promise<void> {
-    this.#closing ??= this.#close(options)
-    return this.#closing
+  async close(options?: CloseOptions): Promise<void> {
+    const drain = drainTime(options)
+    this.#closing ??= this.#close(drain)
+    await this.#closing
   }
 
   #value(key: string, loader: Loader<unknown, never>, settings: Settings): Promise<unknown> {
@@ -243,8 +245,8 @@ export class EngineCache implements Cache {
     if (events.heard('invalidate')) events.emit('invalidate', { key, how })
   }
 
-  async #close(options: CloseOptions | undefined): Promise<void> {
-    const abandoned = await this.#deck.close(drainTime(options), new ClosedError())
+  async #close(drain: number): Promise<void> {
+    const abandoned = await this.#deck.close(drain, new ClosedError())
     this.#unwatch()
     await this.#engine.store.close()
     this.#engine.events.emit('close', { abandoned })

@@ -1,3 +1,4 @@
+import type { Cache } from './cache.ts'
 import { type Codec, codecRule, json } from './codec.ts'
 import type { AdmissionLimits } from './admission.ts'
 import { InvalidOptionError } from './errors.ts'
@@ -25,6 +26,7 @@ import type {
   LeaseOptions,
   LoadOptions,
   SetOptions,
+  WrapOptions,
 } from './options.ts'
 import type { CooldownLimits, EarlyRefresh, Strictness } from './policy/policy.ts'
 import { tagsRule } from './tags.ts'
@@ -58,11 +60,8 @@ const LONGEST_WINDOW = 2 ** 32 - 1
 
 const storeRule = objectRule<Store>(
   'a store, such as memoryStore() or redisStore({ client })',
-  'peek',
-  'read',
-  'acquire',
-  'commit',
-  'watch',
+  ...(['peek', 'read', 'acquire', 'renew', 'commit', 'release', 'put', 'invalidate', 'invalidateTags'] as const),
+  ...(['clear', 'inspect', 'watch', 'close'] as const),
 )
 const signalRule = objectRule<AbortSignal>('an AbortSignal', 'addEventListener', 'throwIfAborted')
 const ttlRule = durationRule(1)
@@ -83,11 +82,11 @@ const loadRules = {
   jitter: fractionRule,
   loadTimeout: durationRule(1),
   waitTimeout: durationRule(0),
-  lease: nestedRule('lease', leaseRules),
-  failureCooldown: nestedRule('failureCooldown', cooldownRules),
+  lease: nestedRule(leaseRules),
+  failureCooldown: nestedRule(cooldownRules),
   isFailure: functionRule<(error: unknown) => boolean>('a function (error) => boolean'),
   onWaitTimeout: oneOfRule('error', 'load'),
-  earlyRefresh: orFalse(nestedRule('earlyRefresh', earlyRules)),
+  earlyRefresh: orFalse(nestedRule(earlyRules)),
 } satisfies OptionRules<LoadOptions>
 
 const cacheRules = {
@@ -111,6 +110,16 @@ const callRules = {
   maxAge: durationRule(0),
   signal: signalRule,
 } satisfies OptionRules<CallOptions>
+
+const wrapRules = {
+  ...callRules,
+  key: functionRule<(...args: never[]) => string>('a function (...args) => string'),
+} satisfies OptionRules<WrapOptions<(...args: never[]) => unknown>>
+
+const cacheRule: OptionRule<object> = {
+  accepted: 'a cache, or a function (self) => cache',
+  parse: (value) => (typeof value === 'function' ? value : objectRule<Pick<Cache, 'wrap'>>('', 'wrap').parse(value)),
+}
 
 const setRules = {
   ttl: ttlRule,
@@ -168,8 +177,31 @@ export function cacheSetup(options: CacheOptions | undefined): CacheSetup {
 
 /** The settings of one call; the cache's own, untouched, where the call brings no options. */
 export function callSettings(base: Settings, options: object | undefined, owner: string): Settings {
-  if (options === undefined) return base
-  const parsed = checkOptions(owner, options, callRules)
+  return options === undefined ? base : strict(base, checkOptions(owner, options, callRules), owner)
+}
+
+/** The key function and the settings of a wrapped function, checked once. */
+export interface WrapSettings {
+  readonly key: (...args: never[]) => string
+  readonly settings: Settings
+}
+
+export function wrapSettings(base: Settings, options: object | undefined, owner: string): WrapSettings {
+  const { key, ...given } = checkOptions(owner, options ?? {}, wrapRules)
+  if (key === undefined) throw new InvalidOptionError(`${owner}.key`, key, wrapRules.key.accepted)
+  const settings = strict(base, given, owner)
+  requireTtl(settings)
+  return { key, settings }
+}
+
+/** Checks what a decorator was given, when its class is defined and its cache not yet known. */
+export function checkMethodOptions(options: object | undefined): void {
+  const { key, cache } = checkOptions('cachedMethod', options ?? {}, { ...wrapRules, cache: cacheRule })
+  if (cache === undefined) throw new InvalidOptionError('cachedMethod.cache', cache, cacheRule.accepted)
+  if (key === undefined) throw new InvalidOptionError('cachedMethod.key', key, wrapRules.key.accepted)
+}
+
+function strict(base: Settings, parsed: Parsed<typeof callRules>, owner: string): Settings {
   return {
     ...settle(base, parsed, owner),
     maxAge: parsed.maxAge ?? base.maxAge,
@@ -177,18 +209,6 @@ export function callSettings(base: Settings, options: object | undefined, owner:
     allowStaleWhileRevalidate: parsed.staleWhileRevalidate !== false,
     allowStaleIfError: parsed.staleIfError !== false,
   }
-}
-
-/** The key function and the settings of a wrapped function, checked once. */
-export function wrapSettings<K>(
-  base: Settings,
-  options: { readonly key: K },
-): { readonly key: K; readonly settings: Settings } {
-  const { key, ...rest } = options
-  if (typeof key !== 'function') throw new InvalidOptionError('wrap.key', key, 'a function (...args) => string')
-  const settings = callSettings(base, rest, 'wrap')
-  requireTtl(settings)
-  return { key, settings }
 }
 
 /** The settings that a `set` writes with. */
@@ -253,18 +273,23 @@ function checkPairs(settings: Settings, given: Given, owner: string): void {
   if (onWaitTimeout === 'load' && !boundedLoads) {
     throw new InvalidOptionError(`${owner}.onWaitTimeout`, onWaitTimeout, "'error', or 'load' in a cache with maxLoads")
   }
+  const { lease, failureCooldown } = given
   if (maxHold !== undefined && maxHold < leaseDuration) {
-    throw new InvalidOptionError(
-      `${owner}.lease.maxHold`,
-      given.lease?.maxHold,
-      `at least lease.duration (${leaseDuration} ms)`,
-    )
+    throw lease?.maxHold === undefined
+      ? new InvalidOptionError(`${owner}.lease.duration`, lease?.duration, `at most lease.maxHold (${maxHold} ms)`)
+      : new InvalidOptionError(`${owner}.lease.maxHold`, lease.maxHold, `at least lease.duration (${leaseDuration} ms)`)
   }
   if (cooldown.max < cooldown.min) {
-    throw new InvalidOptionError(
-      `${owner}.failureCooldown.max`,
-      given.failureCooldown?.max,
-      `at least failureCooldown.min (${cooldown.min} ms)`,
-    )
+    throw failureCooldown?.max === undefined
+      ? new InvalidOptionError(
+          `${owner}.failureCooldown.min`,
+          cooldown.min,
+          `at most failureCooldown.max (${cooldown.max} ms)`,
+        )
+      : new InvalidOptionError(
+          `${owner}.failureCooldown.max`,
+          cooldown.max,
+          `at least failureCooldown.min (${cooldown.min} ms)`,
+        )
   }
 }
