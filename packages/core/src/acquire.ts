@@ -1,10 +1,11 @@
+import type { EndTurn } from './admission.ts'
+import type { Deck } from './deck.ts'
 import type { Call, Engine } from './engine.ts'
 import type { Entry } from './entry.ts'
 import { ClosedError, LoadFailedError } from './errors.ts'
 import type { Flight } from './flight.ts'
-import type { Waiter, Waiters } from './follow.ts'
+import type { Waiter } from './follow.ts'
 import { lead, loadUnleased } from './lead.ts'
-import type { Suppression } from './lease/suppression.ts'
 import type { Abandoned } from './load.ts'
 import type { Acquire, Away, Read } from './store/store.ts'
 
@@ -13,15 +14,11 @@ const MOST_CHANGES = 8
 /** How long that wait is, ms. */
 const CHANGE_PAUSE = 50
 
-/** What a flight needs beside the engine: who waits here, and whom not to ask again. */
-export interface FlightDeck {
-  readonly engine: Engine
-  readonly waiters: Waiters
-  readonly suppression: Suppression
-}
+/** The turn of a load that needs none: its batch has one for all of its keys. */
+const NO_TURN: EndTurn = () => undefined
 
 /** The road of one flight: ask for the lease; then lead, follow, or stand aside. Always lands the flight, and never rejects. */
-export async function fly(flight: Flight, call: Call, read: Read, deck: FlightDeck): Promise<void> {
+export async function fly(flight: Flight, call: Call, read: Read, deck: Deck): Promise<void> {
   const asking = new Asking(flight, call, deck)
   try {
     await asking.run(read)
@@ -33,37 +30,52 @@ export async function fly(flight: Flight, call: Call, read: Read, deck: FlightDe
   }
 }
 
+/** The road of a flight that asks nobody: its load runs unleased, for its own caller. `turn`: one that it has already. */
+export async function flyAlone(flight: Flight, call: Call, deck: Deck, turn?: EndTurn): Promise<void> {
+  const asking = new Asking(flight, call, deck)
+  try {
+    await asking.runAlone(turn)
+  } catch (error) {
+    flight.land({ kind: 'failed', error, failure: true }, { kind: 'failed', error, cooldown: 0 })
+  } finally {
+    asking.disarm()
+  }
+}
+
 class Asking {
   readonly #flight: Flight
   readonly #call: Call
-  readonly #deck: FlightDeck
+  readonly #deck: Deck
   readonly #engine: Engine
   /** Armed before the acquire: a notice between its answer and our wait must not be lost. */
   readonly #waiter: Waiter | undefined
   #changes = 0
   #closed = false
+  #endTurn: EndTurn | undefined
+  #leaveQueue: (() => void) | undefined
 
-  constructor(flight: Flight, call: Call, deck: FlightDeck) {
+  constructor(flight: Flight, call: Call, deck: Deck) {
     this.#flight = flight
     this.#call = call
     this.#deck = deck
     this.#engine = deck.engine
     this.#waiter = flight.background ? undefined : deck.waiters.arm(call.key)
-    flight.onDeserted = () => this.#waiter?.wake()
+    flight.onDeserted = () => this.#stopWaiting()
     flight.cut = () => {
       this.#closed = true
-      this.#waiter?.wake()
+      this.#stopWaiting()
     }
   }
 
   disarm(): void {
+    this.#endTurn?.()
     if (this.#waiter !== undefined) this.#deck.waiters.disarm(this.#call.key, this.#waiter)
   }
 
   async run(first: Read): Promise<void> {
     let read = first
     for (;;) {
-      if (this.#closed) return this.#abandon('closed')
+      if (!(await this.#takeTurn())) return
       if (read.kind === 'away') return this.#withoutStore('read', read)
       const entry = read.kind === 'found' ? read.entry : undefined
       const answer = await this.#acquire(read)
@@ -76,6 +88,41 @@ class Asking {
     }
   }
 
+  async runAlone(turn: EndTurn | undefined): Promise<void> {
+    this.#endTurn = turn
+    if (!(await this.#takeTurn())) return
+    await loadUnleased(this.#flight, this.#call, 'unleased', undefined, this.#engine)
+  }
+
+  /**
+   * A turn to load comes before the lease: waiting for one with the lease in hand would keep the key from processes that have time for it.
+   * False when the flight has landed without one.
+   */
+  async #takeTurn(): Promise<boolean> {
+    const { admission, runtime } = this.#engine
+    if (this.#closed) return !this.#abandoned('closed')
+    this.#endTurn ??= this.#call.turnless === true ? NO_TURN : admission.turn()
+    if (this.#endTurn !== undefined) return true
+    if (this.#flight.background) return !this.#abandoned('busy')
+    this.#call.onWait?.()
+    this.#flight.follow(runtime.now())
+    this.#endTurn = await new Promise((resolve) => {
+      const leave = admission.queue(resolve)
+      this.#leaveQueue = () => {
+        leave()
+        resolve(undefined)
+      }
+    })
+    this.#leaveQueue = undefined
+    this.#flight.stopFollowing(runtime.now())
+    return this.#endTurn !== undefined || !this.#abandoned(this.#closed ? 'closed' : 'deserted')
+  }
+
+  #stopWaiting(): void {
+    this.#waiter?.wake()
+    this.#leaveQueue?.()
+  }
+
   #acquire(read: Exclude<Read, Away>): Promise<Acquire> {
     const { key, settings } = this.#call
     const seen = read.kind === 'found' ? read.entry.version : read.version
@@ -83,7 +130,8 @@ class Asking {
       duration: settings.leaseDuration,
       seen,
       wake: !this.#flight.background,
-      tags: false,
+      // A loader may name its tags as late as it likes, so the sequence is always noted.
+      tags: true,
     })
   }
 
@@ -134,6 +182,9 @@ class Asking {
     }
     if (this.#flight.deserted) return this.#abandoned('deserted')
     if (events.heard('follow')) events.emit('follow', { key: this.#call.key, remaining })
+    this.#call.onWait?.()
+    this.#endTurn?.()
+    this.#endTurn = undefined
     this.#flight.follow(runtime.now())
     const by = await this.#waiter.until(remaining)
     this.#flight.stopFollowing(runtime.now())

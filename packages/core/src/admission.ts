@@ -1,9 +1,28 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { ReentrantLoadError } from './errors.ts'
 
-/** Knows which loads the present code runs inside of, so that a load that would wait for itself is refused instead. */
+/** How much one process takes on; `Infinity`: no limit. */
+export interface AdmissionLimits {
+  readonly maxLoads: number
+  readonly maxWaiters: number
+  readonly maxWaitersPerKey: number
+}
+
+/** Gives a turn back; without effect when called again. */
+export type EndTurn = () => void
+
+/** Decides who may wait and who may load in this process, and refuses a load that would wait for itself. */
 export class Admission {
+  readonly #limits: AdmissionLimits
   readonly #chain = new AsyncLocalStorage<readonly string[]>()
+  /** Who waits for a turn, in the order of coming. */
+  readonly #queue = new Set<(turn: EndTurn) => void>()
+  #loads = 0
+  #waiters = 0
+
+  constructor(limits: AdmissionLimits) {
+    this.#limits = limits
+  }
 
   /** @throws ReentrantLoadError when the caller is, directly or not, the loader of `key`. */
   check(key: string): void {
@@ -12,8 +31,51 @@ export class Admission {
   }
 
   /** Runs a loader inside the chain of its caller; a background load has no caller that waits for it, so it begins a chain. */
-  enter<T>(key: string, background: boolean, loader: () => T): T {
+  enter<T>(keys: readonly string[], background: boolean, loader: () => T): T {
     const outer = background ? [] : (this.#chain.getStore() ?? [])
-    return this.#chain.run([...outer, key], loader)
+    return this.#chain.run([...outer, ...keys], loader)
+  }
+
+  /** Counts one more waiting call, unless this process, or the key with its `waiting` calls, has enough of them. */
+  startWaiting(waiting: number): boolean {
+    if (this.#waiters >= this.#limits.maxWaiters || waiting >= this.#limits.maxWaitersPerKey) return false
+    this.#waiters += 1
+    return true
+  }
+
+  stopWaiting(): void {
+    this.#waiters -= 1
+  }
+
+  /** A turn to load, where one is free. A load inside a load always gets one: its outer load could not end without it. */
+  turn(): EndTurn | undefined {
+    const nested = this.#chain.getStore() !== undefined
+    return nested || this.#loads < this.#limits.maxLoads ? this.#begin() : undefined
+  }
+
+  /** Calls `onTurn` with the next free turn, after all who came before. Returns how to leave the queue. */
+  queue(onTurn: (turn: EndTurn) => void): () => void {
+    this.#queue.add(onTurn)
+    return () => {
+      this.#queue.delete(onTurn)
+    }
+  }
+
+  #begin(): EndTurn {
+    this.#loads += 1
+    let over = false
+    return () => {
+      if (over) return
+      over = true
+      this.#loads -= 1
+      this.#next()
+    }
+  }
+
+  #next(): void {
+    const [first] = this.#queue
+    if (first === undefined || this.#loads >= this.#limits.maxLoads) return
+    this.#queue.delete(first)
+    first(this.#begin())
   }
 }

@@ -1,4 +1,5 @@
 import { deserialize, serialize } from 'node:v8'
+import { INVALID, objectRule, type OptionRule } from './option-check.ts'
 
 /** Turns a value into the bytes that a shared store keeps, and back. */
 export interface Codec<V = unknown> {
@@ -45,4 +46,16 @@ export const raw: Codec<Uint8Array> = {
     return value
   },
   decode: (bytes) => bytes,
+}
+
+/** What an option named `codec` takes. */
+export const codecRule: OptionRule<Codec> = {
+  accepted: 'json, structured, raw, or an object { id: 16–255, encode(value), decode(bytes) }',
+  parse(value, path) {
+    const codec = objectRule<Codec>('', 'encode', 'decode').parse(value, path)
+    if (codec === INVALID || !Number.isInteger(codec.id)) return INVALID
+    // Known by their ids: another copy of this package has objects of its own.
+    const ours = codec.id >= json.id && codec.id <= raw.id
+    return ours || (codec.id >= 16 && codec.id <= 255) ? codec : INVALID
+  },
 }

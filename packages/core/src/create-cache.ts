@@ -1,8 +1,10 @@
 import { Admission } from './admission.ts'
-import { type Cache, EngineCache } from './cache.ts'
+import type { Cache } from './cache.ts'
+import { EngineCache } from './engine-cache.ts'
 import { Events } from './events.ts'
 import type { CacheOptions } from './options.ts'
 import { doublingCooldown } from './policy/cooldown.ts'
+import { earlyRefresh } from './policy/early-refresh.ts'
 import { windowFreshness } from './policy/freshness.ts'
 import { cacheSetup } from './settings.ts'
 import { memoryStore } from './store/memory-store.ts'
@@ -13,14 +15,15 @@ import { memoryStore } from './store/memory-store.ts'
  * @throws InvalidOptionError for an option that is unknown or has a value it cannot have.
  */
 export function createCache(options?: CacheOptions): Cache {
-  const { settings, store, runtime } = cacheSetup(options)
+  const { settings, limits, store, runtime } = cacheSetup(options)
   const engine = {
     store: store ?? memoryStore({ runtime }),
     runtime,
     events: new Events(),
     freshness: windowFreshness,
     cooldown: doublingCooldown,
-    admission: new Admission(),
+    earlyRefresh: earlyRefresh(runtime.random),
+    admission: new Admission(limits),
   }
   return new EngineCache(engine, settings)
 }

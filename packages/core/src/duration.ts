@@ -20,12 +20,13 @@ export const BYTE_SIZE_FORM = "bytes as a number, or a text such as '512b', '64k
 export function parseDuration(value: unknown): number {
   if (typeof value === 'number') return value >= 0 ? value : Number.NaN
   if (typeof value !== 'string' || !DURATION.test(value)) return Number.NaN
-  return parse(value) ?? Number.NaN
+  // The library has no word for zero.
+  return Number.parseFloat(value) === 0 ? 0 : (parse(value) ?? Number.NaN)
 }
 
 /** The bytes of a size, or NaN when `value` is none. */
 export function parseByteSize(value: unknown): number {
-  if (typeof value === 'number') return value >= 0 ? value : Number.NaN
+  if (typeof value === 'number') return value >= 0 ? Math.round(value) : Number.NaN
   const match = typeof value === 'string' ? BYTE_SIZE.exec(value) : null
   return match === null ? Number.NaN : Math.round(Number(match[1]) * (BYTES[match[2] ?? ''] ?? Number.NaN))
 }

@@ -1,7 +1,7 @@
 import type { Admission } from './admission.ts'
 import type { Events } from './events.ts'
 import type { Loader } from './load.ts'
-import type { CooldownPolicy, FreshnessPolicy } from './policy/policy.ts'
+import type { CooldownPolicy, EarlyRefreshPolicy, FreshnessPolicy } from './policy/policy.ts'
 import type { Runtime } from './runtime.ts'
 import type { Settings } from './settings.ts'
 import type { Store } from './store/store.ts'
@@ -13,6 +13,7 @@ export interface Engine {
   readonly events: Events
   readonly freshness: FreshnessPolicy
   readonly cooldown: CooldownPolicy
+  readonly earlyRefresh: EarlyRefreshPolicy
   readonly admission: Admission
 }
 
@@ -21,4 +22,8 @@ export interface Call {
   readonly key: string
   readonly loader: Loader<unknown, never>
   readonly settings: Settings
+  /** The load is part of another one that has a turn. */
+  readonly turnless?: boolean
+  /** Told when the call begins to wait for somebody else's load. */
+  readonly onWait?: () => void
 }

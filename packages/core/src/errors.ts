@@ -7,6 +7,7 @@ export type ErrorCode =
   | 'CATTLEGRID_LOAD_FAILED'
   | 'CATTLEGRID_LOAD_TIMEOUT'
   | 'CATTLEGRID_WAIT_TIMEOUT'
+  | 'CATTLEGRID_TOO_MANY_WAITERS'
   | 'CATTLEGRID_STORE_AWAY'
   | 'CATTLEGRID_REENTRANT'
   | 'CATTLEGRID_LEASE_LOST'
@@ -94,6 +95,16 @@ export class LoadTimeoutError extends CattlegridError {
 export class WaitTimeoutError extends CattlegridError {
   constructor(key: string, timeout: number) {
     super('CATTLEGRID_WAIT_TIMEOUT', `No value of '${key}' arrived within waitTimeout (${timeout} ms).`)
+  }
+}
+
+/** As many calls wait in this process, or for this key, as may: one more is refused at once. */
+export class TooManyWaitersError extends CattlegridError {
+  constructor(key: string) {
+    super(
+      'CATTLEGRID_TOO_MANY_WAITERS',
+      `Too many calls wait for a load (here for '${key}'): see maxWaiters and maxWaitersPerKey.`,
+    )
   }
 }
 

@@ -33,8 +33,8 @@ export interface CacheEvents {
   cooling: { readonly key: string; readonly remaining: number }
   /** A waiting call gave up. */
   'wait-timeout': { readonly key: string; readonly waited: number }
-  /** `set`, `delete` or `expire` was executed. */
-  invalidate: { readonly key: string; readonly how: 'set' | 'delete' | 'expire' }
+  /** A `set` or an invalidation was executed; `key` holds the tags of `invalidateTags`, and `*` for `clear`. */
+  invalidate: { readonly key: string; readonly how: 'set' | 'delete' | 'expire' | 'tags' | 'clear' }
   /** The value could not be encoded or is too large: given to its callers, not stored. */
   'encode-failed': { readonly key: string; readonly error: unknown }
   /** What stands at the key is no entry of ours, or its codec failed: a plain miss. */
@@ -55,7 +55,7 @@ export type EventName = keyof CacheEvents
 export type Listener<E extends EventName> = (event: CacheEvents[E]) => void
 
 interface Subject {
-  readonly listeners: Set<(event: CacheEvents[EventName]) => void>
+  readonly listeners: Set<(event: CacheEvents[EventName]) => unknown>
   readonly channel: Channel
 }
 
@@ -65,9 +65,7 @@ export class Events {
 
   on<E extends EventName>(name: E, listener: Listener<E>): () => void {
     const { listeners } = this.#subject(name)
-    const own = (event: CacheEvents[EventName]): void => {
-      listener(event as CacheEvents[E])
-    }
+    const own = (event: CacheEvents[EventName]): unknown => listener(event as CacheEvents[E])
     listeners.add(own)
     return () => {
       listeners.delete(own)
@@ -85,11 +83,16 @@ export class Events {
     if (subject.channel.hasSubscribers) subject.channel.publish(event)
     for (const listener of subject.listeners) {
       try {
-        listener(event)
+        this.#watch(name, listener(event))
       } catch (error) {
         this.#observerFailed(name, error)
       }
     }
+  }
+
+  /** A listener that is an async function fails later, and no less harmlessly. */
+  #watch(name: EventName, answer: unknown): void {
+    if (answer instanceof Promise) answer.catch((error: unknown) => this.#observerFailed(name, error))
   }
 
   #observerFailed(event: EventName, error: unknown): void {

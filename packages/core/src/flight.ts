@@ -59,6 +59,11 @@ export class Flight {
     return this.#callers === 0
   }
 
+  /** How many calls wait for it. */
+  get callers(): number {
+    return this.#callers
+  }
+
   board(as: 'owner' | 'joiner'): Promise<Landing> {
     this.#callers += 1
     if (as === 'owner') return this.#owner.promise
@@ -104,11 +109,11 @@ export class Flight {
     this.#phase = 'committing'
   }
 
-  /** The result belongs to the owner alone: everybody else is released, and nobody joins. */
-  release(): void {
+  /** What comes is the owner's alone: everybody else is sent on, and nobody joins. */
+  release(kind: 'alone' | 'again'): void {
     this.detach()
-    this.#early.resolve({ kind: 'alone' })
-    this.#late.resolve({ kind: 'alone' })
+    this.#early.resolve({ kind })
+    this.#late.resolve({ kind })
   }
 
   /** The value is there for all who asked before its load began. */

@@ -1,4 +1,5 @@
-export type { Cache, ReadResult } from './cache.ts'
+export type { ManyLoad, ManyLoader } from './batch.ts'
+export type { Cache, Inspected, ReadResult } from './cache.ts'
 export { type Codec, json, type OpenCodec, raw, structured } from './codec.ts'
 export { createCache } from './create-cache.ts'
 export { type ByteSize, type Duration, duration } from './duration.ts'
@@ -17,11 +18,13 @@ export {
   LoadTimeoutError,
   ReentrantLoadError,
   StoreAwayError,
+  TooManyWaitersError,
   WaitTimeoutError,
 } from './errors.ts'
 export type { CacheEvents, EventName, Listener } from './events.ts'
 export type { Lease } from './lease/lease.ts'
 export type { Abandoned, KeepOptions, Load, Loader, Outcome, UncacheableOptions } from './load.ts'
+export type { Lookup } from './lookup.ts'
 export {
   booleanRule,
   byteSizeRule,
@@ -44,8 +47,10 @@ export type {
   CacheOptions,
   CallOptions,
   CloseOptions,
+  EarlyRefreshOptions,
   FailureCooldownOptions,
   GetOptions,
+  InvalidateOptions,
   LeaseOptions,
   LoadOptions,
   MemoryStoreOptions,
@@ -53,7 +58,6 @@ export type {
   SetOptions,
   WrapOptions,
 } from './options.ts'
-export type { Lookup } from './refresh.ts'
 export { type CancelTimer, type Runtime, systemRuntime } from './runtime.ts'
 export { memoryStore } from './store/memory-store.ts'
 export type {

@@ -1,3 +1,4 @@
+import { ABSENT } from './batch.ts'
 import type { Call, Engine } from './engine.ts'
 import type { Entry, NewEntry } from './entry.ts'
 import { type Failure, LeaseLostError } from './errors.ts'
@@ -32,11 +33,19 @@ export async function loadUnleased(
   engine: Engine,
 ): Promise<void> {
   const load = new RunningLoad(call, engine)
-  load.onUnshareable = () => flight.release()
+  load.onUnshareable = () => flight.release('alone')
   const { ended, took } = await runLoad(load, flight, call, false, stale, engine)
-  const outcome = unleasedOutcome(ended, why)
+  const absent = ended.kind === 'value' && ended.value === ABSENT
+  const outcome = absent ? landAbsent(flight) : unleasedOutcome(ended, why)
   flight.land(unleasedLanding(ended, call.settings), outcome)
   tell(engine, call.key, outcome, took)
+}
+
+function landAbsent(flight: Flight): Outcome {
+  const outcome: Outcome = { kind: 'abandoned', why: 'absent' }
+  flight.release('again')
+  flight.land({ kind: 'loaded', value: ABSENT, freshFor: 0 }, outcome)
+  return outcome
 }
 
 function unleasedOutcome(ended: Ended, why: 'unleased' | 'away'): Outcome {
@@ -92,9 +101,21 @@ class Leader {
     const stopRenewals = keepAlive(this.#lease, hold, this.#engine, (why) => this.#leaseLost(why))
     const { ended, took } = await runLoad(this.#load, this.#flight, this.#call, true, stale, this.#engine)
     stopRenewals()
-    const outcome =
-      ended.kind === 'value' ? await this.#offer(ended.value, took) : await this.#fail(ended.error, ended.kind)
+    const outcome = await this.#conclude(ended, took)
     tell(this.#engine, this.#call.key, outcome, took)
+  }
+
+  #conclude(ended: Ended, took: number): Promise<Outcome> {
+    if (ended.kind !== 'value') return this.#fail(ended.error, ended.kind)
+    return ended.value === ABSENT ? this.#absent() : this.#offer(ended.value, took)
+  }
+
+  /** The batch brought nothing for this key: whoever else wants it asks for it anew. */
+  async #absent(): Promise<Outcome> {
+    const releasing = this.#release({ kind: 'handover' })
+    const outcome = landAbsent(this.#flight)
+    await releasing
+    return outcome
   }
 
   #leaseLost(why: string): void {
@@ -104,7 +125,7 @@ class Leader {
 
   /** All others are released at once, here and elsewhere: the result will never be theirs, so they must not wait for it. */
   #unshareable(mark: UncacheableMark): void {
-    this.#flight.release()
+    this.#flight.release('alone')
     this.#releasing ??= this.#release({ kind: 'uncacheable', ...mark })
   }
 
@@ -188,8 +209,8 @@ class Leader {
 /** `ttl` shortened by the jitter; the stale windows then count from the shortened expiry. */
 export function newEntry(value: unknown, loadTime: number, settings: Settings, random: number): NewEntry {
   const ttl = Math.max(1, requireTtl(settings) * (1 - settings.jitter * random))
-  const { staleWhileRevalidate, staleIfError } = settings
-  return { value, ttl, staleWhileRevalidate, staleIfError, loadTime, tags: [] }
+  const { staleWhileRevalidate, staleIfError, tags } = settings
+  return { value, ttl, staleWhileRevalidate, staleIfError, loadTime, tags }
 }
 
 /** A predicate that throws itself says nothing of value: the error then counts as a failure. */

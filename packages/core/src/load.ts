@@ -22,6 +22,8 @@ export interface KeepOptions {
   readonly staleWhileRevalidate?: Duration | undefined
   /** After `ttl`, served when a load fails or is slow. Default: the call's. */
   readonly staleIfError?: Duration | undefined
+  /** What `invalidateTags` finds the entry by; named here as safely as before the load. Default: the call's. */
+  readonly tags?: readonly string[] | undefined
 }
 
 export interface UncacheableOptions {
@@ -47,6 +49,7 @@ export type Outcome =
 
 /**
  * `held`: another flight leads. `cooling`: the last load failed. `changed`: somebody else's value was there first. `unleased`: the load ran
- * without a lease. `away`: the store did not answer. `deserted`: every caller left before the load began. `closed`: the cache was closed.
+ * without a lease. `away`: the store did not answer. `deserted`: every caller left before the load began. `closed`: the cache was closed. `busy`: a refresh
+ * behind a stale value found `maxLoads` loads running. `absent`: a batch did not bring this key.
  */
-export type Abandoned = 'held' | 'cooling' | 'changed' | 'unleased' | 'away' | 'deserted' | 'closed'
+export type Abandoned = 'held' | 'cooling' | 'changed' | 'unleased' | 'away' | 'deserted' | 'closed' | 'busy' | 'absent'

@@ -5,7 +5,8 @@ import { InvalidOptionError } from './errors.ts'
 /** Returns what the option means (ms, bytes, itself), or `INVALID` when the value is none it can have. */
 export interface OptionRule<T> {
   readonly accepted: string
-  parse(value: unknown): T | typeof INVALID
+  /** `path`: the option's full name, for errors of what stands inside it. */
+  parse(value: unknown, path?: string): T | typeof INVALID
 }
 
 /** A rule's word for "not this". */
@@ -38,7 +39,7 @@ export function checkOptions<R extends OptionRules<object>>(owner: string, optio
 }
 
 function parseOption(path: string, value: unknown, rule: OptionRule<unknown> | undefined): unknown {
-  const result = rule?.parse(value)
+  const result = rule?.parse(value, path)
   if (rule === undefined || result === INVALID) throw new InvalidOptionError(path, value, rule?.accepted ?? 'nothing')
   return result
 }
@@ -112,14 +113,18 @@ export function objectRule<T extends object>(
 
 /** The option may also be `false`: off. */
 export function orFalse<T>(rule: OptionRule<T>): OptionRule<T | false> {
-  return { accepted: `${rule.accepted}, or false`, parse: (value) => (value === false ? false : rule.parse(value)) }
+  return {
+    accepted: `${rule.accepted}, or false`,
+    parse: (value, path) => (value === false ? false : rule.parse(value, path)),
+  }
 }
 
 /** Options inside an option: the nested rules name the full path in their errors. */
-export function nestedRule<R extends OptionRules<object>>(owner: string, rules: R): OptionRule<Parsed<R>> {
+export function nestedRule<R extends OptionRules<object>>(rules: R): OptionRule<Parsed<R>> {
   return {
     accepted: `an object with ${Object.keys(rules).join(', ')}`,
-    parse: (value) => checkOptions(owner, value, rules),
+    parse: (value, path) =>
+      typeof value === 'object' && value !== null ? checkOptions(path ?? 'options', value, rules) : INVALID,
   }
 }
 

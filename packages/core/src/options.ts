@@ -19,6 +19,14 @@ export interface FailureCooldownOptions {
   readonly max?: Duration | undefined
 }
 
+/** When a fresh value is refreshed ahead of its expiry: one of the two. */
+export interface EarlyRefreshOptions {
+  /** Scales the random moment: 1 suits most, more is earlier. Default: 1. */
+  readonly beta?: number | undefined
+  /** A fixed time before the expiry, instead of a random one. Default: none. */
+  readonly before?: Duration | undefined
+}
+
 /** What the cache and a single call both may set; a call's word comes first. */
 export interface LoadOptions {
   /** Fresh for. No default: the cache or the call must give it. */
@@ -31,6 +39,10 @@ export interface LoadOptions {
   readonly loadTimeout?: Duration | undefined
   /** The time a call may spend as a follower, over all re-elections; then a stale value of any allowed window, else `WaitTimeoutError`. Default: `'10s'`. */
   readonly waitTimeout?: Duration | undefined
+  /** What the end of `waitTimeout` means without a stale value: an error, or a load of the caller's own that is stored nowhere, while `maxLoads` has room. Default: `'error'`. */
+  readonly onWaitTimeout?: 'error' | 'load' | undefined
+  /** Refreshes behind a value that is still fresh: at a random moment before its expiry, the earlier the longer its load took (`beta`, usually 1), or always `before` it. Default: false. */
+  readonly earlyRefresh?: EarlyRefreshOptions | false | undefined
   /** The lease of a load. Default: 5 s, renewed up to `loadTimeout` + 5 s. */
   readonly lease?: LeaseOptions | undefined
   /** The pause after a failed load, for the whole fleet. Default: 100 ms, doubling up to 5 s. */
@@ -49,11 +61,17 @@ export interface CacheOptions extends LoadOptions {
   readonly staleWhileRevalidate?: Duration | undefined
   /** After `ttl`: served when the load fails, times out, is slow, or the key is cooling. Default: 0. */
   readonly staleIfError?: Duration | undefined
+  /** Loads at once in this process; one more waits its turn inside its `waitTimeout`, one behind a stale value is left out. A load inside a load never waits. Default: no limit. */
+  readonly maxLoads?: number | undefined
+  /** Calls that wait for a load in this process; one more is refused at once, or served a stale value if it may be. Default: 10,000. */
+  readonly maxWaiters?: number | undefined
+  /** Calls that wait for one key in this process. Default: a quarter of `maxWaiters`. */
+  readonly maxWaitersPerKey?: number | undefined
   /** Time, timers, randomness and tokens: for tests. Default: the process's own. */
   readonly runtime?: Runtime | undefined
 }
 
-/** Options of `getOrSet`, `lookup` and `wrap`. A call may be stricter than an entry's own windows, never laxer. */
+/** Options of `getOrSet`, `lookup`, `refresh` and `wrap`. A call may be stricter than an entry's own windows, never laxer. */
 export interface CallOptions<V = unknown> extends LoadOptions {
   /** How this key's value becomes bytes. Default: the cache's. */
   readonly codec?: Codec<NoInfer<V>> | undefined
@@ -61,6 +79,8 @@ export interface CallOptions<V = unknown> extends LoadOptions {
   readonly staleWhileRevalidate?: Duration | false | undefined
   /** The window that this call's load commits with; `false`: this call accepts no such value. Default: the cache's. */
   readonly staleIfError?: Duration | false | undefined
+  /** What `invalidateTags` finds the entry by: at most 100, of 1 to 256 characters each. Default: none. */
+  readonly tags?: readonly string[] | undefined
   /** An older entry is not good enough for this call. Default: no limit. */
   readonly maxAge?: Duration | undefined
   /** Ends this caller's wait, not the load that others wait for. Default: none. */
@@ -77,8 +97,16 @@ export interface SetOptions<V = unknown> {
   readonly staleIfError?: Duration | undefined
   /** Shortens `ttl` at random by up to this fraction. Default: the cache's. */
   readonly jitter?: number | undefined
+  /** What `invalidateTags` finds the entry by. Default: none. */
+  readonly tags?: readonly string[] | undefined
   /** How this key's value becomes bytes. Default: the cache's. */
   readonly codec?: Codec<NoInfer<V>> | undefined
+}
+
+/** Options of `delete` and `expire`. */
+export interface InvalidateOptions {
+  /** For this long loads run but nothing is stored: for sources whose replicas lag behind. Default: 0. */
+  readonly holdOff?: Duration | undefined
 }
 
 /** Options of `get`. */

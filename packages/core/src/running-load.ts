@@ -3,7 +3,8 @@ import type { Call, Engine } from './engine.ts'
 import type { Entry } from './entry.ts'
 import { LoadTimeoutError } from './errors.ts'
 import type { KeepOptions, Load, UncacheableOptions } from './load.ts'
-import { keptWindows, type Settings, uncacheableMark } from './settings.ts'
+import { booleanRule, checkOptions, durationRule, type OptionRules } from './option-check.ts'
+import { kept, type Settings } from './settings.ts'
 
 /** How a loader ended: what it returned, or why it did not. */
 export type Ended =
@@ -16,6 +17,11 @@ export interface UncacheableMark {
   readonly for: number
   readonly share: boolean
 }
+
+/** How long a key stays uncacheable unless the loader says otherwise, ms. */
+const UNCACHEABLE_FOR = 10_000
+
+const uncacheableRules = { for: durationRule(1), share: booleanRule } satisfies OptionRules<UncacheableOptions>
 
 /** One run of a loader: its time-out, its signal, and what it decides about its result. */
 export class RunningLoad {
@@ -62,7 +68,7 @@ export class RunningLoad {
     const cancelTimeout = runtime.schedule(() => this.#timeOut(), settings.loadTimeout)
     const load = this.#describe(stale, background)
     new Promise((resolve) => {
-      resolve(admission.enter(key, background, () => loader(load)))
+      resolve(admission.enter([key], background, () => loader(load)))
     }).then(
       (value) => this.#end({ kind: 'value', value }),
       (error: unknown) => this.#end({ kind: 'error', error }),
@@ -96,15 +102,15 @@ export class RunningLoad {
   }
 
   #keep(options: KeepOptions): void {
-    if (!this.#over) this.#settings = keptWindows(this.#settings, options)
+    if (!this.#over) this.#settings = kept(this.#settings, options)
   }
 
   #uncacheable(options: UncacheableOptions | undefined): void {
     if (this.#over) return
-    const mark = uncacheableMark(options)
+    const mark = checkOptions('load.uncacheable', options, uncacheableRules)
     // What was kept from the others once stays so: they have already been sent on.
-    const share = mark.share && this.#mark?.share !== false
-    this.#mark = { for: mark.for, share }
+    const share = mark.share !== false && this.#mark?.share !== false
+    this.#mark = { for: mark.for ?? UNCACHEABLE_FOR, share }
     if (!share) this.onUnshareable?.(this.#mark)
   }
 }

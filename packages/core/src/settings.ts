@@ -1,15 +1,18 @@
-import { type Codec, json } from './codec.ts'
+import type { Cache } from './cache.ts'
+import { type Codec, codecRule, json } from './codec.ts'
+import type { AdmissionLimits } from './admission.ts'
 import { InvalidOptionError } from './errors.ts'
-import type { KeepOptions, UncacheableOptions } from './load.ts'
+import type { KeepOptions } from './load.ts'
 import {
-  booleanRule,
   checkOptions,
+  countRule,
   durationRule,
   fractionRule,
   functionRule,
   INVALID,
   nestedRule,
   objectRule,
+  oneOfRule,
   type OptionRule,
   type OptionRules,
   orFalse,
@@ -18,15 +21,15 @@ import {
 import type {
   CacheOptions,
   CallOptions,
-  CloseOptions,
+  EarlyRefreshOptions,
   FailureCooldownOptions,
-  GetOptions,
   LeaseOptions,
   LoadOptions,
-  ReadOptions,
   SetOptions,
+  WrapOptions,
 } from './options.ts'
-import type { CooldownLimits, Strictness } from './policy/policy.ts'
+import type { CooldownLimits, EarlyRefresh, Strictness } from './policy/policy.ts'
+import { tagsRule } from './tags.ts'
 import { type Runtime, runtimeRule, systemRuntime } from './runtime.ts'
 import type { Store } from './store/store.ts'
 
@@ -45,32 +48,33 @@ export interface Settings extends Strictness {
   readonly isFailure: (error: unknown) => boolean
   readonly codec: Codec
   readonly signal: AbortSignal | undefined
+  readonly onWaitTimeout: 'error' | 'load'
+  /** Whether the cache has a finite `maxLoads`. */
+  readonly boundedLoads: boolean
+  readonly earlyRefresh: EarlyRefresh | undefined
+  readonly tags: readonly string[]
 }
 
 /** The stale windows travel as 32-bit milliseconds: 49 days. */
 const LONGEST_WINDOW = 2 ** 32 - 1
 
-const codecRule: OptionRule<Codec> = {
-  accepted: 'json, structured, raw, or an object { id: 16–255, encode(value), decode(bytes) }',
-  parse(value) {
-    const codec = objectRule<Codec>('', 'encode', 'decode').parse(value)
-    return codec !== INVALID && Number.isInteger(codec.id) && codec.id >= 1 && codec.id <= 255 ? codec : INVALID
-  },
-}
 const storeRule = objectRule<Store>(
   'a store, such as memoryStore() or redisStore({ client })',
-  'peek',
-  'read',
-  'acquire',
-  'commit',
-  'watch',
+  ...(['peek', 'read', 'acquire', 'renew', 'commit', 'release', 'put', 'invalidate', 'invalidateTags'] as const),
+  ...(['clear', 'inspect', 'watch', 'close'] as const),
 )
 const signalRule = objectRule<AbortSignal>('an AbortSignal', 'addEventListener', 'throwIfAborted')
 const ttlRule = durationRule(1)
 const windowRule = durationRule(0, LONGEST_WINDOW)
+const positiveRule: OptionRule<number> = {
+  accepted: 'a number above 0',
+  parse: (value) => (typeof value === 'number' && value > 0 && value !== Infinity ? value : INVALID),
+}
 
 const leaseRules = { duration: durationRule(10), maxHold: durationRule(10) } satisfies OptionRules<LeaseOptions>
 const cooldownRules = { min: durationRule(1), max: durationRule(1) } satisfies OptionRules<FailureCooldownOptions>
+
+const earlyRules = { beta: positiveRule, before: durationRule(1) } satisfies OptionRules<EarlyRefreshOptions>
 
 const loadRules = {
   ttl: ttlRule,
@@ -78,9 +82,11 @@ const loadRules = {
   jitter: fractionRule,
   loadTimeout: durationRule(1),
   waitTimeout: durationRule(0),
-  lease: nestedRule('lease', leaseRules),
-  failureCooldown: nestedRule('failureCooldown', cooldownRules),
+  lease: nestedRule(leaseRules),
+  failureCooldown: nestedRule(cooldownRules),
   isFailure: functionRule<(error: unknown) => boolean>('a function (error) => boolean'),
+  onWaitTimeout: oneOfRule('error', 'load'),
+  earlyRefresh: orFalse(nestedRule(earlyRules)),
 } satisfies OptionRules<LoadOptions>
 
 const cacheRules = {
@@ -89,6 +95,9 @@ const cacheRules = {
   codec: codecRule,
   staleWhileRevalidate: windowRule,
   staleIfError: windowRule,
+  maxLoads: countRule(1),
+  maxWaiters: countRule(1),
+  maxWaitersPerKey: countRule(1),
   runtime: runtimeRule,
 } satisfies OptionRules<CacheOptions>
 
@@ -97,26 +106,36 @@ const callRules = {
   codec: codecRule,
   staleWhileRevalidate: orFalse(windowRule),
   staleIfError: orFalse(windowRule),
+  tags: tagsRule,
   maxAge: durationRule(0),
   signal: signalRule,
 } satisfies OptionRules<CallOptions>
+
+const wrapRules = {
+  ...callRules,
+  key: functionRule<(...args: never[]) => string>('a function (...args) => string'),
+} satisfies OptionRules<WrapOptions<(...args: never[]) => unknown>>
+
+const cacheRule: OptionRule<object> = {
+  accepted: 'a cache, or a function (self) => cache',
+  parse: (value) => (typeof value === 'function' ? value : objectRule<Pick<Cache, 'wrap'>>('', 'wrap').parse(value)),
+}
 
 const setRules = {
   ttl: ttlRule,
   staleWhileRevalidate: windowRule,
   staleIfError: windowRule,
   jitter: fractionRule,
+  tags: tagsRule,
   codec: codecRule,
 } satisfies OptionRules<SetOptions>
-const getRules = { stale: booleanRule, codec: codecRule } satisfies OptionRules<GetOptions>
-const readRules = { codec: codecRule } satisfies OptionRules<ReadOptions>
-const closeRules = { drain: durationRule(0) } satisfies OptionRules<CloseOptions>
 const keepRules = {
   ttl: ttlRule,
   staleWhileRevalidate: windowRule,
   staleIfError: windowRule,
+  tags: tagsRule,
 } satisfies OptionRules<KeepOptions>
-const uncacheableRules = { for: durationRule(1), share: booleanRule } satisfies OptionRules<UncacheableOptions>
+
 const DEFAULTS: Settings = {
   ttl: undefined,
   staleWhileRevalidate: 0,
@@ -131,6 +150,10 @@ const DEFAULTS: Settings = {
   isFailure: () => true,
   codec: json,
   signal: undefined,
+  onWaitTimeout: 'error',
+  boundedLoads: false,
+  earlyRefresh: undefined,
+  tags: [],
   maxAge: Infinity,
   allowStaleWhileRevalidate: true,
   allowStaleIfError: true,
@@ -139,23 +162,46 @@ const DEFAULTS: Settings = {
 /** What `createCache` is built from. */
 export interface CacheSetup {
   readonly settings: Settings
+  readonly limits: AdmissionLimits
   readonly store: Store | undefined
   readonly runtime: Runtime
 }
 
 export function cacheSetup(options: CacheOptions | undefined): CacheSetup {
   const parsed = checkOptions('createCache', options, cacheRules)
-  return {
-    settings: settle(DEFAULTS, parsed, 'createCache'),
-    store: parsed.store,
-    runtime: parsed.runtime ?? systemRuntime,
-  }
+  const { store, runtime = systemRuntime, maxLoads = Infinity, maxWaiters = 10_000, maxWaitersPerKey } = parsed
+  const settings = settle({ ...DEFAULTS, boundedLoads: maxLoads !== Infinity }, parsed, 'createCache')
+  const limits = { maxLoads, maxWaiters, maxWaitersPerKey: maxWaitersPerKey ?? Math.ceil(maxWaiters / 4) }
+  return { settings, limits, store, runtime }
 }
 
 /** The settings of one call; the cache's own, untouched, where the call brings no options. */
 export function callSettings(base: Settings, options: object | undefined, owner: string): Settings {
-  if (options === undefined) return base
-  const parsed = checkOptions(owner, options, callRules)
+  return options === undefined ? base : strict(base, checkOptions(owner, options, callRules), owner)
+}
+
+/** The key function and the settings of a wrapped function, checked once. */
+export interface WrapSettings {
+  readonly key: (...args: never[]) => string
+  readonly settings: Settings
+}
+
+export function wrapSettings(base: Settings, options: object | undefined, owner: string): WrapSettings {
+  const { key, ...given } = checkOptions(owner, options ?? {}, wrapRules)
+  if (key === undefined) throw new InvalidOptionError(`${owner}.key`, key, wrapRules.key.accepted)
+  const settings = strict(base, given, owner)
+  requireTtl(settings)
+  return { key, settings }
+}
+
+/** Checks what a decorator was given, when its class is defined and its cache not yet known. */
+export function checkMethodOptions(options: object | undefined): void {
+  const { key, cache } = checkOptions('cachedMethod', options ?? {}, { ...wrapRules, cache: cacheRule })
+  if (cache === undefined) throw new InvalidOptionError('cachedMethod.cache', cache, cacheRule.accepted)
+  if (key === undefined) throw new InvalidOptionError('cachedMethod.key', key, wrapRules.key.accepted)
+}
+
+function strict(base: Settings, parsed: Parsed<typeof callRules>, owner: string): Settings {
   return {
     ...settle(base, parsed, owner),
     maxAge: parsed.maxAge ?? base.maxAge,
@@ -165,52 +211,14 @@ export function callSettings(base: Settings, options: object | undefined, owner:
   }
 }
 
-/** The key function and the settings of a wrapped function, checked once. */
-export function wrapSettings<K>(
-  base: Settings,
-  options: { readonly key: K },
-): { readonly key: K; readonly settings: Settings } {
-  const { key, ...rest } = options
-  if (typeof key !== 'function') throw new InvalidOptionError('wrap.key', key, 'a function (...args) => string')
-  const settings = callSettings(base, rest, 'wrap')
-  requireTtl(settings)
-  return { key, settings }
-}
-
 /** The settings that a `set` writes with. */
 export function setSettings(base: Settings, options: object | undefined): Settings {
   return options === undefined ? base : settle(base, checkOptions('set', options, setRules), 'set')
 }
 
-export function getSettings(
-  base: Settings,
-  options: object | undefined,
-): { readonly codec: Codec; readonly stale: boolean } {
-  const parsed = checkOptions('get', options, getRules)
-  return { codec: parsed.codec ?? base.codec, stale: parsed.stale ?? false }
-}
-
-export function readCodec(base: Settings, options: object | undefined): Codec {
-  return checkOptions('read', options, readRules).codec ?? base.codec
-}
-
-/** How long `close` lets running loads end, ms. */
-export function drainTime(options: CloseOptions | undefined): number {
-  return checkOptions('close', options, closeRules).drain ?? 5000
-}
-
-/** The windows that a result is kept with: the call's, but for what its loader decided. */
-export function keptWindows(settings: Settings, options: KeepOptions): Settings {
+/** The windows and tags that a result is kept with: the call's, but for what its loader decided. */
+export function kept(settings: Settings, options: KeepOptions): Settings {
   return settle(settings, checkOptions('load.keep', options, keepRules), 'load.keep')
-}
-
-/** What a loader's `uncacheable()` means: for 10 s, and shared, unless it says otherwise. */
-export function uncacheableMark(options: UncacheableOptions | undefined): {
-  readonly for: number
-  readonly share: boolean
-} {
-  const parsed = checkOptions('load.uncacheable', options, uncacheableRules)
-  return { for: parsed.for ?? 10_000, share: parsed.share ?? true }
 }
 
 /** `ttl`, or an error that says where to give it. */
@@ -240,9 +248,19 @@ function settle(base: Settings, given: Given, owner: string): Settings {
     },
     isFailure: given.isFailure ?? base.isFailure,
     codec: given.codec ?? base.codec,
+    onWaitTimeout: given.onWaitTimeout ?? base.onWaitTimeout,
+    earlyRefresh: earlyOf(given.earlyRefresh, base.earlyRefresh),
+    tags: given.tags ?? base.tags,
   }
   checkPairs(settings, given, owner)
   return settings
+}
+
+/** `before` is a fixed moment, and beats `beta`. */
+function earlyOf(given: Given['earlyRefresh'], base: EarlyRefresh | undefined): EarlyRefresh | undefined {
+  if (given === undefined) return base
+  if (given === false) return undefined
+  return given.before === undefined ? { beta: given.beta ?? 1 } : { before: given.before }
 }
 
 /** `false` makes a call strict about what it reads; what it commits keeps the cache's window. */
@@ -250,19 +268,28 @@ function windowOf(given: number | false | undefined, base: number): number {
   return typeof given === 'number' ? given : base
 }
 
-function checkPairs({ maxHold, leaseDuration, cooldown }: Settings, given: Given, owner: string): void {
+function checkPairs(settings: Settings, given: Given, owner: string): void {
+  const { maxHold, leaseDuration, cooldown, onWaitTimeout, boundedLoads } = settings
+  if (onWaitTimeout === 'load' && !boundedLoads) {
+    throw new InvalidOptionError(`${owner}.onWaitTimeout`, onWaitTimeout, "'error', or 'load' in a cache with maxLoads")
+  }
+  const { lease, failureCooldown } = given
   if (maxHold !== undefined && maxHold < leaseDuration) {
-    throw new InvalidOptionError(
-      `${owner}.lease.maxHold`,
-      given.lease?.maxHold,
-      `at least lease.duration (${leaseDuration} ms)`,
-    )
+    throw lease?.maxHold === undefined
+      ? new InvalidOptionError(`${owner}.lease.duration`, lease?.duration, `at most lease.maxHold (${maxHold} ms)`)
+      : new InvalidOptionError(`${owner}.lease.maxHold`, lease.maxHold, `at least lease.duration (${leaseDuration} ms)`)
   }
   if (cooldown.max < cooldown.min) {
-    throw new InvalidOptionError(
-      `${owner}.failureCooldown.max`,
-      given.failureCooldown?.max,
-      `at least failureCooldown.min (${cooldown.min} ms)`,
-    )
+    throw failureCooldown?.max === undefined
+      ? new InvalidOptionError(
+          `${owner}.failureCooldown.min`,
+          cooldown.min,
+          `at most failureCooldown.max (${cooldown.max} ms)`,
+        )
+      : new InvalidOptionError(
+          `${owner}.failureCooldown.max`,
+          cooldown.max,
+          `at least failureCooldown.min (${cooldown.min} ms)`,
+        )
   }
 }

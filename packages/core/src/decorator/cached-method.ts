@@ -1,6 +1,7 @@
 import type { Cache } from '../cache.ts'
 import { InvalidOptionError } from '../errors.ts'
 import type { CallOptions } from '../options.ts'
+import { checkMethodOptions } from '../settings.ts'
 
 type Method = (...args: never[]) => unknown
 
@@ -29,42 +30,45 @@ interface MethodDecorator<A extends readonly unknown[]> {
 export function cachedMethod<A extends readonly unknown[], V = unknown>(
   options: CachedMethodOptions<A, V>,
 ): MethodDecorator<A> {
+  checkMethodOptions(options)
   const { cache, ...callOptions } = options
-  if (typeof cache !== 'function' && typeof cache?.wrap !== 'function') {
-    throw new InvalidOptionError('cachedMethod.cache', cache, 'a cache, or a function (self) => cache')
+  const cacheOf = (self: unknown): Cache => {
+    const found: Cache | undefined = typeof cache === 'function' ? cache(self as never) : cache
+    if (typeof found?.wrap === 'function') return found
+    throw new InvalidOptionError('cachedMethod.cache', found, 'a function (self) => cache that returns a cache')
   }
-  if (typeof options.key !== 'function') {
-    throw new InvalidOptionError('cachedMethod.key', options.key, 'a function (...args) => string')
-  }
-  const cacheOf = (self: unknown): Cache => (typeof cache === 'function' ? cache(self as never) : cache)
   return decorate((method) => cached(method, cacheOf, callOptions)) as MethodDecorator<A>
 }
 
+type Standard = [method: Method, context: { readonly kind: string; readonly name: string | symbol }]
+type Legacy = [target: object, name: string | symbol, descriptor?: PropertyDescriptor]
+
+/** Both proposals hand over the method; the older one inside a descriptor that is to be changed. */
 function decorate(replace: (method: Method) => Method): unknown {
-  return (
-    ...args: [Method, { kind: string; name: string | symbol }] | [object, string | symbol, PropertyDescriptor]
-  ) => {
-    if (args.length === 3) {
-      args[2].value = replace(args[2].value as Method)
-      return undefined
-    }
-    const [method, { kind, name }] = args
-    if (kind !== 'method') throw new InvalidOptionError(`@cachedMethod on ${String(name)}`, kind, 'a method')
-    return replace(method)
+  return (...args: Standard | Legacy) => {
+    const [first, second, descriptor] = args as [...Standard, PropertyDescriptor?] | Legacy
+    const standard = typeof second === 'object'
+    const method: unknown = standard ? first : descriptor?.value
+    const kind = standard ? second.kind : typeof method === 'function' ? 'method' : 'field or accessor'
+    if (kind !== 'method')
+      throw new InvalidOptionError(`@cachedMethod on ${String(standard ? second.name : second)}`, kind, 'a method')
+    if (standard) return replace(method as Method)
+    if (descriptor !== undefined) descriptor.value = replace(method as Method)
+    return undefined
   }
 }
 
 /** Wraps the method once per cache, so that its options are checked once and not per call. */
 function cached(method: Method, cacheOf: (self: unknown) => Cache, options: object): Method {
   const wrapped = new WeakMap<Cache, Method>()
-  const replacement = function (this: unknown, ...args: never[]): unknown {
-    const cache = cacheOf(this)
-    let call = wrapped.get(cache)
-    if (call === undefined) {
-      call = cache.wrap(method, options as never)
-      wrapped.set(cache, call)
-    }
-    return Reflect.apply(call, this, args)
+  const callOf = (self: unknown): Method => {
+    const cache = cacheOf(self)
+    const call = wrapped.get(cache) ?? cache.wrap(method, options as never)
+    wrapped.set(cache, call)
+    return call
+  }
+  const replacement = async function (this: unknown, ...args: never[]): Promise<unknown> {
+    return await Reflect.apply(callOf(this), this, args)
   }
   return Object.defineProperties(replacement, {
     name: { value: method.name, configurable: true },

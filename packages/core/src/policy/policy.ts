@@ -25,3 +25,11 @@ export interface CooldownLimits {
   readonly min: number
   readonly max: number
 }
+
+/** `beta`: at a random moment that lies the earlier the longer the load takes; `before`: this long before freshness ends, ms. */
+export type EarlyRefresh = { readonly beta: number } | { readonly before: number }
+
+export interface EarlyRefreshPolicy {
+  /** Whether a fresh entry is to be refreshed behind already; the lease decides who does it. */
+  due(key: string, entry: Entry, now: number, early: EarlyRefresh): boolean
+}

@@ -1,0 +1,110 @@
+import type { Admission } from './admission.ts'
+import type { KeepOptions, Load, Loader, UncacheableOptions } from './load.ts'
+
+/** What the loader of many keys is told, and how it decides about each result. */
+export interface ManyLoad {
+  /** Aborts when every load of the batch is to stop. */
+  readonly signal: AbortSignal
+  /** Decides for the result of one key. */
+  keep(key: string, options: KeepOptions): void
+  /** The result of one key is not stored. */
+  uncacheable(key: string, options?: UncacheableOptions): void
+}
+
+/** Produces the values of the keys that are missing; a key that the answer leaves out is not stored. */
+export type ManyLoader<V> = (
+  missing: readonly string[],
+  load: ManyLoad,
+) => ReadonlyMap<string, V> | Promise<ReadonlyMap<string, V>>
+
+/** What the loader of one key of a batch returns when the batch brought nothing for it. */
+export const ABSENT: unique symbol = Symbol('absent')
+
+/**
+ * One loader call for all keys that this process leads. Each key goes its own road; the batch begins once every one of them either leads
+ * or is known to wait for somebody else. A key that is re-elected later makes a call of its own.
+ */
+export class Batch {
+  readonly #loader: ManyLoader<unknown>
+  readonly #admission: Admission
+  readonly #undecided: Set<string>
+  #group: Group = new Group()
+
+  constructor(keys: Iterable<string>, loader: ManyLoader<unknown>, admission: Admission) {
+    this.#undecided = new Set(keys)
+    this.#loader = loader
+    this.#admission = admission
+  }
+
+  /** The loader of one of the keys. */
+  loaderOf(key: string): Loader<unknown, never> {
+    return async (load) => {
+      const group = this.#group
+      group.loads.set(key, load)
+      this.decide(key)
+      const values = await group.values
+      return values.has(key) ? values.get(key) : ABSENT
+    }
+  }
+
+  /** The key leads, waits, or has its answer: the batch need not wait for it. */
+  decide(key: string): void {
+    this.#undecided.delete(key)
+    if (this.#undecided.size > 0 || this.#group.loads.size === 0) return
+    const group = this.#group
+    this.#group = new Group()
+    void this.#run(group)
+  }
+
+  async #run(group: Group): Promise<void> {
+    const keys = [...group.loads.keys()]
+    const turn =
+      this.#admission.turn() ?? (await new Promise<() => void>((resolve) => void this.#admission.queue(resolve)))
+    try {
+      group.resolve(await this.#admission.enter(keys, false, () => this.#loader(keys, group)))
+    } catch (error) {
+      group.reject(error)
+    } finally {
+      turn()
+    }
+  }
+}
+
+/** The keys of one loader call. */
+class Group implements ManyLoad {
+  readonly loads = new Map<string, Load<never>>()
+  readonly values: Promise<ReadonlyMap<string, unknown>>
+  resolve!: (values: ReadonlyMap<string, unknown>) => void
+  reject!: (error: unknown) => void
+  #abort: AbortController | undefined
+
+  constructor() {
+    this.values = new Promise((resolve, reject) => {
+      this.resolve = resolve
+      this.reject = reject
+    })
+  }
+
+  get signal(): AbortSignal {
+    this.#abort ??= this.#watch(new AbortController())
+    return this.#abort.signal
+  }
+
+  keep(key: string, options: KeepOptions): void {
+    this.loads.get(key)?.keep(options)
+  }
+
+  uncacheable(key: string, options?: UncacheableOptions): void {
+    this.loads.get(key)?.uncacheable(options)
+  }
+
+  #watch(abort: AbortController): AbortController {
+    const signals = [...this.loads.values()].map(({ signal }) => signal)
+    for (const signal of signals) {
+      signal.addEventListener('abort', () => {
+        if (signals.every(({ aborted }) => aborted)) abort.abort(signal.reason)
+      })
+    }
+    return abort
+  }
+}

@@ -1,0 +1,33 @@
+import { type Codec, codecRule } from './codec.ts'
+import { booleanRule, checkOptions, durationRule, type OptionRules } from './option-check.ts'
+import type { CloseOptions, GetOptions, InvalidateOptions, ReadOptions } from './options.ts'
+import type { Settings } from './settings.ts'
+
+const getRules = { stale: booleanRule, codec: codecRule } satisfies OptionRules<GetOptions>
+const readRules = { codec: codecRule } satisfies OptionRules<ReadOptions>
+const closeRules = { drain: durationRule(0) } satisfies OptionRules<CloseOptions>
+const invalidateRules = { holdOff: durationRule(0) } satisfies OptionRules<InvalidateOptions>
+
+export interface GetSettings {
+  readonly codec: Codec
+  readonly stale: boolean
+}
+
+export function getSettings(base: Settings, options: object | undefined): GetSettings {
+  const parsed = checkOptions('get', options, getRules)
+  return { codec: parsed.codec ?? base.codec, stale: parsed.stale ?? false }
+}
+
+export function readCodec(base: Settings, options: object | undefined): Codec {
+  return checkOptions('read', options, readRules).codec ?? base.codec
+}
+
+/** How long nothing is stored after an invalidation, ms. */
+export function holdOffTime(verb: 'delete' | 'expire', options: InvalidateOptions | undefined): number {
+  return checkOptions(verb, options, invalidateRules).holdOff ?? 0
+}
+
+/** How long `close` lets running loads end, ms. */
+export function drainTime(options: CloseOptions | undefined): number {
+  return checkOptions('close', options, closeRules).drain ?? 5000
+}

@@ -1,0 +1,144 @@
+import { describe, expect, it } from '@jest/globals'
+import { createFleet, Origin, rejection, settle } from './fleet.ts'
+
+describe('maxLoads', () => {
+  it('lets that many loads run at once, and the next when one is over, in the order of coming', async () => {
+    const fleet = createFleet({ maxLoads: 2 })
+    const [cache] = fleet.caches
+    const origin = new Origin()
+    const calls = ['a', 'b', 'c', 'd'].map((key) => cache.getOrSet(key, origin.loader))
+    await settle(fleet)
+    expect(origin.loads.map(({ load }) => load.key)).toEqual(['a', 'b'])
+    origin.loads[1]?.resolve('b')
+    await settle(fleet)
+    expect(origin.loads.map(({ load }) => load.key)).toEqual(['a', 'b', 'c'])
+    origin.loads[0]?.resolve('a')
+    await settle(fleet)
+    for (const { resolve } of origin.loads.slice(2)) resolve('later')
+    expect(await Promise.all(calls)).toEqual(['a', 'b', 'later', 'later'])
+  })
+
+  it('leaves the lease to processes that have time for the load', async () => {
+    const fleet = createFleet({ maxLoads: 1 })
+    const [busy, idle] = fleet.caches
+    const origin = new Origin()
+    void busy.getOrSet('a', origin.loader)
+    const waiting = busy.getOrSet('b', origin.loader)
+    await settle(fleet)
+    expect(await idle.getOrSet('b', () => 'idle hands')).toBe('idle hands')
+    origin.last.resolve('a')
+    await settle(fleet)
+    expect(await waiting).toBe('idle hands')
+  })
+
+  it('never makes a load inside a load wait for a turn', async () => {
+    const fleet = createFleet({ maxLoads: 1 })
+    const [cache] = fleet.caches
+    const outer = cache.getOrSet('outer', () => cache.getOrSet('inner', () => 'both'))
+    await settle(fleet)
+    expect(await outer).toBe('both')
+  })
+
+  it('counts the wait for a turn into waitTimeout, and takes who gave up out of the queue', async () => {
+    const fleet = createFleet({ maxLoads: 1, waitTimeout: '1s' })
+    const [cache] = fleet.caches
+    const origin = new Origin()
+    const running = cache.getOrSet('a', origin.loader)
+    const waiting = rejection(cache.getOrSet('b', origin.loader))
+    await fleet.runtime.advance(1011)
+    expect(await waiting).toMatchObject({ code: 'CATTLEGRID_WAIT_TIMEOUT' })
+    origin.last.resolve('a')
+    expect(await running).toBe('a')
+    await settle(fleet)
+    expect(origin.count).toBe(1)
+    expect(fleet.runtime.pendingTimers).toBe(0)
+  })
+
+  it('leaves a refresh behind a stale value out while there is no turn for it', async () => {
+    const fleet = createFleet({ maxLoads: 1, staleWhileRevalidate: '1m' })
+    const [cache] = fleet.caches
+    await cache.set('b', 'stale')
+    await fleet.runtime.advance(10_001)
+    const origin = new Origin()
+    void cache.getOrSet('a', origin.loader)
+    await settle(fleet)
+    const { value, refresh } = await cache.lookup('b', origin.loader)
+    expect({ value, outcome: await refresh }).toEqual({ value: 'stale', outcome: { kind: 'abandoned', why: 'busy' } })
+  })
+
+  it('bounds the loads that everybody makes alone, too', async () => {
+    const fleet = createFleet({ maxLoads: 2 })
+    const [cache] = fleet.caches
+    await cache.getOrSet('k', (load) => load.uncacheable({ share: false }))
+    const origin = new Origin()
+    const calls = Promise.all(Array.from({ length: 5 }, () => cache.getOrSet('k', origin.loader)))
+    await settle(fleet)
+    expect(origin.count).toBe(2)
+    for (let next = 0; next < 5; next += 1) {
+      origin.loads[next]?.resolve(next)
+      await settle(fleet)
+    }
+    expect(new Set(await calls).size).toBe(5)
+  })
+})
+
+describe('maxWaiters', () => {
+  it('refuses one call more than may wait in the process, at once', async () => {
+    const fleet = createFleet({ maxWaiters: 8, maxWaitersPerKey: 8 })
+    const [cache] = fleet.caches
+    const origin = new Origin()
+    const calls = Promise.all(Array.from({ length: 8 }, (_, index) => cache.getOrSet(`k${index % 2}`, origin.loader)))
+    await settle(fleet)
+    expect(await rejection(cache.getOrSet('other', origin.loader))).toMatchObject({
+      code: 'CATTLEGRID_TOO_MANY_WAITERS',
+    })
+    for (const { resolve } of origin.loads) resolve('value')
+    expect(new Set(await calls)).toEqual(new Set(['value']))
+    expect(await cache.getOrSet('other', () => 'room again')).toBe('room again')
+  })
+
+  it('lets one key take no more than its part', async () => {
+    const fleet = createFleet({ maxWaiters: 8 })
+    const [cache] = fleet.caches
+    const origin = new Origin()
+    const calls = [cache.getOrSet('hot', origin.loader), cache.getOrSet('hot', origin.loader)]
+    await settle(fleet)
+    expect(await rejection(cache.getOrSet('hot', origin.loader))).toMatchObject({ code: 'CATTLEGRID_TOO_MANY_WAITERS' })
+    expect(await cache.getOrSet('cold', () => 'fine')).toBe('fine')
+    origin.last.resolve('value')
+    expect(await Promise.all(calls)).toEqual(['value', 'value'])
+  })
+
+  it('serves a stale value, where one may be served, instead of refusing', async () => {
+    const fleet = createFleet({ maxWaiters: 1, staleIfError: '1h' })
+    const [cache] = fleet.caches
+    await cache.set('k', 'stale')
+    await fleet.runtime.advance(10_001)
+    const origin = new Origin()
+    void cache.getOrSet('other', origin.loader)
+    await settle(fleet)
+    expect(await cache.getOrSet('k', origin.loader)).toBe('stale')
+  })
+})
+
+describe("onWaitTimeout: 'load'", () => {
+  it('lets as many callers as maxLoads load for themselves, stores nothing, and refuses the rest', async () => {
+    const fleet = createFleet({ maxLoads: 2, onWaitTimeout: 'load', waitTimeout: '1s', lease: { duration: '1m' } })
+    const [cache] = fleet.caches
+    await fleet.store.acquire('k', { duration: 60_000, seen: '', wake: false, tags: false })
+    const origin = new Origin()
+    const calls = Array.from({ length: 5 }, () => cache.getOrSet('k', origin.loader))
+    const ends = Promise.allSettled(calls)
+    await fleet.runtime.advance(1100)
+    expect(origin.count).toBe(2)
+    for (const { resolve } of origin.loads) resolve('mine')
+    await settle(fleet)
+    const statuses = (await ends).map(({ status }) => status)
+    expect(statuses.filter((status) => status === 'fulfilled')).toHaveLength(2)
+    expect(await cache.get('k')).toBeUndefined()
+  })
+
+  it('is refused without a finite maxLoads', () => {
+    expect(() => createFleet({ onWaitTimeout: 'load' })).toThrow(/onWaitTimeout.*maxLoads/)
+  })
+})
