@@ -20,7 +20,7 @@ const PREFIX = 5
 
 /** One byte of format, four of the head's length, the head as JSON, then the body as it is. */
 export const recordedResponseCodec: Codec<RecordedResponse> = {
-  id: 8,
+  id: 255,
   encode({ body, ...head }) {
     const text = Buffer.from(JSON.stringify(head), 'utf8')
     const prefix = Buffer.alloc(PREFIX)
