@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, describe, expect, it, jest } from '@jest/globals'
@@ -21,6 +21,7 @@ const folder = mkdtempSync(join(cache, 'docs-'))
 writeFileSync(join(folder, 'package.json'), '{ "type": "module" }')
 /** What the reader has at home. */
 writeFileSync(join(folder, 'ranking.ts'), 'export const ranking = async () => ["first", "second"]\n')
+copyFileSync(require.resolve('./docs-app.ts'), join(folder, 'app.ts'))
 for (const [name, code] of examples) writeFileSync(join(folder, `${name}.ts`), code)
 afterAll(() => rmSync(folder, { recursive: true }))
 
@@ -42,12 +43,12 @@ describe('the examples of the documents', () => {
     expect(await play(name)).toMatch(said)
   })
 
-  it('run the store contract, and pass it', async () => {
-    expect(await play('store-contract', '--test')).toMatch(/^# tests [1-9]\d+\n(?:# .*\n)*# fail 0$/m)
+  it.each(['store-contract', 'adapter-contract'])('run a contract, and pass it: %s', async (name) => {
+    expect(await play(name, '--test')).toMatch(/^# tests [1-9]\d+\n(?:# .*\n)*# fail 0$/m)
   })
 
-  it('show the contract in less than fifteen lines', () => {
-    expect(examples.get('store-contract')?.trimEnd().split('\n').length).toBeLessThan(15)
+  it.each(['store-contract', 'adapter-contract'])('show a contract in less than fifteen lines: %s', (name) => {
+    expect(examples.get(name)?.trimEnd().split('\n').length).toBeLessThan(15)
   })
 
   it('compile', async () => {
@@ -58,7 +59,14 @@ describe('the examples of the documents', () => {
     expect(faults).toMatchObject({ stdout: '' })
   })
 
-  it('are all played', () => {
-    expect([...examples.keys()].toSorted()).toEqual(['channels', 'loads-avoided', 'recognise', 'store-contract'])
+  it('are all of these', () => {
+    expect([...examples.keys()].toSorted()).toEqual([
+      'adapter',
+      'adapter-contract',
+      'channels',
+      'loads-avoided',
+      'recognise',
+      'store-contract',
+    ])
   })
 })

@@ -1,0 +1,84 @@
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { pipeline } from 'node:stream'
+import type { AdapterServer, ContractAnswer, ContractRequest, ContractRoute } from '@cattlegrid/testkit'
+
+/** The little framework that docs/writing-an-adapter.md takes for granted. */
+export interface App {
+  readonly listener: RequestListener
+  /** Declares a route with `wrap` between its door and its handler. */
+  declare(route: ContractRoute, wrap: (handler: RequestListener) => RequestListener): void
+  listen(): Promise<AdapterServer>
+}
+
+interface Declared {
+  readonly methods: readonly string[]
+  readonly path: RegExp
+  readonly listener: RequestListener
+}
+
+export function createApp(): App {
+  const table: Declared[] = []
+  const listener: RequestListener = (req, res) => {
+    const [path = ''] = (req.url ?? '').split('?')
+    const found = table.find((one) => one.path.test(path) && one.methods.includes(req.method ?? ''))
+    if (found === undefined) res.writeHead(404).end('nothing here')
+    else found.listener(req, res)
+  }
+  return {
+    listener,
+    declare({ method = 'GET', path, before, handle }, wrap) {
+      const inner = wrap((req, res) => void answerBy(res, () => handle(seenBy(req))))
+      table.push({
+        methods: method === 'GET' ? ['GET', 'HEAD'] : [method],
+        path: new RegExp(`^${path.replaceAll(/:\w+/g, '[^/]+')}$`),
+        listener: behind(before, inner),
+      })
+    },
+    listen: () => listen(listener),
+  }
+}
+
+function behind(before: ContractRoute['before'], inner: RequestListener): RequestListener {
+  return (req, res) => {
+    const door = before?.(seenBy(req))
+    for (const [name, value] of Object.entries(door?.headers ?? {})) res.setHeader(name, value)
+    if (door?.refuse === true) res.writeHead(401).end('who are you?')
+    else inner(req, res)
+  }
+}
+
+async function listen(listener: RequestListener): Promise<AdapterServer> {
+  const server = createServer(listener).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const close = async (): Promise<void> => {
+    const closed = once(server, 'close')
+    server.close()
+    server.closeAllConnections()
+    await closed
+  }
+  return { origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close }
+}
+
+function seenBy({ method = '', url = '', headers }: IncomingMessage): ContractRequest {
+  return { method, url, headers }
+}
+
+async function answerBy(res: ServerResponse, handle: () => Promise<ContractAnswer>): Promise<void> {
+  try {
+    write(res, await handle())
+  } catch {
+    res.writeHead(500).end('sorry')
+  }
+}
+
+function write(res: ServerResponse, answer: ContractAnswer): void {
+  if (answer.send === 'raw') return answer.write(res)
+  res.statusCode = answer.status
+  for (const [name, value] of Object.entries(answer.headers)) res.setHeader(name, value)
+  if (answer.send === 'json') res.setHeader('content-type', 'application/json').end(JSON.stringify(answer.body))
+  else if (answer.send === 'stream') pipeline(answer.body, res, () => undefined)
+  else if (answer.send === 'nothing') res.end()
+  else res.end(answer.body)
+}
