@@ -1,3 +1,3 @@
 export { RouteBeforePluginError } from './errors.ts'
-export type { CattlegridOptions, FastifyRouteOptions } from './options.ts'
-export { cattlegrid, cattlegrid as default } from './plugin.ts'
+export type { CattlegridOptions } from './options.ts'
+export { cattlegrid, cattlegrid as default, type FastifyRouteOptions } from './plugin.ts'

@@ -1,10 +1,19 @@
 import { type Cache, checkOptions, InvalidOptionError, objectRule, type OptionRules } from '@cattlegrid/core'
-import { compileRoute, httpCache, type Route, serve } from '@cattlegrid/http'
-import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod, RouteOptions } from 'fastify'
+import { compileRoute, httpCache, type Route, type RouteOptions, serve } from '@cattlegrid/http'
+import type {
+  FastifyInstance,
+  FastifyReply,
+  FastifyRequest,
+  RouteHandlerMethod,
+  RouteOptions as FastifyRoute,
+} from 'fastify'
 import fp from 'fastify-plugin'
 import { FastifyExchange } from './exchange.ts'
-import type { CattlegridOptions, FastifyRouteOptions } from './options.ts'
+import type { CattlegridOptions } from './options.ts'
 import { markSeen, refuseEarlyRoute, refuseEarlyRoutes } from './route-order.ts'
+
+/** The options of a cached route: what `config.cache` holds. */
+export type FastifyRouteOptions = RouteOptions<FastifyRequest, FastifyReply>
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -67,7 +76,7 @@ async function cattlegridPlugin(app: FastifyInstance, options: CattlegridOptions
  * to the route, and that one may be the authentication.
  */
 function cachedHandler(
-  { handler, constraints }: RouteOptions,
+  { handler, constraints }: FastifyRoute,
   route: Route<FastifyRequest, FastifyReply>,
   exchanges: WeakMap<FastifyReply, FastifyExchange>,
 ): RouteHandlerMethod {
@@ -83,7 +92,7 @@ function cachedHandler(
 }
 
 /** Routes of one URL are told apart by their constraints: a version, a host. */
-function layerOf(constraints: RouteOptions['constraints']): string {
+function layerOf(constraints: FastifyRoute['constraints']): string {
   if (constraints === undefined || Object.keys(constraints).length === 0) return ''
   return JSON.stringify(constraints, (_, value: unknown) => (value instanceof RegExp ? String(value) : value))
 }

@@ -159,6 +159,14 @@ describe('replies', () => {
     })
   })
 
+  test('the escapes of ordinary letters make no difference: Fastify decodes a path before it routes', async () => {
+    await withApp(async ({ app, bodies }) => {
+      const origin = counter()
+      app.get('/page', { config: { cache } }, async () => origin.next())
+      expect([await bodies('/page', 1), await bodies('/p%61ge', 1)]).toEqual([['run 1'], ['run 1']])
+    })
+  })
+
   test('callNotFound is kept as any 404 is', async () => {
     await withApp(async ({ app }) => {
       const origin = counter()
