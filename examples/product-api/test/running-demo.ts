@@ -1,0 +1,62 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+
+const DEMO = fileURLToPath(new URL('../src/demo.ts', import.meta.url))
+
+/** The full demo in small: fewer reviews to rank, fewer expiries to wait for. */
+export const SMALL: readonly string[] = ['--reviews', '20000', '--expiries', '2']
+
+/** For Jest: how long one demo may take, on a machine that does much else. */
+export const RUN_MS = 150_000
+
+export interface Started {
+  readonly name: string
+  readonly pid: number
+  readonly port: number
+}
+
+export interface RunningDemo {
+  readonly child: ChildProcess
+  /** Settles when it has ended and all that it wrote was read. */
+  readonly exited: Promise<unknown>
+  readonly stdout: () => string
+  readonly stderr: () => string
+}
+
+/** In a process group of its own, as a shell starts it, so that a test can send what Ctrl-C sends: a signal to the whole group. */
+export function startDemo(args: readonly string[], databaseUrl?: string): RunningDemo {
+  const { DATABASE_URL: _database, REDIS_URL: _redis, ...env } = process.env
+  const child = spawn(process.execPath, ['--import', 'tsx', DEMO, ...args], {
+    env: databaseUrl === undefined ? env : { ...env, DATABASE_URL: databaseUrl },
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let stdout = ''
+  let stderr = ''
+  child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString()))
+  child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()))
+  return { child, exited: once(child, 'close'), stdout: () => stdout, stderr: () => stderr }
+}
+
+/** Waits until the demo says so, or fails with all that it said. */
+export async function said(demo: RunningDemo, text: string): Promise<void> {
+  while (!demo.stderr().includes(text)) {
+    if (demo.child.exitCode !== null) throw new Error(`the demo ended without "${text}":\n${demo.stderr()}`)
+    await sleep(50)
+  }
+}
+
+/** What the demo started, as it says: `Redis is process 4711 at redis://127.0.0.1:6380`. */
+export function startedBy(demo: RunningDemo): Started[] {
+  const found = demo.stderr().matchAll(/(\w+) is process (\d+) at \w+:\/\/\S*127\.0\.0\.1:(\d+)/g)
+  return Array.from(found, ([, name = '', pid, port]) => ({ name, pid: Number(pid), port: Number(port) }))
+}
+
+/** A row of its table, without the label. */
+export function figures(demo: RunningDemo, label: string): string[] {
+  const lines = demo.stdout().split('\n')
+  const row = lines.find((line) => line.trim().startsWith(`${label}  `))
+  return row?.trim().split(/ {2,}/).slice(1) ?? []
+}
