@@ -5,12 +5,11 @@ import {
   type CallOptions,
   checkOptions,
   durationRule,
-  fractionRule,
   functionRule,
   INVALID,
   InvalidOptionError,
   isCattlegridError,
-  nestedRule,
+  type LoadOptions,
   type OptionRule,
   type OptionRules,
   orFalse,
@@ -57,16 +56,21 @@ function either<T>(accepted: string, fits: (value: unknown) => boolean, rule: Op
   return { accepted: `${rule.accepted}; or ${accepted}`, parse: (value) => (fits(value) ? value : rule.parse(value)) }
 }
 
+/** The engine's own options are checked by the engine, together, in `checkByEngine`. */
+const byEngine: OptionRule<unknown> = { accepted: 'what a call of the cache takes', parse: (value) => value }
+
 const routeRules = {
   ttl: either("'origin', or a function", (value) => value === 'origin' || typeof value === 'function', positive),
   staleWhileRevalidate: window,
   staleIfError: window,
-  softTimeout: orFalse(durationRule(0)),
-  jitter: fractionRule,
-  loadTimeout: positive,
-  waitTimeout: durationRule(0),
-  lease: nestedRule({ duration: durationRule(10), maxHold: durationRule(10) }),
-  failureCooldown: nestedRule({ min: positive, max: positive }),
+  softTimeout: byEngine,
+  jitter: byEngine,
+  loadTimeout: byEngine,
+  waitTimeout: byEngine,
+  onWaitTimeout: byEngine,
+  earlyRefresh: byEngine,
+  lease: byEngine,
+  failureCooldown: byEngine,
   negativeTtl: orFalse(durationRule(0)),
   skip: functionRule<(request: never) => boolean>('a function (req) => boolean'),
   maxBodyBytes: byteSizeRule(0),
@@ -95,7 +99,7 @@ export function compileRoute<Req, Res>(
     ...withoutUndefined(checkOptions(owner, options, routeRules)),
   }
   const callOptions = callOptionsOf(given)
-  checkTogether(owner, http.cache, callOptions)
+  checkByEngine(owner, http.cache, callOptions)
   const { staleWhileRevalidate, staleIfError, negativeTtl, maxBodyBytes } = given
   const skip = given.skip as ((request: Req) => boolean) | undefined
   return {
@@ -115,17 +119,27 @@ export function compileRoute<Req, Res>(
 
 /** Every answer says with `keep` how long it lives: the ttl of the call only has to be one. */
 function callOptionsOf(given: Partial<ParsedRoute>): CallOptions<RecordedResponse> {
-  const { softTimeout, jitter, loadTimeout, waitTimeout, lease, failureCooldown } = given
+  const { softTimeout, jitter, loadTimeout, waitTimeout, onWaitTimeout, earlyRefresh, lease, failureCooldown } = given
+  const ofEngine = {
+    softTimeout,
+    jitter,
+    loadTimeout,
+    waitTimeout,
+    onWaitTimeout,
+    earlyRefresh,
+    lease,
+    failureCooldown,
+  }
   return {
-    ...withoutUndefined({ softTimeout, jitter, loadTimeout, waitTimeout, lease, failureCooldown }),
+    ...(withoutUndefined(ofEngine) as LoadOptions),
     ttl: 1,
     codec: recordedResponseCodec,
     isFailure: (error) => !isHandOver(error),
   }
 }
 
-/** Options that must fit each other, and the cache's own, are the engine's to judge: now, not with the first request. */
-function checkTogether(owner: string, cache: Cache, callOptions: CallOptions<RecordedResponse>): void {
+/** The engine judges its options now, and not with the first request. */
+function checkByEngine(owner: string, cache: Cache, callOptions: CallOptions<RecordedResponse>): void {
   try {
     cache.wrap(neverCalled, { ...callOptions, key: () => '' })
   } catch (error) {
