@@ -53,6 +53,12 @@ const errors: Record<string, Told> = {
     says: ["'product:7'", '10000 ms'],
     cure: /raise waitTimeout/i,
   },
+  TooManyWaitersError: {
+    code: 'CATTLEGRID_TOO_MANY_WAITERS',
+    make: (core) => new core.TooManyWaitersError('product:7'),
+    says: ["'product:7'", 'Too many calls'],
+    cure: /maxWaiters and maxWaitersPerKey/,
+  },
   StoreAwayError: {
     code: 'CATTLEGRID_STORE_AWAY',
     make: (core) => new core.StoreAwayError('delete', 'product:7', new Error('socket closed')),

@@ -82,6 +82,12 @@ const runtime: Row = {
   accepted: 'Runtime',
 }
 
+const count: Row = {
+  refuses: [...notANumber, 0, 0.5, '7', '7mb', 2 ** 53],
+  takes: [1, 10_000],
+  accepted: 'whole number',
+}
+
 const load = {
   ttl,
   softTimeout: duration([true], 0, '0s', false),
@@ -91,13 +97,37 @@ const load = {
   lease: { refuses: [null, 7, '7s', true, [], () => ({})], takes: [{}, { duration: '7s' }], accepted: 'object' },
   failureCooldown: { refuses: [null, 7, '7s', false, [], () => ({})], takes: [{}, { max: '7s' }], accepted: 'object' },
   isFailure: { refuses: notAFunction, takes: [() => true], accepted: 'error' },
+  // 'load' needs a cache with maxLoads, and stands among the options that do not fit together.
+  onWaitTimeout: { refuses: [...nothingOfUse, true, 'Error', 'stale', 7], takes: ['error'], accepted: "'load'" },
+  earlyRefresh: {
+    refuses: [null, 7, '7s', true, [], () => ({})],
+    takes: [false, {}, { beta: 1 }, { before: '7s' }],
+    accepted: 'object',
+  },
 } satisfies Record<string, Row>
+
+const tags: Row = {
+  refuses: [
+    ...[null, 7, true, '', 'user:7', {}, new Set(['user:7'])],
+    ...[[7], [null], [undefined], ['user:7', ''], [['user:7']], ['t'.repeat(257)]],
+    Array.from({ length: 101 }, (_, index) => `user:${index}`),
+  ],
+  takes: [
+    [],
+    ['user:7'],
+    ['user:7', 'user:7'],
+    ['t'.repeat(256)],
+    Array.from({ length: 100 }, (_, index) => `t${index}`),
+  ],
+  accepted: 'at most 100',
+}
 
 const call = {
   ...load,
   codec,
   staleWhileRevalidate: windowOrFalse,
   staleIfError: windowOrFalse,
+  tags,
   maxAge: duration([false], 0),
   signal: {
     refuses: [...nothingOfUse, 7, true, { aborted: false }, new AbortController(), new EventTarget()],
@@ -113,16 +143,26 @@ export const optionsTable: Record<string, Record<string, Row>> = {
     min: { ...duration([0, 0.5]), takes: [1, 5000, '100ms', '5s'] },
     max: duration([0, 0.5], 100),
   },
+  EarlyRefreshOptions: {
+    beta: { refuses: [...notANumber, 0, '1'], takes: [0.001, 1, 7], accepted: 'number above 0' },
+    before: duration([0, 0.5, false], 1),
+  },
   LoadOptions: load,
-  CacheOptions: { ...load, store, codec, staleWhileRevalidate: window, staleIfError: window, runtime },
+  CacheOptions: {
+    ...load,
+    ...{ store, codec, staleWhileRevalidate: window, staleIfError: window, runtime },
+    ...{ maxLoads: count, maxWaiters: count, maxWaitersPerKey: count },
+  },
   CallOptions: call,
-  SetOptions: { ttl, staleWhileRevalidate: window, staleIfError: window, jitter, codec },
+  SetOptions: { ttl, staleWhileRevalidate: window, staleIfError: window, jitter, tags, codec },
+  InvalidateOptions: { holdOff: duration([false], 0) },
   GetOptions: { stale: { refuses: notABoolean, takes: [true, false], accepted: 'true or false' }, codec },
   ReadOptions: { codec },
   WrapOptions: { ...call, key: { refuses: notAFunction, takes: [() => 'k'], accepted: 'function (...args)' } },
   CloseOptions: { drain: duration([false], 0) },
   MemoryStoreOptions: {
-    maxEntries: { refuses: [...notANumber, 0, 0.5, '7', '7mb', 2 ** 53], takes: [1, 10_000], accepted: 'whole number' },
+    // A Map holds no more than 2 ** 24 keys, and what stands behind this one is allocated at once.
+    maxEntries: { ...count, refuses: [...count.refuses, 2 ** 24 + 1, 2 ** 32] },
     maxBytes: {
       refuses: [...notANumber, 0, '0b', '7', '7s', '7 mb', '7MB', '7mib', '-7mb', '7tb', 2 ** 53],
       takes: [1, 7.5, '1b', '1.5kb', '7mb', '1gb'],

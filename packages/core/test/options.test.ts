@@ -16,14 +16,14 @@ import { createManualRuntime, type ManualRuntime } from '@cattlegrid/testkit'
 import { optionsTable } from './options-table.ts'
 
 /** Options that are declared beside the interface they belong to; their rows are like those of others. */
-const { ttl, staleWhileRevalidate, staleIfError } = optionsTable['SetOptions'] ?? {}
+const { ttl, staleWhileRevalidate, staleIfError, tags } = optionsTable['SetOptions'] ?? {}
 const { drain } = optionsTable['CloseOptions'] ?? {}
 const { stale } = optionsTable['GetOptions'] ?? {}
 const { key, ...callRows } = optionsTable['WrapOptions'] ?? {}
 const { store: cacheRow } = optionsTable['CacheOptions'] ?? {}
 const table = Object.entries({
   ...optionsTable,
-  KeepOptions: { ttl, staleWhileRevalidate, staleIfError },
+  KeepOptions: { ttl, staleWhileRevalidate, staleIfError, tags },
   UncacheableOptions: { for: { ...drain, takes: ['7s', 1] }, share: stale },
   CachedMethodOptions: {
     ...callRows,
@@ -58,16 +58,26 @@ const making: Road = (options: object) => createCache({ runtime, ...options })
 const calls: Record<string, Road> = {
   getOrSet: (options) => cache.getOrSet('k', loader, options),
   lookup: (options) => cache.lookup('k', loader, options),
+  refresh: (options) => cache.refresh('k', loader, options),
+  getOrSetMany: (options) => cache.getOrSetMany(['k'], () => new Map([['k', loader()]]), options),
   wrap: (options: object) => cache.wrap(loader, { key: () => 'k', ...options })(),
 }
 const ways: Record<string, Record<string, Road>> = {
   LeaseOptions: nested('lease'),
   FailureCooldownOptions: nested('failureCooldown'),
+  EarlyRefreshOptions: nested('earlyRefresh'),
   LoadOptions: { createCache: making, ...calls },
   CacheOptions: { createCache: making },
   CallOptions: calls,
   SetOptions: { set: (options) => cache.set('k', 7, options) },
-  GetOptions: { get: (options) => cache.get('k', options) },
+  InvalidateOptions: {
+    delete: (options) => cache.delete('kept', options),
+    expire: (options) => cache.expire('kept', options),
+  },
+  GetOptions: {
+    get: (options) => cache.get('k', options),
+    getMany: (options) => cache.getMany(['k'], options),
+  },
   ReadOptions: { read: (options) => cache.read('k', options) },
   WrapOptions: { wrap: (options: object) => cache.wrap(loader, { key: () => 'k', ...options })() },
   CloseOptions: { close: (options) => cache.close(options) },
@@ -177,7 +187,12 @@ const wholes: Record<string, Road> = {
   getOrSet: (options) => cache.getOrSet('k', loader, options),
   lookup: (options) => cache.lookup('k', loader, options),
   set: (options) => cache.set('k', 7, options),
+  refresh: (options) => cache.refresh('k', loader, options),
+  getOrSetMany: (options) => cache.getOrSetMany(['k'], () => new Map([['k', loader()]]), options),
+  delete: (options) => cache.delete('kept', options),
+  expire: (options) => cache.expire('kept', options),
   get: (options) => cache.get('k', options),
+  getMany: (options) => cache.getMany(['k'], options),
   read: (options) => cache.read('k', options),
   wrap: (options) => cache.wrap(loader, options),
   close: (options) => cache.close(options),
@@ -216,6 +231,7 @@ describe('options that do not fit together', () => {
     [{ failureCooldown: { max: 99 } }, 'failureCooldown.max', 'failureCooldown.min (100 ms)'],
     // Only one of the two was given: it is the one to name.
     [{ failureCooldown: { min: '6s' } }, 'failureCooldown.min', 'failureCooldown.max (5000 ms)'],
+    [{ onWaitTimeout: 'load' }, 'onWaitTimeout', 'maxLoads'],
   ] as const
   const roads = Object.entries({ createCache: making, ...calls })
   const pairs = misfits.flatMap(([options, ...told]) => roads.map(([way, road]) => ({ options, told, way, road })))
@@ -236,7 +252,7 @@ describe('options that do not fit together', () => {
 })
 
 describe('a ttl that nobody gave', () => {
-  it.each(['getOrSet', 'lookup', 'set', 'wrap'])('is asked for by %s', async (name) => {
+  it.each(['getOrSet', 'lookup', 'refresh', 'getOrSetMany', 'set', 'wrap'])('is asked for by %s', async (name) => {
     cache = createCache({ store, runtime, ttl: undefined })
     const options = name === 'wrap' ? { key: () => 'k' } : undefined
     const error = await refusal(() => through(wholes[name] ?? making, options))
