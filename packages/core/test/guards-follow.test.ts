@@ -1,0 +1,218 @@
+import { describe, expect, it } from '@jest/globals'
+import { type Cache, createCache, type Lease, type Notice } from '@cattlegrid/core'
+import { createFleet, type Fleet, Origin, settle, trace } from './fleet.ts'
+
+/** A leader elsewhere that will never be heard of again, unless the test ends its lease. */
+async function hold(fleet: Fleet, duration: number): Promise<Lease> {
+  const answer = await fleet.store.acquire('k', { duration, seen: '', wake: false, tags: false })
+  if (answer.kind !== 'lead') throw new Error(`The lease was not to be had: ${answer.kind}`)
+  return answer.lease
+}
+
+/** How often the store was asked for the lease; too often throws, since a loop without a pause would hang the test. */
+function countAcquires(fleet: Fleet): { count: number } {
+  const acquires = { count: 0 }
+  const { acquire } = fleet.store
+  fleet.store.acquire = (...args) => {
+    acquires.count += 1
+    if (acquires.count > 100) return Promise.reject(new Error('asked without a pause'))
+    return acquire.apply(fleet.store, args)
+  }
+  return acquires
+}
+
+/** One more process, and a way to tell it what the store tells. */
+function eavesdropper(fleet: Fleet): { readonly cache: Cache; tell: (notice: Notice) => void } {
+  const { watch } = fleet.store
+  let tell = (_: Notice): void => {}
+  fleet.store.watch = (listener) => {
+    tell = listener
+    return watch(listener)
+  }
+  const cache = createCache({ store: fleet.store, runtime: fleet.runtime, ttl: '10s' })
+  return { cache, tell }
+}
+
+describe('a follower', () => {
+  it('takes over as soon as the lease of a dead leader is over, not when it would look again anyway', async () => {
+    const fleet = createFleet()
+    await hold(fleet, 120)
+    const origin = new Origin()
+    const call = fleet.caches[0].getOrSet('k', origin.loader)
+    await fleet.runtime.advance(119)
+    expect(origin.count).toBe(0)
+    await fleet.runtime.advance(2)
+    expect(origin.count).toBe(1)
+    origin.last.resolve('taken over')
+    expect(await call).toBe('taken over')
+  })
+
+  it('asks a few milliseconds apart from its peers when a lease is over', async () => {
+    const fleet = createFleet()
+    fleet.runtime.setRandom([0.9])
+    await hold(fleet, 120)
+    const origin = new Origin()
+    const call = fleet.caches[0].getOrSet('k', origin.loader)
+    await fleet.runtime.advance(128)
+    expect(origin.count).toBe(0)
+    await fleet.runtime.advance(2)
+    expect(origin.count).toBe(1)
+    origin.last.resolve('value')
+    await call
+  })
+
+  it('does not miss the notice that comes while the store answers that the lease is held', async () => {
+    const fleet = createFleet()
+    const lease = await hold(fleet, 5000)
+    const { acquire } = fleet.store
+    fleet.store.acquire = async (...args) => {
+      fleet.store.acquire = acquire
+      const answer = await acquire.apply(fleet.store, args)
+      await fleet.store.release(lease, { kind: 'handover' })
+      return answer
+    }
+    const origin = new Origin()
+    const call = fleet.caches[0].getOrSet('k', origin.loader)
+    await settle(fleet)
+    expect(origin.count).toBe(1)
+    origin.last.resolve('value')
+    await call
+  })
+
+  it('looks once for each notice, and waits again when the lease is still held', async () => {
+    const fleet = createFleet()
+    const { cache, tell } = eavesdropper(fleet)
+    const lease = await hold(fleet, 400)
+    const acquires = countAcquires(fleet)
+    const call = cache.getOrSet('k', () => 'mine')
+    await settle(fleet)
+    tell({ kind: 'released', key: 'k' })
+    await settle(fleet)
+    expect(acquires.count).toBe(2)
+    await fleet.store.release(lease, { kind: 'handover' })
+    expect(await call).toBe('mine')
+  })
+
+  it.each(['deaf', 'hearing'] as const)(
+    'looks again when its process is %s, for a notice may be lost',
+    async (kind) => {
+      const fleet = createFleet()
+      const { cache, tell } = eavesdropper(fleet)
+      await hold(fleet, 400)
+      const acquires = countAcquires(fleet)
+      const call = cache.getOrSet('k', () => 'mine')
+      await settle(fleet)
+      tell({ kind })
+      await settle(fleet)
+      expect(acquires.count).toBe(2)
+      await fleet.runtime.advance(401)
+      expect(await call).toBe('mine')
+    },
+  )
+
+  it('that nobody waits for any more ends at once and leaves no timer behind', async () => {
+    const fleet = createFleet()
+    await hold(fleet, 5000)
+    const leaving = new AbortController()
+    const call = fleet.caches[0].getOrSet('k', () => 'never', { signal: leaving.signal }).catch(() => 'left')
+    await settle(fleet)
+    leaving.abort()
+    expect(await call).toBe('left')
+    await settle(fleet)
+    expect(fleet.runtime.pendingTimers).toBe(0)
+  })
+
+  it('that was granted the lease when its callers had left hands it back without a load', async () => {
+    const fleet = createFleet()
+    const { acquire } = fleet.store
+    let letGo = (): void => {}
+    fleet.store.acquire = async (...args) => {
+      fleet.store.acquire = acquire
+      await new Promise<void>((resolve) => (letGo = resolve))
+      return acquire.apply(fleet.store, args)
+    }
+    const leaving = new AbortController()
+    const origin = new Origin()
+    const call = fleet.caches[0].getOrSet('k', origin.loader, { signal: leaving.signal }).catch(() => 'left')
+    await settle(fleet)
+    leaving.abort()
+    expect(await call).toBe('left')
+    letGo()
+    await settle(fleet)
+    expect(origin.count).toBe(0)
+    expect(await fleet.caches[1].getOrSet('k', () => 'next')).toBe('next')
+  })
+
+  it('serves a value that became stale while it waited, inside its window, instead of loading again', async () => {
+    const fleet = createFleet()
+    const origin = new Origin()
+    const leader = fleet.caches[0].getOrSet('k', (load) => {
+      load.keep({ ttl: '100ms', staleWhileRevalidate: '1m' })
+      return origin.loader(load)
+    })
+    await settle(fleet)
+    const follower = fleet.caches[1].lookup('k', origin.loader)
+    await settle(fleet)
+    fleet.muted = true
+    origin.last.resolve('value')
+    await leader
+    await fleet.runtime.advance(501)
+    expect(await follower).toMatchObject({ value: 'value', status: 'stale', role: 'follower' })
+    expect(origin.count).toBe(1)
+  })
+})
+
+describe('a store that always answers that the entry has changed', () => {
+  it('is asked a few times at once and then with pauses, and no load begins because of it', async () => {
+    const fleet = createFleet()
+    const acquires = { count: 0 }
+    fleet.store.acquire = () => {
+      acquires.count += 1
+      return acquires.count > 100 ? Promise.reject(new Error('no pause')) : Promise.resolve({ kind: 'changed' })
+    }
+    const leaving = new AbortController()
+    const origin = new Origin()
+    const call = fleet.caches[0].getOrSet('k', origin.loader, { signal: leaving.signal }).catch(() => 'left')
+    await settle(fleet)
+    expect(acquires.count).toBeLessThan(10)
+    await fleet.runtime.advance(500)
+    expect(acquires.count).toBeLessThan(20)
+    expect(origin.count).toBe(0)
+    leaving.abort()
+    expect(await call).toBe('left')
+  })
+
+  it('is let be by a refresh that nobody waits for', async () => {
+    const fleet = createFleet({ staleWhileRevalidate: '1m' })
+    await fleet.caches[0].set('k', 'stale')
+    await fleet.runtime.advance(10_001)
+    const acquires = { count: 0 }
+    fleet.store.acquire = () => {
+      acquires.count += 1
+      return acquires.count > 100 ? Promise.reject(new Error('no pause')) : Promise.resolve({ kind: 'changed' })
+    }
+    const { value, refresh } = await fleet.caches[0].lookup('k', () => 'new')
+    expect(value).toBe('stale')
+    await settle(fleet)
+    expect(await refresh).toEqual({ kind: 'abandoned', why: 'changed' })
+  })
+})
+
+describe('a refresh that nobody waits for', () => {
+  it('goes on when the entry was expired by hand meanwhile: what is there is still stale', async () => {
+    const fleet = createFleet({ staleWhileRevalidate: '1m' })
+    const [cache, other] = fleet.caches
+    await cache.set('k', 'stale')
+    await fleet.runtime.advance(10_001)
+    const { acquire } = fleet.store
+    fleet.store.acquire = async (...args) => {
+      fleet.store.acquire = acquire
+      await other.expire('k')
+      return acquire.apply(fleet.store, args)
+    }
+    const events = trace(cache, 'load')
+    const { refresh } = await cache.lookup('k', () => 'new')
+    expect(await refresh).toEqual({ kind: 'committed' })
+    expect(events).toEqual(['load'])
+  })
+})

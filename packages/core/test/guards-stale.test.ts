@@ -1,0 +1,116 @@
+import { describe, expect, it } from '@jest/globals'
+import type { Acquire } from '@cattlegrid/core'
+import { createFleet, type Fleet, Origin, settle } from './fleet.ts'
+
+async function staleFleet(): Promise<Fleet> {
+  const fleet = createFleet({ staleWhileRevalidate: '1m' })
+  await fleet.caches[0].set('k', 'stale')
+  await fleet.runtime.advance(10_001)
+  return fleet
+}
+
+function countAcquires(fleet: Fleet): { count: number } {
+  const acquires = { count: 0 }
+  const { acquire } = fleet.store
+  fleet.store.acquire = (...args) => {
+    acquires.count += 1
+    return acquire.apply(fleet.store, args)
+  }
+  return acquires
+}
+
+describe('a process that serves a stale value', () => {
+  it('asks for the lease once, however many callers it serves meanwhile', async () => {
+    const fleet = await staleFleet()
+    const acquires = countAcquires(fleet)
+    const origin = new Origin()
+    await Promise.all(Array.from({ length: 20 }, () => fleet.caches[0].getOrSet('k', origin.loader)))
+    await settle(fleet)
+    await fleet.caches[0].getOrSet('k', origin.loader)
+    await settle(fleet)
+    expect(acquires.count).toBe(1)
+    origin.last.resolve('new')
+    await settle(fleet)
+  })
+
+  it('does not ask for it again while the key cools down', async () => {
+    const fleet = await staleFleet()
+    const acquires = countAcquires(fleet)
+    const failing = () => Promise.reject(new Error('down'))
+    for (let hit = 0; hit < 10; hit += 1) {
+      expect(await fleet.caches[0].getOrSet('k', failing)).toBe('stale')
+      await settle(fleet)
+    }
+    expect(acquires.count).toBe(2)
+  })
+
+  it('asks again for the next version, though somebody led the last one', async () => {
+    const fleet = await staleFleet()
+    fleet.muted = true
+    const origin = new Origin()
+    const leader = fleet.caches[0].lookup('k', (load) => {
+      load.keep({ ttl: '1s' })
+      return origin.loader(load)
+    })
+    await settle(fleet)
+    await fleet.caches[1].getOrSet('k', origin.loader)
+    await settle(fleet)
+    expect(origin.count).toBe(1)
+    origin.last.resolve('next')
+    await (
+      await leader
+    ).refresh
+    await fleet.runtime.advance(1001)
+    expect(await fleet.caches[1].getOrSet('k', origin.loader)).toBe('next')
+    await settle(fleet)
+    expect(origin.count).toBe(2)
+  })
+
+  it('asks again when the lease of a dead leader is over', async () => {
+    const fleet = await staleFleet()
+    const read = await fleet.store.read('k', { id: 1, encode: () => Buffer.alloc(0), decode: () => undefined })
+    const seen = read.kind === 'found' ? read.entry.version : ''
+    await fleet.store.acquire('k', { duration: 2000, seen, wake: false, tags: false })
+    const origin = new Origin()
+    await fleet.caches[0].getOrSet('k', origin.loader)
+    await fleet.runtime.advance(1990)
+    await fleet.caches[0].getOrSet('k', origin.loader)
+    await settle(fleet)
+    expect(origin.count).toBe(0)
+    await fleet.runtime.advance(20)
+    await fleet.caches[0].getOrSet('k', origin.loader)
+    await settle(fleet)
+    expect(origin.count).toBe(1)
+  })
+
+  it('asks again after an invalidation, though the value looks the same as the one that somebody refreshed', async () => {
+    const fleet = await staleFleet()
+    const [first, second, third] = fleet.caches
+    const origin = new Origin()
+    await third.expire('k')
+    await first.getOrSet('k', origin.loader)
+    await settle(fleet)
+    await second.getOrSet('k', origin.loader)
+    await settle(fleet)
+    expect(origin.count).toBe(1)
+    origin.last.resolve('new')
+    await settle(fleet)
+    await third.expire('k')
+    await second.getOrSet('k', origin.loader)
+    await settle(fleet)
+    expect(origin.count).toBe(2)
+  })
+
+  it.each<Acquire>([
+    { kind: 'away', why: 'error', cause: new Error('reset') },
+    { kind: 'uncacheable', remaining: 1000, share: true },
+  ])('loads nothing behind it when the store answers $kind: nobody would get the result', async (answer) => {
+    const fleet = await staleFleet()
+    fleet.store.acquire = () => Promise.resolve(answer)
+    const origin = new Origin()
+    const { value, refresh } = await fleet.caches[0].lookup('k', origin.loader)
+    expect(value).toBe('stale')
+    expect(await refresh).toMatchObject({ kind: 'abandoned' })
+    expect(origin.count).toBe(0)
+  })
+})

@@ -1,0 +1,41 @@
+// The tables under tables/: each row names a guard of the sources, how to take it away, and the tests that must notice.
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { guarantees } from './guarantees.mjs'
+
+/**
+ * @typedef {object} Guard
+ * @property {keyof typeof guarantees} guarantee
+ * @property {string} guard what holds thanks to it, as a sentence
+ * @property {string} file
+ * @property {string} find the guard's code: stands in the file exactly once
+ * @property {string} replace the same code without the guard; it must still run
+ * @property {string[]} tests
+ */
+
+/** `unit` or `integration`: a run of jest is for one of them, since only the latter needs a Redis. */
+export const projectOf = (test) => (test.endsWith('.int.test.ts') ? 'integration' : 'unit')
+
+/** Every row of every table of the tree at `root`, in the order of the guarantees. @returns {Promise<Guard[]>} */
+export async function readGuards(root) {
+  const folder = join(root, 'scripts/guards/tables')
+  const tables = readdirSync(folder).toSorted()
+  const modules = await Promise.all(tables.map((table) => import(pathToFileURL(join(folder, table)).href)))
+  const order = Object.keys(guarantees)
+  return modules
+    .flatMap((module) => module.guards)
+    .toSorted((one, other) => order.indexOf(one.guarantee) - order.indexOf(other.guarantee))
+}
+
+/** Why a row proves nothing as it stands: the sources have moved on without it. */
+export function rot(root, { guarantee, file, find, replace, tests }) {
+  if (!Object.hasOwn(guarantees, guarantee)) return `there is no guarantee called ${guarantee}`
+  if (!existsSync(join(root, file))) return 'the file is gone'
+  const found = readFileSync(join(root, file), 'utf8').split(find).length - 1
+  if (found !== 1) return `the snippet stands in the file ${found} times, not once: ${JSON.stringify(find)}`
+  if (find === replace) return 'the replacement changes nothing'
+  if (tests.length === 0 || new Set(tests.map(projectOf)).size > 1) return 'name tests, of one project'
+  const missing = tests.filter((test) => !existsSync(join(root, test)))
+  return missing.length > 0 ? `there is no ${missing.join(', ')}` : undefined
+}

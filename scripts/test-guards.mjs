@@ -1,0 +1,92 @@
+// Proves that every guard has a test: takes one away at a time, in a copy of the tree, and wants the named tests to turn red.
+//
+//   node scripts/test-guards.mjs [--root folder] [word …]     all guards, or those whose row holds one of the words
+import { resolve } from 'node:path'
+import { parseArgs } from 'node:util'
+import { guarantees } from './guards/guarantees.mjs'
+import { runTests } from './guards/run-tests.mjs'
+import { Sandbox } from './guards/sandbox.mjs'
+import { projectOf, readGuards, rot } from './guards/table.mjs'
+
+const copies = 2
+
+/** The tests of the untouched tree must be green: a red one would prove every guard that names it. */
+async function faultsOfTheTree(sandbox, guards, signal) {
+  const faults = []
+  const tests = new Set(guards.flatMap((guard) => guard.tests))
+  for (const project of ['unit', 'integration']) {
+    const mine = [...tests].filter((test) => projectOf(test) === project)
+    if (mine.length === 0) continue
+    console.log(`${mine.length} ${project} test files without any change …`)
+    const verdict = await runTests(sandbox.path, mine, { mutated: false, signal })
+    if (verdict.kind !== 'green') faults.push(`${verdict.title ?? verdict.why}`)
+  }
+  return faults
+}
+
+/** Each copy takes the next row until none is left. */
+async function prove(guards, sandboxes, signal) {
+  const waiting = [...guards.entries()]
+  const verdicts = []
+  const work = async (sandbox) => {
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+      const [index, guard] = next
+      verdicts[index] = await sandbox.without(guard, () =>
+        runTests(sandbox.path, guard.tests, { mutated: true, signal }),
+      )
+      const done = verdicts.filter((verdict) => verdict !== undefined).length
+      console.log(`${done}/${guards.length} ${verdicts[index].kind.padEnd(6)} ${guard.file}: ${guard.guard}`)
+    }
+  }
+  await Promise.all(sandboxes.map(work))
+  return verdicts
+}
+
+const said = {
+  red: ({ title }) => title,
+  green: () => 'NOT PROVEN: the tests stay green without it',
+  broken: ({ why }) => `NOT PROVEN: ${why}`,
+}
+
+function printTable(guards, verdicts) {
+  for (const [guarantee, promise] of Object.entries(guarantees)) {
+    const mine = [...guards.entries()].filter(([, guard]) => guard.guarantee === guarantee)
+    if (mine.length > 0) console.log(`\n${guarantee.padEnd(4)} ${promise}`)
+    for (const [index, { guard, file }] of mine) {
+      const verdict = verdicts[index]
+      console.log(`  ${verdict.kind === 'red' ? 'ok  ' : 'FAIL'} ${guard}  (${file})`)
+      console.log(`         ${said[verdict.kind](verdict)}`)
+    }
+  }
+}
+
+async function main(root, words) {
+  const all = await readGuards(root)
+  const guards =
+    words.length === 0 ? all : all.filter((row) => words.some((word) => JSON.stringify(row).includes(word)))
+  const rotten = guards.flatMap((guard) => ({ guard, why: rot(root, guard) })).filter(({ why }) => why !== undefined)
+  for (const { guard, why } of rotten) console.error(`${guard.file}: ${guard.guard}: ${why}`)
+  if (guards.length === 0) console.error('no guard to prove')
+  if (rotten.length > 0 || guards.length === 0) return false
+  const interrupted = new AbortController()
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, () => interrupted.abort(new Error(signal)))
+  const sandboxes = Array.from({ length: Math.min(copies, guards.length) }, () => new Sandbox(root))
+  try {
+    const faults = await faultsOfTheTree(sandboxes[0], guards, interrupted.signal)
+    for (const fault of faults) console.error(`red without any change: ${fault}`)
+    if (faults.length > 0) return false
+    const verdicts = await prove(guards, sandboxes, interrupted.signal)
+    printTable(guards, verdicts)
+    const proven = verdicts.filter(({ kind }) => kind === 'red').length
+    console.log(`\n${guards.length} guards, ${proven} proven`)
+    return proven === guards.length
+  } finally {
+    for (const sandbox of sandboxes) sandbox.remove()
+  }
+}
+
+const { values, positionals } = parseArgs({
+  options: { root: { type: 'string', default: resolve(import.meta.dirname, '..') } },
+  allowPositionals: true,
+})
+process.exitCode = (await main(resolve(values.root), positionals)) ? 0 : 1
