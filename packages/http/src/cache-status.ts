@@ -31,16 +31,21 @@ export function leaderMember(judgement: Judgement, forwarded: Forwarded, buffere
   }
 }
 
-/** What is served from an entry, or from the load that this request waited for. `failedWith`: the status of the load that failed, where known. */
+/** The failure that a client was spared: its status, where it has one. */
+export interface Spared {
+  readonly status: number | undefined
+}
+
+/** What is served from an entry, or from the load that this request waited for. */
 export function servedMember(
   { status, role, freshFor, waited }: Pick<Lookup<unknown>, 'status' | 'role' | 'freshFor' | 'waited'>,
-  failedWith: number | undefined,
+  spared: Spared | undefined,
 ): Member {
   const ttl = `ttl=${seconds(freshFor)}`
   if (status === 'stale') {
     // Who may have a stale answer at once does not wait; who had to wait was spared a failure, or a slow load.
-    if (waited === 0) return `hit; ${ttl}; detail=stale-while-revalidate`
-    const fwdStatus = failedWith === undefined ? '' : `fwd-status=${failedWith}; `
+    if (spared === undefined && waited === 0) return `hit; ${ttl}; detail=stale-while-revalidate`
+    const fwdStatus = spared?.status === undefined ? '' : `fwd-status=${spared.status}; `
     return `fwd=stale; ${fwdStatus}${ttl}; detail=stale-if-error`
   }
   if (role === 'none') return `hit; ${ttl}`

@@ -112,6 +112,8 @@ class ResponseCapture implements Capture {
     if (this.#recording.withholds(head.status)) this.#mode = 'withhold'
     else this.#announce(this.#recording.cacheStatus(head), args)
     this.#headSeen = true
+    // A handler that noticed that its client has left often fails for that alone, and nobody else is to suffer for it.
+    if (res.destroyed && head.status >= 400) this.#recording.cutOff('client')
     this.#recording.head(head)
     return res
   }
@@ -156,11 +158,14 @@ class ResponseCapture implements Capture {
     return this.#res
   }
 
-  /** An implicit head is written by Node from inside `end`, where it cannot be kept back any more: a failure's is asked for before. */
+  /**
+   * An implicit head is written by Node from inside `end`: too late for one that is to be kept back, and never where the client has left.
+   * Both are asked for before.
+   */
   #probe(): void {
     const res = this.#res
-    if (this.#mode !== 'pass' || this.#headSeen || !this.#recording.withholds(res.statusCode)) return
-    res.writeHead(res.statusCode)
+    if (this.#mode !== 'pass' || this.#headSeen) return
+    if (res.destroyed || this.#recording.withholds(res.statusCode)) res.writeHead(res.statusCode)
   }
 
   #record(bytes: Uint8Array | undefined): void {

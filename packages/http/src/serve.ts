@@ -1,6 +1,6 @@
 import { isCattlegridError, type Load, type Lookup } from '@cattlegrid/core'
 import { type Answer, answerFrom, answerFromWithheld } from './answer.ts'
-import { appendMember, bypassMember, type Member, servedMember } from './cache-status.ts'
+import { appendMember, bypassMember, type Member, servedMember, type Spared } from './cache-status.ts'
 import { type Conditions, conditionsOf } from './conditional.ts'
 import { type Bypass, bypassOf, type Candidate, leadsNobody } from './eligible.ts'
 import { HandOver, isHandOver, ResponseFailure } from './errors.ts'
@@ -160,7 +160,7 @@ class Visit<Req, Res> {
     if (recorder.passed) {
       if (isCattlegridError(error, 'CATTLEGRID_LOAD_TIMEOUT') && !recorder.ended) exchange.res.destroy()
     } else if (this.#gone.signal.aborted) recorder.release()
-    else if (lookup !== undefined && lookup.status !== 'loaded') exchange.send(this.#served(lookup, recorder.status))
+    else if (lookup !== undefined && lookup.status !== 'loaded') exchange.send(this.#served(lookup, recorder))
     else if (recorder.withheld !== undefined) exchange.send(answerFromWithheld(recorder.withheld))
     else this.#finishUnanswered(recorder, error)
   }
@@ -173,8 +173,8 @@ class Visit<Req, Res> {
     else recorder.release()
   }
 
-  #served(lookup: Lookup<RecordedResponse>, failedWith?: number): Answer {
-    return this.#recorded(lookup.value, lookup.age, servedMember(lookup, failedWith))
+  #served(lookup: Lookup<RecordedResponse>, spared?: Spared): Answer {
+    return this.#recorded(lookup.value, lookup.age, servedMember(lookup, spared))
   }
 
   #recorded(response: RecordedResponse, resident: number, member: Member): Answer {

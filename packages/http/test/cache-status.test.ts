@@ -13,7 +13,7 @@ describe('members of Cache-Status (RFC 9211)', () => {
 
   test('a stale answer that was waited for stands in for a failure', () => {
     const stale = { ...lookup, status: 'stale', freshFor: -20_000, waited: 5 } as const
-    expect(servedMember(stale, 503)).toBe('fwd=stale; fwd-status=503; ttl=-20; detail=stale-if-error')
+    expect(servedMember(stale, { status: 503 })).toBe('fwd=stale; fwd-status=503; ttl=-20; detail=stale-if-error')
     expect(servedMember(stale, undefined)).toBe('fwd=stale; ttl=-20; detail=stale-if-error')
   })
 
