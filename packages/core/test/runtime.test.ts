@@ -1,0 +1,140 @@
+import { execFile } from 'node:child_process'
+import { resolve } from 'node:path'
+import { promisify } from 'node:util'
+import { afterEach, describe, expect, it, jest } from '@jest/globals'
+import { type Runtime, systemRuntime } from '@cattlegrid/core'
+
+afterEach(() => {
+  jest.restoreAllMocks()
+})
+
+/** The runtime as another process, or another copy of the package, has it. */
+function anotherRuntime(): Runtime {
+  let copy: Runtime | undefined
+  jest.isolateModules(() => {
+    copy = jest.requireActual<{ systemRuntime: Runtime }>('../src/runtime.ts').systemRuntime
+  })
+  if (copy === undefined) throw new Error('The second copy was not loaded')
+  return copy
+}
+
+describe('a token', () => {
+  it('is 22 characters that need no escape in a URL or a key', () => {
+    for (let count = 0; count < 1000; count += 1) expect(systemRuntime.token()).toMatch(/^[\w-]{22}$/)
+  })
+
+  it('is never given out twice', () => {
+    const tokens = Array.from({ length: 100_000 }, () => systemRuntime.token())
+    expect(new Set(tokens).size).toBe(tokens.length)
+  })
+
+  it('is not the one of another process that counts in step', () => {
+    const processes = Array.from({ length: 50 }, () => anotherRuntime())
+    const tokens = processes.flatMap((runtime) => Array.from({ length: 20 }, () => runtime.token()))
+    expect(new Set(tokens).size).toBe(tokens.length)
+  })
+})
+
+describe('a random number', () => {
+  it('lies in [0, 1) and is not always the same', () => {
+    const numbers = Array.from({ length: 1000 }, () => systemRuntime.random())
+    expect(numbers.filter((number) => number < 0 || number >= 1)).toEqual([])
+    expect(new Set(numbers).size).toBeGreaterThan(900)
+  })
+})
+
+/** Keeps the thread busy, so that no timer gets a turn. */
+function spin(ms: number): void {
+  const end = systemRuntime.now() + ms
+  while (systemRuntime.now() < end);
+}
+
+const turn = (): Promise<void> => new Promise((done) => setImmediate(done))
+
+describe('the coarse clock', () => {
+  it('never runs ahead of the exact one, nor backwards', async () => {
+    let last = 0
+    for (let count = 0; count < 2000; count += 1) {
+      const reading = systemRuntime.coarseNow()
+      expect(reading).toBeGreaterThanOrEqual(last)
+      expect(reading).toBeLessThanOrEqual(systemRuntime.now())
+      last = reading
+      if (count % 100 === 0) await turn()
+    }
+  })
+
+  it('moves on once timers get a turn', async () => {
+    const { coarseNow, now } = anotherRuntime()
+    const before = coarseNow()
+    while (coarseNow() === before) await turn()
+    expect(coarseNow()).toBeGreaterThan(before)
+    expect(coarseNow()).toBeLessThanOrEqual(now())
+  })
+
+  it('moves on even while no timer gets a turn, before it has been asked 300 times', () => {
+    const { coarseNow } = anotherRuntime()
+    const before = coarseNow()
+    spin(5)
+    const readings = Array.from({ length: 300 }, () => coarseNow())
+    expect(readings.at(-1)).toBeGreaterThanOrEqual(before + 5)
+  })
+
+  it('asks the exact clock for few of its readings', () => {
+    const now = jest.spyOn(performance, 'now')
+    const { coarseNow } = anotherRuntime()
+    for (let count = 0; count < 2000; count += 1) coarseNow()
+    expect(now.mock.calls.length).toBeGreaterThan(0)
+    expect(now.mock.calls.length).toBeLessThan(100)
+  })
+})
+
+describe('the time of day', () => {
+  it('is the one of the host, in milliseconds since 1970', () => {
+    const before = Date.now()
+    const time = systemRuntime.timeOfDay()
+    expect(time).toBeGreaterThanOrEqual(before)
+    expect(time).toBeLessThanOrEqual(Date.now())
+  })
+})
+
+describe('a timer', () => {
+  it('runs its action once', async () => {
+    const action = jest.fn()
+    await new Promise<void>((done) => {
+      systemRuntime.schedule(action, 1)
+      setTimeout(() => systemRuntime.schedule(done, 1), 20)
+    })
+    expect(action).toHaveBeenCalledTimes(1)
+  })
+
+  it('that is cancelled never runs, and may be cancelled twice or after it ran', async () => {
+    const action = jest.fn()
+    const cancel = systemRuntime.schedule(action, 1)
+    cancel()
+    cancel()
+    const late = await new Promise<() => void>((done) => {
+      const ran = systemRuntime.schedule(() => done(ran), 30)
+    })
+    late()
+    expect(action).not.toHaveBeenCalled()
+  })
+
+  it.each([2 ** 31, 2 ** 47, Infinity])('of %d ms, longer than Node counts, does not run at once', (delay) => {
+    const set = jest.spyOn(globalThis, 'setTimeout')
+    systemRuntime.schedule(() => {}, delay)()
+    expect(set).toHaveBeenCalledWith(expect.any(Function), 2 ** 31 - 1)
+  })
+
+  it('keeps no process alive, and no more does the coarse clock', async () => {
+    const script = `
+      import { systemRuntime } from './packages/core/src/runtime.ts'
+      systemRuntime.schedule(() => console.log('the timer ran'), 600_000)
+      systemRuntime.coarseNow()
+      console.log('the script is done')`
+    const cwd = resolve(import.meta.dirname, '../../..')
+    const run = promisify(execFile)
+    const args = ['--import', 'tsx', '--input-type=module', '--eval', script]
+    const { stdout } = await run(process.execPath, args, { cwd, timeout: 60_000 })
+    expect(stdout).toBe('the script is done\n')
+  }, 70_000)
+})
