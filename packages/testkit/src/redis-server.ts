@@ -1,8 +1,11 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
+import type { Readable, Writable } from 'node:stream'
 import { findRedis } from './redis-binary.ts'
+
+type ServerProcess = ChildProcessByStdio<null, Readable, Readable>
 
 export interface StartRedisOptions {
   /** Further arguments of the server, such as `['--maxmemory', '4mb']`. Asks for a server of one's own. */
@@ -80,12 +83,12 @@ async function startAt(port: number, args: readonly string[]): Promise<RedisServ
   const child = spawn(path, ['--port', String(port), ...volatile, ...args], {
     env,
     cwd: tmpdir(),
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: ['ignore', 'pipe', 'pipe'],
   })
   const exited = once(child, 'exit')
-  await ready(child, exited)
+  await ready(child)
   const released = guard(child)
-  unref(child, child.stdout as Socket)
+  unref(child, child.stdout, child.stderr)
   const end = async (...signals: readonly NodeJS.Signals[]): Promise<void> => {
     if (child.exitCode === null && child.signalCode === null) {
       child.ref()
@@ -106,38 +109,36 @@ async function startAt(port: number, args: readonly string[]): Promise<RedisServ
   }
 }
 
-async function ready(child: ChildProcess, exited: Promise<unknown>): Promise<void> {
+async function ready(child: ServerProcess): Promise<void> {
   let said = ''
-  const started = new Promise<void>((resolve) => {
-    child.stdout?.on('data', (chunk: Buffer) => {
+  await new Promise<void>((resolve, reject) => {
+    const listen = (chunk: Buffer): void => {
       if (said.length < 16_384) said += chunk.toString()
       if (said.includes('Ready to accept connections')) resolve()
-    })
+    }
+    child.stdout.on('data', listen)
+    child.stderr.on('data', listen)
+    child.once('error', reject)
+    child.once('close', () => reject(new Error(`The Redis server ended at its start.\n${said}`)))
   })
-  const failed = exited.then(() => {
-    throw new Error(`The Redis server ended at its start.\n${said}`)
-  })
-  await Promise.race([started, failed])
-  failed.catch(() => undefined)
 }
 
 /**
  * A shell that kills the server when this process is gone: its input ends then, whatever ended us, SIGKILL included. Test runners die on a
  * signal without running any handler. In a session of its own, so that a Ctrl-C in the terminal does not reach it. Returns what dismisses it.
  */
-function guard(server: ChildProcess): () => void {
+function guard(server: ServerProcess): () => void {
   const shell = spawn('/bin/sh', ['-c', 'read -r _ || kill -9 "$0"', String(server.pid)], {
     detached: true,
     stdio: ['pipe', 'ignore', 'ignore'],
   })
-  const input = shell.stdin as Socket
-  input.on('error', () => undefined)
-  unref(shell, input)
-  return () => void input.end('dismissed\n')
+  shell.stdin.on('error', () => undefined)
+  unref(shell, shell.stdin)
+  return () => void shell.stdin.end('dismissed\n')
 }
 
-/** Neither the process nor its pipe shall keep this one alive. */
-function unref(child: ChildProcess, pipe: Socket): void {
+/** Neither the process nor its pipes shall keep this one alive. */
+function unref(child: ChildProcess, ...pipes: readonly (Readable | Writable)[]): void {
   child.unref()
-  pipe.unref()
+  for (const pipe of pipes) (pipe as Socket).unref()
 }

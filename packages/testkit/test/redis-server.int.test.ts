@@ -1,0 +1,112 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { join } from 'node:path'
+import { afterEach, describe, expect, test } from '@jest/globals'
+import { type RedisServer, startRedis } from '@cattlegrid/testkit'
+
+const started: RedisServer[] = []
+
+async function start(...args: Parameters<typeof startRedis>): Promise<RedisServer> {
+  const server = await startRedis(...args)
+  started.push(server)
+  return server
+}
+
+afterEach(async () => {
+  await Promise.all(started.splice(0).map((server) => server.kill()))
+})
+
+/** What the server at `port` says to a PING: nothing within `patience` ms, or that nobody listens, is an answer too. */
+async function ping(port: number, patience = 5000): Promise<string> {
+  const socket = connect(port, '127.0.0.1')
+  socket.write('PING\r\n')
+  const said = once(socket, 'data').then(([chunk]) => String(chunk).trim())
+  const silence = new Promise<string>((resolve) => setTimeout(resolve, patience, 'silence').unref())
+  try {
+    return await Promise.race([said, silence])
+  } catch (error) {
+    return String((error as NodeJS.ErrnoException).code)
+  } finally {
+    socket.destroy()
+  }
+}
+
+async function gone(port: number): Promise<boolean> {
+  for (let look = 0; look < 500; look += 1) {
+    if ((await ping(port)) === 'ECONNREFUSED') return true
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+  return false
+}
+
+describe('a server of one’s own', () => {
+  test('answers at its url until it is stopped', async () => {
+    const { url, port, pid, stop } = await start({ own: true })
+    expect([url, typeof pid]).toEqual([`redis://127.0.0.1:${port}`, 'number'])
+    expect(await ping(port)).toBe('+PONG')
+    await stop()
+    expect(await ping(port)).toBe('ECONNREFUSED')
+    await stop()
+  })
+
+  test('is silent while it is paused, with its connections open, and stops all the same', async () => {
+    const server = await start({ own: true })
+    server.pause()
+    expect(await ping(server.port, 100)).toBe('silence')
+    server.resume()
+    expect(await ping(server.port)).toBe('+PONG')
+    server.pause()
+    await server.stop()
+    expect(await ping(server.port)).toBe('ECONNREFUSED')
+  })
+
+  test('comes back at the same port', async () => {
+    const first = await start({ own: true })
+    await first.kill()
+    const second = await start({ port: first.port })
+    expect([second.port, await ping(second.port)]).toEqual([first.port, '+PONG'])
+  })
+
+  test('takes arguments, and says what it does not like about them', async () => {
+    expect(await ping((await start({ args: ['--requirepass', 'secret'] })).port)).toMatch(/^-NOAUTH/)
+    await expect(startRedis({ port: 1, args: ['--no-such-option', 'x'] })).rejects.toThrow('no-such-option')
+  })
+
+  test.each(['SIGKILL', 'SIGTERM', 'SIGINT'] as const)(
+    'does not outlive its starter, who ends by %s',
+    async (signal) => {
+      const root = join(__dirname, '../../..')
+      const child = spawn(process.execPath, ['--import', 'tsx', join(__dirname, 'redis-starter.ts')], {
+        cwd: root,
+        stdio: ['ignore', 'pipe', 'inherit'],
+      })
+      const exited = once(child, 'exit')
+      const [said] = (await once(child.stdout, 'data')) as [Buffer]
+      const port = Number(said.toString())
+      expect(await ping(port)).toBe('+PONG')
+      child.kill(signal)
+      await exited
+      expect(await gone(port)).toBe(true)
+    },
+  )
+})
+
+describe('a server that REDIS_URL names', () => {
+  test('is used as it is and left alone, unless a test needs its own', async () => {
+    const { port, url } = await start({ own: true })
+    process.env['REDIS_URL'] = url
+    try {
+      const shared = await startRedis()
+      expect([shared.url, shared.port, shared.pid]).toEqual([url, port, undefined])
+      expect(() => shared.pause()).toThrow('own: true')
+      await shared.stop()
+      expect(await ping(port)).toBe('+PONG')
+      expect((await start({ own: true })).port).not.toBe(port)
+      process.env['REDIS_URL'] = 'redis://127.0.0.1:1'
+      await expect(startRedis()).rejects.toThrow('nothing answers there')
+    } finally {
+      delete process.env['REDIS_URL']
+    }
+  })
+})
