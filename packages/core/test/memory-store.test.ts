@@ -1,0 +1,289 @@
+import { beforeEach, describe, expect, it, jest } from '@jest/globals'
+import {
+  type Acquire,
+  type Codec,
+  json,
+  type Lease,
+  memoryStore,
+  type MemoryStoreOptions,
+  type NewEntry,
+  NO_VERSION,
+  type Store,
+} from '@cattlegrid/core'
+import { createManualRuntime, type ManualRuntime } from '@cattlegrid/testkit'
+
+let runtime: ManualRuntime
+
+beforeEach(() => {
+  runtime = createManualRuntime()
+})
+
+const open = (options: MemoryStoreOptions): Store => memoryStore({ runtime, ...options })
+
+function entryOf(value: unknown, other: Partial<NewEntry> = {}): NewEntry {
+  return { value, ttl: 60_000, staleWhileRevalidate: 60_000, staleIfError: 0, loadTime: 0, tags: [], ...other }
+}
+
+async function put(store: Store, key: string, value: unknown = key, codec: Codec = json): Promise<string> {
+  return (await store.put(key, entryOf(value), codec)).kind
+}
+
+function acquire(store: Store, key: string, seen = NO_VERSION): Promise<Acquire> {
+  return store.acquire(key, { duration: 5000, seen, wake: false, tags: false })
+}
+
+async function lead(store: Store, key: string, seen?: string): Promise<Lease> {
+  const answer = await acquire(store, key, seen)
+  if (answer.kind !== 'lead') throw new Error(`The lease of ${key} was not granted: ${answer.kind}`)
+  return answer.lease
+}
+
+/** Which of the keys have an entry; by `inspect`, last of all, because a read is a use. */
+async function kept(store: Store, ...keys: readonly string[]): Promise<string[]> {
+  const found = await Promise.all(keys.map((key) => store.inspect(key)))
+  return keys.filter((_, index) => found[index]?.kind === 'found' && found[index].entry !== undefined)
+}
+
+describe('a memory store', () => {
+  it('is seen by no other process, and shares nothing with another one', async () => {
+    const [one, other] = [open({}), open({})]
+    await put(one, 'k')
+    expect(one.shared).toBe(false)
+    expect(await kept(other, 'k')).toEqual([])
+  })
+
+  it('keeps the very object that it was given', async () => {
+    const store = open({})
+    const value = { stock: 3 }
+    await put(store, 'k', value)
+    expect(store.peek('k')?.value).toBe(value)
+  })
+
+  it('tells nobody anything once it is closed', async () => {
+    const store = open({})
+    const listener = jest.fn()
+    store.watch(listener)
+    await store.close()
+    await put(store, 'k')
+    expect(listener).not.toHaveBeenCalled()
+  })
+})
+
+describe('maxEntries', () => {
+  it('is how many keys there are, whatever happens', async () => {
+    const store = open({ maxEntries: 100 })
+    for (let index = 0; index < 1000; index += 1) await put(store, `k${index}`)
+    expect(await store.clear()).toEqual({ kind: 'cleared', entries: 100 })
+  })
+
+  it('is 10,000 unless told otherwise', async () => {
+    const store = open({})
+    for (let index = 0; index <= 10_000; index += 1) await put(store, `k${index}`)
+    expect(await kept(store, 'k0', 'k1', 'k10000')).toEqual(['k1', 'k10000'])
+  })
+
+  it.each([
+    ['peek', (store: Store) => store.peek('a')],
+    ['read', (store: Store) => store.read('a', json)],
+    ['put', (store: Store) => put(store, 'a', 'again')],
+  ])('takes the least recently used first, and a %s is a use', async (_, use) => {
+    const store = open({ maxEntries: 3 })
+    for (const key of ['a', 'b', 'c']) await put(store, key)
+    await use(store)
+    await put(store, 'd')
+    expect(await kept(store, 'a', 'b', 'c', 'd')).toEqual(['a', 'c', 'd'])
+  })
+
+  it('counts a lease as a key, and voids one that it takes', async () => {
+    const store = open({ maxEntries: 2 })
+    const lease = await lead(store, 'a')
+    await lead(store, 'b')
+    await lead(store, 'c')
+    expect(await store.renew(lease, 5000)).toEqual({ kind: 'refused', why: 'voided' })
+    expect(await store.commit(lease, entryOf('late'), json)).toEqual({ kind: 'refused', why: 'voided' })
+    expect(await kept(store, 'a')).toEqual([])
+  })
+
+  it('lets nobody write under a lease that was taken, once another leads', async () => {
+    const store = open({ maxEntries: 1 })
+    const lost = await lead(store, 'a')
+    await put(store, 'b')
+    const held = await lead(store, 'a')
+    expect(await store.commit(lost, entryOf('late'), json)).toEqual({ kind: 'refused', why: 'taken' })
+    expect(await store.commit(held, entryOf('in time'), json)).toMatchObject({ kind: 'stored' })
+    expect(store.peek('a')?.value).toBe('in time')
+  })
+
+  it('takes an entry together with the lease of its key, never one of the two', async () => {
+    const store = open({ maxEntries: 1 })
+    await put(store, 'a')
+    await lead(store, 'a', store.peek('a')?.version)
+    await put(store, 'b')
+    expect(await store.inspect('a')).toEqual({ kind: 'found', entry: undefined, lease: undefined, cooldown: undefined })
+  })
+})
+
+describe('maxBytes', () => {
+  const bytes = (size: number): string => 'v'.repeat(size - 2) // two quotes more as JSON
+
+  it('is what all values may weigh together, encoded', async () => {
+    const store = open({ maxBytes: 100 })
+    for (const key of ['a', 'b']) await put(store, key, bytes(50))
+    expect(await kept(store, 'a', 'b')).toEqual(['a', 'b'])
+    await put(store, 'c', bytes(3))
+    expect(await kept(store, 'a', 'b', 'c')).toEqual(['b', 'c'])
+  })
+
+  it('counts bytes, not characters', async () => {
+    const store = open({ maxBytes: 100 })
+    expect(await put(store, 'k', 'é'.repeat(49))).toBe('stored')
+    expect(await put(store, 'k', 'é'.repeat(50))).toBe('unkeepable')
+  })
+
+  it('keeps no value that is larger by itself, and leaves what was there', async () => {
+    const store = open({ maxBytes: '1kb' })
+    await put(store, 'k', 'small')
+    const answer = await store.put('k', entryOf(bytes(1025)), json)
+    expect(answer).toMatchObject({ kind: 'unkeepable', why: 'too-large' })
+    expect(answer).toHaveProperty('cause.message', expect.stringContaining('1025 bytes are more than maxBytes (1024)'))
+    expect(store.peek('k')?.value).toBe('small')
+  })
+
+  it('leaves the lease with a leader whose value is too large', async () => {
+    const store = open({ maxBytes: 10 })
+    const lease = await lead(store, 'k')
+    expect(await store.commit(lease, entryOf(bytes(11)), json)).toMatchObject({ kind: 'unkeepable', why: 'too-large' })
+    expect(await store.release(lease, { kind: 'handover' })).toEqual({ kind: 'released' })
+  })
+
+  it('weighs a key anew at each write', async () => {
+    const store = open({ maxBytes: 100 })
+    await put(store, 'a', bytes(90))
+    await put(store, 'a', bytes(50))
+    await put(store, 'b', bytes(50))
+    expect(await kept(store, 'a', 'b')).toEqual(['a', 'b'])
+  })
+
+  it('is free again where a value was deleted', async () => {
+    const store = open({ maxBytes: 100 })
+    await put(store, 'a', bytes(50))
+    await put(store, 'b', bytes(50))
+    await store.invalidate('b', 'delete', 0)
+    await put(store, 'c', bytes(50))
+    expect(await kept(store, 'a', 'b', 'c')).toEqual(['a', 'c'])
+  })
+
+  it.each([
+    ['is being refreshed', (store: Store) => lead(store, 'a', store.peek('a')?.version)],
+    ['was expired', (store: Store) => store.invalidate('a', 'expire', 0)],
+    ['is held off', (store: Store) => store.invalidate('a', 'expire', 1000)],
+  ])('still counts a value that %s', async (_, change) => {
+    const store = open({ maxBytes: 100 })
+    await put(store, 'a', bytes(60))
+    await change(store)
+    expect(await kept(store, 'a')).toEqual(['a'])
+    await put(store, 'b', bytes(60))
+    expect(await kept(store, 'a', 'b')).toEqual(['b'])
+  })
+
+  it('asks the codec of each write, once, and no codec where it is not given', async () => {
+    const encode = jest.fn((value: unknown) => json.encode(value))
+    const codec: Codec = { id: 16, encode, decode: (at) => json.decode(at) }
+    await put(open({}), 'k', 'value', codec)
+    expect(encode).not.toHaveBeenCalled()
+    const store = open({ maxBytes: 100 })
+    await put(store, 'k', 'value', codec)
+    await store.read('k', codec)
+    await store.commit(await lead(store, 'other'), entryOf('value'), codec)
+    expect(encode).toHaveBeenCalledTimes(2)
+  })
+
+  it('keeps no value that its codec cannot encode', async () => {
+    const store = open({ maxBytes: 100 })
+    expect(await store.put('k', entryOf(7n), json)).toMatchObject({ kind: 'unkeepable', why: 'encode-failed' })
+    expect(await put(open({}), 'k', 7n)).toBe('stored')
+  })
+})
+
+describe('sizeOf', () => {
+  it('says what a value weighs, instead of its codec', async () => {
+    const sizeOf = jest.fn((value: unknown) => (value === 'heavy' ? 60 : 40))
+    const store = open({ maxBytes: 100, sizeOf })
+    await put(store, 'a', 'heavy')
+    await put(store, 'b', 'light')
+    expect(await kept(store, 'a', 'b')).toEqual(['a', 'b'])
+    await put(store, 'c', 7n)
+    expect(await kept(store, 'a', 'b', 'c')).toEqual(['b', 'c'])
+    expect(sizeOf.mock.calls).toEqual([['heavy'], ['light'], [7n]])
+  })
+
+  it('is not asked without maxBytes', async () => {
+    const sizeOf = jest.fn(() => 1)
+    await put(open({ sizeOf }), 'k')
+    expect(sizeOf).not.toHaveBeenCalled()
+  })
+
+  it('that throws makes the value one that cannot be kept, not the store one that fails', async () => {
+    const cause = new Error('no size')
+    const store = open({
+      maxBytes: 100,
+      sizeOf: () => {
+        throw cause
+      },
+    })
+    expect(await store.put('k', entryOf(7), json)).toEqual({ kind: 'unkeepable', why: 'encode-failed', cause })
+  })
+
+  it.each([Number.NaN, -1, undefined, '7 bytes'])('that says %p is told so by name', async (size) => {
+    const store = open({ maxBytes: 100, sizeOf: () => size as number })
+    const answer = await store.put('k', entryOf(7), json)
+    expect(answer).toMatchObject({ kind: 'unkeepable', why: 'encode-failed' })
+    expect(answer).toHaveProperty('cause.message', expect.stringContaining('sizeOf'))
+  })
+})
+
+describe('the numbers of tags', () => {
+  const tagged = async (store: Store, key: string, tag: string): Promise<void> => {
+    await store.put(key, entryOf(key, { tags: [tag] }), json)
+  }
+  const fall = async (store: Store, count: number): Promise<void> => {
+    for (let index = 0; index < count; index += 1) await store.invalidateTags([`other:${index}`])
+  }
+
+  it('are as many as there may be entries, and a forgotten one brings nothing back', async () => {
+    const store = open({ maxEntries: 3 })
+    await tagged(store, 'k', 'user:7')
+    await store.invalidateTags(['user:7'])
+    expect(store.peek('k')).toBeUndefined()
+    await fall(store, 10)
+    expect(store.peek('k')).toBeUndefined()
+    expect(await kept(store, 'k')).toEqual([])
+  })
+
+  it('that were forgotten count as fallen: an older entry is a miss rather than wrong', async () => {
+    const store = open({ maxEntries: 3 })
+    await tagged(store, 'k', 'user:7')
+    await fall(store, 3)
+    expect(store.peek('k')?.value).toBe('k')
+    await fall(store, 10)
+    expect(store.peek('k')).toBeUndefined()
+  })
+
+  it('that were forgotten do not stand in the way of what is loaded later', async () => {
+    const store = open({ maxEntries: 3 })
+    await store.invalidateTags(['user:7'])
+    await fall(store, 10)
+    await tagged(store, 'k', 'user:7')
+    expect(store.peek('k')?.value).toBe('k')
+  })
+
+  it('that were forgotten refuse a load that began before', async () => {
+    const store = open({ maxEntries: 3 })
+    const answer = await store.acquire('k', { duration: 5000, seen: NO_VERSION, wake: false, tags: true })
+    await store.invalidateTags(['user:7'])
+    await fall(store, 10)
+    if (answer.kind !== 'lead') throw new Error('The lease was not granted')
+    const commit = await store.commit(answer.lease, entryOf('old', { tags: ['user:7'] }), json)
+    expect(commit).toEqual({ kind: 'refused', why: 'tag-voided' })
+  })
+})
