@@ -3,10 +3,11 @@ import type { Names } from './keys.ts'
 import { decodeRecord, EXPIRED_BY_HAND, type StoredRecord, versionIn } from './record.ts'
 import { AS_BYTES, AS_TEXT, type RedisClient } from './redis-client.ts'
 
-/** Bytes at an entry's key, and how long they have to live, as PTTL tells it. */
+/** Bytes at an entry's key, the record that they are, if any, and how long they have to live, as PTTL tells it. */
 interface Found {
   readonly left: number
-  readonly bytes: Buffer | null
+  readonly bytes: Buffer | undefined
+  readonly record: StoredRecord | undefined
 }
 
 /** Reads an entry; the moments it returns count from `sentAt`, so that none is too late. Rejects with what Redis or the client says. */
@@ -25,10 +26,9 @@ export async function readEntry(
     found = await fetch(client, name)
   }
   if (found instanceof Error) return { kind: 'missing', version: NO_VERSION, because: { why: 'foreign', cause: found } }
-  const { left, bytes } = found
-  if (bytes === null) return { kind: 'missing', version: NO_VERSION }
+  const { left, bytes, record } = found
+  if (bytes === undefined) return { kind: 'missing', version: NO_VERSION }
   const version = versionIn(bytes)
-  const record = decodeRecord(bytes)
   if (record === undefined) {
     const cause = new TypeError(`What stands at '${name}' is no record of this version of the library`)
     return { kind: 'missing', version, because: { why: 'foreign', cause } }
@@ -53,7 +53,8 @@ async function fetch(client: RedisClient, name: string): Promise<Found | Error> 
   const bytes = client.sendCommand(['GET', name], AS_BYTES)
   try {
     const [time, body] = await Promise.all([left, bytes])
-    return { left: Number(time), bytes: body instanceof Uint8Array ? asBuffer(body) : null }
+    const found = body instanceof Uint8Array ? asBuffer(body) : undefined
+    return { left: Number(time), bytes: found, record: found === undefined ? undefined : decodeRecord(found) }
   } catch (error) {
     if (error instanceof Error && error.message.startsWith('WRONGTYPE')) return error
     throw error
@@ -66,8 +67,8 @@ function asBuffer(bytes: Uint8Array): Buffer {
 
 /** Whether time and bytes cannot be those of one entry: somebody wrote between the two commands. */
 function isMixed(found: Found | Error): boolean {
-  if (found instanceof Error || found.bytes === null) return false
-  return found.left === -2 || found.left > (decodeRecord(found.bytes)?.keepFor ?? Infinity)
+  if (found instanceof Error || found.bytes === undefined) return false
+  return found.left === -2 || found.left > (found.record?.keepFor ?? Infinity)
 }
 
 /** One read of the numbers. A tag that has none was evicted: nobody knows any more whether it fell. */
