@@ -1,0 +1,121 @@
+import { beforeEach, describe, expect, it, jest } from '@jest/globals'
+import { type Cache, createCache, InvalidKeyError, type Store, memoryStore } from '@cattlegrid/core'
+import { createManualRuntime } from '@cattlegrid/testkit'
+import fc from 'fast-check'
+
+let store: Store
+let cache: Cache
+
+beforeEach(() => {
+  const runtime = createManualRuntime()
+  store = memoryStore({ runtime })
+  cache = createCache({ store, runtime, ttl: '1m', staleWhileRevalidate: '1m' })
+})
+
+const binary = String.fromCharCode(...Array.from({ length: 256 }, (_, code) => code))
+const keys: readonly (readonly [string, string])[] = [
+  ['empty', ''],
+  ['one blank', ' '],
+  ['as long as a key may be', 'k'.repeat(8192)],
+  ['as long in characters of four bytes', '🐄'.repeat(4096)],
+  ['every byte', binary],
+  ['nothing but braces', '{}{{}}'],
+  ['a whole hash tag', '{shop}:product:{7}'],
+  ['half a surrogate pair', '\uD83D'],
+  ['what stands for what is no character', '\uFFFD'],
+  ['lines', 'line\r\nbreak\0end'],
+  ['a property of every object', '__proto__'],
+  ['a method of every object', 'constructor'],
+  ['é in one character', '\u00E9'],
+  ['é in two', 'e\u0301'],
+]
+
+describe('a key', () => {
+  it.each(keys)('may be %s, in every call', async (_, key) => {
+    const loader = jest.fn(({ key: told }: { readonly key: string }) => `of ${told.length}`)
+    const value = `of ${key.length}`
+    expect(await cache.getOrSet(key, loader)).toBe(value)
+    expect(await cache.lookup(key, loader)).toMatchObject({ value, status: 'fresh' })
+    expect(await cache.get(key)).toBe(value)
+    expect(await cache.getMany([key])).toEqual(new Map([[key, value]]))
+    expect(loader).toHaveBeenCalledTimes(1)
+    await cache.set(key, 'set')
+    expect(await cache.read(key)).toMatchObject({ value: 'set', state: 'fresh' })
+    await cache.expire(key)
+    expect(await cache.inspect(key)).toMatchObject({ state: 'stale' })
+    await cache.delete(key)
+    expect(await cache.read(key)).toBeUndefined()
+  })
+
+  it('is never taken for another one', async () => {
+    for (const [name, key] of keys) await cache.set(key, name)
+    for (const [name, key] of keys) expect(await cache.get(key)).toBe(name)
+    expect(await cache.clear()).toBe(keys.length)
+  })
+
+  it('may be any text', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary' }), async (one, other) => {
+        await cache.set(one, 'one')
+        await cache.delete(other)
+        expect(await cache.get(one)).toBe(one === other ? undefined : 'one')
+      }),
+    )
+  })
+})
+
+describe('what is no key', () => {
+  const refused: readonly (readonly [string, unknown])[] = [
+    ['undefined', undefined],
+    ['null', null],
+    ['a number', 7],
+    ['NaN', Number.NaN],
+    ['a bigint', 7n],
+    ['a symbol', Symbol('k')],
+    ['a String object', Object('k')],
+    ['bytes', Buffer.from('k')],
+    ['an array', ['k']],
+    ['an object', { toString: () => 'k' }],
+    ['a function', () => 'k'],
+    ['a string that is too long', 'k'.repeat(8193)],
+  ]
+  const loader = jest.fn(() => 'loaded')
+  const calls: Record<string, (key: never) => Promise<unknown>> = {
+    getOrSet: (key) => cache.getOrSet(key, loader),
+    lookup: (key) => cache.lookup(key, loader),
+    refresh: (key) => cache.refresh(key, loader),
+    getOrSetMany: (key) => cache.getOrSetMany([key], () => new Map([[key, loader()]])),
+    wrap: (key) => cache.wrap(loader, { key: () => key })(),
+    get: (key) => cache.get(key),
+    getMany: (key) => cache.getMany([key]),
+    read: (key) => cache.read(key),
+    set: (key) => cache.set(key, 'set'),
+    delete: (key) => cache.delete(key),
+    expire: (key) => cache.expire(key),
+    inspect: (key) => cache.inspect(key),
+  }
+
+  it.each(refused)('such as %s is refused by every call before anything happens', async (_, key) => {
+    await cache.set('k', 'as it was')
+    for (const call of Object.values(calls)) {
+      const error: unknown = await call(key as never).catch((thrown: unknown) => thrown)
+      expect(error).toBeInstanceOf(InvalidKeyError)
+      expect(error).toMatchObject({ code: 'CATTLEGRID_INVALID_KEY', message: expect.stringContaining('8192') })
+    }
+    expect(loader).not.toHaveBeenCalled()
+    expect(await cache.get('k')).toBe('as it was')
+    expect(await store.clear()).toEqual({ kind: 'cleared', entries: 1 })
+  })
+
+  it('is shown, but not at length: keys may hold what should not be in a log', async () => {
+    const error: unknown = await cache.get('secret'.repeat(2000)).catch((thrown: unknown) => thrown)
+    expect(error).toHaveProperty('message', expect.stringContaining('a string of 12000 characters'))
+    expect(error).toHaveProperty('message', expect.not.stringContaining('secret'))
+  })
+
+  it.each(['text', undefined, null, 7, new Set(['k'])])('nor a list of keys: %p', async (list) => {
+    const expected = { code: 'CATTLEGRID_INVALID_KEY', message: expect.stringContaining('an array of strings') }
+    await expect(cache.getMany(list as never)).rejects.toMatchObject(expected)
+    await expect(cache.getOrSetMany(list as never, () => new Map())).rejects.toMatchObject(expected)
+  })
+})
