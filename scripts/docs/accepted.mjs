@@ -1,6 +1,7 @@
 // A type in the words of the options page: "duration or `false`", "`'origin'` or `(req, res) => duration`".
 
 const plain = { TSNumberKeyword: 'number', TSStringKeyword: 'string', TSBooleanKeyword: '`true` or `false`' }
+const plural = { TSNumberKeyword: 'numbers', TSStringKeyword: 'strings' }
 const named = { Duration: 'duration', ByteSize: 'size' }
 
 /** @param {import('./regions.mjs').Page} page @param {string} file where the type stands */
@@ -14,6 +15,10 @@ function alternatives(page, file, type) {
       return type.types.flatMap((one) => alternatives(page, file, one))
     case 'TSParenthesizedType':
       return alternatives(page, file, type.typeAnnotation)
+    case 'TSTypeOperator':
+      return alternatives(page, file, type.typeAnnotation)
+    case 'TSArrayType':
+      return [`list of ${plural[type.elementType.type] ?? sourceOf(page, file, type.elementType)}`]
     case 'TSUndefinedKeyword':
       return []
     case 'TSFunctionType':
