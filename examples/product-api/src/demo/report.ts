@@ -1,5 +1,5 @@
 import { renderTable, type Cell, type Row, type Tone } from './table.ts'
-import type { Run, Runs } from './verdict.ts'
+import { loadsPerExpiry, type Run, type Runs } from './verdict.ts'
 
 const NOTES = `
   unprotected        the handler without the cache, in every process
@@ -18,7 +18,12 @@ export function renderReport(title: string, { unprotected, guarded }: Runs, colo
     row('requests', runs, ({ traffic }) => whole(traffic.requests)),
     row('database queries', runs, ({ loads }) => whole(loads.total)),
     row('most at once', runs, ({ loads }) => whole(loads.mostAtOnce)),
-    row('loads per expiry', runs, perExpiry, ({ loads }) => (loads.total === loads.periods ? 'good' : 'bad')),
+    row(
+      'loads per expiry',
+      runs,
+      (run) => loadsPerExpiry(run).toFixed(2),
+      ({ loads }) => (loads.total === loads.periods ? 'good' : 'bad'),
+    ),
     row('p50', runs, ({ traffic }) => milliseconds(traffic.p50)),
     row('p99', runs, ({ traffic }) => milliseconds(traffic.p99)),
     row('slowest', runs, ({ traffic }) => milliseconds(traffic.slowest)),
@@ -35,10 +40,6 @@ export function renderReport(title: string, { unprotected, guarded }: Runs, colo
 
 function row(label: string, runs: readonly Run[], text: (run: Run) => string, tone?: (run: Run) => Tone): Row {
   return { label, cells: runs.map((run): Cell => ({ text: text(run), tone: tone?.(run) ?? 'plain' })) }
-}
-
-function perExpiry({ loads }: Run): string {
-  return (loads.total / Math.max(1, loads.periods)).toFixed(2)
 }
 
 function whole(value: number): string {
