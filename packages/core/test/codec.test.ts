@@ -45,8 +45,9 @@ describe('json', () => {
   })
 
   it('brings every string back, lone surrogates included', () => {
+    const codeUnit = fc.nat({ max: 0xffff }).map((code) => String.fromCharCode(code))
     fc.assert(
-      fc.property(fc.string({ unit: 'binary' }), (text) => {
+      fc.property(fc.string({ unit: codeUnit }), (text) => {
         expect(roundTrip(json, text)).toBe(text)
       }),
     )
