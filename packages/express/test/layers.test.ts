@@ -2,7 +2,7 @@ import { createGzip, gunzipSync } from 'node:zlib'
 import { describe, expect, test } from '@jest/globals'
 import type { ErrorRequestHandler, RequestHandler } from 'express'
 import supertest from 'supertest'
-import { gate, onSite } from './site.ts'
+import { gate, onSite, until } from './site.ts'
 
 /** What compression does: the body and the head change on their way from the layers inside to the socket. */
 const compress: RequestHandler = (req, res, next) => {
@@ -183,18 +183,35 @@ describe('cookies', () => {
     )
   })
 
-  test('of a session outside the cache are not stored, and keep the answer from the others', async () => {
+  test('of a layer outside keep nobody else from leading, and reach the client with a stored answer too', async () => {
+    const door = gate()
+    let runs = 0
     await onSite(
       (app, cached) => {
         app.use((req, res, next) => {
-          if (req.get('cookie') === undefined) res.cookie('visit', '1')
+          if (req.get('x-first') !== undefined) res.cookie('visit', '1')
           next()
         })
-        app.get('/a', cached({ ttl: '1m' }), (_req, res) => res.send('a'))
+        app.get('/a', cached({ ttl: '1m' }), async (_req, res) => {
+          runs += 1
+          await door.opened
+          res.send('a')
+        })
       },
       async ({ get, count }) => {
-        await get('/a')
-        expect(count('commit')).toBe(0)
+        const ask = (first: boolean): Promise<{ headers: Record<string, string> }> =>
+          get('/a')
+            .set(first ? { 'x-first': '1' } : {})
+            .then((answer) => answer)
+        const first = ask(true)
+        await until(() => runs === 1)
+        const others = Array.from({ length: 20 }, () => ask(false))
+        await until(() => count('join') === 19)
+        door.open()
+        expect((await first).headers).toHaveProperty('set-cookie')
+        for (const { headers } of await Promise.all(others)) expect(headers).not.toHaveProperty('set-cookie')
+        expect((await ask(true)).headers).toMatchObject({ age: '0', 'set-cookie': [expect.stringMatching('visit=1')] })
+        expect([runs, count('commit')]).toEqual([2, 1])
       },
     )
   })
@@ -228,6 +245,29 @@ describe('errors of the cache itself', () => {
           body: { code: 'CATTLEGRID_LOAD_FAILED' },
         })
         expect(cooling.headers['retry-after']).toBe('9')
+      },
+    )
+  })
+
+  test('a layer outside that lost its patience has answered, and nothing is answered twice', async () => {
+    const door = gate()
+    await onSite(
+      (app, cached) => {
+        app.use((req, res, next) => {
+          if (req.get('x-hasty') !== undefined) setTimeout(() => res.status(503).send('too slow'), 20)
+          next()
+        })
+        app.get('/a', cached({ ttl: '1m' }), async (_req, res) => {
+          await door.opened
+          res.send('a')
+        })
+      },
+      async ({ get, seen }) => {
+        const leader = get('/a').then((answer) => answer)
+        await seen('load', 1)
+        expect((await get('/a').set('x-hasty', '1')).text).toBe('too slow')
+        door.open()
+        expect((await leader).text).toBe('a')
       },
     )
   })

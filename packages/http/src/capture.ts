@@ -176,8 +176,16 @@ class ResponseCapture implements Capture {
     if (this.#ended || this.#mode === 'closed') return
     const by = clientLeft(this.#req) ? 'client' : 'handler'
     if (this.#headSeen || by === 'handler') this.#recording.cutOff(by)
-    // Nothing was written yet: the handler may still finish, and its answer be kept. One that pipes has stopped for good.
-    else this.#res.once('unpipe', () => this.#recording.cutOff('client'))
+    else this.#awaitHandler()
+  }
+
+  /** Nothing was written yet: the handler may still finish, and its answer be kept. A stream that stops on its way here never will. */
+  #awaitHandler(): void {
+    const stopped = (): void => {
+      if (!this.#ended) this.#recording.cutOff('client')
+    }
+    this.#res.once('unpipe', stopped)
+    this.#res.on('pipe', (source) => source.once('close', stopped))
   }
 
   #restore(): void {

@@ -20,6 +20,9 @@ export class ServeError extends Error {
   }
 }
 
+const RESPONSE_FAILURE = Symbol.for('cattlegrid.responseFailure')
+const HAND_OVER = Symbol.for('cattlegrid.handOver')
+
 /** The load's error when a handler failed: 500 and more, broken off, or never ended. Counts as a failure: the key cools down. */
 export class ResponseFailure extends Error {
   /** The whole answer, where those who wait for it may have it. */
@@ -31,10 +34,9 @@ export class ResponseFailure extends Error {
     this.name = 'ResponseFailure'
     this.code = `HTTP_${status}`
     this.response = response
+    Object.defineProperty(this, RESPONSE_FAILURE, { value: true })
   }
 }
-
-const HAND_OVER = Symbol.for('cattlegrid.handOver')
 
 /** The load's error when nothing went wrong, but this request has nothing for the others: somebody else is to lead. */
 export class HandOver extends Error {
@@ -46,5 +48,14 @@ export class HandOver extends Error {
 }
 
 export function isHandOver(error: unknown): error is HandOver {
-  return typeof error === 'object' && error !== null && HAND_OVER in error
+  return isBranded(error, HAND_OVER)
+}
+
+export function isResponseFailure(error: unknown): error is ResponseFailure {
+  return isBranded(error, RESPONSE_FAILURE)
+}
+
+/** Two copies of the package share no class. */
+function isBranded(error: unknown, brand: symbol): boolean {
+  return typeof error === 'object' && error !== null && brand in error
 }

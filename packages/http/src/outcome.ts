@@ -1,5 +1,5 @@
 import { isCattlegridError, type LoadFailedError } from '@cattlegrid/core'
-import { ResponseFailure, ServeError } from './errors.ts'
+import { isResponseFailure, ServeError } from './errors.ts'
 
 const MESSAGE = 'The answer to this request is not to be had at the moment.'
 
@@ -8,7 +8,7 @@ const MESSAGE = 'The answer to this request is not to be had at the moment.'
  * well run without it.
  */
 export function unanswered(error: unknown): ServeError | undefined {
-  if (error instanceof ResponseFailure) return tryAgain('CATTLEGRID_LOAD_FAILED', 1000)
+  if (isResponseFailure(error)) return tryAgain('CATTLEGRID_LOAD_FAILED', 1000)
   if (isCattlegridError(error, 'CATTLEGRID_LOAD_FAILED'))
     return tryAgain('CATTLEGRID_LOAD_FAILED', (error as LoadFailedError).retryAfter)
   if (isCattlegridError(error, 'CATTLEGRID_LOAD_TIMEOUT')) return new ServeError(error.code, 504, MESSAGE, {})

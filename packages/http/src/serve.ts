@@ -3,7 +3,7 @@ import { type Answer, answerFrom, answerFromWithheld } from './answer.ts'
 import { appendMember, bypassMember, type Member, servedMember, type Spared } from './cache-status.ts'
 import { type Conditions, conditionsOf } from './conditional.ts'
 import { type Bypass, bypassOf, type Candidate, leadsNobody } from './eligible.ts'
-import { HandOver, isHandOver, ResponseFailure } from './errors.ts'
+import { HandOver, isHandOver, isResponseFailure } from './errors.ts'
 import type { Exchange } from './exchange.ts'
 import { recorderFor, settleLead, settleSubrequest, UNSHARED } from './load-response.ts'
 import { normaliseLeader } from './normalise.ts'
@@ -14,7 +14,7 @@ import { requestKey } from './request-key.ts'
 import type { Route } from './route.ts'
 import { type Mark, markOf, sendSubrequest } from './subrequest.ts'
 
-/** Each election that a request loses costs the client of another one: that many in a row are no accident. */
+/** Each election that a request loses costs another one its client: that many in a row are no accident, and it runs alone. */
 const MOST_ELECTIONS = 16
 
 /**
@@ -29,7 +29,9 @@ export function serve<Req, Res>(exchange: Exchange<Req, Res>, route: Route<Req, 
   if (bypass !== undefined) return passBy(exchange, route, bypass)
   const key = requestKey(exchange)
   if (key === undefined) return passBy(exchange, route, 'key-too-long')
-  void new Visit(exchange, route, key, leadsNobody(candidate)).run()
+  // A cookie that a layer outside sets is this client's alone, but says nothing about the others.
+  const alone = leadsNobody(candidate) || exchange.res.hasHeader('set-cookie')
+  void new Visit(exchange, route, key, alone).run()
 }
 
 /** A request of our own has come back to the layer that sent it, or is still on its way there. */
@@ -65,7 +67,8 @@ class Visit<Req, Res> {
   readonly #exchange: Exchange<Req, Res>
   readonly #route: Route<Req, Res>
   readonly #key: string
-  readonly #leadsNobody: boolean
+  /** What its handler answers is nobody else's. */
+  readonly #alone: boolean
   readonly #conditions: Conditions
   readonly #gone = new AbortController()
   /** Takes down this request's own handler, once it leads. */
@@ -73,23 +76,26 @@ class Visit<Req, Res> {
   /** It was to lead and had nothing for the others: its handler answers it alone. */
   #declined = false
 
-  constructor(exchange: Exchange<Req, Res>, route: Route<Req, Res>, key: string, leadsNobodyElse: boolean) {
+  constructor(exchange: Exchange<Req, Res>, route: Route<Req, Res>, key: string, alone: boolean) {
     this.#exchange = exchange
     this.#route = route
     this.#key = key
-    this.#leadsNobody = leadsNobodyElse
+    this.#alone = alone
     this.#conditions = conditionsOf(exchange.req.headers)
   }
 
+  /** Never rejects: whatever goes wrong in here, the request gets an answer. */
   async run(): Promise<void> {
     const { res } = this.#exchange
     res.once('close', () => {
       if (!res.writableFinished) this.#gone.abort()
     })
-    const result = await this.#lookup()
-    if (this.#recorder !== undefined) await this.#finishLead(this.#recorder, result)
-    else if (this.#declined) passBy(this.#exchange, this.#route, this.#leadsNobody ? 'body' : 'head')
-    else if (!this.#gone.signal.aborted) this.#answer(result)
+    try {
+      await this.#finish(await this.#lookup())
+    } catch {
+      if (this.#recorder === undefined && !res.headersSent) this.#exchange.pass()
+      else res.destroy()
+    }
   }
 
   /** Looks again when a leader had nothing for its followers: one of them leads then. */
@@ -100,19 +106,27 @@ class Visit<Req, Res> {
       try {
         return { lookup: await cache.lookup<RecordedResponse>(this.#key, (load) => this.#load(load), options) }
       } catch (error) {
-        if (!isHandOver(error) || this.#recorder !== undefined || this.#declined) return { error }
-        if (elections === MOST_ELECTIONS) return { error: tryAgain('CATTLEGRID_WAIT_TIMEOUT', 1000) }
+        const final = this.#recorder !== undefined || this.#declined || this.#alone || elections === MOST_ELECTIONS
+        if (final || !isHandOver(error)) return { error }
       }
     }
+  }
+
+  async #finish(result: Result): Promise<void> {
+    if (this.#recorder !== undefined) return this.#finishLead(this.#recorder, result)
+    // Its client has left, or a layer outside lost its patience and answered.
+    if (this.#gone.signal.aborted || this.#exchange.res.headersSent) return undefined
+    if (isHandOver(result.error)) return passBy(this.#exchange, this.#route, this.#alone ? 'body' : 'head')
+    return this.#answer(result)
   }
 
   async #load(load: Load<RecordedResponse>): Promise<RecordedResponse> {
     const { req } = this.#exchange
     if (load.background) return settleSubrequest(await this.#subrequest(load), load)
     if (this.#recorder !== undefined || this.#declined) throw new HandOver('its handler has run')
-    if (!this.#leadsNobody && req.method !== 'HEAD') return settleLead(await this.#runHandler(load), load)
+    if (!this.#alone && req.method !== 'HEAD') return settleLead(await this.#runHandler(load), load)
     this.#declined = true
-    if (this.#leadsNobody) throw new HandOver('its handler sees more than the key holds')
+    if (this.#alone) throw new HandOver('its handler sees more than the key holds')
     const response = settleSubrequest(await this.#subrequest(load), load)
     this.#declined = false
     return response
@@ -146,7 +160,7 @@ class Visit<Req, Res> {
   #answer({ lookup, error }: Result): void {
     const exchange = this.#exchange
     if (lookup !== undefined && lookup.value !== UNSHARED) return exchange.send(this.#served(lookup))
-    if (error instanceof ResponseFailure && error.response !== undefined)
+    if (isResponseFailure(error) && error.response !== undefined)
       return exchange.send(this.#recorded(error.response, 0, 'fwd=uri-miss; collapsed'))
     const failure = unanswered(error)
     if (failure === undefined) exchange.pass()
