@@ -15,6 +15,7 @@ export interface RedisClient {
   readonly isOpen: boolean
   readonly isReady: boolean
   sendCommand(args: readonly Argument[], options?: SendOptions): Promise<unknown>
+  withCommandOptions?(options: SendOptions): RedisClient
   duplicate(): RedisClient
   connect(): Promise<unknown>
   subscribe(channel: string, listener: (message: string) => void): Promise<unknown>
@@ -32,6 +33,14 @@ const asWritten = { asap: false, timeout: undefined } as const
 export const AS_TEXT: SendOptions = { ...asWritten, typeMapping: {} }
 /** Bulk replies as they are: text would lose bytes that are no UTF-8. */
 export const AS_BYTES: SendOptions = { ...asWritten, typeMapping: { [RESP_TYPES.BLOB_STRING]: Buffer } }
+
+/**
+ * The client as the store uses it. For every command node-redis merges the client's options with the command's: where the two have the same
+ * fields, that takes a fraction of the time.
+ */
+export function inOurShape(client: RedisClient): RedisClient {
+  return client.withCommandOptions?.(AS_TEXT) ?? client
+}
 
 /** Why an object cannot serve as client; undefined when it can. */
 export function unfit(client: object): string | undefined {

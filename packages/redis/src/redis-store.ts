@@ -25,7 +25,7 @@ import { Names } from './keys.ts'
 import { type RedisStoreOptions, storeSetup } from './options.ts'
 import { EXPIRED_BY_HAND, livesOf } from './record.ts'
 import { readEntry } from './read-entry.ts'
-import { ownClient, type RedisClient } from './redis-client.ts'
+import { inOurShape, ownClient, type RedisClient } from './redis-client.ts'
 import { Scripts } from './scripts.ts'
 import { Subscription } from './subscription.ts'
 
@@ -63,11 +63,11 @@ class RedisStore implements Store {
   #closed = false
 
   constructor(client: RedisClient, ownsClient: boolean, namespace: string, runtime: Runtime) {
-    this.#client = client
+    this.#client = inOurShape(client)
     this.#ownsClient = ownsClient
     this.#names = new Names(namespace)
     this.#runtime = runtime
-    this.#scripts = new Scripts(client, this.#names)
+    this.#scripts = new Scripts(this.#client, this.#names)
     this.#subscription = new Subscription(client, this.#names.channel, (notice) => this.#tell(notice), runtime)
   }
 
