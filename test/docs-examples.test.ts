@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process'
-import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, describe, expect, it, jest } from '@jest/globals'
@@ -14,10 +15,8 @@ const examples = new Map<string, string>(
     .map(([, name = '', code = '']): [string, string] => [name, code]),
 )
 
-// Inside the repository, where the packages go by their published names; the settings of the tests map those to the sources.
-const cache = join(root, 'node_modules/.cache')
-mkdirSync(cache, { recursive: true })
-const folder = mkdtempSync(join(cache, 'docs-'))
+// Outside node_modules: there the loader would take the packages as they were built last, and not as they are.
+const folder = mkdtempSync(join(tmpdir(), 'cattlegrid-docs-'))
 writeFileSync(join(folder, 'package.json'), '{ "type": "module" }')
 /** What the reader has at home. */
 writeFileSync(join(folder, 'ranking.ts'), 'export const ranking = async () => ["first", "second"]\n')
@@ -26,11 +25,15 @@ for (const [name, code] of examples) writeFileSync(join(folder, `${name}.ts`), c
 afterAll(() => rmSync(folder, { recursive: true }))
 
 // Each example is a process of its own.
-jest.setTimeout(60_000)
+jest.setTimeout(120_000)
 
-async function play(name: string, ...flags: readonly string[]): Promise<string> {
+/** What an example says until it ends; one that hangs is ended, and has said too little. */
+async function play(name: string): Promise<string> {
   const env = { ...process.env, TSX_TSCONFIG_PATH: join(root, 'tsconfig.test.json') }
-  const { stdout } = await run(process.execPath, ['--import', 'tsx', ...flags, join(folder, `${name}.ts`)], { env })
+  const file = join(folder, `${name}.ts`)
+  const limits = { cwd: root, env, timeout: 90_000, killSignal: 'SIGKILL' } as const
+  const played = run(process.execPath, ['--import', 'tsx', file], limits)
+  const { stdout } = await played.catch((error: unknown) => error as { readonly stdout: string })
   return stdout
 }
 
@@ -44,7 +47,7 @@ describe('the examples of the documents', () => {
   })
 
   it.each(['store-contract', 'adapter-contract'])('run a contract, and pass it: %s', async (name) => {
-    expect(await play(name, '--test')).toMatch(/^# tests [1-9]\d+\n(?:# .*\n)*# fail 0$/m)
+    expect(await play(name)).toMatch(/^# tests [1-9]\d+\n(?:# .*\n)*# fail 0$/m)
   })
 
   it.each(['store-contract', 'adapter-contract'])('show a contract in less than fifteen lines: %s', (name) => {
@@ -52,7 +55,11 @@ describe('the examples of the documents', () => {
   })
 
   it('compile', async () => {
-    const settings = { extends: '../../../tsconfig.test.json', include: ['*.ts'] }
+    const settings = {
+      extends: join(root, 'tsconfig.test.json'),
+      compilerOptions: { typeRoots: [join(root, 'node_modules/@types')] },
+      include: ['*.ts'],
+    }
     writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(settings))
     const compiler = join(root, 'node_modules/typescript/bin/tsc')
     const faults = await run(process.execPath, [compiler, '-p', folder]).catch((error: unknown) => error)
