@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { type ByteSize, createCache, type Duration, duration, memoryStore } from '@cattlegrid/core'
 import { createManualRuntime } from '@cattlegrid/testkit'
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 
 /** How long an option's value keeps an entry fresh, as the cache sees it. */
 async function milliseconds(ttl: Duration): Promise<number | undefined> {

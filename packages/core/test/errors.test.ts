@@ -142,7 +142,7 @@ describe('the brand', () => {
 
   it('does not show when the error is copied or logged', () => {
     const error = new here.ClosedError()
-    expect(Object.getOwnPropertySymbols({ ...error })).toEqual([])
+    expect(Object.getOwnPropertySymbols(Object.assign({}, error))).toEqual([])
     expect(JSON.parse(JSON.stringify(error))).toMatchObject({ code: 'CATTLEGRID_CLOSED' })
   })
 

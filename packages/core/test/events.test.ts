@@ -109,7 +109,8 @@ describe('a listener', () => {
     const rejected = Promise.reject(broken)
     // Handled here as well, so that a red test is this test's and does not end the run.
     rejected.catch(() => {})
-    cache.on('invalidate', () => rejected)
+    const listener = (): unknown => rejected
+    cache.on('invalidate', listener)
     await cache.delete('k')
     await runtime.advance(0)
     expect(failed).toHaveBeenCalledWith({ event: 'invalidate', error: broken })

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it, jest } from '@jest/globals'
 import { type Cache, createCache, InvalidKeyError, type Store, memoryStore } from '@cattlegrid/core'
 import { createManualRuntime } from '@cattlegrid/testkit'
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 
 let store: Store
 let cache: Cache

@@ -26,6 +26,11 @@ async function thrownBy(call: Promise<unknown>): Promise<readonly [unknown]> {
   throw new Error('The call was answered')
 }
 
+/** What is no promise, but has a then. */
+function withThen(then: () => unknown): object {
+  return new Proxy({}, { get: (_, name) => (name === 'then' ? then() : undefined) })
+}
+
 describe('a loader', () => {
   it.each([undefined, null, 0, '', false, Number.NaN])(
     'may return %p, which is a value like any other',
@@ -40,7 +45,7 @@ describe('a loader', () => {
   )
 
   it('may return or promise its value, or what only has a then', async () => {
-    const thenable = { then: (resolve: (value: string) => void) => resolve('thenable') }
+    const thenable = withThen(() => (resolve: (value: string) => void) => resolve('thenable'))
     expect(await cache.getOrSet('a', () => 'plain')).toBe('plain')
     expect(await cache.getOrSet('b', async () => 'promised')).toBe('promised')
     expect(await cache.getOrSet('c', () => thenable as never)).toBe('thenable')
@@ -112,10 +117,8 @@ describe('a loader that fails', () => {
 
   it('with a then that throws fails like one that throws', async () => {
     const broken = new Error('broken then')
-    const thenable = Object.defineProperty({}, 'then', {
-      get: () => {
-        throw broken
-      },
+    const thenable = withThen(() => {
+      throw broken
     })
     expect(await thrownBy(cache.getOrSet('k', () => thenable as never))).toEqual([broken])
     await runtime.advance(0)

@@ -108,8 +108,19 @@ const load = {
 
 const tags: Row = {
   refuses: [
-    ...[null, 7, true, '', 'user:7', {}, new Set(['user:7'])],
-    ...[[7], [null], [undefined], ['user:7', ''], [['user:7']], ['t'.repeat(257)]],
+    null,
+    7,
+    true,
+    '',
+    'user:7',
+    {},
+    new Set(['user:7']),
+    [7],
+    [null],
+    [undefined],
+    ['user:7', ''],
+    [['user:7']],
+    ['t'.repeat(257)],
     Array.from({ length: 101 }, (_, index) => `user:${index}`),
   ],
   takes: [
@@ -150,8 +161,14 @@ export const optionsTable: Record<string, Record<string, Row>> = {
   LoadOptions: load,
   CacheOptions: {
     ...load,
-    ...{ store, codec, staleWhileRevalidate: window, staleIfError: window, runtime },
-    ...{ maxLoads: count, maxWaiters: count, maxWaitersPerKey: count },
+    store,
+    codec,
+    staleWhileRevalidate: window,
+    staleIfError: window,
+    maxLoads: count,
+    maxWaiters: count,
+    maxWaitersPerKey: count,
+    runtime,
   },
   CallOptions: call,
   SetOptions: { ttl, staleWhileRevalidate: window, staleIfError: window, jitter, tags, codec },

@@ -4,7 +4,7 @@ import {
   type Cache,
   createCache,
   isCattlegridError,
-  InvalidOptionError,
+  type InvalidOptionError,
   type KeepOptions,
   type Load,
   memoryStore,
@@ -174,11 +174,10 @@ describe('every option', () => {
   })
 
   it.each(cases)('$name: $option of $way that is undefined is not given', async ({ option, road }) => {
+    const answer = await refusal(() => through(road, { [option]: undefined }))
     const required = ['key', 'cache'].includes(option)
-    const error = await refusal(() => through(road, { [option]: undefined }))
-    const taken = expect(error)
-    if (required) taken.toMatchObject({ option: expect.stringContaining(option), value: undefined })
-    else taken.toBe(TAKEN)
+    expect(isCattlegridError(answer, 'CATTLEGRID_INVALID_OPTION')).toBe(required)
+    expect(answer === TAKEN).toBe(!required)
   })
 })
 
