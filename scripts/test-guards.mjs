@@ -4,41 +4,39 @@
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { guarantees } from './guards/guarantees.mjs'
-import { runTests } from './guards/run-tests.mjs'
+import { TestRunner } from './guards/run-tests.mjs'
 import { Sandbox } from './guards/sandbox.mjs'
 import { projectOf, readGuards, rot } from './guards/table.mjs'
 
 const copies = 2
 
 /** The tests of the untouched tree must be green: a red one would prove every guard that names it. */
-async function faultsOfTheTree(sandbox, guards, signal) {
+async function redBeforehand(workbench, guards) {
   const faults = []
   const tests = new Set(guards.flatMap((guard) => guard.tests))
   for (const project of ['unit', 'integration']) {
     const mine = [...tests].filter((test) => projectOf(test) === project)
     if (mine.length === 0) continue
     console.log(`${mine.length} ${project} test files without any change …`)
-    const verdict = await runTests(sandbox.path, mine, { mutated: false, signal })
-    if (verdict.kind !== 'green') faults.push(`${verdict.title ?? verdict.why}`)
+    const verdict = await workbench.runner.run(mine, { mutated: false })
+    if (verdict.kind !== 'green') faults.push(verdict.title ?? verdict.why)
   }
   return faults
 }
 
-/** Each copy takes the next row until none is left. */
-async function prove(guards, sandboxes, signal) {
+/** Each workbench takes the next row until none is left. */
+async function prove(guards, workbenches) {
   const waiting = [...guards.entries()]
   const verdicts = []
-  const work = async (sandbox) => {
+  const work = async ({ sandbox, runner }) => {
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
       const [index, guard] = next
-      verdicts[index] = await sandbox.without(guard, () =>
-        runTests(sandbox.path, guard.tests, { mutated: true, signal }),
-      )
+      verdicts[index] = await sandbox.without(guard, () => runner.run(guard.tests, { mutated: true }))
       const done = verdicts.filter((verdict) => verdict !== undefined).length
       console.log(`${done}/${guards.length} ${verdicts[index].kind.padEnd(6)} ${guard.file}: ${guard.guard}`)
     }
   }
-  await Promise.all(sandboxes.map(work))
+  await Promise.all(workbenches.map(work))
   return verdicts
 }
 
@@ -60,6 +58,19 @@ function printTable(guards, verdicts) {
   }
 }
 
+/** A copy of the tree and the process that runs its tests; gone with this process, however it ends. */
+function openWorkbench(root) {
+  const sandbox = new Sandbox(root)
+  const runner = new TestRunner(sandbox.path)
+  const close = () => {
+    process.off('exit', close)
+    runner.stop()
+    sandbox.remove()
+  }
+  process.on('exit', close)
+  return { sandbox, runner, close }
+}
+
 async function main(root, words) {
   const all = await readGuards(root)
   const guards =
@@ -68,20 +79,18 @@ async function main(root, words) {
   for (const { guard, why } of rotten) console.error(`${guard.file}: ${guard.guard}: ${why}`)
   if (guards.length === 0) console.error('no guard to prove')
   if (rotten.length > 0 || guards.length === 0) return false
-  const interrupted = new AbortController()
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, () => interrupted.abort(new Error(signal)))
-  const sandboxes = Array.from({ length: Math.min(copies, guards.length) }, () => new Sandbox(root))
+  const workbenches = Array.from({ length: Math.min(copies, guards.length) }, () => openWorkbench(root))
   try {
-    const faults = await faultsOfTheTree(sandboxes[0], guards, interrupted.signal)
+    const faults = await redBeforehand(workbenches[0], guards)
     for (const fault of faults) console.error(`red without any change: ${fault}`)
     if (faults.length > 0) return false
-    const verdicts = await prove(guards, sandboxes, interrupted.signal)
+    const verdicts = await prove(guards, workbenches)
     printTable(guards, verdicts)
     const proven = verdicts.filter(({ kind }) => kind === 'red').length
     console.log(`\n${guards.length} guards, ${proven} proven`)
     return proven === guards.length
   } finally {
-    for (const sandbox of sandboxes) sandbox.remove()
+    for (const { close } of workbenches) close()
   }
 }
 
@@ -89,4 +98,5 @@ const { values, positionals } = parseArgs({
   options: { root: { type: 'string', default: resolve(import.meta.dirname, '..') } },
   allowPositionals: true,
 })
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, () => process.exit(1))
 process.exitCode = (await main(resolve(values.root), positionals)) ? 0 : 1

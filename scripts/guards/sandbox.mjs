@@ -54,7 +54,7 @@ export class Sandbox {
   }
 
   remove() {
-    rmSync(this.path, { recursive: true, force: true })
+    rmSync(this.path, { recursive: true, force: true, maxRetries: 5 })
   }
 
   async #write(path, text) {

@@ -11,21 +11,21 @@ import { guarantees } from './guarantees.mjs'
  * @property {string} file
  * @property {string} find the guard's code: stands in the file exactly once
  * @property {string} replace the same code without the guard; it must still run
- * @property {string[]} tests
+ * @property {string[]} tests those that must notice
  */
 
 /** `unit` or `integration`: a run of jest is for one of them, since only the latter needs a Redis. */
 export const projectOf = (test) => (test.endsWith('.int.test.ts') ? 'integration' : 'unit')
 
-/** Every row of every table of the tree at `root`, in the order of the guarantees. @returns {Promise<Guard[]>} */
+/** Every row of every table of the tree at `root`, in the order of the guarantees. @returns {Promise<(Guard & { table: string })[]>} */
 export async function readGuards(root) {
   const folder = join(root, 'scripts/guards/tables')
   const tables = readdirSync(folder).toSorted()
-  const modules = await Promise.all(tables.map((table) => import(pathToFileURL(join(folder, table)).href)))
+  const read = async (table) =>
+    (await import(pathToFileURL(join(folder, table)).href)).guards.map((row) => ({ ...row, table }))
+  const guards = await Promise.all(tables.map(read))
   const order = Object.keys(guarantees)
-  return modules
-    .flatMap((module) => module.guards)
-    .toSorted((one, other) => order.indexOf(one.guarantee) - order.indexOf(other.guarantee))
+  return guards.flat().toSorted((one, other) => order.indexOf(one.guarantee) - order.indexOf(other.guarantee))
 }
 
 /** Why a row proves nothing as it stands: the sources have moved on without it. */

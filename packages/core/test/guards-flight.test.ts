@@ -85,7 +85,9 @@ describe('a flight', () => {
     const [cache] = fleet.caches
     fleet.store.read = () => Promise.resolve({ kind: 'away', why: 'error', cause: new Error('reset') })
     let later: Promise<string> | undefined
-    cache.on('outcome', () => (later ??= cache.getOrSet('k', () => 'second')))
+    cache.on('outcome', () => {
+      later ??= cache.getOrSet('k', () => 'second')
+    })
     expect(await cache.getOrSet('k', () => 'first')).toBe('first')
     expect(await later).toBe('second')
   })

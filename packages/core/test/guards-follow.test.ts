@@ -24,13 +24,13 @@ function countAcquires(fleet: Fleet): { count: number } {
 /** One more process, and a way to tell it what the store tells. */
 function eavesdropper(fleet: Fleet): { readonly cache: Cache; tell: (notice: Notice) => void } {
   const { watch } = fleet.store
-  let tell = (_: Notice): void => {}
+  const ears: ((notice: Notice) => void)[] = []
   fleet.store.watch = (listener) => {
-    tell = listener
+    ears.push(listener)
     return watch(listener)
   }
   const cache = createCache({ store: fleet.store, runtime: fleet.runtime, ttl: '10s' })
-  return { cache, tell }
+  return { cache, tell: (notice) => ears.forEach((ear) => ear(notice)) }
 }
 
 describe('a follower', () => {
