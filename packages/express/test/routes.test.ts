@@ -64,7 +64,7 @@ describe('50 clients at once, whatever Express is told to send', () => {
 })
 
 describe('where the middleware stands', () => {
-  const answer: RequestHandler = (req, res) => {
+  const tell: RequestHandler = (req, res) => {
     res.json({ url: req.url, baseUrl: req.baseUrl, id: req.params['id'] })
   }
 
@@ -72,7 +72,7 @@ describe('where the middleware stands', () => {
     await onSite(
       (app, cached) => {
         const router = express.Router()
-        router.get('/:id', cached({ ttl: '1m' }), answer)
+        router.get('/:id', cached({ ttl: '1m' }), tell)
         app.use('/one', router)
         app.use('/two', router)
       },
@@ -98,6 +98,32 @@ describe('where the middleware stands', () => {
         expect(count('load')).toBe(1)
         for (const path of ['/sub/personal', '/sub/personal']) expect((await get(path)).text).toBe('personal')
         expect(count('load')).toBe(3)
+      },
+    )
+  })
+
+  test('before the whole app: an error says nothing about other clients, and is nobody else’s', async () => {
+    const door = gate()
+    await onSite(
+      (app, cached) => {
+        app.use(cached())
+        app.get('/me', async (req, res) => {
+          await door.opened
+          const status = Number(req.get('x-status'))
+          res.status(status).send(`${status} for ${req.get('x-user')}`)
+        })
+      },
+      async ({ get, seen }) => {
+        const users = [500, 404, 200, 503, 400, 200].map((status, user) => ({ status, user: String(user) }))
+        const answers = users.map(({ status, user }) =>
+          get('/me')
+            .set({ 'x-status': String(status), 'x-user': user })
+            .then((answer) => answer.text),
+        )
+        await seen('join', 5)
+        door.open()
+        expect(await Promise.all(answers)).toEqual(users.map(({ status, user }) => `${status} for ${user}`))
+        expect((await get('/me').set({ 'x-status': '200', 'x-user': '7' })).text).toBe('200 for 7')
       },
     )
   })

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { currentAge } from './age.ts'
 import { type Conditions, fieldsOfNotModified, notModified } from './conditional.ts'
+import type { HeaderFields } from './header-fields.ts'
 import type { RecordedResponse } from './recorded-response.ts'
 import type { ResponseHead } from './recording.ts'
 
@@ -27,10 +28,8 @@ export interface Serving {
 /** RFC 9111 section 4: the stored answer with its present `Age`; 304 where the client has it already; no body for HEAD. */
 export function answerFrom(recorded: RecordedResponse, serving: Serving): Answer {
   const { status, removed, body } = recorded
-  const fields: Record<string, string | string[]> = {
-    ...recorded.fields,
-    age: String(currentAge(recorded.initialAge, serving.resident)),
-  }
+  const fields = copyOf(recorded.fields)
+  fields['age'] = String(currentAge(recorded.initialAge, serving.resident))
   if (serving.cacheStatus !== undefined) fields['cache-status'] = serving.cacheStatus
   if (notModified(serving.conditions, status, fields))
     return { status: 304, fields: fieldsOfNotModified(fields), removed, body: undefined }
@@ -38,12 +37,16 @@ export function answerFrom(recorded: RecordedResponse, serving: Serving): Answer
   return { status, fields, removed, body: serving.method === 'HEAD' || status === 204 ? undefined : body }
 }
 
+/** Layers outside append to the lists that they are given: the entry's own must not be among them. */
+function copyOf(fields: HeaderFields): Record<string, string | string[]> {
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, value]) => [name, typeof value === 'string' ? value : [...value]]),
+  )
+}
+
 /** A failure that was kept from its client and turns out to be all there is. */
 export function answerFromWithheld({ head, body }: { readonly head: ResponseHead; readonly body: Buffer }): Answer {
-  const fields: Record<string, string | string[]> = {}
-  for (const [name, value] of Object.entries(head.fields)) {
-    if (name !== 'transfer-encoding') fields[name] = typeof value === 'string' ? value : [...value]
-  }
+  const { 'transfer-encoding': _, ...fields } = copyOf(head.fields)
   const removed = Object.keys(head.before).filter((name) => !(name in head.fields))
   return { status: head.status, fields: { ...fields, 'content-length': String(body.length) }, removed, body }
 }

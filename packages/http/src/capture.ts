@@ -136,7 +136,7 @@ class ResponseCapture implements Capture {
     this.#probe()
     if (this.#mode === 'closed') return inVain(args)
     const accepted = this.#mode === 'withhold' ? inVain(args) : this.#down('write', args) === true
-    if (!this.#ended) this.#record(bytesOf(args))
+    this.#record(bytesOf(args))
     // The copy is bounded, so the handler runs at its own speed and not at that of its client's line.
     return this.#recording.keeping || accepted
   }

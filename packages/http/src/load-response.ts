@@ -23,12 +23,13 @@ export function recorderFor<Req, Res>(
   forwarded: Forwarded,
 ): Recorder {
   const { storage, runtime, cacheStatus: name } = route
+  const proven = forwarded === 'stale'
   return new Recorder({
     holdsStale,
     maxBodyBytes: storage.maxBodyBytes,
     timeOfDay: () => runtime.timeOfDay(),
     judge: (head) =>
-      judge(head, { ...storage, ttl: route.ttl(exchange.request, exchange.response) }, runtime.timeOfDay()),
+      judge(head, { ...storage, proven, ttl: route.ttl(exchange.request, exchange.response) }, runtime.timeOfDay()),
     cacheStatus: (head, judgement) =>
       name === undefined
         ? undefined
@@ -54,7 +55,8 @@ export function settleLead(recorded: Recorded, load: Load): RecordedResponse {
       load.uncacheable({ for: '1s', share: true })
       return recorded.response
     case 'own':
-      load.uncacheable({ share: false })
+      // What an error says about its route is soon out of date.
+      load.uncacheable({ share: false, for: recorded.why === 'status' ? '1s' : '10s' })
       return UNSHARED
     case 'fail':
       throw new ResponseFailure(recorded.status, recorded.response)

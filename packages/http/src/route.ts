@@ -37,7 +37,7 @@ export function httpCache(cache: Cache): HttpCache {
 /** A route's options, checked, with their defaults. */
 export interface Route<Req = unknown, Res = unknown> extends HttpCache {
   readonly callOptions: CallOptions<RecordedResponse>
-  readonly storage: Omit<StoragePolicy, 'ttl'>
+  readonly storage: Omit<StoragePolicy, 'ttl' | 'proven'>
   /** ms; undefined: only what the answer declares; NaN: not stored. */
   ttl(request: Req, response: Res): number | undefined
   skip(request: Req): boolean

@@ -42,6 +42,8 @@ export interface StoragePolicy {
   /** undefined: only what the answer declares itself. NaN, or less than 1: not stored. */
   readonly ttl: number | undefined
   readonly negativeTtl: number
+  /** An answer of this URL was stored before: it is one that everybody may have. */
+  readonly proven: boolean
   readonly staleWhileRevalidate: number | undefined
   readonly staleIfError: number | undefined
   readonly maxBodyBytes: number
@@ -61,11 +63,14 @@ const ENDLESS = /^\s*(?:text\/event-stream|multipart\/x-mixed-replace)/i
 export function judge(head: ResponseHead, policy: StoragePolicy, now: number): Judgement {
   const directives = parseCacheControl(linesOf(head.fields, 'cache-control'))
   const prohibition = prohibitionOf(head, directives, policy)
-  if (head.status >= 500) return { kind: 'fail', share: prohibition === undefined }
+  // Without a ttl of the route's own, an error does not show whether this URL is for everybody: it is its client's, and cools nobody down.
+  const forEverybody = policy.ttl !== undefined || policy.proven
+  if (head.status >= 500 && forEverybody) return { kind: 'fail', share: prohibition === undefined }
   if (prohibition !== undefined) return { kind: 'own', why: prohibition }
+  if (head.status >= 500) return { kind: 'own', why: 'status' }
   const lifetime = lifetimeOf(head, directives, policy, now)
   if (lifetime !== undefined && lifetime.ttl >= 1) return { kind: 'store', lifetime }
-  if (head.status >= 400) return { kind: 'share', why: 'status' }
+  if (head.status >= 400) return { kind: forEverybody ? 'share' : 'own', why: 'status' }
   return { kind: 'own', why: LASTING.has(head.status) ? 'no-freshness' : 'status' }
 }
 

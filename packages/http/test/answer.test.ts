@@ -45,8 +45,11 @@ describe('an answer made of an entry', () => {
     expect(answer.fields).not.toHaveProperty('content-length')
   })
 
-  test('leaves the entry as it is: another client gets its own age', () => {
-    answerFrom(RECORDED, SERVING)
-    expect(RECORDED.fields).not.toHaveProperty('age')
+  test('leaves the entry as it is, whatever becomes of its fields', () => {
+    const recorded = { ...RECORDED, fields: { ...RECORDED.fields, link: ['<a>'] } }
+    const { fields } = answerFrom(recorded, SERVING)
+    if (Array.isArray(fields['link'])) fields['link'].push('<b>')
+    expect(fields).toMatchObject({ age: '6', link: ['<a>', '<b>'] })
+    expect(recorded.fields).toEqual({ ...RECORDED.fields, link: ['<a>'] })
   })
 })

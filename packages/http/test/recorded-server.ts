@@ -29,7 +29,7 @@ export interface Setting {
 export async function record(handler: Handler, setting: Setting = {}): Promise<Outcome> {
   const { outside, holdsStale = false, maxBodyBytes = 1000, onceRecorded } = setting
   const heads: ResponseHead[] = []
-  const policy = { ttl: 1000, negativeTtl: 0, staleWhileRevalidate: 0, staleIfError: 0, maxBodyBytes }
+  const policy = { ttl: 1000, negativeTtl: 0, proven: false, staleWhileRevalidate: 0, staleIfError: 0, maxBodyBytes }
   const recorder = new Recorder({
     holdsStale,
     maxBodyBytes,

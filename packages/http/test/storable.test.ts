@@ -6,6 +6,7 @@ const NOW = Date.UTC(2030, 0, 15, 12)
 const ROUTE: StoragePolicy = {
   ttl: 60_000,
   negativeTtl: 5000,
+  proven: false,
   staleWhileRevalidate: 1000,
   staleIfError: 2000,
   maxBodyBytes: 1000,
@@ -69,7 +70,11 @@ describe('app mode', () => {
   test('stores nothing that does not say so itself', () => {
     expect(judged(200, {}, ORIGIN)).toEqual({ kind: 'own', why: 'no-freshness' })
     expect(judged(200, { 'cache-control': 'public' }, ORIGIN).kind).toBe('own')
-    expect(judged(404, {}, ORIGIN)).toEqual({ kind: 'share', why: 'status' })
+  })
+
+  test.each([400, 404, 500, 503])('takes %d for its own client’s, until an answer of this URL was stored', (status) => {
+    expect(judged(status, {}, ORIGIN)).toEqual({ kind: 'own', why: 'status' })
+    expect(judged(status, {}, { ...ORIGIN, proven: true }).kind).toBe(status < 500 ? 'share' : 'fail')
   })
 
   test.each([200, 302, 404, 418])('stores %d with a lifetime of its own', (status) => {
