@@ -37,5 +37,7 @@ async function show(options: DemoOptions, progress: Progress, cleanup: Cleanup):
 }
 
 function printError(error: unknown): void {
-  console.error(error instanceof Error ? error.message : String(error))
+  // A host name with several addresses fails once for each, under a message that is empty.
+  if (error instanceof AggregateError) error.errors.forEach(printError)
+  else console.error(error instanceof Error ? error.message : String(error))
 }

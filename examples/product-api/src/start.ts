@@ -12,19 +12,24 @@ onShutdown(async () => {
   await api.close()
   await database.close()
 })
+const other: Framework = framework === 'express' ? 'fastify' : 'express'
+const next = Number(new URL(api.url).port) + 1
 console.log(`${framework} at ${api.url}, cache in ${REDIS_URL ?? 'this process (set REDIS_URL to share it)'}`)
-console.log(
-  `another one beside it: DATABASE_URL=${database.url} REDIS_URL=${REDIS_URL ?? '…'} PORT=3001 npm start -- fastify`,
-)
+console.log(`beside it: DATABASE_URL=${database.url} REDIS_URL=${REDIS_URL ?? '…'} PORT=${next} npm start -- ${other}`)
 
-/** A catalogue that another process opened is used as it is; without DATABASE_URL one is started here. */
+/** A catalogue that another process opened is used as it is; else one is opened here, and gone when this process ends. */
 async function findDatabase(): Promise<Pick<Database, 'url' | 'close'>> {
-  if (DATABASE_URL === undefined) return openDatabase({ seed: FULL_SEED, onProgress: console.log })
-  const pool = openPool(DATABASE_URL, 1)
-  const ready = await hasSchema(pool)
+  if (DATABASE_URL !== undefined && (await holdsCatalogue(DATABASE_URL))) {
+    return { url: DATABASE_URL, close: async () => {} }
+  }
+  return openDatabase({ seed: FULL_SEED, url: DATABASE_URL, onProgress: console.log })
+}
+
+async function holdsCatalogue(url: string): Promise<boolean> {
+  const pool = openPool(url, 1)
+  const found = await hasSchema(pool)
   await pool.end()
-  if (!ready) throw new Error('DATABASE_URL holds no catalogue yet: run `npm run database` there first')
-  return { url: DATABASE_URL, close: async () => {} }
+  return found
 }
 
 function readFramework(text: string): Framework {

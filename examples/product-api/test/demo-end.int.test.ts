@@ -14,7 +14,7 @@ beforeAll(async () => {
   postgres = await startChild('./pglite-server.ts')
 }, 60_000)
 afterAll(() => postgres?.stop())
-afterEach(() => demo.child.kill('SIGKILL'))
+afterEach(() => void demo.child.kill('SIGKILL'))
 
 test(
   'Ctrl-C leaves no process behind',

@@ -67,6 +67,13 @@ describe('the options of the demo', () => {
     })
   })
 
+  test('an empty variable is one that is not set', () => {
+    expect(readOptions([], { DATABASE_URL: '', REDIS_URL: '' })).toMatchObject({
+      databaseUrl: undefined,
+      redisUrl: undefined,
+    })
+  })
+
   test.each([
     { args: ['--reviews', 'many'], message: '--reviews must be a whole number above 0' },
     { args: ['--expiries', '0'], message: '--expiries must be a whole number above 0' },

@@ -9,7 +9,7 @@ import { driveTraffic } from './traffic.ts'
 import type { Run, Runs } from './verdict.ts'
 
 /** The ttl of both protected routes. */
-export const TTL_MS = 1_000
+const TTL_MS = 1_000
 
 const CONNECTIONS = 40
 const DRAIN_AT_MOST_MS = 60_000

@@ -29,9 +29,14 @@ export function readOptions(args: readonly string[], env: NodeJS.ProcessEnv): De
     memory: values.memory,
     seed: { ...FULL_SEED, reviews: readCount('--reviews', values.reviews, FULL_SEED.reviews) },
     expiries: readCount('--expiries', values.expiries, 10),
-    databaseUrl: env['DATABASE_URL'],
-    redisUrl: env['REDIS_URL'],
+    databaseUrl: given(env['DATABASE_URL']),
+    redisUrl: given(env['REDIS_URL']),
   }
+}
+
+/** An empty variable is how a compose file says that there is none. */
+function given(text: string | undefined): string | undefined {
+  return text === '' ? undefined : text
 }
 
 function readCount(name: string, text: string | undefined, fallback: number): number {

@@ -17,7 +17,8 @@ export function createProgress(quiet: boolean, stream: NodeJS.WriteStream = proc
       last = text
       const seconds = ((performance.now() - began) / 1_000).toFixed(0).padStart(3)
       const line = `${seconds} s  ${text}`
-      stream.write(stream.isTTY ? clear + line.slice(0, stream.columns - 1) : `${line}\n`)
+      // A line that wraps could not be cleared; a terminal that does not know its width says 0.
+      stream.write(stream.isTTY ? clear + line.slice(0, (stream.columns || 80) - 1) : `${line}\n`)
     },
     done: () => {
       if (!quiet) stream.write(clear)
