@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
-import { type Ended, Fleet, until } from './fleet.ts'
+import { ask, type Ended, Fleet, until } from './fleet.ts'
 
 let fleet: Fleet
 
@@ -9,7 +9,7 @@ beforeAll(async () => {
 afterAll(() => fleet.stop())
 
 const everybody = async (key: string): Promise<Ended[]> =>
-  (await Promise.all(fleet.members.map((member) => member.ask(key, 50)))).flat()
+  (await Promise.all(fleet.members.map((member) => ask(member, key, 50)))).flat()
 
 /** The answer of a call that did not fail. */
 function value(ended: Ended | undefined): Ended & { kind: 'value' } {
@@ -34,11 +34,11 @@ describe('four processes over one Redis', () => {
 
   it('serve the stale value at once at expiry while one of them refreshes behind', async () => {
     const options = { staleWhileRevalidate: '10m' } as const
-    await fleet.member(0).ask('warm', 1, options)
+    await ask(fleet.member(0), 'warm', 1, options)
     // As if its hour had passed: what is left of its life is the stale window.
     await fleet.redis.pExpire(fleet.entryKey('warm'), 10 * 60_000)
     const letGo = fleet.origin.hold('/warm')
-    const answers = (await Promise.all(fleet.members.map((member) => member.ask('warm', 50, options)))).flat()
+    const answers = (await Promise.all(fleet.members.map((member) => ask(member, 'warm', 50, options)))).flat()
     expect(new Set(answers.map((ended) => `${value(ended).value}, ${value(ended).status}`))).toEqual(
       new Set(['/warm load 1, stale']),
     )
@@ -51,12 +51,12 @@ describe('four processes over one Redis', () => {
   it('keep out what a leader loaded that was stopped past its lease', async () => {
     const options = { lease: { duration: 300 } } as const
     const letGo = fleet.origin.hold('/paused')
-    const old = fleet.member(0).ask('paused', 1, options)
+    const old = ask(fleet.member(0), 'paused', 1, options)
     await until(() => fleet.origin.count('/paused') === 1)
     fleet.member(0).pause()
     letGo()
     await until(async () => (await fleet.redis.exists(`${fleet.entryKey('paused')}:l`)) === 0)
-    const [next] = await fleet.member(1).ask('paused', 1, options)
+    const [next] = await ask(fleet.member(1), 'paused', 1, options)
     expect(value(next)).toMatchObject({ value: '/paused load 2', role: 'leader', outcome: { kind: 'committed' } })
     fleet.member(0).resume()
     expect(value((await old)[0])).toMatchObject({ value: '/paused load 1', outcome: { kind: 'refused' } })
@@ -68,13 +68,13 @@ describe('four processes over one Redis', () => {
     async (how) => {
       const key = `${how}d`
       const letGo = fleet.origin.hold(`/${key}`)
-      const old = fleet.member(0).ask(key, 1)
+      const old = ask(fleet.member(0), key, 1)
       await until(() => fleet.origin.count(`/${key}`) === 1)
       await fleet.member(1).tell({ do: how, key })
       letGo()
       expect(value((await old)[0])).toMatchObject({ outcome: { kind: 'refused', why: 'voided' } })
       expect((await fleet.entryKeys()).includes(fleet.entryKey(key))).toBe(false)
-      expect(value((await fleet.member(2).ask(key, 1))[0]).value).toBe(`/${key} load 2`)
+      expect(value((await ask(fleet.member(2), key, 1))[0]).value).toBe(`/${key} load 2`)
     },
   )
 
@@ -82,7 +82,7 @@ describe('four processes over one Redis', () => {
     fleet.origin.answer('/down', 503, 'select * from secrets')
     const options = { failureCooldown: { min: '1m', max: '1m' } } as const
     const letGo = fleet.origin.hold('/down')
-    const calls = Promise.all(fleet.members.map((member) => member.ask('down', 50, options)))
+    const calls = Promise.all(fleet.members.map((member) => ask(member, 'down', 50, options)))
     await until(() => fleet.origin.count('/down') === 1)
     letGo()
     const codes = (await calls).map(
@@ -98,10 +98,10 @@ describe('four processes over one Redis', () => {
     try {
       const options = { lease: { duration: 500 } } as const
       const letGo = fleetOfTwo.origin.hold('/killed')
-      const dying = fleetOfTwo.member(0).ask('killed', 1, options)
+      const dying = ask(fleetOfTwo.member(0), 'killed', 1, options)
       const lost = expect(dying).rejects.toThrow('The process ended')
       await until(() => fleetOfTwo.origin.count('/killed') === 1)
-      const following = fleetOfTwo.member(1).ask('killed', 50, options)
+      const following = ask(fleetOfTwo.member(1), 'killed', 50, options)
       await fleetOfTwo.member(0).kill()
       await lost
       await until(() => fleetOfTwo.origin.count('/killed') === 2)
