@@ -73,7 +73,6 @@ export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply> {
     const reply = this.response
     for (const name of answer.removed) reply.removeHeader(name)
     reply.code(answer.status).headers(answer.fields)
-    if ('date' in answer.fields) reply.raw.sendDate = false
     const payload = this.#payloadOf(answer)
     if (held !== undefined) held(null, payload)
     else {
@@ -140,7 +139,6 @@ export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply> {
   /** From here on the handler is not heard any more, and its fields are gone. Returns how to go on where its answer is held. */
   #takeOver(): Onward | undefined {
     this.#taken = true
-    this.#record?.stop()
     if (this.#record !== undefined) restoreFields(this.response, this.#record.before)
     return this.#record?.held
   }

@@ -8,8 +8,14 @@ export interface RawWatch {
   /** Whether writing need not wait for the client. */
   readonly hurries: boolean
   end(): void
-  /** `destroyed` by this process; else the connection closed, which is also how a whole answer ends. */
-  close(destroyed: boolean): void
+  /** The connection closed, which is also how a whole answer ends. */
+  close(): void
+}
+
+/** What is known of the response itself. */
+export interface RawState {
+  /** Whether this process broke it off: the handler, or Fastify because a stream failed. */
+  readonly brokenOff: boolean
 }
 
 /** The methods as they were, which are called on the response, always. */
@@ -19,9 +25,9 @@ type Below = Readonly<Record<'writeHead' | 'write' | 'end' | 'destroy', (...para
  * Watches Node's own response, below every `onSend` hook: what hooks that run after ours add, `@fastify/cookie` among them, is seen here and
  * nowhere else, and so is what a handler writes past Fastify.
  */
-export function watchRaw(raw: ServerResponse, watch: RawWatch): void {
+export function watchRaw(raw: ServerResponse, watch: RawWatch): RawState {
   const { writeHead, write, end, destroy } = raw as Below
-  let destroyed = false
+  const state = { brokenOff: false }
   Object.assign(raw, {
     writeHead(...parameters: unknown[]): unknown {
       const { status, fields } = parseHead(raw, parameters)
@@ -39,11 +45,12 @@ export function watchRaw(raw: ServerResponse, watch: RawWatch): void {
       return result
     },
     destroy(...parameters: unknown[]): unknown {
-      destroyed = true
+      state.brokenOff = true
       return Reflect.apply(destroy, raw, parameters)
     },
   })
   raw.once('close', () => {
-    watch.close(destroyed)
+    watch.close()
   })
+  return state
 }

@@ -2,7 +2,7 @@ import type { OutgoingHttpHeaders } from 'node:http'
 import { type HeaderFields, type Recording, type ResponseHead, toFields } from '@cattlegrid/http'
 import type { FastifyReply } from 'fastify'
 import { bytesOf, copied, takeApart } from './payload.ts'
-import { type RawWatch, watchRaw } from './raw-response.ts'
+import { type RawState, type RawWatch, watchRaw } from './raw-response.ts'
 
 /** How an `onSend` hook goes on: with an error, or with what is to be sent. */
 export type Onward = (error: Error | null, payload?: unknown) => void
@@ -24,6 +24,7 @@ export class ReplyRecord implements RawWatch {
   readonly before: HeaderFields
   readonly #reply: FastifyReply
   readonly #recording: Recording
+  readonly #raw: RawState
   #passage: Passage | undefined
   #ownStatus: { readonly sent: string; readonly before: string | readonly string[] | undefined } | undefined
   #headIsOut = false
@@ -34,7 +35,7 @@ export class ReplyRecord implements RawWatch {
     this.#reply = reply
     this.#recording = recording
     this.before = fieldsOf(reply)
-    watchRaw(reply.raw, this)
+    this.#raw = watchRaw(reply.raw, this)
   }
 
   /** How to go on from where a withheld answer stands; undefined where none does. */
@@ -51,11 +52,6 @@ export class ReplyRecord implements RawWatch {
     return !this.#over && this.#recording.keeping
   }
 
-  /** Somebody else answers from here on. */
-  stop(): void {
-    this.#over = true
-  }
-
   pass(payload: unknown, onward: Onward): void {
     const reply = this.#reply
     const body = takeApart(reply, payload)
@@ -63,6 +59,8 @@ export class ReplyRecord implements RawWatch {
     const known = bytesOf(body)
     const fields = fieldsOf(reply)
     const head = { status: reply.statusCode, fields, before: this.before, bodyLength: known?.length }
+    // A handler that fails because its client left fails for nobody else.
+    if (reply.raw.destroyed && head.status >= 400) this.#cutOff()
     const passage: Passage = { head, early: known === undefined ? [] : [known], whole: known !== undefined }
     this.#passage = passage
     if (this.#recording.withholds(head.status)) {
@@ -93,9 +91,9 @@ export class ReplyRecord implements RawWatch {
     this.#recording.end()
   }
 
-  close(destroyed: boolean): void {
+  close(): void {
     if (this.#over) return
-    if (this.#headIsOut || destroyed || this.#passage?.whole === false) this.#cutOff(destroyed ? 'handler' : 'client')
+    if (this.#headIsOut || this.#raw.brokenOff || this.#passage?.whole === false) this.#cutOff()
     else if (this.#reply.sent) this.#refuse('hijacked')
     // Else the client left before the answer: the handler still makes it, for those who follow.
   }
@@ -111,7 +109,7 @@ export class ReplyRecord implements RawWatch {
     else
       copy
         .once('end', () => this.end())
-        .once('error', () => this.#cutOff('handler'))
+        .once('error', () => this.#cutOff())
         .resume()
   }
 
@@ -125,7 +123,7 @@ export class ReplyRecord implements RawWatch {
       passage.whole = true
     }
     return copied(body, tell, whole)?.once('close', () => {
-      if (this.#passage === passage && !passage.whole && this.#reply.raw.destroyed) this.#cutOff('client')
+      if (this.#passage === passage && !passage.whole && this.#reply.raw.destroyed) this.#cutOff()
     })
   }
 
@@ -149,8 +147,8 @@ export class ReplyRecord implements RawWatch {
     this.#over = true
   }
 
-  #cutOff(by: 'client' | 'handler'): void {
-    if (!this.#over) this.#recording.cutOff(by)
+  #cutOff(): void {
+    if (!this.#over) this.#recording.cutOff(this.#held !== undefined || this.#raw.brokenOff ? 'handler' : 'client')
     this.#over = true
   }
 }

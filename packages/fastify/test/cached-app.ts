@@ -49,3 +49,17 @@ export function counter(): { readonly next: () => string; readonly runs: number 
     },
   }
 }
+
+/** A promise and its key. */
+export function lock(): { readonly opened: Promise<void>; readonly open: () => void } {
+  let open = (): void => {}
+  const opened = new Promise<void>((resolve) => {
+    open = resolve
+  })
+  return { opened, open }
+}
+
+/** Turns of the event loop, enough for whatever was under way to come to rest. */
+export async function rest(): Promise<void> {
+  for (let turn = 0; turn < 20; turn += 1) await new Promise(setImmediate)
+}

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
-import { Readable } from 'node:stream'
+import { PassThrough, Readable } from 'node:stream'
 import { gunzipSync, gzipSync } from 'node:zlib'
-import { cache, counter, withApp } from './cached-app.ts'
+import { cache, counter, rest, withApp } from './cached-app.ts'
 
 describe('onSend hooks beside ours', () => {
   test('a cookie that a hook registered after ours sets keeps the answer from everybody else', async () => {
@@ -58,16 +58,22 @@ describe('onSend hooks beside ours', () => {
     )
   })
 
-  test('a body that a hook before ours turns into a stream is the same on hits', async () => {
+  test('a body that a hook before ours turns into a stream is the same on hits, where its stream is let go', async () => {
+    const streams: Readable[] = []
     await withApp(
       async ({ app, bodies }) => {
         const origin = counter()
         app.get('/page', { config: { cache } }, async () => origin.next())
         expect(await bodies('/page', 3)).toEqual(Array(3).fill('[run 1]'))
+        expect(streams.map(({ destroyed }) => destroyed)).toEqual([true, true, true])
       },
       {
         early: (app) => {
-          app.addHook('onSend', async (_request, _reply, payload) => Readable.from(['[', String(payload), ']']))
+          app.addHook('onSend', async (_request, _reply, payload) => {
+            const stream = Readable.from(['[', String(payload), ']'])
+            streams.push(stream)
+            return stream
+          })
         },
       },
     )
@@ -100,9 +106,10 @@ describe('onSend hooks beside ours', () => {
         return payload
       })
       app.get('/page', { config: { cache } }, async () => origin.next())
-      const failed = await app.inject('/page')
+      const [failed, follower] = await Promise.all([app.inject('/page'), app.inject('/page')])
       expect(failed.statusCode).toBe(500)
       expect(failed.json()).toMatchObject({ message: 'a later hook' })
+      expect(follower).toMatchObject({ statusCode: 500, body: failed.body })
       broken = false
       await runtime.advance(60_000)
       expect(await bodies('/page', 2)).toEqual(['run 2', 'run 2'])
@@ -120,7 +127,9 @@ describe('onSend hooks beside ours', () => {
       app.get('/page', { config: { cache } }, async () => origin.next())
       await bodies('/page', 1)
       broken = true
-      expect((await app.inject('/page')).statusCode).toBe(500)
+      const failed = await app.inject('/page')
+      expect(failed.statusCode).toBe(500)
+      expect(failed.json()).toMatchObject({ message: 'a later hook' })
       broken = false
       expect(await bodies('/page', 1)).toEqual(['run 1'])
     })
@@ -147,6 +156,47 @@ describe('onSend hooks beside ours', () => {
       await app.inject('/page')
       expect((await app.inject('/page')).body).toBe('run 2')
     })
+  })
+
+  test('a stream that a failing hook after ours left behind adds nothing to the error that was sent instead', async () => {
+    await withApp(async ({ app }) => {
+      const left = new PassThrough()
+      const sent = new PassThrough()
+      app.addHook('onSend', async (_request, reply, payload) => {
+        if (reply.statusCode === 200) throw new Error('a later hook')
+        return payload
+      })
+      app.setErrorHandler((_error, _request, reply) => reply.code(500).type('text/plain').send(sent))
+      app.get('/page', { config: { cache } }, async () => left)
+      left.write('early')
+      const asked = Promise.all([app.inject('/page'), app.inject('/page')])
+      await rest()
+      sent.write('sor')
+      await rest()
+      left.end('late')
+      await rest()
+      sent.end('ry')
+      for (const { body } of await asked) expect(body).toBe('sorry')
+    })
+  })
+
+  test('a field that the handler took away stays away on hits', async () => {
+    await withApp(
+      async ({ app }) => {
+        app.get('/page', { config: { cache } }, async (_request, reply) => {
+          reply.removeHeader('x-outer')
+          return 'one'
+        })
+        for (let turn = 0; turn < 2; turn += 1) expect((await app.inject('/page')).headers['x-outer']).toBeUndefined()
+      },
+      {
+        early: (app) => {
+          app.addHook('onRequest', async (_request, reply) => {
+            reply.header('x-outer', 'yes')
+          })
+        },
+      },
+    )
   })
 
   test('fields that a hook sets for each request are set anew on hits', async () => {

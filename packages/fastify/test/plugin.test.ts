@@ -9,7 +9,7 @@ describe('the plugin', () => {
   test('hands the cache to the app, and leaves it open when the app closes', async () => {
     const own = createCache()
     const app = Fastify()
-    await app.register(cattlegrid, { cache: own })
+    await app.register(cattlegrid, { cache: own, prefix: '/any', logLevel: 'warn' })
     expect(app.cattlegrid.cache).toBe(own)
     await app.close()
     expect(await own.getOrSet('a', () => 1, { ttl: 1000 })).toBe(1)

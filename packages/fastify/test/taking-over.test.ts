@@ -1,20 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import { Readable } from 'node:stream'
-import { cache, counter, withApp } from './cached-app.ts'
-
-/** A promise and its key. */
-function lock(): { readonly opened: Promise<void>; open: () => void } {
-  let open = (): void => {}
-  const opened = new Promise<void>((resolve) => {
-    open = resolve
-  })
-  return { opened, open }
-}
-
-/** Turns of the event loop, enough for whatever was under way to come to rest. */
-async function rest(): Promise<void> {
-  for (let turn = 0; turn < 20; turn += 1) await new Promise(setImmediate)
-}
+import { cache, counter, lock, rest, withApp } from './cached-app.ts'
 
 describe('answers in the handler’s place', () => {
   const spare = { ttl: '10s', staleIfError: '1h', softTimeout: false } as const
@@ -102,6 +88,65 @@ describe('answers in the handler’s place', () => {
       await rest()
       await runtime.advance(60_000)
       expect((await app.inject('/late')).body).toBe('run 2')
+    })
+  })
+
+  test('a failure too long to keep, when no stale answer is left, becomes a 503 of our own', async () => {
+    await withApp(async ({ app, runtime }) => {
+      const gate = lock()
+      let broken = false
+      const route = { ...spare, staleIfError: '10s', maxBodyBytes: 10 } as const
+      app.get('/spare', { config: { cache: route } }, async () => {
+        if (!broken) return 'one'
+        await gate.opened
+        throw new Error('no database')
+      })
+      await app.inject('/spare')
+      broken = true
+      await runtime.advance(11_000)
+      const asked = app.inject('/spare').then((answer) => answer)
+      await rest()
+      await runtime.advance(12_000)
+      gate.open()
+      const answer = await asked
+      expect(answer.statusCode).toBe(503)
+      expect(answer.body).not.toContain('database')
+    })
+  })
+
+  test.each([
+    ['answers', async () => 'late'],
+    [
+      'throws',
+      async () => {
+        throw new Error('late')
+      },
+    ],
+  ])('a handler that %s while its 504 is with a slow hook is not heard', async (_what, late) => {
+    await withApp(async ({ app, runtime }) => {
+      const handler = lock()
+      const hook = lock()
+      let hooked = 0
+      app.addHook('onSend', async (_request, _reply, payload) => {
+        hooked += 1
+        await hook.opened
+        return payload
+      })
+      app.get('/late', { config: { cache: { ttl: '10s', loadTimeout: '3s' } } }, async () => {
+        await handler.opened
+        return late()
+      })
+      const asked = app.inject('/late').then((answer) => answer)
+      await rest()
+      await runtime.advance(3001)
+      await rest()
+      handler.open()
+      await rest()
+      hook.open()
+      const answer = await asked
+      expect(answer.statusCode).toBe(504)
+      expect(answer.body).not.toContain('late')
+      expect(hooked).toBe(1)
     })
   })
 

@@ -75,6 +75,8 @@ export interface Leaver {
   /** Resolves with the first bytes of the answer. */
   readonly begun: Promise<void>
   leave(): void
+  /** Resolves when the server, on the same machine, has had time to notice. */
+  readonly gone: Promise<void>
 }
 
 /** Asks, and reads nothing past the first bytes. */
@@ -87,9 +89,13 @@ export function askAndLeave(origin: string, path: string): Leaver {
       response.once('readable', resolve)
     })
   })
+  const gone = new Promise<void>((resolve) => {
+    request.once('close', () => setTimeout(resolve, 50))
+  })
   request.end()
   return {
     begun,
+    gone,
     leave: () => {
       request.destroy()
     },
@@ -113,11 +119,14 @@ function receive(status: number, headers: IncomingMessage['headers'], body: Buff
   }
 }
 
+/** Less than the 5 s that runners give a test, so that the failure names what was waited for. */
+const PATIENCE = 4500
+
 /** Waits until something has become true, and fails with its name when it does not. */
 export async function until(what: string, holds: () => boolean): Promise<void> {
   const started = Date.now()
   while (!holds()) {
-    assert.ok(Date.now() - started < 10_000, `waited in vain until ${what}`)
+    assert.ok(Date.now() - started < PATIENCE, `waited in vain until ${what}`)
     await new Promise((resolve) => setTimeout(resolve, 2))
   }
 }
