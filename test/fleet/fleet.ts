@@ -77,7 +77,14 @@ export class Fleet {
   }
 }
 
-/** Looks until it is so; the test's own time limit is the only one. */
+/** Longer than any machine needs; a loop without an end would outlive the test that failed in it. */
+const PATIENCE = 30_000
+
+/** Looks until it is so. */
 export async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 5))
+  const begun = performance.now()
+  while (!(await holds())) {
+    if (performance.now() - begun > PATIENCE) throw new Error(`Not within ${PATIENCE} ms: ${holds.toString()}`)
+    await new Promise((resolve) => setTimeout(resolve, 5))
+  }
 }
