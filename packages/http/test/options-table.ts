@@ -8,6 +8,8 @@ export const optionsTable: Record<string, Record<string, unknown>> = {
     jitter: [null, Number.NaN, -0.1, 1, '10%', true, Number.POSITIVE_INFINITY],
     loadTimeout: [null, Number.NaN, -1, 0, 'never', false, {}, Number.POSITIVE_INFINITY],
     waitTimeout: [null, Number.NaN, -1, 'never', false, {}, Number.POSITIVE_INFINITY],
+    onWaitTimeout: [null, Number.NaN, -1, 'throw', 'Error', true, {}, Number.POSITIVE_INFINITY],
+    earlyRefresh: [null, Number.NaN, -1, 'on', true, [], { beta: -1 }, { before: 'soon' }, { gamma: 1 }],
     lease: [
       null,
       Number.NaN,
