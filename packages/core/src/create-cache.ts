@@ -22,7 +22,7 @@ export function createCache(options?: CacheOptions): Cache {
     events: new Events(),
     freshness: windowFreshness,
     cooldown: doublingCooldown,
-    earlyRefresh: earlyRefresh(runtime.random),
+    earlyRefresh: earlyRefresh(() => runtime.random()),
     admission: new Admission(limits),
   }
   return new EngineCache(engine, settings)

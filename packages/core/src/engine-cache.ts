@@ -263,6 +263,7 @@ function rejectThrown(ask: () => Promise<unknown>): Promise<unknown> {
 }
 
 function uniqueKeys(keys: readonly string[]): readonly string[] {
-  if (!Array.isArray(keys)) throw new InvalidKeyError(keys, 'an array of strings')
+  const list: unknown = keys
+  if (!Array.isArray(list)) throw new InvalidKeyError(list, 'an array of strings')
   return [...new Set(keys)]
 }
