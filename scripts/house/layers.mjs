@@ -6,13 +6,14 @@ const core = 'packages/core/src/'
 // prettier-ignore
 const layers = [
   // layer        who lives there                                       may import
-  ['entrance',    /^index\.ts$/,                                        ['wiring', 'decorator', 'cache', 'road', 'engine', 'stores', 'policies', 'seams', 'leaves']],
-  ['wiring',      /^create-cache\.ts$/,                                 ['cache', 'engine', 'stores', 'policies', 'seams', 'leaves']],
-  ['decorator',   /^decorator\//,                                       ['decorator', 'cache', 'seams', 'leaves']],
-  ['cache',       /^cache\.ts$/,                                        ['road', 'engine', 'seams', 'leaves']],
+  ['entrance',    /^index\.ts$/,                                        ['wiring', 'decorator', 'face', 'road', 'engine', 'stores', 'policies', 'seams', 'leaves']],
+  ['wiring',      /^create-cache\.ts$/,                                 ['face', 'cache', 'engine', 'stores', 'policies', 'seams', 'leaves']],
+  ['decorator',   /^decorator\//,                                       ['decorator', 'face', 'seams', 'leaves']],
+  ['face',        /^cache\.ts$/,                                        ['engine', 'seams', 'leaves']],
+  ['cache',       /^engine-cache\.ts$/,                                 ['face', 'road', 'engine', 'seams', 'leaves']],
   ['road',        /^refresh\.ts$/,                                      ['engine', 'seams', 'leaves']],
   ['seams',       /^(store\/store|policy\/policy|lease\/lease)\.ts$/,   ['seams', 'leaves']],
-  ['engine',      /^(engine|admission|flight|acquire|lead|running-load|follow|wait|batch)\.ts$|^lease\//,
+  ['engine',      /^(engine|deck|admission|flight|acquire|lead|running-load|follow|wait|batch|lookup)\.ts$|^lease\//,
                                                                         ['engine', 'seams', 'leaves']],
   ['stores',      /^store\//,                                           ['stores', 'seams', 'leaves']],
   ['policies',    /^policy\//,                                          ['policies', 'seams', 'leaves']],

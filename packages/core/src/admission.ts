@@ -1,12 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { ReentrantLoadError } from './errors.ts'
-
-/** How much one process takes on; `Infinity`: no limit. */
-export interface AdmissionLimits {
-  readonly maxLoads: number
-  readonly maxWaiters: number
-  readonly maxWaitersPerKey: number
-}
+import type { AdmissionLimits } from './settings.ts'
 
 /** Gives a turn back; without effect when called again. */
 export type EndTurn = () => void

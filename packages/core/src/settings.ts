@@ -1,6 +1,4 @@
-import type { Cache } from './cache.ts'
 import { type Codec, codecRule, json } from './codec.ts'
-import type { AdmissionLimits } from './admission.ts'
 import { InvalidOptionError } from './errors.ts'
 import type { KeepOptions } from './load.ts'
 import {
@@ -53,6 +51,13 @@ export interface Settings extends Strictness {
   readonly boundedLoads: boolean
   readonly earlyRefresh: EarlyRefresh | undefined
   readonly tags: readonly string[]
+}
+
+/** How much one process takes on; `Infinity`: no limit. */
+export interface AdmissionLimits {
+  readonly maxLoads: number
+  readonly maxWaiters: number
+  readonly maxWaitersPerKey: number
 }
 
 /** The stale windows travel as 32-bit milliseconds: 49 days. */
@@ -118,7 +123,7 @@ const wrapRules = {
 
 const cacheRule: OptionRule<object> = {
   accepted: 'a cache, or a function (self) => cache',
-  parse: (value) => (typeof value === 'function' ? value : objectRule<Pick<Cache, 'wrap'>>('', 'wrap').parse(value)),
+  parse: (value) => (typeof value === 'function' ? value : objectRule<{ wrap(): unknown }>('', 'wrap').parse(value)),
 }
 
 const setRules = {
