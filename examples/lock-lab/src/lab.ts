@@ -52,12 +52,17 @@ export async function runLab(
   return reports
 }
 
-/** Without the properties for which there is no world. */
+/** Each world plays its own properties, all worlds at once; without those for which there is no world. */
 async function tryAll(lock: Lock, worlds: Worlds): Promise<LockTrial[]> {
+  const tried = await Promise.all((['shared', 'own', 'pair'] as const).map((name) => tryIn(name, lock, worlds)))
+  return properties.flatMap((property) => tried.flat().filter((one) => one.property === property))
+}
+
+async function tryIn(name: Property['world'], lock: Lock, worlds: Worlds): Promise<LockTrial[]> {
   const trials: LockTrial[] = []
-  for (const property of properties) {
-    const world = worlds[property.world]
-    if (world === undefined) continue
+  const world = worlds[name]
+  if (world === undefined) return trials
+  for (const property of properties.filter((one) => one.world === name)) {
     const trial = await tryLock(lock, property, world, worlds.freshName)
     trials.push({ property, trial, surprises: surprises(lock, property, trial) })
   }

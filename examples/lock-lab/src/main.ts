@@ -5,7 +5,7 @@ import { labJson } from './lab-json.ts'
 import { locks } from './locks/all.ts'
 import { readOptions, type LabOptions } from './options.ts'
 import { paintFor } from './paint.ts'
-import { printingAudience, printTable } from './print-lab.ts'
+import { INTRODUCTION, printingAudience, printTable } from './print-lab.ts'
 import { openWorlds, type Worlds } from './worlds/worlds.ts'
 
 const EXIT_CODES = { SIGINT: 130, SIGTERM: 143 } as const
@@ -31,6 +31,7 @@ async function main(): Promise<number> {
 async function show({ inFull, json, ...chosen }: LabOptions, worlds: Worlds): Promise<number> {
   const paint = paintFor(process.stdout.isTTY && !process.env['NO_COLOR'])
   const audience = json ? SILENT : printingAudience(console.log, paint, inFull)
+  if (!json) console.log(INTRODUCTION)
   const report = await runLab(chosen.locks, chosen.counters, worlds, audience)
   const surprises = [...report.locks.flatMap(({ trials }) => trials), ...report.counters].flatMap(
     (one) => one.surprises,

@@ -3,6 +3,10 @@ import type { Paint } from './paint.ts'
 import { printMark, printSteps, printVerdict } from './print-steps.ts'
 import { properties } from './properties/all.ts'
 
+export const INTRODUCTION = `
+  A, B and C have a connection each to a real Redis; every command below was sent, and every reply came.
+  "time passes" is longer than a lock lives. Who pauses does so between two commands, in every place in turn.`
+
 /** Prints each lock as soon as it is through; `inFull` also shows the plays of a folklore lock that nothing is told of. */
 export function printingAudience(print: (text: string) => void, paint: Paint, inFull: boolean): Audience {
   return {
@@ -18,7 +22,7 @@ function printLock({ lock, trials }: LockReport, paint: Paint, inFull: boolean):
   const blocks = shown.map((one) => printTrial(one, nameOf(lock.told, one), paint))
   if (others.length > 0) {
     const names = others.map(({ property }) => property.name).join(', ')
-    blocks.push(`  ${paint('dim', `also breaks: ${names}   (--lock ${lock.id} shows how)`)}`)
+    blocks.push(paint('dim', `  also breaks, as --lock ${lock.id} shows: ${names}`))
   }
   return [`\n${paint('bold', `${lock.id}  ${lock.name}`)}`, ...blocks].join('\n\n')
 }

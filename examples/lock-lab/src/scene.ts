@@ -96,9 +96,8 @@ export class Scene {
     return 'holds the lock'
   }
 
-  #released(who: Name): string {
+  #released(who: Name): undefined {
     this.holders.delete(who)
-    return 'is done'
   }
 
   #tell(step: Step): void {

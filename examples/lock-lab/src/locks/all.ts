@@ -11,8 +11,6 @@ import { timestampDel } from './timestamp-del.ts'
 import { timestampGetset } from './timestamp-getset.ts'
 import { tokenCompareAndDelete } from './token-compare-and-delete.ts'
 
-export { cattlegrid }
-
 export const locks: readonly Lock[] = [
   setnxDel,
   setnxExpire,

@@ -32,9 +32,10 @@ export const lateWrite: Property = {
   interleavings: afterLosing(['time passes']),
 }
 
+// The lock of A is valid all the time.
 export const writeAfterInvalidation: Property = {
   name: 'write after invalidation',
-  claim: 'what was read before an invalidation is not written after it, although the lock is valid all the time',
+  claim: 'what was read before an invalidation is not written after it',
   world: 'shared',
   interleavings: [
     {

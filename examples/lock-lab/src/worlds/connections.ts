@@ -25,6 +25,12 @@ export class Connections {
     this.#clients = await connectAll(url)
   }
 
+  /** Lets the callers' last commands be answered and allows no more, also where a play still goes on. */
+  async silenceCallers(): Promise<void> {
+    const { A, B, C } = this.#clients
+    await Promise.all([A, B, C].map(async (client) => await client.close()))
+  }
+
   close(): void {
     for (const client of Object.values(this.#clients)) if (client.isOpen) client.destroy()
   }
@@ -35,7 +41,8 @@ async function connectAll(url: string): Promise<Record<Name | 'lab', Client>> {
   return { A, B, C, lab }
 }
 
-async function connect(url: string) {
+/** A client as a user makes it. */
+export async function connect(url: string) {
   const client = createClient({ url })
   // A server that is killed is part of the lab.
   client.on('error', () => undefined)

@@ -13,7 +13,8 @@ export async function openOwnServer(): Promise<World> {
       if (fault === 'the lock is evicted') await evictEverything(connections)
       else if (fault === 'the server restarts') {
         await server.kill()
-        server = await startRedis({ port: server.port })
+        // On another port: somebody else may have taken this one by now.
+        server = await startRedis({ own: true })
         await connections.moveTo(server.url)
       } else impossible(fault)
     },

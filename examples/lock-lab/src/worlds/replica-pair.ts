@@ -1,6 +1,8 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { type RedisServer, startRedis } from '@cattlegrid/testkit'
-import { createClient } from 'redis'
-import { Connections } from './connections.ts'
+import { connect, Connections } from './connections.ts'
 import { impossible, type World } from './world.ts'
 
 /** Nothing listens there. */
@@ -8,16 +10,13 @@ const NOWHERE = ['127.0.0.1', '1']
 
 /** A master and its replica, which is asynchronous, as Redis's replicas are: it may take over without having heard of the latest writes. */
 export async function openReplicaPair(): Promise<World> {
-  let master = await startMaster()
-  let replica = await startReplicaOf(master)
+  // Replication over a file begins at once, where the other way waits for a timer; in a folder of its own, since the next server that
+  // starts beside such a file would load it.
+  const folder = await mkdtemp(join(tmpdir(), 'lock-lab-'))
+  const args = ['--repl-diskless-sync', 'no', '--dir', folder, '--hz', '100']
+  let [master, replica] = await Promise.all([startRedis({ args }), startRedis({ args })])
   const connections = await Connections.open(master.url)
-  const takeOver = async (): Promise<void> => {
-    await master.kill()
-    await tell(replica, ['REPLICAOF', 'NO', 'ONE'])
-    master = replica
-    await connections.moveTo(master.url)
-    replica = await startReplicaOf(master)
-  }
+  await follow(replica, master)
   return {
     connections,
     async prepare() {
@@ -28,28 +27,32 @@ export async function openReplicaPair(): Promise<World> {
     },
     async suffer(fault) {
       if (fault === 'the replica is cut off') await tell(replica, ['REPLICAOF', ...NOWHERE])
-      else if (fault === 'the replica takes over') await takeOver()
-      else impossible(fault)
+      else if (fault === 'the replica takes over') {
+        const hung = master
+        hung.pause()
+        await tell(replica, ['REPLICAOF', 'NO', 'ONE'])
+        await connections.moveTo(replica.url)
+        // As Sentinel does with a master that comes back: what only that one had is lost.
+        hung.resume()
+        await follow(hung, replica)
+        master = replica
+        replica = hung
+      } else impossible(fault)
     },
     async stop() {
       connections.close()
       await Promise.all([master.stop(), replica.stop()])
+      await rm(folder, { recursive: true, force: true })
     },
   }
 }
 
-function startMaster(): Promise<RedisServer> {
-  return startRedis({ args: ['--repl-diskless-sync-delay', '0'] })
-}
-
-function startReplicaOf({ port }: RedisServer): Promise<RedisServer> {
-  return startRedis({ args: ['--repl-diskless-sync-delay', '0', '--replicaof', '127.0.0.1', String(port)] })
+async function follow(replica: RedisServer, master: RedisServer): Promise<void> {
+  await tell(replica, ['REPLICAOF', '127.0.0.1', String(master.port)])
 }
 
 async function tell(server: RedisServer, command: readonly string[]): Promise<void> {
-  const client = createClient({ url: server.url })
-  client.on('error', () => undefined)
-  await client.connect()
+  const client = await connect(server.url)
   await client.sendCommand(command)
   client.destroy()
 }

@@ -11,6 +11,7 @@ export async function openSharedServer(namespace: string): Promise<World> {
     prepare: () => Promise.resolve(),
     suffer: async (fault) => impossible(fault),
     async stop() {
+      await connections.silenceCallers()
       const lab = connections.of('lab')
       for await (const keys of lab.scanIterator({ MATCH: `${namespace}:*`, COUNT: 1000 }))
         if (keys.length > 0) await lab.unlink(keys)
