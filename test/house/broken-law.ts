@@ -20,7 +20,7 @@ const clean: Files = {
     "export * from './create-cache.ts'\nexport { memoryStore } from './store/memory-store.ts'\n",
   'packages/core/src/create-cache.ts':
     "import { memoryStore } from './store/memory-store.ts'\nexport const made = memoryStore\n",
-  'packages/core/src/cache.ts': "import './refresh.ts'\n",
+  'packages/core/src/engine-cache.ts': "import './refresh.ts'\n",
   'packages/core/src/refresh.ts': "import type { Store } from './store/store.ts'\nexport type Road = Store\n",
   'packages/core/src/store/store.ts':
     "import type { Entry } from '../entry.ts'\nexport interface Store { entry: Entry }\n",
