@@ -62,7 +62,8 @@ else
   if type(head) == 'string' and #head == 40 and string.byte(head) == 197 then
     for place = 11, 16 do stale = stale * 256 + string.byte(head, place) end
     local left = redis.call('PTTL', KEYS[1])
-    if stale == 0 or type(redis.pcall('SETRANGE', KEYS[1], 24, '0000000000000000')) == 'table' then
+    redis.call('SETRANGE', KEYS[1], 24, '0000000000000000')
+    if stale == 0 then
       redis.call('UNLINK', KEYS[1])
     elseif left > stale or left == -1 then
       redis.call('PEXPIRE', KEYS[1], string.format('%.0f', stale))

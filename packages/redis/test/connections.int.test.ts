@@ -65,6 +65,7 @@ describe('a client of the user’s own', () => {
       (await store.commit(await lead(store, 'k', { tags: true }), entryOf(value, { tags: ['t'] }), json)).kind,
     ).toBe('stored')
     expect((await found(store, 'k')).value).toBe(value)
+    expect(await admin.keys('*:t:*')).toEqual([])
     const failed = { kind: 'failed', failure: { name: 'E', code: 'c' }, cooldown: LONG, attempts: 2 } as const
     await store.release(await lead(store, 'k2'), failed)
     expect(await store.acquire('k2', request)).toMatchObject({

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
-import { json, raw, type Store, structured } from '@cattlegrid/core'
+import { json, raw, type Store } from '@cattlegrid/core'
 import { RESP_TYPES } from 'redis'
 import { entryOf, found, lead, LONG, put, request } from './entries.ts'
 import { type Client, openRedis, type RedisUnderTest } from './redis.ts'
@@ -27,7 +27,7 @@ const foreignStrings: readonly (readonly [string, Buffer])[] = [
   ['a word', Buffer.from('hello')],
   ['half a head', Buffer.from('a value of another library, 39 bytes, ok')],
   ['a long text', Buffer.from('x'.repeat(5000))],
-  ['bytes that are no UTF-8', Buffer.from(Array.from({ length: 256 }, (_, index) => index))],
+  ['bytes that are no UTF-8', Buffer.from(Array.from({ length: 256 }, (_, index) => 250 - index))],
   ['a record of a later format', bytes([0xc5, 2], 'x'.repeat(200))],
   ['our magic and nothing else', bytes([0xc5, 1])],
   ['a head whose tags are cut off', bytes([0xc5, 1], '\0'.repeat(50), '\0\xFF\xFF')],
@@ -112,8 +112,9 @@ describe('a string at the lease’s key', () => {
 })
 
 describe('an entry of another codec', () => {
-  test('is a miss that says why, and can be replaced', async () => {
-    expect((await store.put('k', entryOf(new Map([[1, 2]])), structured)).kind).toBe('stored')
+  test('is a miss that says why, although its bytes would decode, and can be replaced', async () => {
+    const other = { id: 99, encode: (value: unknown) => json.encode(value), decode: () => 'decoded' }
+    expect((await store.put('k', entryOf({ price: 3 }), other)).kind).toBe('stored')
     const read = await store.read('k', json)
     expect(read).toMatchObject({ kind: 'missing', because: { why: 'undecodable' } })
     const lease = await lead(store, 'k', { seen: read.kind === 'missing' ? read.version : '' })

@@ -83,6 +83,7 @@ describe('the commit script', () => {
     const commit = (): Promise<unknown> =>
       run('commit', [entry, lease], token, '60000', `${redis.namespace}:wake`, 'committed k', 'record')
     await acquire(token)
+    await acquire('u'.repeat(22), '0')
     expect(await commit()).toBe(1)
     await redis.client.publish(`${redis.namespace}:wake`, 'first')
     await redis.client.del(entry)

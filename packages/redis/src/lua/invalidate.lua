@@ -13,7 +13,8 @@ else
     for place = 11, 16 do stale = stale * 256 + string.byte(head, place) end
     local left = redis.call('PTTL', KEYS[1])
     -- A version of zeros is stale whatever the time left says, should the server's clock step back.
-    if stale == 0 or type(redis.pcall('SETRANGE', KEYS[1], 24, '0000000000000000')) == 'table' then
+    redis.call('SETRANGE', KEYS[1], 24, '0000000000000000')
+    if stale == 0 then
       redis.call('UNLINK', KEYS[1])
     elseif left > stale or left == -1 then
       redis.call('PEXPIRE', KEYS[1], string.format('%.0f', stale))
