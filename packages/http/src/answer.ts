@@ -57,7 +57,6 @@ type Below = Readonly<Record<'writeHead' | 'end', (...args: never[]) => unknown>
 export function sendAnswer(res: ServerResponse, answer: Answer, via: Below = res): void {
   for (const name of answer.removed) res.removeHeader(name)
   for (const [name, value] of Object.entries(answer.fields)) res.setHeader(name, value)
-  if ('date' in answer.fields) res.sendDate = false
   Reflect.apply(via.writeHead, res, [answer.status])
   Reflect.apply(via.end, res, answer.body === undefined ? [] : [answer.body])
 }
