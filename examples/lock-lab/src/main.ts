@@ -41,7 +41,10 @@ async function show({ inFull, json, ...chosen }: LabOptions, worlds: Worlds): Pr
     console.log(printTable(report.locks, paint))
     if (worlds.missing !== undefined)
       console.error(`\nLeft out, because no server of the lab's own could be started: ${worlds.missing}`)
-    console.log(surprises.length === 0 ? '\nEverything came out as told.' : `\nNot as told:\n${surprises.join('\n')}`)
+    const whatWasPlayed = worlds.missing === undefined ? 'Everything' : 'Everything that could be played'
+    console.log(
+      surprises.length === 0 ? `\n${whatWasPlayed} came out as told.` : `\nNot as told:\n${surprises.join('\n')}`,
+    )
   }
   return surprises.length === 0 ? 0 : 1
 }

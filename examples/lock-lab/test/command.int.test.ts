@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { type RedisServer, startRedis } from '@cattlegrid/testkit'
 import { type Client, connect } from '../src/worlds/connections.ts'
+import { openSharedServer } from '../src/worlds/shared-server.ts'
 import { type LabCommand, startLab } from './lab.ts'
 
 const RUN_MS = 120_000
@@ -120,4 +121,21 @@ describe('on a server of somebody else', () => {
     },
     RUN_MS,
   )
+
+  test('it leaves nothing that a play writes while the servers are already being left', async () => {
+    const before = process.env['REDIS_URL']
+    process.env['REDIS_URL'] = server.url
+    const world = await openSharedServer('lock-lab:left').finally(() => {
+      if (before === undefined) delete process.env['REDIS_URL']
+      else process.env['REDIS_URL'] = before
+    })
+    const writer = world.connections.of('A')
+    const play = async (): Promise<void> => {
+      for (let place = 0; place < 100_000; place += 1) await writer.set(`lock-lab:left:${place}`, 'v1')
+    }
+    const played = play().catch((error: unknown) => error)
+    await world.stop()
+    expect(await played).toBeInstanceOf(Error)
+    expect(await ask((client) => client.dbSize())).toBe(0)
+  })
 })

@@ -13,6 +13,16 @@ export async function openReplicaPair(): Promise<World> {
   // Replication over a file begins at once, where the other way waits for a timer; in a folder of its own, since the next server that
   // starts beside such a file would load it.
   const folder = await mkdtemp(join(tmpdir(), 'lock-lab-'))
+  const leave = (): Promise<void> => rm(folder, { recursive: true, force: true })
+  try {
+    return await openPairIn(folder, leave)
+  } catch (error) {
+    await leave()
+    throw error
+  }
+}
+
+async function openPairIn(folder: string, leave: () => Promise<void>): Promise<World> {
   const args = ['--repl-diskless-sync', 'no', '--dir', folder, '--hz', '100']
   let [master, replica] = await Promise.all([startRedis({ args }), startRedis({ args })])
   const connections = await Connections.open(master.url)
@@ -42,7 +52,7 @@ export async function openReplicaPair(): Promise<World> {
     async stop() {
       connections.close()
       await Promise.all([master.stop(), replica.stop()])
-      await rm(folder, { recursive: true, force: true })
+      await leave()
     },
   }
 }
