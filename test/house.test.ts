@@ -85,7 +85,7 @@ holds('cycles', [
   [
     'a cycle between packages',
     core('entry.ts', "export type E = import('@cattlegrid/http').Entry\n"),
-    'packages/core/src/store/memory-store.ts:1',
+    'packages/core/src/index.ts:1',
     'import cycle',
   ],
   [
