@@ -173,6 +173,13 @@ describe('every option', () => {
     await expectNothingChanged()
   })
 
+  it.each(['constructor', 'toString', '__proto__'])('has no name that every object has: %s', async (name) => {
+    const options = Object.defineProperty({}, name, { value: 7, enumerable: true })
+    const error = await refusal(() => cache.getOrSet('k', loader, options))
+    expect(error).toMatchObject({ code: 'CATTLEGRID_INVALID_OPTION', option: `getOrSet.${name}`, value: 7 })
+    await expectNothingChanged()
+  })
+
   it.each(cases)('$name: $option of $way that is undefined is not given', async ({ option, road }) => {
     const answer = await refusal(() => through(road, { [option]: undefined }))
     const required = ['key', 'cache'].includes(option)
