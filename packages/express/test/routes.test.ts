@@ -198,14 +198,14 @@ describe('where the middleware stands', () => {
           app.set('trust proxy', trust)
           app.get('/a', cached({ ttl: '1m' }), (req, res) => res.send(`${req.protocol}://${req.host}`))
         },
-        async ({ get }) => {
+        async ({ get, count }) => {
           const proxied = get('/a').set({ host: 'back', 'x-forwarded-host': 'shop', 'x-forwarded-proto': 'https' })
-          seen.push((await proxied).text, (await get('/a').set('host', 'back')).text)
+          seen.push((await proxied).text, (await get('/a').set('host', 'back')).text, `${count('load')} loads`)
         },
       )
       return seen
     }
-    expect(await ask(true)).toEqual(['https://shop', 'http://back'])
-    expect(await ask(false)).toEqual(['http://back', 'http://back'])
+    expect(await ask(true)).toEqual(['https://shop', 'http://back', '2 loads'])
+    expect(await ask(false)).toEqual(['http://back', 'http://back', '1 loads'])
   })
 })
