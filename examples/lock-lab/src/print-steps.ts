@@ -15,7 +15,7 @@ export function printSteps(steps: readonly Step[], paint: Paint): string {
     .map((row, place) => {
       // Padded before it is painted: colours have a length but no width.
       const cells = [row.who.padEnd(who), row.text.padEnd(text), row.answer.padEnd(answer)].join('  ')
-      return `    ${String(place + 1).padStart(2)}  ${cells}  ${paint('dim', row.note ?? '')}`.trimEnd()
+      return `    ${String(place + 1).padStart(2)}  ${cells}  ${row.note === undefined ? '' : paint('dim', row.note)}`.trimEnd()
     })
     .join('\n')
 }
