@@ -46,10 +46,12 @@ async function startPglite(options: DatabaseOptions): Promise<Database> {
 }
 
 async function claimSchema(url: string, options: DatabaseOptions): Promise<Database> {
-  await withPool(url, createSchema)
-  // Only from here on is the schema ours to drop.
-  const close = (): Promise<void> => withPool(url, dropSchema)
+  // Ours to drop from the moment it is created, also by somebody who wants to close while that is under way; never before.
+  const created = withPool(url, createSchema)
+  const drop = (): Promise<void> => withPool(url, dropSchema)
+  const close = (): Promise<void> => created.then(drop, () => {})
   options.onStarted?.(close)
+  await created
   return { kind: 'postgres', url, close }
 }
 
