@@ -8,10 +8,6 @@ import { naiveLock } from './naive-lock.ts'
 export const LEASE = 200
 
 const { CHAOS_REDIS = '', CHAOS_SOURCE = '', CHAOS_NAMESPACE = '', CHAOS_LOCK = '', CHAOS_KEYS = '0' } = process.env
-const client = createClient({ url: CHAOS_REDIS })
-client.on('error', () => {})
-await client.connect()
-
 /** What the source says now, on its way for a while. */
 const load = async (key: string): Promise<number> => {
   const truth = Number(await (await fetch(`${CHAOS_SOURCE}/${key}`)).text())
@@ -19,13 +15,16 @@ const load = async (key: string): Promise<number> => {
   return truth
 }
 
-function throughLeases(): (key: string) => Promise<number> {
+async function throughLeases(): Promise<(key: string) => Promise<number>> {
+  const client = createClient({ url: CHAOS_REDIS })
+  client.on('error', () => {})
+  await client.connect()
   const store = redisStore({ client, namespace: CHAOS_NAMESPACE })
   const cache = createCache({ store, ttl: '1h', lease: { duration: LEASE } })
   return (key) => cache.getOrSet(key, () => load(key))
 }
 
-const ask = CHAOS_LOCK === 'leases' ? throughLeases() : naiveLock(client, CHAOS_NAMESPACE, LEASE, load)
+const ask = CHAOS_LOCK === 'leases' ? await throughLeases() : await naiveLock(CHAOS_REDIS, CHAOS_NAMESPACE, LEASE, load)
 
 async function askOn(): Promise<never> {
   for (;;) {

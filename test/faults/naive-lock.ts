@@ -1,7 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { createClient } from 'redis'
-
-type Client = ReturnType<typeof createClient>
+import { createClient } from 'redis'
 
 const COMPARE_AND_DELETE =
   "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0"
@@ -10,12 +8,15 @@ const COMPARE_AND_DELETE =
  * The lock that most caches are built on: a random token, SET NX PX, released by compare-and-delete. Its holder writes with a plain SET,
  * which asks nobody whether the lock is still its own: that is what the chaos run is to find.
  */
-export function naiveLock(
-  client: Client,
+export async function naiveLock(
+  url: string,
   namespace: string,
   duration: number,
   load: (key: string) => Promise<number>,
-): (key: string) => Promise<number | undefined> {
+): Promise<(key: string) => Promise<number | undefined>> {
+  const client = createClient({ url })
+  client.on('error', () => {})
+  await client.connect()
   return async (key) => {
     const entry = `${namespace}:{${key}}`
     const lock = `${entry}:lock`
