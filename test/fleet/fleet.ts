@@ -7,6 +7,14 @@ import { TestProcess } from './process.ts'
 export type { Ended } from './member.ts'
 
 type Member = TestProcess<Command>
+type Redis = Awaited<ReturnType<typeof connect>>
+
+// Its type is inferred: the general type of a node-redis client is another one, and does not fit.
+async function connect(url: string) {
+  const client = createClient({ url })
+  client.on('error', () => {})
+  return await client.connect()
+}
 
 let fleets = 0
 
@@ -24,15 +32,10 @@ export function ask(
 export class Fleet {
   readonly members: readonly Member[]
   readonly origin: Origin
-  readonly redis: ReturnType<typeof createClient>
+  readonly redis: Redis
   readonly #namespace: string
 
-  private constructor(
-    members: readonly Member[],
-    origin: Origin,
-    redis: ReturnType<typeof createClient>,
-    namespace: string,
-  ) {
+  private constructor(members: readonly Member[], origin: Origin, redis: Redis, namespace: string) {
     this.members = members
     this.origin = origin
     this.redis = redis
@@ -43,9 +46,7 @@ export class Fleet {
     const url = process.env['CATTLEGRID_TEST_REDIS_URL'] ?? ''
     const namespace = `fleet-${process.pid}-${(fleets += 1)}`
     const origin = await startOrigin()
-    const redis = createClient({ url })
-    redis.on('error', () => {})
-    await redis.connect()
+    const redis = await connect(url)
     const env = { FLEET_REDIS: url, FLEET_NAMESPACE: namespace, FLEET_ORIGIN: origin.url }
     const members = await Promise.all(
       Array.from({ length: size }, () => TestProcess.start<Command>(join(__dirname, 'member.ts'), env)),
