@@ -1,27 +1,36 @@
 // A process that runs jest again and again in the folder it stands in: starting jest costs more than most of these tests.
 import { createRequire } from 'node:module'
+import { relative } from 'node:path'
 
 const { runCLI } = createRequire(import.meta.url)('jest')
 
 /** Time in the unit tests is moved by hand, so one of them that waits at all waits for ever. */
 const patience = { unit: { testTimeout: 2000 }, integration: {} }
 
+const crashed = ({ testExecError }) => testExecError !== undefined && testExecError !== null
+
 function judge({ testResults, numTotalTests }) {
-  const crashed = testResults.find(({ testExecError }) => testExecError !== undefined && testExecError !== null)
-  if (crashed !== undefined) return { kind: 'broken', why: `a suite did not start: ${crashed.failureMessage}` }
-  if (numTotalTests === 0) return { kind: 'broken', why: 'no test was run' }
-  const failed = testResults.flatMap((suite) => suite.testResults).find(({ status }) => status === 'failed')
-  return failed === undefined ? { kind: 'green' } : { kind: 'red', title: failed.fullName }
+  const suites = testResults.filter((suite) => crashed(suite) || suite.numFailingTests > 0)
+  const files = suites.map(({ testFilePath }) => relative(process.cwd(), testFilePath))
+  const crash = suites.find(crashed)
+  if (crash !== undefined) return { kind: 'broken', why: `a suite did not start: ${crash.failureMessage}`, files }
+  if (numTotalTests === 0) return { kind: 'broken', why: 'no test was run', files }
+  const failed = suites.flatMap((suite) => suite.testResults).find(({ status }) => status === 'failed')
+  return failed === undefined ? { kind: 'green', files } : { kind: 'red', title: failed.fullName, files }
 }
 
-process.on('message', async ({ tests, project, mutated }) => {
+async function answer({ tests, project, mutated }) {
   const options = { runInBand: true, runTestsByPath: true, watchman: false, silent: true, reporters: [] }
   const limits = mutated ? patience[project] : {}
   const argv = { $0: '', _: tests, selectProjects: [project], cacheDirectory: '.jest-cache', ...options, ...limits }
   try {
-    process.send(judge((await runCLI(argv, [process.cwd()])).results))
+    return judge((await runCLI(argv, [process.cwd()])).results)
   } catch (error) {
-    process.send({ kind: 'broken', why: String(error) })
+    return { kind: 'broken', why: String(error), files: tests }
   }
+}
+
+process.on('message', (question) => {
+  void answer(question).then((verdict) => process.send(verdict))
 })
 process.on('disconnect', () => process.exit())

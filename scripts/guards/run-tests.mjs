@@ -9,7 +9,7 @@ const longest = { unit: 30_000, integration: 120_000 }
 /** Each run leaves a little behind in its process. */
 const runsPerProcess = 25
 
-/** @typedef {{ kind: 'green' } | { kind: 'red', title: string } | { kind: 'broken', why: string }} Verdict */
+/** @typedef {({ kind: 'green' } | { kind: 'red', title: string } | { kind: 'broken', why: string }) & { files: string[] }} Verdict   `files`: those that are not green */
 
 export class TestRunner {
   #folder
@@ -45,8 +45,12 @@ function answerOf(child, question, limit) {
       child.off('message', settle).off('exit', died)
       resolve(verdict)
     }
-    const died = (code, signal) => settle({ kind: 'broken', why: `jest ended with ${signal ?? code}`, lost: true })
-    const timer = setTimeout(() => settle({ kind: 'red', title: 'the run did not end', lost: true }), limit)
+    const died = (code, signal) =>
+      settle({ kind: 'broken', why: `jest ended with ${signal ?? code}`, files: question.tests, lost: true })
+    const timer = setTimeout(
+      () => settle({ kind: 'red', title: 'the run did not end', files: question.tests, lost: true }),
+      limit,
+    )
     child.on('message', settle).on('exit', died)
     child.send(question)
   })

@@ -2,8 +2,8 @@
 const store = 'packages/core/src/store/memory-store.ts'
 const mark = 'packages/core/src/store/mark.ts'
 const numbers = 'packages/core/src/store/tag-numbers.ts'
-const contract = ['packages/testkit/test/store-contract.test.ts']
-const memory = ['packages/core/test/guards-memory-store.test.ts']
+const contract = ['packages/core/test/store-contract.test.ts']
+const memory = ['packages/core/test/memory-store.test.ts']
 
 /** @type {import('../table.mjs').Guard[]} */
 export const guards = [
