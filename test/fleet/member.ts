@@ -10,7 +10,7 @@ export type Command =
       readonly key: string
       readonly callers: number
       readonly path: string
-      readonly options: CallOptions
+      readonly options: CallOptions<string>
     }
   | { readonly do: 'get' | 'delete' | 'expire'; readonly key: string }
   | { readonly do: 'listen'; readonly framework: 'express' | 'fastify' }

@@ -1,7 +1,9 @@
 import { type ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { rmSync } from 'node:fs'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
 import { findRedis } from './redis-binary.ts'
 
@@ -79,7 +81,9 @@ async function freePort(): Promise<number> {
 
 async function startAt(port: number, args: readonly string[]): Promise<RedisServer> {
   const { path, env } = findRedis()
-  const volatile = ['--bind', '127.0.0.1', '--save', '', '--appendonly', 'no']
+  // A file name of its own: a server loads what it finds, and a full resynchronisation writes one even without persistence.
+  const dump = `cattlegrid-${process.pid}-${port}.rdb`
+  const volatile = ['--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--dbfilename', dump]
   const child = spawn(path, ['--port', String(port), ...volatile, ...args], {
     env,
     cwd: tmpdir(),
@@ -96,6 +100,7 @@ async function startAt(port: number, args: readonly string[]): Promise<RedisServ
       await exited
     }
     released()
+    rmSync(join(tmpdir(), dump), { force: true })
   }
   return {
     url: `redis://127.0.0.1:${port}`,
