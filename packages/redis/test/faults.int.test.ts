@@ -140,7 +140,10 @@ describe('a client that its owner has not opened', () => {
     closed.watch((notice) => void notices.push(notice))
     closed.watch(() => undefined)
     expect(new Set((await everyStep(closed)).map(({ kind }) => kind))).toEqual(new Set(['away']))
-    expect(late.isOpen).toBe(false)
+    const heard: Notice[] = []
+    store.watch((notice) => void heard.push(notice))
+    await until(() => heard.length > 0)
+    expect([late.isOpen, (await client.clientList()).length]).toEqual([false, 2])
     expect(notices).toEqual([{ kind: 'warning', message: expect.stringContaining('client.connect()') }])
     await late.connect()
     await put(closed, 'k', 1)

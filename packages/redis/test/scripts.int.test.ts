@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { luaSources } from '../src/lua.generated.ts'
 import { runScript, script } from '../src/run-script.ts'
-import { openRedis, type RedisUnderTest } from './redis.ts'
+import { connect, openRedis, type RedisUnderTest } from './redis.ts'
+import { until } from './until.ts'
 
 // What no client of ours sends, and a script must survive all the same: told to it without the client.
 
@@ -77,8 +78,7 @@ describe('the commit script', () => {
 
   test('tells nobody whom nobody asked to be told', async () => {
     const heard: string[] = []
-    const ear = redis.client.duplicate()
-    await ear.connect()
+    const ear = await connect()
     await ear.subscribe(`${redis.namespace}:wake`, (message) => void heard.push(message))
     const commit = (): Promise<unknown> =>
       run('commit', [entry, lease], token, '60000', `${redis.namespace}:wake`, 'committed k', 'record')
@@ -91,9 +91,9 @@ describe('the commit script', () => {
     await acquire('u'.repeat(22), '1')
     expect(await commit()).toBe(1)
     await redis.client.publish(`${redis.namespace}:wake`, 'last')
-    while (!heard.includes('last')) await new Promise((resolve) => setTimeout(resolve, 2))
+    await until(() => heard.includes('last'))
+    ear.destroy()
     expect(heard).toEqual(['first', 'committed k', 'last'])
-    await ear.close()
   })
 })
 
