@@ -27,7 +27,8 @@ export function normaliseLeader(req: IncomingMessage, host: string): void {
   const trusted = forwarded !== undefined && first?.trim() === host
   const dropped = new Set([...CONDITIONS, ...UNKEYED, ...(trusted ? [] : ['x-forwarded-host'])])
   // Node makes the distinct fields of the raw ones when they are first asked for, and counts on finding as many as there came.
-  const distinct = req.headersDistinct
+  // An injected request, as Fastify makes it for tests, has none.
+  const distinct = (req.headersDistinct as NodeJS.Dict<string[]> | undefined) ?? {}
   for (const name of dropped) {
     delete req.headers[name]
     delete distinct[name]

@@ -13,6 +13,7 @@ export function unanswered(error: unknown): ServeError | undefined {
     return tryAgain('CATTLEGRID_LOAD_FAILED', (error as LoadFailedError).retryAfter)
   if (isCattlegridError(error, 'CATTLEGRID_LOAD_TIMEOUT')) return new ServeError(error.code, 504, MESSAGE, {})
   if (isCattlegridError(error, 'CATTLEGRID_WAIT_TIMEOUT')) return tryAgain(error.code, 1000)
+  if (isCattlegridError(error, 'CATTLEGRID_TOO_MANY_WAITERS')) return tryAgain(error.code, 1000)
   return undefined
 }
 

@@ -136,9 +136,10 @@ class Visit<Req, Res> {
     const exchange = this.#exchange
     const stale = load.stale !== undefined
     const recorder = recorderFor(exchange, this.#route, stale, stale ? 'stale' : 'uri-miss')
-    this.#recorder = recorder
     load.signal.addEventListener('abort', () => recorder.abandon(), { once: true })
     normaliseLeader(exchange.req, exchange.host)
+    // From here on the handler is to answer: whatever fails before, the request is still ours to answer.
+    this.#recorder = recorder
     exchange.run(recorder)
     return recorder.done
   }

@@ -4,6 +4,7 @@ import {
   LoadTimeoutError,
   ReentrantLoadError,
   StoreAwayError,
+  TooManyWaitersError,
   WaitTimeoutError,
 } from '@cattlegrid/core'
 import { describe, expect, test } from '@jest/globals'
@@ -21,12 +22,13 @@ describe('an error of the engine as an answer', () => {
     expect(unanswered(error)).toMatchObject({ status: 503, statusCode: 503, headers: { 'retry-after': seconds } })
   })
 
-  test('a failure without an answer to share, and a wait that was too long, are 503', () => {
+  test('a failure without an answer to share, and a wait that was too long or one too many, are 503', () => {
     expect(unanswered(new ResponseFailure(500, undefined))).toMatchObject({
       status: 503,
       headers: { 'retry-after': '1' },
     })
-    expect(unanswered(new WaitTimeoutError('k', 1))).toMatchObject({ status: 503, headers: { 'retry-after': '1' } })
+    for (const error of [new WaitTimeoutError('k', 1), new TooManyWaitersError('k')])
+      expect(unanswered(error)).toMatchObject({ status: 503, headers: { 'retry-after': '1' } })
   })
 
   test('a handler that never ended is 504', () => {
