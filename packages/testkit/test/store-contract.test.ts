@@ -1,18 +1,142 @@
-import { describe, test } from '@jest/globals'
-import { memoryStore } from '@cattlegrid/core'
-import { createManualRuntime, describeStoreContract } from '@cattlegrid/testkit'
+import { describe, expect, test } from '@jest/globals'
+import { memoryStore, type Store } from '@cattlegrid/core'
+import { type ContractRunner, createManualRuntime, describeStoreContract } from '@cattlegrid/testkit'
 
-describeStoreContract(
-  'memory',
-  () => {
+interface Told {
+  readonly title: string
+  play(): Promise<void>
+}
+
+/** Every sentence of the contract, told of a store of which `spoil` has changed something. */
+function contractOf(spoil: (store: Store) => Partial<Store>): readonly Told[] {
+  const told: Told[] = []
+  const chapters: string[] = []
+  const runner: ContractRunner = {
+    describe(title, suite) {
+      chapters.push(title)
+      suite()
+      chapters.pop()
+    },
+    test: (title, play) => void told.push({ title: `${chapters.at(-1)} ${title}`, play }),
+  }
+  const factory = () => {
     const runtime = createManualRuntime()
     const store = memoryStore({ runtime })
     return Promise.resolve({
-      open: () => Promise.resolve(store),
+      open: () => Promise.resolve(spoiled(store, spoil(store))),
       advance: (ms: number) => runtime.advance(ms),
       now: () => runtime.now(),
       stop: () => store.close(),
     })
-  },
-  { describe, test },
-)
+  }
+  describeStoreContract('a store', factory, runner)
+  return told
+}
+
+function spoiled(store: Store, changed: Partial<Store>): Store {
+  return new Proxy(store, {
+    get(target, name: keyof Store) {
+      const own: unknown = changed[name] ?? target[name]
+      return typeof own === 'function' ? (own.bind(target) as unknown) : own
+    },
+  })
+}
+
+async function failed(told: readonly Told[]): Promise<readonly string[]> {
+  const titles: string[] = []
+  for (const { title, play } of told) await play().catch(() => titles.push(title))
+  return titles
+}
+
+/** One fault each that a store might well have, and a sentence that must notice it. */
+const FAULTS: readonly (readonly [string, (store: Store) => Partial<Store>, string])[] = [
+  [
+    'grants a lease whatever has been seen',
+    (store) => ({
+      acquire: async (key, request) => {
+        const answer = await store.acquire(key, request)
+        if (answer.kind !== 'changed') return answer
+        const read = await store.read(key, { id: 1, encode: () => Buffer.alloc(0), decode: () => undefined })
+        return await store.acquire(key, { ...request, seen: read.kind === 'found' ? read.entry.version : '' })
+      },
+    }),
+    'a lease is refused to who has not seen the entry that was committed meanwhile',
+  ],
+  [
+    'writes without asking for the lease',
+    (store) => ({ commit: (lease, entry, codec) => store.put(lease.key, entry, codec) }),
+    'a lease is no longer its holder’s once another holds it',
+  ],
+  [
+    'expires by deleting',
+    (store) => ({ invalidate: (key, _, holdOff) => store.invalidate(key, 'delete', holdOff) }),
+    'an expired entry is stale in every process, and no longer fresh by any clock',
+  ],
+  [
+    'forgets to hold off',
+    (store) => ({ invalidate: (key, how) => store.invalidate(key, how, 0) }),
+    'an invalidation (delete) with a hold-off keeps everybody from storing for a while',
+  ],
+  [
+    'never renews',
+    () => ({ renew: () => Promise.resolve({ kind: 'renewed' }) }),
+    'a lease lasts as long as it is renewed',
+  ],
+  [
+    'takes a failure for a hand-over',
+    (store) => ({ release: (lease) => store.release(lease, { kind: 'handover' }) }),
+    'a failed load keeps everybody from loading while the key cools down, and tells them why',
+  ],
+  [
+    'shares what must not be shared',
+    (store) => ({
+      release: (lease, ending) =>
+        store.release(lease, ending.kind === 'uncacheable' ? { ...ending, share: true } : ending),
+    }),
+    'an uncacheable result lets everybody load alone for a while, and says that callers may not share it',
+  ],
+  [
+    'forgets tags',
+    (store) => ({ commit: (lease, entry, codec) => store.commit(lease, { ...entry, tags: [] }, codec) }),
+    'a tag that falls takes every entry that carries it, and no other',
+  ],
+  [
+    'does not tell of the end of a lease',
+    (store) => ({
+      watch: (listener) => store.watch((notice) => (notice.kind === 'released' ? undefined : listener(notice))),
+    }),
+    'a watcher that waits is told of a hand-over',
+  ],
+  [
+    'trims keys',
+    (store) => ({ put: (key, entry, codec) => store.put(key.trim(), entry, codec) }),
+    'keys of every kind have a lease and an entry each',
+  ],
+  [
+    'clears nothing',
+    () => ({ clear: () => Promise.resolve({ kind: 'cleared', entries: 0 }) }),
+    'clear removes every entry and says how many',
+  ],
+]
+
+describe('the store contract', () => {
+  test('holds for the memory store', async () => {
+    expect(await failed(contractOf(() => ({})))).toEqual([])
+  })
+
+  test.each(FAULTS)('notices a store that %s', async (_, spoil, sentence) => {
+    const told = contractOf(spoil).filter(({ title }) => title === sentence)
+    expect(told).toHaveLength(1)
+    expect(await failed(told)).toEqual([sentence])
+  })
+
+  test('asks for a runner where none is global', () => {
+    const kept: unknown = Reflect.get(globalThis, 'describe')
+    Reflect.deleteProperty(globalThis, 'describe')
+    try {
+      expect(() => describeStoreContract('a store', () => Promise.reject(new Error('never')))).toThrow('third argument')
+    } finally {
+      Reflect.set(globalThis, 'describe', kept)
+    }
+  })
+})
