@@ -18,7 +18,7 @@ async function redBeforehand({ runner }, guards) {
     const mine = [...tests].filter((test) => projectOf(test) === project)
     if (mine.length === 0) continue
     console.log(`${mine.length} ${project} test files without any change …`)
-    const verdict = await runner.run(mine, { mutated: false })
+    const verdict = await runner.run({ tests: mine }, { mutated: false })
     if (verdict.kind !== 'green') console.error(`red without any change: ${verdict.title ?? verdict.why}`)
     red.push(...verdict.files)
   }
@@ -28,7 +28,7 @@ async function redBeforehand({ runner }, guards) {
 async function verdictOn(guard, red, { sandbox, runner }) {
   const useless = guard.tests.filter((test) => red.includes(test))
   if (useless.length > 0) return { kind: 'broken', why: `red without any change: ${useless.join(', ')}` }
-  return await sandbox.without(guard, () => runner.run(guard.tests, { mutated: true }))
+  return await sandbox.without(guard, () => runner.run(guard, { mutated: true }))
 }
 
 /** Each workbench takes the next row until none is left. */

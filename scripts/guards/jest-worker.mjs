@@ -9,19 +9,20 @@ const patience = { unit: { testTimeout: 2000 }, integration: {} }
 
 const crashed = ({ testExecError }) => testExecError !== undefined && testExecError !== null
 
-function judge({ testResults, numTotalTests }) {
+function judge({ testResults, numPassedTests, numFailedTests }) {
   const suites = testResults.filter((suite) => crashed(suite) || suite.numFailingTests > 0)
   const files = suites.map(({ testFilePath }) => relative(process.cwd(), testFilePath))
   const crash = suites.find(crashed)
   if (crash !== undefined) return { kind: 'broken', why: `a suite did not start: ${crash.failureMessage}`, files }
-  if (numTotalTests === 0) return { kind: 'broken', why: 'no test was run', files }
+  if (numPassedTests + numFailedTests === 0) return { kind: 'broken', why: 'no test was run', files }
   const failed = suites.flatMap((suite) => suite.testResults).find(({ status }) => status === 'failed')
   return failed === undefined ? { kind: 'green', files } : { kind: 'red', title: failed.fullName, files }
 }
 
-async function answer({ tests, project, mutated }) {
+async function answer({ tests, titles, project, mutated }) {
   const options = { runInBand: true, runTestsByPath: true, watchman: false, silent: true, reporters: [] }
-  const limits = mutated ? patience[project] : {}
+  const named = titles === undefined ? {} : { testNamePattern: titles.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&') }
+  const limits = { ...named, ...(mutated ? patience[project] : {}) }
   const argv = { $0: '', _: tests, selectProjects: [project], cacheDirectory: '.jest-cache', ...options, ...limits }
   try {
     return judge((await runCLI(argv, [process.cwd()])).results)

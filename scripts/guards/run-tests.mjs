@@ -20,13 +20,17 @@ export class TestRunner {
     this.#folder = folder
   }
 
-  /** Runs these tests, of one project. @param {string[]} tests @returns {Promise<Verdict>} */
-  async run(tests, { mutated }) {
+  /** Runs these tests, of one project. @param {{ tests: string[], titles?: string }} chosen @returns {Promise<Verdict>} */
+  async run({ tests, titles }, { mutated }) {
     const project = projectOf(tests[0])
     if (this.#runs === runsPerProcess) this.stop()
     this.#runs += 1
     this.#child ??= fork(worker, { cwd: this.#folder, stdio: ['ignore', 'ignore', 'ignore', 'ipc'] })
-    const verdict = await answerOf(this.#child, { tests, project, mutated }, mutated ? longest[project] : 600_000)
+    const verdict = await answerOf(
+      this.#child,
+      { tests, titles, project, mutated },
+      mutated ? longest[project] : 600_000,
+    )
     if (verdict.lost === true) this.stop()
     return verdict
   }

@@ -12,6 +12,7 @@ import { guarantees } from './guarantees.mjs'
  * @property {string} find the guard's code: stands in the file exactly once
  * @property {string} replace the same code without the guard; it must still run
  * @property {string[]} tests those that must notice
+ * @property {string} [titles] which of their titles; without it all: for files of which most tests have to wait
  */
 
 /** `unit` or `integration`: a run of jest is for one of them, since only the latter needs a Redis. */
