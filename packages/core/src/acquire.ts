@@ -154,8 +154,12 @@ class Asking {
         return true
       case 'changed':
         this.#changes += 1
-        if (this.#changes > MOST_CHANGES) await this.#waiter?.until(CHANGE_PAUSE)
-        return this.#flight.background && this.#changes > MOST_CHANGES && this.#abandoned('changed')
+        if (this.#changes > MOST_CHANGES) await this.#pause(CHANGE_PAUSE)
+        if (this.#changes <= MOST_CHANGES) return false
+        return (
+          (this.#flight.background && this.#abandoned('changed')) ||
+          (this.#flight.deserted && this.#abandoned('deserted'))
+        )
       case 'away':
         await this.#withoutStore('acquire', answer)
         return true
@@ -175,7 +179,7 @@ class Asking {
   }
 
   async #held(remaining: number, entry: Entry | undefined): Promise<boolean> {
-    const { runtime, events } = this.#engine
+    const { events } = this.#engine
     if (this.#waiter === undefined) {
       this.#suppress(entry, remaining)
       return this.#abandoned('held')
@@ -185,12 +189,19 @@ class Asking {
     this.#call.onWait?.()
     this.#endTurn?.()
     this.#endTurn = undefined
-    this.#flight.follow(runtime.now())
-    const by = await this.#waiter.until(remaining)
-    this.#flight.stopFollowing(runtime.now())
+    const by = await this.#pause(remaining)
     if (this.#flight.deserted) return this.#abandoned('deserted')
     if (events.heard('wake')) events.emit('wake', { key: this.#call.key, by })
     return false
+  }
+
+  /** Time that counts into the callers' `waitTimeout`. A background flight, which nobody waits for, never pauses. */
+  async #pause(remaining: number): Promise<'notice' | 'timer'> {
+    const { runtime } = this.#engine
+    this.#flight.follow(runtime.now())
+    const by = (await this.#waiter?.until(remaining)) ?? 'timer'
+    this.#flight.stopFollowing(runtime.now())
+    return by
   }
 
   #cooling({ remaining, attempts, failure }: Acquire & { kind: 'cooling' }, entry: Entry | undefined): void {

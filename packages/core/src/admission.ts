@@ -24,9 +24,8 @@ export class Admission {
     if (chain?.includes(key)) throw new ReentrantLoadError([...chain, key])
   }
 
-  /** Runs a loader inside the chain of its caller; a background load has no caller that waits for it, so it begins a chain. */
-  enter<T>(keys: readonly string[], background: boolean, loader: () => T): T {
-    const outer = background ? [] : (this.#chain.getStore() ?? [])
+  /** Runs a loader inside the chain of its caller; a background load has no caller that waits for it, so its outer chain is empty. */
+  enter<T>(keys: readonly string[], outer: readonly string[], loader: () => T): T {
     return this.#chain.run([...outer, ...keys], loader)
   }
 
@@ -41,10 +40,14 @@ export class Admission {
     this.#waiters -= 1
   }
 
+  /** The loads that the present code runs inside of, from the outermost on. */
+  get chain(): readonly string[] {
+    return this.#chain.getStore() ?? []
+  }
+
   /** A turn to load, where one is free. A load inside a load always gets one: its outer load could not end without it. */
-  turn(): EndTurn | undefined {
-    const nested = this.#chain.getStore() !== undefined
-    return nested || this.#loads < this.#limits.maxLoads ? this.#begin() : undefined
+  turn(chain: readonly string[] = this.chain): EndTurn | undefined {
+    return chain.length > 0 || this.#loads < this.#limits.maxLoads ? this.#begin() : undefined
   }
 
   /** Calls `onTurn` with the next free turn, after all who came before. Returns how to leave the queue. */

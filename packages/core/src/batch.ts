@@ -1,4 +1,4 @@
-import type { Admission } from './admission.ts'
+import type { Admission, EndTurn } from './admission.ts'
 import type { KeepOptions, Load, Loader, UncacheableOptions } from './load.ts'
 
 /** What the loader of many keys is told, and how it decides about each result. */
@@ -28,12 +28,15 @@ export class Batch {
   readonly #loader: ManyLoader<unknown>
   readonly #admission: Admission
   readonly #undecided: Set<string>
+  /** What the call itself runs inside of: its loader is called from inside the load of one of its keys. */
+  readonly #chain: readonly string[]
   #group: Group = new Group()
 
   constructor(keys: Iterable<string>, loader: ManyLoader<unknown>, admission: Admission) {
     this.#undecided = new Set(keys)
     this.#loader = loader
     this.#admission = admission
+    this.#chain = admission.chain
   }
 
   /** The loader of one of the keys. */
@@ -56,18 +59,29 @@ export class Batch {
     void this.#run(group)
   }
 
+  #queue(): Promise<EndTurn> {
+    return new Promise((resolve) => {
+      this.#admission.queue(resolve)
+    })
+  }
+
   async #run(group: Group): Promise<void> {
     const keys = [...group.loads.keys()]
-    const turn =
-      this.#admission.turn() ?? (await new Promise<() => void>((resolve) => void this.#admission.queue(resolve)))
+    const turn = this.#admission.turn(this.#chain) ?? (await this.#queue())
     try {
-      group.resolve(await this.#admission.enter(keys, false, () => this.#loader(keys, group)))
+      group.resolve(checkMap(await this.#admission.enter(keys, this.#chain, () => this.#loader(keys, group))))
     } catch (error) {
       group.reject(error)
     } finally {
       turn()
     }
   }
+}
+
+function checkMap(values: unknown): ReadonlyMap<string, unknown> {
+  const { has, get } = (values ?? {}) as Partial<Record<'has' | 'get', unknown>>
+  if (typeof has === 'function' && typeof get === 'function') return values as ReadonlyMap<string, unknown>
+  throw new TypeError('The loader of getOrSetMany must return a Map of keys and values')
 }
 
 /** The keys of one loader call. */

@@ -60,7 +60,7 @@ export class EngineCache implements Cache {
   }
 
   async get<V = unknown>(key: string, options?: GetOptions<V>): Promise<V | undefined> {
-    const { codec, stale } = getSettings(this.#settings, options)
+    const { codec, stale } = getSettings(this.#settings, 'get', options)
     const found = await this.#read(key, codec)
     return found !== undefined && (stale || found.state === 'fresh') ? (found.value as V) : undefined
   }
@@ -70,7 +70,7 @@ export class EngineCache implements Cache {
   }
 
   async getMany<V = unknown>(keys: readonly string[], options?: GetOptions<V>): Promise<Map<string, V>> {
-    const { codec, stale } = getSettings(this.#settings, options)
+    const { codec, stale } = getSettings(this.#settings, 'getMany', options)
     const found = await Promise.all(uniqueKeys(keys).map(async (key) => [key, await this.#read(key, codec)] as const))
     return new Map(
       found.flatMap(([key, read]) =>

@@ -87,14 +87,20 @@ export class LoadFailedError extends CattlegridError {
 /** A load did not end within `loadTimeout`. Its `signal` was aborted and the lease handed back. */
 export class LoadTimeoutError extends CattlegridError {
   constructor(key: string, timeout: number) {
-    super('CATTLEGRID_LOAD_TIMEOUT', `The load of '${key}' did not end within loadTimeout (${timeout} ms).`)
+    super(
+      'CATTLEGRID_LOAD_TIMEOUT',
+      `The load of '${key}' did not end within ${timeout} ms. Let the loader heed load.signal, or raise loadTimeout.`,
+    )
   }
 }
 
 /** A call waited for another process's load for its whole `waitTimeout` and had no stale value to fall back on. */
 export class WaitTimeoutError extends CattlegridError {
   constructor(key: string, timeout: number) {
-    super('CATTLEGRID_WAIT_TIMEOUT', `No value of '${key}' arrived within waitTimeout (${timeout} ms).`)
+    super(
+      'CATTLEGRID_WAIT_TIMEOUT',
+      `No value of '${key}' arrived within ${timeout} ms. Raise waitTimeout above what a load takes, or allow a stale value (staleIfError).`,
+    )
   }
 }
 
@@ -116,7 +122,7 @@ export class StoreAwayError extends CattlegridError {
   constructor(step: string, key: string, cause: unknown) {
     super(
       'CATTLEGRID_STORE_AWAY',
-      `The store did not answer the ${step} of '${key}'; whether it was applied is unknown.`,
+      `The store did not answer the ${step} of '${key}'; whether it was applied is unknown. Repeat it: it does no harm twice.`,
       cause,
     )
   }
@@ -139,6 +145,6 @@ export class LeaseLostError extends CattlegridError {
 /** The cache is closed, or closed while the call was waiting. */
 export class ClosedError extends CattlegridError {
   constructor() {
-    super('CATTLEGRID_CLOSED', 'The cache is closed.')
+    super('CATTLEGRID_CLOSED', 'The cache is closed. Calls belong before close(), or to another createCache().')
   }
 }

@@ -98,7 +98,7 @@ class Leader {
   async run(stale: Entry | undefined): Promise<void> {
     const { loadTimeout, leaseDuration, maxHold } = this.#call.settings
     const hold = { duration: leaseDuration, maxHold: maxHold ?? loadTimeout + leaseDuration }
-    const stopRenewals = keepAlive(this.#lease, hold, this.#engine, (why) => this.#leaseLost(why))
+    const stopRenewals = keepAlive(this.#lease, hold, this.#engine, () => this.#leaseLost())
     const { ended, took } = await runLoad(this.#load, this.#flight, this.#call, true, stale, this.#engine)
     stopRenewals()
     const outcome = await this.#conclude(ended, took)
@@ -118,9 +118,9 @@ class Leader {
     return outcome
   }
 
-  #leaseLost(why: string): void {
+  #leaseLost(): void {
     // Whoever waits for this load is innocent of an invalidation: only a load that nobody wants is stopped.
-    if (why !== 'max-hold' && this.#flight.deserted) this.#load.abort(new LeaseLostError(this.#call.key))
+    if (this.#flight.deserted) this.#load.abort(new LeaseLostError(this.#call.key))
   }
 
   /** All others are released at once, here and elsewhere: the result will never be theirs, so they must not wait for it. */
@@ -222,12 +222,16 @@ function isFailure(settings: Settings, error: unknown): boolean {
   }
 }
 
-/** What of an error may leave the process. */
+/** What of an error may leave the process. It is the user's own object: it may be of another realm, and its getters may throw. */
 function describeError(error: unknown): Failure {
-  if (!(error instanceof Error)) return { name: typeof error }
-  const code =
-    'code' in error && (typeof error.code === 'string' || typeof error.code === 'number')
-      ? String(error.code)
-      : undefined
-  return { name: error.name, code }
+  return { name: textOf(error, 'name') ?? typeof error, code: textOf(error, 'code') }
+}
+
+function textOf(error: unknown, field: 'name' | 'code'): string | undefined {
+  try {
+    const value = (error as Readonly<Record<string, unknown>> | null | undefined)?.[field]
+    return typeof value === 'string' || typeof value === 'number' ? String(value) : undefined
+  } catch {
+    return undefined
+  }
 }

@@ -66,10 +66,10 @@ export function byteSizeRule(min: number): OptionRule<number> {
   }
 }
 
-export function countRule(min: number): OptionRule<number> {
+export function countRule(min: number, max: number = Number.MAX_SAFE_INTEGER): OptionRule<number> {
   return {
-    accepted: `a whole number, at least ${min}`,
-    parse: (value) => (Number.isSafeInteger(value) ? within(Number(value), min, Number.MAX_SAFE_INTEGER) : INVALID),
+    accepted: `a whole number, at least ${min}${max === Number.MAX_SAFE_INTEGER ? '' : ` and at most ${max}`}`,
+    parse: (value) => (Number.isSafeInteger(value) ? within(Number(value), min, max) : INVALID),
   }
 }
 

@@ -68,7 +68,7 @@ export class RunningLoad {
     const cancelTimeout = runtime.schedule(() => this.#timeOut(), settings.loadTimeout)
     const load = this.#describe(stale, background)
     new Promise((resolve) => {
-      resolve(admission.enter([key], background, () => loader(load)))
+      resolve(admission.enter([key], background ? [] : admission.chain, () => loader(load)))
     }).then(
       (value) => this.#end({ kind: 'value', value }),
       (error: unknown) => this.#end({ kind: 'error', error }),
@@ -108,9 +108,9 @@ export class RunningLoad {
   #uncacheable(options: UncacheableOptions | undefined): void {
     if (this.#over) return
     const mark = checkOptions('load.uncacheable', options, uncacheableRules)
-    // What was kept from the others once stays so: they have already been sent on.
-    const share = mark.share !== false && this.#mark?.share !== false
-    this.#mark = { for: mark.for ?? UNCACHEABLE_FOR, share }
-    if (!share) this.onUnshareable?.(this.#mark)
+    const share = mark.share !== false
+    // Neither its length nor its secrecy changes once the others were sent on with it.
+    this.#mark = this.#mark?.share === false ? this.#mark : { for: mark.for ?? UNCACHEABLE_FOR, share }
+    if (!this.#mark.share) this.onUnshareable?.(this.#mark)
   }
 }

@@ -192,7 +192,7 @@ export interface WrapSettings {
 }
 
 export function wrapSettings(base: Settings, options: object | undefined, owner: string): WrapSettings {
-  const { key, ...given } = checkOptions(owner, options ?? {}, wrapRules)
+  const { key, ...given } = checkOptions(owner, options, wrapRules)
   if (key === undefined) throw new InvalidOptionError(`${owner}.key`, key, wrapRules.key.accepted)
   const settings = strict(base, given, owner)
   requireTtl(settings)
@@ -201,7 +201,7 @@ export function wrapSettings(base: Settings, options: object | undefined, owner:
 
 /** Checks what a decorator was given, when its class is defined and its cache not yet known. */
 export function checkMethodOptions(options: object | undefined): void {
-  const { key, cache } = checkOptions('cachedMethod', options ?? {}, { ...wrapRules, cache: cacheRule })
+  const { key, cache } = checkOptions('cachedMethod', options, { ...wrapRules, cache: cacheRule })
   if (cache === undefined) throw new InvalidOptionError('cachedMethod.cache', cache, cacheRule.accepted)
   if (key === undefined) throw new InvalidOptionError('cachedMethod.key', key, wrapRules.key.accepted)
 }

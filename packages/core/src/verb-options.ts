@@ -13,8 +13,8 @@ export interface GetSettings {
   readonly stale: boolean
 }
 
-export function getSettings(base: Settings, options: object | undefined): GetSettings {
-  const parsed = checkOptions('get', options, getRules)
+export function getSettings(base: Settings, verb: 'get' | 'getMany', options: object | undefined): GetSettings {
+  const parsed = checkOptions(verb, options, getRules)
   return { codec: parsed.codec ?? base.codec, stale: parsed.stale ?? false }
 }
 

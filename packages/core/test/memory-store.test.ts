@@ -59,13 +59,16 @@ describe('a memory store', () => {
     expect(store.peek('k')?.value).toBe(value)
   })
 
-  it('tells nobody anything once it is closed', async () => {
+  it('may be shared by several caches: one that closes leaves the others their notices', async () => {
     const store = open({})
-    const listener = jest.fn()
-    store.watch(listener)
+    const [closing, staying] = [jest.fn(), jest.fn()]
+    const stop = store.watch(closing)
+    store.watch(staying)
+    stop()
     await store.close()
     await put(store, 'k')
-    expect(listener).not.toHaveBeenCalled()
+    expect(closing).not.toHaveBeenCalled()
+    expect(staying).toHaveBeenCalledTimes(1)
   })
 })
 

@@ -10,7 +10,7 @@ export interface Hold {
 }
 
 /** Renews a lease at a third of its duration until the returned function is called, the lease is lost, or `maxHold` is reached. */
-export function keepAlive(lease: Lease, hold: Hold, engine: Engine, onLost: (why: string) => void): CancelTimer {
+export function keepAlive(lease: Lease, hold: Hold, engine: Engine, onLost: () => void): CancelTimer {
   const { store, runtime, events } = engine
   let stopped = false
   let cancel: CancelTimer
@@ -20,7 +20,7 @@ export function keepAlive(lease: Lease, hold: Hold, engine: Engine, onLost: (why
   }
   const lose = (why: string): void => {
     if (events.heard('lease-lost')) events.emit('lease-lost', { key: lease.key, why })
-    onLost(why)
+    onLost()
   }
   const renew = async (): Promise<void> => {
     const left = hold.maxHold - (runtime.now() - lease.sentAt)

@@ -41,6 +41,9 @@ export function refusal(mark: Mark, now: number, wake: boolean): Acquire | undef
   }
 }
 
+/** How long the count of failures in a row outlives its cooldown at least, ms. */
+const COUNT_KEPT = 60_000
+
 export function endingMark(ending: Ending, now: number): Mark | undefined {
   switch (ending.kind) {
     case 'handover':
@@ -50,7 +53,13 @@ export function endingMark(ending: Ending, now: number): Mark | undefined {
     case 'failed': {
       const { failure, attempts, cooldown } = ending
       // The count outlives the cooldown, else the next failure would begin at one again.
-      return { kind: 'cooling', coolUntil: now + cooldown, attempts, failure, until: now + 3 * cooldown }
+      return {
+        kind: 'cooling',
+        coolUntil: now + cooldown,
+        attempts,
+        failure,
+        until: now + cooldown + Math.max(COUNT_KEPT, 2 * cooldown),
+      }
     }
   }
 }

@@ -40,8 +40,11 @@ const EXPIRED_BY_HAND: Version = '0'.repeat(16)
 
 const EMPTY: Slot = { entry: undefined, mark: undefined, size: 1 }
 
+/** A Map holds no more keys than this. */
+const MOST_ENTRIES = 2 ** 24 - 1
+
 const rules = {
-  maxEntries: countRule(1),
+  maxEntries: countRule(1, MOST_ENTRIES),
   maxBytes: byteSizeRule(1),
   sizeOf: functionRule<(value: unknown) => number>('a function (value) => bytes'),
   runtime: runtimeRule,
@@ -199,8 +202,8 @@ class MemoryStore implements Store {
     }
   }
 
+  /** Nothing to end: who watches stops watching. Several caches may share one memory store. */
   close(): Promise<void> {
-    this.#listeners.clear()
     return Promise.resolve()
   }
 
@@ -257,14 +260,11 @@ class MemoryStore implements Store {
   #weigh(value: unknown, codec: Codec): number | Unkeepable {
     if (this.#maxBytes === undefined) return 1
     try {
-      const size = Math.max(1, Math.ceil(this.#sizeOf === undefined ? codec.encode(value).length : this.#sizeOf(value)))
-      return size <= this.#maxBytes
-        ? size
-        : {
-            kind: 'unkeepable',
-            why: 'too-large',
-            cause: new RangeError(`${size} bytes are more than maxBytes (${this.#maxBytes})`),
-          }
+      const size = this.#sizeOf === undefined ? codec.encode(value).length : this.#sizeOf(value)
+      if (!(size >= 0)) throw new TypeError(`sizeOf returned ${String(size)}; accepted: a number of bytes`)
+      if (size <= this.#maxBytes) return Math.max(1, Math.ceil(size))
+      const cause = new RangeError(`${size} bytes are more than maxBytes (${this.#maxBytes})`)
+      return { kind: 'unkeepable', why: 'too-large', cause }
     } catch (cause) {
       return { kind: 'unkeepable', why: 'encode-failed', cause }
     }
