@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { openCache } from './cache.ts'
 import { createCatalogue, type Catalogue } from './catalogue.ts'
-import { openPool } from './database.ts'
+import { connectAll, openPool } from './database.ts'
 import { createExpressApp } from './express-app.ts'
 import { createFastifyApp } from './fastify-app.ts'
 import type { Cache } from '@cattlegrid/core'
@@ -37,6 +37,7 @@ const REQUEST_GRACE_MS = 3_000
 export async function startApi(options: ApiOptions): Promise<Api> {
   const { cache, close: closeCache } = await openCache(options.redisUrl, options.namespace ?? 'product-api')
   const pool = openPool(options.databaseUrl, CONNECTIONS)
+  await connectAll(pool, CONNECTIONS)
   const listen = options.framework === 'express' ? listenExpress : listenFastify
   const { port, close } = await listen(createCatalogue(pool, cache, options.framework), cache, options.port ?? 0)
   return {

@@ -37,6 +37,12 @@ export function openPool(connectionString: string, max: number): Pool {
   return pool
 }
 
+/** Connects before the first request comes, so that a burst does not begin with a queue at the database's door. */
+export async function connectAll(pool: Pool, count: number): Promise<void> {
+  const clients = await Promise.all(Array.from({ length: count }, () => pool.connect()))
+  for (const client of clients) client.release()
+}
+
 async function startPglite(options: DatabaseOptions): Promise<Database> {
   options.onProgress?.('starting PGlite (set DATABASE_URL to use a Postgres of your own)')
   const { pid, url, stop } = await startChild('./pglite-server.ts', { onSpawn: options.onStarted })
