@@ -99,7 +99,7 @@ describe('four processes over one Redis', () => {
       const options = { lease: { duration: 500 } } as const
       const letGo = fleetOfTwo.origin.hold('/killed')
       const dying = ask(fleetOfTwo.member(0), 'killed', 1, options)
-      const lost = dying.catch((error: Error) => error.message)
+      const lost = dying.catch((error: unknown) => (error as Error).message)
       await until(() => fleetOfTwo.origin.count('/killed') === 1)
       const following = ask(fleetOfTwo.member(1), 'killed', 50, options)
       await fleetOfTwo.member(0).kill()

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { createFleet, Origin, settle } from './fleet.ts'
 
 describe('an early refresh', () => {
