@@ -49,6 +49,8 @@ const config: Config = {
       globalTeardown: '<rootDir>/test/redis-teardown.ts',
     },
   ],
+  // Real servers on a machine that is busy with something else: a test that hangs is still ended.
+  testTimeout: 60_000,
   collectCoverageFrom: ['packages/*/src/**/*.ts'],
 }
 export default config
