@@ -9,5 +9,6 @@ export const guarantees = {
   G7: 'no clock of a host decides what is fresh',
   G8: 'nothing grows without a bound',
   G9: 'an unshareable result reaches its own caller only',
+  HTTP: 'an answer goes to those who may have it, as it was made',
   API: 'a call gets what its options say, and is told the truth',
 }
