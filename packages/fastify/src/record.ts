@@ -93,7 +93,8 @@ export class ReplyRecord implements RawWatch {
 
   close(): void {
     if (this.#over) return
-    if (this.#headIsOut || this.#raw.brokenOff || this.#passage?.whole === false) this.#cutOff()
+    const streams = this.#passage !== undefined && this.#passage.head.bodyLength === undefined
+    if (this.#raw.brokenOff || streams) this.#cutOff()
     else if (this.#reply.sent) this.#refuse('hijacked')
     // Else the client left before the answer: the handler still makes it, for those who follow.
   }
@@ -123,7 +124,7 @@ export class ReplyRecord implements RawWatch {
       passage.whole = true
     }
     return copied(body, tell, whole)?.once('close', () => {
-      if (this.#passage === passage && !passage.whole && this.#reply.raw.destroyed) this.#cutOff()
+      if (this.#passage === passage && this.#reply.raw.destroyed) this.#cutOff()
     })
   }
 

@@ -1,5 +1,5 @@
 import { request as send } from 'node:http'
-import { PassThrough } from 'node:stream'
+import { PassThrough, Readable } from 'node:stream'
 import { describe, expect, test } from '@jest/globals'
 import type { FastifyInstance } from 'fastify'
 import supertest from 'supertest'
@@ -53,6 +53,28 @@ describe('a leader whose client leaves', () => {
       })
     })
   }
+
+  test('before a stream that was read to its end while a hook after ours took its time leaves nobody behind', async () => {
+    await withApp(async ({ app }) => {
+      const asked = lock()
+      const gate = lock()
+      const origin = counter()
+      app.addHook('onSend', async (_request, _reply, payload) => {
+        await new Promise((resolve) => setTimeout(resolve, 20))
+        return payload
+      })
+      app.get('/late', { config: { cache } }, async (_request, reply) => {
+        const run = origin.next()
+        if (run !== 'run 1') return run
+        asked.open()
+        await gate.opened
+        return reply.type('text/plain').send(Readable.from([run]))
+      })
+      await askAndLeave(app, '/late', asked.opened)
+      gate.open()
+      await supertest(originOf(app)).get('/late').expect(200, 'run 2')
+    })
+  })
 
   test('from a hijacked reply that has said nothing leaves nobody behind', async () => {
     await withApp(async ({ app }) => {

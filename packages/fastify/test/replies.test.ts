@@ -72,7 +72,7 @@ describe('replies', () => {
         if (locked) stream.getReader()
         return stream
       })
-      expect((await app.inject('/locked')).statusCode).toBe(500)
+      expect((await app.inject('/locked')).json()).toMatchObject({ code: 'FST_ERR_REP_READABLE_STREAM_LOCKED' })
       locked = false
       await runtime.advance(60_000)
       expect(await bodies('/locked', 2)).toEqual(['one', 'one'])
