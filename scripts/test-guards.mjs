@@ -1,12 +1,15 @@
 // Proves that every guard has a test: takes one away at a time, in a copy of the tree, and wants the named tests to turn red.
 //
-//   node scripts/test-guards.mjs [--root folder] [word …]     all guards, or those whose row holds one of the words
+//   node scripts/test-guards.mjs [word …]     all guards, or those in whose row, or table's name, one of the words stands
+//     --root folder     another tree     --tables file     and its tables
 import { resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
 import { guarantees } from './guards/guarantees.mjs'
 import { TestRunner } from './guards/run-tests.mjs'
 import { Sandbox } from './guards/sandbox.mjs'
-import { projectOf, readGuards, rot } from './guards/table.mjs'
+import { projectOf, rot, rowsOf } from './guards/table.mjs'
+import { tables as ours } from './guards/tables/index.mjs'
 
 const copies = 2
 
@@ -78,8 +81,8 @@ function openWorkbench(root) {
   return { sandbox, runner, close }
 }
 
-async function main(root, words) {
-  const all = await readGuards(root)
+async function main(root, tables, words) {
+  const all = rowsOf(tables)
   const guards =
     words.length === 0 ? all : all.filter((row) => words.some((word) => JSON.stringify(row).includes(word)))
   const rotten = guards.flatMap((guard) => ({ guard, why: rot(root, guard) })).filter(({ why }) => why !== undefined)
@@ -100,8 +103,10 @@ async function main(root, words) {
 }
 
 const { values, positionals } = parseArgs({
-  options: { root: { type: 'string', default: resolve(import.meta.dirname, '..') } },
+  options: { root: { type: 'string', default: resolve(import.meta.dirname, '..') }, tables: { type: 'string' } },
   allowPositionals: true,
 })
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, () => process.exit(1))
-process.exitCode = (await main(resolve(values.root), positionals)) ? 0 : 1
+const { tables } =
+  values.tables === undefined ? { tables: ours } : await import(pathToFileURL(resolve(values.root, values.tables)).href)
+process.exitCode = (await main(resolve(values.root), tables, positionals)) ? 0 : 1

@@ -9,11 +9,15 @@ const waitsInVain = (test) => test.startsWith('packages/core/')
 
 const crashed = ({ testExecError }) => testExecError !== undefined && testExecError !== null
 
+/** What is wrong, without the advice that jest has for everybody. */
+const essence = (message) => /^ *(\w*Error: .*)$/m.exec(message)?.[1] ?? message.trim()
+
 function judge({ testResults, numPassedTests, numFailedTests }) {
   const suites = testResults.filter((suite) => crashed(suite) || suite.numFailingTests > 0)
   const files = suites.map(({ testFilePath }) => relative(process.cwd(), testFilePath))
   const crash = suites.find(crashed)
-  if (crash !== undefined) return { kind: 'broken', why: `a suite did not start: ${crash.failureMessage}`, files }
+  if (crash !== undefined)
+    return { kind: 'broken', why: `a suite did not start: ${essence(crash.failureMessage)}`, files }
   if (numPassedTests + numFailedTests === 0) return { kind: 'broken', why: 'no test was run', files }
   const failed = suites.flatMap((suite) => suite.testResults).find(({ status }) => status === 'failed')
   return failed === undefined ? { kind: 'green', files } : { kind: 'red', title: failed.fullName, files }

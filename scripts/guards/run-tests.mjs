@@ -1,9 +1,9 @@
 // Runs of jest in one copy of the tree, each of which may hang: without some guards a loop has no end.
 import { fork } from 'node:child_process'
-import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { projectOf } from './table.mjs'
 
-const worker = join(import.meta.dirname, 'jest-worker.mjs')
+const worker = fileURLToPath(import.meta.resolve('./jest-worker.mjs'))
 /** A run that takes longer has no end, ms. It proves nothing: on a busy machine a sound one may be as slow. */
 const longest = 120_000
 /** Each run leaves a little behind in its process. */

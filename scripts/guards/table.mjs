@@ -1,7 +1,6 @@
 // The tables under tables/: each row names a guard of the sources, how to take it away, and the tests that must notice.
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { pathToFileURL } from 'node:url'
 import { guarantees } from './guarantees.mjs'
 
 /**
@@ -18,15 +17,12 @@ import { guarantees } from './guarantees.mjs'
 /** `unit` or `integration`: a run of jest is for one of them, since only the latter needs a Redis. */
 export const projectOf = (test) => (test.endsWith('.int.test.ts') ? 'integration' : 'unit')
 
-/** Every row of every table of the tree at `root`, in the order of the guarantees. @returns {Promise<(Guard & { table: string })[]>} */
-export async function readGuards(root) {
-  const folder = join(root, 'scripts/guards/tables')
-  const tables = readdirSync(folder).toSorted()
-  const read = async (table) =>
-    (await import(pathToFileURL(join(folder, table)).href)).guards.map((row) => ({ ...row, table }))
-  const guards = await Promise.all(tables.map(read))
+/** Every row of the tables, in the order of the guarantees. @returns {(Guard & { table: string })[]} */
+export function rowsOf(tables) {
   const order = Object.keys(guarantees)
-  return guards.flat().toSorted((one, other) => order.indexOf(one.guarantee) - order.indexOf(other.guarantee))
+  return Object.entries(tables)
+    .flatMap(([table, guards]) => guards.map((guard) => ({ ...guard, table })))
+    .toSorted((one, other) => order.indexOf(one.guarantee) - order.indexOf(other.guarantee))
 }
 
 /** Why a row proves nothing as it stands: the sources have moved on without it. */
