@@ -7,6 +7,9 @@ import createFastify from 'fastify'
 
 type Load = (path: string) => Promise<string>
 
+/** A connection that is closed for idleness just when a slow client uses it again would look like a failure. */
+const NEVER = 0
+
 const ROUTE = { ttl: '1h', staleWhileRevalidate: '10m' } as const
 
 /** `/value/:name` asks the origin for what it answers; `/cookie/:name` sets a cookie for whoever asks. Returns the port. */
@@ -23,12 +26,13 @@ export async function express(cache: Cache, load: Load): Promise<number> {
   })
   return new Promise((resolve) => {
     const server = app.listen(0, '127.0.0.1', () => resolve((server.address() as AddressInfo).port))
+    server.keepAliveTimeout = NEVER
   })
 }
 
 /** The same routes on Fastify. */
 export async function fastify(cache: Cache, load: Load): Promise<number> {
-  const app = createFastify({ trustProxy: true })
+  const app = createFastify({ trustProxy: true, keepAliveTimeout: NEVER })
   await app.register(cattlegrid, { cache })
   app.get<{ Params: { name: string } }>('/value/:name', { config: { cache: ROUTE } }, (req) =>
     load(`/${req.params.name}`),

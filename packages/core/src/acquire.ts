@@ -101,7 +101,7 @@ class Asking {
   async #takeTurn(): Promise<boolean> {
     const { admission, runtime } = this.#engine
     if (this.#closed) return !this.#abandoned('closed')
-    this.#endTurn ??= this.#call.turnless === true ? NO_TURN : admission.turn()
+    this.#endTurn ??= this.#call.turnless === true ? NO_TURN : admission.turn(this.#flight.background ? [] : undefined)
     if (this.#endTurn !== undefined) return true
     if (this.#flight.background) return !this.#abandoned('busy')
     this.#call.onWait?.()
@@ -137,6 +137,8 @@ class Asking {
 
   /** Acts on the store's answer; true when the flight has landed, false when it is to look again. */
   async #act(answer: Acquire, entry: Entry | undefined): Promise<boolean> {
+    if (answer.kind !== 'lead' && this.#closed) return this.#abandoned('closed')
+    if (answer.kind !== 'lead' && this.#unwanted) return this.#abandoned('deserted')
     switch (answer.kind) {
       case 'lead':
         await this.#lead(answer, entry)
@@ -157,8 +159,7 @@ class Asking {
         if (this.#changes > MOST_CHANGES) await this.#pause(CHANGE_PAUSE)
         if (this.#changes <= MOST_CHANGES) return false
         return (
-          (this.#flight.background && this.#abandoned('changed')) ||
-          (this.#flight.deserted && this.#abandoned('deserted'))
+          (this.#flight.background && this.#abandoned('changed')) || (this.#unwanted && this.#abandoned('deserted'))
         )
       case 'away':
         await this.#withoutStore('acquire', answer)
@@ -168,8 +169,8 @@ class Asking {
 
   async #lead({ lease }: Acquire & { kind: 'lead' }, entry: Entry | undefined): Promise<void> {
     const { store, events } = this.#engine
-    const { background, deserted } = this.#flight
-    if (this.#closed || (deserted && !background)) {
+    const { background } = this.#flight
+    if (this.#closed || this.#unwanted) {
       await store.release(lease, { kind: 'handover' })
       this.#abandon(this.#closed ? 'closed' : 'deserted')
       return
@@ -184,13 +185,12 @@ class Asking {
       this.#suppress(entry, remaining)
       return this.#abandoned('held')
     }
-    if (this.#flight.deserted) return this.#abandoned('deserted')
     if (events.heard('follow')) events.emit('follow', { key: this.#call.key, remaining })
     this.#call.onWait?.()
     this.#endTurn?.()
     this.#endTurn = undefined
     const by = await this.#pause(remaining)
-    if (this.#flight.deserted) return this.#abandoned('deserted')
+    if (this.#unwanted) return this.#abandoned('deserted')
     if (events.heard('wake')) events.emit('wake', { key: this.#call.key, by })
     return false
   }
@@ -226,6 +226,11 @@ class Asking {
     if (events.heard('away')) events.emit('away', { key: this.#call.key, step, error: cause })
     if (this.#flight.background) this.#abandon('away')
     else await loadUnleased(this.#flight, this.#call, 'away', undefined, this.#engine)
+  }
+
+  /** Nobody waits for it, nor counts on it behind a stale value. */
+  get #unwanted(): boolean {
+    return this.#flight.deserted && !this.#flight.background
   }
 
   #suppress(entry: Entry | undefined, remaining: number): void {

@@ -5,10 +5,17 @@ import type { AdmissionLimits } from './settings.ts'
 /** Gives a turn back; without effect when called again. */
 export type EndTurn = () => void
 
+/** The keys that are being loaded around the present code, from the outermost on. */
+export interface Chain {
+  readonly keys: readonly string[]
+  /** The load is over: what it left running, a timer or a connection, is inside of nothing any more. */
+  over: boolean
+}
+
 /** Decides who may wait and who may load in this process, and refuses a load that would wait for itself. */
 export class Admission {
   readonly #limits: AdmissionLimits
-  readonly #chain = new AsyncLocalStorage<readonly string[]>()
+  readonly #chain = new AsyncLocalStorage<Chain>()
   /** Who waits for a turn, in the order of coming. */
   readonly #queue = new Set<(turn: EndTurn) => void>()
   #loads = 0
@@ -18,15 +25,21 @@ export class Admission {
     this.#limits = limits
   }
 
-  /** @throws ReentrantLoadError when the caller is, directly or not, the loader of `key`. */
-  check(key: string): void {
+  /** The loads that the present code runs inside of, from the outermost on. */
+  get inside(): readonly string[] {
     const chain = this.#chain.getStore()
-    if (chain?.includes(key)) throw new ReentrantLoadError([...chain, key])
+    return chain === undefined || chain.over ? [] : chain.keys
   }
 
-  /** Runs a loader inside the chain of its caller; a background load has no caller that waits for it, so its outer chain is empty. */
-  enter<T>(keys: readonly string[], outer: readonly string[], loader: () => T): T {
-    return this.#chain.run([...outer, ...keys], loader)
+  /** @throws ReentrantLoadError when the caller is, directly or not, the loader of `key`. */
+  check(key: string): void {
+    const keys = this.inside
+    if (keys.includes(key)) throw new ReentrantLoadError([...keys, key])
+  }
+
+  /** Runs a loader inside `chain`, whose maker ends it with the load. */
+  enter<T>(chain: Chain, loader: () => T): T {
+    return this.#chain.run(chain, loader)
   }
 
   /** Counts one more waiting call, unless this process, or the key with its `waiting` calls, has enough of them. */
@@ -40,14 +53,9 @@ export class Admission {
     this.#waiters -= 1
   }
 
-  /** The loads that the present code runs inside of, from the outermost on. */
-  get chain(): readonly string[] {
-    return this.#chain.getStore() ?? []
-  }
-
   /** A turn to load, where one is free. A load inside a load always gets one: its outer load could not end without it. */
-  turn(chain: readonly string[] = this.chain): EndTurn | undefined {
-    return chain.length > 0 || this.#loads < this.#limits.maxLoads ? this.#begin() : undefined
+  turn(inside: readonly string[] = this.inside): EndTurn | undefined {
+    return inside.length > 0 || this.#loads < this.#limits.maxLoads ? this.#begin() : undefined
   }
 
   /** Calls `onTurn` with the next free turn, after all who came before. Returns how to leave the queue. */

@@ -1,5 +1,6 @@
 import type { Admission, EndTurn } from './admission.ts'
 import type { KeepOptions, Load, Loader, UncacheableOptions } from './load.ts'
+import type { CancelTimer, Runtime } from './runtime.ts'
 
 /** What the loader of many keys is told, and how it decides about each result. */
 export interface ManyLoad {
@@ -29,14 +30,17 @@ export class Batch {
   readonly #admission: Admission
   readonly #undecided: Set<string>
   /** What the call itself runs inside of: its loader is called from inside the load of one of its keys. */
-  readonly #chain: readonly string[]
+  readonly #inside: readonly string[]
+  #turn: EndTurn | undefined
   #group: Group = new Group()
 
-  constructor(keys: Iterable<string>, loader: ManyLoader<unknown>, admission: Admission) {
+  /** `turn`: taken before any lease, since waiting for one with leases in hand would keep the keys from everybody. */
+  constructor(keys: Iterable<string>, loader: ManyLoader<unknown>, admission: Admission, turn: EndTurn | undefined) {
     this.#undecided = new Set(keys)
     this.#loader = loader
     this.#admission = admission
-    this.#chain = admission.chain
+    this.#inside = admission.inside
+    this.#turn = turn
   }
 
   /** The loader of one of the keys. */
@@ -53,29 +57,54 @@ export class Batch {
   /** The key leads, waits, or has its answer: the batch need not wait for it. */
   decide(key: string): void {
     this.#undecided.delete(key)
-    if (this.#undecided.size > 0 || this.#group.loads.size === 0) return
+    if (this.#undecided.size > 0) return
     const group = this.#group
     this.#group = new Group()
-    void this.#run(group)
-  }
-
-  #queue(): Promise<EndTurn> {
-    return new Promise((resolve) => {
-      this.#admission.queue(resolve)
-    })
+    if (group.loads.size > 0) void this.#run(group)
+    else this.#endTurn()
   }
 
   async #run(group: Group): Promise<void> {
     const keys = [...group.loads.keys()]
-    const turn = this.#admission.turn(this.#chain) ?? (await this.#queue())
+    // A key that was re-elected after the batch had its turn needs another one.
+    this.#turn ??= this.#admission.turn(this.#inside) ?? (await nextTurn(this.#admission))
+    const chain = { keys: [...this.#inside, ...keys], over: false }
     try {
-      group.resolve(checkMap(await this.#admission.enter(keys, this.#chain, () => this.#loader(keys, group))))
+      group.resolve(checkMap(await this.#admission.enter(chain, () => this.#loader(keys, group))))
     } catch (error) {
       group.reject(error)
     } finally {
-      turn()
+      chain.over = true
+      this.#endTurn()
     }
   }
+
+  #endTurn(): void {
+    this.#turn?.()
+    this.#turn = undefined
+  }
+}
+
+function nextTurn(admission: Admission): Promise<EndTurn> {
+  return new Promise((resolve) => {
+    admission.queue(resolve)
+  })
+}
+
+/** A turn for a batch, or undefined when none is free within `budget` ms. */
+export async function batchTurn(admission: Admission, runtime: Runtime, budget: number): Promise<EndTurn | undefined> {
+  const free = admission.turn()
+  if (free !== undefined) return free
+  let cancel: CancelTimer | undefined
+  const turn = await new Promise<EndTurn | undefined>((resolve) => {
+    const leave = admission.queue(resolve)
+    cancel = runtime.schedule(() => {
+      leave()
+      resolve(undefined)
+    }, budget)
+  })
+  cancel?.()
+  return turn
 }
 
 function checkMap(values: unknown): ReadonlyMap<string, unknown> {

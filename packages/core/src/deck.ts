@@ -10,12 +10,18 @@ export class Deck {
   readonly flights: Flights
   readonly waiters: Waiters
   readonly suppression: Suppression
+  #closed = false
 
   constructor(engine: Engine) {
     this.engine = engine
     this.flights = new Flights(engine.store)
     this.waiters = new Waiters(engine.runtime)
     this.suppression = new Suppression()
+  }
+
+  /** Whether no flight begins any more. */
+  get closed(): boolean {
+    return this.#closed
   }
 
   /** How many calls wait for the key in this process. */
@@ -60,6 +66,7 @@ export class Deck {
   /** Waits for the running loads, at most `drain` ms, then cuts them off. Returns how many had to be. */
   async close(drain: number, reason: unknown): Promise<number> {
     const { runtime } = this.engine
+    this.#closed = true
     const landed = Promise.all([...this.flights.running].map((flight) => flight.outcome))
     const inTime = new Promise<void>((resolve) => {
       const cancel = runtime.schedule(resolve, drain)

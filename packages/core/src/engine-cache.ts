@@ -1,7 +1,8 @@
-import { ABSENT, Batch, type ManyLoader } from './batch.ts'
+import type { EndTurn } from './admission.ts'
+import { ABSENT, Batch, batchTurn, type ManyLoader } from './batch.ts'
 import type { Codec } from './codec.ts'
 import type { Call, Engine } from './engine.ts'
-import { ClosedError, InvalidKeyError, InvalidOptionError, StoreAwayError } from './errors.ts'
+import { ClosedError, InvalidKeyError, InvalidOptionError, StoreAwayError, WaitTimeoutError } from './errors.ts'
 import type { CacheEvents, EventName, Listener } from './events.ts'
 import { newEntry } from './lead.ts'
 import type { Loader } from './load.ts'
@@ -87,7 +88,7 @@ export class EngineCache implements Cache {
     const settings = callSettings(this.#settings, options, 'getOrSetMany')
     if (typeof loader !== 'function') throw new InvalidOptionError('loader', loader, 'a function (keys, load) => Map')
     const unique = uniqueKeys(keys)
-    const batch = new Batch(unique, loader, this.#engine.admission)
+    const batch = new Batch(unique, loader, this.#engine.admission, await this.#batchTurn(unique, settings))
     const answers = await Promise.allSettled(unique.map((key) => this.#member(key, batch, settings)))
     const values = new Map<string, V>()
     for (const [index, answer] of answers.entries()) {
@@ -186,15 +187,28 @@ export class EngineCache implements Cache {
     return Promise.resolve(entry.value)
   }
 
+  /** A turn for the loads of many keys; none where all of them are at hand. */
+  async #batchTurn(keys: readonly string[], settings: Settings): Promise<EndTurn | undefined> {
+    const { admission, runtime } = this.#engine
+    const missing = keys.find((key) => this.#refresher.peek(key, settings) === undefined)
+    if (missing === undefined) return undefined
+    const turn = await batchTurn(admission, runtime, settings.waitTimeout)
+    if (turn === undefined) throw new WaitTimeoutError(missing, settings.waitTimeout)
+    return turn
+  }
+
   async #member(key: string, batch: Batch, settings: Settings): Promise<unknown> {
+    const decide = (): void => batch.decide(key)
     try {
       const call = this.#call(key, batch.loaderOf(key), settings)
-      const entry = this.#refresher.peek(key, settings)
-      if (entry !== undefined) return entry.value
-      const onWait = (): void => batch.decide(key)
-      return (await this.#refresher.walk({ ...call, turnless: true, onWait })).lookup.value
-    } finally {
-      batch.decide(key)
+      const { lookup } = await this.#refresher.walk({ ...call, turnless: true, onWait: decide })
+      // Its load may still begin, behind the stale value.
+      if (lookup.refresh === undefined) decide()
+      else void lookup.refresh.then(decide)
+      return lookup.value
+    } catch (error) {
+      decide()
+      throw error
     }
   }
 

@@ -7,6 +7,9 @@ export type Version = string
 /** Nothing was there. */
 export const NO_VERSION: Version = ''
 
+/** The version of an entry that was expired by hand: never fresh, whatever a clock says. */
+export const EXPIRED_BY_HAND: Version = '0'.repeat(16)
+
 /** The moments that rule an entry from its commit on; all ms. */
 export interface Windows {
   /** Fresh for this long, jitter already taken off. */

@@ -35,6 +35,8 @@ export class Flight {
   #callers = 0
   #followed = 0
   #followingSince: number | undefined
+  #wanted = false
+  readonly #onFollow = new Set<() => void>()
   /** Called when the last caller leaves. */
   onDeserted: (() => void) | undefined
   /** Ends the running load with this error, from outside. */
@@ -54,9 +56,9 @@ export class Flight {
     return !this.#detached && this.#phase !== 'committing'
   }
 
-  /** Whether nobody waits for it any more. */
+  /** Whether nobody wants its load any more: one that has not begun is let be. */
   get deserted(): boolean {
-    return this.#callers === 0
+    return this.#callers === 0 && !this.#wanted
   }
 
   /** How many calls wait for it. */
@@ -72,7 +74,20 @@ export class Flight {
 
   leave(): void {
     this.#callers -= 1
-    if (this.#callers === 0) this.onDeserted?.()
+    if (this.deserted) this.onDeserted?.()
+  }
+
+  /** A caller goes on with a stale value, and counts on the load behind it. */
+  want(): void {
+    this.#wanted = true
+  }
+
+  /** Calls `watcher` whenever the flight begins to follow. Returns how to stop that. */
+  watchFollow(watcher: () => void): () => void {
+    this.#onFollow.add(watcher)
+    return () => {
+      this.#onFollow.delete(watcher)
+    }
   }
 
   /** No later call joins. */
@@ -83,6 +98,7 @@ export class Flight {
   follow(now: number): void {
     this.#phase = 'following'
     this.#followingSince = now
+    for (const watcher of this.#onFollow) watcher()
   }
 
   stopFollowing(now: number): void {

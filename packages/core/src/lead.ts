@@ -6,6 +6,7 @@ import type { Flight, Landing } from './flight.ts'
 import { keepAlive } from './lease/keep-alive.ts'
 import type { Lease } from './lease/lease.ts'
 import type { Outcome } from './load.ts'
+import type { CancelTimer } from './runtime.ts'
 import { type Ended, RunningLoad, type UncacheableMark } from './running-load.ts'
 import { requireTtl, type Settings } from './settings.ts'
 import type { Commit, Ending } from './store/store.ts'
@@ -85,6 +86,7 @@ class Leader {
   readonly #engine: Engine
   readonly #load: RunningLoad
   #releasing: Promise<unknown> | undefined
+  #stopRenewals: CancelTimer = () => undefined
 
   constructor(flight: Flight, call: Call, lease: Lease, engine: Engine) {
     this.#flight = flight
@@ -98,9 +100,9 @@ class Leader {
   async run(stale: Entry | undefined): Promise<void> {
     const { loadTimeout, leaseDuration, maxHold } = this.#call.settings
     const hold = { duration: leaseDuration, maxHold: maxHold ?? loadTimeout + leaseDuration }
-    const stopRenewals = keepAlive(this.#lease, hold, this.#engine, () => this.#leaseLost())
+    this.#stopRenewals = keepAlive(this.#lease, hold, this.#engine, () => this.#leaseLost())
     const { ended, took } = await runLoad(this.#load, this.#flight, this.#call, true, stale, this.#engine)
-    stopRenewals()
+    this.#stopRenewals()
     const outcome = await this.#conclude(ended, took)
     tell(this.#engine, this.#call.key, outcome, took)
   }
@@ -120,12 +122,14 @@ class Leader {
 
   #leaseLost(): void {
     // Whoever waits for this load is innocent of an invalidation: only a load that nobody wants is stopped.
-    if (this.#flight.deserted) this.#load.abort(new LeaseLostError(this.#call.key))
+    if (this.#flight.callers === 0) this.#load.abort(new LeaseLostError(this.#call.key))
   }
 
   /** All others are released at once, here and elsewhere: the result will never be theirs, so they must not wait for it. */
   #unshareable(mark: UncacheableMark): void {
     this.#flight.release('alone')
+    // The lease ends here, by our own word: its next renewal would only hear that it is gone.
+    this.#stopRenewals()
     this.#releasing ??= this.#release({ kind: 'uncacheable', ...mark })
   }
 
@@ -180,6 +184,8 @@ class Leader {
     const cooldown = failure ? policy.after(attempts, settings.cooldown) : 0
     if (failure && events.heard('load-failed')) events.emit('load-failed', { key, error, cooldown })
     this.#flight.beginCommit()
+    // The owner's own abort is no answer for those who joined it: they look again.
+    if (kind === 'error' && isOwnAbort(settings, error)) this.#flight.release('again')
     const ending: Ending = failure
       ? { kind: 'failed', failure: describeError(error), cooldown, attempts }
       : { kind: 'handover' }
@@ -215,11 +221,17 @@ export function newEntry(value: unknown, loadTime: number, settings: Settings, r
 
 /** A predicate that throws itself says nothing of value: the error then counts as a failure. */
 function isFailure(settings: Settings, error: unknown): boolean {
+  if (isOwnAbort(settings, error)) return false
   try {
     return settings.isFailure(error)
   } catch {
     return true
   }
+}
+
+/** Whether a loader that heeds its caller's own signal was stopped by it: no word about the source. */
+function isOwnAbort({ signal }: Settings, error: unknown): boolean {
+  return signal?.aborted === true && (error === signal.reason || textOf(error, 'name') === 'AbortError')
 }
 
 /** What of an error may leave the process. It is the user's own object: it may be of another realm, and its getters may throw. */

@@ -27,22 +27,21 @@ export interface Answer {
   readonly own: Flight | undefined
 }
 
-/** How an entry came to answer a call. */
+/** How an entry came to answer a call; `status` is what it was judged to be at `now`. */
 export interface Served {
   readonly now: number
+  readonly status: 'fresh' | 'stale'
   readonly role: 'none' | 'follower'
   readonly waited: number
   readonly refresh: Promise<Outcome> | undefined
 }
 
-export function fromEntry({ value, bornAt, freshUntil }: Entry, { now, role, waited, refresh }: Served): Answer {
-  const freshFor = freshUntil - now
-  const status = freshFor > 0 ? 'fresh' : 'stale'
+export function fromEntry({ value, bornAt, freshUntil }: Entry, served: Served): Answer {
+  const { now, status, role, waited, refresh } = served
+  const freshFor = status === 'fresh' ? Math.max(0, freshUntil - now) : Math.min(0, freshUntil - now)
   const age = Math.max(0, now - bornAt)
-  return {
-    lookup: { value, status, from: 'store', role, age, freshFor, waited, outcome: undefined, refresh },
-    own: undefined,
-  }
+  const lookup = { value, status, from: 'store', role, age, freshFor, waited, outcome: undefined, refresh } as const
+  return { lookup, own: undefined }
 }
 
 export function fromLoad(value: unknown, freshFor: number, waited: number, own: Flight | undefined): Answer {

@@ -3,7 +3,7 @@ import type { EndTurn } from './admission.ts'
 import type { Codec } from './codec.ts'
 import type { Call, Engine } from './engine.ts'
 import type { Entry } from './entry.ts'
-import { TooManyWaitersError, WaitTimeoutError } from './errors.ts'
+import { ClosedError, TooManyWaitersError, WaitTimeoutError } from './errors.ts'
 import type { Deck } from './deck.ts'
 import { Flight, type Landing } from './flight.ts'
 import type { Outcome } from './load.ts'
@@ -29,6 +29,14 @@ interface Ride {
   readonly own: Flight | undefined
   readonly fallback: Entry | undefined
   readonly progress: Progress
+}
+
+/** How an entry comes to answer a call. */
+interface Serving {
+  readonly status: 'fresh' | 'stale'
+  readonly role: 'none' | 'follower'
+  readonly progress?: Progress | undefined
+  readonly refresh?: Promise<Outcome> | undefined
 }
 
 /** The road of one call: peek → read → judge → acquire → lead or follow. */
@@ -59,7 +67,7 @@ export class Refresher {
 
   /** Answers a call from an entry that was at hand. */
   serve(key: string, entry: Entry): Answer {
-    return this.#serve(key, entry, 'none', undefined)
+    return this.#serve(key, entry, { status: 'fresh', role: 'none' })
   }
 
   async walk(call: Call): Promise<Answer> {
@@ -69,12 +77,11 @@ export class Refresher {
       const read = await this.#deck.flights.read(call.key, call.settings.codec)
       const entry = this.#found(call.key, read)
       const verdict = entry === undefined ? 'gone' : this.#judge(entry, call)
-      if (entry !== undefined && verdict === 'fresh') {
-        const early = this.#early(call.key, entry, runtime.now(), call.settings)
-        return this.#serve(call.key, entry, 'none', progress, early ? this.#behind(call, entry) : undefined)
+      if (entry !== undefined && (verdict === 'fresh' || verdict === 'stale')) {
+        const behind = verdict === 'stale' || this.#early(call.key, entry, runtime.now(), call.settings)
+        const refresh = behind ? this.#behind(call, entry) : undefined
+        return this.#serve(call.key, entry, { status: verdict, role: 'none', progress, refresh })
       }
-      if (entry !== undefined && verdict === 'stale')
-        return this.#serve(call.key, entry, 'none', progress, this.#behind(call, entry))
       this.#beforeWaiting(call, progress)
       const answer = await this.#ride(call, read, verdict === 'if-error' ? entry : undefined, progress)
       if (answer !== undefined) return answer
@@ -99,6 +106,7 @@ export class Refresher {
   /** Nothing in hand will do: the last moment at which the call may still be refused for what it is. */
   #beforeWaiting({ key, settings }: Call, progress: Progress): void {
     const { admission, events } = this.#engine
+    if (this.#deck.closed) throw new ClosedError()
     admission.check(key)
     if (!progress.waits && events.heard('miss')) events.emit('miss', { key })
     progress.waits = true
@@ -136,15 +144,24 @@ export class Refresher {
       case 'loaded':
         return fromLoad(landing.value, landing.freshFor, this.#waited(progress), own)
       case 'found':
-        return this.#serve(call.key, landing.entry, 'follower', progress)
+        return this.#serve(call.key, landing.entry, {
+          status: this.#status(landing.entry, call),
+          role: 'follower',
+          progress,
+        })
       case 'failed':
         if (landing.failure) return this.#fallBack(ride, landing.error)
         throw landing.error
       case 'gave-up':
-        return landing.why === 'soft-timeout'
-          ? this.#fallBack(ride, new WaitTimeoutError(call.key, call.settings.softTimeout), flight.outcome)
-          : this.#waitTimedOut(ride)
+        return landing.why === 'soft-timeout' ? this.#softTimedOut(ride) : this.#waitTimedOut(ride)
     }
+  }
+
+  /** The stale value that the load took too long to replace; where its window closed meanwhile, the call looks again. */
+  #softTimedOut({ call, flight, fallback, progress }: Ride): Answer | undefined {
+    if (fallback === undefined || this.#judge(fallback, call) === 'gone') return undefined
+    const status = this.#status(fallback, call)
+    return this.#serve(call.key, fallback, { status, role: 'none', progress, refresh: flight.outcome })
   }
 
   /** A stale value first; then an error, or, where the call asked for it and there is room, a load of its own. */
@@ -160,11 +177,14 @@ export class Refresher {
   /** The stale value that was in hand all the time, if its window is still open; else the error. */
   #fallBack({ call, fallback, progress }: Ride, error: unknown, refresh?: Promise<Outcome>): Answer {
     if (fallback === undefined || this.#judge(fallback, call) === 'gone') throw error
-    return this.#serve(call.key, fallback, 'none', progress, refresh)
+    return this.#serve(call.key, fallback, { status: this.#status(fallback, call), role: 'none', progress, refresh })
   }
 
   /** A load for this caller alone, stored nowhere and joined by nobody. */
   async #alone(call: Call, progress: Progress, turn?: EndTurn): Promise<Answer> {
+    const { admission } = this.#engine
+    if (this.#deck.closed) throw new ClosedError()
+    if (!admission.startWaiting(0)) throw new TooManyWaitersError(call.key)
     const flight = new Flight(call.key, false)
     flight.detach()
     const seat = flight.board('owner')
@@ -172,7 +192,7 @@ export class Refresher {
     // With a turn in hand nothing is waited for but the load.
     const budget = turn === undefined ? Math.max(0, progress.budget) : Infinity
     const patience = { soft: Infinity, budget, signal: call.settings.signal }
-    const landing = await waitFor(flight, seat, patience, this.#engine)
+    const landing = await waitFor(flight, seat, patience, this.#engine).finally(() => admission.stopWaiting())
     if (landing.kind === 'loaded') return fromLoad(landing.value, 0, this.#waited(progress), flight)
     throw landing.kind === 'failed' ? landing.error : new WaitTimeoutError(call.key, call.settings.waitTimeout)
   }
@@ -182,6 +202,7 @@ export class Refresher {
     const { runtime } = this.#engine
     const running = this.#deck.flights.joinable(call.key)
     if (running !== undefined) return running.outcome
+    if (this.#deck.closed) return undefined
     if (this.#deck.suppression.holds(call.key, entry.version, runtime.now())) return undefined
     const flight = new Flight(call.key, true)
     this.#launch(flight, fly(flight, call, { kind: 'found', entry }, this.#deck))
@@ -215,17 +236,15 @@ export class Refresher {
     return earlyRefresh !== undefined && this.#engine.earlyRefresh.due(key, entry, now, earlyRefresh)
   }
 
-  #serve(
-    key: string,
-    entry: Entry,
-    role: 'none' | 'follower',
-    progress: Progress | undefined,
-    refresh?: Promise<Outcome>,
-  ): Answer {
+  #status(entry: Entry, call: Call): 'fresh' | 'stale' {
+    return this.#judge(entry, call) === 'fresh' ? 'fresh' : 'stale'
+  }
+
+  #serve(key: string, entry: Entry, { status, role, progress, refresh }: Serving): Answer {
     const { runtime, events } = this.#engine
-    const answer = fromEntry(entry, { now: runtime.now(), role, waited: this.#waited(progress), refresh })
-    const { status, age, freshFor } = answer.lookup
-    if (status !== 'loaded' && events.heard('hit')) events.emit('hit', { key, status, age, freshFor })
+    const answer = fromEntry(entry, { now: runtime.now(), status, role, waited: this.#waited(progress), refresh })
+    const { age, freshFor } = answer.lookup
+    if (events.heard('hit')) events.emit('hit', { key, status, age, freshFor })
     return answer
   }
 

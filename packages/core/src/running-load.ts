@@ -67,13 +67,16 @@ export class RunningLoad {
     const { runtime, admission } = this.#engine
     const cancelTimeout = runtime.schedule(() => this.#timeOut(), settings.loadTimeout)
     const load = this.#describe(stale, background)
+    // A background load has no caller that waits for it, so it begins a chain of its own.
+    const chain = { keys: [...(background ? [] : admission.inside), key], over: false }
     new Promise((resolve) => {
-      resolve(admission.enter([key], background ? [] : admission.chain, () => loader(load)))
+      resolve(admission.enter(chain, () => loader(load)))
     }).then(
       (value) => this.#end({ kind: 'value', value }),
       (error: unknown) => this.#end({ kind: 'error', error }),
     )
     const ended = await this.#ended.promise
+    chain.over = true
     cancelTimeout()
     return ended
   }

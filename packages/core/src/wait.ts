@@ -1,6 +1,7 @@
+import { Deferred } from './deferred.ts'
 import type { Engine } from './engine.ts'
 import type { Flight, Landing } from './flight.ts'
-import type { CancelTimer } from './runtime.ts'
+import type { CancelTimer, Runtime } from './runtime.ts'
 
 /** A caller ends its own wait; the flight goes on for whoever is left. */
 export interface GaveUp {
@@ -16,53 +17,54 @@ export interface Patience {
   readonly signal: AbortSignal | undefined
 }
 
-/** A spent budget ends the wait at the latest this long after the flight follows again, ms. */
-const LOOK_AGAIN = 10
-
 /**
  * One caller's wait for a flight.
  *
  * @throws the reason of the caller's own signal.
  */
-export function waitFor(
+export async function waitFor(
   flight: Flight,
   seat: Promise<Landing>,
   patience: Patience,
   { runtime }: Engine,
 ): Promise<Landing | GaveUp> {
-  return new Promise((resolve, reject) => {
-    const { signal } = patience
-    const cancels: CancelTimer[] = []
-    let over = false
-    const leave = (): boolean => {
-      if (over) return false
-      over = true
-      for (const cancel of cancels) cancel()
-      signal?.removeEventListener('abort', abort)
-      flight.leave()
-      return true
-    }
-    const end = (result: Landing | GaveUp): void => {
-      if (leave()) resolve(result)
-    }
-    const abort = (): void => {
-      if (leave()) reject(signal?.reason)
-    }
-    signal?.addEventListener('abort', abort)
-    if (patience.soft !== Infinity)
-      cancels.push(runtime.schedule(() => end({ kind: 'gave-up', why: 'soft-timeout' }), patience.soft))
-    const followedBefore = flight.followed(runtime.now())
-    const spend = (wait: number): void => {
-      cancels.push(
-        runtime.schedule(() => {
-          // The time as a leader does not count: what is left of the budget is waited again.
-          const left = patience.budget - (flight.followed(runtime.now()) - followedBefore)
-          if (left <= 0 && flight.following) end({ kind: 'gave-up', why: 'wait-timeout' })
-          else spend(Math.max(left, LOOK_AGAIN))
-        }, wait),
-      )
-    }
-    spend(patience.budget)
-    void seat.then(end)
-  })
+  const { signal, soft, budget } = patience
+  const gaveUp = new Deferred<GaveUp>()
+  const aborted = new Deferred<'aborted'>()
+  const abort = (): void => aborted.resolve('aborted')
+  const giveUp = (why: GaveUp['why']) => (): void => gaveUp.resolve({ kind: 'gave-up', why })
+  const cancelSoft = soft === Infinity ? undefined : runtime.schedule(giveUp('soft-timeout'), soft)
+  const stopSpending = spend(flight, budget, runtime, giveUp('wait-timeout'))
+  signal?.addEventListener('abort', abort)
+  if (signal?.aborted === true) abort()
+  try {
+    const end = await Promise.race([seat, gaveUp.promise, aborted.promise])
+    if (end === 'aborted') throw signal?.reason
+    if (end.kind === 'gave-up' && end.why === 'soft-timeout') flight.want()
+    return end
+  } finally {
+    cancelSoft?.()
+    stopSpending()
+    signal?.removeEventListener('abort', abort)
+    flight.leave()
+  }
+}
+
+/** Calls `onSpent` once the flight has followed for `budget` ms from now on: its time as a leader does not count. */
+function spend(flight: Flight, budget: number, runtime: Runtime, onSpent: () => void): () => void {
+  const before = flight.followed(runtime.now())
+  let cancel: CancelTimer | undefined
+  const look = (): void => {
+    cancel?.()
+    const left = budget - (flight.followed(runtime.now()) - before)
+    // A timer runs only while the flight follows; when it does so again, it is looked at again.
+    if (left > 0) cancel = flight.following ? runtime.schedule(look, left) : undefined
+    else if (flight.following) onSpent()
+  }
+  const unwatch = flight.watchFollow(look)
+  look()
+  return () => {
+    cancel?.()
+    unwatch()
+  }
 }

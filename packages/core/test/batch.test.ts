@@ -80,8 +80,15 @@ describe('getOrSetMany', () => {
   it('leaves out what the loader did not bring, and stores nothing for it', async () => {
     const fleet = createFleet()
     const [cache] = fleet.caches
-    const partial = cache.getOrSetMany(['a', 'gone'], () => new Map([['a', 1]]))
+    let answer = (): void => {}
+    const partial = cache.getOrSetMany(
+      ['a', 'gone'],
+      () => new Promise<Map<string, unknown>>((resolve) => (answer = () => resolve(new Map([['a', 1]])))),
+    )
+    await settle(fleet)
     const joined = cache.getOrSet('gone', () => 'asked for alone')
+    await settle(fleet)
+    answer()
     expect(await partial).toEqual(new Map([['a', 1]]))
     expect(await joined).toBe('asked for alone')
   })

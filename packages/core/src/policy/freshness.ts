@@ -1,3 +1,4 @@
+import { EXPIRED_BY_HAND } from '../entry.ts'
 import type { FreshnessPolicy } from './policy.ts'
 
 /** Fresh, then the two stale windows, both counted from the end of freshness (RFC 5861). A window includes its first moment, not its last. */
@@ -5,7 +6,8 @@ export const windowFreshness: FreshnessPolicy = {
   judge(entry, now, strictness) {
     if (strictness.maxAge !== Infinity && now - entry.bornAt > strictness.maxAge) return 'gone'
     const staleFor = now - entry.freshUntil
-    if (staleFor < 0) return 'fresh'
+    // The moment of an expiry by hand may lie ahead of the coarse clock that judges it.
+    if (staleFor < 0 && entry.version !== EXPIRED_BY_HAND) return 'fresh'
     if (strictness.allowStaleWhileRevalidate && staleFor < entry.staleWhileRevalidate) return 'stale'
     return strictness.allowStaleIfError && staleFor < entry.staleIfError ? 'if-error' : 'gone'
   },

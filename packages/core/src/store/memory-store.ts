@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import type { Codec } from '../codec.ts'
-import { type Entry, type NewEntry, NO_VERSION, type Version } from '../entry.ts'
+import { type Entry, EXPIRED_BY_HAND, type NewEntry, NO_VERSION, type Version } from '../entry.ts'
 import type { Lease } from '../lease/lease.ts'
 import { byteSizeRule, checkOptions, countRule, functionRule, type OptionRules } from '../option-check.ts'
 import type { MemoryStoreOptions } from '../options.ts'
@@ -34,9 +34,6 @@ interface Slot {
   readonly mark: Mark | undefined
   readonly size: number
 }
-
-/** Never fresh, whatever the clock says: an entry that was expired by hand. */
-const EXPIRED_BY_HAND: Version = '0'.repeat(16)
 
 const EMPTY: Slot = { entry: undefined, mark: undefined, size: 1 }
 
