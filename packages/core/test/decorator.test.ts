@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from '@jest/globals'
+import { beforeEach, describe, expect, it, jest } from '@jest/globals'
 import { type Cache, createCache, type InvalidOptionError } from '@cattlegrid/core'
 import { cachedMethod } from '@cattlegrid/core/decorator'
 import { createManualRuntime, type ManualRuntime } from '@cattlegrid/testkit'
@@ -75,6 +75,18 @@ describe('@cachedMethod', () => {
     expect(await new Products('one', cache).find(7)).toBe('one')
     expect(await new Products('two', other).find(7)).toBe('two')
     expect(await new Products('three', cache).find(7)).toBe('one')
+  })
+
+  it('checks its options once for each cache, and not at each call', async () => {
+    const wrap = jest.spyOn(cache, 'wrap')
+    class Products {
+      @cachedMethod({ cache: () => cache, key: byId })
+      async find(id: number): Promise<number> {
+        return id
+      }
+    }
+    for (const id of [7, 8, 9]) await new Products().find(id)
+    expect(wrap).toHaveBeenCalledTimes(1)
   })
 
   it('keeps name and number of parameters', () => {

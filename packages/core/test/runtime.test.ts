@@ -63,12 +63,14 @@ describe('the coarse clock', () => {
     }
   })
 
-  it('moves on once timers get a turn', async () => {
-    const { coarseNow, now } = anotherRuntime()
+  it('moves on once timers get a turn, however few ask it', async () => {
+    const { coarseNow } = anotherRuntime()
     const before = coarseNow()
-    while (coarseNow() === before) await turn()
+    await new Promise<void>((done) => {
+      // Falls due after the clock's own timer, on a machine of any speed; unlike ours, a timer of Node's keeps the test alive.
+      setTimeout(done, 10)
+    })
     expect(coarseNow()).toBeGreaterThan(before)
-    expect(coarseNow()).toBeLessThanOrEqual(now())
   })
 
   it('moves on even while no timer gets a turn, before it has been asked 300 times', () => {
