@@ -239,6 +239,7 @@ class Asking {
   }
 
   #servable(entry: Entry): boolean {
+    if (entry.version === this.#call.not) return false
     const verdict = this.#engine.freshness.judge(entry, this.#engine.runtime.now(), this.#call.settings)
     return verdict === 'fresh' || (verdict === 'stale' && !this.#flight.background)
   }

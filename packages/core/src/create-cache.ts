@@ -6,7 +6,8 @@ import type { CacheOptions } from './options.ts'
 import { doublingCooldown } from './policy/cooldown.ts'
 import { earlyRefresh } from './policy/early-refresh.ts'
 import { windowFreshness } from './policy/freshness.ts'
-import { cacheSetup } from './settings.ts'
+import { cacheSetup } from './parse-options.ts'
+import { guardedStore } from './store/guarded-store.ts'
 import { memoryStore } from './store/memory-store.ts'
 
 /**
@@ -15,9 +16,10 @@ import { memoryStore } from './store/memory-store.ts'
  * @throws InvalidOptionError for an option that is unknown or has a value it cannot have.
  */
 export function createCache(options?: CacheOptions): Cache {
-  const { settings, limits, store, runtime } = cacheSetup(options)
+  const { settings, limits, store, storeTimeout, runtime } = cacheSetup(options)
   const engine = {
-    store: store ?? memoryStore({ runtime }),
+    // The memory store stands bare: it answers at once.
+    store: store?.shared === true ? guardedStore(store, runtime, storeTimeout) : (store ?? memoryStore({ runtime })),
     runtime,
     events: new Events(),
     freshness: windowFreshness,

@@ -66,13 +66,13 @@ export class Deck {
   /** Waits for the running loads, at most `drain` ms, then cuts them off. Returns how many had to be. */
   async close(drain: number, reason: unknown): Promise<number> {
     const { runtime } = this.engine
-    this.#closed = true
     const landed = Promise.all([...this.flights.running].map((flight) => flight.outcome))
     const inTime = new Promise<void>((resolve) => {
       const cancel = runtime.schedule(resolve, drain)
       void landed.then(cancel).then(resolve)
     })
     await inTime
+    this.#closed = true
     const late = [...this.flights.running]
     for (const flight of late) flight.cut?.(reason)
     await Promise.all(late.map((flight) => flight.outcome))

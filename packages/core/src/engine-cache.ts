@@ -18,7 +18,8 @@ import type {
 } from './options.ts'
 import type { Lookup } from './lookup.ts'
 import { Refresher } from './refresh.ts'
-import { callSettings, requireTtl, type Settings, setSettings, wrapSettings } from './settings.ts'
+import { callSettings, setSettings, wrapSettings } from './parse-options.ts'
+import { requireTtl, type Settings } from './settings.ts'
 import type { Away } from './store/store.ts'
 import { tagsRule } from './tags.ts'
 import { drainTime, getSettings, holdOffTime, readCodec } from './verb-options.ts'
@@ -219,8 +220,10 @@ export class EngineCache implements Cache {
     return { key, loader, settings }
   }
 
+  /** While it closes, loads that still run may ask for what they need; once it is closed nobody may. */
   #checkOpen(): void {
-    if (this.#closing !== undefined) throw new ClosedError()
+    if (this.#closing === undefined) return
+    if (this.#deck.closed || this.#engine.admission.inside.length === 0) throw new ClosedError()
   }
 
   #check(key: unknown): void {

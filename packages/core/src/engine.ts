@@ -1,4 +1,5 @@
 import type { Admission } from './admission.ts'
+import type { Version } from './entry.ts'
 import type { Events } from './events.ts'
 import type { Loader } from './load.ts'
 import type { CooldownPolicy, EarlyRefreshPolicy, FreshnessPolicy } from './policy/policy.ts'
@@ -22,6 +23,8 @@ export interface Call {
   readonly key: string
   readonly loader: Loader<unknown, never>
   readonly settings: Settings
+  /** A version that will not do, however fresh it is. */
+  readonly not?: Version | undefined
   /** The load is part of another one that has a turn. */
   readonly turnless?: boolean
   /** Told when the call begins to wait for somebody else's load. */

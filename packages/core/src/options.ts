@@ -61,6 +61,8 @@ export interface CacheOptions extends LoadOptions {
   readonly staleWhileRevalidate?: Duration | undefined
   /** After `ttl`: served when the load fails, times out, is slow, or the key is cooling. Default: 0. */
   readonly staleIfError?: Duration | undefined
+  /** How long a call waits for an answer of a shared store before it goes on without it: the load then runs once per process. Writes and invalidations reject. Default: `'250ms'`. */
+  readonly storeTimeout?: Duration | undefined
   /** Loads at once in this process; one more waits its turn inside its `waitTimeout`, one behind a stale value is left out. A load inside a load never waits. Default: no limit. */
   readonly maxLoads?: number | undefined
   /** Calls that wait for a load in this process; one more is refused at once, or served a stale value if it may be. Default: 10,000. */

@@ -91,10 +91,15 @@ export class Refresher {
   /** A load now, whatever the entry's age: joins the refresh that runs, or asks for the lease. */
   async renew(call: Call): Promise<Answer> {
     const progress = this.#set(call)
-    for (;;) {
-      const read = await this.#deck.flights.read(call.key, call.settings.codec)
+    const first = await this.#deck.flights.read(call.key, call.settings.codec)
+    // The value that is there is not what is asked for, whoever leads.
+    const not = first.kind === 'found' ? first.entry.version : undefined
+    for (let read = first; ; read = await this.#deck.flights.read(call.key, call.settings.codec)) {
+      const entry = this.#found(call.key, read)
+      if (entry !== undefined && not !== undefined && entry.version !== not)
+        return this.#serve(call.key, entry, { status: this.#status(entry, call), role: 'follower', progress })
       this.#beforeWaiting(call, progress)
-      const answer = await this.#ride(call, read, undefined, progress)
+      const answer = await this.#ride({ ...call, not }, read, undefined, progress)
       if (answer !== undefined) return answer
     }
   }
@@ -144,6 +149,8 @@ export class Refresher {
       case 'loaded':
         return fromLoad(landing.value, landing.freshFor, this.#waited(progress), own)
       case 'found':
+        // Found by the flight's owner, who may have been easier to please.
+        if (this.#judge(landing.entry, call) === 'gone') return undefined
         return this.#serve(call.key, landing.entry, {
           status: this.#status(landing.entry, call),
           role: 'follower',

@@ -4,7 +4,8 @@ import type { Entry } from './entry.ts'
 import { LoadTimeoutError } from './errors.ts'
 import type { KeepOptions, Load, UncacheableOptions } from './load.ts'
 import { booleanRule, checkOptions, durationRule, type OptionRules } from './option-check.ts'
-import { kept, type Settings } from './settings.ts'
+import { kept } from './parse-options.ts'
+import { type Settings } from './settings.ts'
 
 /** How a loader ended: what it returned, or why it did not. */
 export type Ended =
@@ -70,7 +71,8 @@ export class RunningLoad {
     // A background load has no caller that waits for it, so it begins a chain of its own.
     const chain = { keys: [...(background ? [] : admission.inside), key], over: false }
     new Promise((resolve) => {
-      resolve(admission.enter(chain, () => loader(load)))
+      // Awaited inside the chain: what a lazy promise does when it is asked belongs to the load.
+      resolve(admission.enter(chain, async () => await loader(load)))
     }).then(
       (value) => this.#end({ kind: 'value', value }),
       (error: unknown) => this.#end({ kind: 'error', error }),

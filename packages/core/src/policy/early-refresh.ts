@@ -24,11 +24,15 @@ export function earlyRefresh(random: () => number): EarlyRefreshPolicy {
   return {
     due(key, entry, now, early) {
       let drawn = moments.get(key)
-      if (drawn === undefined || drawn.version !== entry.version || drawn.early !== early) {
+      if (drawn === undefined || drawn.version !== entry.version || !same(drawn.early, early)) {
         drawn = { version: entry.version, early, lead: draw(entry, early) }
         moments.set(key, drawn)
       }
       return now >= entry.freshUntil - drawn.lead
     },
   }
+}
+
+function same(one: EarlyRefresh, other: EarlyRefresh): boolean {
+  return 'before' in one ? 'before' in other && one.before === other.before : 'beta' in other && one.beta === other.beta
 }
