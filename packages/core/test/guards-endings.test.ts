@@ -45,23 +45,6 @@ describe('close', () => {
     expect(origin.count).toBe(0)
   })
 
-  it('begins no load for a caller that is sent on to load alone', async () => {
-    const fleet = createFleet()
-    const [cache] = fleet.caches
-    const origin = new Origin()
-    const running = cache.getOrSet('k', origin.loader)
-    await settle(fleet)
-    const joined = rejection(cache.getOrSet('k', origin.loader))
-    await settle(fleet)
-    const closed = cache.close()
-    origin.last.load.uncacheable({ share: false })
-    expect(await joined).toMatchObject({ code: 'CATTLEGRID_CLOSED' })
-    origin.last.resolve('mine')
-    expect(await running).toBe('mine')
-    await closed
-    expect(origin.count).toBe(1)
-  })
-
   it.each<Acquire>([
     { kind: 'held-off', remaining: 1000 },
     { kind: 'uncacheable', remaining: 1000, share: true },

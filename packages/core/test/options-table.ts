@@ -165,6 +165,7 @@ export const optionsTable: Record<string, Record<string, Row>> = {
     codec,
     staleWhileRevalidate: window,
     staleIfError: window,
+    storeTimeout: duration([false, 0], 1),
     maxLoads: count,
     maxWaiters: count,
     maxWaitersPerKey: count,

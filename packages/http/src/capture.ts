@@ -30,7 +30,7 @@ export function parseHead(
   args: readonly unknown[],
 ): { readonly status: number; readonly fields: HeaderFields } {
   const fields = toFields(res.getHeaders())
-  const passed = typeof args[1] === 'string' ? args[2] : (args[1] ?? args[2])
+  const passed = typeof args[1] === 'string' ? args[2] : (args[2] ?? args[1])
   for (const [name, value] of Object.entries(passedFields(passed))) fields[name] = value
   return { status: Number(args[0]), fields }
 }
@@ -114,7 +114,9 @@ class ResponseCapture implements Capture {
     this.#headSeen = true
     // A handler that noticed that its client has left often fails for that alone, and nobody else is to suffer for it.
     if (res.destroyed && head.status >= 400) this.#recording.cutOff('client')
-    this.#recording.head(head)
+    // Layers outside ours add their fields while the head goes down: a session's cookie is seen only now.
+    const outer = this.#mode === 'pass' ? toFields(res.getHeaders()) : undefined
+    this.#recording.head(outer === undefined ? head : { ...head, outer })
     return res
   }
 
@@ -200,6 +202,7 @@ class ResponseCapture implements Capture {
   #silence(): void {
     const res = this.#res
     res.setHeader = () => res
+    res.setHeaders = () => res
     res.appendHeader = () => res
     res.removeHeader = () => undefined
   }
