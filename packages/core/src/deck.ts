@@ -47,7 +47,7 @@ export class Deck {
         this.engine.events.emit('notices', { state: notice.kind })
         return this.#wakeAll()
       case 'warning':
-        return this.engine.events.emit('warning', { message: notice.message })
+        return this.#warn(notice.message)
     }
   }
 
@@ -77,6 +77,12 @@ export class Deck {
     for (const flight of late) flight.cut?.(reason)
     await Promise.all(late.map((flight) => flight.outcome))
     return late.length
+  }
+
+  /** What a person should know is said on the process where no program listens for it. */
+  #warn(message: string): void {
+    if (this.engine.events.heard('warning')) this.engine.events.emit('warning', { message })
+    else process.emitWarning(message, { type: 'CattlegridWarning' })
   }
 
   #wake(key: string): void {

@@ -31,6 +31,9 @@ export interface HttpCache {
 }
 
 export function httpCache(cache: Cache): HttpCache {
+  const { lookup, wrap } = (cache ?? {}) as Partial<Cache>
+  if (typeof lookup !== 'function' || typeof wrap !== 'function')
+    throw new InvalidOptionError('cache', cache, 'a cache made by createCache()')
   return { cache, runtime: systemRuntime, scope: new AsyncResource('cattlegrid.refresh') }
 }
 

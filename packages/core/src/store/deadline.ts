@@ -17,6 +17,7 @@ export class Deadline {
   readonly #runtime: Runtime
   readonly #timeout: number
   readonly #waiting = new Set<Waiting>()
+  #ticking = false
 
   constructor(runtime: Runtime, timeout: number) {
     this.#runtime = runtime
@@ -42,10 +43,11 @@ export class Deadline {
 
   #add(waiting: Waiting): void {
     this.#waiting.add(waiting)
-    if (this.#waiting.size === 1) this.#schedule()
+    if (!this.#ticking) this.#schedule()
   }
 
   #schedule(): void {
+    this.#ticking = true
     this.#runtime.schedule(() => this.#tick(), this.#timeout / TICKS)
   }
 
@@ -57,5 +59,6 @@ export class Deadline {
       waiting.expire()
     }
     if (this.#waiting.size > 0) this.#schedule()
+    else this.#ticking = false
   }
 }

@@ -49,7 +49,9 @@ export function describeCollapse({ factory, describe, test }: Contract): void {
         assert.equal(hit.headers['age'], '3')
         assert.equal(hit.headers['x-price'], '5')
         assert.equal(hit.headers['content-type'], first.headers['content-type'])
-        assert.equal(hit.headers['date'], first.headers['date'])
+        // Node dates the first answer itself, a moment after the one that is kept.
+        const between = Date.parse(String(hit.headers['date'])) - Date.parse(String(first.headers['date']))
+        assert.ok(Math.abs(between) <= 5000, `the hit is dated ${between} ms from the answer it repeats`)
         assert.equal(hit.headers['content-length'], '3')
       })
     })
