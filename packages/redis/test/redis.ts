@@ -15,7 +15,7 @@ export async function connect(url: string = redisUrl()) {
 }
 
 /** The server of this test run. */
-export function redisUrl(): string {
+function redisUrl(): string {
   const url = process.env['CATTLEGRID_TEST_REDIS_URL']
   if (url === undefined) throw new Error('CATTLEGRID_TEST_REDIS_URL is not set: run the tests through jest')
   return url
