@@ -140,7 +140,7 @@ export class Refresher {
   }
 
   #arrive(landing: Landing | GaveUp, ride: Ride): Answer | undefined | Promise<Answer> {
-    const { call, flight, own, progress } = ride
+    const { call, own, progress } = ride
     switch (landing.kind) {
       case 'again':
         return undefined

@@ -5,7 +5,7 @@ import { LoadTimeoutError } from './errors.ts'
 import type { KeepOptions, Load, UncacheableOptions } from './load.ts'
 import { booleanRule, checkOptions, durationRule, type OptionRules } from './option-check.ts'
 import { kept } from './parse-options.ts'
-import { type Settings } from './settings.ts'
+import type { Settings } from './settings.ts'
 
 /** How a loader ended: what it returned, or why it did not. */
 export type Ended =
