@@ -20,7 +20,7 @@ async function throughLeases(): Promise<(key: string) => Promise<number>> {
   client.on('error', () => {})
   await client.connect()
   const store = redisStore({ client, namespace: CHAOS_NAMESPACE })
-  const cache = createCache({ store, ttl: '1h', lease: { duration: LEASE } })
+  const cache = createCache({ store, storeTimeout: '20s', ttl: '1h', lease: { duration: LEASE } })
   return (key) => cache.getOrSet(key, () => load(key))
 }
 

@@ -140,7 +140,7 @@ async function leaseSubject(url: string, namespace: string): Promise<Subject> {
   const client = createClient({ url })
   client.on('error', () => {})
   await client.connect()
-  const cache = createCache({ store: redisStore({ client, namespace }), ttl: '1h' })
+  const cache = createCache({ store: redisStore({ client, namespace }), storeTimeout: '20s', ttl: '1h' })
   return {
     invalidate: (key) => cache.delete(key),
     read: (key) => cache.get<number>(key),

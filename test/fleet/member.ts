@@ -24,7 +24,9 @@ const origin = process.env['FLEET_ORIGIN'] ?? ''
 const client = createClient({ url: process.env['FLEET_REDIS'] ?? '' })
 client.on('error', () => {})
 await client.connect()
+// A Redis that gets no turn on a busy machine is slow, not away.
 const cache = createCache({
+  storeTimeout: '20s',
   store: redisStore({ client, namespace: process.env['FLEET_NAMESPACE'] ?? 'fleet' }),
   ttl: '1h',
 })

@@ -22,7 +22,8 @@ export async function openCache(redisUrl: string | undefined, namespace: string)
     lost = true
   })
   await client.connect()
-  const cache = createCache({ store: redisStore({ client, namespace }) })
+  // Longer than the default: here Redis shares two cores with the database, the APIs and those who load them.
+  const cache = createCache({ store: redisStore({ client, namespace }), storeTimeout: '2s' })
   return {
     cache,
     close: async () => {
