@@ -64,12 +64,18 @@ describe('a batch', () => {
     const [cache] = fleet.caches
     await cache.set('a', 'stale')
     await fleet.runtime.advance(10_001)
+    const { acquire } = fleet.store
+    fleet.store.acquire = async (key, request) => {
+      if (key === 'a') await new Promise<void>((resolve) => fleet.runtime.schedule(resolve, 10))
+      return acquire.call(fleet.store, key, request)
+    }
     const asked: (readonly string[])[] = []
-    const values = await cache.getOrSetMany(['a', 'b'], (keys) => {
+    const call = cache.getOrSetMany(['a', 'b'], (keys) => {
       asked.push(keys.toSorted())
       return all(keys)
     })
-    expect(values).toEqual(
+    await fleet.runtime.advance(10)
+    expect(await call).toEqual(
       new Map([
         ['a', 'stale'],
         ['b', 'b'],

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { type CallOptions, createCache } from '@cattlegrid/core'
+import { type CallOptions, createCache, memoryStore } from '@cattlegrid/core'
 import { createFleet, Origin, rejection, settle } from './fleet.ts'
 
 describe('the windows of an entry', () => {
@@ -99,5 +99,14 @@ describe('a call', () => {
     const call = createCache().getOrSet('k', origin.loader)
     expect(await rejection(call)).toMatchObject({ code: 'CATTLEGRID_INVALID_OPTION', option: 'ttl' })
     expect(origin.count).toBe(0)
+  })
+})
+
+describe('a tag that falls again and again', () => {
+  it('takes nothing with it but what carries it', async () => {
+    const cache = createCache({ store: memoryStore({ maxEntries: 3 }), ttl: '10s' })
+    await cache.set('k', 'kept', { tags: ['quiet'] })
+    for (let fall = 0; fall < 10; fall += 1) await cache.invalidateTags(['loud'])
+    expect(await cache.get('k')).toBe('kept')
   })
 })

@@ -163,7 +163,7 @@ export const guards = [
     guarantee: 'G5',
     guard: 'the count of failures outlives its cooldown',
     file: mark,
-    find: 'until: now + 3 * cooldown',
+    find: 'until: now + cooldown + Math.max(COUNT_KEPT, 2 * cooldown)',
     replace: 'until: now + cooldown',
     tests: contract,
   },
@@ -214,6 +214,7 @@ export const guards = [
     find: "if (reason === 'evict') this.#floor = Math.max(this.#floor, fell)",
     replace: 'void [fell, reason]',
     tests: memory,
+    titles: 'the numbers of tags',
   },
   {
     guarantee: 'API',
@@ -221,7 +222,7 @@ export const guards = [
     file: numbers,
     find: "if (reason === 'evict') ",
     replace: '',
-    tests: memory,
+    tests: ['packages/core/test/guards-policy.test.ts'],
   },
   {
     guarantee: 'G8',
@@ -230,6 +231,7 @@ export const guards = [
     find: '      max: maxEntries,\n',
     replace: '      max: 1_000_000,\n',
     tests: memory,
+    titles: 'is how many keys there are',
   },
   {
     guarantee: 'G8',
@@ -238,14 +240,16 @@ export const guards = [
     find: '{ maxSize: maxBytes, sizeCalculation: (slot) => slot.size }',
     replace: '{ maxSize: maxBytes, sizeCalculation: () => 1 }',
     tests: memory,
+    titles: 'is what all values may weigh together',
   },
   {
     guarantee: 'G8',
     guard: 'an entry that is larger than all the room there is takes nobody else’s',
     file: store,
-    find: 'return size <= this.#maxBytes\n',
-    replace: 'return size > 0\n',
+    find: 'if (size <= this.#maxBytes) return',
+    replace: 'if (size >= 0) return',
     tests: memory,
+    titles: 'keeps no value that is larger by itself',
   },
   {
     guarantee: 'G8',
@@ -254,6 +258,7 @@ export const guards = [
     find: 'size: size ?? (entry === undefined ? 1 : (this.#slots.peek(key) ?? EMPTY).size)',
     replace: 'size: size ?? 1',
     tests: memory,
+    titles: 'still counts a value that',
   },
   {
     guarantee: 'API',
@@ -262,5 +267,6 @@ export const guards = [
     find: "return { kind: 'unkeepable', why: 'encode-failed', cause }",
     replace: 'throw cause',
     tests: memory,
+    titles: 'that throws makes the value one that cannot be kept',
   },
 ]

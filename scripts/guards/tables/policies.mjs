@@ -3,7 +3,7 @@ const freshness = 'packages/core/src/policy/freshness.ts'
 const cooldown = 'packages/core/src/policy/cooldown.ts'
 const early = 'packages/core/src/policy/early-refresh.ts'
 const refresh = 'packages/core/src/refresh.ts'
-const settings = 'packages/core/src/settings.ts'
+const settings = 'packages/core/src/parse-options.ts'
 const events = 'packages/core/src/events.ts'
 const errors = 'packages/core/src/errors.ts'
 const cache = 'packages/core/src/engine-cache.ts'
@@ -17,8 +17,8 @@ export const guards = [
     guarantee: 'API',
     guard: 'an entry is fresh until the end of its ttl, not at it',
     file: freshness,
-    find: 'if (staleFor < 0)',
-    replace: 'if (staleFor <= 0)',
+    find: 'if (staleFor < 0 && ',
+    replace: 'if (staleFor <= 0 && ',
     tests: test('guards-policy'),
   },
   {
@@ -81,8 +81,8 @@ export const guards = [
     guarantee: 'API',
     guard: 'a stale window that has closed meanwhile is closed',
     file: refresh,
-    find: " || this.#judge(fallback, call) === 'gone'",
-    replace: '',
+    find: " || this.#judge(fallback, call) === 'gone') throw error",
+    replace: ') throw error',
     tests: test('stale'),
   },
   {
@@ -260,5 +260,13 @@ export const guards = [
     find: "Buffer.from(text ?? '', 'utf8')",
     replace: "Buffer.from(text ?? 'null', 'utf8')",
     tests: test('codec'),
+  },
+  {
+    guarantee: 'G7',
+    guard: 'an entry that was expired by hand is not fresh by any clock',
+    file: freshness,
+    find: ' && entry.version !== EXPIRED_BY_HAND',
+    replace: '',
+    tests: test('guards-soft'),
   },
 ]
