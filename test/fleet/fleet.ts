@@ -65,9 +65,11 @@ export class Fleet {
     return `${this.#namespace}:{${key}}`
   }
 
-  /** Every entry key of the fleet that stands in Redis. */
+  /** Every entry key of the fleet that stands in Redis; the sequence of the tags is none. */
   async entryKeys(): Promise<string[]> {
-    return (await this.redis.keys(`${this.#namespace}:{*}`)).filter((key) => key.endsWith('}'))
+    return (await this.redis.keys(`${this.#namespace}:{*}`)).filter(
+      (key) => key.endsWith('}') && !key.endsWith(':{%tags}'),
+    )
   }
 
   async stop(): Promise<void> {
