@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -32,7 +33,7 @@ interface Subject {
  * change is followed by an invalidation, and after each acknowledgement every read is checked: nothing older may stand in the cache.
  */
 export async function runChaos(lock: 'leases' | 'naive', invalidations: number, url: string): Promise<ChaosReport> {
-  const namespace = `chaos-${lock}-${process.pid}`
+  const namespace = `chaos-${lock}-${randomUUID()}`
   const truth = Array.from({ length: KEYS }, () => 0)
   const source = createServer((request, response) => response.end(String(truth[Number(request.url?.slice(2))])))
   await new Promise<void>((resolve) => source.listen(0, '127.0.0.1', resolve))

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { createClient } from 'redis'
 import type { Command, Ended } from './member.ts'
@@ -15,8 +16,6 @@ async function connect(url: string) {
   client.on('error', () => {})
   return await client.connect()
 }
-
-let fleets = 0
 
 /** Lets that many callers of one process ask for a key at once. */
 export function ask(
@@ -44,7 +43,8 @@ export class Fleet {
 
   static async start(size = 4): Promise<Fleet> {
     const url = process.env['CATTLEGRID_TEST_REDIS_URL'] ?? ''
-    const namespace = `fleet-${process.pid}-${(fleets += 1)}`
+    // Test files may share a process and always share the Redis: nothing shorter tells two fleets apart.
+    const namespace = `fleet-${randomUUID()}`
     const origin = await startOrigin()
     const redis = await connect(url)
     const env = { FLEET_REDIS: url, FLEET_NAMESPACE: namespace, FLEET_ORIGIN: origin.url }
