@@ -1,11 +1,14 @@
 // A process that runs jest again and again in the folder it stands in: starting jest costs more than most of these tests.
 import { createRequire } from 'node:module'
 import { relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
 
 const { runCLI } = createRequire(import.meta.url)('jest')
 
-/** Time in the tests of core is moved by hand, so one of them that waits at all waits for ever. */
-const waitsInVain = (test) => test.startsWith('packages/core/')
+const untilFirstFailure = fileURLToPath(import.meta.resolve('./until-first-failure.mjs'))
+
+/** ms. Time in the tests of core is moved by hand, so one of them that waits at all waits for ever; sockets may take a while. */
+const patience = (tests) => (tests.every((test) => test.startsWith('packages/core/')) ? 1500 : 10_000)
 
 const crashed = ({ testExecError }) => testExecError !== undefined && testExecError !== null
 
@@ -26,7 +29,7 @@ function judge({ testResults, numPassedTests, numFailedTests }) {
 async function answer({ tests, titles, project, mutated }) {
   const options = { runInBand: true, runTestsByPath: true, watchman: false, silent: true, reporters: [] }
   const named = titles === undefined ? {} : { testNamePattern: titles.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&') }
-  const limits = mutated && tests.every(waitsInVain) ? { testTimeout: 1500 } : {}
+  const limits = mutated ? { testTimeout: patience(tests), env: untilFirstFailure } : {}
   const argv = {
     $0: '',
     _: tests,

@@ -114,4 +114,12 @@ describe('a step of a shared store', () => {
     await runtime.advance(200)
     expect(await slow).toBe('kept')
   })
+
+  it('that was answered is timed no more', async () => {
+    const { cache, runtime } = createRemote()
+    await cache.set('k', 'kept')
+    expect(await cache.get('k')).toBe('kept')
+    await runtime.advance(60)
+    expect(runtime.pendingTimers).toBe(0)
+  })
 })

@@ -14,6 +14,7 @@ export const guards = [
     find: "if (entry !== undefined && entry.version !== seen) return Promise.resolve({ kind: 'changed' })",
     replace: 'void seen',
     tests: contract,
+    titles: 'is refused to who has not seen the entry',
   },
   {
     guarantee: 'G1',
@@ -22,6 +23,7 @@ export const guards = [
     find: "return { kind: 'held', remaining: mark.until - now }",
     replace: 'return undefined',
     tests: contract,
+    titles: 'is granted to one of many',
   },
   {
     guarantee: 'G4',
@@ -30,6 +32,7 @@ export const guards = [
     find: 'mark !== undefined && mark.until > now',
     replace: 'mark !== undefined && now > 0',
     tests: contract,
+    titles: 'ends by itself when its holder is dead',
   },
   {
     guarantee: 'G2',
@@ -38,6 +41,7 @@ export const guards = [
     find: "mark.kind !== 'lease' || mark.token !== lease.token",
     replace: "mark.kind !== 'lease'",
     tests: contract,
+    titles: 'once another holds it',
   },
   {
     guarantee: 'G2',
@@ -46,6 +50,7 @@ export const guards = [
     find: "return mark.until > this.#runtime.now() ? mark : { kind: 'refused', why: 'expired' }",
     replace: 'return mark',
     tests: contract,
+    titles: 'once it ran out',
   },
   {
     guarantee: 'G2',
@@ -54,6 +59,7 @@ export const guards = [
     find: 'loadTime, tags, tagSeq },\n      undefined,\n      size,',
     replace: 'loadTime, tags, tagSeq },\n      this.#slots.peek(key)?.mark,\n      size,',
     tests: contract,
+    titles: 'gives the lease back',
   },
   {
     guarantee: 'G3',
@@ -62,6 +68,7 @@ export const guards = [
     find: "holdOff > 0 ? { kind: 'held-off', until: now + holdOff } : undefined",
     replace: "holdOff > 0 ? { kind: 'held-off', until: now + holdOff } : this.#slots.peek(key)?.mark",
     tests: contract,
+    titles: 'voids a load that began before it',
   },
   {
     guarantee: 'G3',
@@ -70,6 +77,7 @@ export const guards = [
     find: "holdOff > 0 ? { kind: 'held-off', until: now + holdOff } : undefined",
     replace: 'undefined',
     tests: contract,
+    titles: 'with a hold-off',
   },
   {
     guarantee: 'G7',
@@ -78,6 +86,7 @@ export const guards = [
     find: 'version: EXPIRED_BY_HAND, freshUntil,',
     replace: 'freshUntil,',
     tests: contract,
+    titles: 'is stale in every process',
   },
   {
     guarantee: 'G3',
@@ -86,6 +95,7 @@ export const guards = [
     find: 'const freshUntil = Math.min(entry.freshUntil, now)',
     replace: 'const { freshUntil } = entry',
     tests: contract,
+    titles: 'is stale in every process',
   },
   {
     guarantee: 'API',
@@ -94,6 +104,7 @@ export const guards = [
     find: 'const freshUntil = Math.min(entry.freshUntil, now)',
     replace: 'const freshUntil = now',
     tests: contract,
+    titles: 'is not given more time',
   },
   {
     guarantee: 'API',
@@ -102,6 +113,7 @@ export const guards = [
     find: 'if (entry === undefined || entry.goneAt <= this.#runtime.now()) return undefined',
     replace: 'if (entry === undefined) return undefined',
     tests: contract,
+    titles: 'is gone when ttl and windows are over',
   },
   {
     guarantee: 'API',
@@ -110,6 +122,7 @@ export const guards = [
     find: 'freshUntil + Math.max(staleWhileRevalidate, staleIfError)',
     replace: 'freshUntil + Math.min(staleWhileRevalidate, staleIfError)',
     tests: contract,
+    titles: 'leaves the stale entry in place while the next load runs',
   },
   {
     guarantee: 'G9',
@@ -118,6 +131,7 @@ export const guards = [
     find: "next?.kind === 'uncacheable' ? undefined : this.#standing(key)",
     replace: 'this.#standing(key)',
     tests: contract,
+    titles: 'takes the entry that was there with it',
   },
   {
     guarantee: 'API',
@@ -126,6 +140,7 @@ export const guards = [
     find: "next?.kind === 'uncacheable' ? undefined : this.#standing(key)",
     replace: 'next === undefined ? this.#standing(key) : undefined',
     tests: contract,
+    titles: 'leaves the entry in place',
   },
   {
     guarantee: 'G4',
@@ -134,6 +149,7 @@ export const guards = [
     find: "if (held.awaited) this.#tell({ kind: 'committed', key: lease.key })",
     replace: '',
     tests: contract,
+    titles: 'that waits is told of a commit',
   },
   {
     guarantee: 'G4',
@@ -142,6 +158,7 @@ export const guards = [
     find: 'if (held.awaited) this.#tell({ kind, key })',
     replace: '',
     tests: contract,
+    titles: 'that waits is told of a hand-over',
   },
   {
     guarantee: 'G4',
@@ -150,6 +167,7 @@ export const guards = [
     find: 'mark.awaited ||= wake\n',
     replace: '',
     tests: contract,
+    titles: 'that waits is told of',
   },
   {
     guarantee: 'G5',
@@ -158,6 +176,7 @@ export const guards = [
     find: 'return mark.coolUntil > now\n',
     replace: 'return mark.coolUntil > now + mark.until\n',
     tests: contract,
+    titles: 'keeps everybody from loading while',
   },
   {
     guarantee: 'G5',
@@ -166,6 +185,7 @@ export const guards = [
     find: 'until: now + cooldown + Math.max(COUNT_KEPT, 2 * cooldown)',
     replace: 'until: now + cooldown',
     tests: contract,
+    titles: 'lets one load again after the cooldown',
   },
   {
     guarantee: 'G5',
@@ -174,6 +194,7 @@ export const guards = [
     find: "mark?.kind === 'cooling' ? mark.attempts : 0",
     replace: '0',
     tests: contract,
+    titles: 'lets one load again after the cooldown',
   },
   {
     guarantee: 'G9',
@@ -182,6 +203,7 @@ export const guards = [
     find: "return { kind: 'uncacheable', share: ending.share, until",
     replace: "return { kind: 'uncacheable', share: true, until",
     tests: contract,
+    titles: 'lets everybody load alone for a while',
   },
   {
     guarantee: 'G3',
@@ -190,6 +212,7 @@ export const guards = [
     find: 'if (this.#tags.fellSince(fresh.tags, held.tagSeq)) {',
     replace: 'if (this.#tags.fellSince(fresh.tags, this.#tags.sequence)) {',
     tests: contract,
+    titles: 'turns away a load that began before',
   },
   {
     guarantee: 'G3',
@@ -198,6 +221,7 @@ export const guards = [
     find: 'return this.#tags.fellSince(entry.tags, entry.tagSeq) ? undefined : entry',
     replace: 'return entry',
     tests: contract,
+    titles: 'takes every entry that carries it',
   },
   {
     guarantee: 'G3',
@@ -206,6 +230,7 @@ export const guards = [
     find: '(entry.tags.length > 0 && this.#tags.fellSince(entry.tags, entry.tagSeq))',
     replace: 'false',
     tests: contract,
+    titles: 'takes every entry that carries it',
   },
   {
     guarantee: 'G3',
