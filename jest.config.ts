@@ -18,8 +18,8 @@ const shared: Project = {
       },
     ],
   },
-  // Fastify's `inject` requires cookie@2, which is ESM only; Jest on Node < 24.9 cannot require ESM.
-  transformIgnorePatterns: ['/node_modules/(?!(?:.*/node_modules/)?cookie/)'],
+  // Fastify's `inject` requires cookie@2, which is ESM only, and @fastify/cookie imports it; Jest on Node < 24.9 can do neither.
+  transformIgnorePatterns: ['/node_modules/(?!(?:.*/node_modules/)?(?:@fastify/)?cookie/)'],
   moduleNameMapper: {
     '^@cattlegrid/core/decorator$': '<rootDir>/packages/core/src/decorator/index.ts',
     '^@cattlegrid/(core|redis|http|express|fastify|testkit)$': '<rootDir>/packages/$1/src/index.ts',
@@ -49,6 +49,8 @@ const config: Config = {
       globalTeardown: '<rootDir>/test/redis-teardown.ts',
     },
   ],
+  // Most tests wait for a server: with one worker for each core, less one, two cores would be half idle.
+  maxWorkers: 2,
   // Real servers on a machine that is busy with something else: a test that hangs is still ended.
   testTimeout: 60_000,
   collectCoverageFrom: ['packages/*/src/**/*.ts'],

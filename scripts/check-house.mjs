@@ -7,6 +7,7 @@ import { checkBorders } from './house/borders.mjs'
 import { checkCycles } from './house/cycles.mjs'
 import { checkDocs } from './house/docs.mjs'
 import { checkEscapes } from './house/escapes.mjs'
+import { checkGuards } from './house/guards.mjs'
 import { checkLayers } from './house/layers.mjs'
 import { checkLua } from './house/lua.mjs'
 import { checkMaps } from './house/maps.mjs'
@@ -31,6 +32,7 @@ const checks = {
   maps: checkMaps,
   options: checkOptions,
   docs: checkDocs,
+  guards: checkGuards,
 }
 
 const { values, positionals } = parseArgs({

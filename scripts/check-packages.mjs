@@ -70,6 +70,15 @@ const strictly = {
   outDir: 'out',
 }
 
+/** Each command runs as npm links it: by itself, and knows which version it is. */
+function runs(app, { manifest }) {
+  const commands = Object.values(manifest.bin ?? {}).map(async (file) => {
+    const said = await outcome(run(join(app, 'node_modules', manifest.name, file), ['--version']))
+    return said.text.trim() === manifest.version ? [] : [`${file} --version says ${said.text}`]
+  })
+  return Promise.all(commands).then((found) => found.flat())
+}
+
 /** Compiles the consumer as a user would. */
 async function compiles(app, { resolution, module, sources }) {
   for (const source of sources) copyFileSync(join(root, 'scripts/packages/consumer.ts'), join(app, source))
@@ -100,6 +109,9 @@ async function check(folder) {
   }
   await install(root, app, packages, own)
   await step('every entry loads as ES module and as CommonJS', loads(app, packages.flatMap(entriesOf)))
+  for (const one of packages.filter(({ manifest }) => manifest.bin !== undefined)) {
+    await step(`the commands of ${one.name} run`, runs(app, one))
+  }
   for (const compiler of compilers) {
     await step(`an application compiles with ${compiler.resolution}`, compiles(app, compiler))
   }

@@ -1,7 +1,8 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { pipeline } from 'node:stream'
+import { pipeline, type Readable } from 'node:stream'
+import { wordOf } from '@cattlegrid/http'
 import type { AdapterServer, ContractAnswer, ContractRequest, ContractRoute } from '@cattlegrid/testkit'
 
 /** The little framework that docs/writing-an-adapter.md takes for granted. */
@@ -29,7 +30,7 @@ export function createApp(): App {
   return {
     listener,
     declare({ method = 'GET', path, before, handle }, wrap) {
-      const inner = wrap((req, res) => void answerBy(res, () => handle(seenBy(req))))
+      const inner = wrap((req, res) => void answerBy(res, () => handle(seenBy(req, res))))
       table.push({
         methods: method === 'GET' ? ['GET', 'HEAD'] : [method],
         path: new RegExp(`^${path.replaceAll(/:\w+/g, '[^/]+')}$`),
@@ -42,7 +43,7 @@ export function createApp(): App {
 
 function behind(before: ContractRoute['before'], inner: RequestListener): RequestListener {
   return (req, res) => {
-    const door = before?.(seenBy(req))
+    const door = before?.(seenBy(req, res))
     for (const [name, value] of Object.entries(door?.headers ?? {})) res.setHeader(name, value)
     if (door?.refuse === true) res.writeHead(401).end('who are you?')
     else inner(req, res)
@@ -61,8 +62,9 @@ async function listen(listener: RequestListener): Promise<AdapterServer> {
   return { origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close }
 }
 
-function seenBy({ method = '', url = '', headers }: IncomingMessage): ContractRequest {
-  return { method, url, headers }
+function seenBy({ method = '', url = '', headers }: IncomingMessage, res: ServerResponse): ContractRequest {
+  const query = Object.fromEntries(new URLSearchParams(url.split('?')[1]))
+  return { method, url, headers, query, word: wordOf(res) }
 }
 
 async function answerBy(res: ServerResponse, handle: () => Promise<ContractAnswer>): Promise<void> {
@@ -78,7 +80,17 @@ function write(res: ServerResponse, answer: ContractAnswer): void {
   res.statusCode = answer.status
   for (const [name, value] of Object.entries(answer.headers)) res.setHeader(name, value)
   if (answer.send === 'json') res.setHeader('content-type', 'application/json').end(JSON.stringify(answer.body))
-  else if (answer.send === 'stream') pipeline(answer.body, res, () => undefined)
+  else if (answer.send === 'stream') streamTo(res, answer.body, answer.trailers)
   else if (answer.send === 'nothing') res.end()
   else res.end(answer.body)
+}
+
+function streamTo(res: ServerResponse, body: Readable, trailers: Readonly<Record<string, string>> | undefined): void {
+  if (trailers === undefined) return void pipeline(body, res, () => undefined)
+  res.setHeader('trailer', Object.keys(trailers).join(', '))
+  body.once('end', () => {
+    res.addTrailers(trailers)
+    res.end()
+  })
+  body.pipe(res, { end: false })
 }

@@ -32,6 +32,12 @@ holds(
       'packages/core/src/load.ts:2',
       'no page of docs/ has a region <!-- generated: options KeepOptions -->',
     ],
+    [
+      'a rule whose test has another title by now',
+      { 'packages/core/test/a.test.ts': "it('has one winner at most', () => {})\n" },
+      'docs/protocol.md:5',
+      'npm run docs',
+    ],
     ['events that no page shows', events, 'packages/core/src/events.ts:1', 'generated: events CacheEvents'],
     [
       'a number of an event without a unit',

@@ -2,14 +2,20 @@
 //
 //   <!-- generated: options CacheOptions -->     a table of that interface's own members, and where the others are told
 //   <!-- generated: events CacheEvents -->       a table of the events and their fields
+//   <!-- generated: guards rules -->             a table of the protocol's rules and the tests that hold them
+//   <!-- generated: faults matrix -->            a table of what callers got in each fault
+//   <!-- generated: bench hit -->                the tables and plots of a kept result of bench/
 //   …
 //   <!-- /generated -->
 //
 // `npm run docs` fills them in place; the house check `docs` refuses a page that is behind its sources.
 import { format } from 'prettier'
 import { Declarations } from '../house/options.mjs'
+import { benchRegion } from './bench-tables.mjs'
 import { eventsTable } from './events-table.mjs'
+import { matrixTable } from './matrix-table.mjs'
 import { optionsTable } from './options-table.mjs'
+import { rulesTable } from './rules-table.mjs'
 
 /** @typedef {{ tree: import('../house/tree.mjs').Tree, declarations: Declarations, link(name: string): string | undefined }} Page   `link` to where an interface is told */
 
@@ -45,13 +51,19 @@ export async function fill(tree, file) {
   let end = 0
   for (const match of text.matchAll(region)) {
     const { 0: whole, 1: open, 2: kind, 3: name, 5: close, index } = match
-    const found = wanted.get(`${kind} ${name}`)
-    if (found === undefined) throw new Error(`${file} shows ${kind} ${name}, which the sources do not have`)
-    const table = kind === 'events' ? eventsTable(page, found) : optionsTable(page, name, found)
+    const table =
+      kind === 'guards' ? await rulesTable(page, file) : tableOf(page, kind, name, wanted.get(`${kind} ${name}`), file)
     parts.push(text.slice(end, index), open, '\n', await format(table, { parser: 'markdown' }), '\n', close)
     end = index + whole.length
   }
   return [...parts, text.slice(end)].join('')
+}
+
+function tableOf(page, kind, name, found, file) {
+  if (kind === 'bench') return benchRegion(page.tree, name)
+  if (kind === 'faults') return matrixTable(page)
+  if (found === undefined) throw new Error(`${file} shows ${kind} ${name}, which the sources do not have`)
+  return kind === 'events' ? eventsTable(page, found) : optionsTable(page, name, found)
 }
 
 /** A link to the heading above an interface's region: its words, and the fragment that GitHub makes of them. */

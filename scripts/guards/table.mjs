@@ -2,10 +2,12 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { guarantees } from './guarantees.mjs'
+import { rules } from './rules.mjs'
 
 /**
  * @typedef {object} Guard
  * @property {keyof typeof guarantees} guarantee
+ * @property {keyof typeof rules} [rule] the rule of docs/protocol.md that it is: its tests are told there, by their titles
  * @property {string} guard what holds thanks to it, as a sentence
  * @property {string} file
  * @property {string} find the guard's code: stands in the file exactly once
@@ -26,8 +28,10 @@ export function rowsOf(tables) {
 }
 
 /** Why a row proves nothing as it stands: the sources have moved on without it. */
-export function rot(root, { guarantee, file, find, replace, tests }) {
+export function rot(root, { guarantee, rule, file, find, replace, tests, titles }) {
   if (!Object.hasOwn(guarantees, guarantee)) return `there is no guarantee called ${guarantee}`
+  if (rule !== undefined && !Object.hasOwn(rules, rule)) return `there is no rule called ${rule}`
+  if (rule !== undefined && titles === undefined) return 'a rule names the titles of its tests'
   if (!existsSync(join(root, file))) return 'the file is gone'
   const found = readFileSync(join(root, file), 'utf8').split(find).length - 1
   if (found !== 1) return `the snippet stands in the file ${found} times, not once: ${JSON.stringify(find)}`

@@ -1,54 +1,50 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
-import { type Cache, createCache, isCattlegridError } from '@cattlegrid/core'
+import { createCache, isCattlegridError } from '@cattlegrid/core'
 import { redisStore } from '@cattlegrid/redis'
-import { type RedisServer, startRedis } from '@cattlegrid/testkit'
-import { createClient } from 'redis'
-import { until } from '../fleet/fleet.ts'
+import { ask, until, values } from '../fleet/fleet.ts'
+import { OwnRedis } from './own-redis.ts'
 
 describe('a Redis that is stopped and answers nothing', () => {
-  let server: RedisServer
-  let cache: Cache
-  let end: () => Promise<void>
+  let own: OwnRedis
 
   beforeEach(async () => {
-    server = await startRedis({ own: true })
-    const client = createClient({ url: server.url })
-    client.on('error', () => {})
-    await client.connect()
-    cache = createCache({ store: redisStore({ client, namespace: 'frozen' }), ttl: '1h', staleWhileRevalidate: '1h' })
-    end = async () => {
-      server.resume()
-      await cache.close({ drain: 0 })
-      client.destroy()
-      await server.stop()
-    }
-  })
-  afterEach(() => end())
+    own = await OwnRedis.start({ size: 2, storeTimeout: '1s' })
+  }, 60_000)
+  afterEach(() => own.stop())
 
   it('hangs nobody: each process loads once for all of its callers, and goes on with Redis when it is back', async () => {
-    expect(await cache.getOrSet('warm', () => 'before')).toBe('before')
+    const { fleet, server } = own
+    await ask(fleet.member(0), 'warm', 1)
     server.pause()
-    let loads = 0
-    const ask = (key: string): Promise<string> => cache.getOrSet(key, () => `load ${(loads += 1)}`)
-    const answers = await Promise.all(Array.from({ length: 50 }, () => ask('cold')))
-    expect(new Set(answers)).toEqual(new Set(['load 1']))
-    expect(await ask('warm')).toBe('load 2')
+    expect(values(await fleet.everybody('cold'))).toEqual(new Set(['/cold load 1', '/cold load 2']))
+    expect(values(await fleet.everybody('warm')).size).toBeGreaterThan(0)
     server.resume()
-    await until(async () => (await cache.read('warm'))?.value === 'before')
-    // A grant that came too late was given back: nobody waits for its lease to run out.
-    const { outcome } = await cache.lookup('cold', () => 'stored', { lease: { duration: '1h' } })
-    expect(outcome).toEqual({ kind: 'committed' })
+    await fleet.recovered()
+    expect(await fleet.member(1).tell({ do: 'get', key: 'warm' })).toBe('/warm load 1')
+    expect(values(await fleet.everybody('cold'))).toEqual(new Set(['/cold load 3']))
   })
 
-  it('makes an invalidation say that nobody knows whether it was executed', async () => {
+  it('in the middle of a wait, leaves no follower waiting', async () => {
+    const { fleet, server } = own
+    const options = { lease: { duration: '1h', maxHold: '2h' } } as const
+    const letGo = fleet.origin.hold('/k')
+    const leading = ask(fleet.member(0), 'k', 10, options)
+    await until(() => fleet.loads('k') === 1)
+    const following = ask(fleet.member(1), 'k', 10, options)
+    await until(async () => (await fleet.redis.getRange(fleet.leaseKey('k'), 23, 23)) === '+')
     server.pause()
+    await until(() => fleet.loads('k') === 2)
+    letGo()
+    expect(values([...(await leading), ...(await following)])).toEqual(new Set(['/k load 1', '/k load 2']))
+  })
+
+  it('makes an invalidation say that nobody knows whether it was executed, and lets the cache be closed', async () => {
+    const cache = createCache({ store: redisStore({ url: own.server.url, namespace: 'frozen' }), ttl: '1h' })
+    await until(async () => (await cache.lookup('ready', () => 1)).outcome?.kind !== 'abandoned')
+    own.server.pause()
     const error = await cache.delete('k').catch((thrown: unknown) => thrown)
     expect(isCattlegridError(error, 'CATTLEGRID_STORE_AWAY')).toBe(true)
     expect(error).toMatchObject({ maybeApplied: true })
-  })
-
-  it('lets the cache be closed', async () => {
-    server.pause()
     const running = cache.getOrSet('k', () => new Promise(() => {})).catch((thrown: unknown) => thrown)
     await cache.close({ drain: 0 })
     expect(await running).toMatchObject({ code: 'CATTLEGRID_CLOSED' })

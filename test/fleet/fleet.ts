@@ -7,8 +7,12 @@ import { TestProcess } from './process.ts'
 
 export type { Ended } from './member.ts'
 
-type Member = TestProcess<Command>
+export type Member = TestProcess<Command>
 type Redis = Awaited<ReturnType<typeof connect>>
+
+function testRedisUrl(): string {
+  return process.env['CATTLEGRID_TEST_REDIS_URL'] ?? ''
+}
 
 // Its type is inferred: the general type of a node-redis client is another one, and does not fit.
 async function connect(url: string) {
@@ -17,17 +21,40 @@ async function connect(url: string) {
   return await client.connect()
 }
 
-/** Lets that many callers of one process ask for a key at once. */
+type AskOptions = (Command & { do: 'ask' })['options']
+
+/** Lets that many callers of one process ask for a key at once; `path`: where its load asks the origin, unless under the key's name. */
 export function ask(
   member: Member,
   key: string,
   callers: number,
-  options: (Command & { do: 'ask' })['options'] = {},
+  options: AskOptions = {},
+  path: string = `/${key}`,
 ): Promise<Ended[]> {
-  return member.tell<Ended[]>({ do: 'ask', key, callers, path: `/${key}`, options })
+  return member.tell<Ended[]>({ do: 'ask', keys: [key], callers, path, options })
 }
 
-/** Four processes over one Redis, and the origin that counts their loads. */
+/** The answer of a call that did not fail. */
+export function value(ended: Ended | undefined): Ended & { kind: 'value' } {
+  if (ended?.kind !== 'value') throw new Error(`No value: ${JSON.stringify(ended)}`)
+  return ended
+}
+
+/** The different values of calls of which none failed. */
+export function values(endings: readonly Ended[]): Set<string> {
+  return new Set(endings.map((ended) => value(ended).value))
+}
+
+export interface FleetOptions {
+  /** How many processes. Default: 4. */
+  readonly size?: number
+  /** A server of the test's own, which it may break. Default: the one of the test run. */
+  readonly url?: string
+  /** Default: `'20s'`, since a Redis that gets no turn on a busy machine is slow, not away. */
+  readonly storeTimeout?: string
+}
+
+/** Processes over one Redis, and the origin that counts their loads. */
 export class Fleet {
   readonly members: readonly Member[]
   readonly origin: Origin
@@ -41,17 +68,25 @@ export class Fleet {
     this.#namespace = namespace
   }
 
-  static async start(size = 4): Promise<Fleet> {
-    const url = process.env['CATTLEGRID_TEST_REDIS_URL'] ?? ''
+  static async start({ size = 4, url = testRedisUrl(), storeTimeout = '20s' }: FleetOptions = {}): Promise<Fleet> {
     // Test files may share a process and always share the Redis: nothing shorter tells two fleets apart.
     const namespace = `fleet-${randomUUID()}`
     const origin = await startOrigin()
     const redis = await connect(url)
-    const env = { FLEET_REDIS: url, FLEET_NAMESPACE: namespace, FLEET_ORIGIN: origin.url }
-    const members = await Promise.all(
-      Array.from({ length: size }, () => TestProcess.start<Command>(join(__dirname, 'member.ts'), env)),
-    )
-    return new Fleet(members, origin, redis, namespace)
+    const env = {
+      FLEET_REDIS: url,
+      FLEET_NAMESPACE: namespace,
+      FLEET_ORIGIN: origin.url,
+      FLEET_STORE_TIMEOUT: storeTimeout,
+    }
+    const file = join(__dirname, 'member.ts')
+    const starts = Array.from({ length: size }, () => TestProcess.start<Command>(file, env))
+    const members = await Promise.allSettled(starts)
+    const running = members.flatMap((start) => (start.status === 'fulfilled' ? [start.value] : []))
+    const fleet = new Fleet(running, origin, redis, namespace)
+    if (running.length === size) return fleet
+    await fleet.stop()
+    throw new Error(`Only ${running.length} of ${size} processes started`)
   }
 
   member(index: number): Member {
@@ -63,6 +98,34 @@ export class Fleet {
   /** The Redis key of a cache key's entry; `:l` behind it is that of its lease. */
   entryKey(key: string): string {
     return `${this.#namespace}:{${key}}`
+  }
+
+  leaseKey(key: string): string {
+    return `${this.entryKey(key)}:l`
+  }
+
+  /** Lets every process ask for a key at once, with so many callers each. */
+  async everybody(key: string, callers: number = 50, options: AskOptions = {}): Promise<Ended[]> {
+    return (await Promise.all(this.members.map((member) => ask(member, key, callers, options)))).flat()
+  }
+
+  /** How many loads there were under a key's own name. */
+  loads(key: string): number {
+    return this.origin.count(`/${key}`)
+  }
+
+  /** What the caches of all processes have told so far. */
+  async events(): Promise<string[]> {
+    return (await Promise.all(this.members.map((member) => member.tell<string[]>({ do: 'events' })))).flat()
+  }
+
+  /** Waits until the loads of every process are stored again. */
+  async recovered(): Promise<void> {
+    for (const member of this.members)
+      await until(async () => {
+        const [ended] = await ask(member, `recovered-${randomUUID()}`, 1)
+        return ended?.kind === 'value' && ended.outcome?.kind === 'committed'
+      })
   }
 
   /** Every entry key of the fleet that stands in Redis; the sequence of the tags is none. */

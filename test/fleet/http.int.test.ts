@@ -1,5 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { ask, type WireAnswer } from '../wire.ts'
 import { Fleet, until } from './fleet.ts'
+
+/** Over all processes: each client has a connection of its own. */
+const CONNECTIONS = 500
 
 describe.each(['express', 'fastify'] as const)('four %s processes over one Redis', (framework) => {
   let fleet: Fleet
@@ -64,6 +68,46 @@ describe.each(['express', 'fastify'] as const)('four %s processes over one Redis
     letGo()
     await until(async () => (await one('/value/warm')) === '/warm load 2')
     expect(fleet.origin.count('/warm')).toBe(2)
+  })
+
+  /** How many requests have reached the processes. */
+  const arrived = async (): Promise<number> =>
+    (await Promise.all(fleet.members.map((member) => member.tell<number>({ do: 'requests' })))).reduce((a, b) => a + b)
+  /** All connections ask, and the handler that one of them leads to waits until every request is in. */
+  const rush = async (path: string, loads: number): Promise<readonly WireAnswer[]> => {
+    const before = await arrived()
+    const letGo = fleet.origin.hold(path)
+    const headers = { 'x-forwarded-host': 'shop.test' }
+    const answers = Array.from({ length: CONNECTIONS }, (_, client) =>
+      ask(ports[client % ports.length] ?? 0, `/value${path}`, { headers }),
+    )
+    await until(async () => (await arrived()) === before + CONNECTIONS)
+    await until(() => fleet.origin.count(path) === loads)
+    letGo()
+    return await Promise.all(answers)
+  }
+  const expectAll = (answers: readonly WireAnswer[], body: string): void =>
+    expect(new Set(answers.map(({ status, whole, body: bytes }) => `${status} ${whole} ${bytes.toString()}`))).toEqual(
+      new Set([`200 true ${body}`]),
+    )
+
+  it(`run the handler once for ${CONNECTIONS} connections at once on an expired route, and answer all of them`, async () => {
+    const before = await fleet.entryKeys()
+    expectAll(await rush('/rush', 1), '/rush load 1')
+    const entry = await newEntry(before)
+    await fleet.redis.pExpire(entry, 1)
+    await until(async () => (await fleet.redis.exists(entry)) === 0)
+    expectAll(await rush('/rush', 2), '/rush load 2')
+    expect(fleet.origin.count('/rush')).toBe(2)
+  })
+
+  it(`run the handler once behind the stale answer that ${CONNECTIONS} connections at once are given`, async () => {
+    const before = await fleet.entryKeys()
+    await one('/value/stale-rush')
+    await fleet.redis.pExpire(await newEntry(before), 10 * 60_000)
+    expectAll(await rush('/stale-rush', 2), '/stale-rush load 1')
+    await until(async () => (await one('/value/stale-rush')) === '/stale-rush load 2')
+    expect(fleet.origin.count('/stale-rush')).toBe(2)
   })
 
   it('hang nobody on a handler that fails, and give nobody an empty answer', async () => {

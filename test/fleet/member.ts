@@ -1,5 +1,5 @@
 // One process of a fleet, as an application is one: its own connection to Redis, its own cache, its own HTTP server.
-import { createCache, type CallOptions, type Lookup } from '@cattlegrid/core'
+import { createCache, type CallOptions, type Duration, type Lookup } from '@cattlegrid/core'
 import { redisStore } from '@cattlegrid/redis'
 import { createClient } from 'redis'
 
@@ -7,13 +7,21 @@ import { createClient } from 'redis'
 export type Command =
   | {
       readonly do: 'ask'
-      readonly key: string
+      readonly keys: readonly string[]
+      /** For each key. */
       readonly callers: number
-      readonly path: string
+      /** Where the origin is asked. Default: the key, behind a slash. */
+      readonly path?: string
       readonly options: CallOptions<string>
     }
   | { readonly do: 'get' | 'delete' | 'expire'; readonly key: string }
+  | { readonly do: 'set'; readonly key: string; readonly value: string }
+  | { readonly do: 'invalidateTags'; readonly tags: readonly string[] }
+  /** `events`: what the cache has told since its process began, as `away acquire k` or `commit k`. */
+  | { readonly do: 'clear' | 'events' }
   | { readonly do: 'listen'; readonly framework: 'express' | 'fastify' }
+  /** How many requests have reached its HTTP server. */
+  | { readonly do: 'requests' }
 
 /** How one call of `ask` ended. */
 export type Ended =
@@ -24,12 +32,16 @@ const origin = process.env['FLEET_ORIGIN'] ?? ''
 const client = createClient({ url: process.env['FLEET_REDIS'] ?? '' })
 client.on('error', () => {})
 await client.connect()
-// A Redis that gets no turn on a busy machine is slow, not away.
 const cache = createCache({
-  storeTimeout: '20s',
+  storeTimeout: (process.env['FLEET_STORE_TIMEOUT'] ?? '') as Duration,
   store: redisStore({ client, namespace: process.env['FLEET_NAMESPACE'] ?? 'fleet' }),
   ttl: '1h',
 })
+
+const events: string[] = []
+for (const name of ['commit', 'refused', 'renew', 'unreadable'] as const)
+  cache.on(name, ({ key }) => void events.push(`${name} ${key}`))
+cache.on('away', ({ key, step }) => void events.push(`away ${step} ${key}`))
 
 async function load(path: string): Promise<string> {
   const response = await fetch(origin + path)
@@ -38,7 +50,7 @@ async function load(path: string): Promise<string> {
   return body
 }
 
-async function ask({ key, path, options }: Command & { do: 'ask' }): Promise<Ended> {
+async function ask(key: string, { path = `/${key}`, options }: Command & { do: 'ask' }): Promise<Ended> {
   try {
     const { value, status, role, outcome } = await cache.lookup(key, () => load(path), options)
     return { kind: 'value', value, status, role, outcome }
@@ -48,24 +60,36 @@ async function ask({ key, path, options }: Command & { do: 'ask' }): Promise<End
   }
 }
 
-function execute(command: Command): Promise<unknown> {
+async function execute(command: Command): Promise<unknown> {
   switch (command.do) {
     case 'ask':
-      return Promise.all(Array.from({ length: command.callers }, () => ask(command)))
+      return await Promise.all(
+        command.keys.flatMap((key) => Array.from({ length: command.callers }, () => ask(key, command))),
+      )
     case 'listen':
       // Loaded only where it is wanted: most members serve nobody over HTTP.
-      return import('./servers.ts').then((servers) => servers[command.framework](cache, load))
+      return await import('./servers.ts').then((servers) => servers[command.framework](cache, load))
+    case 'requests':
+      return await import('./servers.ts').then((servers) => servers.requestsSeen())
     case 'get':
     case 'delete':
     case 'expire':
-      return cache[command.do](command.key)
+      return await cache[command.do](command.key)
+    case 'set':
+      return await cache.set(command.key, command.value)
+    case 'invalidateTags':
+      return await cache.invalidateTags(command.tags)
+    case 'clear':
+      return await cache.clear()
+    case 'events':
+      return events
   }
 }
 
 process.on('message', ({ id, command }: { id: number; command: Command }) => {
   execute(command).then(
     (result) => process.send?.({ id, result }),
-    (error: unknown) => process.send?.({ id, error: String(error) }),
+    (error: unknown) => process.send?.({ id, error: String((error as { code?: string }).code ?? error) }),
   )
 })
 process.on('disconnect', () => process.exit())

@@ -1,3 +1,4 @@
+import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Cache } from '@cattlegrid/core'
 import { expressCache } from '@cattlegrid/express'
@@ -11,6 +12,15 @@ type Load = (path: string) => Promise<string>
 const NEVER = 0
 
 const ROUTE = { ttl: '1h', staleWhileRevalidate: '10m' } as const
+
+let requests = 0
+
+/** How many requests have reached the server of this process. */
+export function requestsSeen(): number {
+  return requests
+}
+
+const countRequests = (server: Server): unknown => server.on('request', () => (requests += 1))
 
 /** `/value/:name` asks the origin for what it answers; `/cookie/:name` sets a cookie for whoever asks. Returns the port. */
 export async function express(cache: Cache, load: Load): Promise<number> {
@@ -27,6 +37,7 @@ export async function express(cache: Cache, load: Load): Promise<number> {
   return new Promise((resolve) => {
     const server = app.listen(0, '127.0.0.1', () => resolve((server.address() as AddressInfo).port))
     server.keepAliveTimeout = NEVER
+    countRequests(server)
   })
 }
 
@@ -42,6 +53,7 @@ export async function fastify(cache: Cache, load: Load): Promise<number> {
     await load(`/${req.params.name}`)
     return reply.header('set-cookie', `user=${user}`).send(`for ${user}`)
   })
+  countRequests(app.server)
   await app.listen({ port: 0, host: '127.0.0.1' })
   return (app.server.address() as AddressInfo).port
 }

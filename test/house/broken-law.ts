@@ -33,6 +33,10 @@ const clean: Files = {
   'packages/core/src/errors.ts': "export type ErrorCode = 'CATTLEGRID_CLOSED'\n",
   'docs/errors.md': '## `CATTLEGRID_CLOSED`\n',
   'docs/options.md': optionsPage('| `ttl`  | number | none    | How long a value is fresh. |'),
+  'docs/protocol.md': protocolPage('a lease has one winner'),
+  'scripts/guards/rules.mjs': "export const rules = { winner: 'There is one winner' }\n",
+  'scripts/guards/tables/index.mjs': guardTable({}),
+  'packages/core/test/a.test.ts': "describe('a lease', () => {\n  it('has one winner', () => {})\n})\n",
   'packages/core/test/options-table.ts': 'export const optionsTable = { CacheOptions: { ttl: [-1] } }\n',
   'packages/http/package.json': manifest('http', 'core'),
   'packages/http/src/index.ts': "export type { Entry } from '@cattlegrid/core'\n",
@@ -52,6 +56,34 @@ export function optionsPage(row: string): string {
   const head =
     '| Option | Takes  | Default | Meaning                    |\n| ------ | ------ | ------- | -------------------------- |'
   return `# Options\n\n<!-- generated: options CacheOptions -->\n\n${head}\n${row}\n\n<!-- /generated -->\n`
+}
+
+/** The page of the protocol, with its one rule and the test that holds it. */
+function protocolPage(test: string): string {
+  const rows = [
+    ['Rule', 'Guard', 'Tests that turn red without it'],
+    ['There is one winner', 'one may win (`entry.ts`)', `[a.test.ts](../packages/core/test/a.test.ts): “${test}”`],
+  ]
+  const widths = rows[1]?.map((cell) => cell.length) ?? []
+  const line = (cells: readonly string[]): string =>
+    `| ${cells.map((cell, place) => cell.padEnd(widths[place] ?? 0)).join(' | ')} |\n`
+  const [head = '', ...body] = rows.map(line)
+  const table = [head, line(widths.map((width) => '-'.repeat(width))), ...body].join('')
+  return `<!-- generated: guards rules -->\n\n${table}\n<!-- /generated -->\n`
+}
+
+/** A table with one guard, as its rows are written. */
+export function guardTable(changes: Readonly<Record<string, unknown>>): string {
+  const guard = {
+    guarantee: 'G1',
+    rule: 'winner',
+    guard: 'one may win',
+    file: 'packages/core/src/entry.ts',
+    tests: ['packages/core/test/a.test.ts'],
+    titles: 'has one winner',
+    ...changes,
+  }
+  return `export const tables = { all: [${JSON.stringify(guard)}] }\n`
 }
 
 export function lua(changes: { sentence?: string; slots?: string; returns?: string; body?: string } = {}): string {

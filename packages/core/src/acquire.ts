@@ -17,11 +17,17 @@ const CHANGE_PAUSE = 50
 /** The turn of a load that needs none: its batch has one for all of its keys. */
 const NO_TURN: EndTurn = () => undefined
 
+/** What a look at the store has brought, and what it took, ms. */
+export interface Look {
+  readonly read: Read
+  readonly took: number
+}
+
 /** The road of one flight: ask for the lease; then lead, follow, or stand aside. Always lands the flight, and never rejects. */
-export async function fly(flight: Flight, call: Call, read: Read, deck: Deck): Promise<void> {
+export async function fly(flight: Flight, call: Call, look: Look, deck: Deck): Promise<void> {
   const asking = new Asking(flight, call, deck)
   try {
-    await asking.run(read)
+    await asking.run(look)
   } catch (error) {
     // A store or policy that throws breaks its contract; its callers must not hang on it.
     flight.land({ kind: 'failed', error, failure: true }, { kind: 'failed', error, cooldown: 0 })
@@ -72,15 +78,17 @@ class Asking {
     if (this.#waiter !== undefined) this.#deck.waiters.disarm(this.#call.key, this.#waiter)
   }
 
-  async run(first: Read): Promise<void> {
-    let read = first
+  async run(first: Look): Promise<void> {
+    let { read, took } = first
     for (;;) {
       if (!(await this.#takeTurn())) return
       if (read.kind === 'away') return this.#withoutStore('read', read)
       const entry = read.kind === 'found' ? read.entry : undefined
-      const answer = await this.#acquire(read)
+      const answer = await this.#acquire(read, took)
       if (await this.#act(answer, entry)) return
+      const asked = this.#engine.runtime.now()
       read = await this.#engine.store.read(this.#call.key, this.#call.settings.codec)
+      took = this.#engine.runtime.now() - asked
       if (read.kind === 'found' && this.#servable(read.entry)) {
         this.#flight.land({ kind: 'found', entry: read.entry }, { kind: 'abandoned', why: 'changed' })
         return
@@ -101,7 +109,8 @@ class Asking {
   async #takeTurn(): Promise<boolean> {
     const { admission, runtime } = this.#engine
     if (this.#closed) return !this.#abandoned('closed')
-    this.#endTurn ??= this.#call.turnless === true ? NO_TURN : admission.turn(this.#flight.background ? [] : undefined)
+    this.#endTurn ??=
+      this.#call.party !== undefined ? NO_TURN : admission.turn(this.#flight.background ? [] : undefined)
     if (this.#endTurn !== undefined) return true
     if (this.#flight.background) return !this.#abandoned('busy')
     this.#call.onWait?.()
@@ -123,15 +132,18 @@ class Asking {
     this.#leaveQueue?.()
   }
 
-  #acquire(read: Exclude<Read, Away>): Promise<Acquire> {
+  #acquire(read: Exclude<Read, Away>, spent: number): Promise<Acquire> {
     const { key, settings } = this.#call
     const seen = read.kind === 'found' ? read.entry.version : read.version
     return this.#engine.store.acquire(key, {
       duration: settings.leaseDuration,
       seen,
+      away: read.away,
       wake: !this.#flight.background,
       // A loader may name its tags as late as it likes, so the sequence is always noted.
       tags: true,
+      // Nobody waits for what goes on behind.
+      spent: this.#flight.background ? 0 : spent,
     })
   }
 

@@ -1,21 +1,17 @@
-import { AsyncLocalStorage } from 'node:async_hooks'
-import { ReentrantLoadError } from './errors.ts'
+import { checkReentry, inside, type Loading, noteWait } from './nesting.ts'
 import type { AdmissionLimits } from './settings.ts'
 
 /** Gives a turn back; without effect when called again. */
 export type EndTurn = () => void
 
-/** The keys that are being loaded around the present code, from the outermost on. */
-export interface Chain {
-  readonly keys: readonly string[]
-  /** The load is over: what it left running, a timer or a connection, is inside of nothing any more. */
-  over: boolean
+/** Calls that count as one waiter, however many of them wait. */
+export interface Party {
+  waiting: number
 }
 
 /** Decides who may wait and who may load in this process, and refuses a load that would wait for itself. */
 export class Admission {
   readonly #limits: AdmissionLimits
-  readonly #chain = new AsyncLocalStorage<Chain>()
   /** Who waits for a turn, in the order of coming. */
   readonly #queue = new Set<(turn: EndTurn) => void>()
   #loads = 0
@@ -25,37 +21,41 @@ export class Admission {
     this.#limits = limits
   }
 
-  /** The loads that the present code runs inside of, from the outermost on. */
-  get inside(): readonly string[] {
-    const chain = this.#chain.getStore()
-    return chain === undefined || chain.over ? [] : chain.keys
+  /** A key of this cache, as a load. */
+  loading(key: string): Loading {
+    return { owner: this, key }
   }
 
-  /** @throws ReentrantLoadError when the caller is, directly or not, the loader of `key`. */
+  /** Whether one of the loads is this cache's. */
+  isInside(around: readonly Loading[] = inside()): boolean {
+    return around.some(({ owner }) => owner === this)
+  }
+
+  /** @throws ReentrantLoadError when waiting for `key` would never end. */
   check(key: string): void {
-    const keys = this.inside
-    if (keys.includes(key)) throw new ReentrantLoadError([...keys, key])
+    checkReentry(this.loading(key))
   }
 
-  /** Runs a loader inside `chain`, whose maker ends it with the load. */
-  enter<T>(chain: Chain, loader: () => T): T {
-    return this.#chain.run(chain, loader)
+  /**
+   * Counts one more call that waits for `key`, unless this process, or the key with its `waiting` calls, has enough of them. Returns how to
+   * stop counting it.
+   */
+  startWaiting(key: string, waiting: number, party: Party = { waiting: 0 }): (() => void) | undefined {
+    const one = party.waiting === 0 ? 1 : 0
+    if (this.#waiters + one > this.#limits.maxWaiters || waiting >= this.#limits.maxWaitersPerKey) return undefined
+    this.#waiters += one
+    party.waiting += 1
+    const forget = noteWait(this.loading(key))
+    return () => {
+      party.waiting -= 1
+      if (party.waiting === 0) this.#waiters -= 1
+      forget()
+    }
   }
 
-  /** Counts one more waiting call, unless this process, or the key with its `waiting` calls, has enough of them. */
-  startWaiting(waiting: number): boolean {
-    if (this.#waiters >= this.#limits.maxWaiters || waiting >= this.#limits.maxWaitersPerKey) return false
-    this.#waiters += 1
-    return true
-  }
-
-  stopWaiting(): void {
-    this.#waiters -= 1
-  }
-
-  /** A turn to load, where one is free. A load inside a load always gets one: its outer load could not end without it. */
-  turn(inside: readonly string[] = this.inside): EndTurn | undefined {
-    return inside.length > 0 || this.#loads < this.#limits.maxLoads ? this.#begin() : undefined
+  /** A turn to load, where one is free. A load inside a load of this cache always gets one: its outer load could not end without it. */
+  turn(around: readonly Loading[] = inside()): EndTurn | undefined {
+    return this.isInside(around) || this.#loads < this.#limits.maxLoads ? this.#begin() : undefined
   }
 
   /** Calls `onTurn` with the next free turn, after all who came before. Returns how to leave the queue. */

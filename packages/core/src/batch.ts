@@ -1,5 +1,7 @@
-import type { Admission, EndTurn } from './admission.ts'
+import type { Admission, EndTurn, Party } from './admission.ts'
+import { enter, inside, leave, type Loading } from './nesting.ts'
 import type { KeepOptions, Load, Loader, UncacheableOptions } from './load.ts'
+import { storedKey } from './key.ts'
 import type { CancelTimer, Runtime } from './runtime.ts'
 
 /** What the loader of many keys is told, and how it decides about each result. */
@@ -30,7 +32,9 @@ export class Batch {
   readonly #admission: Admission
   readonly #undecided: Set<string>
   /** What the call itself runs inside of: its loader is called from inside the load of one of its keys. */
-  readonly #inside: readonly string[]
+  readonly #inside: readonly Loading[]
+  /** The keys of a batch that wait are one waiter. */
+  readonly party: Party = { waiting: 0 }
   #turn: EndTurn | undefined
   #group: Group = new Group()
 
@@ -39,7 +43,7 @@ export class Batch {
     this.#undecided = new Set(keys)
     this.#loader = loader
     this.#admission = admission
-    this.#inside = admission.inside
+    this.#inside = inside()
     this.#turn = turn
   }
 
@@ -68,13 +72,14 @@ export class Batch {
     const keys = [...group.loads.keys()]
     // A key that was re-elected after the batch had its turn needs another one.
     this.#turn ??= this.#admission.turn(this.#inside) ?? (await nextTurn(this.#admission))
-    const chain = { keys: [...this.#inside, ...keys], over: false }
+    const loads = keys.map((key) => this.#admission.loading(storedKey(key)))
+    const chain = { loads: [...this.#inside, ...loads], over: false }
     try {
-      group.resolve(checkMap(await this.#admission.enter(chain, () => this.#loader(keys, group))))
+      group.resolve(checkMap(await enter(chain, () => this.#loader(keys, group))))
     } catch (error) {
       group.reject(error)
     } finally {
-      chain.over = true
+      leave(chain)
       this.#endTurn()
     }
   }
@@ -97,9 +102,9 @@ export async function batchTurn(admission: Admission, runtime: Runtime, budget: 
   if (free !== undefined) return free
   let cancel: CancelTimer | undefined
   const turn = await new Promise<EndTurn | undefined>((resolve) => {
-    const leave = admission.queue(resolve)
+    const leaveQueue = admission.queue(resolve)
     cancel = runtime.schedule(() => {
-      leave()
+      leaveQueue()
       resolve(undefined)
     }, budget)
   })

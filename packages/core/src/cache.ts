@@ -11,12 +11,24 @@ import type {
   SetOptions,
   WrapOptions,
 } from './options.ts'
+import type { Runtime } from './runtime.ts'
 import type { Inspection } from './store/store.ts'
 
 /** A cache that calls a loader once per expiry, however many callers and processes ask. */
 export interface Cache {
   /** The store's word on whether other processes see what this cache keeps. */
   readonly shared: boolean
+  /** Whether `pause` was called, on this cache or on a view of it, and `resume` not yet. */
+  readonly paused: boolean
+  /** Where the cache takes time, timers and randomness from: `options.runtime`, or the process's own. */
+  readonly runtime: Runtime
+  /**
+   * A view of the same cache whose calls start from these options instead of the cache's: checked once, and not with every call. Everything
+   * else is shared: entries, loads, limits, events, `pause`, `close`.
+   *
+   * @throws InvalidOptionError
+   */
+  with(options: CallOptions): Cache
   /**
    * The value of `key`; the one that leads calls `loader` for it.
    *
@@ -26,6 +38,13 @@ export interface Cache {
   getOrSet<V, S = V>(key: string, loader: Loader<V, S>, options?: CallOptions<V>): Promise<V>
   /** As `getOrSet`, and tells where the value came from and how the load ended: the leader's answer waits for its commit. */
   lookup<V, S = V>(key: string, loader: Loader<V, S>, options?: CallOptions<V>): Promise<Lookup<V>>
+  /**
+   * A fresh value that is at hand in this process, in a memory store or the near cache: asks nobody and awaits nothing. undefined also where an
+   * early refresh is due: `getOrSet` and `lookup` begin it.
+   *
+   * @throws InvalidOptionError; InvalidKeyError; ClosedError.
+   */
+  peek<V = unknown>(key: string, options?: ReadOptions<V>): ReadResult<V> | undefined
   /** A fresh value, or with `stale` a stale one, or undefined; never loads. */
   get<V = unknown>(key: string, options?: GetOptions<V>): Promise<V | undefined>
   /** What is there, with its state; tells a stored undefined from a miss. */
@@ -78,6 +97,13 @@ export interface Cache {
   ): (...args: Parameters<F>) => Promise<Awaited<ReturnType<F>>>
   /** Calls `listener` for every such event until the returned function is called. */
   on<E extends EventName>(event: E, listener: Listener<E>): () => void
+  /**
+   * A switch for an emergency: until `resume`, nothing that is stored is served and nothing is stored. Each caller's own loader runs, inside
+   * `maxLoads`; writes and invalidations still reach the store. In this process only.
+   */
+  pause(): void
+  /** Ends a `pause`. */
+  resume(): void
   /** Refuses new calls, lets running loads end, then aborts them and hands their leases back. */
   close(options?: CloseOptions): Promise<void>
 }

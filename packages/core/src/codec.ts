@@ -48,6 +48,9 @@ export const raw: Codec<Uint8Array> = {
   decode: (bytes) => bytes,
 }
 
+/** The id of the codec for HTTP responses, which `@cattlegrid/http` brings. */
+const RESPONSES = 4
+
 /** What an option named `codec` takes. */
 export const codecRule: OptionRule<Codec> = {
   accepted: 'json, structured, raw, or an object { id: 16–255, encode(value), decode(bytes) }',
@@ -55,7 +58,7 @@ export const codecRule: OptionRule<Codec> = {
     const codec = objectRule<Codec>('', 'encode', 'decode').parse(value, path)
     if (codec === INVALID || !Number.isInteger(codec.id)) return INVALID
     // Known by their ids: another copy of this package has objects of its own.
-    const ours = codec.id >= json.id && codec.id <= raw.id
+    const ours = codec.id >= json.id && codec.id <= RESPONSES
     return ours || (codec.id >= 16 && codec.id <= 255) ? codec : INVALID
   },
 }

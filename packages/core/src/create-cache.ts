@@ -1,14 +1,19 @@
 import { Admission } from './admission.ts'
 import type { Cache } from './cache.ts'
+import { Deck } from './deck.ts'
 import { EngineCache } from './engine-cache.ts'
 import { Events } from './events.ts'
+import { Lifecycle } from './lifecycle.ts'
 import type { CacheOptions } from './options.ts'
 import { doublingCooldown } from './policy/cooldown.ts'
 import { earlyRefresh } from './policy/early-refresh.ts'
 import { windowFreshness } from './policy/freshness.ts'
 import { cacheSetup } from './parse-options.ts'
-import { guardedStore } from './store/guarded-store.ts'
+import type { RemoteLimits } from './remote-limits.ts'
+import type { Runtime } from './runtime.ts'
 import { memoryStore } from './store/memory-store.ts'
+import { remoteStore } from './store/remote-store.ts'
+import type { Store } from './store/store.ts'
 
 /**
  * Makes a cache. Without a `store` it keeps its entries in this process.
@@ -16,16 +21,24 @@ import { memoryStore } from './store/memory-store.ts'
  * @throws InvalidOptionError for an option that is unknown or has a value it cannot have.
  */
 export function createCache(options?: CacheOptions): Cache {
-  const { settings, limits, store, storeTimeout, runtime } = cacheSetup(options)
+  const { settings, limits, store, remote, runtime } = cacheSetup(options)
+  const events = new Events()
   const engine = {
-    // The memory store stands bare: it answers at once.
-    store: store?.shared === true ? guardedStore(store, runtime, storeTimeout) : (store ?? memoryStore({ runtime })),
+    store: store?.shared === true ? attend(store, events, remote, runtime) : (store ?? memoryStore({ runtime })),
     runtime,
-    events: new Events(),
+    events,
     freshness: windowFreshness,
     cooldown: doublingCooldown,
     earlyRefresh: earlyRefresh(() => runtime.random()),
     admission: new Admission(limits),
   }
-  return new EngineCache(engine, settings)
+  const deck = new Deck(engine)
+  return new EngineCache(deck, new Lifecycle(deck), settings)
+}
+
+/** The memory store stands bare: it answers at once. One that is shared may not. */
+function attend(store: Store, events: Events, remote: RemoteLimits, runtime: Runtime): Store {
+  return remoteStore(store, runtime, remote, (key, step, error) => {
+    if (events.heard('away')) events.emit('away', { key, step, error })
+  })
 }

@@ -10,6 +10,8 @@ export class Deck {
   readonly flights: Flights
   readonly waiters: Waiters
   readonly suppression: Suppression
+  /** Whether every call goes its own way, as if nothing were stored. */
+  paused = false
   #closed = false
 
   constructor(engine: Engine) {
@@ -46,6 +48,9 @@ export class Deck {
       case 'hearing':
         this.engine.events.emit('notices', { state: notice.kind })
         return this.#wakeAll()
+      case 'away':
+      case 'back':
+        return this.engine.events.emit('breaker', { state: notice.kind === 'away' ? 'open' : 'closed' })
       case 'warning':
         return this.#warn(notice.message)
     }
@@ -66,17 +71,23 @@ export class Deck {
   /** Waits for the running loads, at most `drain` ms, then cuts them off. Returns how many had to be. */
   async close(drain: number, reason: unknown): Promise<number> {
     const { runtime } = this.engine
-    const landed = Promise.all([...this.flights.running].map((flight) => flight.outcome))
+    const over = this.#over()
     const inTime = new Promise<void>((resolve) => {
       const cancel = runtime.schedule(resolve, drain)
-      void landed.then(cancel).then(resolve)
+      void over.then(cancel).then(resolve)
     })
     await inTime
     this.#closed = true
     const late = [...this.flights.running]
     for (const flight of late) flight.cut?.(reason)
-    await Promise.all(late.map((flight) => flight.outcome))
+    // A lease is given back once the store has answered: what is sent with the process's last breath may never leave it.
+    await Promise.all(late.map((flight) => flight.over))
     return late.length
+  }
+
+  /** A load that runs may have begun another one meanwhile. */
+  async #over(): Promise<void> {
+    while (this.flights.running.size > 0) await Promise.all([...this.flights.running].map((flight) => flight.over))
   }
 
   /** What a person should know is said on the process where no program listens for it. */

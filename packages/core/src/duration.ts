@@ -16,10 +16,24 @@ export const DURATION_FORM = "milliseconds as a number, or a text such as '250ms
 /** What `byteSize` takes, for error messages. */
 export const BYTE_SIZE_FORM = "bytes as a number, or a text such as '512b', '64kb', '16mb', '1gb'"
 
+/** Texts that stand in a program are few, and read with every call. */
+const known = new Map<string, number>()
+const MOST_KNOWN = 1000
+
 /** The milliseconds of a duration, or NaN when `value` is none. */
 export function parseDuration(value: unknown): number {
   if (typeof value === 'number') return value >= 0 ? value : Number.NaN
-  if (typeof value !== 'string' || !DURATION.test(value)) return Number.NaN
+  if (typeof value !== 'string') return Number.NaN
+  let milliseconds = known.get(value)
+  if (milliseconds === undefined) {
+    milliseconds = readDuration(value)
+    if (known.size < MOST_KNOWN) known.set(value, milliseconds)
+  }
+  return milliseconds
+}
+
+function readDuration(value: string): number {
+  if (!DURATION.test(value)) return Number.NaN
   // The library has no word for zero.
   return Number.parseFloat(value) === 0 ? 0 : (parse(value) ?? Number.NaN)
 }

@@ -1,10 +1,11 @@
-import type { EndTurn } from './admission.ts'
-import { ABSENT, Batch, batchTurn, type ManyLoader } from './batch.ts'
+import type { ManyLoader } from './batch.ts'
 import type { Codec } from './codec.ts'
 import type { Call, Engine } from './engine.ts'
-import { ClosedError, InvalidKeyError, InvalidOptionError, StoreAwayError, WaitTimeoutError } from './errors.ts'
-import type { CacheEvents, EventName, Listener } from './events.ts'
+import { InvalidOptionError, StoreAwayError } from './errors.ts'
+import type { CacheEvents, EventName, Listener, Subject } from './events.ts'
+import type { Entry } from './entry.ts'
 import { newEntry } from './lead.ts'
+import { storedKey, uniqueKeys } from './key.ts'
 import type { Loader } from './load.ts'
 import { INVALID } from './option-check.ts'
 import type {
@@ -16,59 +17,95 @@ import type {
   SetOptions,
   WrapOptions,
 } from './options.ts'
-import type { Lookup } from './lookup.ts'
+import type { Answer, Lookup } from './lookup.ts'
 import { Refresher } from './refresh.ts'
 import { callSettings, setSettings, wrapSettings } from './parse-options.ts'
 import { requireTtl, type Settings } from './settings.ts'
+import type { Runtime } from './runtime.ts'
 import type { Away } from './store/store.ts'
 import { tagsRule } from './tags.ts'
-import { drainTime, getSettings, holdOffTime, readCodec } from './verb-options.ts'
+import { drainTime, getSettings, holdOffTime, readCodec, refuseThenable } from './verb-options.ts'
 import type { Cache, Inspected, ReadResult } from './cache.ts'
-import { Deck } from './deck.ts'
+import type { Deck } from './deck.ts'
+import type { Lifecycle } from './lifecycle.ts'
+import { loadMany } from './many.ts'
 
-/** Longer keys are refused: they cost memory in every process and a copy in every command. */
-const LONGEST_KEY = 8192
-
-/** Checks what callers hand in, and sends each call on its road. */
+/**
+ * Checks what callers hand in, and sends each call on its road. What is wrong with the arguments rejects the promise that a call returns. Several
+ * may stand on one deck: views of one cache, each with settings of its own.
+ */
 export class EngineCache implements Cache {
   readonly #engine: Engine
   readonly #settings: Settings
   readonly #deck: Deck
+  readonly #lifecycle: Lifecycle
   readonly #refresher: Refresher
-  readonly #unwatch: () => void
-  #closing: Promise<void> | undefined
+  readonly #hits: Subject
 
-  constructor(engine: Engine, settings: Settings) {
-    this.#engine = engine
+  constructor(deck: Deck, lifecycle: Lifecycle, settings: Settings) {
+    this.#engine = deck.engine
     this.#settings = settings
-    this.#deck = new Deck(engine)
-    this.#refresher = new Refresher(this.#deck)
-    this.#unwatch = engine.store.watch((notice) => this.#deck.notice(notice))
+    this.#deck = deck
+    this.#lifecycle = lifecycle
+    this.#refresher = new Refresher(deck)
+    this.#hits = deck.engine.events.subject('hit')
   }
 
   get shared(): boolean {
     return this.#engine.store.shared
   }
 
+  get paused(): boolean {
+    return this.#deck.paused
+  }
+
+  get runtime(): Runtime {
+    return this.#engine.runtime
+  }
+
+  with(options: CallOptions): Cache {
+    return new EngineCache(this.#deck, this.#lifecycle, callSettings(this.#settings, options, 'with'))
+  }
+
   getOrSet<V, S = V>(key: string, loader: Loader<V, S>, options?: CallOptions<V>): Promise<V> {
-    return rejectThrown(() => this.#value(key, loader, callSettings(this.#settings, options, 'getOrSet'))) as Promise<V>
+    try {
+      return this.#value(key, loader, callSettings(this.#settings, options, 'getOrSet')) as Promise<V>
+    } catch (error) {
+      return Promise.reject(error)
+    }
   }
 
   async lookup<V, S = V>(key: string, loader: Loader<V, S>, options?: CallOptions<V>): Promise<Lookup<V>> {
     const call = this.#call(key, loader, callSettings(this.#settings, options, 'lookup'))
-    const entry = this.#refresher.peek(key, call.settings)
-    const { lookup, own } = entry === undefined ? await this.#refresher.walk(call) : this.#refresher.serve(key, entry)
+    const entry = this.#refresher.peek(call.key, call.settings)
+    const { lookup, own } =
+      entry === undefined ? await this.#refresher.walk(call) : this.#refresher.serve(call.key, entry)
     return (own === undefined ? lookup : { ...lookup, outcome: await own.outcome }) as Lookup<V>
   }
 
-  async get<V = unknown>(key: string, options?: GetOptions<V>): Promise<V | undefined> {
-    const { codec, stale } = getSettings(this.#settings, 'get', options)
-    const found = await this.#read(key, codec)
-    return found !== undefined && (stale || found.state === 'fresh') ? (found.value as V) : undefined
+  peek<V = unknown>(key: string, options?: ReadOptions<V>): ReadResult<V> | undefined {
+    const stored = this.#stored(key)
+    const entry = this.#refresher.peek(stored, this.#settings, readCodec(this.#settings, 'peek', options))
+    if (entry === undefined) return undefined
+    if (this.#hits.heard) this.#refresher.serve(stored, entry)
+    return resultOf(entry, 'fresh', this.#engine.runtime.coarseNow()) as ReadResult<V>
+  }
+
+  get<V = unknown>(key: string, options?: GetOptions<V>): Promise<V | undefined> {
+    try {
+      const { codec, stale } = getSettings(this.#settings, 'get', options)
+      const entry = this.#refresher.peek(this.#stored(key), this.#settings, codec)
+      if (entry !== undefined) return Promise.resolve(entry.value as V)
+      return this.#read(key, codec).then((found) =>
+        stale || found?.state === 'fresh' ? (found?.value as V) : undefined,
+      )
+    } catch (error) {
+      return Promise.reject(error)
+    }
   }
 
   async read<V = unknown>(key: string, options?: ReadOptions<V>): Promise<ReadResult<V> | undefined> {
-    return (await this.#read(key, readCodec(this.#settings, options))) as ReadResult<V> | undefined
+    return (await this.#read(key, readCodec(this.#settings, 'read', options))) as ReadResult<V> | undefined
   }
 
   async getMany<V = unknown>(keys: readonly string[], options?: GetOptions<V>): Promise<Map<string, V>> {
@@ -88,15 +125,8 @@ export class EngineCache implements Cache {
   ): Promise<Map<string, V>> {
     const settings = callSettings(this.#settings, options, 'getOrSetMany')
     if (typeof loader !== 'function') throw new InvalidOptionError('loader', loader, 'a function (keys, load) => Map')
-    const unique = uniqueKeys(keys)
-    const batch = new Batch(unique, loader, this.#engine.admission, await this.#batchTurn(unique, settings))
-    const answers = await Promise.allSettled(unique.map((key) => this.#member(key, batch, settings)))
-    const values = new Map<string, V>()
-    for (const [index, answer] of answers.entries()) {
-      if (answer.status === 'rejected') throw answer.reason
-      if (answer.value !== ABSENT) values.set(unique[index] ?? '', answer.value as V)
-    }
-    return values
+    const calls = uniqueKeys(keys).map((key) => this.#call(key, NO_LOADER, settings))
+    return await loadMany(calls, loader, this.#engine, this.#refresher)
   }
 
   async refresh<V, S = V>(key: string, loader: Loader<V, S>, options?: CallOptions<V>): Promise<V> {
@@ -105,11 +135,12 @@ export class EngineCache implements Cache {
   }
 
   async set<V>(key: string, value: V, options?: SetOptions<V>): Promise<void> {
-    this.#check(key)
+    const stored = this.#stored(key)
     const settings = setSettings(this.#settings, options)
+    refuseThenable(value)
     const { store, runtime } = this.#engine
-    const answer = await store.put(key, newEntry(value, 0, settings, runtime.random()), settings.codec)
-    this.#deck.invalidated(key)
+    const answer = await store.put(stored, newEntry(value, 0, settings, runtime.random()), settings.codec)
+    this.#deck.invalidated(stored)
     if (answer.kind === 'unkeepable') throw answer.cause
     this.#executed(key, 'set', answer)
   }
@@ -123,7 +154,7 @@ export class EngineCache implements Cache {
   }
 
   async invalidateTags(tags: readonly string[]): Promise<void> {
-    this.#checkOpen()
+    this.#lifecycle.check()
     const parsed = tagsRule.parse(tags)
     if (parsed === INVALID) throw new InvalidOptionError('invalidateTags', tags, tagsRule.accepted)
     const answer = await this.#engine.store.invalidateTags(parsed)
@@ -132,7 +163,7 @@ export class EngineCache implements Cache {
   }
 
   async clear(): Promise<number> {
-    this.#checkOpen()
+    this.#lifecycle.check()
     const answer = await this.#engine.store.clear()
     this.#deck.invalidatedAll()
     this.#executed('*', 'clear', answer)
@@ -140,9 +171,9 @@ export class EngineCache implements Cache {
   }
 
   async inspect(key: string): Promise<Inspected | undefined> {
-    this.#check(key)
+    const stored = this.#stored(key)
     const { store, runtime, freshness } = this.#engine
-    const answer = await store.inspect(key)
+    const answer = await store.inspect(stored)
     if (answer.kind === 'away') return undefined
     const { entry, lease = null, cooldown = null } = answer
     const now = runtime.now()
@@ -153,7 +184,7 @@ export class EngineCache implements Cache {
       freshFor: entry === undefined ? undefined : entry.freshUntil - now,
       lease,
       cooldown,
-      waitersHere: this.#deck.waiting(key),
+      waitersHere: this.#deck.waiting(stored),
     }
   }
 
@@ -166,7 +197,11 @@ export class EngineCache implements Cache {
     const value = this.#value.bind(this)
     return function (this: unknown, ...args) {
       const loader = (): unknown => Reflect.apply(fn, this, args)
-      return rejectThrown(() => value(key(...args), loader, settings)) as Promise<Awaited<ReturnType<F>>>
+      try {
+        return value(key(...args), loader, settings) as Promise<Awaited<ReturnType<F>>>
+      } catch (error) {
+        return Promise.reject(error)
+      }
     }
   }
 
@@ -174,81 +209,58 @@ export class EngineCache implements Cache {
     return this.#engine.events.on(event, listener)
   }
 
+  pause(): void {
+    this.#deck.paused = true
+  }
+
+  resume(): void {
+    this.#deck.paused = false
+  }
+
   async close(options?: CloseOptions): Promise<void> {
-    const drain = drainTime(options)
-    this.#closing ??= this.#close(drain)
-    await this.#closing
+    await this.#lifecycle.close(drainTime(options))
   }
 
   #value(key: string, loader: Loader<unknown, never>, settings: Settings): Promise<unknown> {
-    const call = this.#call(key, loader, settings)
-    const entry = this.#refresher.peek(key, settings)
-    if (entry === undefined) return this.#refresher.walk(call).then(({ lookup }) => lookup.value)
-    if (this.#engine.events.heard('hit')) this.#refresher.serve(key, entry)
+    const stored = this.#accept(key, loader, settings)
+    const entry = this.#refresher.peek(stored, settings)
+    if (entry === undefined) return this.#refresher.walk({ key: stored, asked: key, loader, settings }).then(valueOf)
+    if (this.#hits.heard) this.#refresher.serve(stored, entry)
     return Promise.resolve(entry.value)
   }
 
-  /** A turn for the loads of many keys; none where all of them are at hand. */
-  async #batchTurn(keys: readonly string[], settings: Settings): Promise<EndTurn | undefined> {
-    const { admission, runtime } = this.#engine
-    const missing = keys.find((key) => this.#refresher.peek(key, settings) === undefined)
-    if (missing === undefined) return undefined
-    const turn = await batchTurn(admission, runtime, settings.waitTimeout)
-    if (turn === undefined) throw new WaitTimeoutError(missing, settings.waitTimeout)
-    return turn
-  }
-
-  async #member(key: string, batch: Batch, settings: Settings): Promise<unknown> {
-    const decide = (): void => batch.decide(key)
-    try {
-      const call = this.#call(key, batch.loaderOf(key), settings)
-      const { lookup } = await this.#refresher.walk({ ...call, turnless: true, onWait: decide })
-      // Its load may still begin, behind the stale value.
-      if (lookup.refresh === undefined) decide()
-      else void lookup.refresh.then(decide)
-      return lookup.value
-    } catch (error) {
-      decide()
-      throw error
-    }
-  }
-
   #call(key: string, loader: Loader<unknown, never>, settings: Settings): Call {
-    this.#check(key)
+    return { key: this.#accept(key, loader, settings), asked: key, loader, settings }
+  }
+
+  /** The name that the entry is kept by, once all that a call is made of has been looked at. */
+  #accept(key: string, loader: Loader<unknown, never>, settings: Settings): string {
+    const stored = this.#stored(key)
     requireTtl(settings)
     if (typeof loader !== 'function') throw new InvalidOptionError('loader', loader, 'a function (load) => value')
-    return { key, loader, settings }
+    return stored
   }
 
-  /** While it closes, loads that still run may ask for what they need; once it is closed nobody may. */
-  #checkOpen(): void {
-    if (this.#closing === undefined) return
-    if (this.#deck.closed || this.#engine.admission.inside.length === 0) throw new ClosedError()
-  }
-
-  #check(key: unknown): void {
-    this.#checkOpen()
-    if (typeof key !== 'string' || key.length > LONGEST_KEY) {
-      throw new InvalidKeyError(key, `a string of at most ${LONGEST_KEY} characters; hash what is longer`)
-    }
+  /** The name that the entry of the key is kept by. */
+  #stored(key: unknown): string {
+    this.#lifecycle.check()
+    return storedKey(key)
   }
 
   async #read(key: string, codec: Codec): Promise<ReadResult<unknown> | undefined> {
-    this.#check(key)
+    const stored = this.#stored(key)
     const { runtime, freshness } = this.#engine
-    const found = await this.#refresher.read(key, codec)
+    const found = this.#refresher.peek(stored, this.#settings, codec) ?? (await this.#refresher.read(stored, codec))
     if (found === undefined) return undefined
     const now = runtime.now()
     const verdict = freshness.judge(found, now, this.#settings)
-    if (verdict === 'gone') return undefined
-    const { value, bornAt, freshUntil } = found
-    return { value, state: verdict === 'fresh' ? 'fresh' : 'stale', age: now - bornAt, freshFor: freshUntil - now }
+    return verdict === 'gone' ? undefined : resultOf(found, verdict === 'fresh' ? 'fresh' : 'stale', now)
   }
 
   async #invalidate(key: string, how: 'delete' | 'expire', options: InvalidateOptions | undefined): Promise<void> {
-    this.#check(key)
-    const answer = await this.#engine.store.invalidate(key, how, holdOffTime(how, options))
-    this.#deck.invalidated(key)
+    const stored = this.#stored(key)
+    const answer = await this.#engine.store.invalidate(stored, how, holdOffTime(how, options))
+    this.#deck.invalidated(stored)
     this.#executed(key, how, answer)
   }
 
@@ -257,30 +269,19 @@ export class EngineCache implements Cache {
     const { events } = this.#engine
     if ('cause' in answer) {
       if (events.heard('away')) events.emit('away', { key, step: how, error: answer.cause })
-      throw new StoreAwayError(how, key, answer.cause)
+      throw new StoreAwayError(how, key, answer)
     }
     if (events.heard('invalidate')) events.emit('invalidate', { key, how })
   }
-
-  async #close(drain: number): Promise<void> {
-    const abandoned = await this.#deck.close(drain, new ClosedError())
-    this.#unwatch()
-    await this.#engine.store.close()
-    this.#engine.events.emit('close', { abandoned })
-  }
 }
 
-/** A promise is the only way out of a call: what is wrong with its arguments rejects it too. */
-function rejectThrown(ask: () => Promise<unknown>): Promise<unknown> {
-  try {
-    return ask()
-  } catch (error) {
-    return Promise.reject(error)
-  }
+/** In the place of the loader of many keys. */
+const NO_LOADER = (): undefined => undefined
+
+function resultOf({ value, bornAt, freshUntil }: Entry, state: 'fresh' | 'stale', now: number): ReadResult<unknown> {
+  return { value, state, age: now - bornAt, freshFor: freshUntil - now }
 }
 
-function uniqueKeys(keys: readonly string[]): readonly string[] {
-  const list: unknown = keys
-  if (!Array.isArray(list)) throw new InvalidKeyError(list, 'an array of strings')
-  return [...new Set(keys)]
+function valueOf({ lookup }: Answer): unknown {
+  return lookup.value
 }

@@ -1,4 +1,4 @@
-import type { Admission } from './admission.ts'
+import type { Admission, Party } from './admission.ts'
 import type { Version } from './entry.ts'
 import type { Events } from './events.ts'
 import type { Loader } from './load.ts'
@@ -20,13 +20,16 @@ export interface Engine {
 
 /** One call on its road: what it asks for, and how. */
 export interface Call {
+  /** What the entry is kept by. */
   readonly key: string
+  /** What the caller named. */
+  readonly asked: string
   readonly loader: Loader<unknown, never>
   readonly settings: Settings
   /** A version that will not do, however fresh it is. */
   readonly not?: Version | undefined
-  /** The load is part of another one that has a turn. */
-  readonly turnless?: boolean
+  /** The load is part of another one that has a turn; its callers are one waiter. */
+  readonly party?: Party
   /** Told when the call begins to wait for somebody else's load. */
   readonly onWait?: () => void
 }

@@ -7,8 +7,11 @@ export type Version = string
 /** Nothing was there. */
 export const NO_VERSION: Version = ''
 
-/** The version of an entry that was expired by hand: never fresh, whatever a clock says. */
+/** The version of an entry that was expired by hand. */
 export const EXPIRED_BY_HAND: Version = '0'.repeat(16)
+
+/** A stale window travels as 32-bit milliseconds: 49 days. */
+export const LONGEST_WINDOW: number = 2 ** 32 - 1
 
 /** The moments that rule an entry from its commit on; all ms. */
 export interface Windows {
@@ -26,6 +29,8 @@ export interface NewEntry extends Windows {
   /** How long the load took, ms. */
   readonly loadTime: number
   readonly tags: readonly string[]
+  /** A store that encodes does not keep what becomes more bytes than this. Default: no limit but the store's own. */
+  readonly maxBytes?: number | undefined
 }
 
 /** A cached value as this process sees it: every moment is on the process's own monotonic clock, so no host's time of day matters. */
@@ -36,8 +41,17 @@ export interface Entry {
   readonly bornAt: number
   /** When it stops being fresh; the stale windows count from here. */
   readonly freshUntil: number
+  /** Expired by hand: never fresh, whatever a clock says. */
+  readonly expired: boolean
   readonly staleWhileRevalidate: number
   readonly staleIfError: number
   /** How long its load took, ms. */
   readonly loadTime: number
+  readonly tags: readonly string[]
+  /** Where the tag sequence stood before its load began: it is good for a tag whose number is at most this. */
+  readonly tagSeq: number
+  /** Encoded, in bytes; 1 where nothing is measured. */
+  readonly size: number
+  /** Which copy this is: the store's own, the near cache's, or the one kept for an outage. */
+  readonly from: 'store' | 'near' | 'outage'
 }

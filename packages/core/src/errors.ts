@@ -27,7 +27,23 @@ export class CattlegridError extends Error {
   }
 }
 
+/** The class of each code. */
+export interface ErrorsByCode {
+  CATTLEGRID_INVALID_OPTION: InvalidOptionError
+  CATTLEGRID_INVALID_KEY: InvalidKeyError
+  CATTLEGRID_LOAD_FAILED: LoadFailedError
+  CATTLEGRID_LOAD_TIMEOUT: LoadTimeoutError
+  CATTLEGRID_WAIT_TIMEOUT: WaitTimeoutError
+  CATTLEGRID_TOO_MANY_WAITERS: TooManyWaitersError
+  CATTLEGRID_STORE_AWAY: StoreAwayError
+  CATTLEGRID_REENTRANT: ReentrantLoadError
+  CATTLEGRID_LEASE_LOST: LeaseLostError
+  CATTLEGRID_CLOSED: ClosedError
+}
+
 /** Whether `error` was made by this library, in whichever copy of it, and, with `code`, whether it is that one. */
+export function isCattlegridError(error: unknown): error is CattlegridError
+export function isCattlegridError<C extends ErrorCode>(error: unknown, code: C): error is ErrorsByCode[C]
 export function isCattlegridError(error: unknown, code?: ErrorCode): error is CattlegridError {
   if (typeof error !== 'object' || error === null || !(BRAND in error)) return false
   return code === undefined || ('code' in error && error.code === code)
@@ -56,12 +72,14 @@ export class InvalidKeyError extends CattlegridError {
   }
 }
 
-/** What travels of a loader's error to other processes. The message stays at home: messages hold SQL and hosts. */
+/** What travels of a loader's error to other processes. */
 export interface Failure {
   /** The error's `name`, or the type of what was thrown. */
   readonly name: string
   /** The error's `code`, where it has one. */
   readonly code?: string | undefined
+  /** Only with `shareErrorMessages`: messages hold SQL and hosts. */
+  readonly message?: string | undefined
 }
 
 /** The last load of the key failed, here or in another process, and the key is cooling: nobody loads it until `retryAfter` has passed. */
@@ -75,7 +93,8 @@ export class LoadFailedError extends CattlegridError {
 
   constructor(key: string, attempts: number, retryAfter: number, failure: Failure) {
     const reason = failure.code === undefined ? failure.name : `${failure.name} ${failure.code}`
-    const message = `The load of '${key}' failed (${reason}, attempt ${attempts}); the next may run in ${Math.ceil(retryAfter)} ms.`
+    const detail = failure.message === undefined ? '' : `: ${failure.message}`
+    const message = `The load of '${key}' failed (${reason}${detail}, attempt ${attempts}); the next may run in ${Math.ceil(retryAfter)} ms.`
     super('CATTLEGRID_LOAD_FAILED', message)
     this.key = key
     this.attempts = attempts
@@ -116,15 +135,16 @@ export class TooManyWaitersError extends CattlegridError {
 
 /** The store did not answer. Thrown by writes and invalidations only; whether they were applied is unknown. */
 export class StoreAwayError extends CattlegridError {
-  /** The store may have executed the step, although no answer came. */
-  readonly maybeApplied: boolean = true
+  /** Whether the store may have executed the step, although no answer came; false: it was not sent, because the store has stopped answering. */
+  readonly maybeApplied: boolean
 
-  constructor(step: string, key: string, cause: unknown) {
-    super(
-      'CATTLEGRID_STORE_AWAY',
-      `The store did not answer the ${step} of '${key}'; whether it was applied is unknown. Repeat it: it does no harm twice.`,
-      cause,
-    )
+  constructor(step: string, key: string, away: { readonly why: string; readonly cause: unknown }) {
+    const sent = away.why !== 'breaker'
+    const problem = sent
+      ? `The store did not answer the ${step} of '${key}'; whether it was applied is unknown.`
+      : `The ${step} of '${key}' was not sent, because the store has stopped answering.`
+    super('CATTLEGRID_STORE_AWAY', `${problem} Repeat it: it does no harm twice.`, away.cause)
+    this.maybeApplied = sent
   }
 }
 

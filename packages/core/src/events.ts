@@ -1,4 +1,5 @@
 import { type Channel, channel } from 'node:diagnostics_channel'
+import { InvalidOptionError } from './errors.ts'
 import type { Outcome } from './load.ts'
 
 /** Every step of the protocol, by name. The same objects go to the `node:diagnostics_channel` named `cattlegrid:<event>`. */
@@ -35,12 +36,16 @@ export interface CacheEvents {
   'wait-timeout': { readonly key: string; readonly waited: number }
   /** A `set` or an invalidation was executed; `key` holds the tags of `invalidateTags`, and `*` for `clear`. */
   invalidate: { readonly key: string; readonly how: 'set' | 'delete' | 'expire' | 'tags' | 'clear' }
-  /** The value could not be encoded or is too large: given to its callers, not stored. */
+  /** The value could not be encoded: given to its callers, not stored. */
   'encode-failed': { readonly key: string; readonly error: unknown }
+  /** The value is larger, encoded, than `maxEntryBytes` or what the store keeps: given to its callers, not stored. */
+  'too-large': { readonly key: string; readonly error: unknown }
   /** What stands at the key is no entry of ours, or its codec failed: a plain miss. */
   unreadable: { readonly key: string; readonly why: 'foreign' | 'undecodable'; readonly error: unknown }
   /** The store did not answer a step. */
   away: { readonly key: string; readonly step: string; readonly error: unknown }
+  /** The store is not asked for a while, because it did not answer in time (`open`), or is asked again (`closed`). */
+  breaker: { readonly state: 'open' | 'closed' }
   /** Notices may have been lost from here on, or arrive again. */
   notices: { readonly state: 'deaf' | 'hearing' }
   /** Something a person should know, with the cure. */
@@ -51,20 +56,63 @@ export interface CacheEvents {
   close: { readonly abandoned: number }
 }
 
+const names: { readonly [E in keyof CacheEvents]: true } = {
+  hit: true,
+  miss: true,
+  join: true,
+  lead: true,
+  follow: true,
+  wake: true,
+  load: true,
+  outcome: true,
+  commit: true,
+  refused: true,
+  renew: true,
+  'lease-lost': true,
+  'load-failed': true,
+  cooling: true,
+  'wait-timeout': true,
+  invalidate: true,
+  'encode-failed': true,
+  'too-large': true,
+  unreadable: true,
+  away: true,
+  breaker: true,
+  notices: true,
+  warning: true,
+  'observer-failed': true,
+  close: true,
+}
+
 export type EventName = keyof CacheEvents
 export type Listener<E extends EventName> = (event: CacheEvents[E]) => void
 
-interface Subject {
-  readonly listeners: Set<(event: CacheEvents[EventName]) => unknown>
+/** One event's listeners. */
+export class Subject {
+  readonly listeners: Set<(event: CacheEvents[EventName]) => unknown> = new Set()
   readonly channel: Channel
+
+  constructor(name: EventName) {
+    this.channel = channel(`cattlegrid:${name}`)
+  }
+
+  /** Whether building the event is worth it. */
+  get heard(): boolean {
+    return this.listeners.size > 0 || this.channel.hasSubscribers
+  }
 }
 
 /** Hands each step to whoever listens, and builds no event when nobody does. A failing listener never fails a call. */
 export class Events {
   readonly #subjects = new Map<EventName, Subject>()
 
+  /** @throws InvalidOptionError for an event that there is not, or a listener that is no function. */
   on<E extends EventName>(name: E, listener: Listener<E>): () => void {
-    const { listeners } = this.#subject(name)
+    if (!Object.hasOwn(names, name))
+      throw new InvalidOptionError('on', name, `an event: ${Object.keys(names).join(', ')}`)
+    if (typeof listener !== 'function')
+      throw new InvalidOptionError(`on.${name}`, listener, 'a function (event) => void')
+    const { listeners } = this.subject(name)
     const own = (event: CacheEvents[EventName]): unknown => listener(event as CacheEvents[E])
     listeners.add(own)
     return () => {
@@ -74,12 +122,11 @@ export class Events {
 
   /** Whether building the event is worth it. */
   heard(name: EventName): boolean {
-    const subject = this.#subject(name)
-    return subject.listeners.size > 0 || subject.channel.hasSubscribers
+    return this.subject(name).heard
   }
 
   emit<E extends EventName>(name: E, event: CacheEvents[E]): void {
-    const subject = this.#subject(name)
+    const subject = this.subject(name)
     if (subject.channel.hasSubscribers) subject.channel.publish(event)
     for (const listener of subject.listeners) {
       try {
@@ -100,10 +147,11 @@ export class Events {
     this.emit('observer-failed', { event, error })
   }
 
-  #subject(name: EventName): Subject {
+  /** For who asks at every hit. */
+  subject(name: EventName): Subject {
     let subject = this.#subjects.get(name)
     if (subject === undefined) {
-      subject = { listeners: new Set(), channel: channel(`cattlegrid:${name}`) }
+      subject = new Subject(name)
       this.#subjects.set(name, subject)
     }
     return subject

@@ -30,6 +30,7 @@ export class Flight {
   readonly #early = new Deferred<Landing>()
   readonly #late = new Deferred<Landing>()
   readonly #outcome = new Deferred<Outcome>()
+  readonly #over = new Deferred<void>()
   #phase: Phase = 'asking'
   #detached = false
   #callers = 0
@@ -50,6 +51,11 @@ export class Flight {
   /** How the load ends; never rejects. */
   get outcome(): Promise<Outcome> {
     return this.#outcome.promise
+  }
+
+  /** Settles when it has nothing to tell the store any more, either: callers do not wait for a lease that is given back. */
+  get over(): Promise<void> {
+    return this.#over.promise
   }
 
   get joinable(): boolean {
@@ -145,11 +151,16 @@ export class Flight {
     this.#late.resolve(landing)
     this.#outcome.resolve(outcome)
   }
+
+  end(): void {
+    this.#over.resolve()
+  }
 }
 
 interface ReadFlight {
   readonly codec: Codec
-  readonly read: Promise<Read>
+  /** Undefined once it is over: a Map that grows leaves its old tables behind, with all that stood in them. */
+  read: Promise<Read> | undefined
 }
 
 /** The slots: at most one joinable read and one joinable refresh a key. A slot is cleared only by who is still in it. */
@@ -171,14 +182,16 @@ export class Flights {
   /** Joins the read of the key that is under way, or starts one. */
   read(key: string, codec: Codec): Promise<Read> {
     const running = this.#reads.get(key)
-    if (running?.codec === codec) return running.read
-    const flight: ReadFlight = { codec, read: this.#store.read(key, codec) }
+    if (running?.read !== undefined && running.codec === codec) return running.read
+    const read = this.#store.read(key, codec)
+    const flight: ReadFlight = { codec, read }
     this.#reads.set(key, flight)
     const clear = (): void => {
+      flight.read = undefined
       if (this.#reads.get(key) === flight) this.#reads.delete(key)
     }
-    flight.read.then(clear, clear)
-    return flight.read
+    read.then(clear, clear)
+    return read
   }
 
   /** The refresh of the key that a call may join. */
@@ -195,6 +208,7 @@ export class Flights {
   remove(flight: Flight): void {
     this.#running.delete(flight)
     if (this.#refreshes.get(flight.key) === flight) this.#refreshes.delete(flight.key)
+    flight.end()
   }
 
   /** The key has a newer state: no later call joins a read that may have missed it. */

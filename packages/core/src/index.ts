@@ -3,12 +3,12 @@ export type { Cache, Inspected, ReadResult } from './cache.ts'
 export { type Codec, json, type OpenCodec, raw, structured } from './codec.ts'
 export { createCache } from './create-cache.ts'
 export { type ByteSize, type Duration, duration } from './duration.ts'
-export type { Entry, NewEntry, Version, Windows } from './entry.ts'
-export { NO_VERSION } from './entry.ts'
+export { type Entry, LONGEST_WINDOW, type NewEntry, NO_VERSION, type Version, type Windows } from './entry.ts'
 export {
   CattlegridError,
   ClosedError,
   type ErrorCode,
+  type ErrorsByCode,
   type Failure,
   InvalidKeyError,
   InvalidOptionError,
@@ -54,24 +54,33 @@ export type {
   LeaseOptions,
   LoadOptions,
   MemoryStoreOptions,
+  NearOptions,
+  OutageOptions,
   ReadOptions,
   SetOptions,
+  TagOptions,
   WrapOptions,
 } from './options.ts'
-export { type CancelTimer, type Runtime, systemRuntime } from './runtime.ts'
+export { type CancelTimer, type Runtime, runtimeRule, systemRuntime } from './runtime.ts'
 export { memoryStore } from './store/memory-store.ts'
 export type {
   Acquire,
   AcquireRequest,
   Away,
+  Cleared,
   Commit,
   Done,
   Ending,
   Inspection,
   Notice,
+  Put,
   Read,
   Refused,
+  Released,
+  Renewed,
   Store,
+  TagNumbersRead,
+  TagsFallen,
   Unkeepable,
   Unreadable,
 } from './store/store.ts'

@@ -2,6 +2,7 @@ import { ABSENT } from './batch.ts'
 import type { Call, Engine } from './engine.ts'
 import type { Entry, NewEntry } from './entry.ts'
 import { type Failure, LeaseLostError } from './errors.ts'
+import { deepFreeze } from './freeze.ts'
 import type { Flight, Landing } from './flight.ts'
 import { keepAlive } from './lease/keep-alive.ts'
 import type { Lease } from './lease/lease.ts'
@@ -73,9 +74,10 @@ async function runLoad(
 ): Promise<{ readonly ended: Ended; readonly took: number }> {
   flight.beginLoad()
   flight.cut = (error) => load.cut(error)
-  if (events.heard('load')) events.emit('load', { key: call.key, background: flight.background, leased })
+  const { background } = flight
+  if (events.heard('load')) events.emit('load', { key: call.key, background, leased })
   const begun = runtime.now()
-  const ended = await load.run(stale, flight.background)
+  const ended = await load.run(stale, { background, leased })
   return { ended, took: runtime.now() - begun }
 }
 
@@ -156,7 +158,7 @@ class Leader {
         if (events.heard('refused')) events.emit('refused', { key, why: answer.why })
         return this.#land({ kind: 'again' }, { kind: 'refused', why: answer.why })
       case 'unkeepable': {
-        if (events.heard('encode-failed')) events.emit('encode-failed', { key, error: answer.cause })
+        if (events.heard(answer.why)) events.emit(answer.why, { key, error: answer.cause })
         const mark = { for: UNKEEPABLE_FOR, share: true }
         await this.#release({ kind: 'uncacheable', ...mark })
         return this.#land(landing, { kind: 'uncacheable', ...mark })
@@ -187,7 +189,7 @@ class Leader {
     // The owner's own abort is no answer for those who joined it: they look again.
     if (kind === 'error' && isOwnAbort(settings, error)) this.#flight.release('again')
     const ending: Ending = failure
-      ? { kind: 'failed', failure: describeError(error), cooldown, attempts }
+      ? { kind: 'failed', failure: describeError(error, settings.shareErrorMessages), cooldown, attempts }
       : { kind: 'handover' }
     const releasing = this.#releasing ?? this.#release(ending)
     const outcome: Outcome = kind === 'cut' ? { kind: 'abandoned', why: 'closed' } : { kind: 'failed', error, cooldown }
@@ -212,11 +214,12 @@ class Leader {
   }
 }
 
-/** `ttl` shortened by the jitter; the stale windows then count from the shortened expiry. */
+/** What is offered to the store: `ttl` shortened by the jitter; the stale windows then count from the shortened expiry. */
 export function newEntry(value: unknown, loadTime: number, settings: Settings, random: number): NewEntry {
   const ttl = Math.max(1, requireTtl(settings) * (1 - settings.jitter * random))
-  const { staleWhileRevalidate, staleIfError, tags } = settings
-  return { value, ttl, staleWhileRevalidate, staleIfError, loadTime, tags }
+  if (settings.freeze) deepFreeze(value)
+  const { staleWhileRevalidate, staleIfError, tags, maxEntryBytes } = settings
+  return { value, ttl, staleWhileRevalidate, staleIfError, loadTime, tags, maxBytes: maxEntryBytes }
 }
 
 /** A predicate that throws itself says nothing of value: the error then counts as a failure. */
@@ -235,11 +238,12 @@ function isOwnAbort({ signal }: Settings, error: unknown): boolean {
 }
 
 /** What of an error may leave the process. It is the user's own object: it may be of another realm, and its getters may throw. */
-function describeError(error: unknown): Failure {
-  return { name: textOf(error, 'name') ?? typeof error, code: textOf(error, 'code') }
+function describeError(error: unknown, shareMessage: boolean): Failure {
+  const name = textOf(error, 'name') ?? typeof error
+  return { name, code: textOf(error, 'code'), message: shareMessage ? textOf(error, 'message') : undefined }
 }
 
-function textOf(error: unknown, field: 'name' | 'code'): string | undefined {
+function textOf(error: unknown, field: 'name' | 'code' | 'message'): string | undefined {
   try {
     const value = (error as Readonly<Record<string, unknown>> | null | undefined)?.[field]
     return typeof value === 'string' || typeof value === 'number' ? String(value) : undefined

@@ -2,6 +2,7 @@ import type { Duration } from './duration.ts'
 
 /** What a loader is told about its load, and how it decides about the result. */
 export interface Load<S = unknown> {
+  /** The key, as its caller named it. */
   readonly key: string
   /** Aborts, with a reason, on a time-out, on close, and when the lease is lost while no caller waits. */
   readonly signal: AbortSignal
@@ -9,6 +10,8 @@ export interface Load<S = unknown> {
   readonly stale: { readonly value: S; readonly age: number } | undefined
   /** True when nobody waits for this load: it runs behind a stale value. */
   readonly background: boolean
+  /** Whether the load holds the lease: only then can its result be stored. */
+  readonly leased: boolean
   /** Decides for this result alone; what is not named stays as the call or the cache says. The last call wins. */
   keep(options: KeepOptions): void
   /** Nothing of this load is stored, and the key is remembered as uncacheable. The last call wins. */

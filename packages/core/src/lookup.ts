@@ -36,11 +36,11 @@ export interface Served {
   readonly refresh: Promise<Outcome> | undefined
 }
 
-export function fromEntry({ value, bornAt, freshUntil }: Entry, served: Served): Answer {
+export function fromEntry({ value, bornAt, freshUntil, from }: Entry, served: Served): Answer {
   const { now, status, role, waited, refresh } = served
   const freshFor = status === 'fresh' ? Math.max(0, freshUntil - now) : Math.min(0, freshUntil - now)
   const age = Math.max(0, now - bornAt)
-  const lookup = { value, status, from: 'store', role, age, freshFor, waited, outcome: undefined, refresh } as const
+  const lookup = { value, status, from, role, age, freshFor, waited, outcome: undefined, refresh } as const
   return { lookup, own: undefined }
 }
 

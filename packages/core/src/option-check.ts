@@ -5,8 +5,8 @@ import { InvalidOptionError } from './errors.ts'
 /** Returns what the option means (ms, bytes, itself), or `INVALID` when the value is none it can have. */
 export interface OptionRule<T> {
   readonly accepted: string
-  /** `path`: the option's full name, for errors of what stands inside it. */
-  parse(value: unknown, path?: string): T | typeof INVALID
+  /** `path`: the option's full name, put together only where an error of what stands inside it needs it. */
+  parse(value: unknown, path?: () => string): T | typeof INVALID
 }
 
 /** A rule's word for "not this". */
@@ -27,27 +27,31 @@ export type Parsed<R> = { readonly [K in keyof R]: R[K] extends OptionRule<infer
 export function checkOptions<R extends OptionRules<object>>(owner: string, options: unknown, rules: R): Parsed<R> {
   const parsed: Record<string, unknown> = {}
   if (options === undefined) return parsed as Parsed<R>
-  if (typeof options !== 'object' || options === null || Array.isArray(options)) {
-    throw new InvalidOptionError(owner, options, 'an object with options')
-  }
-  for (const [name, value] of Object.entries(options)) {
+  if (!isPlain(options)) throw new InvalidOptionError(owner, options, 'a plain object with options')
+  for (const name of Object.keys(options)) {
+    const value = (options as Record<string, unknown>)[name]
     if (!Object.hasOwn(rules, name)) throw unknownOption(owner, name, value, Object.keys(rules))
-    if (value !== undefined)
-      parsed[name] = parseOption(`${owner}.${name}`, value, (rules as Record<string, OptionRule<unknown>>)[name])
+    const rule = (rules as Record<string, OptionRule<unknown>>)[name]
+    if (value === undefined || rule === undefined) continue
+    const result = rule.parse(value, () => `${owner}.${name}`)
+    if (result === INVALID) throw new InvalidOptionError(`${owner}.${name}`, value, rule.accepted)
+    parsed[name] = result
   }
   return parsed as Parsed<R>
-}
-
-function parseOption(path: string, value: unknown, rule: OptionRule<unknown> | undefined): unknown {
-  const result = rule?.parse(value, path)
-  if (rule === undefined || result === INVALID) throw new InvalidOptionError(path, value, rule?.accepted ?? 'nothing')
-  return result
 }
 
 function unknownOption(owner: string, name: string, value: unknown, known: readonly string[]): InvalidOptionError {
   const nearest = closest(name, known)
   const hint = distance(name, nearest) <= Math.max(2, name.length / 3) ? ` (did you mean '${nearest}'?)` : ''
   return new InvalidOptionError(`${owner}.${name}`, value, known.join(', '), `is unknown${hint}`)
+}
+
+/** Of an object of a class, what it inherits would be overlooked. */
+function isPlain(value: unknown): value is object {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
+  const prototype: unknown = Object.getPrototypeOf(value)
+  // The root of every realm has none itself.
+  return prototype === null || Object.getPrototypeOf(prototype) === null
 }
 
 /** A length of time, in ms after parsing; from `min` to `max` ms. */
@@ -59,10 +63,10 @@ export function durationRule(min: number, max: number = 2 ** 47): OptionRule<num
 }
 
 /** An amount of memory, in bytes after parsing. */
-export function byteSizeRule(min: number): OptionRule<number> {
+export function byteSizeRule(min: number, max: number = Number.MAX_SAFE_INTEGER): OptionRule<number> {
   return {
-    accepted: `${BYTE_SIZE_FORM}, at least ${min}`,
-    parse: (value) => within(parseByteSize(value), min, Number.MAX_SAFE_INTEGER),
+    accepted: `${BYTE_SIZE_FORM}, at least ${min}${max === Number.MAX_SAFE_INTEGER ? '' : ` and at most ${max}`}`,
+    parse: (value) => within(parseByteSize(value), min, max),
   }
 }
 
@@ -124,7 +128,7 @@ export function nestedRule<R extends OptionRules<object>>(rules: R): OptionRule<
   return {
     accepted: `an object with ${Object.keys(rules).join(', ')}`,
     parse: (value, path) =>
-      typeof value === 'object' && value !== null ? checkOptions(path ?? 'options', value, rules) : INVALID,
+      typeof value === 'object' && value !== null ? checkOptions(path?.() ?? 'options', value, rules) : INVALID,
   }
 }
 

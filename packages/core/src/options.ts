@@ -27,6 +27,30 @@ export interface EarlyRefreshOptions {
   readonly before?: Duration | undefined
 }
 
+/** The near cache. */
+export interface NearOptions {
+  /** How many copies are kept; the least recently used go first. Default: 10,000. */
+  readonly maxEntries?: number | undefined
+  /** How much they may weigh together, encoded. Default: `'64mb'`. */
+  readonly maxBytes?: ByteSize | undefined
+  /** How long after it was read a copy may be served, should a push be lost. Default: `'5s'`. */
+  readonly maxAge?: Duration | undefined
+}
+
+/** What is kept for the time that a shared store is away. */
+export interface OutageOptions {
+  /** How many copies are kept. Where they are that many, one in 16 newcomers takes the place of the least recently used. Default: 1,000. */
+  readonly maxEntries?: number | undefined
+  /** How long after it was read or loaded a copy may be served. Default: `'5s'`. */
+  readonly maxAge?: Duration | undefined
+}
+
+/** How the tags of an entry are judged, where the store is shared. */
+export interface TagOptions {
+  /** How old a tag's number may be that this process judges by, should the push of its fall be lost; 0 asks at every read. Default: `'1s'`. */
+  readonly maxAge?: Duration | undefined
+}
+
 /** What the cache and a single call both may set; a call's word comes first. */
 export interface LoadOptions {
   /** Fresh for. No default: the cache or the call must give it. */
@@ -63,6 +87,18 @@ export interface CacheOptions extends LoadOptions {
   readonly staleIfError?: Duration | undefined
   /** How long a call waits for an answer of a shared store before it goes on without it: the load then runs once per process. Writes and invalidations reject. Default: `'250ms'`. */
   readonly storeTimeout?: Duration | undefined
+  /** Copies of a shared store's entries in this process, dropped by push when an entry changes: a hit among them asks nobody. Values are shared: treat what a hit returns as read-only. Default: false. */
+  readonly near?: NearOptions | false | undefined
+  /** What this process keeps of what it read of late, and of what it loads, to answer with while a shared store is away. `false`: while it is away nothing is served from memory. Default: `{ maxEntries: 1000, maxAge: '5s' }`. */
+  readonly outage?: OutageOptions | false | undefined
+  /** An encoded value larger than this is given to its callers and not stored, with an event. Memory stores, which encode nothing, have a `maxBytes` of their own. Default: `'4mb'`. */
+  readonly maxEntryBytes?: ByteSize | undefined
+  /** Makes plain objects and arrays read-only when they are kept in this process, where every hit hands out the same object. Default: false. */
+  readonly freeze?: boolean | undefined
+  /** Whether the message of a loader's error travels to callers elsewhere, and to those of a cooling key, beside its name and code. Messages may hold SQL and hosts. Default: false. */
+  readonly shareErrorMessages?: boolean | undefined
+  /** How tags are judged. Default: `{ maxAge: '1s' }`. */
+  readonly tags?: TagOptions | undefined
   /** Loads at once in this process; one more waits its turn inside its `waitTimeout`, one behind a stale value is left out. A load inside a load never waits. Default: no limit. */
   readonly maxLoads?: number | undefined
   /** Calls that wait for a load in this process; one more is refused at once, or served a stale value if it may be. Default: 10,000. */
@@ -85,6 +121,8 @@ export interface CallOptions<V = unknown> extends LoadOptions {
   readonly tags?: readonly string[] | undefined
   /** An older entry is not good enough for this call. Default: no limit. */
   readonly maxAge?: Duration | undefined
+  /** Whether a copy of this process's near cache will do. Default: true, in a cache with `near`. */
+  readonly near?: boolean | undefined
   /** Ends this caller's wait, not the load that others wait for. Default: none. */
   readonly signal?: AbortSignal | undefined
 }

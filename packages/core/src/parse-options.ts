@@ -1,7 +1,10 @@
 import { codecRule } from './codec.ts'
+import { LONGEST_WINDOW } from './entry.ts'
 import { InvalidOptionError } from './errors.ts'
 import type { KeepOptions } from './load.ts'
 import {
+  booleanRule,
+  byteSizeRule,
   checkOptions,
   countRule,
   durationRule,
@@ -26,19 +29,20 @@ import type {
   SetOptions,
   WrapOptions,
 } from './options.ts'
-import type { EarlyRefresh } from './policy/policy.ts'
+import type { CooldownLimits, EarlyRefresh } from './policy/policy.ts'
+import { type RemoteLimits, remoteLimits, remoteRules } from './remote-limits.ts'
 import { tagsRule } from './tags.ts'
 import { type Runtime, runtimeRule, systemRuntime } from './runtime.ts'
-import { type AdmissionLimits, DEFAULTS, requireTtl, type Settings } from './settings.ts'
+import { type AdmissionLimits, DEFAULTS, draftOf, requireTtl, type Settings, type SettingsDraft } from './settings.ts'
 import type { Store } from './store/store.ts'
 
-/** The stale windows travel as 32-bit milliseconds: 49 days. */
-const LONGEST_WINDOW = 2 ** 32 - 1
+/** Redis keeps no longer string. */
+const LONGEST_STRING = 512 * 1024 ** 2
 
 const storeRule = objectRule<Store>(
   'a store, such as memoryStore() or redisStore({ client })',
   ...(['peek', 'read', 'acquire', 'renew', 'commit', 'release', 'put', 'invalidate', 'invalidateTags'] as const),
-  ...(['clear', 'inspect', 'watch', 'close'] as const),
+  ...(['tagNumbers', 'clear', 'inspect', 'ping', 'watch', 'close'] as const),
 )
 const signalRule = objectRule<AbortSignal>(
   'an AbortSignal',
@@ -77,7 +81,10 @@ const cacheRules = {
   codec: codecRule,
   staleWhileRevalidate: windowRule,
   staleIfError: windowRule,
-  storeTimeout: durationRule(1),
+  maxEntryBytes: byteSizeRule(1, LONGEST_STRING),
+  freeze: booleanRule,
+  shareErrorMessages: booleanRule,
+  ...remoteRules,
   maxLoads: countRule(1),
   maxWaiters: countRule(1),
   maxWaitersPerKey: countRule(1),
@@ -91,6 +98,7 @@ const callRules = {
   staleIfError: orFalse(windowRule),
   tags: tagsRule,
   maxAge: durationRule(0),
+  near: booleanRule,
   signal: signalRule,
 } satisfies OptionRules<CallOptions>
 
@@ -124,8 +132,7 @@ export interface CacheSetup {
   readonly settings: Settings
   readonly limits: AdmissionLimits
   readonly store: Store | undefined
-  /** ms. */
-  readonly storeTimeout: number
+  readonly remote: RemoteLimits
   readonly runtime: Runtime
 }
 
@@ -133,15 +140,23 @@ export function cacheSetup(options: CacheOptions | undefined): CacheSetup {
   const parsed = checkOptions('createCache', options, cacheRules)
   const {
     store,
-    storeTimeout = 250,
+    storeTimeout,
+    tags,
+    near,
+    outage,
+    maxEntryBytes = DEFAULTS.maxEntryBytes,
+    freeze = false,
+    shareErrorMessages = false,
     runtime = systemRuntime,
     maxLoads = Infinity,
     maxWaiters = 10_000,
     maxWaitersPerKey,
+    ...given
   } = parsed
-  const settings = settle({ ...DEFAULTS, boundedLoads: maxLoads !== Infinity }, parsed, 'createCache')
+  const base = { ...DEFAULTS, boundedLoads: maxLoads !== Infinity, maxEntryBytes, freeze, shareErrorMessages }
+  const settings = settle(base, given, 'createCache')
   const limits = { maxLoads, maxWaiters, maxWaitersPerKey: maxWaitersPerKey ?? Math.ceil(maxWaiters / 4) }
-  return { settings, limits, store, storeTimeout, runtime }
+  return { settings, limits, store, remote: remoteLimits({ storeTimeout, tags, near, outage }, freeze), runtime }
 }
 
 /** The settings of one call; the cache's own, untouched, where the call brings no options. */
@@ -170,14 +185,15 @@ export function checkMethodOptions(options: object | undefined): void {
   if (key === undefined) throw new InvalidOptionError('cachedMethod.key', key, wrapRules.key.accepted)
 }
 
-function strict(base: Settings, parsed: Parsed<typeof callRules>, owner: string): Settings {
-  return {
-    ...settle(base, parsed, owner),
-    maxAge: parsed.maxAge ?? base.maxAge,
-    signal: parsed.signal,
-    allowStaleWhileRevalidate: parsed.staleWhileRevalidate !== false,
-    allowStaleIfError: parsed.staleIfError !== false,
-  }
+function strict(base: Settings, given: Parsed<typeof callRules>, owner: string): Settings {
+  const settings = settle(base, given, owner)
+  if (given.signal !== undefined) settings.signal = given.signal
+  if (given.staleWhileRevalidate !== undefined)
+    settings.allowStaleWhileRevalidate = given.staleWhileRevalidate !== false
+  if (given.staleIfError !== undefined) settings.allowStaleIfError = given.staleIfError !== false
+  if (given.maxAge !== undefined) settings.maxAge = given.maxAge
+  if (given.near !== undefined) settings.near = given.near
+  return settings
 }
 
 /** The settings that a `set` writes with. */
@@ -192,42 +208,38 @@ export function kept(settings: Settings, options: KeepOptions): Settings {
 
 type Given = Partial<Parsed<typeof callRules>>
 
-function settle(base: Settings, given: Given, owner: string): Settings {
-  const settings: Settings = {
-    ...base,
-    ttl: given.ttl ?? base.ttl,
-    staleWhileRevalidate: windowOf(given.staleWhileRevalidate, base.staleWhileRevalidate),
-    staleIfError: windowOf(given.staleIfError, base.staleIfError),
-    softTimeout: given.softTimeout === false ? Infinity : (given.softTimeout ?? base.softTimeout),
-    jitter: given.jitter ?? base.jitter,
-    loadTimeout: given.loadTimeout ?? base.loadTimeout,
-    waitTimeout: given.waitTimeout ?? base.waitTimeout,
-    leaseDuration: given.lease?.duration ?? base.leaseDuration,
-    maxHold: given.lease?.maxHold ?? base.maxHold,
-    cooldown: {
-      min: given.failureCooldown?.min ?? base.cooldown.min,
-      max: given.failureCooldown?.max ?? base.cooldown.max,
-    },
-    isFailure: given.isFailure ?? base.isFailure,
-    codec: given.codec ?? base.codec,
-    onWaitTimeout: given.onWaitTimeout ?? base.onWaitTimeout,
-    earlyRefresh: earlyOf(given.earlyRefresh, base.earlyRefresh),
-    tags: given.tags ?? base.tags,
-  }
+/** Every call with options of its own goes through here, hits included: one copy, and then only what was given. */
+function settle(base: Settings, given: Given, owner: string): SettingsDraft {
+  const settings = draftOf(base)
+  if (given.ttl !== undefined) settings.ttl = given.ttl
+  // `false` makes a call strict about what it reads; what it commits keeps the cache's window.
+  if (typeof given.staleWhileRevalidate === 'number') settings.staleWhileRevalidate = given.staleWhileRevalidate
+  if (typeof given.staleIfError === 'number') settings.staleIfError = given.staleIfError
+  if (given.jitter !== undefined) settings.jitter = given.jitter
+  if (given.codec !== undefined) settings.codec = given.codec
+  if (given.tags !== undefined) settings.tags = given.tags
+  if (given.softTimeout !== undefined) settings.softTimeout = given.softTimeout === false ? Infinity : given.softTimeout
+  if (given.loadTimeout !== undefined) settings.loadTimeout = given.loadTimeout
+  if (given.waitTimeout !== undefined) settings.waitTimeout = given.waitTimeout
+  if (given.onWaitTimeout !== undefined) settings.onWaitTimeout = given.onWaitTimeout
+  if (given.isFailure !== undefined) settings.isFailure = given.isFailure
+  if (given.earlyRefresh !== undefined) settings.earlyRefresh = earlyOf(given.earlyRefresh, owner)
+  if (given.failureCooldown !== undefined) settings.cooldown = merged(settings.cooldown, given.failureCooldown)
+  if (given.lease?.duration !== undefined) settings.leaseDuration = given.lease.duration
+  if (given.lease?.maxHold !== undefined) settings.maxHold = given.lease.maxHold
   checkPairs(settings, given, owner)
   return settings
 }
 
-/** `before` is a fixed moment, and beats `beta`. */
-function earlyOf(given: Given['earlyRefresh'], base: EarlyRefresh | undefined): EarlyRefresh | undefined {
-  if (given === undefined) return base
-  if (given === false) return undefined
-  return given.before === undefined ? { beta: given.beta ?? 1 } : { before: given.before }
+function merged(base: CooldownLimits, given: Parsed<typeof cooldownRules>): CooldownLimits {
+  return { min: given.min ?? base.min, max: given.max ?? base.max }
 }
 
-/** `false` makes a call strict about what it reads; what it commits keeps the cache's window. */
-function windowOf(given: number | false | undefined, base: number): number {
-  return typeof given === 'number' ? given : base
+function earlyOf(given: NonNullable<Given['earlyRefresh']>, owner: string): EarlyRefresh | undefined {
+  if (given === false) return undefined
+  if (given.before !== undefined && given.beta !== undefined)
+    throw new InvalidOptionError(`${owner}.earlyRefresh`, given, 'beta or before, and not both')
+  return given.before === undefined ? { beta: given.beta ?? 1 } : { before: given.before }
 }
 
 function checkPairs(settings: Settings, given: Given, owner: string): void {

@@ -1,4 +1,4 @@
-import { fly, flyAlone } from './acquire.ts'
+import { fly, flyAlone, type Look } from './acquire.ts'
 import type { EndTurn } from './admission.ts'
 import type { Codec } from './codec.ts'
 import type { Call, Engine } from './engine.ts'
@@ -50,10 +50,10 @@ export class Refresher {
   }
 
   /** A fresh entry that is at hand in this process: nothing is awaited for it. */
-  peek(key: string, settings: Settings): Entry | undefined {
+  peek(key: string, settings: Settings, codec: Codec = settings.codec): Entry | undefined {
     const { store, runtime, freshness } = this.#engine
-    const entry = store.peek(key)
-    if (entry === undefined) return undefined
+    const entry = settings.near ? store.peek(key, codec) : undefined
+    if (entry === undefined || this.#deck.paused) return undefined
     const now = runtime.coarseNow()
     return freshness.judge(entry, now, settings) === 'fresh' && !this.#early(key, entry, now, settings)
       ? entry
@@ -62,6 +62,7 @@ export class Refresher {
 
   /** The entry of the key, by a read that is joined with every other that is under way; a store that is away has none. */
   async read(key: string, codec: Codec): Promise<Entry | undefined> {
+    if (this.#deck.paused) return undefined
     return this.#found(key, await this.#deck.flights.read(key, codec))
   }
 
@@ -70,38 +71,60 @@ export class Refresher {
     return this.#serve(key, entry, { status: 'fresh', role: 'none' })
   }
 
-  async walk(call: Call): Promise<Answer> {
-    const { runtime } = this.#engine
+  /** As far as a hit goes this is no async function, nor is what it calls: each would cost a hit one more promise. */
+  walk(call: Call): Promise<Answer> {
     const progress = this.#set(call)
-    for (;;) {
-      const read = await this.#deck.flights.read(call.key, call.settings.codec)
-      const entry = this.#found(call.key, read)
-      const verdict = entry === undefined ? 'gone' : this.#judge(entry, call)
-      if (entry !== undefined && (verdict === 'fresh' || verdict === 'stale')) {
-        const behind = verdict === 'stale' || this.#early(call.key, entry, runtime.now(), call.settings)
-        const refresh = behind ? this.#behind(call, entry) : undefined
-        return this.#serve(call.key, entry, { status: verdict, role: 'none', progress, refresh })
-      }
-      this.#beforeWaiting(call, progress)
-      const answer = await this.#ride(call, read, verdict === 'if-error' ? entry : undefined, progress)
-      if (answer !== undefined) return answer
-    }
+    return this.#deck.paused ? this.#past(call, progress) : this.#step(call, progress)
+  }
+
+  #step(call: Call, progress: Progress): Promise<Answer> {
+    const asked = this.#engine.runtime.now()
+    return this.#deck.flights
+      .read(call.key, call.settings.codec)
+      .then((read) => this.#arrived(call, progress, read, asked))
+  }
+
+  /** What was read serves the call as it is, or the call takes part in the key's refresh. */
+  #arrived(call: Call, progress: Progress, read: Read, asked: number): Answer | Promise<Answer> {
+    const { runtime, freshness } = this.#engine
+    const entry = this.#found(call.key, read)
+    const now = runtime.now()
+    const verdict = entry === undefined ? 'gone' : freshness.judge(entry, now, call.settings)
+    if (entry === undefined || (verdict !== 'fresh' && verdict !== 'stale'))
+      return this.#wait(call, { read, took: now - asked }, verdict === 'if-error' ? entry : undefined, progress)
+    const behind = verdict === 'stale' || this.#early(call.key, entry, now, call.settings)
+    const refresh = behind ? this.#behind(call, entry, read) : undefined
+    return this.#serve(call.key, entry, { status: verdict, role: 'none', progress, refresh })
+  }
+
+  /** Looks again where the refresh has nothing for this call. */
+  async #wait(call: Call, look: Look, fallback: Entry | undefined, progress: Progress): Promise<Answer> {
+    this.#beforeWaiting(call, progress)
+    return (await this.#ride(call, look, fallback, progress)) ?? (await this.#step(call, progress))
   }
 
   /** A load now, whatever the entry's age: joins the refresh that runs, or asks for the lease. */
   async renew(call: Call): Promise<Answer> {
     const progress = this.#set(call)
-    const first = await this.#deck.flights.read(call.key, call.settings.codec)
+    if (this.#deck.paused) return await this.#past(call, progress)
+    const first = await this.#look(call)
     // The value that is there is not what is asked for, whoever leads.
-    const not = first.kind === 'found' ? first.entry.version : undefined
-    for (let read = first; ; read = await this.#deck.flights.read(call.key, call.settings.codec)) {
-      const entry = this.#found(call.key, read)
+    const not = first.read.kind === 'found' ? first.read.entry.version : undefined
+    for (let look = first; ; look = await this.#look(call)) {
+      const entry = this.#found(call.key, look.read)
       if (entry !== undefined && not !== undefined && entry.version !== not)
         return this.#serve(call.key, entry, { status: this.#status(entry, call), role: 'follower', progress })
       this.#beforeWaiting(call, progress)
-      const answer = await this.#ride({ ...call, not }, read, undefined, progress)
+      const answer = await this.#ride({ ...call, not }, look, undefined, progress)
       if (answer !== undefined) return answer
     }
+  }
+
+  async #look({ key, settings }: Call): Promise<Look> {
+    const { runtime } = this.#engine
+    const asked = runtime.now()
+    const read = await this.#deck.flights.read(key, settings.codec)
+    return { read, took: runtime.now() - asked }
   }
 
   #set({ settings }: Call): Progress {
@@ -119,14 +142,15 @@ export class Refresher {
   }
 
   /** Takes part in the key's refresh; undefined when the call is to look again. */
-  async #ride(call: Call, read: Read, fallback: Entry | undefined, progress: Progress): Promise<Answer | undefined> {
+  async #ride(call: Call, look: Look, fallback: Entry | undefined, progress: Progress): Promise<Answer | undefined> {
     const { runtime, events, admission } = this.#engine
     const joined = this.#deck.flights.joinable(call.key)
     const flight = joined ?? new Flight(call.key, false)
     const ride = { call, flight, own: joined === undefined ? flight : undefined, fallback, progress }
-    if (!admission.startWaiting(flight.callers)) return this.#fallBack(ride, new TooManyWaitersError(call.key))
+    const stopWaiting = admission.startWaiting(call.key, flight.callers, call.party)
+    if (stopWaiting === undefined) return this.#fallBack(ride, new TooManyWaitersError(call.key))
     const seat = flight.board(joined === undefined ? 'owner' : 'joiner')
-    if (joined === undefined) this.#launch(flight, fly(flight, call, read, this.#deck))
+    if (joined === undefined) this.#launch(flight, fly(flight, call, look, this.#deck))
     else {
       call.onWait?.()
       if (events.heard('join')) events.emit('join', { key: call.key })
@@ -134,7 +158,7 @@ export class Refresher {
     const followed = flight.followed(runtime.now())
     const soft = fallback === undefined ? Infinity : call.settings.softTimeout
     const patience = { soft, budget: progress.budget, signal: call.settings.signal }
-    const landing = await waitFor(flight, seat, patience, this.#engine).finally(() => admission.stopWaiting())
+    const landing = await waitFor(flight, seat, patience, this.#engine).finally(stopWaiting)
     progress.budget -= flight.followed(runtime.now()) - followed
     return this.#arrive(landing, ride)
   }
@@ -187,11 +211,18 @@ export class Refresher {
     return this.#serve(call.key, fallback, { status: this.#status(fallback, call), role: 'none', progress, refresh })
   }
 
+  /** As if there were no cache. */
+  async #past(call: Call, progress: Progress): Promise<Answer> {
+    this.#beforeWaiting(call, progress)
+    return await this.#alone(call, progress)
+  }
+
   /** A load for this caller alone, stored nowhere and joined by nobody. */
   async #alone(call: Call, progress: Progress, turn?: EndTurn): Promise<Answer> {
     const { admission } = this.#engine
     if (this.#deck.closed) throw new ClosedError()
-    if (!admission.startWaiting(0)) throw new TooManyWaitersError(call.key)
+    const stopWaiting = admission.startWaiting(call.key, 0, call.party)
+    if (stopWaiting === undefined) throw new TooManyWaitersError(call.key)
     const flight = new Flight(call.key, false)
     flight.detach()
     const seat = flight.board('owner')
@@ -199,20 +230,20 @@ export class Refresher {
     // With a turn in hand nothing is waited for but the load.
     const budget = turn === undefined ? Math.max(0, progress.budget) : Infinity
     const patience = { soft: Infinity, budget, signal: call.settings.signal }
-    const landing = await waitFor(flight, seat, patience, this.#engine).finally(() => admission.stopWaiting())
+    const landing = await waitFor(flight, seat, patience, this.#engine).finally(stopWaiting)
     if (landing.kind === 'loaded') return fromLoad(landing.value, 0, this.#waited(progress), flight)
     throw landing.kind === 'failed' ? landing.error : new WaitTimeoutError(call.key, call.settings.waitTimeout)
   }
 
   /** Starts a refresh that nobody waits for, unless one runs, here or, as far as we know, elsewhere. */
-  #behind(call: Call, entry: Entry): Promise<Outcome> | undefined {
+  #behind(call: Call, entry: Entry, read: Read): Promise<Outcome> | undefined {
     const { runtime } = this.#engine
     const running = this.#deck.flights.joinable(call.key)
     if (running !== undefined) return running.outcome
     if (this.#deck.closed) return undefined
     if (this.#deck.suppression.holds(call.key, entry.version, runtime.now())) return undefined
     const flight = new Flight(call.key, true)
-    this.#launch(flight, fly(flight, call, { kind: 'found', entry }, this.#deck))
+    this.#launch(flight, fly(flight, call, { read, took: 0 }, this.#deck))
     void flight.outcome.then((outcome) => {
       // An error that is no failure cools nothing down: without a pause of our own, every stale hit would try again.
       if (outcome.kind !== 'failed' || outcome.cooldown > 0) return

@@ -3,6 +3,7 @@ import type { Call, Engine } from './engine.ts'
 import type { Entry } from './entry.ts'
 import { LoadTimeoutError } from './errors.ts'
 import type { KeepOptions, Load, UncacheableOptions } from './load.ts'
+import { enter, inside, leave } from './nesting.ts'
 import { booleanRule, checkOptions, durationRule, type OptionRules } from './option-check.ts'
 import { kept } from './parse-options.ts'
 import type { Settings } from './settings.ts'
@@ -23,6 +24,9 @@ export interface UncacheableMark {
 const UNCACHEABLE_FOR = 10_000
 
 const uncacheableRules = { for: durationRule(1), share: booleanRule } satisfies OptionRules<UncacheableOptions>
+
+/** What a loader is told of how it runs. */
+type How = Pick<Load, 'background' | 'leased'>
 
 /** One run of a loader: its time-out, its signal, and what it decides about its result. */
 export class RunningLoad {
@@ -63,22 +67,22 @@ export class RunningLoad {
   }
 
   /** Runs the loader; never rejects, and ends at the latest with `loadTimeout`. */
-  async run(stale: Entry | undefined, background: boolean): Promise<Ended> {
+  async run(stale: Entry | undefined, how: How): Promise<Ended> {
     const { key, loader, settings } = this.#call
     const { runtime, admission } = this.#engine
     const cancelTimeout = runtime.schedule(() => this.#timeOut(), settings.loadTimeout)
-    const load = this.#describe(stale, background)
+    const load = this.#describe(stale, how)
     // A background load has no caller that waits for it, so it begins a chain of its own.
-    const chain = { keys: [...(background ? [] : admission.inside), key], over: false }
+    const chain = { loads: [...(how.background ? [] : inside()), admission.loading(key)], over: false }
     new Promise((resolve) => {
       // Awaited inside the chain: what a lazy promise does when it is asked belongs to the load.
-      resolve(admission.enter(chain, async () => await loader(load)))
+      resolve(enter(chain, async () => await loader(load)))
     }).then(
       (value) => this.#end({ kind: 'value', value }),
       (error: unknown) => this.#end({ kind: 'error', error }),
     )
     const ended = await this.#ended.promise
-    chain.over = true
+    leave(chain)
     cancelTimeout()
     return ended
   }
@@ -94,13 +98,14 @@ export class RunningLoad {
     this.#ended.resolve(ended)
   }
 
-  #describe(stale: Entry | undefined, background: boolean): Load<never> {
+  #describe(stale: Entry | undefined, { background, leased }: How): Load<never> {
     const age = stale === undefined ? 0 : this.#engine.runtime.now() - stale.bornAt
     return {
-      key: this.#call.key,
+      key: this.#call.asked,
       signal: this.#abort.signal,
       stale: stale === undefined ? undefined : { value: stale.value as never, age },
       background,
+      leased,
       keep: (options) => this.#keep(options),
       uncacheable: (options) => this.#uncacheable(options),
     }

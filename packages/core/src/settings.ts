@@ -22,6 +22,11 @@ export interface Settings extends Strictness {
   readonly boundedLoads: boolean
   readonly earlyRefresh: EarlyRefresh | undefined
   readonly tags: readonly string[]
+  readonly maxEntryBytes: number
+  readonly freeze: boolean
+  readonly shareErrorMessages: boolean
+  /** Whether a copy of this process's near cache will do. */
+  readonly near: boolean
 }
 
 /** How much one process takes on; `Infinity`: no limit. */
@@ -50,9 +55,46 @@ export const DEFAULTS: Settings = {
   boundedLoads: false,
   earlyRefresh: undefined,
   tags: [],
+  maxEntryBytes: 4 * 1024 ** 2,
+  freeze: false,
+  shareErrorMessages: false,
+  near: true,
   maxAge: Infinity,
   allowStaleWhileRevalidate: true,
   allowStaleIfError: true,
+}
+
+/** Settings in the making. */
+export type SettingsDraft = { -readonly [K in keyof Settings]: Settings[K] }
+
+/** A copy, field by field, so that all settings have one shape: the hit path reads them, and a spread of a spread has another. */
+export function draftOf(base: Settings): SettingsDraft {
+  return {
+    ttl: base.ttl,
+    staleWhileRevalidate: base.staleWhileRevalidate,
+    staleIfError: base.staleIfError,
+    softTimeout: base.softTimeout,
+    jitter: base.jitter,
+    loadTimeout: base.loadTimeout,
+    waitTimeout: base.waitTimeout,
+    leaseDuration: base.leaseDuration,
+    maxHold: base.maxHold,
+    cooldown: base.cooldown,
+    isFailure: base.isFailure,
+    codec: base.codec,
+    signal: base.signal,
+    onWaitTimeout: base.onWaitTimeout,
+    boundedLoads: base.boundedLoads,
+    earlyRefresh: base.earlyRefresh,
+    tags: base.tags,
+    maxEntryBytes: base.maxEntryBytes,
+    freeze: base.freeze,
+    shareErrorMessages: base.shareErrorMessages,
+    near: base.near,
+    maxAge: base.maxAge,
+    allowStaleWhileRevalidate: base.allowStaleWhileRevalidate,
+    allowStaleIfError: base.allowStaleIfError,
+  }
 }
 
 /** `ttl`, or an error that says where to give it. */

@@ -9,7 +9,12 @@ export const tagsRule: OptionRule<readonly string[]> = {
   accepted: `at most ${MOST_TAGS} texts of 1 to ${LONGEST_TAG} characters`,
   parse(value) {
     if (!Array.isArray(value) || value.length > MOST_TAGS) return INVALID
-    return value.every(isTag) ? [...new Set(value)] : INVALID
+    const tags: string[] = []
+    for (const tag of value as readonly unknown[]) {
+      if (!isTag(tag)) return INVALID
+      if (!tags.includes(tag)) tags.push(tag)
+    }
+    return tags
   },
 }
 

@@ -1,4 +1,5 @@
 import { type Codec, codecRule } from './codec.ts'
+import { InvalidOptionError } from './errors.ts'
 import { booleanRule, checkOptions, durationRule, type OptionRules } from './option-check.ts'
 import type { CloseOptions, GetOptions, InvalidateOptions, ReadOptions } from './options.ts'
 import type { Settings } from './settings.ts'
@@ -18,8 +19,8 @@ export function getSettings(base: Settings, verb: 'get' | 'getMany', options: ob
   return { codec: parsed.codec ?? base.codec, stale: parsed.stale ?? false }
 }
 
-export function readCodec(base: Settings, options: object | undefined): Codec {
-  return checkOptions('read', options, readRules).codec ?? base.codec
+export function readCodec(base: Settings, verb: 'read' | 'peek', options: object | undefined): Codec {
+  return options === undefined ? base.codec : (checkOptions(verb, options, readRules).codec ?? base.codec)
 }
 
 /** How long nothing is stored after an invalidation, ms. */
@@ -30,4 +31,10 @@ export function holdOffTime(verb: 'delete' | 'expire', options: InvalidateOption
 /** How long `close` lets running loads end, ms. */
 export function drainTime(options: CloseOptions | undefined): number {
   return checkOptions('close', options, closeRules).drain ?? 5000
+}
+
+/** A hit could not hand it out: to await it is to call it. */
+export function refuseThenable(value: unknown): void {
+  if (typeof (value as { readonly then?: unknown } | null | undefined)?.then === 'function')
+    throw new InvalidOptionError('set.value', value, 'a value; await a promise first')
 }

@@ -1,4 +1,3 @@
-import { Deferred } from './deferred.ts'
 import type { Engine } from './engine.ts'
 import type { Flight, Landing } from './flight.ts'
 import type { CancelTimer, Runtime } from './runtime.ts'
@@ -22,49 +21,91 @@ export interface Patience {
  *
  * @throws the reason of the caller's own signal.
  */
-export async function waitFor(
+export function waitFor(
   flight: Flight,
   seat: Promise<Landing>,
   patience: Patience,
   { runtime }: Engine,
 ): Promise<Landing | GaveUp> {
-  const { signal, soft, budget } = patience
-  const gaveUp = new Deferred<GaveUp>()
-  const aborted = new Deferred<'aborted'>()
-  const abort = (): void => aborted.resolve('aborted')
-  const giveUp = (why: GaveUp['why']) => (): void => gaveUp.resolve({ kind: 'gave-up', why })
-  const cancelSoft = soft === Infinity ? undefined : runtime.schedule(giveUp('soft-timeout'), soft)
-  const stopSpending = spend(flight, budget, runtime, giveUp('wait-timeout'))
-  signal?.addEventListener('abort', abort)
-  if (signal?.aborted === true) abort()
-  try {
-    const end = await Promise.race([seat, gaveUp.promise, aborted.promise])
-    if (end === 'aborted') throw signal?.reason
-    if (end.kind === 'gave-up' && end.why === 'soft-timeout') flight.want()
-    return end
-  } finally {
-    cancelSoft?.()
-    stopSpending()
-    signal?.removeEventListener('abort', abort)
-    flight.leave()
-  }
+  return new Promise((resolve, reject) => {
+    new Wait(flight, patience, runtime, resolve, reject).begin(seat)
+  })
 }
 
-/** Calls `onSpent` once the flight has followed for `budget` ms from now on: its time as a leader does not count. */
-function spend(flight: Flight, budget: number, runtime: Runtime, onSpent: () => void): () => void {
-  const before = flight.followed(runtime.now())
-  let cancel: CancelTimer | undefined
-  const look = (): void => {
-    cancel?.()
-    const left = budget - (flight.followed(runtime.now()) - before)
-    // A timer runs only while the flight follows; when it does so again, it is looked at again.
-    if (left > 0) cancel = flight.following ? runtime.schedule(look, left) : undefined
-    else if (flight.following) onSpent()
+/** A herd is made of these: one promise each, and a timer only where there is something to wait for. */
+class Wait {
+  readonly #flight: Flight
+  readonly #patience: Patience
+  readonly #runtime: Runtime
+  readonly #resolve: (end: Landing | GaveUp) => void
+  readonly #reject: (reason: unknown) => void
+  /** How long the flight had followed when the wait began: its time as a leader costs no budget. */
+  readonly #before: number
+  #cancelSoft: CancelTimer | undefined
+  #cancelLook: CancelTimer | undefined
+  #unwatch: (() => void) | undefined
+  #over = false
+
+  constructor(
+    flight: Flight,
+    patience: Patience,
+    runtime: Runtime,
+    resolve: (end: Landing | GaveUp) => void,
+    reject: (reason: unknown) => void,
+  ) {
+    this.#flight = flight
+    this.#patience = patience
+    this.#runtime = runtime
+    this.#resolve = resolve
+    this.#reject = reject
+    this.#before = flight.followed(runtime.now())
   }
-  const unwatch = flight.watchFollow(look)
-  look()
-  return () => {
-    cancel?.()
-    unwatch()
+
+  begin(seat: Promise<Landing>): void {
+    const { soft, signal } = this.#patience
+    void seat.then((landing) => this.#end(landing))
+    if (soft !== Infinity) this.#cancelSoft = this.#runtime.schedule(() => this.#giveUp('soft-timeout'), soft)
+    this.#unwatch = this.#flight.watchFollow(() => this.#look())
+    signal?.addEventListener('abort', this.#abort)
+    if (signal?.aborted === true) this.#abort()
+    else this.#look()
+  }
+
+  /** Gives up once the flight has followed for the whole budget; looks again when that may be. */
+  #look(): void {
+    const { budget } = this.#patience
+    this.#cancelLook?.()
+    // A timer runs only while the flight follows; when it does so again, it is looked at again.
+    this.#cancelLook = undefined
+    if (!this.#flight.following) return
+    const left = budget - (this.#flight.followed(this.#runtime.now()) - this.#before)
+    if (left <= 0) this.#giveUp('wait-timeout')
+    else this.#cancelLook = this.#runtime.schedule(() => this.#look(), left)
+  }
+
+  readonly #abort = (): void => {
+    if (this.#leave()) this.#reject(this.#patience.signal?.reason)
+  }
+
+  #giveUp(why: GaveUp['why']): void {
+    // Before it leaves: a load that nobody wants may be stopped.
+    if (why === 'soft-timeout' && !this.#over) this.#flight.want()
+    this.#end({ kind: 'gave-up', why })
+  }
+
+  #end(end: Landing | GaveUp): void {
+    if (this.#leave()) this.#resolve(end)
+  }
+
+  /** Once: whether this was the end. */
+  #leave(): boolean {
+    if (this.#over) return false
+    this.#over = true
+    this.#cancelSoft?.()
+    this.#cancelLook?.()
+    this.#unwatch?.()
+    this.#patience.signal?.removeEventListener('abort', this.#abort)
+    this.#flight.leave()
+    return true
   }
 }

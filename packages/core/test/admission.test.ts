@@ -97,6 +97,29 @@ describe('maxWaiters', () => {
     expect(await cache.getOrSet('other', () => 'room again')).toBe('room again')
   })
 
+  it('counts a batch as one, however many keys it waits for', async () => {
+    const fleet = createFleet({ maxWaiters: 2 })
+    const [cache] = fleet.caches
+    const keys = Array.from({ length: 10 }, (_, index) => `k${index}`)
+    let letGo = (): void => {}
+    const loaded = new Promise<void>((resolve) => (letGo = resolve))
+    const batch = cache.getOrSetMany(keys, async (missing) => {
+      await loaded
+      return new Map(missing.map((key) => [key, key]))
+    })
+    await settle(fleet)
+    const origin = new Origin()
+    const call = cache.getOrSet('other', origin.loader)
+    await settle(fleet)
+    expect(await rejection(cache.getOrSet('third', origin.loader))).toMatchObject({
+      code: 'CATTLEGRID_TOO_MANY_WAITERS',
+    })
+    letGo()
+    origin.last.resolve('value')
+    expect([(await batch).size, await call]).toEqual([10, 'value'])
+    expect(await cache.getOrSet('fourth', () => 'room again')).toBe('room again')
+  })
+
   it('lets one key take no more than its part', async () => {
     const fleet = createFleet({ maxWaiters: 8 })
     const [cache] = fleet.caches

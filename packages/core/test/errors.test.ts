@@ -61,7 +61,8 @@ const errors: Record<string, Told> = {
   },
   StoreAwayError: {
     code: 'CATTLEGRID_STORE_AWAY',
-    make: (core) => new core.StoreAwayError('delete', 'product:7', new Error('socket closed')),
+    make: (core) =>
+      new core.StoreAwayError('delete', 'product:7', { why: 'deadline', cause: new Error('socket closed') }),
     says: ["'product:7'", 'delete', 'unknown'],
     cure: /repeat/i,
   },
@@ -168,7 +169,9 @@ describe('what an error carries', () => {
 
   it('is what became of the store, and that the step may have been executed', () => {
     const cause = new Error('socket closed')
-    expect(new here.StoreAwayError('set', 'k', cause)).toMatchObject({ cause, maybeApplied: true })
+    expect(new here.StoreAwayError('set', 'k', { why: 'error', cause })).toMatchObject({ cause, maybeApplied: true })
+    const unsent = new here.StoreAwayError('set', 'k', { why: 'breaker', cause })
+    expect(unsent).toMatchObject({ maybeApplied: false, message: expect.stringContaining('was not sent') })
   })
 
   it('is never a cause that nobody gave', () => {

@@ -190,3 +190,10 @@ describe('an event', () => {
     expect(seen).toEqual(['committed', undefined])
   })
 })
+
+describe('an event that there is not', () => {
+  it('is refused with the names of those that there are, and so is a listener that is no function', () => {
+    expect(() => cache.on('comitted' as never, () => undefined)).toThrow(/'on'.*commit/)
+    expect(() => cache.on('commit', undefined as never)).toThrow(/'on.commit'/)
+  })
+})

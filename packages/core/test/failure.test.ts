@@ -31,6 +31,15 @@ describe('a failing load', () => {
     expect(origin.count).toBe(1)
   })
 
+  it('tells its message elsewhere only in a cache that shares messages', async () => {
+    const fleet = createFleet({ shareErrorMessages: true })
+    const fail = () => Promise.reject(new QueryError('no such table'))
+    await fleet.caches[0].getOrSet('k', fail).catch(() => {})
+    const error: unknown = await fleet.caches[1].getOrSet('k', fail).catch((thrown: unknown) => thrown)
+    expect(error).toMatchObject({ cause: { message: 'no such table' } })
+    expect(String(error)).toContain('no such table')
+  })
+
   it('is tried once per cooldown by the whole fleet, and each cooldown is twice the last up to its maximum', async () => {
     const fleet = createFleet({ failureCooldown: { min: '100ms', max: '400ms' } })
     const loads: number[] = []

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { createFleet, Origin, settle, trace } from './fleet.ts'
+import { createFleet, Origin, rejection, settle, trace } from './fleet.ts'
 
 describe('flights of one process', () => {
   it('share one load among all callers of a cold key', async () => {
@@ -70,6 +70,79 @@ describe('flights of one process', () => {
       code: 'CATTLEGRID_REENTRANT',
       message: expect.stringContaining('a → b → a'),
     })
+  })
+
+  it('refuse a loader whose load another one waits for: two that ask for each other would wait for ever', async () => {
+    const fleet = createFleet()
+    const [cache] = fleet.caches
+    const pause = (): Promise<void> => new Promise((resolve) => void fleet.runtime.schedule(resolve, 10))
+    const asking =
+      (...way: readonly string[]) =>
+      async (): Promise<string> => {
+        await pause()
+        const [next, ...rest] = way
+        return next === undefined ? 'end' : await cache.getOrSet(next, asking(...rest))
+      }
+    const calls = [
+      rejection(cache.getOrSet('a', asking('b', 'c'))),
+      rejection(cache.getOrSet('b', asking('c', 'a'))),
+      rejection(cache.getOrSet('c', asking('a', 'b'))),
+    ]
+    await fleet.runtime.advance(100)
+    const [first] = await Promise.all(calls)
+    expect(first).toMatchObject({ code: 'CATTLEGRID_REENTRANT', message: expect.stringMatching(/c → a → b → c/) })
+  })
+
+  it('refuse the same over two caches, and take their keys apart', async () => {
+    const [one] = createFleet().caches
+    const [other] = createFleet().caches
+    expect(await one.getOrSet('k', () => other.getOrSet('k', () => 'theirs'))).toBe('theirs')
+    const calls = [
+      rejection(one.getOrSet('a', async () => await other.getOrSet('b', () => new Promise(() => {})))),
+      rejection(other.getOrSet('b', async () => await one.getOrSet('a', () => 'never'))),
+    ]
+    expect((await Promise.race(calls)) as Error).toMatchObject({ code: 'CATTLEGRID_REENTRANT' })
+  })
+
+  it('of another cache have turns of their own, and are refused by a cache that closes', async () => {
+    const [outer] = createFleet().caches
+    const fleet = createFleet({ maxLoads: 1 })
+    const [inner] = fleet.caches
+    const origin = new Origin()
+    for (const key of ['a', 'b', 'c'])
+      void outer.getOrSet(key, () => inner.getOrSet(key, origin.loader)).catch(() => {})
+    await settle(fleet)
+    expect(origin.count).toBe(1)
+    const closing = inner.close()
+    expect(await rejection(outer.getOrSet('d', () => inner.get('d')))).toMatchObject({ code: 'CATTLEGRID_CLOSED' })
+    await fleet.runtime.advance(10_000)
+    await closing
+  })
+
+  it('look at each load once, however many ways lead to it', async () => {
+    const fleet = createFleet()
+    const [cache] = fleet.caches
+    const origin = new Origin()
+    const layer = (depth: number): Promise<unknown> =>
+      depth === 12
+        ? cache.getOrSet('deepest', origin.loader)
+        : Promise.all(Array.from({ length: 8 }, (_, at) => cache.getOrSet(`${depth}:${at}`, () => layer(depth + 1))))
+    const call = layer(0)
+    for (let depth = 0; depth < 40; depth += 1) await settle(fleet)
+    origin.last.resolve('end')
+    await call
+    expect(origin.count).toBe(1)
+  })
+
+  it('let two loads wait for a third', async () => {
+    const fleet = createFleet()
+    const [cache] = fleet.caches
+    const origin = new Origin()
+    const third = (): Promise<string> => cache.getOrSet('c', origin.loader)
+    const calls = [cache.getOrSet('a', third), cache.getOrSet('b', third), third()]
+    await settle(fleet)
+    origin.last.resolve('done')
+    expect([await Promise.all(calls), origin.count]).toEqual([['done', 'done', 'done'], 1])
   })
 
   it('let a background load ask for the key of the load that started it: nobody waits for it', async () => {

@@ -1,4 +1,5 @@
-import { describe, expect, it } from '@jest/globals'
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { describe, expect, it, jest } from '@jest/globals'
 import type { ManyLoad } from '@cattlegrid/core'
 import { Admission } from '../src/admission.ts'
 import { createFleet, Origin, rejection, settle } from './fleet.ts'
@@ -85,6 +86,24 @@ describe('a turn to load', () => {
     expect(await Promise.race([other, Promise.resolve('waiting')])).toBe('loaded meanwhile')
     await fleet.runtime.advance(5010)
     expect(await follower).toBe('taken over')
+  })
+})
+
+describe('the storage that knows what runs inside of what', () => {
+  it('is off while nothing loads: as long as it is on, it costs every promise of the process', async () => {
+    const off = jest.spyOn(AsyncLocalStorage.prototype, 'disable')
+    const [cache] = createFleet().caches
+    const origins = [new Origin(), new Origin()] as const
+    const calls = Promise.all(origins.map((origin, index) => cache.getOrSet(`k${index}`, origin.loader)))
+    await new Promise(setImmediate)
+    origins[0].last.resolve(1)
+    await new Promise(setImmediate)
+    expect(off).not.toHaveBeenCalled()
+    origins[1].last.resolve(2)
+    await calls
+    await new Promise(setImmediate)
+    expect(off).toHaveBeenCalledTimes(1)
+    off.mockRestore()
   })
 })
 

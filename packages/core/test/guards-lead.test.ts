@@ -67,7 +67,9 @@ describe('the lease of a running load', () => {
       fleet.store.commit = commit
       return Promise.resolve({ kind: 'unkeepable', why: 'too-large', cause: new RangeError('too large') })
     }
+    const events = trace(fleet.caches[0], 'too-large', 'encode-failed')
     expect(await fleet.caches[0].lookup('k', () => 'huge')).toMatchObject({ value: 'huge' })
+    expect(events).toEqual(['too-large'])
     expect(await fleet.caches[1].getOrSet('k', () => 'mine')).toBe('mine')
   })
 

@@ -1,10 +1,11 @@
 import { describe, expect, it } from '@jest/globals'
+import { json } from '@cattlegrid/core'
 import { createFleet, type Fleet, Origin, rejection, settle } from './fleet.ts'
 
 async function expired(fleet: Fleet, by: number): Promise<string> {
   await fleet.caches[0].set('k', 'stale')
   await fleet.runtime.advance(10_000 + by)
-  const entry = fleet.store.peek('k')
+  const entry = fleet.store.peek('k', json)
   return entry?.version ?? ''
 }
 

@@ -16,8 +16,10 @@ const binary = String.fromCharCode(...Array.from({ length: 256 }, (_, code) => c
 const keys: readonly (readonly [string, string])[] = [
   ['empty', ''],
   ['one blank', ' '],
-  ['as long as a key may be', 'k'.repeat(8192)],
-  ['as long in characters of four bytes', '🐄'.repeat(4096)],
+  ['as long as a key may be', 'k'.repeat(65_536)],
+  ['as long in characters of four bytes', '🐄'.repeat(32_768)],
+  ['just too long to be kept as it is', 'k'.repeat(1025)],
+  ['like that of a long key', `%sha256:${'A'.repeat(43)}:${'k'.repeat(64)}`],
   ['every byte', binary],
   ['nothing but braces', '{}{{}}'],
   ['a whole hash tag', '{shop}:product:{7}'],
@@ -66,6 +68,49 @@ describe('a key', () => {
   })
 })
 
+describe('a long key', () => {
+  it('is kept by its digest, which is short', async () => {
+    const put = jest.spyOn(store, 'put')
+    await cache.set('k'.repeat(5000), 'long')
+    expect(put.mock.calls[0]?.[0].length).toBeLessThan(200)
+  })
+
+  it('differs from another in a single character, wherever that stands', async () => {
+    const long = 'k'.repeat(5000)
+    await cache.set(long, 'one')
+    expect(await cache.get(`${long.slice(0, -1)}l`)).toBeUndefined()
+    await cache.set(`${long}\uD800`, 'half a pair')
+    expect(await cache.get(`${long}\uDC00`)).toBeUndefined()
+  })
+
+  it('cannot be named by the digest that it is kept by', async () => {
+    const put = jest.spyOn(store, 'put')
+    await cache.set('k'.repeat(5000), 'long')
+    expect(await cache.get(put.mock.calls[0]?.[0] ?? '')).toBeUndefined()
+  })
+
+  it('is what loaders are told, also in a batch', async () => {
+    const long = 'k'.repeat(5000)
+    expect(await cache.getOrSet(long, ({ key }) => key)).toBe(long)
+    await cache.delete(long)
+    const loader = (missing: readonly string[]): Map<string, string> => new Map(missing.map((key) => [key, key]))
+    expect(await cache.getOrSetMany([long, 'short'], loader)).toEqual(
+      new Map([
+        [long, long],
+        ['short', 'short'],
+      ]),
+    )
+  })
+})
+
+describe('a value that is to be set', () => {
+  it('is refused when it is a promise: a hit could not hand it out', async () => {
+    const error: unknown = await cache.set('k', Promise.resolve(7)).catch((thrown: unknown) => thrown)
+    expect(error).toMatchObject({ code: 'CATTLEGRID_INVALID_OPTION', message: expect.stringContaining('await') })
+    expect(await cache.get('k')).toBeUndefined()
+  })
+})
+
 describe('what is no key', () => {
   const refused: readonly (readonly [string, unknown])[] = [
     ['undefined', undefined],
@@ -79,7 +124,7 @@ describe('what is no key', () => {
     ['an array', ['k']],
     ['an object', { toString: () => 'k' }],
     ['a function', () => 'k'],
-    ['a string that is too long', 'k'.repeat(8193)],
+    ['a string that is too long', 'k'.repeat(65_537)],
   ]
   const loader = jest.fn(() => 'loaded')
   const calls: Record<string, (key: never) => Promise<unknown>> = {
@@ -102,7 +147,7 @@ describe('what is no key', () => {
     for (const call of Object.values(calls)) {
       const error: unknown = await call(key as never).catch((thrown: unknown) => thrown)
       expect(error).toBeInstanceOf(InvalidKeyError)
-      expect(error).toMatchObject({ code: 'CATTLEGRID_INVALID_KEY', message: expect.stringContaining('8192') })
+      expect(error).toMatchObject({ code: 'CATTLEGRID_INVALID_KEY', message: expect.stringContaining('65536') })
     }
     expect(loader).not.toHaveBeenCalled()
     expect(await cache.get('k')).toBe('as it was')
@@ -110,8 +155,8 @@ describe('what is no key', () => {
   })
 
   it('is shown, but not at length: keys may hold what should not be in a log', async () => {
-    const error: unknown = await cache.get('secret'.repeat(2000)).catch((thrown: unknown) => thrown)
-    expect(error).toHaveProperty('message', expect.stringContaining('a string of 12000 characters'))
+    const error: unknown = await cache.get('secret'.repeat(20_000)).catch((thrown: unknown) => thrown)
+    expect(error).toHaveProperty('message', expect.stringContaining('a string of 120000 characters'))
     expect(error).toHaveProperty('message', expect.not.stringContaining('secret'))
   })
 

@@ -52,6 +52,18 @@ describe('a loader', () => {
     expect(await cache.get('c')).toBe('thenable')
   })
 
+  it('is told whether its load holds the lease, so that its result can be stored', async () => {
+    const told: boolean[] = []
+    const load: Loader<string> = (running) => {
+      told.push(running.leased)
+      running.uncacheable()
+      return 'value'
+    }
+    await cache.lookup('k', load)
+    await cache.lookup('k', load)
+    expect(told).toEqual([true, false])
+  })
+
   it('is called with its load alone, and with no this', async () => {
     const calls: unknown[] = []
     const loader = function (this: unknown, ...args: readonly unknown[]): string {

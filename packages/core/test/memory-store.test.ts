@@ -56,7 +56,7 @@ describe('a memory store', () => {
     const store = open({})
     const value = { stock: 3 }
     await put(store, 'k', value)
-    expect(store.peek('k')?.value).toBe(value)
+    expect(store.peek('k', json)?.value).toBe(value)
   })
 
   it('may be shared by several caches: one that closes leaves the others their notices', async () => {
@@ -86,7 +86,7 @@ describe('maxEntries', () => {
   })
 
   it.each([
-    ['peek', (store: Store) => store.peek('a')],
+    ['peek', (store: Store) => store.peek('a', json)],
     ['read', (store: Store) => store.read('a', json)],
     ['put', (store: Store) => put(store, 'a', 'again')],
   ])('takes the least recently used first, and a %s is a use', async (_, use) => {
@@ -114,13 +114,13 @@ describe('maxEntries', () => {
     const held = await lead(store, 'a')
     expect(await store.commit(lost, entryOf('late'), json)).toEqual({ kind: 'refused', why: 'taken' })
     expect(await store.commit(held, entryOf('in time'), json)).toMatchObject({ kind: 'stored' })
-    expect(store.peek('a')?.value).toBe('in time')
+    expect(store.peek('a', json)?.value).toBe('in time')
   })
 
   it('takes an entry together with the lease of its key, never one of the two', async () => {
     const store = open({ maxEntries: 1 })
     await put(store, 'a')
-    await lead(store, 'a', store.peek('a')?.version)
+    await lead(store, 'a', store.peek('a', json)?.version)
     await put(store, 'b')
     expect(await store.inspect('a')).toEqual({ kind: 'found', entry: undefined, lease: undefined, cooldown: undefined })
   })
@@ -149,7 +149,7 @@ describe('maxBytes', () => {
     const answer = await store.put('k', entryOf(bytes(1025)), json)
     expect(answer).toMatchObject({ kind: 'unkeepable', why: 'too-large' })
     expect(answer).toHaveProperty('cause.message', expect.stringContaining('1025 bytes are more than maxBytes (1024)'))
-    expect(store.peek('k')?.value).toBe('small')
+    expect(store.peek('k', json)?.value).toBe('small')
   })
 
   it('leaves the lease with a leader whose value is too large', async () => {
@@ -177,7 +177,7 @@ describe('maxBytes', () => {
   })
 
   it.each([
-    ['is being refreshed', (store: Store) => lead(store, 'a', store.peek('a')?.version)],
+    ['is being refreshed', (store: Store) => lead(store, 'a', store.peek('a', json)?.version)],
     ['was expired', (store: Store) => store.invalidate('a', 'expire', 0)],
     ['is held off', (store: Store) => store.invalidate('a', 'expire', 1000)],
   ])('still counts a value that %s', async (_, change) => {
@@ -242,51 +242,5 @@ describe('sizeOf', () => {
     const answer = await store.put('k', entryOf(7), json)
     expect(answer).toMatchObject({ kind: 'unkeepable', why: 'encode-failed' })
     expect(answer).toHaveProperty('cause.message', expect.stringContaining('sizeOf'))
-  })
-})
-
-describe('the numbers of tags', () => {
-  const tagged = async (store: Store, key: string, tag: string): Promise<void> => {
-    await store.put(key, entryOf(key, { tags: [tag] }), json)
-  }
-  const fall = async (store: Store, count: number): Promise<void> => {
-    for (let index = 0; index < count; index += 1) await store.invalidateTags([`other:${index}`])
-  }
-
-  it('are as many as there may be entries, and a forgotten one brings nothing back', async () => {
-    const store = open({ maxEntries: 3 })
-    await tagged(store, 'k', 'user:7')
-    await store.invalidateTags(['user:7'])
-    expect(store.peek('k')).toBeUndefined()
-    await fall(store, 10)
-    expect(store.peek('k')).toBeUndefined()
-    expect(await kept(store, 'k')).toEqual([])
-  })
-
-  it('that were forgotten count as fallen: an older entry is a miss rather than wrong', async () => {
-    const store = open({ maxEntries: 3 })
-    await tagged(store, 'k', 'user:7')
-    await fall(store, 3)
-    expect(store.peek('k')?.value).toBe('k')
-    await fall(store, 10)
-    expect(store.peek('k')).toBeUndefined()
-  })
-
-  it('that were forgotten do not stand in the way of what is loaded later', async () => {
-    const store = open({ maxEntries: 3 })
-    await store.invalidateTags(['user:7'])
-    await fall(store, 10)
-    await tagged(store, 'k', 'user:7')
-    expect(store.peek('k')?.value).toBe('k')
-  })
-
-  it('that were forgotten refuse a load that began before', async () => {
-    const store = open({ maxEntries: 3 })
-    const answer = await store.acquire('k', { duration: 5000, seen: NO_VERSION, wake: false, tags: true })
-    await store.invalidateTags(['user:7'])
-    await fall(store, 10)
-    if (answer.kind !== 'lead') throw new Error('The lease was not granted')
-    const commit = await store.commit(answer.lease, entryOf('old', { tags: ['user:7'] }), json)
-    expect(commit).toEqual({ kind: 'refused', why: 'tag-voided' })
   })
 })

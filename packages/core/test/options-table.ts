@@ -58,6 +58,7 @@ const codec: Row = {
     { id: '16', encode, decode },
     { id: 0, encode, decode },
     // Reserved for codecs that the library has not got yet.
+    { id: 5, encode, decode },
     { id: 15, encode, decode },
     { id: 16.5, encode, decode },
     { id: 256, encode, decode },
@@ -133,6 +134,14 @@ const tags: Row = {
   accepted: 'at most 100',
 }
 
+const bytes: Row = {
+  refuses: [...notANumber, 0, '0b', '7', '7s', '7 mb', '7MB', '7mib', '-7mb', '7tb', 2 ** 53],
+  takes: [1, 7.5, '1b', '1.5kb', '7mb', '1gb'],
+  accepted: "'64kb'",
+}
+// What stands behind a count of copies is allocated at once, and a Map holds no more than 2 ** 24 keys.
+const entries: Row = { ...count, refuses: [...count.refuses, 2 ** 24 + 1, 2 ** 32] }
+
 const call = {
   ...load,
   codec,
@@ -140,6 +149,7 @@ const call = {
   staleIfError: windowOrFalse,
   tags,
   maxAge: duration([false], 0),
+  near: { refuses: [...notABoolean], takes: [true, false], accepted: 'true or false' },
   signal: {
     refuses: [...nothingOfUse, 7, true, { aborted: false }, new AbortController(), new EventTarget()],
     takes: [new AbortController().signal],
@@ -158,6 +168,9 @@ export const optionsTable: Record<string, Record<string, Row>> = {
     beta: { refuses: [...notANumber, 0, '1'], takes: [0.001, 1, 7], accepted: 'number above 0' },
     before: duration([0, 0.5, false], 1),
   },
+  NearOptions: { maxEntries: entries, maxBytes: bytes, maxAge: duration([false, 0], 1) },
+  OutageOptions: { maxEntries: entries, maxAge: duration([false, 0], 1) },
+  TagOptions: { maxAge: duration([false], 0) },
   LoadOptions: load,
   CacheOptions: {
     ...load,
@@ -165,7 +178,13 @@ export const optionsTable: Record<string, Record<string, Row>> = {
     codec,
     staleWhileRevalidate: window,
     staleIfError: window,
-    storeTimeout: duration([false, 0], 1),
+    storeTimeout: duration([false, 0, 9], 10),
+    near: { refuses: [null, 7, true, []], takes: [false, {}, { maxEntries: 7 }], accepted: 'object' },
+    outage: { refuses: [null, 7, true, []], takes: [false, {}, { maxAge: '7s' }], accepted: 'object' },
+    freeze: { refuses: notABoolean, takes: [true, false], accepted: 'true or false' },
+    shareErrorMessages: { refuses: notABoolean, takes: [true, false], accepted: 'true or false' },
+    tags: { refuses: [null, 7, true, false, ['t']], takes: [{}, { maxAge: 0 }], accepted: 'object' },
+    maxEntryBytes: { ...bytes, refuses: [...bytes.refuses, '1gb'], takes: [1, '1b', '7mb', '512mb'] },
     maxLoads: count,
     maxWaiters: count,
     maxWaitersPerKey: count,
@@ -179,13 +198,8 @@ export const optionsTable: Record<string, Record<string, Row>> = {
   WrapOptions: { ...call, key: { refuses: notAFunction, takes: [() => 'k'], accepted: 'function (...args)' } },
   CloseOptions: { drain: duration([false], 0) },
   MemoryStoreOptions: {
-    // A Map holds no more than 2 ** 24 keys, and what stands behind this one is allocated at once.
-    maxEntries: { ...count, refuses: [...count.refuses, 2 ** 24 + 1, 2 ** 32] },
-    maxBytes: {
-      refuses: [...notANumber, 0, '0b', '7', '7s', '7 mb', '7MB', '7mib', '-7mb', '7tb', 2 ** 53],
-      takes: [1, 7.5, '1b', '1.5kb', '7mb', '1gb'],
-      accepted: "'64kb'",
-    },
+    maxEntries: entries,
+    maxBytes: bytes,
     sizeOf: { refuses: notAFunction, takes: [() => 7], accepted: 'bytes' },
     runtime,
   },

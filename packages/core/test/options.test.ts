@@ -4,7 +4,6 @@ import {
   type Cache,
   createCache,
   isCattlegridError,
-  type InvalidOptionError,
   type KeepOptions,
   type Load,
   memoryStore,
@@ -66,6 +65,9 @@ const ways: Record<string, Record<string, Road>> = {
   LeaseOptions: nested('lease'),
   FailureCooldownOptions: nested('failureCooldown'),
   EarlyRefreshOptions: nested('earlyRefresh'),
+  NearOptions: { createCache: (options) => createCache({ runtime, near: options }) },
+  OutageOptions: { createCache: (options) => createCache({ runtime, outage: options }) },
+  TagOptions: { createCache: (options) => createCache({ runtime, tags: options }) },
   LoadOptions: { createCache: making, ...calls },
   CacheOptions: { createCache: making },
   CallOptions: calls,
@@ -115,7 +117,7 @@ async function refusal(act: () => unknown): Promise<unknown> {
 function faultOf(error: unknown, name: string, value: unknown, accepted: string): string[] {
   const shown = inspect(value, { depth: 0, breakLength: Infinity, maxStringLength: 80 })
   if (!isCattlegridError(error, 'CATTLEGRID_INVALID_OPTION')) return [`${shown}: ${inspect(error)}`]
-  const { option, value: told, accepted: takes, message } = error as InvalidOptionError
+  const { option, value: told, accepted: takes, message } = error
   const good =
     option.endsWith(`.${name}`) &&
     Object.is(told, value) &&
@@ -238,6 +240,7 @@ describe('options that do not fit together', () => {
     // Only one of the two was given: it is the one to name.
     [{ failureCooldown: { min: '6s' } }, 'failureCooldown.min', 'failureCooldown.max (5000 ms)'],
     [{ onWaitTimeout: 'load' }, 'onWaitTimeout', 'maxLoads'],
+    [{ earlyRefresh: { beta: 1, before: '1s' } }, 'earlyRefresh', 'not both'],
   ] as const
   const roads = Object.entries({ createCache: making, ...calls })
   const pairs = misfits.flatMap(([options, ...told]) => roads.map(([way, road]) => ({ options, told, way, road })))

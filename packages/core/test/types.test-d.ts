@@ -5,7 +5,6 @@ import {
   type CacheEvents,
   type CacheOptions,
   type CallOptions,
-  type CattlegridError,
   type Codec,
   createCache,
   type Duration,
@@ -13,6 +12,7 @@ import {
   isCattlegridError,
   json,
   type Load,
+  type LoadFailedError,
   type Loader,
   type Lookup,
   memoryStore,
@@ -175,8 +175,8 @@ export const everyName: readonly EventName[] = ['hit', 'miss', 'commit', 'lease-
 // Errors are narrowed by their brand
 export function codeOf(error: unknown): string {
   if (!isCattlegridError(error, 'CATTLEGRID_LOAD_FAILED')) return 'foreign'
-  same<typeof error, CattlegridError>(true)
-  return error.code
+  same<typeof error, LoadFailedError>(true)
+  return `${error.code} ${error.retryAfter}`
 }
 // @ts-expect-error no such code
 isCattlegridError(undefined, 'CATTLEGRID_LOAD_FALIED')

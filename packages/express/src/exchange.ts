@@ -4,27 +4,17 @@ import {
   type Capture,
   captureResponse,
   type Exchange,
+  type HeaderFields,
+  type Matched,
   type Recording,
+  type Reshape,
   sendAnswer,
   type ServeError,
+  toText,
+  wordOf,
 } from '@cattlegrid/http'
-
-/** The part of an Express app that is asked, the same in 4 and 5. */
-interface App {
-  (req: IncomingMessage, res: ServerResponse): void
-  get(setting: 'trust proxy fn'): (address: string | undefined, hops: number) => boolean
-  /** The app that this one is mounted in. */
-  readonly parent?: App | undefined
-}
-
-interface Request extends IncomingMessage {
-  readonly app: App
-  readonly protocol: string
-  readonly originalUrl: string
-}
-
-/** How many of our layers a request has entered: the outer ones and the inner ones of one URL have entries of their own. */
-const depths = new WeakMap<IncomingMessage, number>()
+import { type ExpressRequest, hostOf, matchedBy, reshaped, rootOf, routedOf } from './express-request.ts'
+import { layerOf, passLayer } from './site.ts'
 
 /** Translates one Express request. */
 export class ExpressExchange implements Exchange<IncomingMessage, ServerResponse> {
@@ -37,11 +27,9 @@ export class ExpressExchange implements Exchange<IncomingMessage, ServerResponse
   #capture: Capture | undefined
 
   constructor(req: IncomingMessage, res: ServerResponse, next: (error?: unknown) => void) {
-    const depth = depths.get(req) ?? 0
-    depths.set(req, depth + 1)
     this.req = req
     this.res = res
-    this.layer = String(depth)
+    this.layer = layerOf(req)
     this.#next = next
   }
 
@@ -53,29 +41,43 @@ export class ExpressExchange implements Exchange<IncomingMessage, ServerResponse
     return this.res
   }
 
+  field(name: string): HeaderFields[string] | undefined {
+    return toText(this.res.getHeader(name))
+  }
+
   get scheme(): string {
     return this.#express.protocol
   }
 
-  /** As `req.host` of Express 5; that of Express 4 has lost the port. */
   get host(): string {
-    const { app, headers, socket } = this.#express
-    const forwarded = headers['x-forwarded-host']
-    const trusted = forwarded !== undefined && app.get('trust proxy fn')(socket.remoteAddress, 0)
-    return (trusted ? String(forwarded).split(',')[0]?.trim() : headers.host) ?? ''
+    return hostOf(this.#express)
   }
 
   get target(): string {
     return this.#express.originalUrl
   }
 
+  get routed(): string {
+    return routedOf(this.#express)
+  }
+
+  get matched(): Matched | undefined {
+    return matchedBy(this.#express)
+  }
+
+  reshape(shape: Reshape): (() => void) | undefined {
+    return reshaped(this.#express, shape)
+  }
+
   pass(): void {
-    this.#next()
+    passLayer(this.req)
+    this.#onward()
   }
 
   run(recording: Recording): void {
     this.#capture = captureResponse(this.req, this.res, recording)
-    this.#next()
+    passLayer(this.req)
+    this.#onward()
   }
 
   send(answer: Answer): void {
@@ -85,17 +87,28 @@ export class ExpressExchange implements Exchange<IncomingMessage, ServerResponse
 
   fail(error: ServeError): void {
     this.#capture?.reopen()
-    this.#next(error)
+    this.#onward(error)
   }
 
   dispatch(req: IncomingMessage, res: ServerResponse): void {
-    let root = this.#express.app
-    while (root.parent !== undefined) root = root.parent
-    root(req, res)
+    rootOf(this.#express)(req, res)
   }
 
-  /** The prototype that Express gives every request has all this. */
-  get #express(): Request {
-    return this.req as Request
+  /** A hit comes never here: only a handler needs the word. */
+  #onward(error?: ServeError): void {
+    Object.defineProperty(this.res, 'cattlegrid', WORD)
+    this.#next(error)
   }
+
+  get #express(): ExpressRequest {
+    return this.req as ExpressRequest
+  }
+}
+
+/** Made when it is asked for: most answers need no word. */
+const WORD: PropertyDescriptor & ThisType<ServerResponse> = {
+  configurable: true,
+  get() {
+    return wordOf(this)
+  },
 }

@@ -1,7 +1,25 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Cache } from '@cattlegrid/core'
-import { compileRoute, httpCache, type RouteOptions, serve } from '@cattlegrid/http'
+import { type Cache, InvalidOptionError } from '@cattlegrid/core'
+import {
+  compileRoute,
+  httpCache,
+  purgeEndpoint,
+  type PurgeOptions,
+  type ResponseWord,
+  type RouteOptions,
+  sendAnswer,
+  serve,
+} from '@cattlegrid/http'
 import { ExpressExchange } from './exchange.ts'
+
+declare global {
+  namespace Express {
+    interface Response {
+      /** What the handler of a cached route says about its own answer, before it is sent. */
+      readonly cattlegrid: ResponseWord
+    }
+  }
+}
 
 /** What the functions among the options are given: Express' own request. Annotate the parameter with Express' `Request` for more. */
 export interface CachedRequest extends IncomingMessage {
@@ -25,9 +43,18 @@ export type CacheMiddleware = (req: IncomingMessage, res: ServerResponse, next: 
  *
  * @throws InvalidOptionError for an option that is unknown or has a value it cannot have.
  */
-export type Cached = <Req extends IncomingMessage = CachedRequest, Res extends ServerResponse = ServerResponse>(
-  options?: RouteOptions<Req, Res>,
-) => CacheMiddleware
+export interface Cached {
+  <Req extends IncomingMessage = CachedRequest, Res extends ServerResponse = ServerResponse>(
+    options?: RouteOptions<Req, Res>,
+  ): CacheMiddleware
+  /**
+   * Makes the handler of an endpoint that purges by tag and by URL: `app.post('/purge', cached.purge({ authorize }))`, then
+   * `POST /purge?tag=product:7&url=https://shop.example/products/7`. Off without `authorize`.
+   *
+   * @throws InvalidOptionError for an option that is unknown or has a value it cannot have.
+   */
+  purge<Req extends IncomingMessage = CachedRequest>(options?: PurgeOptions<Req>): CacheMiddleware
+}
 
 /**
  * Puts a cache before Express handlers: `const cached = expressCache(cache)`, then `app.use(cached())` or `app.get(path, cached({ ttl }), handler)`.
@@ -41,8 +68,20 @@ export function expressCache<Req extends IncomingMessage = CachedRequest, Res ex
 ): Cached {
   const http = httpCache(cache)
   compileRoute('expressCache', http, undefined, defaults)
-  return (options) => {
+  const cached = (options?: unknown, ...more: readonly unknown[]): CacheMiddleware => {
+    // Express calls a middleware with a response and next: it was given the factory itself.
+    if (more.length > 0) throw new InvalidOptionError('cached', undefined, USAGE, 'was used as a middleware itself')
     const route = compileRoute('cached', http, defaults as RouteOptions, options as RouteOptions)
     return (req, res, next) => serve(new ExpressExchange(req, res, next), route)
   }
+  const purge = (options?: PurgeOptions<never>): CacheMiddleware => {
+    const endpoint = purgeEndpoint(http, options as PurgeOptions | undefined)
+    return (req, res, next) => {
+      const { method = '', url: target = '' } = req
+      endpoint({ request: req, method, target }).then((answer) => sendAnswer(res, answer), next)
+    }
+  }
+  return Object.assign(cached, { purge })
 }
+
+const USAGE = 'a call that makes one, app.use(cached()) or app.get(path, cached({ ttl }), handler)'

@@ -1,14 +1,18 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { pipeline } from 'node:stream'
+import { pipeline, type Readable } from 'node:stream'
 import type { Cache } from '@cattlegrid/core'
 import type { AdapterServer, ContractAnswer, ContractRequest, ContractRoute } from '@cattlegrid/testkit'
 import express, { type Express, type Request, type RequestHandler, type Response } from 'express'
 import { type Cached, expressCache } from '../src/index.ts'
 
-/** The contract's routes as a user of Express would write them. */
-export async function startExpress(cache: Cache, routes: readonly ContractRoute[]): Promise<AdapterServer> {
-  const app = express()
+/** The contract's routes as a user of Express would write them; `make` makes the app of one of its versions. */
+export async function startExpress(
+  cache: Cache,
+  routes: readonly ContractRoute[],
+  make: () => Express = express,
+): Promise<AdapterServer> {
+  const app = make()
   app.set('trust proxy', true)
   app.set('env', 'test')
   const cached = expressCache(cache)
@@ -23,20 +27,25 @@ export async function startExpress(cache: Cache, routes: readonly ContractRoute[
   return { origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close }
 }
 
-function declare(app: Express, cached: Cached, { method = 'GET', path, cache, before, handle }: ContractRoute): void {
+function declare(app: Express, cached: Cached, route: ContractRoute): void {
+  const { method = 'GET', path, cache, before, handle } = route
   const door: RequestHandler = (req, res, next) => {
-    const word = before?.(seenBy(req))
+    const word = before?.(seenBy(req, res))
     res.set({ ...word?.headers })
     if (word?.refuse === true) res.status(401).json({ error: 'who are you?' })
     else next()
   }
-  const handler: RequestHandler = async (req, res) => answerBy(res, await handle(seenBy(req)))
+  // Express 4 does not look at what a handler returns; 5 makes an error of a rejection with nothing.
+  const handler: RequestHandler = (req, res, next) => {
+    const failed = (error: unknown): void => next(error ?? new Error('rejected with nothing'))
+    handle(seenBy(req, res)).then((answer) => answerBy(res, answer), failed)
+  }
   const verb = method.toLowerCase() as 'get' | 'head' | 'post'
   app[verb](path, door, cached(cache), handler)
 }
 
-function seenBy({ method, originalUrl, headers }: Request): ContractRequest {
-  return { method, url: originalUrl, headers }
+function seenBy({ method, originalUrl, headers, query }: Request, { cattlegrid }: Response): ContractRequest {
+  return { method, url: originalUrl, headers, query, word: cattlegrid }
 }
 
 function answerBy(res: Response, answer: ContractAnswer): void {
@@ -45,7 +54,17 @@ function answerBy(res: Response, answer: ContractAnswer): void {
   for (const [name, value] of Object.entries(answer.headers))
     res.set(name, typeof value === 'string' ? value : [...value])
   if (answer.send === 'json') res.json(answer.body)
-  else if (answer.send === 'stream') pipeline(answer.body, res, () => undefined)
+  else if (answer.send === 'stream') streamTo(res, answer.body, answer.trailers)
   else if (answer.send === 'nothing') res.end()
   else res.send(answer.body)
+}
+
+function streamTo(res: Response, body: Readable, trailers: Readonly<Record<string, string>> | undefined): void {
+  if (trailers === undefined) return void pipeline(body, res, () => undefined)
+  res.set('trailer', Object.keys(trailers).join(', '))
+  body.once('end', () => {
+    res.addTrailers(trailers)
+    res.end()
+  })
+  body.pipe(res, { end: false })
 }

@@ -1,4 +1,4 @@
 import { describeAdapterContract } from '@cattlegrid/testkit'
 import { startExpress } from './contract-app.ts'
 
-describeAdapterContract('Express', startExpress)
+describeAdapterContract('Express', (cache, routes) => startExpress(cache, routes))

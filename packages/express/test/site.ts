@@ -23,14 +23,16 @@ export interface Site {
 
 type Build = (app: Express, cached: Cached) => void
 
+/** `make`: makes the app of one of Express' versions. */
 export async function onSite(
   build: Build,
   play: (site: Site) => Promise<void>,
   options: CacheOptions = {},
+  make: () => Express = express,
 ): Promise<void> {
   const runtime = createManualRuntime()
   const cache = createCache({ runtime, store: memoryStore({ runtime }), ...options })
-  const app = express()
+  const app = make()
   app.set('env', 'test')
   build(app, expressCache(cache))
   const server = createServer(app)

@@ -45,3 +45,23 @@ cached({ ttl: '1s', isFailure: () => true })
 cached({ staleIfError: true })
 // @ts-expect-error the cache has no default
 expressCache()
+
+/** What a handler says, and what a route keys on. */
+app.get(
+  '/word',
+  cached({ key: { headers: ['x-tenant'], extra: (req) => req.hostname }, query: ['page'] }),
+  (_req, res) => {
+    res.cattlegrid.keep({ ttl: '1m', tags: ['a'] })
+    res.cattlegrid.noStore()
+    // @ts-expect-error no unit of ours
+    res.cattlegrid.keep({ ttl: '1 minute' })
+  },
+)
+cached({
+  query: { ignore: ['utm_source'] },
+  tags: (req) => [`page:${req.path}`],
+  onError: (error) => error.status === 504,
+})
+app.post('/purge', cached.purge({ authorize: (req: Request) => req.get('x-purger') === 'yes' }))
+// @ts-expect-error whether they mean anything is not a yes or no
+cached({ authorization: true })

@@ -8,5 +8,7 @@ export class RouteBeforePluginError extends Error {
         'Await app.register(cattlegrid, …) before you declare them.',
     )
     this.name = 'RouteBeforePluginError'
+    // As every error of the library: `isCattlegridError` knows it by this, in whichever copy of it.
+    Object.defineProperty(this, Symbol.for('cattlegrid.error'), { value: true })
   }
 }

@@ -1,16 +1,19 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
-import type { Answer, Exchange, HeaderFields, Recording, ServeError } from '@cattlegrid/http'
+import {
+  type Answer,
+  type Exchange,
+  type HeaderFields,
+  type Recording,
+  type Reshape,
+  type ServeError,
+  toText,
+} from '@cattlegrid/http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { discard } from './payload.ts'
 import { type Onward, ReplyRecord } from './record.ts'
-
-/** The handler's turn in a request: how to run it, and how to tell Fastify what it returned. */
-export interface Turn {
-  readonly handler: () => unknown
-  readonly resolve: (result: unknown) => void
-  readonly reject: (error: unknown) => void
-}
+import { reshaped } from './reshape.ts'
+import { newTurn, type Turn } from './turn.ts'
 
 /** What tells a route from others of the same URL. */
 export interface Site {
@@ -26,17 +29,23 @@ export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply> {
   readonly response: FastifyReply
   readonly layer: string
   readonly #version: string | undefined
-  readonly #turn: Turn
+  readonly #handler: () => unknown
+  #turn: Turn | undefined
   #record: ReplyRecord | undefined
   #taken = false
   #answer: Answer | undefined
 
-  constructor(request: FastifyRequest, reply: FastifyReply, { layer, version }: Site, turn: Turn) {
+  constructor(request: FastifyRequest, reply: FastifyReply, { layer, version }: Site, handler: () => unknown) {
     this.request = request
     this.response = reply
     this.layer = layer
     this.#version = version
-    this.#turn = turn
+    this.#handler = handler
+  }
+
+  /** What the route's handler is to return to Fastify: nothing where the answer is sent already. Never the reply, which has a `then`. */
+  get returned(): Promise<unknown> | undefined {
+    return this.#taken ? undefined : this.#ownTurn.returned
   }
 
   get req(): IncomingMessage {
@@ -59,6 +68,18 @@ export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply> {
     return this.request.originalUrl
   }
 
+  get routed(): string {
+    return this.request.url
+  }
+
+  field(name: string): HeaderFields[string] | undefined {
+    return toText(this.response.getHeader(name))
+  }
+
+  reshape(shape: Reshape): (() => void) | undefined {
+    return reshaped(this.request, shape)
+  }
+
   pass(): void {
     this.#runHandler()
   }
@@ -72,7 +93,10 @@ export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply> {
     const held = this.#takeOver()
     const reply = this.response
     for (const name of answer.removed) reply.removeHeader(name)
-    reply.code(answer.status).headers(answer.fields)
+    reply
+      .code(answer.status)
+      .headers(answer.fields)
+      .headers(answer.own ?? {})
     const payload = this.#payloadOf(answer)
     if (held !== undefined) held(null, payload)
     else {
@@ -123,9 +147,9 @@ export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply> {
   }
 
   #runHandler(): void {
-    const { handler, resolve, reject } = this.#turn
+    const { resolve, reject } = this.#ownTurn
     try {
-      const result = handler()
+      const result = this.#handler()
       if (result === undefined) return
       Promise.resolve(result).then(
         (value) => this.#taken || resolve(value),
@@ -136,10 +160,15 @@ export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply> {
     }
   }
 
+  get #ownTurn(): Turn {
+    return (this.#turn ??= newTurn())
+  }
+
   /** From here on the handler is not heard any more, and its fields are gone. Returns how to go on where its answer is held. */
   #takeOver(): Onward | undefined {
     this.#taken = true
     if (this.#record !== undefined) restoreFields(this.response, this.#record.before)
+    for (const name of this.#record?.trailers ?? []) this.response.removeTrailer(name)
     return this.#record?.held
   }
 }

@@ -1,16 +1,39 @@
-import { type Cache, checkOptions, InvalidOptionError, objectRule, type OptionRules } from '@cattlegrid/core'
-import { compileRoute, httpCache, type Route, type RouteOptions, serve } from '@cattlegrid/http'
+import {
+  type Cache,
+  checkOptions,
+  durationRule,
+  InvalidOptionError,
+  nestedRule,
+  objectRule,
+  type OptionRules,
+  orFalse,
+} from '@cattlegrid/core'
+import {
+  compileRoute,
+  type HttpCache,
+  httpCache,
+  purgeEndpoint,
+  type PurgeOptions,
+  type ResponseWord,
+  type Route,
+  type RouteOptions,
+  serve,
+  serveStored,
+  wordOf,
+} from '@cattlegrid/http'
 import type {
   FastifyInstance,
   FastifyReply,
   FastifyRequest,
+  onRequestHookHandler,
   RouteHandlerMethod,
   RouteOptions as FastifyRoute,
 } from 'fastify'
 import fp from 'fastify-plugin'
 import { FastifyExchange } from './exchange.ts'
 import type { CattlegridOptions } from './options.ts'
-import { markSeen, refuseEarlyRoute, refuseEarlyRoutes } from './route-order.ts'
+import { isKnown, markSeen, refuseEarlyRoute, refuseEarlyRoutes } from './route-order.ts'
+import { Slot } from './slot.ts'
 
 /** The options of a cached route: what `config.cache` holds. */
 export type FastifyRouteOptions = RouteOptions<FastifyRequest, FastifyReply>
@@ -21,8 +44,24 @@ declare module 'fastify' {
     cache?: FastifyRouteOptions | false | undefined
   }
   interface FastifyInstance {
-    cattlegrid: { readonly cache: Cache }
+    cattlegrid: Cattlegrid
   }
+  interface FastifyReply {
+    /** What the handler of a cached route says about its own answer, before it is sent. */
+    readonly cattlegrid: ResponseWord
+  }
+}
+
+/** What the plugin adds to an app. */
+export interface Cattlegrid {
+  readonly cache: Cache
+  /**
+   * Makes the handler of an endpoint that purges by tag and by URL: `app.post('/purge', app.cattlegrid.purge({ authorize }))`, then
+   * `POST /purge?tag=product:7&url=https://shop.example/products/7`. Off without `authorize`.
+   *
+   * @throws InvalidOptionError for an option that is unknown or has a value it cannot have.
+   */
+  purge(options?: PurgeOptions<FastifyRequest>): RouteHandlerMethod
 }
 
 /** Words of `register` itself, which Fastify hands to every plugin. */
@@ -33,6 +72,7 @@ const APP_MODE: FastifyRouteOptions = { ttl: 'origin' }
 
 const optionRules = {
   cache: objectRule<Cache>('a cache made by createCache()', 'lookup', 'wrap'),
+  close: orFalse(nestedRule({ drain: durationRule(0) })),
   defaults: objectRule<FastifyRouteOptions>('an object with route options'),
 } satisfies OptionRules<CattlegridOptions>
 
@@ -43,28 +83,37 @@ const optionRules = {
  * @throws InvalidOptionError, here and where a route is declared.
  */
 async function cattlegridPlugin(app: FastifyInstance, options: CattlegridOptions): Promise<void> {
-  const { cache, defaults } = checked(options)
+  const { cache, close, defaults } = checked(options)
   const http = httpCache(cache)
-  const exchanges = new WeakMap<FastifyReply, FastifyExchange>()
+  const slot = new Slot(app)
   compileRoute('cattlegrid.defaults', http, defaults, undefined)
 
-  app.decorate('cattlegrid', { cache })
+  app.decorate('cattlegrid', { cache, purge: (endpoint) => purgeHandler(http, endpoint) })
+  app.decorateReply('cattlegrid', {
+    getter() {
+      return wordOf(this.raw)
+    },
+  })
   app.addHook('onRoute', (routeOptions) => {
     const { cache: asked = APP_MODE } = routeOptions.config ?? {}
     if (asked === false) return
     const route = compileRoute('config.cache', http, defaults, asked)
     markSeen(routeOptions)
-    routeOptions.handler = cachedHandler(routeOptions, route, exchanges)
+    if (route.phase === 'onRequest')
+      routeOptions.onRequest = [early(routeOptions, route, slot), routeOptions.onRequest ?? []].flat()
+    routeOptions.handler = cachedHandler(routeOptions, route, slot)
   })
-  app.addHook('onRequest', (request, _reply, next) => {
-    refuseEarlyRoute(request)
-    next()
-  })
+  if (!isKnown(app))
+    app.addHook('onRequest', (request, _reply, next) => {
+      refuseEarlyRoute(request)
+      next()
+    })
   app.addHook('onSend', (_request, reply, payload, onward) => {
-    const exchange = exchanges.get(reply)
+    const exchange = slot.of(reply)
     if (exchange === undefined) onward(null, payload)
     else exchange.onSend(payload, onward)
   })
+  if (close !== false) app.addHook('onClose', async () => await cache.close(close))
   app.addHook('onReady', (next) => {
     refuseEarlyRoutes(app)
     next()
@@ -78,15 +127,38 @@ async function cattlegridPlugin(app: FastifyInstance, options: CattlegridOptions
 function cachedHandler(
   { handler, constraints }: FastifyRoute,
   route: Route<FastifyRequest, FastifyReply>,
-  exchanges: WeakMap<FastifyReply, FastifyExchange>,
+  slot: Slot,
 ): RouteHandlerMethod {
   const site = { layer: layerOf(constraints), version: constraints?.version }
   return function cattlegrid(request, reply) {
-    return new Promise((resolve, reject) => {
-      const turn = { handler: (): unknown => handler.call(this, request, reply), resolve, reject }
-      const exchange = new FastifyExchange(request, reply, site, turn)
-      exchanges.set(reply, exchange)
-      serve(exchange, route)
+    const exchange = new FastifyExchange(request, reply, site, () => handler.call(this, request, reply))
+    slot.put(reply, exchange)
+    serve(exchange, route)
+    return exchange.returned
+  }
+}
+
+function purgeHandler(http: HttpCache, options: PurgeOptions<FastifyRequest> | undefined): RouteHandlerMethod {
+  const endpoint = purgeEndpoint(http, options)
+  return async (request, reply) => {
+    const { status, fields, body } = await endpoint({ request, method: request.method, target: request.url })
+    return reply.code(status).headers(fields).send(body)
+  }
+}
+
+/** Before authentication and validation, where the route asks for that: whatever is fresh is everybody's. */
+function early(
+  { constraints }: FastifyRoute,
+  route: Route<FastifyRequest, FastifyReply>,
+  slot: Slot,
+): onRequestHookHandler {
+  const site = { layer: layerOf(constraints), version: constraints?.version }
+  return (request, reply, next) => {
+    const exchange = new FastifyExchange(request, reply, site, () => undefined)
+    slot.put(reply, exchange)
+    serveStored(exchange, route, () => {
+      slot.put(reply, undefined)
+      next()
     })
   }
 }
@@ -99,9 +171,9 @@ function layerOf(constraints: FastifyRoute['constraints']): string {
 
 function checked(options: CattlegridOptions): CattlegridOptions {
   const own = Object.entries(options).filter(([name]) => !FASTIFYS_OWN.has(name))
-  const { cache, defaults } = checkOptions('cattlegrid', Object.fromEntries(own), optionRules)
+  const { cache, close, defaults } = checkOptions('cattlegrid', Object.fromEntries(own), optionRules)
   if (cache === undefined) throw new InvalidOptionError('cattlegrid.cache', undefined, optionRules.cache.accepted)
-  return { cache, defaults }
+  return { cache, close, defaults }
 }
 
 export const cattlegrid: typeof cattlegridPlugin = fp(cattlegridPlugin, { name: '@cattlegrid/fastify', fastify: '5.x' })

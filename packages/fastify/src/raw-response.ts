@@ -1,10 +1,14 @@
 import type { ServerResponse } from 'node:http'
-import { type HeaderFields, parseHead } from '@cattlegrid/http'
+import { type HeaderFields, type NotModified, parseHead } from '@cattlegrid/http'
 
 /** What is seen of an answer where Fastify hands it to Node. */
 export interface RawWatch {
-  /** Node accepted the head: it is final. */
-  head(status: number, fields: HeaderFields): void
+  /** The head as it goes down, final; returns the fields to send with it, over those that are set. */
+  announces(status: number, fields: HeaderFields): Readonly<Record<string, string>>
+  /** How the head differs where its client gets a 304 in the place of this whole answer. */
+  spares(): NotModified | undefined
+  /** Node accepted that head. */
+  head(): void
   /** Whether writing need not wait for the client. */
   readonly hurries: boolean
   end(): void
@@ -18,8 +22,25 @@ export interface RawState {
   readonly brokenOff: boolean
 }
 
+/** Whether nobody can be answered any more. A response of HTTP/2 does not say so, its stream does. */
+export function isGone(raw: ServerResponse): boolean {
+  const { stream } = raw as { readonly stream?: { readonly destroyed: boolean } }
+  return stream?.destroyed ?? raw.destroyed
+}
+
 /** The methods as they were, which are called on the response, always. */
 type Below = Readonly<Record<'writeHead' | 'write' | 'end' | 'destroy', (...parameters: never[]) => unknown>>
+
+/** What is to be given to `writeHead` for a 304 in the place of an answer with these fields. */
+function notModifiedHead(
+  raw: ServerResponse,
+  fields: HeaderFields,
+  { removed, fields: added }: NotModified,
+): unknown[] {
+  for (const name of removed) raw.removeHeader(name)
+  const kept = Object.entries(fields).filter(([name]) => !removed.includes(name))
+  return [304, { ...Object.fromEntries(kept), ...added }]
+}
 
 /**
  * Watches Node's own response, below every `onSend` hook: what hooks that run after ours add, `@fastify/cookie` among them, is seen here and
@@ -28,19 +49,27 @@ type Below = Readonly<Record<'writeHead' | 'write' | 'end' | 'destroy', (...para
 export function watchRaw(raw: ServerResponse, watch: RawWatch): RawState {
   const { writeHead, write, end, destroy } = raw as Below
   const state = { brokenOff: false }
+  let bodiless = false
   Object.assign(raw, {
     writeHead(...parameters: unknown[]): unknown {
       const { status, fields } = parseHead(raw, parameters)
-      const result: unknown = Reflect.apply(writeHead, raw, parameters)
-      watch.head(status, fields)
+      const announced = watch.announces(status, fields)
+      const spared = watch.spares()
+      bodiless = spared !== undefined
+      const told = { ...fields, ...announced }
+      const final = Object.keys(announced).length === 0 ? parameters : [status, told]
+      const head = spared === undefined ? final : notModifiedHead(raw, told, spared)
+      const result: unknown = Reflect.apply(writeHead, raw, head)
+      watch.head()
       return result
     },
     write(...parameters: unknown[]): unknown {
+      if (bodiless) return true
       const ready: unknown = Reflect.apply(write, raw, parameters)
       return ready === true || watch.hurries
     },
     end(...parameters: unknown[]): unknown {
-      const result: unknown = Reflect.apply(end, raw, parameters)
+      const result: unknown = Reflect.apply(end, raw, bodiless ? [] : parameters)
       watch.end()
       return result
     },

@@ -1,8 +1,8 @@
 import type { OutgoingHttpHeaders } from 'node:http'
-import { type HeaderFields, type Recording, type ResponseHead, toFields } from '@cattlegrid/http'
+import { type HeaderFields, type NotModified, type Recording, type ResponseHead, toFields } from '@cattlegrid/http'
 import type { FastifyReply } from 'fastify'
 import { bytesOf, copied, takeApart } from './payload.ts'
-import { type RawState, type RawWatch, watchRaw } from './raw-response.ts'
+import { isGone, type RawState, type RawWatch, watchRaw } from './raw-response.ts'
 
 /** How an `onSend` hook goes on: with an error, or with what is to be sent. */
 export type Onward = (error: Error | null, payload?: unknown) => void
@@ -22,11 +22,13 @@ interface Passage {
 export class ReplyRecord implements RawWatch {
   /** The fields that were set when the handler began. */
   readonly before: HeaderFields
+  /** The trailers that the handler has set. */
+  readonly trailers: Set<string> = new Set()
   readonly #reply: FastifyReply
   readonly #recording: Recording
   readonly #raw: RawState
   #passage: Passage | undefined
-  #ownStatus: { readonly sent: string; readonly before: string | readonly string[] | undefined } | undefined
+  #final: ResponseHead | undefined
   #headIsOut = false
   #over = false
   #held: Onward | undefined
@@ -36,6 +38,7 @@ export class ReplyRecord implements RawWatch {
     this.#recording = recording
     this.before = fieldsOf(reply)
     this.#raw = watchRaw(reply.raw, this)
+    this.#noteTrailers()
   }
 
   /** How to go on from where a withheld answer stands; undefined where none does. */
@@ -48,6 +51,16 @@ export class ReplyRecord implements RawWatch {
     return this.#held === undefined && this.#passage?.whole === true
   }
 
+  /** Fastify does not tell which there are, and they must not be sent behind another answer. */
+  #noteTrailers(): void {
+    const reply = this.#reply
+    const { trailer } = reply
+    reply.trailer = (name, make) => {
+      this.trailers.add(name)
+      return Reflect.apply(trailer, reply, [name, make])
+    }
+  }
+
   get hurries(): boolean {
     return !this.#over && this.#recording.keeping
   }
@@ -55,31 +68,44 @@ export class ReplyRecord implements RawWatch {
   pass(payload: unknown, onward: Onward): void {
     const reply = this.#reply
     const body = takeApart(reply, payload)
-    this.#takeBackCacheStatus()
     const known = bytesOf(body)
     const fields = fieldsOf(reply)
     const head = { status: reply.statusCode, fields, before: this.before, bodyLength: known?.length }
     // A handler that fails because its client left fails for nobody else.
-    if (reply.raw.destroyed && head.status >= 400) this.#cutOff()
+    if (isGone(reply.raw) && head.status >= 400) this.#cutOff()
     const passage: Passage = { head, early: known === undefined ? [] : [known], whole: known !== undefined }
     this.#passage = passage
     if (this.#recording.withholds(head.status)) {
       this.#hold(passage, body, onward)
       return
     }
-    this.#announce(head)
     onward(null, known === undefined ? (this.#copy(passage, body) ?? body) : body)
   }
 
-  head(status: number, fields: HeaderFields): void {
+  announces(status: number, fields: HeaderFields): Readonly<Record<string, string>> {
     const passage = this.#passage
+    this.#final = undefined
+    if (this.#over || passage === undefined || passage.head.status !== status) return {}
+    // Nothing lies below Node's own response: no hook can add to this head any more.
+    this.#final = { ...passage.head, outer: fields, final: true }
+    return this.#recording.announces(this.#final)
+  }
+
+  spares(): NotModified | undefined {
+    const [body, ...more] = this.#passage?.early ?? []
+    const final = this.#final
+    if (this.#over || final?.bodyLength === undefined || body === undefined || more.length > 0) return undefined
+    return this.#recording.spares(final, body)
+  }
+
+  head(): void {
+    const final = this.#final
     this.#headIsOut = true
     if (this.#over) return
-    if (passage === undefined || passage.head.status !== status) this.#refuse('hijacked')
-    else if ('trailer' in fields) this.#refuse('trailers')
+    if (final === undefined) this.#refuse('hijacked')
     else {
-      this.#recording.head({ ...passage.head, outer: fields })
-      for (const chunk of passage.early) this.#recording.chunk(chunk)
+      this.#recording.head(final)
+      for (const chunk of this.#passage?.early ?? []) this.#recording.chunk(chunk)
     }
   }
 
@@ -124,26 +150,11 @@ export class ReplyRecord implements RawWatch {
       passage.whole = true
     }
     return copied(body, tell, whole)?.once('close', () => {
-      if (this.#passage === passage && this.#reply.raw.destroyed) this.#cutOff()
+      if (this.#passage === passage && isGone(this.#reply.raw)) this.#cutOff()
     })
   }
 
-  #announce(head: ResponseHead): void {
-    const value = this.#recording.cacheStatus(head)
-    if (value === undefined) return
-    this.#ownStatus = { sent: value, before: head.fields['cache-status'] }
-    this.#reply.header('cache-status', value)
-  }
-
-  /** What was announced for an answer that another one replaced. */
-  #takeBackCacheStatus(): void {
-    const own = this.#ownStatus
-    if (own === undefined || this.#reply.getHeader('cache-status') !== own.sent) return
-    this.#reply.removeHeader('cache-status')
-    if (own.before !== undefined) this.#reply.header('cache-status', own.before)
-  }
-
-  #refuse(why: 'trailers' | 'hijacked'): void {
+  #refuse(why: 'hijacked'): void {
     if (!this.#over) this.#recording.refuse(why)
     this.#over = true
   }

@@ -31,6 +31,11 @@ export function refuseEarlyRoutes(app: FastifyInstance): void {
   if (early.length > 0) throw new RouteBeforePluginError(early)
 }
 
+/** Whether all routes that the app declares early were seen. */
+export function isKnown(app: FastifyInstance): boolean {
+  return asked.has(rootOf(app))
+}
+
 /** For apps that were made before this module was loaded: at the first request, then. */
 export function refuseEarlyRoute({ routeOptions: { config, method, url } }: FastifyRequest): void {
   if (asks(config) && !isSeen(config)) throw new RouteBeforePluginError([`${String(method)} ${url}`])

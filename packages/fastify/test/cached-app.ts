@@ -27,7 +27,7 @@ export async function withApp(
     return all
   }
   try {
-    await app.register(cattlegrid, { cache })
+    await app.register(cattlegrid, { cache, close: false })
     await play({ app, cache, runtime, bodies })
   } finally {
     await app.close()
@@ -38,6 +38,34 @@ export async function withApp(
 }
 
 export const cache = { ttl: '10s' } as const
+
+/** Lets the app listen; returns its port. */
+export async function listen(app: FastifyInstance): Promise<number> {
+  return Number(new URL(await app.listen({ port: 0, host: '127.0.0.1' })).port)
+}
+
+const COUNTED = ['load', 'join', 'commit', 'outcome'] as const
+
+/** How often the cache took such a step, and the wait until it has. */
+export interface Steps {
+  count(step: (typeof COUNTED)[number]): number
+  seen(step: (typeof COUNTED)[number], times: number): Promise<void>
+}
+
+export function stepsOf(watched: Cache): Steps {
+  const counts = { load: 0, join: 0, commit: 0, outcome: 0 }
+  for (const name of COUNTED)
+    watched.on(name, () => {
+      counts[name] += 1
+    })
+  return {
+    count: (step) => counts[step],
+    async seen(step, times) {
+      for (const started = Date.now(); counts[step] < times; await new Promise((resolve) => setTimeout(resolve, 2)))
+        if (Date.now() - started > 10_000) throw new Error(`${counts[step]} times ${step} in place of ${times}`)
+    },
+  }
+}
 
 /** A handler's own count of its runs. */
 export function counter(): { readonly next: () => string; readonly runs: number } {

@@ -7,7 +7,7 @@ import cattlegrid from '../src/index.ts'
 export async function startFastify(cache: Cache, routes: readonly ContractRoute[]): Promise<AdapterServer> {
   const app = Fastify({ trustProxy: true, forceCloseConnections: true })
   try {
-    await app.register(cattlegrid, { cache })
+    await app.register(cattlegrid, { cache, close: false })
     for (const route of routes) declare(app, route)
     const origin = await app.listen({ port: 0, host: '127.0.0.1' })
     return { origin, close: () => app.close() }
@@ -17,22 +17,23 @@ export async function startFastify(cache: Cache, routes: readonly ContractRoute[
   }
 }
 
-function declare(app: FastifyInstance, { method = 'GET', path, cache, before, handle }: ContractRoute): void {
+function declare(app: FastifyInstance, route: ContractRoute): void {
+  const { method = 'GET', path, cache, before, handle } = route
   app.route({
     method,
     url: path,
     config: cache === undefined ? {} : { cache },
     onRequest: async (request, reply) => {
-      const door = before?.(seenBy(request))
+      const door = before?.(seenBy(request, reply))
       reply.headers(door?.headers ?? {})
       if (door?.refuse === true) await reply.code(401).send({ error: 'who are you?' })
     },
-    handler: async (request, reply) => answerBy(reply, await handle(seenBy(request))),
+    handler: async (request, reply) => answerBy(reply, await handle(seenBy(request, reply))),
   })
 }
 
-function seenBy({ method, url, headers }: FastifyRequest): ContractRequest {
-  return { method, url, headers }
+function seenBy({ method, url, headers, query }: FastifyRequest, reply: FastifyReply): ContractRequest {
+  return { method, url, headers, query, word: reply.cattlegrid }
 }
 
 function answerBy(reply: FastifyReply, answer: ContractAnswer): FastifyReply {
@@ -43,5 +44,7 @@ function answerBy(reply: FastifyReply, answer: ContractAnswer): FastifyReply {
   }
   reply.code(answer.status)
   for (const [name, value] of Object.entries(answer.headers)) reply.header(name, value)
+  if (answer.send === 'stream')
+    for (const [name, value] of Object.entries(answer.trailers ?? {})) reply.trailer(name, async () => value)
   return answer.send === 'nothing' ? reply.send() : reply.send(answer.body)
 }

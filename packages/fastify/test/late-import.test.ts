@@ -8,7 +8,7 @@ test('a route declared before the plugin, in an app made before the plugin was l
   app.get('/plain', async () => 'one')
   const cache = createCache()
   const { default: cattlegrid } = await import('../src/index.ts')
-  await app.register(cattlegrid, { cache })
+  await app.register(cattlegrid, { cache, close: false })
   expect((await app.inject('/plain')).statusCode).toBe(200)
   const failed = await app.inject('/early')
   expect(failed.statusCode).toBe(500)

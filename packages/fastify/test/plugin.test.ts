@@ -1,16 +1,41 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { describe, expect, test } from '@jest/globals'
-import { createCache } from '@cattlegrid/core'
+import { createCache, isCattlegridError } from '@cattlegrid/core'
 import Fastify from 'fastify'
 import cattlegrid, { type CattlegridOptions } from '../src/index.ts'
 import { cache, counter, withApp } from './cached-app.ts'
 
 describe('the plugin', () => {
-  test('hands the cache to the app, and leaves it open when the app closes', async () => {
+  test('hands the cache to the app, and closes it with the app', async () => {
     const own = createCache()
     const app = Fastify()
     await app.register(cattlegrid, { cache: own, prefix: '/any', logLevel: 'warn' })
     expect(app.cattlegrid.cache).toBe(own)
+    await app.close()
+    await expect(own.getOrSet('a', () => 1, { ttl: 1000 })).rejects.toMatchObject({ code: 'CATTLEGRID_CLOSED' })
+  })
+
+  test('lets the loads that run when the app closes end inside its drain', async () => {
+    const own = createCache({ ttl: '10s', staleWhileRevalidate: '10s' })
+    const app = Fastify()
+    await app.register(cattlegrid, { cache: own, close: { drain: '20s' } })
+    let letGo = (): void => {}
+    const call = own.lookup('k', async () => {
+      await new Promise<void>((resolve) => (letGo = resolve))
+      return 'loaded'
+    })
+    await new Promise(setImmediate)
+    const closing = app.close()
+    await new Promise(setImmediate)
+    letGo()
+    expect(await call).toMatchObject({ value: 'loaded', outcome: { kind: 'committed' } })
+    await closing
+  })
+
+  test('leaves a cache open that it is told not to close', async () => {
+    const own = createCache()
+    const app = Fastify()
+    await app.register(cattlegrid, { cache: own, close: false })
     await app.close()
     expect(await own.getOrSet('a', () => 1, { ttl: 1000 })).toBe(1)
     await own.close()
@@ -44,7 +69,7 @@ describe('the plugin', () => {
   test('a default ttl counts for routes that ask for the cache, and for no other', async () => {
     const own = createCache()
     const app = Fastify()
-    await app.register(cattlegrid, { cache: own, defaults: { ttl: '10s', cacheStatus: 'Edge' } })
+    await app.register(cattlegrid, { cache: own, close: false, defaults: { ttl: '10s', cacheStatus: 'Edge' } })
     app.get('/asks', { config: { cache: {} } }, async () => 'one')
     app.get('/silent', async () => 'one')
     for (const url of ['/asks', '/silent']) await app.inject(url)
@@ -96,7 +121,7 @@ describe('the plugin', () => {
     const inside = counter()
     const outside = counter()
     await app.register(async (child) => {
-      await child.register(cattlegrid, { cache: own })
+      await child.register(cattlegrid, { cache: own, close: false })
       child.get('/inside', { config: { cache: { ttl: '10s' } } }, async () => inside.next())
     })
     app.get('/outside', async (_request, reply) => {
@@ -183,12 +208,14 @@ describe('a route that was declared before the plugin was registered', () => {
     app.get('/plain', async () => 'one')
     app.get('/off', { config: { cache: false } }, async () => 'one')
     const own = createCache()
-    app.register(cattlegrid, { cache: own })
+    app.register(cattlegrid, { cache: own, close: false })
     const failure = {
       code: 'CATTLEGRID_ROUTE_BEFORE_PLUGIN',
       message: expect.stringMatching(/: GET \/early, HEAD \/early\. /),
     }
-    await expect(app.ready()).rejects.toMatchObject(failure)
+    const error = await Promise.resolve(app.ready()).catch((reason: unknown) => reason)
+    expect(error).toMatchObject(failure)
+    expect(isCattlegridError(error)).toBe(true)
     await own.close()
   })
 
@@ -196,7 +223,7 @@ describe('a route that was declared before the plugin was registered', () => {
     const app = Fastify()
     await app.register(async (child) => void child.get('/early', { config }, async () => 'one'), { prefix: '/child' })
     const own = createCache()
-    app.register(cattlegrid, { cache: own })
+    app.register(cattlegrid, { cache: own, close: false })
     await expect(app.ready()).rejects.toMatchObject({ message: expect.stringContaining('GET /child/early') })
     await own.close()
   })

@@ -132,17 +132,6 @@ describe('replies', () => {
     })
   })
 
-  test('an answer with trailers is its client’s own', async () => {
-    await withApp(async ({ app, bodies }) => {
-      const origin = counter()
-      app.get('/trailers', { config: { cache } }, async (_request, reply) => {
-        reply.trailer('etag', async () => 'x')
-        return reply.send(origin.next())
-      })
-      expect(await bodies('/trailers', 2)).toEqual(['run 1', 'run 2'])
-    })
-  })
-
   test('an error that the app’s own error handler turns into an answer is not kept, and the next run is', async () => {
     await withApp(async ({ app, bodies, runtime }) => {
       let broken = true

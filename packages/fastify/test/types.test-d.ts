@@ -47,3 +47,17 @@ app.get<{ Params: { id: string }; Reply: { id: string } }>(
 
 export const options: CattlegridOptions = { cache, defaults: undefined }
 export const route: FastifyRouteOptions = { ttl: undefined, staleIfError: '1h' }
+
+/** What a handler says, and what a route keys on. */
+app.get(
+  '/word',
+  { config: { cache: { key: { extra: ({ hostname }) => hostname }, phase: 'onRequest' } } },
+  async (_, reply) => {
+    reply.cattlegrid.keep({ ttl: '1m', tags: ['a'] })
+    reply.cattlegrid.noStore()
+    // @ts-expect-error no unit of ours
+    reply.cattlegrid.keep({ ttl: '1 minute' })
+    return 'word'
+  },
+)
+app.post('/purge', app.cattlegrid.purge({ authorize: ({ headers }) => headers['x-purger'] === 'yes' }))

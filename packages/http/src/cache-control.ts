@@ -6,17 +6,30 @@ const LONGEST = 2 ** 31
 
 /**
  * Parses the lines of a `Cache-Control` field (RFC 9111 section 5.2). Total: whatever cannot be read is kept as a name that nobody asks for.
- * Of a directive that is given twice the first counts.
+ * Of a directive that is given twice the first counts. In a member that is none of the grammar's, such as `private; x`, every word counts as
+ * a directive without an argument: a prohibition is heard, and a lifetime is one that cannot be read.
  */
 export function parseCacheControl(lines: readonly string[]): Directives {
   const directives = new Map<string, string>()
+  const add = (name: string, argument: string): void => {
+    if (name !== '' && !directives.has(name)) directives.set(name, argument)
+  }
   for (const member of lines.flatMap(splitMembers)) {
     const text = member.trim()
     const equals = text.indexOf('=')
     const name = (equals < 0 ? text : text.slice(0, equals)).trim().toLowerCase()
-    if (name !== '' && !directives.has(name)) directives.set(name, equals < 0 ? '' : unquote(text.slice(equals + 1)))
+    add(name, equals < 0 ? '' : unquote(text.slice(equals + 1)))
+    if (!isDirective(text)) for (const word of text.toLowerCase().split(NO_TOKEN)) add(word, '')
   }
   return directives
+}
+
+const NO_TOKEN = /[^\w!#$%&'*+.^`|~-]+/
+const TOKEN = String.raw`[\w!#$%&'*+.^\x60|~-]+`
+const DIRECTIVE = new RegExp(String.raw`^${TOKEN}(?:\s*=\s*(?:${TOKEN}|"(?:[^"\\]|\\.)*"))?$`)
+
+function isDirective(text: string): boolean {
+  return DIRECTIVE.test(text)
 }
 
 /**
@@ -33,7 +46,7 @@ export function parseSeconds(text: string): number | undefined {
   return /^\d+$/.test(text) ? Math.min(Number(text), LONGEST) : undefined
 }
 
-/** Splits at the commas outside quotes. A quote that nobody closes hides nothing: the rest is split as if it were none. */
+/** Splits at the commas outside quotes. Behind a quote that nobody closes all is one member, and none of the grammar's. */
 function splitMembers(line: string): readonly string[] {
   const members: string[] = []
   let start = 0
@@ -42,7 +55,7 @@ function splitMembers(line: string): readonly string[] {
     const character = line[position]
     if (character === '"') {
       const close = closingQuote(line, position)
-      if (close < 0) return [...members, ...line.slice(start).split(',')]
+      if (close < 0) return [...members, line.slice(start)]
       position = close
     } else if (character === ',') {
       members.push(line.slice(start, position))

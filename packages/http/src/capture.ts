@@ -1,7 +1,8 @@
-import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { type Answer, sendAnswer } from './answer.ts'
+import { addToHead, parseHead } from './head-arguments.ts'
 import { type HeaderFields, toFields } from './header-fields.ts'
-import type { Recording } from './recording.ts'
+import type { NotModified, Recording, ResponseHead } from './recording.ts'
 
 /** A response whose handler is being recorded. */
 export interface Capture {
@@ -24,29 +25,6 @@ export function captureResponse(req: IncomingMessage, res: ServerResponse, recor
   return capture
 }
 
-/** What `writeHead` is given, merged with what was set before: flat lists may repeat a name, `[status, headers]` has no reason. */
-export function parseHead(
-  res: ServerResponse,
-  args: readonly unknown[],
-): { readonly status: number; readonly fields: HeaderFields } {
-  const fields = toFields(res.getHeaders())
-  const passed = typeof args[1] === 'string' ? args[2] : (args[2] ?? args[1])
-  for (const [name, value] of Object.entries(passedFields(passed))) fields[name] = value
-  return { status: Number(args[0]), fields }
-}
-
-function passedFields(passed: unknown): Record<string, string | string[]> {
-  if (!Array.isArray(passed)) return toFields((passed ?? {}) as OutgoingHttpHeaders)
-  const flat: readonly unknown[] = Array.isArray(passed[0]) ? passed.flat() : passed
-  const fields: Record<string, string | string[]> = {}
-  for (let index = 0; index + 1 < flat.length; index += 2) {
-    const name = String(flat[index]).toLowerCase()
-    const lines = [fields[name] ?? [], flat[index + 1]].flat(2).map(String)
-    fields[name] = lines.length === 1 ? (lines[0] ?? '') : lines
-  }
-  return fields
-}
-
 /** The methods as they were before ours: nearer to the socket. Called on the response, always. */
 type Below = Readonly<
   Record<'writeHead' | 'write' | 'end' | 'flushHeaders' | 'addTrailers', (...args: never[]) => unknown>
@@ -58,11 +36,15 @@ class ResponseCapture implements Capture {
   readonly #recording: Recording
   readonly #before: HeaderFields
   readonly #own: Below
+  /** Nobody outside wrapped the head before us: what we see is what goes out. */
+  readonly #final: boolean
   #mode: Mode = 'pass'
   #headSeen = false
   #ended = false
   #reopened = false
   #bodyLength: number | undefined
+  /** Its client has the answer already. */
+  #spared: NotModified | undefined
 
   constructor(req: IncomingMessage, res: ServerResponse, recording: Recording) {
     const { writeHead, write, end, flushHeaders, addTrailers } = res as Below
@@ -70,6 +52,7 @@ class ResponseCapture implements Capture {
     this.#res = res
     this.#recording = recording
     this.#before = toFields(res.getHeaders())
+    this.#final = !Object.hasOwn(res, 'writeHead')
     this.#own = { writeHead, write, end, flushHeaders, addTrailers }
   }
 
@@ -83,8 +66,8 @@ class ResponseCapture implements Capture {
       this.#probe()
       if (this.#mode === 'pass') this.#down('flushHeaders', [])
     }
+    // For its own client: what is kept has none (RFC 9111 section 3.1).
     res.addTrailers = (headers) => {
-      this.#recording.refuse('trailers')
       if (this.#mode === 'pass') this.#down('addTrailers', [headers])
     }
     res.once('close', () => this.#closed())
@@ -108,9 +91,10 @@ class ResponseCapture implements Capture {
     const res = this.#res
     if (this.#mode !== 'pass') return res
     if (this.#headSeen) return this.#down('writeHead', args) as ServerResponse
-    const head = { ...parseHead(res, args), before: this.#before, bodyLength: this.#bodyLength }
+    const head = this.#headOf(args)
     if (this.#recording.withholds(head.status)) this.#mode = 'withhold'
-    else this.#announce(this.#recording.cacheStatus(head), args)
+    else if (this.#spared === undefined) this.#announce(this.#recording.announces(head), args)
+    else this.#announceNotModified(this.#recording.announces(head), this.#spared)
     this.#headSeen = true
     // A handler that noticed that its client has left often fails for that alone, and nobody else is to suffer for it.
     if (res.destroyed && head.status >= 400) this.#recording.cutOff('client')
@@ -120,16 +104,29 @@ class ResponseCapture implements Capture {
     return res
   }
 
-  /** Sends the head down. When Node refuses it, it was never there: the handler's next try is another head. */
-  #announce(cacheStatus: string | undefined, args: readonly unknown[]): void {
+  #headOf(args: readonly unknown[]): ResponseHead {
+    return { ...parseHead(this.#res, args), before: this.#before, bodyLength: this.#bodyLength, final: this.#final }
+  }
+
+  /** Layers outside see a 304 that the handler might have sent itself. */
+  #announceNotModified(announced: Readonly<Record<string, string>>, { removed, fields }: NotModified): void {
     const res = this.#res
-    const previous = res.getHeader('cache-status')
-    if (cacheStatus !== undefined) res.setHeader('cache-status', cacheStatus)
+    for (const name of removed) res.removeHeader(name)
+    for (const [name, value] of Object.entries(fields)) res.setHeader(name, value)
+    res.statusMessage = ''
+    this.#announce(announced, [304])
+  }
+
+  /** Sends the head down. When Node refuses it, it was never there: the handler's next try is another head. */
+  #announce(announced: Readonly<Record<string, string>>, args: readonly unknown[]): void {
+    const res = this.#res
+    const previous = Object.keys(announced).map((name) => [name, res.getHeader(name)] as const)
     try {
-      this.#down('writeHead', args)
+      this.#down('writeHead', previous.length === 0 ? args : addToHead(res, args, announced))
     } catch (error) {
-      if (previous === undefined) res.removeHeader('cache-status')
-      else res.setHeader('cache-status', previous)
+      for (const [name, value] of previous)
+        if (value === undefined) res.removeHeader(name)
+        else res.setHeader(name, value)
       throw error
     }
   }
@@ -146,9 +143,14 @@ class ResponseCapture implements Capture {
   #end(args: readonly unknown[]): ServerResponse {
     const bytes = bytesOf(args)
     this.#bodyLength = this.#headSeen ? undefined : (bytes?.length ?? 0)
-    this.#probe()
-    if (this.#mode === 'pass') this.#down('end', args)
-    else inVain(args)
+    this.#probe(bytes ?? NOTHING)
+    if (this.#mode !== 'pass') inVain(args)
+    else if (this.#spared === undefined) this.#down('end', args)
+    else
+      this.#down(
+        'end',
+        args.filter((argument) => typeof argument === 'function'),
+      )
     if (this.#mode === 'closed' || this.#ended) return this.#res
     this.#ended = true
     if (this.#reopened) {
@@ -164,10 +166,12 @@ class ResponseCapture implements Capture {
    * An implicit head is written by Node from inside `end`: too late for one that is to be kept back, and never where the client has left.
    * Both are asked for before.
    */
-  #probe(): void {
+  #probe(whole?: Uint8Array): void {
     const res = this.#res
     if (this.#mode !== 'pass' || this.#headSeen) return
-    if (res.destroyed || this.#recording.withholds(res.statusCode)) res.writeHead(res.statusCode)
+    if (whole !== undefined) this.#spared = this.#recording.spares(this.#headOf([res.statusCode]), whole)
+    if (res.destroyed || this.#spared !== undefined || this.#recording.withholds(res.statusCode))
+      res.writeHead(res.statusCode)
   }
 
   #record(bytes: Uint8Array | undefined): void {
@@ -211,6 +215,8 @@ class ResponseCapture implements Capture {
     return Reflect.apply(this.#own[method], this.#res, args)
   }
 }
+
+const NOTHING = new Uint8Array()
 
 /** A chunk that goes nowhere: its callback still comes, as after a real write. */
 function inVain(args: readonly unknown[]): true {

@@ -1,6 +1,7 @@
 import { type Directives, secondsOf } from './cache-control.ts'
 import { type HeaderFields, linesOf } from './header-fields.ts'
 import { parseHttpDate } from './http-date.ts'
+import type { Policy } from './targeted-fields.ts'
 
 /** How long an answer may be used, in ms, as far as it says so itself. */
 export interface DeclaredFreshness {
@@ -11,11 +12,19 @@ export interface DeclaredFreshness {
   readonly staleIfError: number | undefined
 }
 
-/** RFC 9111 section 4.2.1: `s-maxage`, else `max-age`, else `Expires` − `Date`. The stale windows are RFC 5861's. */
-export function declaredFreshness(fields: HeaderFields, directives: Directives, now: number): DeclaredFreshness {
+/**
+ * RFC 9111 section 4.2.1: `s-maxage`, else `max-age`, else `Expires` − `Date`, which does not count beside a targeted field. The stale
+ * windows are RFC 5861's.
+ */
+export function declaredFreshness(
+  fields: HeaderFields,
+  { directives, targeted }: Policy,
+  now: number,
+): DeclaredFreshness {
   const seconds = secondsOf(directives, 's-maxage') ?? secondsOf(directives, 'max-age')
+  const expires = targeted ? undefined : untilExpires(fields, now)
   return {
-    lifetime: seconds === undefined ? untilExpires(fields, now) : seconds * 1000,
+    lifetime: seconds === undefined ? expires : seconds * 1000,
     staleWhileRevalidate: windowOf(directives, 'stale-while-revalidate'),
     staleIfError: windowOf(directives, 'stale-if-error'),
   }

@@ -3,13 +3,25 @@ import type { OutgoingHttpHeaders } from 'node:http'
 /** Header fields by lower-case name; a list where the field has several lines. */
 export type HeaderFields = Readonly<Record<string, string | readonly string[]>>
 
+/** To put fields in: without a prototype, so that `constructor` is in it only where a field is called so. */
+export function noFields(): Record<string, string | string[]> {
+  return Object.create(null) as Record<string, string | string[]>
+}
+
 /** What `getHeaders()` returns, as fields: numbers become text, names lower-case. */
 export function toFields(headers: Readonly<OutgoingHttpHeaders>): Record<string, string | string[]> {
-  const fields: Record<string, string | string[]> = {}
+  const fields = noFields()
   for (const [name, value] of Object.entries(headers)) {
-    if (value !== undefined) fields[name.toLowerCase()] = Array.isArray(value) ? value.map(String) : String(value)
+    const text = toText(value)
+    if (text !== undefined) fields[name.toLowerCase()] = text
   }
   return fields
+}
+
+/** What `getHeader()` returns, as a field. */
+export function toText(value: OutgoingHttpHeaders[string]): string | string[] | undefined {
+  if (value === undefined || typeof value === 'string') return value
+  return Array.isArray(value) ? value.map(String) : String(value)
 }
 
 /** The lines of a field; none where it is absent. */
@@ -27,4 +39,17 @@ export function sameValue(one: string | readonly string[] | undefined, other: ty
 
 function lengthOf(value: string | readonly string[]): number {
   return typeof value === 'string' ? 1 : value.length
+}
+
+/** Without the blanks that a list has between its members. Other white space belongs to the text: not every parser drops it. */
+export function withoutBlanks(text: string): string {
+  let from = 0
+  let to = text.length
+  while (isBlank(text[from])) from += 1
+  while (to > from && isBlank(text[to - 1])) to -= 1
+  return text.slice(from, to)
+}
+
+function isBlank(character: string | undefined): boolean {
+  return character === ' ' || character === '\t'
 }

@@ -1,68 +1,151 @@
-import type { Load } from '@cattlegrid/core'
-import { appendMember, type Forwarded, leaderMember } from './cache-status.ts'
+import { type Load, LONGEST_WINDOW } from '@cattlegrid/core'
+import type { IncomingHttpHeaders } from 'node:http'
+import { ofProcess } from './capture-budget.ts'
+import { appendMember, leaderMember, type Way } from './cache-status.ts'
+import type { Conditions } from './conditional.ts'
 import { HandOver, ResponseFailure } from './errors.ts'
 import type { Exchange } from './exchange.ts'
 import { linesOf } from './header-fields.ts'
 import type { RecordedResponse } from './recorded-response.ts'
-import { type Recorded, Recorder } from './recorder.ts'
+import { BODILESS, type Recorded, Recorder } from './recorder.ts'
+import type { ResponseHead } from './recording.ts'
+import { saidOf } from './response-word.ts'
+import { retained } from './revalidate.ts'
 import type { Route } from './route.ts'
+import { judge, type Judgement, type Lifetime } from './storable.ts'
 import type { Returned } from './subrequest.ts'
-import { judge, type Lifetime } from './storable.ts'
+import { joinTags, tagsIn } from './tags.ts'
+import { choiceOf } from './vary.ts'
 
-/** The engine refuses longer windows: 49 days. */
-const LONGEST_WINDOW = 2 ** 32 - 1
+/** What an error says about its route is soon out of date. */
+const SHORT_OF = new Set(['status', 'handler', 'tags'])
+
+/** It declares another length than it has: its client is told already when it begins. */
+const INCOMPLETE: Judgement = { kind: 'own', why: 'incomplete' }
+
+/** Of answers that are recorded at this moment there are too many. */
+const CROWDED_OUT: Judgement = { kind: 'own', why: 'too-large', passing: true }
 
 /** In the place of an answer that only its own client may have, and has: never served. */
 export const UNSHARED: RecordedResponse = { status: 500, fields: {}, removed: [], body: Buffer.alloc(0), initialAge: 0 }
 
+/** What a recording is begun with. */
+export interface Lead extends Way {
+  readonly holdsStale: boolean
+  /** Whether what it makes can be stored. */
+  readonly leased: boolean
+  /** What the client of the handler wants to be spared. */
+  readonly conditions?: Conditions | undefined
+  /** An answer of this URL was stored before: everybody may have it. */
+  readonly proven: boolean
+  /** The request has credentials that its key does not hold. */
+  readonly authorized: boolean
+  /** What every answer of this URL is tagged with; undefined: nothing. */
+  readonly urlTag: string | undefined
+  /** The stored answer whose validators the handler was given. */
+  readonly revalidates?: RecordedResponse | undefined
+}
+
 /** What takes down the answer of this exchange's handler. */
-export function recorderFor<Req, Res>(
-  exchange: Exchange<Req, Res>,
-  route: Route<Req, Res>,
-  holdsStale: boolean,
-  forwarded: Forwarded,
-): Recorder {
-  const { storage, runtime, cacheStatus: name } = route
-  const proven = forwarded === 'stale'
+export function recorderFor<Req, Res>(exchange: Exchange<Req, Res>, route: Route<Req, Res>, lead: Lead): Recorder {
+  const { storage, runtime, strip, clientFreshness, cacheStatus: name } = route
+  const began = runtime.timeOfDay()
   return new Recorder({
-    holdsStale,
+    strip,
+    revalidates: lead.revalidates,
+    holdsStale: lead.holdsStale,
+    conditions: lead.conditions,
     maxBodyBytes: storage.maxBodyBytes,
+    maxCaptureBytes: route.maxCaptureBytes,
     timeOfDay: () => runtime.timeOfDay(),
-    judge: (head) =>
-      judge(head, { ...storage, proven, ttl: route.ttl(exchange.request, exchange.response) }, runtime.timeOfDay()),
-    cacheStatus: (head, judgement) =>
-      name === undefined
-        ? undefined
-        : appendMember(
-            linesOf(head.fields, 'cache-status'),
-            name,
-            leaderMember(judgement, forwarded, head.bodyLength !== undefined),
-          ),
+    // A handler that revalidates knows its own validators, and must not be asked by ours.
+    makesEtag: !route.revalidate,
+    began,
+    judge: (head) => judgeFor(exchange, route, { ...lead, began }, head),
+    defaults: clientFreshness,
+    announces: (head, judgement) => {
+      const certain = head.bodyLength !== undefined && head.final === true && lead.leased
+      const known = isCutShort(head) ? INCOMPLETE : judgement
+      const status = (field: string): string =>
+        appendMember(linesOf(head.fields, 'cache-status'), field, leaderMember(known, lead, certain))
+      const lacks = judgement.kind === 'store' && !('cache-control' in head.fields)
+      return { ...(name === undefined ? {} : { 'cache-status': status(name) }), ...(lacks ? clientFreshness : {}) }
+    },
   })
 }
 
+/** Whether a body that is at hand is not as long as its head says. */
+function isCutShort({ bodyLength, status, fields }: ResponseHead): boolean {
+  const [declared] = linesOf(fields, 'content-length')
+  return bodyLength !== undefined && declared !== undefined && !BODILESS.has(status) && Number(declared) !== bodyLength
+}
+
+/** The rules of storing, with what the route and the handler say. */
+export function judgeFor<Req, Res>(
+  { request, response, res }: Exchange<Req, Res>,
+  route: Route<Req, Res>,
+  { proven, authorized, urlTag, began }: Pick<Lead, 'proven' | 'authorized' | 'urlTag'> & { readonly began: number },
+  head: ResponseHead,
+): Judgement {
+  const said = saidOf(res)
+  if (said.noStore === true) return { kind: 'own', why: 'handler' }
+  const { staleWhileRevalidate = route.storage.staleWhileRevalidate } = said
+  const { staleIfError = route.storage.staleIfError, ttl = route.ttl(request, response) } = said
+  const windows = { staleWhileRevalidate, staleIfError, ttl }
+  const policy = { ...route.storage, ...windows, proven, authorized, began }
+  const judgement = judge(head, policy, route.runtime.timeOfDay())
+  if (judgement.kind !== 'store') return judgement
+  const announced = head.bodyLength ?? Number(linesOf(head.fields, 'content-length')[0] ?? 0)
+  if (!ofProcess.hasRoom(announced, route.maxCaptureBytes)) return CROWDED_OUT
+  const tags = joinTags(route.tags(request, response), tagsIn(head.fields, route.tagHeader), said.tags ?? [])
+  if (tags === undefined) return { kind: 'own', why: 'tags' }
+  const ours = urlTag === undefined ? [] : [urlTag]
+  return { kind: 'store', lifetime: { ...judgement.lifetime, tags: [...tags, ...ours] } }
+}
+
+/** An answer that is kept, with what its load is told. */
+export type Kept = Recorded & { readonly kind: 'store' }
+
 /**
- * What a load makes of the answer of the client's own handler: the value to store or to share; or the error that says why there is none.
+ * What a load makes of the answer of the client's own handler, which was shown these fields: the answer to store, or one to share as it is; or
+ * the error that says why there is neither. `own`: a failure is its client's alone.
  *
  * @throws ResponseFailure when the handler failed; HandOver when its client left in the middle.
  */
-export function settleLead(recorded: Recorded, load: Load): RecordedResponse {
+export function settleLead(
+  recorded: Exclude<Recorded, { kind: 'outdated' }>,
+  load: Load<never>,
+  shown: IncomingHttpHeaders,
+  own: boolean,
+): Kept | RecordedResponse {
   switch (recorded.kind) {
     case 'store':
-      keep(load, recorded.lifetime)
-      return recorded.response
+      return recorded
     case 'share':
       load.uncacheable({ for: '1s', share: true })
-      return recorded.response
+      return chosen(recorded.response, recorded.vary, shown)
     case 'own':
-      // What an error says about its route is soon out of date.
-      load.uncacheable({ share: false, for: recorded.why === 'status' ? '1s' : '10s' })
+      load.uncacheable({ share: false, for: uncacheableFor(recorded, own) })
       return UNSHARED
     case 'fail':
-      throw new ResponseFailure(recorded.status, recorded.response)
+      throw new ResponseFailure(recorded.status, recorded.response && chosen(recorded.response, recorded.vary, shown))
     case 'lost':
-      throw recorded.by === 'client' ? new HandOver('its client left') : new ResponseFailure('cut-off', undefined)
+      if (recorded.by === 'client') throw new HandOver('its client left')
+      if (!own) throw new ResponseFailure('cut-off', undefined)
+      load.uncacheable({ share: false, for: uncacheableFor(recorded, own) })
+      return UNSHARED
   }
+}
+
+/** How long everybody runs alone at the key after such an answer, ms. `own`: a failure is its client's alone. */
+export function uncacheableFor(recorded: Recorded, own: boolean): number {
+  if (recorded.kind === 'own') return recorded.passing === true || SHORT_OF.has(recorded.why) ? 1000 : 10_000
+  return recorded.kind === 'lost' && recorded.by === 'handler' && own ? 1000 : 0
+}
+
+/** An answer that varies is shared only with who would have been given the same. */
+function chosen(response: RecordedResponse, vary: readonly string[], shown: IncomingHttpHeaders): RecordedResponse {
+  return vary.length === 0 ? response : { ...response, chosenBy: choiceOf(vary, shown) }
 }
 
 /**
@@ -71,19 +154,42 @@ export function settleLead(recorded: Recorded, load: Load): RecordedResponse {
  *
  * @throws ResponseFailure when the handler failed, but for `HEAD`, whose own handler may know better; else HandOver.
  */
-export function settleSubrequest(recorded: Returned, load: Load): RecordedResponse {
-  if (recorded.kind === 'store') return settleLead(recorded, load)
+export function settleSubrequest(recorded: Returned, load: Load<never>): Kept {
+  if (recorded.kind === 'store') return recorded
   if (recorded.kind === 'fail' && load.background) throw new ResponseFailure(recorded.status, undefined)
   if (recorded.kind === 'lost' && load.background) throw new ResponseFailure('cut-off', undefined)
   throw new HandOver('its answer cannot be stored')
 }
 
-function keep(load: Load, { ttl, staleWhileRevalidate, staleIfError }: Lifetime): void {
+/** Returns the answer to store, with its lifetime told to the load. */
+export function keepAnswer(load: Load<never>, { response, lifetime }: Kept, revalidate: boolean): RecordedResponse {
+  const longer = revalidate ? retained(response, lifetime) : undefined
+  if (longer === undefined) {
+    keep(load, lifetime)
+    return response
+  }
+  const { staleWhileRevalidate = 0 } = lifetime
+  keep(load, { ...lifetime, staleWhileRevalidate, staleIfError: longer.staleIfError })
+  return { ...response, usableFor: longer.usableFor }
+}
+
+/** A record of variants is kept this long at least, so that it outlives them: 1 day. */
+const RECORD_TTL = 86_400_000
+
+/** Longer than any of its variants, ms. */
+export function lifeOfRecord({ ttl, staleWhileRevalidate = 0, staleIfError = 0 }: Lifetime): number {
+  return Math.max(RECORD_TTL, 2 * (ttl + Math.max(staleWhileRevalidate, staleIfError)))
+}
+
+function keep(load: Load<never>, { ttl, staleWhileRevalidate, staleIfError, tags }: Lifetime): void {
   load.keep({
     ttl,
-    ...(staleWhileRevalidate === undefined
-      ? {}
-      : { staleWhileRevalidate: Math.min(staleWhileRevalidate, LONGEST_WINDOW) }),
-    ...(staleIfError === undefined ? {} : { staleIfError: Math.min(staleIfError, LONGEST_WINDOW) }),
+    staleWhileRevalidate: longest(staleWhileRevalidate),
+    staleIfError: longest(staleIfError),
+    tags,
   })
+}
+
+function longest(window: number | undefined): number | undefined {
+  return window === undefined ? undefined : Math.min(window, LONGEST_WINDOW)
 }

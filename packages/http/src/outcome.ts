@@ -1,4 +1,4 @@
-import { isCattlegridError, type LoadFailedError } from '@cattlegrid/core'
+import { isCattlegridError } from '@cattlegrid/core'
 import { isResponseFailure, ServeError } from './errors.ts'
 
 const MESSAGE = 'The answer to this request is not to be had at the moment.'
@@ -9,8 +9,7 @@ const MESSAGE = 'The answer to this request is not to be had at the moment.'
  */
 export function unanswered(error: unknown): ServeError | undefined {
   if (isResponseFailure(error)) return tryAgain('CATTLEGRID_LOAD_FAILED', 1000)
-  if (isCattlegridError(error, 'CATTLEGRID_LOAD_FAILED'))
-    return tryAgain('CATTLEGRID_LOAD_FAILED', (error as LoadFailedError).retryAfter)
+  if (isCattlegridError(error, 'CATTLEGRID_LOAD_FAILED')) return tryAgain('CATTLEGRID_LOAD_FAILED', error.retryAfter)
   if (isCattlegridError(error, 'CATTLEGRID_LOAD_TIMEOUT')) return new ServeError(error.code, 504, MESSAGE, {})
   if (isCattlegridError(error, 'CATTLEGRID_WAIT_TIMEOUT')) return tryAgain(error.code, 1000)
   if (isCattlegridError(error, 'CATTLEGRID_TOO_MANY_WAITERS')) return tryAgain(error.code, 1000)

@@ -11,6 +11,16 @@ export interface ResponseHead {
   readonly outer?: HeaderFields | undefined
   /** The length of the body, where the whole of it is at hand already; undefined while it is still being made. */
   readonly bodyLength: number | undefined
+  /** Whether no layer can add a field any more, or forbid what these allow. */
+  readonly final?: boolean | undefined
+}
+
+/** How a 304 differs from the answer that it stands for. */
+export interface NotModified {
+  /** Names of fields that it has not. */
+  readonly removed: readonly string[]
+  /** Fields that it has beside the others. */
+  readonly fields: Readonly<Record<string, string>>
 }
 
 /** Takes down what a handler answers. None of its methods throws. Chunks may come before the head. */
@@ -22,8 +32,13 @@ export interface Recording {
    * head, chunks and end are told as usual.
    */
   withholds(status: number): boolean
-  /** The whole `Cache-Status` value to send with this head; undefined: leave the field as it is. */
-  cacheStatus(head: ResponseHead): string | undefined
+  /**
+   * Asked of a whole answer before a byte is out. Defined where the client has it already: it is to get a 304, and the recording is told
+   * of the answer itself.
+   */
+  spares(head: ResponseHead, body: Uint8Array): NotModified | undefined
+  /** Fields to send with this head, over those that are set, such as the whole `Cache-Status`. */
+  announces(head: ResponseHead): Readonly<Record<string, string>>
   /** Told once the framework accepted the head, or when it is withheld. */
   head(head: ResponseHead): void
   chunk(bytes: Uint8Array): void
@@ -31,6 +46,6 @@ export interface Recording {
   end(): void
   /** The answer will never be whole: its client left, or the handler broke off. */
   cutOff(by: 'client' | 'handler'): void
-  /** It has what cannot be kept, such as trailers or an upgrade. */
-  refuse(why: 'trailers' | 'hijacked'): void
+  /** What was sent is not what was told. */
+  refuse(why: 'hijacked'): void
 }

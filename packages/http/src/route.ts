@@ -1,89 +1,69 @@
-import { AsyncResource } from 'node:async_hooks'
 import {
-  byteSizeRule,
   type Cache,
   type CallOptions,
-  checkOptions,
-  durationRule,
-  functionRule,
   INVALID,
   InvalidOptionError,
   isCattlegridError,
   type LoadOptions,
-  type OptionRule,
-  type OptionRules,
-  orFalse,
-  type Parsed,
-  type Runtime,
-  systemRuntime,
 } from '@cattlegrid/core'
-import { isHandOver } from './errors.ts'
-import type { RouteOptions } from './options.ts'
-import { type RecordedResponse, recordedResponseCodec } from './recorded-response.ts'
+import type { Admission } from './eligible.ts'
+import { isHandOver, type ServeError } from './errors.ts'
+import type { HttpCache } from './http-cache.ts'
+import { KeyMemo } from './key-memo.ts'
+import type { KeyOptions, QueryOptions, RouteOptions } from './options.ts'
+import type { QueryRule } from './query.ts'
+import { type Stored, storedCodec } from './recorded-response.ts'
+import type { KeyRule } from './request-key.ts'
+import { type ParsedRoute, parseRouteOptions, positive } from './route-rules.ts'
 import type { StoragePolicy } from './storable.ts'
+import { Turns } from './turns.ts'
 
-/** A cache as the HTTP layer uses it; made once, at set-up. */
-export interface HttpCache {
-  readonly cache: Cache
-  readonly runtime: Runtime
-  /** The async context of the set-up: a refresh must not run inside the context of the client that happened to start it. */
-  readonly scope: AsyncResource
-}
-
-export function httpCache(cache: Cache): HttpCache {
-  const { lookup, wrap } = (cache ?? {}) as Partial<Cache>
-  if (typeof lookup !== 'function' || typeof wrap !== 'function')
-    throw new InvalidOptionError('cache', cache, 'a cache made by createCache()')
-  return { cache, runtime: systemRuntime, scope: new AsyncResource('cattlegrid.refresh') }
-}
-
-/** A route's options, checked, with their defaults. */
-export interface Route<Req = unknown, Res = unknown> extends HttpCache {
-  readonly callOptions: CallOptions<RecordedResponse>
-  readonly storage: Omit<StoragePolicy, 'ttl' | 'proven'>
-  /** ms; undefined: only what the answer declares; NaN: not stored. */
-  ttl(request: Req, response: Res): number | undefined
-  skip(request: Req): boolean
+/** A route's options, checked, with their defaults. Its functions never throw. */
+export interface Route<Req = unknown, Res = unknown> extends HttpCache, Decisions<Req, Res> {
+  readonly callOptions: CallOptions<Stored>
+  /** The cache, with these options. */
+  readonly view: Cache
+  readonly keys: KeyMemo
+  readonly storage: Omit<StoragePolicy, 'ttl' | 'proven' | 'authorized'>
+  readonly admission: Admission
+  readonly keyed: KeyRule
+  readonly query: QueryRule
+  readonly mode: 'serve' | 'observe'
+  readonly scrub: boolean
+  readonly strip: readonly string[]
+  /** Lower-case. */
+  readonly tagHeader: string | undefined
+  readonly maxVariants: number
+  readonly maxCaptureBytes: number
+  readonly turns: Turns | undefined
+  readonly range: boolean
+  readonly downstream: 'age' | 'reset'
+  readonly refresh: 'behind' | 'inline'
+  readonly refreshHeaders: readonly string[]
+  readonly invalidateOnUnsafe: boolean
+  readonly revalidate: boolean
+  /** What stored answers without a `Cache-Control` tell clients. */
+  readonly clientFreshness: Readonly<Record<string, string>>
+  readonly phase: 'preHandler' | 'onRequest'
   /** The name in `Cache-Status`; undefined: the field is not sent. */
   readonly cacheStatus: string | undefined
+  readonly serverTiming: boolean
 }
 
-const LONGEST_WINDOW = 2 ** 32 - 1
-const TOKEN = /^[A-Za-z*][\w!#$%&'*+.^`|~:/-]*$/
-
-const positive = durationRule(1)
-const window = durationRule(0, LONGEST_WINDOW)
-
-/** `rule`, or a function or word beside it. */
-function either<T>(accepted: string, fits: (value: unknown) => boolean, rule: OptionRule<T>): OptionRule<unknown> {
-  return { accepted: `${rule.accepted}; or ${accepted}`, parse: (value) => (fits(value) ? value : rule.parse(value)) }
+/** What a route's own functions decide. */
+interface Decisions<Req, Res> {
+  /** ms; undefined: only what the answer declares; NaN: not stored. */
+  ttl(request: Req, response: Res): number | undefined
+  /** Unchecked: what a function returned. */
+  tags(request: Req, response: Res): unknown
+  enabled(request: Req): boolean
+  skip(request: Req): boolean
+  /** undefined: nothing; null: it failed, and there is no key. */
+  extra(request: Req): string | null | undefined
+  obeysClient(request: Req): boolean
+  /** Whether it answers in our place. */
+  answers(error: ServeError, request: Req, response: Res): boolean
 }
-
-/** The engine's own options are checked by the engine, together, in `checkByEngine`. */
-const byEngine: OptionRule<unknown> = { accepted: 'what a call of the cache takes', parse: (value) => value }
-
-const routeRules = {
-  ttl: either("'origin', or a function", (value) => value === 'origin' || typeof value === 'function', positive),
-  staleWhileRevalidate: window,
-  staleIfError: window,
-  softTimeout: byEngine,
-  jitter: byEngine,
-  loadTimeout: byEngine,
-  waitTimeout: byEngine,
-  onWaitTimeout: byEngine,
-  earlyRefresh: byEngine,
-  lease: byEngine,
-  failureCooldown: byEngine,
-  negativeTtl: orFalse(durationRule(0)),
-  skip: functionRule<(request: never) => boolean>('a function (req) => boolean'),
-  maxBodyBytes: byteSizeRule(0),
-  cacheStatus: either('true or false', (value) => typeof value === 'boolean', {
-    accepted: 'a token such as edge-1',
-    parse: (value) => (typeof value === 'string' && TOKEN.test(value) ? value : INVALID),
-  }),
-} satisfies OptionRules<RouteOptions>
-
-type ParsedRoute = Parsed<typeof routeRules>
 
 /**
  * Checks the options of a route when it is declared; `defaults` are those of the adapter, checked already.
@@ -97,63 +77,101 @@ export function compileRoute<Req, Res>(
   defaults: RouteOptions<Req, Res> | undefined,
   options: RouteOptions<Req, Res> | undefined,
 ): Route<Req, Res> {
-  const given = {
-    ...checkOptions(owner, defaults, routeRules),
-    ...withoutUndefined(checkOptions(owner, options, routeRules)),
+  const given: ParsedRoute = {
+    ...parseRouteOptions(owner, defaults),
+    ...withoutUndefined(parseRouteOptions(owner, options)),
   }
   const callOptions = callOptionsOf(given)
-  checkByEngine(owner, http.cache, callOptions)
-  const { staleWhileRevalidate, staleIfError, negativeTtl, maxBodyBytes } = given
-  const skip = given.skip as ((request: Req) => boolean) | undefined
+  const { strip = [], maxVariants = 16, maxLoads, range = false, downstream = 'age', refresh = 'behind' } = given
+  const { tagHeader, refreshHeaders = [], scrub = true, serverTiming = false } = given
+  const key = (given.key ?? {}) as KeyOptions<Req>
   return {
     ...http,
+    ...decisionsOf<Req, Res>(given, key),
     callOptions,
-    storage: {
-      staleWhileRevalidate,
-      staleIfError,
-      negativeTtl: negativeTtl === false ? 0 : (negativeTtl ?? 5000),
-      maxBodyBytes: maxBodyBytes ?? 1024 ** 2,
-    },
-    ttl: ttlOf<Req, Res>(given.ttl),
-    skip: (request) => skip !== undefined && skips(skip, request),
+    view: viewOf(owner, http, callOptions),
+    keys: new KeyMemo(),
+    mode: given.mode ?? 'serve',
+    scrub,
+    strip,
+    maxVariants,
+    maxCaptureBytes: given.maxCaptureBytes ?? 64 * 1024 ** 2,
+    range,
+    downstream,
+    refresh,
+    refreshHeaders,
+    serverTiming,
+    storage: storageOf(given),
+    admission: admissionOf(given),
+    keyed: { headers: key.headers ?? [], cookies: key.cookies ?? [] },
+    query: queryOf(given.query),
+    tagHeader: tagHeader === false ? undefined : tagHeader,
+    turns: maxLoads === undefined ? undefined : new Turns(maxLoads),
+    revalidate: given.revalidate ?? false,
+    clientFreshness: clientFreshnessOf(given.clientMaxAge),
+    phase: given.phase ?? 'preHandler',
+    invalidateOnUnsafe: given.invalidateOnUnsafe ?? declares(given),
     cacheStatus: nameOf(given.cacheStatus),
   }
 }
 
-/** Every answer says with `keep` how long it lives: the ttl of the call only has to be one. */
-function callOptionsOf(given: Partial<ParsedRoute>): CallOptions<RecordedResponse> {
-  const { softTimeout, jitter, loadTimeout, waitTimeout, onWaitTimeout, earlyRefresh, lease, failureCooldown } = given
-  const ofEngine = {
-    softTimeout,
-    jitter,
-    loadTimeout,
-    waitTimeout,
-    onWaitTimeout,
-    earlyRefresh,
-    lease,
-    failureCooldown,
+/** Whether the answers alone say how long they live: app mode. */
+function declares({ ttl }: ParsedRoute): boolean {
+  return ttl === undefined || ttl === 'origin'
+}
+
+function storageOf(given: ParsedRoute): Route['storage'] {
+  const { staleWhileRevalidate, staleIfError, negativeTtl, maxBodyBytes, targets, unsafeVaryOn } = given
+  return {
+    staleWhileRevalidate,
+    staleIfError,
+    negativeTtl: negativeTtl === false ? 0 : (negativeTtl ?? 5000),
+    maxBodyBytes: maxBodyBytes ?? 1024 ** 2,
+    revalidates: given.revalidate ?? false,
+    targets: targets ?? [],
+    stripSetCookie: given.unsafeStripSetCookie ?? false,
+    varyOn: [...(unsafeVaryOn ?? []), ...(given.key?.headers ?? [])],
+  }
+}
+
+function admissionOf(given: ParsedRoute): Admission {
+  const authorization = given.authorization ?? (declares(given) ? 'declared' : 'bypass')
+  const { cookies = 'ignore', hosts } = given
+  return { authorization: given.unsafeShareAuthorized === true ? 'share' : authorization, cookies, hosts }
+}
+
+function queryOf(query: unknown): QueryRule {
+  if (query === undefined || query === true) return { kind: 'all' }
+  if (query === false) return { kind: 'only', names: new Set() }
+  if (Array.isArray(query)) return { kind: 'only', names: new Set(query as string[]) }
+  return { kind: 'ignore', names: new Set((query as QueryOptions).ignore) }
+}
+
+function decisionsOf<Req, Res>(given: ParsedRoute, { extra }: KeyOptions<Req>): Decisions<Req, Res> {
+  const { ttl, tags = [], enabled = true, clientDirectives } = given
+  const skip = given.skip as ((request: Req) => unknown) | undefined
+  const onError = given.onError as ((...args: unknown[]) => unknown) | undefined
+  const ask = <T>(question: unknown, failed: T, ...args: readonly unknown[]): T => {
+    try {
+      return (question as (...args: readonly unknown[]) => T)(...args)
+    } catch {
+      return failed
+    }
   }
   return {
-    ...(withoutUndefined(ofEngine) as LoadOptions),
-    ttl: 1,
-    codec: recordedResponseCodec,
-    isFailure: (error) => !isHandOver(error),
+    ttl: ttlOf(ttl),
+    tags: (...args) => (typeof tags === 'function' ? ask<unknown>(tags, undefined, ...args) : tags),
+    enabled: (request) =>
+      typeof enabled === 'function' ? Boolean(ask<unknown>(enabled, false, request)) : Boolean(enabled),
+    skip: (request) => skip !== undefined && Boolean(ask<unknown>(skip, true, request)),
+    extra: (request) => {
+      const value = extra === undefined ? undefined : ask<unknown>(extra, null, request)
+      return value === undefined || typeof value === 'string' ? value : null
+    },
+    obeysClient: (request) =>
+      typeof clientDirectives === 'function' && ask<unknown>(clientDirectives, false, request) === true,
+    answers: (...args) => onError !== undefined && ask<unknown>(onError, false, ...args) === true,
   }
-}
-
-/** The engine judges its options now, and not with the first request. */
-function checkByEngine(owner: string, cache: Cache, callOptions: CallOptions<RecordedResponse>): void {
-  try {
-    cache.wrap(neverCalled, { ...callOptions, key: () => '' })
-  } catch (error) {
-    if (!isCattlegridError(error, 'CATTLEGRID_INVALID_OPTION')) throw error
-    const { option, value, accepted } = error as InvalidOptionError
-    throw new InvalidOptionError(option.replace(/^wrap/, owner), value, accepted)
-  }
-}
-
-function neverCalled(): RecordedResponse {
-  throw new Error('only the options are looked at')
 }
 
 function ttlOf<Req, Res>(ttl: unknown): (request: Req, response: Res) => number | undefined {
@@ -169,17 +187,37 @@ function ttlOf<Req, Res>(ttl: unknown): (request: Req, response: Res) => number 
   }
 }
 
+/** Every answer says with `keep` how long it lives: the ttl of the call only has to be one. */
+function callOptionsOf(given: ParsedRoute): CallOptions<Stored> {
+  const { softTimeout, jitter, loadTimeout, waitTimeout, onWaitTimeout, earlyRefresh, lease, failureCooldown } = given
+  const waits = { softTimeout, loadTimeout, waitTimeout, onWaitTimeout }
+  const ofEngine = { ...waits, jitter, earlyRefresh, lease, failureCooldown }
+  return {
+    ...(withoutUndefined(ofEngine) as LoadOptions),
+    ttl: 1,
+    codec: storedCodec,
+    isFailure: (error) => !isHandOver(error),
+  }
+}
+
+/** The engine judges its options now, once for all requests. */
+function viewOf(owner: string, { cache }: HttpCache, callOptions: CallOptions<Stored>): Cache {
+  try {
+    return cache.with(callOptions)
+  } catch (error) {
+    if (!isCattlegridError(error, 'CATTLEGRID_INVALID_OPTION')) throw error
+    const { option, value, accepted } = error
+    throw new InvalidOptionError(option.replace(/^with/, owner), value, accepted)
+  }
+}
+
+function clientFreshnessOf(maxAge: number | undefined): Readonly<Record<string, string>> {
+  return maxAge === undefined ? {} : { 'cache-control': `max-age=${Math.floor(maxAge / 1000)}` }
+}
+
 function nameOf(cacheStatus: unknown): string | undefined {
   if (cacheStatus === true) return 'cattlegrid'
   return typeof cacheStatus === 'string' ? cacheStatus : undefined
-}
-
-function skips<Req>(skip: (request: Req) => boolean, request: Req): boolean {
-  try {
-    return skip(request)
-  } catch {
-    return true
-  }
 }
 
 function withoutUndefined<T extends object>(options: T): T {

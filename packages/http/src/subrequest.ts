@@ -2,6 +2,7 @@ import type { AsyncResource } from 'node:async_hooks'
 import { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { Duplex } from 'node:stream'
+import type { RecordedResponse } from './recorded-response.ts'
 import type { Recorded, Recorder } from './recorder.ts'
 
 const MARK = Symbol.for('cattlegrid.subrequest')
@@ -11,6 +12,8 @@ export interface Mark {
   readonly layer: string
   /** The layer runs the handler for this request, and this is what takes its answer down. */
   begin(recorder: Recorder): void
+  /** The stored answer whose validators it carries. */
+  readonly revalidates: RecordedResponse | undefined
 }
 
 /** The mark of a request of our own; undefined for one from the network, where no field can forge it. */
@@ -28,6 +31,9 @@ export interface Subrequest {
   readonly scheme: string
   readonly host: string
   readonly target: string
+  /** The fields in the key and in `Vary`, and those that the route names. */
+  readonly headers: Readonly<Record<string, string>>
+  readonly revalidates?: RecordedResponse | undefined
   /** The request that gave rise to it: the new one seems to come from the same peer, whom the framework trusts or not. */
   readonly origin: IncomingMessage
   /** Ends it, whatever the handler does. */
@@ -41,7 +47,7 @@ export type Returned = Recorded | { readonly kind: 'unreached' }
 
 /**
  * Sends a request of our own through the whole application, and resolves to what the layer that sent it took down. It carries the method, the
- * URL and the host, and nothing else of any client (RFC 9111 section 4.3.1): no cookie, no credentials.
+ * URL, the host and the fields that chose the entry, and nothing else of any client (RFC 9111 section 4.3.1): no cookie, no credentials.
  */
 export function sendSubrequest(subrequest: Subrequest): Promise<Returned> {
   const socket = new NullSocket(subrequest.origin.socket, subrequest.scheme === 'https')
@@ -61,12 +67,15 @@ export function sendSubrequest(subrequest: Subrequest): Promise<Returned> {
       reached = recorder
       void recorder.done.then((recorded) => {
         // What nobody may have goes on for nobody: it may be endless.
-        if (recorded.kind !== 'store' && recorded.kind !== 'share') socket.destroy()
+        const withheld = recorder.revalidated !== undefined
+        if (withheld || (recorded.kind !== 'store' && recorded.kind !== 'share')) socket.destroy()
         resolve(recorded)
       })
     }
     const closed = (): void => (reached === undefined ? resolve({ kind: 'unreached' }) : reached.cutOff('handler'))
-    Object.defineProperty(req, MARK, { value: { layer: subrequest.layer, begin } satisfies Mark })
+    Object.defineProperty(req, MARK, {
+      value: { layer: subrequest.layer, begin, revalidates: subrequest.revalidates } satisfies Mark,
+    })
     // After the recording's own listener, which knows more.
     res.once('close', () => queueMicrotask(closed))
     subrequest.signal.addEventListener('abort', () => socket.destroy(), { once: true })
@@ -75,16 +84,16 @@ export function sendSubrequest(subrequest: Subrequest): Promise<Returned> {
   })
 }
 
-function requestOn(socket: NullSocket, { host, target }: Subrequest): IncomingMessage {
+function requestOn(socket: NullSocket, { host, target, headers }: Subrequest): IncomingMessage {
   const req = new IncomingMessage(asSocket(socket))
   req.method = 'GET'
   req.url = target
   req.httpVersion = '1.1'
   req.httpVersionMajor = 1
   req.httpVersionMinor = 1
-  req.headers = { host }
-  req.headersDistinct = { host: [host] }
-  req.rawHeaders = ['Host', host]
+  req.headers = { ...headers, host }
+  req.headersDistinct = Object.fromEntries(Object.entries(req.headers).map(([name, value]) => [name, [String(value)]]))
+  req.rawHeaders = ['Host', host, ...Object.entries(headers).flat()]
   req.complete = true
   req.push(null)
   return req
@@ -116,6 +125,11 @@ class NullSocket extends Duplex {
   }
 
   override _write(_chunk: unknown, _encoding: BufferEncoding, callback: () => void): void {
+    callback()
+  }
+
+  /** All that was corked at once: what is left when the answer is over would be told an error, one for each chunk. */
+  override _writev(_chunks: unknown, callback: () => void): void {
     callback()
   }
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { answerFrom, type Serving } from '../src/answer.ts'
+import { type Answer, answerFrom, type Serving } from '../src/answer.ts'
 import type { RecordedResponse } from '../src/recorded-response.ts'
 
 const RECORDED: RecordedResponse = {
@@ -11,14 +11,23 @@ const RECORDED: RecordedResponse = {
 }
 const SERVING: Serving = {
   method: 'GET',
-  conditions: { ifNoneMatch: undefined, ifModifiedSince: undefined },
+  conditions: undefined,
+  range: undefined,
   resident: 1500,
-  cacheStatus: undefined,
+  madeAt: undefined,
+  added: undefined,
+  vary: undefined,
+}
+
+/** With all that is to be set among its fields. */
+function answered(recorded: RecordedResponse, serving: Serving): Omit<Answer, 'own'> {
+  const { fields, own, ...rest } = answerFrom(recorded, serving)
+  return { ...rest, fields: { ...fields, ...own } }
 }
 
 describe('an answer made of an entry', () => {
   test('has the stored fields, its age, and the length of its body in bytes', () => {
-    expect(answerFrom(RECORDED, SERVING)).toEqual({
+    expect(answered(RECORDED, SERVING)).toEqual({
       status: 200,
       fields: { ...RECORDED.fields, age: '6', 'content-length': '5' },
       removed: ['x-powered-by'],
@@ -27,27 +36,31 @@ describe('an answer made of an entry', () => {
   })
 
   test('to HEAD has all of it but the body', () => {
-    const { body, ...rest } = answerFrom(RECORDED, { ...SERVING, method: 'HEAD' })
+    const { body, ...rest } = answered(RECORDED, { ...SERVING, method: 'HEAD' })
     expect(body).toBeUndefined()
     expect(rest.fields).toHaveProperty('content-length', '5')
   })
 
   test('is 304 for whoever has it, with its age and without its content', () => {
-    const conditions = { ...SERVING.conditions, ifNoneMatch: 'W/"1"' }
-    const { status, fields, body } = answerFrom(RECORDED, { ...SERVING, conditions, cacheStatus: 'cattlegrid; hit' })
+    const conditions = { ifNoneMatch: 'W/"1"', ifModifiedSince: undefined }
+    const { status, fields, body } = answered(RECORDED, {
+      ...SERVING,
+      conditions,
+      added: { 'cache-status': 'cattlegrid; hit' },
+    })
     expect({ status, body }).toEqual({ status: 304, body: undefined })
     expect(Object.keys(fields).toSorted()).toEqual(['age', 'cache-status', 'date', 'etag'])
   })
 
   test('of 204 has neither body nor length', () => {
-    const answer = answerFrom({ ...RECORDED, status: 204, body: Buffer.alloc(0) }, SERVING)
+    const answer = answered({ ...RECORDED, status: 204, body: Buffer.alloc(0) }, SERVING)
     expect(answer.body).toBeUndefined()
     expect(answer.fields).not.toHaveProperty('content-length')
   })
 
   test('leaves the entry as it is, whatever becomes of its fields', () => {
     const recorded = { ...RECORDED, fields: { ...RECORDED.fields, link: ['<a>'] } }
-    const { fields } = answerFrom(recorded, SERVING)
+    const { fields } = answered(recorded, SERVING)
     if (Array.isArray(fields['link'])) fields['link'].push('<b>')
     expect(fields).toMatchObject({ age: '6', link: ['<a>', '<b>'] })
     expect(recorded.fields).toEqual({ ...RECORDED.fields, link: ['<a>'] })

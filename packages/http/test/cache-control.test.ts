@@ -15,7 +15,10 @@ describe('parseCacheControl', () => {
     ['max-age=1, max-age=2', { 'max-age': '1' }],
     ['', {}],
     [',,,', {}],
-    ['=1', {}],
+    ['=1', { 1: '' }],
+    ['private; x', { 'private; x': '', private: '', x: '' }],
+    ['max-age=60; private', { 'max-age': '60; private', 60: '', private: '' }],
+    ['no-store max-age=5', { 'no-store max-age': '5', 'no-store': '', 'max-age': '', 5: '' }],
     ['__proto__=1, constructor', { ['__proto__']: '1', constructor: '' }],
   ])('reads %j', (line, expected) => {
     expect(parse(line)).toEqual(expected)

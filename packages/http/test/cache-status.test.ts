@@ -3,6 +3,9 @@ import { appendMember, bypassMember, leaderMember, servedMember } from '../src/c
 
 const lookup = { status: 'fresh', role: 'none', freshFor: 42_900, waited: 0 } as const
 
+const MISS = { forwarded: 'uri-miss', waited: false } as const
+const STALE = { forwarded: 'stale', waited: false } as const
+
 describe('members of Cache-Status (RFC 9211)', () => {
   test('an entry tells what is left of it, rounded down: what is stale is negative', () => {
     expect(servedMember(lookup, undefined)).toBe('hit; ttl=42')
@@ -25,14 +28,23 @@ describe('members of Cache-Status (RFC 9211)', () => {
 
   test('a leader promises "stored" only when its whole body is at hand', () => {
     const lifetime = { ttl: 60_000, staleWhileRevalidate: 0, staleIfError: 0 }
-    expect(leaderMember({ kind: 'store', lifetime }, 'uri-miss', true)).toBe('fwd=uri-miss; stored; ttl=60')
-    expect(leaderMember({ kind: 'store', lifetime }, 'stale', false)).toBe('fwd=stale')
+    expect(leaderMember({ kind: 'store', lifetime }, MISS, true)).toBe('fwd=uri-miss; stored; ttl=60')
+    expect(leaderMember({ kind: 'store', lifetime }, STALE, false)).toBe('fwd=stale')
   })
 
   test('a leader tells why it is not stored', () => {
-    expect(leaderMember({ kind: 'own', why: 'set-cookie' }, 'uri-miss', true)).toBe('fwd=uri-miss; detail=set-cookie')
-    expect(leaderMember({ kind: 'share', why: 'status' }, 'uri-miss', true)).toBe('fwd=uri-miss; detail=status')
-    expect(leaderMember({ kind: 'fail', share: true }, 'stale', true)).toBe('fwd=stale; detail=status')
+    expect(leaderMember({ kind: 'own', why: 'set-cookie' }, MISS, true)).toBe('fwd=uri-miss; detail=set-cookie')
+    expect(leaderMember({ kind: 'share', why: 'status' }, MISS, true)).toBe('fwd=uri-miss; detail=status')
+    expect(leaderMember({ kind: 'fail', share: true }, STALE, true)).toBe('fwd=stale; detail=status')
+  })
+
+  test('who waited in vain says so, and leaves the reason to the one that was waited for', () => {
+    const lifetime = { ttl: 60_000, staleWhileRevalidate: 0, staleIfError: 0 }
+    const inVain = { ...MISS, waited: true }
+    expect(leaderMember({ kind: 'own', why: 'set-cookie' }, inVain, true)).toBe('fwd=uri-miss; collapsed=?0')
+    expect(leaderMember({ kind: 'store', lifetime }, inVain, false)).toBe('fwd=uri-miss; collapsed=?0')
+    expect(leaderMember({ kind: 'store', lifetime }, inVain, true)).toBe('fwd=uri-miss; collapsed=?0; stored; ttl=60')
+    expect(bypassMember('collapsed')).toBe('fwd=uri-miss; collapsed=?0')
   })
 
   test('a bypass has its reason, a method its own word', () => {

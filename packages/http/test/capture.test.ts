@@ -119,17 +119,6 @@ describe('every way to write a head is seen', () => {
 })
 
 describe('an answer that must not be kept', () => {
-  test('because it has trailers reaches its client with them', async () => {
-    const { recorded, body } = await record((res) => {
-      res.writeHead(200, { 'x-kind': 'chunked' })
-      res.write('hi')
-      res.addTrailers({ 'x-checksum': '1' })
-      res.end()
-    })
-    expect(recorded).toEqual({ kind: 'own', why: 'trailers' })
-    expect(body).toBe('hi')
-  })
-
   test('because it is shorter than it declared is lost, although Node says that it finished', async () => {
     const { recorded } = await record((res) => {
       res.writeHead(200, { 'content-length': '10' })

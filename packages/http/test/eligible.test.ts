@@ -1,13 +1,16 @@
 import { describe, expect, test } from '@jest/globals'
-import { bypassOf, type Candidate, leadsNobody } from '../src/eligible.ts'
+import { type Admission, bypassOf, type Candidate, leadsNobody, originForm } from '../src/eligible.ts'
 
 const candidate = (headers: Candidate['headers'], more: Partial<Candidate> = {}): Candidate => ({
   method: 'GET',
   originalMethod: undefined,
   target: '/a',
+  host: 'shop.example',
   headers,
   ...more,
 })
+
+const PLAIN: Admission = { authorization: 'bypass', cookies: 'ignore', hosts: undefined }
 
 describe('requests past the cache', () => {
   test.each<[string, Candidate['headers'], Partial<Candidate>?]>([
@@ -18,18 +21,16 @@ describe('requests past the cache', () => {
     ['authorization', { authorization: '' }],
     ['upgrade', { upgrade: 'websocket' }],
     ['event-stream', { accept: 'text/html, Text/Event-Stream' }],
-    ['absolute-form', {}, { target: 'http://evil.example/a' }],
     ['absolute-form', {}, { target: '*' }],
     ['absolute-form', {}, { target: '' }],
-    ['absolute-form', {}, { target: '/a#b' }],
   ])('%s: %j %j', (why, headers, more = {}) => {
-    expect(bypassOf(candidate(headers, more))).toBe(why)
+    expect(bypassOf(candidate(headers, more), PLAIN)).toBe(why)
   })
 
   test('GET and HEAD use it, whatever cookies and directives they carry', () => {
     const headers = { cookie: 'session=1', 'cache-control': 'no-cache, no-store, max-age=0', pragma: 'no-cache' }
-    expect(bypassOf(candidate(headers))).toBeUndefined()
-    expect(bypassOf(candidate(headers, { method: 'HEAD' }))).toBeUndefined()
+    expect(bypassOf(candidate(headers), PLAIN)).toBeUndefined()
+    expect(bypassOf(candidate(headers, { method: 'HEAD' }), PLAIN)).toBeUndefined()
   })
 })
 
@@ -49,5 +50,40 @@ describe('requests that lead nobody', () => {
   test('a body of no bytes is none', () => {
     expect(leadsNobody(candidate({ 'content-length': '0' }))).toBe(false)
     expect(leadsNobody(candidate({}))).toBe(false)
+  })
+})
+
+describe('what a route says about its requests', () => {
+  test('a cookie is looked past, unless the route wants none', () => {
+    const withCookie = candidate({ cookie: 'a=1' })
+    expect(bypassOf(withCookie, PLAIN)).toBeUndefined()
+    expect(bypassOf(withCookie, { ...PLAIN, cookies: 'bypass' })).toBe('cookie')
+  })
+
+  test('a host that is not on the list goes past the cache, in any case of letters', () => {
+    const listed: Admission = { ...PLAIN, hosts: ['shop.example'] }
+    expect(bypassOf(candidate({}, { host: 'SHOP.example' }), listed)).toBeUndefined()
+    expect(bypassOf(candidate({}, { host: 'evil.example' }), listed)).toBe('host')
+    expect(bypassOf(candidate({}, { host: 'shop.example:8080' }), listed)).toBe('host')
+  })
+
+  test.each(['key', 'declared', 'share'] as const)('credentials use the cache where they mean %s', (authorization) => {
+    expect(bypassOf(candidate({ authorization: 'Bearer x' }), { ...PLAIN, authorization })).toBeUndefined()
+  })
+})
+
+describe('the origin form of a request-target', () => {
+  test.each([
+    ['http://evil.example/a?b=1', '/a?b=1'],
+    ['HTTPS://evil.example:8080/a', '/a'],
+    ['http://evil.example', '/'],
+    ['http://evil.example?b', '/?b'],
+    ['/a#b', '/a'],
+    ['http://evil.example/a#b', '/a'],
+    ['/a?u=http://x/y', '/a?u=http://x/y'],
+    ['//evil.example/a', '//evil.example/a'],
+    ['*', '*'],
+  ])('%s is %s', (target, form) => {
+    expect(originForm(target)).toBe(form)
   })
 })

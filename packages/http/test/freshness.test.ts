@@ -9,7 +9,7 @@ const NOW = Date.UTC(2030, 0, 15, 12)
 const at = (seconds: number): string => formatHttpDate(NOW + seconds * 1000)
 
 function declared(cacheControl: string, fields: Record<string, string> = {}): DeclaredFreshness {
-  return declaredFreshness(fields, parseCacheControl([cacheControl]), NOW)
+  return declaredFreshness(fields, { directives: parseCacheControl([cacheControl]), targeted: false }, NOW)
 }
 
 describe('HTTP-date', () => {
@@ -73,6 +73,11 @@ describe('declared freshness', () => {
 
   test.each(['0', '-1', 'soon', at(-1)])('Expires: %s is in the past', (expires) => {
     expect(declared('', { date: at(0), expires }).lifetime).toBe(0)
+  })
+
+  test('beside a targeted field Expires does not count', () => {
+    const policy = { directives: parseCacheControl(['no-transform']), targeted: true }
+    expect(declaredFreshness({ expires: at(60) }, policy, NOW).lifetime).toBeUndefined()
   })
 
   test('Expires counts from Date, whatever the clock here says', () => {

@@ -11,6 +11,10 @@ const appMode: StoragePolicy = {
   staleWhileRevalidate: 0,
   staleIfError: 0,
   maxBodyBytes: 1000,
+  authorized: false,
+  targets: [],
+  stripSetCookie: false,
+  varyOn: [],
 }
 
 describe('an answer that declares a lifetime', () => {

@@ -1,7 +1,9 @@
 import { createServer, type IncomingMessage, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, test } from '@jest/globals'
-import { normaliseLeader } from '../src/normalise.ts'
+import { type Keyed, normaliseLeader, reduceEncoding } from '../src/normalise.ts'
+
+const KEYED: Keyed = { host: 'shop.example', scheme: 'https', headers: [], scrub: true }
 
 /** A real request, as Node's own parser makes it. */
 async function requestWith(headers: Readonly<Record<string, string>>): Promise<IncomingMessage> {
@@ -37,16 +39,26 @@ describe('what a leader’s handler sees', () => {
     'x-forwarded-scheme',
     'x-forwarded-prefix',
     'x-forwarded-port',
+    'x-forwarded-path',
+    'x-forwarded-uri',
+    'x-forwarded-ssl',
+    'x-forwarded-protocol',
+    'x-url-scheme',
+    'front-end-https',
     'x-forwarded-host',
+    'x-forwarded-proto',
     'x-host',
+    'x-http-host-override',
+    'x-original-host',
     'x-original-url',
+    'x-original-uri',
     'x-rewrite-url',
     'x-http-method-override',
     'x-http-method',
     'x-method-override',
   ])('is without %s, in headers, headersDistinct and rawHeaders', async (name) => {
     const req = await requestWith({ Host: 'shop.example', [name]: 'evil', Accept: '*/*' })
-    normaliseLeader(req, 'shop.example')
+    normaliseLeader(req, KEYED)
     expect(req.headers).toEqual({ host: 'shop.example', accept: '*/*', connection: 'close' })
     expect(req.rawHeaders).toEqual(['connection', 'close', 'Host', 'shop.example', 'Accept', '*/*'])
     expect({ ...req.headersDistinct }).toEqual({ host: ['shop.example'], accept: ['*/*'], connection: ['close'] })
@@ -54,15 +66,75 @@ describe('what a leader’s handler sees', () => {
 
   test('has the forwarded host that the key was made of, and no other beside it', async () => {
     const req = await requestWith({ host: 'backend:3000', 'x-forwarded-host': 'shop.example, evil.example' })
-    normaliseLeader(req, 'shop.example')
+    normaliseLeader(req, KEYED)
     expect(req.headers['x-forwarded-host']).toBe('shop.example')
     expect(req.headersDistinct['x-forwarded-host']).toEqual(['shop.example'])
   })
 
+  test('has the host that the key was made of, in the spelling of the key, on one line', async () => {
+    const spelled = await requestWith({ host: 'Shop.Example:443' })
+    const behind = await requestWith({ host: 'evil.example', 'x-forwarded-host': 'SHOP.example' })
+    normaliseLeader(spelled, { ...KEYED, host: 'Shop.Example:443' })
+    normaliseLeader(behind, { ...KEYED, host: 'SHOP.example' })
+    for (const { headers, headersDistinct, rawHeaders } of [spelled, behind]) {
+      expect(headers.host).toBe('shop.example')
+      expect(headersDistinct['host']).toEqual(['shop.example'])
+      expect(rawHeaders.join(' ')).not.toMatch(/evil|Shop|SHOP/)
+    }
+    expect(behind.headers['x-forwarded-host']).toBe('shop.example')
+  })
+
   test('keeps a value that looks like a dropped name', async () => {
     const req = await requestWith({ 'X-Note': 'range' })
-    normaliseLeader(req, '')
+    normaliseLeader(req, { ...KEYED, host: '' })
     expect(req.rawHeaders).toEqual(expect.arrayContaining(['X-Note', 'range']))
     expect(req.headersDistinct['x-note']).toEqual(['range'])
+  })
+
+  test('has the forwarded scheme that the key was made of, and no other', async () => {
+    const [good, evil] = await Promise.all(
+      ['https, http', 'javascript'].map((proto) => requestWith({ host: 'a', 'x-forwarded-proto': proto })),
+    )
+    if (good === undefined || evil === undefined) throw new Error('no requests')
+    for (const req of [good, evil]) normaliseLeader(req, KEYED)
+    expect(good.headers['x-forwarded-proto']).toBe('https')
+    expect(good.rawHeaders).toEqual(expect.arrayContaining(['x-forwarded-proto', 'https']))
+    expect(evil.headers['x-forwarded-proto']).toBeUndefined()
+    expect(evil.rawHeaders).not.toContain('javascript')
+  })
+
+  test('keeps what the route keys on, and everything where nothing is to be scrubbed', async () => {
+    const keyed = await requestWith({ host: 'a', 'x-host': 'b', forwarded: 'host=c' })
+    normaliseLeader(keyed, { ...KEYED, headers: ['x-host'] })
+    expect(keyed.headers).toMatchObject({ 'x-host': 'b' })
+    expect(keyed.headers.forwarded).toBeUndefined()
+    const open = await requestWith({ host: 'a', 'x-host': 'b', range: 'bytes=0-1' })
+    normaliseLeader(open, { ...KEYED, scrub: false })
+    expect(open.headers).toMatchObject({ 'x-host': 'b' })
+    expect(open.headers.range).toBeUndefined()
+  })
+
+  test('has the codings that its client takes in one spelling', async () => {
+    const req = await requestWith({ host: 'a', 'accept-encoding': 'gzip;q=0.8, deflate, br, x-unknown' })
+    normaliseLeader(req, KEYED)
+    expect(req.headers['accept-encoding']).toBe('br, gzip')
+    expect(req.headersDistinct['accept-encoding']).toEqual(['br, gzip'])
+  })
+})
+
+describe('codings', () => {
+  test.each([
+    ['gzip, deflate, br, zstd', 'br, gzip, zstd'],
+    ['br;q=0, gzip', 'gzip'],
+    ['x-gzip', 'gzip'],
+    ['GZIP ; Q=0.001', 'gzip'],
+    ['*', 'br, gzip, zstd'],
+    ['*;q=0', 'identity'],
+    ['gzip;q=0, *', 'br, zstd'],
+    ['identity', 'identity'],
+    ['', 'identity'],
+  ])('%j is %j', (accepted, reduced) => {
+    expect(reduceEncoding(accepted)).toBe(reduced)
+    expect(reduceEncoding(reduced)).toBe(reduced)
   })
 })

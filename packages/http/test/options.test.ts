@@ -1,7 +1,8 @@
 import { type Cache, createCache } from '@cattlegrid/core'
 import { afterAll, describe, expect, test } from '@jest/globals'
+import { httpCache } from '../src/http-cache.ts'
 import type { RouteOptions } from '../src/options.ts'
-import { compileRoute, httpCache, type Route } from '../src/route.ts'
+import { compileRoute, type Route } from '../src/route.ts'
 import { optionsTable } from './options-table.ts'
 
 const cache: Cache = createCache()
@@ -44,6 +45,23 @@ describe('options of a route', () => {
   test('options of the engine that do not fit each other are refused when the route is declared', () => {
     expect(() => compile({ lease: { duration: '10s', maxHold: '5s' } })).toThrow(
       expect.objectContaining({ option: 'cached.lease.maxHold' }),
+    )
+  })
+})
+
+describe('options inside an option', () => {
+  const inside = [
+    ['key', optionsTable['KeyOptions']],
+    ['query', optionsTable['QueryOptions']],
+  ] as const
+  const cases = inside.flatMap(([option, table]) =>
+    Object.entries(table ?? {}).flatMap(([name, values]) =>
+      (values as unknown[]).map((value) => [option, name, value] as const),
+    ),
+  )
+  test.each(cases)('%s.%s: %p is refused by name', (option, name, value) => {
+    expect(() => compile({ [option]: { [name]: value } })).toThrow(
+      expect.objectContaining({ code: 'CATTLEGRID_INVALID_OPTION', option: `cached.${option}.${name}` }),
     )
   })
 })

@@ -44,7 +44,7 @@ describe('an error of the engine as an answer', () => {
   test.each([
     new ClosedError(),
     new ReentrantLoadError(['a', 'a']),
-    new StoreAwayError('read', 'k', undefined),
+    new StoreAwayError('read', 'k', { why: 'deadline', cause: undefined }),
     new TypeError('a bug'),
     'a string',
     undefined,

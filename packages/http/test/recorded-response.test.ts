@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals'
 import * as fc from 'fast-check'
-import { type RecordedResponse, recordedResponseCodec } from '../src/recorded-response.ts'
+import { type RecordedResponse, storedCodec } from '../src/recorded-response.ts'
 
-const { encode, decode } = recordedResponseCodec
+const { encode, decode } = storedCodec
 const SAMPLE: RecordedResponse = {
   status: 200,
   fields: { date: 'Tue, 15 Jan 2030 12:00:00 GMT', link: ['<a>', '<b>'] },

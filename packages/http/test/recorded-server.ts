@@ -29,12 +29,15 @@ export interface Setting {
 export async function record(handler: Handler, setting: Setting = {}): Promise<Outcome> {
   const { outside, holdsStale = false, maxBodyBytes = 1000, onceRecorded } = setting
   const heads: ResponseHead[] = []
-  const policy = { ttl: 1000, negativeTtl: 0, proven: false, staleWhileRevalidate: 0, staleIfError: 0, maxBodyBytes }
+  const windows = { ttl: 1000, negativeTtl: 0, staleWhileRevalidate: 0, staleIfError: 0 }
+  const open = { proven: false, authorized: false, targets: [], stripSetCookie: false, varyOn: [] }
+  const policy = { ...windows, ...open, maxBodyBytes }
   const recorder = new Recorder({
     holdsStale,
     maxBodyBytes,
+    strip: [],
     timeOfDay: () => Date.UTC(2030, 0, 15),
-    cacheStatus: () => undefined,
+    announces: () => ({}),
     judge: (head) => {
       heads.push(head)
       return judge(head, policy, Date.UTC(2030, 0, 15))

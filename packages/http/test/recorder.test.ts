@@ -10,10 +10,11 @@ const STORE: Judgement = { kind: 'store', lifetime: LIFETIME }
 function recorder(judgement: Judgement = STORE, setup: Partial<RecorderSetup> = {}): Recorder {
   return new Recorder({
     judge: () => judgement,
-    cacheStatus: () => undefined,
+    announces: () => ({}),
     timeOfDay: () => NOW,
     maxBodyBytes: 10,
     holdsStale: false,
+    strip: [],
     ...setup,
   })
 }
@@ -61,6 +62,7 @@ describe('a whole answer', () => {
         body: Buffer.from('abc'),
         initialAge: 0,
       },
+      vary: [],
     })
   })
 
@@ -170,15 +172,15 @@ describe('an answer for its own client alone', () => {
     expect(recording.keeping).toBe(true)
     recording.chunk(Buffer.alloc(1))
     expect(recording.keeping).toBe(false)
-    expect(await recording.done).toEqual({ kind: 'own', why: 'too-large' })
+    expect(await recording.done).toEqual({ kind: 'own', why: 'too-large', passing: false })
   })
 
-  test('is one with trailers', async () => {
+  test('is one that was not sent as it was told', async () => {
     const recording = recorder()
     recording.head(head())
-    recording.refuse('trailers')
+    recording.refuse('hijacked')
     recording.end()
-    expect(await recording.done).toEqual({ kind: 'own', why: 'trailers' })
+    expect(await recording.done).toEqual({ kind: 'own', why: 'hijacked' })
   })
 })
 
@@ -198,7 +200,7 @@ describe('a failure', () => {
   test('that may not is told at once, without its answer', async () => {
     const recording = recorder(PERSONAL)
     recording.head(head({}, {}, 500))
-    expect(await recording.done).toEqual({ kind: 'fail', status: 500, response: undefined })
+    expect(await recording.done).toEqual({ kind: 'fail', status: 500, response: undefined, vary: [] })
   })
 
   test('that is cut off, or too long, has no answer to share', async () => {
@@ -206,14 +208,14 @@ describe('a failure', () => {
     for (const recording of [cut, long]) recording.head(head({}, {}, 502))
     cut.cutOff('client')
     long.chunk(Buffer.alloc(11))
-    expect(await cut.done).toEqual({ kind: 'fail', status: 502, response: undefined })
-    expect(await long.done).toEqual({ kind: 'fail', status: 502, response: undefined })
+    expect(await cut.done).toEqual({ kind: 'fail', status: 502, response: undefined, vary: [] })
+    expect(await long.done).toEqual({ kind: 'fail', status: 502, response: undefined, vary: [] })
   })
 
   test('is withheld while a stale answer is at hand, and kept whole for its own client', async () => {
     const recording = recorder(PERSONAL, { holdsStale: true })
     expect([recording.withholds(499), recording.withholds(500)]).toEqual([false, true])
-    recording.head(head({ 'set-cookie': 'a=b' }, {}, 500))
+    recording.head(head({ 'set-cookie': 'a=b', trailer: 'x-sum' }, {}, 500))
     recording.chunk(Buffer.from('oops'))
     expect(recording.withheld).toBeUndefined()
     recording.end()
@@ -221,6 +223,8 @@ describe('a failure', () => {
     expect(recording.passed).toBe(false)
     expect(recording.withheld).toMatchObject({ head: { status: 500 } })
     expect(recording.withheld?.body.toString()).toBe('oops')
+    // With a length of its own it can have no trailers.
+    expect(recording.withheld?.head.fields).toEqual({ 'set-cookie': 'a=b' })
   })
 
   test('passes once no stale answer will come', () => {
@@ -236,9 +240,9 @@ test('a head is judged once, however often it is asked about', () => {
     asked += 1
     return STORE
   }
-  const recording = recorder(STORE, { judge, cacheStatus: () => 'x' })
+  const recording = recorder(STORE, { judge, announces: () => ({ a: 'x' }) })
   const seen = head()
-  expect(recording.cacheStatus(seen)).toBe('x')
+  expect(recording.announces(seen)).toEqual({ a: 'x' })
   recording.head(seen)
   recording.end()
   expect(asked).toBe(1)

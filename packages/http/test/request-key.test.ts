@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import * as fc from 'fast-check'
-import { type KeyParts, requestKey } from '../src/request-key.ts'
+import { cookiesOf, type KeyParts, requestKey, spelled } from '../src/request-key.ts'
 
 const BASE: KeyParts = { scheme: 'http', host: 'shop.example', target: '/a', layer: '0', decodesPath: true }
 const key = (target: string, parts: Partial<KeyParts> = {}): string | undefined =>
@@ -35,6 +35,11 @@ describe('requests of different keys', () => {
     ['/a?x=1&x=2', '/a?x=2&x=1'],
     ['/a?x[]=1&x=2', '/a?x=2&x[]=1'],
     ['/a?x%5B%5D=1&x=2', '/a?x=2&x%5B%5D=1'],
+    ['/a?[x]=1&x=2', '/a?x=2&[x]=1'],
+    ['/a?%5bx%5d=1&x=2', '/a?x=2&%5bx%5d=1'],
+    ['/a?x.y=1&x=2', '/a?x=2&x.y=1'],
+    ['/a?x+y=1&x%20y=2', '/a?x%20y=2&x+y=1'],
+    ['/a?\u00E4=1&%C3%A4=2', '/a?%C3%A4=2&\u00E4=1'],
     ['/a?b=1&c', '/a?b=1%26c'],
     ['/a?b=1', '/a?b=1;c=2'],
     ['/a?b=+', '/a?b=%20'],
@@ -95,5 +100,57 @@ describe('any request', () => {
         expect(key(`/a?${turned.join('&')}`)).toBe(key(`/a?${list.join('&')}`))
       }),
     )
+  })
+})
+
+describe('the spelling in which a URL is shown', () => {
+  const item = { pattern: '/Item/:id', base: '/Shop', params: { id: 'A b:c/d' } }
+  const express = { decodesPath: false, matched: item }
+
+  test.each([
+    ['/Shop/iTEM/%41%20b:c%2fd/?b&a', '/Shop/Item/A%20b:c%2Fd?b&a'],
+    ['/item/A%20b%3ac%2Fd', '/Item/A%20b:c%2Fd'],
+    ['/Shop/item/other', '/Shop/item/other'],
+    ['/Shop/item/%', '/Shop/item/%'],
+  ])('of %s is the pattern’s, with its parameters: %s', (url, shown) => {
+    expect(spelled(url, express)).toBe(shown)
+  })
+
+  test('has the key of the URL itself, and is its own spelling', () => {
+    const url = fc.stringMatching(/^\/(?:[a-cA-C/:,?&=]|%4[1-3a-b]|%2[Cc])*$/)
+    const id = fc.stringMatching(/^[a-cA-C:,]+$/)
+    fc.assert(
+      fc.property(url, id, fc.boolean(), (target, param, decodesPath) => {
+        const matched = { pattern: '/:id', base: '', params: { id: param } }
+        for (const folds of [{ decodesPath }, { decodesPath, matched }]) {
+          const shown = spelled(target, folds)
+          expect(key(shown, folds)).toBe(key(target, folds))
+          expect(spelled(shown, folds)).toBe(shown)
+        }
+      }),
+    )
+  })
+})
+
+describe('a cookie in the key', () => {
+  test.each([
+    ['theme=dark', 'theme=dark'],
+    ['a=1;\t theme=dark ; theme=light', 'theme=dark'],
+    ['theme=a=b', 'theme=a=b'],
+    ['theme', undefined],
+    ['Theme=dark', undefined],
+    ['theme=', 'theme='],
+  ])('%j has %j', (field, pair) => {
+    expect(cookiesOf(field).get('theme')).toBe(pair)
+  })
+
+  test.each([
+    'theme\u00A0=dark',
+    '\u00A0theme=dark',
+    'theme =dark',
+    'theme=dark\u00A0',
+    'theme\u00A0=light; theme=dark',
+  ])('%j is not what parsers that differ about it may take it for', (field) => {
+    expect(['theme=dark', 'theme=light', undefined]).not.toContain(cookiesOf(field).get('theme'))
   })
 })

@@ -10,6 +10,10 @@ const ROUTE: StoragePolicy = {
   staleWhileRevalidate: 1000,
   staleIfError: 2000,
   maxBodyBytes: 1000,
+  authorized: false,
+  targets: [],
+  stripSetCookie: false,
+  varyOn: [],
 }
 const ORIGIN: StoragePolicy = { ...ROUTE, ttl: undefined }
 
@@ -118,12 +122,14 @@ describe('prohibitions', () => {
     ['private', { 'cache-control': 'Private="x-name"' }],
     ['private', { 'cache-control': 'public, private, s-maxage=60' }],
     ['no-cache', { 'cache-control': 'no-cache="set-cookie"' }],
-    ['vary', { vary: 'accept-language' }],
+    ['vary', { vary: 'accept, Cookie' }],
+    ['vary', { vary: 'authorization' }],
+    ['vary', { vary: ['a', 'user-agent'] }],
+    ['vary', { vary: 'a,b,c,d,e,f,g' }],
     ['vary-star', { vary: 'accept, *' }],
     ['vary-star', { vary: ['accept', '*'] }],
     ['partial', { 'content-range': 'bytes 0-1/2' }],
     ['status', { 'www-authenticate': 'Basic' }],
-    ['trailers', { trailer: 'x-checksum' }],
     ['endless', { 'content-type': 'Text/Event-Stream; charset=utf-8' }],
     ['endless', { 'content-type': 'multipart/x-mixed-replace; boundary=x' }],
     ['too-large', { 'content-length': '1001' }],

@@ -9,19 +9,20 @@ export function encodeEntry(
   entry: NewEntry,
   codec: Codec,
   version: Version,
-  tagSeq: bigint,
+  tagSeq: number,
 ): EncodedRecord | Unkeepable {
+  const { maxBytes = LONGEST_STRING } = entry
   try {
     const body: unknown = codec.encode(entry.value)
     if (!(body instanceof Uint8Array)) throw new TypeError('A codec must encode to a Uint8Array')
     const record = encodeRecord({ ...entry, version, tagSeq, codecId: codec.id, body })
-    return record.bytes.length <= LONGEST_STRING ? record : tooLarge(record.bytes.length)
+    return record.bytes.length <= maxBytes ? record : tooLarge(record.bytes.length, maxBytes)
   } catch (cause) {
     return { kind: 'unkeepable', why: 'encode-failed', cause }
   }
 }
 
-function tooLarge(length: number): Unkeepable {
-  const cause = new RangeError(`${length} bytes are more than Redis keeps in one key (${LONGEST_STRING})`)
+function tooLarge(length: number, maxBytes: number): Unkeepable {
+  const cause = new RangeError(`${length} bytes are more than may be kept in one entry (${maxBytes})`)
   return { kind: 'unkeepable', why: 'too-large', cause }
 }

@@ -5,8 +5,8 @@ import type { Turned } from './scripts.ts'
 export interface GrantedLease extends Lease {
   /** What its commit writes. */
   readonly version: Version
-  /** The tag sequence before the load began. */
-  readonly tagSeq: bigint
+  /** The tag sequence before the load began; 0 where nobody knows, so that no tag can be named. */
+  readonly tagSeq: number
   /** When it ends unless renewed, on this process's clock: tells a lease that ran out from one that was voided. */
   endsAt: number
 }

@@ -1,3 +1,6 @@
+export type { ClusterNode, RedisCluster } from './link/cluster-link.ts'
+export type { AnyRedisClient } from './link/link-to.ts'
+export type { RedisSentinel } from './link/sentinel-link.ts'
 export type { RedisStoreOptions } from './options.ts'
 export type { RedisClient, SendOptions } from './redis-client.ts'
 export { redisStore } from './redis-store.ts'

@@ -1,18 +1,20 @@
 import { type Codec, type Entry, type Inspection, json, raw, structured } from '@cattlegrid/core'
 import type { Names } from './keys.ts'
 import { inspectLease } from './lease-value.ts'
+import type { Link } from './link/link.ts'
 import { decodeRecord } from './record.ts'
-import { entryOf } from './read-entry.ts'
-import { AS_BYTES, AS_TEXT, type RedisClient } from './redis-client.ts'
+import { entryOf, lifeOf } from './read-entry.ts'
+import { AS_BYTES, AS_TEXT } from './redis-client.ts'
 
 const own: readonly Codec[] = [json, structured, raw]
 
 /** What stands at a key. A value in a codec of the user's own is shown as its bytes. Rejects with what Redis or the client says. */
-export async function inspectKey(client: RedisClient, names: Names, key: string, sentAt: number): Promise<Inspection> {
-  const send = (...args: readonly string[]): Promise<unknown> => client.sendCommand(args, AS_TEXT)
+export async function inspectKey(link: Link, names: Names, key: string, sentAt: number): Promise<Inspection> {
+  const entryName = names.entry(key)
+  const send = (...args: readonly string[]): Promise<unknown> => link.send(entryName, args, AS_TEXT)
   const [left, bytes, leaseLeft, lease, time] = await Promise.all([
-    send('PTTL', names.entry(key)),
-    client.sendCommand(['GET', names.entry(key)], AS_BYTES),
+    send('PTTL', entryName),
+    link.send(entryName, ['GET', entryName], AS_BYTES),
     send('PTTL', names.lease(key)),
     send('GET', names.lease(key)),
     send('TIME'),
@@ -28,9 +30,10 @@ function inspectEntry(bytes: Buffer, left: number, sentAt: number): Entry | unde
   const record = decodeRecord(bytes)
   if (record === undefined) return undefined
   const codec = own.find(({ id }) => id === record.codecId) ?? raw
+  const life = lifeOf(record, left, sentAt)
   try {
-    return entryOf(record, codec.decode(record.body), left, sentAt)
+    return entryOf(record, codec.decode(record.body), life)
   } catch {
-    return entryOf(record, record.body, left, sentAt)
+    return entryOf(record, record.body, life)
   }
 }

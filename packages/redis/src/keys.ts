@@ -1,11 +1,14 @@
 /** Braces would cut the hash tag short, `%` marks an escape, and UTF-8 has no bytes for half a surrogate pair. */
 const UNSAFE = /[%{}]|\p{Surrogate}/gu
+/** As nearly all keys are. */
+const SAFE = /^[^%{}\uD800-\uDFFF]+$/
 const ESCAPE = /%(?:([0-9A-F]{2})|u([0-9A-F]{4}))/g
 /** An empty hash tag is no hash tag: its keys would lie in different slots. */
 const EMPTY = '%00'
 
 /** Turns any string into one that may stand between the braces of a Redis key; no two become the same. */
 export function escapeKey(key: string): string {
+  if (SAFE.test(key)) return key
   return key === '' ? EMPTY : key.replace(UNSAFE, escapeOne)
 }
 

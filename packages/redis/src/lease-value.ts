@@ -35,14 +35,15 @@ export function markOf(ending: Ending): LeaseMark {
   }
 }
 
-/** A line each for name and code. */
-function failureText({ name, code }: Failure): string {
-  const lines = code === undefined ? [name] : [name, code]
-  return lines.map((line) => clip(line.replaceAll('\n', ' '))).join('\n')
+/** A line each for name, code and message, as far as they are there; a line break marks that one is. */
+function failureText({ name, code, message }: Failure): string {
+  const lines = [name, code ?? '', message].slice(0, message === undefined ? (code === undefined ? 1 : 2) : 3)
+  return lines.map((line = '') => clip(line.replaceAll('\n', ' '))).join('\n')
 }
 
 export function failureOf(text: string): Failure {
-  const [name = '', code] = text.split('\n')
+  const [name = '', code, message] = text.split('\n')
+  if (message !== undefined) return code === '' ? { name, message } : { name, code, message }
   return code === undefined ? { name } : { name, code }
 }
 

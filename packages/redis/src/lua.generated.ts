@@ -4,10 +4,10 @@ export const luaSources: {
   readonly commit: string
   readonly invalidateTags: string
   readonly invalidate: string
+  readonly noteTags: string
   readonly put: string
   readonly release: string
   readonly renew: string
-  readonly tagNumbers: string
 } = {
   acquire: `local version = redis.call('GETRANGE', KEYS[1], 24, 39)
 if version ~= '' and version ~= ARGV[3] then return {3} end
@@ -48,8 +48,14 @@ end
 redis.call('DEL', KEYS[2])
 if string.sub(value, 24, 24) == '+' then redis.pcall('PUBLISH', ARGV[3], ARGV[4]) end
 return 1`,
-  invalidateTags: `local time, last = redis.call('TIME'), tonumber(redis.call('GET', KEYS[1]) or 0) or 0
+  invalidateTags: `local time, last = redis.call('TIME'), 0
+for place = 1, #KEYS do
+  local value = redis.pcall('GET', KEYS[place])
+  local number = type(value) == 'string' and tonumber(value) or 0
+  if number > last and number < 9007199254740000 then last = number end
+end
 local number = string.format('%.0f', math.max(time[1] * 1000000 + time[2], last + 1))
+redis.call('DEL', KEYS[1])
 redis.call('SET', KEYS[1], number)
 for place = 2, #KEYS do redis.call('SET', KEYS[place], number, 'XX', 'KEEPTTL') end
 redis.pcall('PUBLISH', ARGV[1], 'tags ' .. number .. ' ' .. ARGV[2])
@@ -73,6 +79,27 @@ end
 if ARGV[4] ~= '0' then redis.call('SET', KEYS[2], 'H', 'PX', ARGV[4]) end
 redis.pcall('PUBLISH', ARGV[2], ARGV[3])
 return 1`,
+  noteTags: `local function number(key)
+  local value = redis.pcall('GET', key)
+  local known = type(value) == 'string' and #value <= 16 and string.find(value, '^%d+$')
+  return known and tonumber(value) < 9007199254740000 and value or nil
+end
+local sequence = number(KEYS[1])
+if not sequence then
+  local time = redis.call('TIME')
+  sequence = string.format('%.0f', time[1] * 1000000 + time[2])
+  redis.call('SET', KEYS[1], sequence)
+end
+local numbers = {sequence}
+for place = 2, #KEYS do
+  numbers[place] = number(KEYS[place])
+  if not numbers[place] then
+    redis.call('SET', KEYS[place], sequence)
+    numbers[place] = sequence
+  end
+  if redis.call('PTTL', KEYS[place]) < tonumber(ARGV[1]) then redis.call('PEXPIRE', KEYS[place], ARGV[1]) end
+end
+return numbers`,
   put: `local time, previous = redis.call('TIME'), tonumber(redis.call('GETRANGE', KEYS[1], 24, 39))
 local now = time[1] * 1000000 + time[2]
 local next = (previous and previous >= now and previous < 9007199254740000) and previous + 1 or now
@@ -100,17 +127,4 @@ if not value then return -1 end
 if string.sub(value, 1, 23) ~= 'L' .. ARGV[1] then return -2 end
 redis.call('PEXPIRE', KEYS[1], ARGV[2])
 return 1`,
-  tagNumbers: `local sequence = redis.call('GET', KEYS[1])
-if not sequence then
-  local time = redis.call('TIME')
-  sequence = string.format('%.0f', time[1] * 1000000 + time[2])
-  redis.call('SET', KEYS[1], sequence)
-end
-local numbers = {sequence}
-for place = 2, #KEYS do
-  redis.call('SET', KEYS[place], sequence, 'NX')
-  numbers[place] = redis.call('GET', KEYS[place])
-  if redis.call('PTTL', KEYS[place]) < tonumber(ARGV[1]) then redis.call('PEXPIRE', KEYS[place], ARGV[1]) end
-end
-return numbers`,
 }

@@ -1,7 +1,22 @@
-import { type Codec, type Entry, NO_VERSION, type Read, type Runtime } from '@cattlegrid/core'
+import {
+  type Codec,
+  type Entry,
+  NO_VERSION,
+  type Read,
+  type Runtime,
+  type Unreadable,
+  type Version,
+} from '@cattlegrid/core'
 import type { Names } from './keys.ts'
+import { KnownLives, type Life } from './known-lives.ts'
+import type { Link, Server } from './link/link.ts'
 import { decodeRecord, EXPIRED_BY_HAND, type StoredRecord, versionIn } from './record.ts'
-import { AS_BYTES, AS_TEXT, type RedisClient } from './redis-client.ts'
+import { AS_BYTES, AS_TEXT } from './redis-client.ts'
+
+/** What Redis has to say about an entry. */
+type Answer = Exclude<Read, { kind: 'away' }>
+
+const NOTHING: Answer = { kind: 'missing', version: NO_VERSION }
 
 /** Bytes at an entry's key, the record that they are, if any, and how long they have to live, as PTTL tells it. */
 interface Found {
@@ -10,34 +25,65 @@ interface Found {
   readonly record: StoredRecord | undefined
 }
 
-/** Reads an entry; the moments it returns count from `sentAt`, so that none is too late. Rejects with what Redis or the client says. */
-export async function readEntry(
-  client: RedisClient,
-  names: Names,
-  key: string,
-  codec: Codec,
-  runtime: Runtime,
-): Promise<Exclude<Read, { kind: 'away' }>> {
-  const name = names.entry(key)
-  let sentAt = runtime.now()
-  let found = await fetch(client, name)
-  if (isMixed(found)) {
-    sentAt = runtime.now()
-    found = await fetch(client, name)
+/** Reads entries; what goes wrong is a value. */
+export class EntryReader {
+  readonly #link: Link
+  readonly #names: Names
+  readonly #runtime: Runtime
+  readonly #lives = new KnownLives()
+
+  constructor(link: Link, names: Names, runtime: Runtime) {
+    this.#link = link
+    this.#names = names
+    this.#runtime = runtime
   }
-  if (found instanceof Error) return { kind: 'missing', version: NO_VERSION, because: { why: 'foreign', cause: found } }
-  const { left, bytes, record } = found
-  if (bytes === undefined) return { kind: 'missing', version: NO_VERSION }
-  const version = versionIn(bytes)
-  if (record === undefined) {
-    const cause = new TypeError(`What stands at '${name}' is no record of this version of the library`)
-    return { kind: 'missing', version, because: { why: 'foreign', cause } }
+
+  /** By the bytes alone, where the life of what they should be is known. No async function: to a hit, each is a promise more. */
+  read(key: string, codec: Codec): Promise<Read> {
+    const name = this.#names.entry(key)
+    // A clock that lags does no harm: what is returned is judged by the moments in it.
+    const life = this.#lives.of(key, this.#runtime.coarseNow())
+    if (life === undefined) return this.#readAll(key, name, codec).catch(failed)
+    return this.#link
+      .send(name, ['GET', name], AS_BYTES)
+      .then((reply) => this.#recognise(reply, key, name, codec, life), failed)
   }
-  if (await tagFell(client, names, record)) return { kind: 'missing', version }
-  try {
-    return { kind: 'found', entry: entryOf(record, decode(record, codec), left, sentAt) }
-  } catch (cause) {
-    return { kind: 'missing', version, because: { why: 'undecodable', cause } }
+
+  /** The key has changed: its bytes would be asked for in vain. */
+  forget(key: string): void {
+    this.#lives.forget(key)
+  }
+
+  forgetAll(): void {
+    this.#lives.clear()
+  }
+
+  #recognise(reply: unknown, key: string, name: string, codec: Codec, life: Life): Answer | Promise<Read> {
+    const bytes = bufferOf(reply)
+    const record = bytes && decodeRecord(bytes)
+    if (record?.version === life.version) return answerOf(record, life, codec)
+    this.#lives.forget(key)
+    return bytes === undefined ? NOTHING : this.#readAll(key, name, codec).catch(failed)
+  }
+
+  /** The moments that it returns count from when they were asked for, so that none is too late. */
+  async #readAll(key: string, name: string, codec: Codec): Promise<Answer> {
+    const ask = (server: Server): Promise<Found> => fetch(server, name)
+    let sentAt = this.#runtime.now()
+    let found = await this.#link.inOrder(name, ask)
+    if (isMixed(found)) {
+      sentAt = this.#runtime.now()
+      found = await this.#link.inOrder(name, ask)
+    }
+    const { left, bytes, record } = found
+    if (bytes === undefined) return NOTHING
+    if (record === undefined) {
+      const cause = new TypeError(`What stands at '${name}' is no record of this version of the library`)
+      return unreadable(versionIn(bytes), 'foreign', cause)
+    }
+    const life = lifeOf(record, left, sentAt)
+    this.#lives.note(key, life, sentAt)
+    return answerOf(record, life, codec)
   }
 }
 
@@ -48,36 +94,40 @@ export async function readEntry(
  * 1. A reads the bytes: the old body      2. B commits the new body, fresh for its whole ttl
  * 3. A reads the time left: B's           4. A would serve the old body as fresh
  */
-async function fetch(client: RedisClient, name: string): Promise<Found | Error> {
-  const left = client.sendCommand(['PTTL', name], AS_TEXT)
-  const bytes = client.sendCommand(['GET', name], AS_BYTES)
-  try {
-    const [time, body] = await Promise.all([left, bytes])
-    const found = body instanceof Uint8Array ? asBuffer(body) : undefined
-    return { left: Number(time), bytes: found, record: found === undefined ? undefined : decodeRecord(found) }
-  } catch (error) {
-    if (error instanceof Error && error.message.startsWith('WRONGTYPE')) return error
-    throw error
-  }
+async function fetch(server: Server, name: string): Promise<Found> {
+  const left = server.sendCommand(['PTTL', name], AS_TEXT)
+  const bytes = server.sendCommand(['GET', name], AS_BYTES)
+  const [time, body] = await Promise.all([left, bytes])
+  const found = bufferOf(body)
+  return { left: Number(time), bytes: found, record: found && decodeRecord(found) }
 }
 
-function asBuffer(bytes: Uint8Array): Buffer {
-  return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+function bufferOf(reply: unknown): Buffer | undefined {
+  if (Buffer.isBuffer(reply)) return reply
+  return reply instanceof Uint8Array ? Buffer.from(reply.buffer, reply.byteOffset, reply.byteLength) : undefined
 }
 
 /** Whether time and bytes cannot be those of one entry: somebody wrote between the two commands. */
-function isMixed(found: Found | Error): boolean {
-  if (found instanceof Error || found.bytes === undefined) return false
-  return found.left === -2 || found.left > (found.record?.keepFor ?? Infinity)
+function isMixed({ left, bytes, record }: Found): boolean {
+  return bytes !== undefined && (left === -2 || left > (record?.keepFor ?? Infinity))
 }
 
-/** One read of the numbers. A tag that has none was evicted: nobody knows any more whether it fell. */
-async function tagFell(client: RedisClient, names: Names, { tags, tagSeq }: StoredRecord): Promise<boolean> {
-  if (tags.length === 0) return false
-  const numbers = (await client.sendCommand(['MGET', ...tags.map((tag) => names.tag(tag))], AS_TEXT)) as readonly (
-    string | null
-  )[]
-  return numbers.some((number) => number === null || BigInt(number) > tagSeq)
+function failed(cause: unknown): Read {
+  return cause instanceof Error && cause.message.startsWith('WRONGTYPE')
+    ? unreadable(NO_VERSION, 'foreign', cause)
+    : { kind: 'away', why: 'error', cause }
+}
+
+function answerOf(record: StoredRecord, life: Life, codec: Codec): Answer {
+  try {
+    return { kind: 'found', entry: entryOf(record, decode(record, codec), life) }
+  } catch (cause) {
+    return unreadable(record.version, 'undecodable', cause)
+  }
+}
+
+function unreadable(version: Version, why: Unreadable['why'], cause: unknown): Answer {
+  return { kind: 'missing', version, because: { why, cause } }
 }
 
 function decode({ codecId, body }: StoredRecord, codec: Codec): unknown {
@@ -87,19 +137,28 @@ function decode({ codecId, body }: StoredRecord, codec: Codec): unknown {
 }
 
 /** Freshness is the time left beyond the stale window: relative, so no host's clock takes part in it. */
-export function entryOf(record: StoredRecord, value: unknown, left: number, sentAt: number): Entry {
-  const { keepFor, staleFor, version, staleWhileRevalidate, staleIfError, loadTime } = record
+export function lifeOf({ keepFor, staleFor, version }: StoredRecord, left: number, sentAt: number): Life {
   // Not a life that we gave it: without an end, or longer than it was written for. Stale then, never fresh.
   const known = left >= 0 && left <= keepFor
   const rest = known ? left : staleFor
   const freshFor = version === EXPIRED_BY_HAND ? Math.min(0, rest - staleFor) : rest - staleFor
+  return { version, bornAt: sentAt - (keepFor - rest), freshUntil: sentAt + freshFor }
+}
+
+export function entryOf(record: StoredRecord, value: unknown, { bornAt, freshUntil }: Life): Entry {
+  const { version, staleWhileRevalidate, staleIfError, loadTime, tags, tagSeq, body } = record
   return {
     value,
     version,
-    bornAt: sentAt - (keepFor - rest),
-    freshUntil: sentAt + freshFor,
+    bornAt,
+    freshUntil,
+    expired: version === EXPIRED_BY_HAND,
     staleWhileRevalidate,
     staleIfError,
     loadTime,
+    tags,
+    tagSeq,
+    size: body.length,
+    from: 'store',
   }
 }

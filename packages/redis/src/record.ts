@@ -1,4 +1,4 @@
-import type { Windows } from '@cattlegrid/core'
+import { LONGEST_WINDOW, type Windows } from '@cattlegrid/core'
 import { escapeKey, unescapeKey } from './keys.ts'
 
 /**
@@ -22,7 +22,7 @@ export interface StoredRecord {
   readonly loadTime: number
   /** The raw bytes at its place, one character each. */
   readonly version: string
-  readonly tagSeq: bigint
+  readonly tagSeq: number
   readonly tags: readonly string[]
   readonly codecId: number
   readonly body: Buffer
@@ -35,7 +35,6 @@ const FORMAT = 1
 const VERSION_START = 24
 const VERSION_END = 40
 const TAGS_START = 53
-const LONGEST_WINDOW = 2 ** 32 - 1
 const LONGEST_TTL = 2 ** 47
 const MOST_TAGS = 2 ** 16 - 1
 
@@ -48,7 +47,7 @@ export function wholeMs(duration: number, longest: number = LONGEST_TTL): number
 export interface RecordParts extends Windows {
   readonly loadTime: number
   readonly version: string
-  readonly tagSeq: bigint
+  readonly tagSeq: number
   readonly tags: readonly string[]
   readonly codecId: number
   readonly body: Uint8Array
@@ -57,7 +56,8 @@ export interface RecordParts extends Windows {
 /** How long Redis keeps an entry, and how much of that it is stale; whole ms. */
 export function livesOf(windows: Windows): { readonly keepFor: number; readonly staleFor: number } {
   const staleFor = Math.max(windowMs(windows.staleWhileRevalidate), windowMs(windows.staleIfError))
-  return { keepFor: wholeMs(windows.ttl) + staleFor, staleFor }
+  // The whole, since Redis is told no longer a life than that: the age is what is missing from it.
+  return { keepFor: Math.min(wholeMs(windows.ttl) + staleFor, LONGEST_TTL), staleFor }
 }
 
 /** A window may be 0, where a life may not. */
@@ -99,7 +99,7 @@ function writeHead(bytes: Buffer, parts: RecordParts): number {
   bytes.writeUInt32BE(windowMs(parts.staleWhileRevalidate), 20)
   bytes.write(parts.version.padStart(16, '0'), VERSION_START, 16, 'latin1')
   bytes.writeUInt32BE(windowMs(parts.staleIfError), 40)
-  bytes.writeBigUInt64BE(parts.tagSeq, 44)
+  bytes.writeBigUInt64BE(BigInt(parts.tagSeq), 44)
   bytes[52] = parts.codecId
   return keepFor
 }
@@ -112,7 +112,7 @@ export function versionIn(bytes: Buffer): string {
 /** Undefined for bytes that are no record of this format. */
 export function decodeRecord(bytes: Buffer): StoredRecord | undefined {
   if (bytes.length < TAGS_START + 2 || bytes[0] !== MAGIC || bytes[1] !== FORMAT) return undefined
-  const tags = readTags(bytes)
+  const tags = bytes.readUInt16BE(TAGS_START) === 0 ? NO_TAGS : readTags(bytes)
   if (tags === undefined) return undefined
   return {
     keepFor: bytes.readUIntBE(4, 6),
@@ -121,14 +121,22 @@ export function decodeRecord(bytes: Buffer): StoredRecord | undefined {
     staleWhileRevalidate: bytes.readUInt32BE(20),
     version: versionIn(bytes),
     staleIfError: bytes.readUInt32BE(40),
-    tagSeq: bytes.readBigUInt64BE(44),
+    tagSeq: bytes.readUInt32BE(44) * 2 ** 32 + bytes.readUInt32BE(48),
     codecId: bytes.readUInt8(52),
     tags: tags.list,
     body: bytes.subarray(tags.end),
   }
 }
 
-function readTags(bytes: Buffer): { readonly list: readonly string[]; readonly end: number } | undefined {
+interface Tags {
+  readonly list: readonly string[]
+  /** Where the body begins. */
+  readonly end: number
+}
+
+const NO_TAGS: Tags = { list: [], end: TAGS_START + 2 }
+
+function readTags(bytes: Buffer): Tags | undefined {
   const list: string[] = []
   let end = TAGS_START + 2
   for (let left = bytes.readUInt16BE(TAGS_START); left > 0; left -= 1) {

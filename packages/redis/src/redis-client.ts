@@ -1,5 +1,4 @@
-import type { Runtime } from '@cattlegrid/core'
-import { createClient, RESP_TYPES } from 'redis'
+import { RESP_TYPES } from 'redis'
 
 export type Argument = string | Buffer
 
@@ -35,42 +34,24 @@ export const AS_TEXT: SendOptions = { ...asWritten, typeMapping: {} }
 export const AS_BYTES: SendOptions = { ...asWritten, typeMapping: { [RESP_TYPES.BLOB_STRING]: Buffer } }
 
 /**
- * The client as the store uses it. For every command node-redis merges the client's options with the command's: where the two have the same
- * fields, that takes a fraction of the time.
+ * The client as the store uses it. For every command node-redis merges the client's options with the command's, which takes a fraction of the
+ * time where the command has none: so each way to reply is a client of its own, on the same connection.
  */
-export function inOurShape(client: RedisClient): RedisClient {
-  return client.withCommandOptions?.(AS_TEXT) ?? client
+export function inOurShape(client: RedisClient): Pick<RedisClient, 'sendCommand'> {
+  const text = client.withCommandOptions?.(AS_TEXT)
+  const bytes = client.withCommandOptions?.(AS_BYTES)
+  if (text === undefined || bytes === undefined) return client
+  return { sendCommand: (args, options) => (options === AS_BYTES ? bytes : text).sendCommand(args) }
 }
 
-/** Why an object cannot serve as client; undefined when it can. */
-export function unfit(client: object): string | undefined {
-  if ('execute' in client)
-    return 'a client, not a pool: a pool hands two commands to two connections, and the store relies on their order'
-  if ('getSlotRandomNode' in client) return 'a single client: a cluster is not supported yet'
-  if ('getSentinelNode' in client) return 'a single client: Sentinel is not supported yet'
-  const lacks = (['sendCommand', 'duplicate', 'connect', 'on', 'off', 'unref'] as const).find(
-    (name) => typeof (client as Record<string, unknown>)[name] !== 'function',
-  )
-  return lacks === undefined && 'isReady' in client
-    ? undefined
-    : 'a client of the redis package, version 5 or 6, made by createClient()'
-}
-
-/** A client of our own: never gives up, queues nothing while the server is gone, and waits for no reply with a timer. */
-export function ownClient(url: string, runtime: Runtime): RedisClient {
-  const client = createClient({
-    url,
-    disableOfflineQueue: true,
-    commandsQueueMaxLength: 10_000,
-    maintNotifications: 'disabled',
-    socket: {
-      connectTimeout: 2000,
-      keepAliveInitialDelay: 5000,
-      reconnectStrategy: (retries) => Math.min(50 * 2 ** Math.min(retries, 10), 1000) + runtime.random() * 100,
-    },
+/** Settles when the server has greeted, or the connection is over. */
+export function greeted(client: RedisClient): Promise<void> {
+  return new Promise((resolve) => {
+    const events = ['ready', 'error', 'reconnecting', 'end']
+    const settle = (): void => {
+      for (const event of events) client.off(event, settle)
+      resolve()
+    }
+    for (const event of events) client.on(event, settle)
   })
-  // Without a listener the first broken connection would end the process; what fails is told as `away`.
-  client.on('error', () => undefined)
-  client.connect().catch(() => undefined)
-  return client
 }

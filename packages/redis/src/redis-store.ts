@@ -2,6 +2,7 @@ import type {
   Acquire,
   AcquireRequest,
   Away,
+  Cleared,
   Codec,
   Commit,
   Done,
@@ -10,65 +11,75 @@ import type {
   Lease,
   NewEntry,
   Notice,
+  Put,
   Read,
-  Refused,
+  Released,
+  Renewed,
   Runtime,
   Store,
-  Unkeepable,
-  Version,
+  TagNumbersRead,
+  TagsFallen,
 } from '@cattlegrid/core'
 import { clearNamespace } from './clear.ts'
 import { encodeEntry } from './encode-entry.ts'
 import { FOREIGN_LEASE, type GrantedLease, isGranted, refusalOf } from './granted-lease.ts'
 import { inspectKey } from './inspect.ts'
 import { Names } from './keys.ts'
-import { type RedisStoreOptions, storeSetup } from './options.ts'
+import type { Link } from './link/link.ts'
+import { linkTo } from './link/link-to.ts'
+import { type RedisStoreOptions, type RedisStoreSetup, storeSetup } from './options.ts'
+import { OwnClient } from './own-client.ts'
 import { EXPIRED_BY_HAND, livesOf } from './record.ts'
-import { readEntry } from './read-entry.ts'
-import { inOurShape, ownClient, type RedisClient } from './redis-client.ts'
+import { EntryReader } from './read-entry.ts'
+import { AS_TEXT } from './redis-client.ts'
 import { Scripts } from './scripts.ts'
 import { Subscription } from './subscription.ts'
-
-/** How long a client of our own may take to deliver what was sent before `close`. */
-const FAREWELL = 1000
+import { readTagNumbers, readTagSequence } from './tag-numbers.ts'
 
 /** A tag's number outlives the entries that carry it, the time between noting it and the commit included. */
 const TAG_MARGIN = 60_000
 
+/** How long after the lease was granted the tag sequence may take, ms: as a rule it came with it. */
+const TAGS_PATIENCE = 100
+
 const HANDOVER: Ending = { kind: 'handover' }
 
 /**
- * A store on Redis or Valkey, through node-redis. With `client` it never connects or closes anything but a connection of its own for
- * wake-ups; with `url` it keeps a client of its own, which `close` ends.
+ * A store on Redis or Valkey, alone, in a cluster or behind Sentinel, through node-redis. With `client` it never connects or closes anything
+ * but a connection of its own for wake-ups; with `url` it keeps a client of its own, which `close` ends.
  *
  * @throws InvalidOptionError for an option that is unknown or has a value it cannot have.
  */
 export function redisStore(options: RedisStoreOptions): Store {
-  const { client, url, namespace, runtime } = storeSetup(options)
-  return client === undefined
-    ? new RedisStore(ownClient(url, runtime), true, namespace, runtime)
-    : new RedisStore(client, false, namespace, runtime)
+  const setup = storeSetup(options)
+  const { client, url, runtime, watchdog } = setup
+  if (client !== undefined) return new RedisStore(linkTo(client, runtime), undefined, setup)
+  const own = new OwnClient(url, runtime, watchdog)
+  return new RedisStore(own.link, own, setup)
 }
 
 class RedisStore implements Store {
   readonly shared = true
-  readonly #client: RedisClient
-  readonly #ownsClient: boolean
+  readonly #link: Link
+  readonly #own: OwnClient | undefined
   readonly #names: Names
   readonly #runtime: Runtime
+  readonly #reader: EntryReader
   readonly #scripts: Scripts
   readonly #subscription: Subscription
   readonly #listeners = new Set<(notice: Notice) => void>()
   #watching = false
   #closed = false
 
-  constructor(client: RedisClient, ownsClient: boolean, namespace: string, runtime: Runtime) {
-    this.#client = inOurShape(client)
-    this.#ownsClient = ownsClient
+  constructor(link: Link, own: OwnClient | undefined, { namespace, runtime, watchdog }: RedisStoreSetup) {
+    this.#link = link
+    this.#own = own
     this.#names = new Names(namespace)
     this.#runtime = runtime
-    this.#scripts = new Scripts(this.#client, this.#names)
-    this.#subscription = new Subscription(client, this.#names.channel, (notice) => this.#tell(notice), runtime)
+    this.#reader = new EntryReader(link, this.#names, runtime)
+    this.#scripts = new Scripts(link, this.#names)
+    const tell = (notice: Notice): void => this.#tell(notice)
+    this.#subscription = new Subscription(link, this.#names.channel, tell, runtime, watchdog)
   }
 
   /** Nothing of Redis is at hand in this process. */
@@ -77,7 +88,12 @@ class RedisStore implements Store {
   }
 
   read(key: string, codec: Codec): Promise<Read> {
-    return this.#ask(() => readEntry(this.#client, this.#names, key, codec, this.#runtime))
+    try {
+      this.#checkReady()
+      return this.#reader.read(key, codec)
+    } catch (cause) {
+      return Promise.resolve(awayBecause(cause))
+    }
   }
 
   async acquire(key: string, request: AcquireRequest): Promise<Acquire> {
@@ -85,16 +101,17 @@ class RedisStore implements Store {
     const sentAt = this.#runtime.now()
     const answer = await this.#ask(async (): Promise<Acquire> => {
       // Asked for in the same write, so before the load begins: a tag that falls from here on voids its result.
-      const tags = request.tags ? this.#scripts.tagNumbers([], 1) : undefined
-      const [granted, numbers] = await Promise.all([this.#scripts.acquire(key, token, request), tags])
+      const noting = request.tags ? this.#tagSequence() : undefined
+      const granted = await this.#scripts.acquire(key, token, request)
       if (granted.kind !== 'lead') return granted
+      const tagSeq = noting === undefined ? 0 : await this.#inTime(noting)
       const lease: GrantedLease = {
         key,
         token,
         attempts: granted.attempts,
         sentAt,
         version: granted.version,
-        tagSeq: numbers?.sequence ?? 0n,
+        tagSeq,
         endsAt: sentAt + request.duration,
       }
       return { kind: 'lead', lease }
@@ -104,7 +121,7 @@ class RedisStore implements Store {
     return answer
   }
 
-  async renew(lease: Lease, duration: number): Promise<{ readonly kind: 'renewed' } | Refused | Away> {
+  async renew(lease: Lease, duration: number): Promise<Renewed> {
     if (!isGranted(lease)) return FOREIGN_LEASE
     const sentAt = this.#runtime.now()
     return await this.#ask(async () => {
@@ -121,17 +138,18 @@ class RedisStore implements Store {
     const record = encodeEntry(entry, codec, version, tagSeq)
     if ('kind' in record) return record
     return await this.#ask(async (): Promise<Commit> => {
-      if (entry.tags.length > 0 && (await this.#tagNumbers(entry)).greatest > tagSeq) {
+      if (entry.tags.length > 0 && (await this.#noteTags(entry)).greatest > tagSeq) {
         // Nothing was written, so the lease is still there.
         await this.#scripts.release(key, token, HANDOVER)
         return { kind: 'refused', why: 'tag-voided' }
       }
       const answer = await this.#scripts.commit(key, token, record)
+      this.#reader.forget(key)
       return answer === 'stored' ? { kind: 'stored', version } : refusalOf(answer, lease, this.#runtime.now())
     })
   }
 
-  async release(lease: Lease, ending: Ending): Promise<{ readonly kind: 'released' } | Refused | Away> {
+  async release(lease: Lease, ending: Ending): Promise<Released> {
     if (!isGranted(lease)) return FOREIGN_LEASE
     return await this.#ask(async () => {
       const answer = await this.#scripts.release(lease.key, lease.token, ending)
@@ -139,14 +157,10 @@ class RedisStore implements Store {
     })
   }
 
-  put(
-    key: string,
-    entry: NewEntry,
-    codec: Codec,
-  ): Promise<{ readonly kind: 'stored'; readonly version: Version } | Unkeepable | Away> {
+  put(key: string, entry: NewEntry, codec: Codec): Promise<Put> {
     return this.#ask(async () => {
       // The value is made by now: only a tag that falls from here on voids it.
-      const tagSeq = entry.tags.length > 0 ? (await this.#tagNumbers(entry)).sequence : 0n
+      const tagSeq = entry.tags.length > 0 ? (await this.#noteTags(entry)).sequence : 0
       const record = encodeEntry(entry, codec, EXPIRED_BY_HAND, tagSeq)
       if ('kind' in record) return record
       const version = await this.#scripts.put(key, this.#runtime.token(), record)
@@ -161,18 +175,33 @@ class RedisStore implements Store {
     })
   }
 
-  invalidateTags(tags: readonly string[]): Promise<{ readonly kind: 'done'; readonly tagSeq: number } | Away> {
+  invalidateTags(tags: readonly string[]): Promise<TagsFallen> {
     return this.#ask(async () => ({ kind: 'done', tagSeq: await this.#scripts.invalidateTags(tags) }) as const)
   }
 
-  clear(): Promise<{ readonly kind: 'cleared'; readonly entries: number } | Away> {
+  tagNumbers(tags: readonly string[]): Promise<TagNumbersRead | Away> {
     return this.#ask(
-      async () => ({ kind: 'cleared', entries: await clearNamespace(this.#client, this.#names) }) as const,
+      async () => ({ kind: 'numbers', numbers: await readTagNumbers(this.#link, this.#names, tags) }) as const,
     )
   }
 
+  clear(): Promise<Cleared> {
+    return this.#ask(async () => {
+      const entries = await clearNamespace(this.#link, this.#names)
+      this.#reader.forgetAll()
+      return { kind: 'cleared', entries } as const
+    })
+  }
+
   inspect(key: string): Promise<Inspection | Away> {
-    return this.#ask(() => inspectKey(this.#client, this.#names, key, this.#runtime.now()))
+    return this.#ask(() => inspectKey(this.#link, this.#names, key, this.#runtime.now()))
+  }
+
+  ping(): Promise<Done> {
+    return this.#ask(async () => {
+      await this.#link.send(this.#names.tagSequence, ['PING'], AS_TEXT)
+      return { kind: 'done' } as const
+    })
   }
 
   watch(listener: (notice: Notice) => void): () => void {
@@ -188,8 +217,9 @@ class RedisStore implements Store {
     if (this.#closed) return
     this.#closed = true
     this.#listeners.clear()
+    this.#reader.forgetAll()
     this.#subscription.close()
-    if (this.#ownsClient) await endClient(this.#client, this.#runtime)
+    await this.#own?.close()
   }
 
   #begin(): void {
@@ -197,7 +227,7 @@ class RedisStore implements Store {
     this.#subscription.start()
     // A moment later, so that whoever made the cache can listen, or connect in the same breath.
     queueMicrotask(() => {
-      if (!this.#client.isOpen)
+      if (!this.#link.isOpen)
         this.#tell({
           kind: 'warning',
           message: 'The Redis client is not open: `await client.connect()`. Until then every process works on its own.',
@@ -206,6 +236,7 @@ class RedisStore implements Store {
   }
 
   #tell(notice: Notice): void {
+    if ('key' in notice) this.#reader.forget(notice.key)
     for (const listener of this.#listeners) {
       try {
         listener(notice)
@@ -215,35 +246,50 @@ class RedisStore implements Store {
     }
   }
 
-  #tagNumbers(entry: NewEntry): ReturnType<Scripts['tagNumbers']> {
-    return this.#scripts.tagNumbers(entry.tags, livesOf(entry).keepFor + TAG_MARGIN)
+  async #tagSequence(): Promise<number> {
+    try {
+      // As a rule it is there, and a script costs the server several times as much.
+      return (await readTagSequence(this.#link, this.#names)) ?? (await this.#scripts.noteTags([], 1)).sequence
+    } catch {
+      return 0
+    }
   }
 
-  /** Everything that goes to Redis goes through here. A client that is not ready would queue it, and send it at a moment nobody knows. */
+  /**
+   * The tag sequence, which must be known before the load begins. Its slot may be another server's, which is silent while the key's own is
+   * not: no load may hang on that, and one that then names no tag need not suffer from it either.
+   */
+  #inTime(noting: Promise<number>): Promise<number> {
+    return new Promise((resolve) => {
+      const cancel = this.#runtime.schedule(() => resolve(0), TAGS_PATIENCE)
+      void noting.then((sequence) => {
+        cancel()
+        resolve(sequence)
+      })
+    })
+  }
+
+  #noteTags(entry: NewEntry): ReturnType<Scripts['noteTags']> {
+    return this.#scripts.noteTags(entry.tags, livesOf(entry).keepFor + TAG_MARGIN)
+  }
+
+  /** Everything that goes to Redis goes through here, but a read, which has a shorter way. */
   async #ask<T>(step: () => Promise<T>): Promise<T | Away> {
     try {
-      if (this.#closed) throw new Error('The store is closed')
-      if (!this.#client.isReady) throw new Error('The Redis client is not connected')
+      this.#checkReady()
       return await step()
     } catch (cause) {
-      return { kind: 'away', why: 'error', cause }
+      return awayBecause(cause)
     }
+  }
+
+  /** A client that is not ready would queue what it is told, and send it at a moment nobody knows. */
+  #checkReady(): void {
+    if (this.#closed) throw new Error('The store is closed')
+    if (!this.#link.isReady) throw new Error('The Redis client is not connected')
   }
 }
 
-/** Lets what was sent get its reply, but not for longer than a frozen server may hold the process up. */
-async function endClient(client: RedisClient, runtime: Runtime): Promise<void> {
-  await new Promise<void>((resolve) => {
-    const cancel = runtime.schedule(resolve, FAREWELL)
-    const settle = (): void => {
-      cancel()
-      resolve()
-    }
-    client.close().then(settle, settle)
-  })
-  try {
-    client.destroy()
-  } catch {
-    // Closed by now.
-  }
+function awayBecause(cause: unknown): Away {
+  return { kind: 'away', why: 'error', cause }
 }

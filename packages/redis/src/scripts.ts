@@ -1,10 +1,11 @@
 import type { Acquire, AcquireRequest, Ending } from '@cattlegrid/core'
 import type { Names } from './keys.ts'
 import { failureOf, markOf } from './lease-value.ts'
+import type { Link } from './link/link.ts'
 import { luaSources } from './lua.generated.ts'
 import { type EncodedRecord, wholeMs } from './record.ts'
-import { AS_TEXT, type Argument, type RedisClient } from './redis-client.ts'
-import { runScript, script } from './run-script.ts'
+import { AS_TEXT, type Argument } from './redis-client.ts'
+import { runScript, script, type ScriptKeys } from './run-script.ts'
 import { keyMessage, tagList } from './wake-message.ts'
 
 /** A record that may travel through a script: above this, the script would copy more than it saves. */
@@ -20,7 +21,7 @@ const scripts = {
   release: script(luaSources.release),
   invalidate: script(luaSources.invalidate),
   invalidateTags: script(luaSources.invalidateTags),
-  tagNumbers: script(luaSources.tagNumbers),
+  noteTags: script(luaSources.noteTags),
 } as const
 
 /** A grant: the version that its commit writes, and how many loads have failed in a row. */
@@ -38,11 +39,11 @@ export type Turned = 'gone' | 'taken'
  * says; the caller turns that into `away`.
  */
 export class Scripts {
-  readonly #client: RedisClient
+  readonly #link: Link
   readonly #names: Names
 
-  constructor(client: RedisClient, names: Names) {
-    this.#client = client
+  constructor(link: Link, names: Names) {
+    this.#link = link
     this.#names = names
   }
 
@@ -115,17 +116,17 @@ export class Scripts {
   }
 
   /** The tag sequence, and the greatest number among the tags; one that has none yet gets the sequence's. */
-  async tagNumbers(
+  async noteTags(
     tags: readonly string[],
     keepFor: number,
-  ): Promise<{ readonly sequence: bigint; readonly greatest: bigint }> {
-    const reply = (await this.#run('tagNumbers', this.#tagKeys(tags), [ms(keepFor)])) as readonly string[]
-    const [sequence = 0n, ...numbers] = reply.map(BigInt)
-    return { sequence, greatest: numbers.reduce((greatest, number) => (number > greatest ? number : greatest), 0n) }
+  ): Promise<{ readonly sequence: number; readonly greatest: number }> {
+    const reply = (await this.#run('noteTags', this.#tagKeys(tags), [ms(keepFor)])) as readonly string[]
+    const [sequence = 0, ...numbers] = reply.map(Number)
+    return { sequence, greatest: Math.max(0, ...numbers) }
   }
 
-  #run(name: keyof typeof scripts, keys: readonly string[], args: readonly Argument[]): Promise<unknown> {
-    return runScript(this.#client, scripts[name], keys, args)
+  #run(name: keyof typeof scripts, keys: ScriptKeys, args: readonly Argument[]): Promise<unknown> {
+    return runScript(this.#link, scripts[name], keys, args)
   }
 
   /** A long record goes ahead to a key of its own, in the same write; should that key be gone when the script runs, it goes along. */
@@ -133,12 +134,12 @@ export class Scripts {
     key: string,
     token: string,
     bytes: Buffer,
-    run: (keys: readonly string[], record: readonly Buffer[]) => Promise<unknown>,
+    run: (keys: ScriptKeys, record: readonly Buffer[]) => Promise<unknown>,
   ): Promise<unknown> {
     const keys = this.#keys(key)
     if (bytes.length <= LONGEST_ARGUMENT) return await run(keys, [bytes])
     const temporary = this.#names.temporary(key, token)
-    const ahead = this.#client.sendCommand(['SET', temporary, bytes, 'PX', TEMPORARY_LIFE], AS_TEXT)
+    const ahead = this.#link.send(temporary, ['SET', temporary, bytes, 'PX', TEMPORARY_LIFE], AS_TEXT)
     const [, reply] = await Promise.all([ahead, run([...keys, temporary], [])])
     return reply === -3 || reply === '' ? await run(keys, [bytes]) : reply
   }
@@ -147,7 +148,7 @@ export class Scripts {
     return [this.#names.entry(key), this.#names.lease(key)]
   }
 
-  #tagKeys(tags: readonly string[]): readonly string[] {
+  #tagKeys(tags: readonly string[]): ScriptKeys {
     return [this.#names.tagSequence, ...tags.map((tag) => this.#names.tag(tag))]
   }
 }

@@ -29,3 +29,11 @@ export async function isFresh(store: Store, key: string): Promise<boolean> {
 export async function put(store: Store, key: string, value: unknown, other: Partial<NewEntry> = {}): Promise<void> {
   assert.equal((await store.put(key, entryOf(value, other), json)).kind, 'stored')
 }
+
+/** Whether no tag of the entry has fallen, as a reader judges it. */
+export async function stands(store: Store, key: string): Promise<boolean> {
+  const { tags, tagSeq } = await found(store, key)
+  const answer = await store.tagNumbers(tags)
+  assert.equal(answer.kind, 'numbers')
+  return answer.numbers.every((number) => number !== undefined && number <= tagSeq)
+}

@@ -9,7 +9,7 @@ function refusal(options: unknown): InvalidOptionError {
   try {
     redisStore(options as RedisStoreOptions)
   } catch (error) {
-    if (isCattlegridError(error, 'CATTLEGRID_INVALID_OPTION')) return error as InvalidOptionError
+    if (isCattlegridError(error, 'CATTLEGRID_INVALID_OPTION')) return error
     throw error
   }
   throw new Error('accepted')
@@ -46,18 +46,33 @@ describe('the options of redisStore', () => {
 
   test.each([
     ['a pool, because it would break the order of commands', createClientPool(), 'order'],
-    ['a cluster, for now', createCluster({ rootNodes: [{ url: 'redis://127.0.0.1:1' }] }), 'cluster'],
     [
-      'Sentinel, for now',
+      'a Sentinel client that keeps no connection, because it may hang',
       createSentinel({ name: 'x', sentinelRootNodes: [{ host: '127.0.0.1', port: 1 }] }),
-      'Sentinel',
+      'reserveClient: true',
     ],
   ])('refuse %s', (_, unfit, reason) => {
     expect(refusal({ client: unfit }).message).toContain(reason)
   })
 
+  test('take a client, a cluster, and a Sentinel client that keeps a connection', async () => {
+    const sentinel = { name: 'x', sentinelRootNodes: [{ host: '127.0.0.1', port: 1 }], reserveClient: true }
+    const clients = [
+      client,
+      createClient({ RESP: 2 }).withTypeMapping({}),
+      createCluster({ rootNodes: [{ url: 'redis://127.0.0.1:1' }], useReplicas: true }),
+      createSentinel(sentinel),
+      createSentinel({ ...sentinel, masterPoolSize: 3, RESP: 2 }).withTypeMapping({}),
+    ]
+    for (const one of clients) {
+      const store = redisStore({ client: one })
+      expect(store.shared).toBe(true)
+      await store.close()
+    }
+  })
+
   test('take undefined as not given', async () => {
-    const options = { client, url: undefined, namespace: undefined, runtime: undefined }
+    const options = { client, url: undefined, namespace: undefined, watchdog: undefined, runtime: undefined }
     await redisStore(options).close()
     await redisStore({ client, namespace: 'n'.repeat(128), runtime: systemRuntime }).close()
     expect(client.isOpen).toBe(false)

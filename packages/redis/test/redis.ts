@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Store } from '@cattlegrid/core'
-import { redisStore } from '@cattlegrid/redis'
+import { redisStore, type RedisStoreOptions } from '@cattlegrid/redis'
 import type { StoreUnderTest } from '@cattlegrid/testkit'
 import { createClient } from 'redis'
 
@@ -15,7 +15,7 @@ export async function connect(url: string = redisUrl()) {
 }
 
 /** The server of this test run. */
-function redisUrl(): string {
+export function redisUrl(): string {
   const url = process.env['CATTLEGRID_TEST_REDIS_URL']
   if (url === undefined) throw new Error('CATTLEGRID_TEST_REDIS_URL is not set: run the tests through jest')
   return url
@@ -28,26 +28,40 @@ export interface RedisUnderTest extends StoreUnderTest {
 }
 
 /** A namespace of its own on the test run's server; each view has a client of its own, as each process has. */
-export async function openRedis(): Promise<RedisUnderTest> {
-  const namespace = `test:${randomUUID()}`
+export async function openRedis(view: () => Promise<View> = () => connect()): Promise<RedisUnderTest> {
   const client = await connect()
+  const stores = openStores(view)
+  return {
+    ...stores,
+    client,
+    async stop() {
+      await stores.stop()
+      for await (const keys of client.scanIterator({ MATCH: `${stores.namespace}:*`, COUNT: 1000 }))
+        if (keys.length > 0) await client.unlink(keys)
+      await client.close()
+    },
+  }
+}
+
+/** What a view goes through, and what ends it. */
+export type View = NonNullable<RedisStoreOptions['client']> & { close(): Promise<unknown> }
+
+/** A namespace of its own, in which each view has a client of its own; what it writes is left where it is. */
+export function openStores(view: () => Promise<View>): StoreUnderTest & { readonly namespace: string } {
+  const namespace = `test:${randomUUID()}`
   const opened: (() => Promise<unknown>)[] = []
   return {
-    client,
     namespace,
     async open() {
-      const own = await connect()
-      const store = redisStore({ client: own, namespace })
-      opened.push(() => store.close().then(() => own.close()))
+      const client = await view()
+      const store = redisStore({ client, namespace })
+      opened.push(() => store.close().then(() => client.close()))
       return store
     },
     advance: (ms) => new Promise((resolve) => setTimeout(resolve, ms + 20)),
     now: () => performance.now(),
     async stop() {
       await Promise.all(opened.map((close) => close()))
-      for await (const keys of client.scanIterator({ MATCH: `${namespace}:*`, COUNT: 1000 }))
-        if (keys.length > 0) await client.unlink(keys)
-      await client.close()
     },
   }
 }

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { luaSources } from '../src/lua.generated.ts'
-import { runScript, script } from '../src/run-script.ts'
+import { ClientLink } from '../src/link/client-link.ts'
+import { runScript, script, type ScriptKeys } from '../src/run-script.ts'
 import { connect, openRedis, type RedisUnderTest } from './redis.ts'
 import { until } from './until.ts'
 
@@ -18,8 +19,8 @@ beforeEach(async () => {
 afterEach(() => redis.stop())
 
 const token = 't'.repeat(22)
-const run = (name: keyof typeof luaSources, keys: readonly string[], ...args: readonly string[]): Promise<unknown> =>
-  runScript(redis.client, script(luaSources[name]), keys, args)
+const run = (name: keyof typeof luaSources, keys: ScriptKeys, ...args: readonly string[]): Promise<unknown> =>
+  runScript(new ClientLink(redis.client), script(luaSources[name]), keys, args)
 const acquire = (mine: string, wake = '0'): Promise<unknown> => run('acquire', [entry, lease], mine, '60000', '', wake)
 
 describe('the acquire script', () => {
@@ -125,17 +126,17 @@ describe('the invalidate script', () => {
 
 describe('the tag scripts', () => {
   test('count on when the server’s clock has stepped back', async () => {
-    const keys = [`${redis.namespace}:{%tags}`, `${redis.namespace}:{%tags}:n:t`]
-    await redis.client.set(keys[0] ?? '', '8000000000000000')
+    const keys: ScriptKeys = [`${redis.namespace}:{%tags}`, `${redis.namespace}:{%tags}:n:t`]
+    await redis.client.set(keys[0], '8000000000000000')
     expect(await run('invalidateTags', keys, 'channel', '["t"]')).toBe('8000000000000001')
-    expect(await run('tagNumbers', keys, '1000')).toEqual(['8000000000000001', '8000000000000001'])
+    expect(await run('noteTags', keys, '1000')).toEqual(['8000000000000001', '8000000000000001'])
   })
 
   test('keep a tag’s number as long as the longest-lived entry that carries it', async () => {
     const tag = `${redis.namespace}:{%tags}:n:t`
-    const keys = [`${redis.namespace}:{%tags}`, tag]
-    await run('tagNumbers', keys, '50000')
-    await run('tagNumbers', keys, '1000')
+    const keys: ScriptKeys = [`${redis.namespace}:{%tags}`, tag]
+    await run('noteTags', keys, '50000')
+    await run('noteTags', keys, '1000')
     expect(await redis.client.pTTL(tag)).toBeGreaterThan(1000)
     await run('invalidateTags', keys, 'channel', '["t"]')
     expect(await redis.client.pTTL(tag)).toBeGreaterThan(1000)

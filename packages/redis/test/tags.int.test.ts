@@ -1,7 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { json, type Store } from '@cattlegrid/core'
-import { entryOf, found, lead } from './entries.ts'
+import { redisStore } from '@cattlegrid/redis'
+import { entryOf, found, lead, stands } from './entries.ts'
 import { openRedis, type RedisUnderTest } from './redis.ts'
+import { tap } from './tap.ts'
 
 let redis: RedisUnderTest
 let store: Store
@@ -24,7 +26,7 @@ describe('tag numbers that Redis has evicted', () => {
     await fill(['a', 'b'])
     await found(store, 'k')
     await redis.client.del(tagKey('b'))
-    expect((await store.read('k', json)).kind).toBe('missing')
+    expect(await stands(store, 'k')).toBe(false)
   })
 
   test('do not bring a fallen tag’s entry back once the tag is used again', async () => {
@@ -33,7 +35,7 @@ describe('tag numbers that Redis has evicted', () => {
     await redis.client.del(tagKey('a'))
     const other = await lead(store, 'other', { tags: true })
     expect((await store.commit(other, entryOf(1, { tags: ['a'] }), json)).kind).toBe('stored')
-    expect((await store.read('k', json)).kind).toBe('missing')
+    expect(await stands(store, 'k')).toBe(false)
   })
 
   test('with the whole sequence turn a running load away', async () => {
@@ -46,15 +48,108 @@ describe('tag numbers that Redis has evicted', () => {
     await fill(['a'])
     await redis.client.del(tagKey('a'))
     const read = await store.read('k', json)
-    const lease = await lead(store, 'k', { tags: true, seen: read.kind === 'missing' ? read.version : '' })
+    const lease = await lead(store, 'k', { tags: true, seen: read.kind === 'found' ? read.entry.version : '' })
     expect((await store.commit(lease, entryOf('again', { tags: ['a'] }), json)).kind).toBe('stored')
     expect((await found(store, 'k')).value).toBe('again')
+  })
+})
+
+const garbage: readonly (readonly [string, (key: string) => Promise<unknown>])[] = [
+  ['a word', (key) => redis.client.set(key, 'soon')],
+  ['nothing but blanks', (key) => redis.client.set(key, ' ')],
+  ['an empty string', (key) => redis.client.set(key, '')],
+  ['a fraction', (key) => redis.client.set(key, '1.5')],
+  ['something below zero', (key) => redis.client.set(key, '-1')],
+  ['a number of another base', (key) => redis.client.set(key, '0x10')],
+  ['a number that nobody can count on from', (key) => redis.client.set(key, '9'.repeat(16))],
+  ['a number without end', (key) => redis.client.set(key, '9'.repeat(400))],
+  ['infinity', (key) => redis.client.set(key, 'inf')],
+  ['no number at all', (key) => redis.client.set(key, 'nan')],
+  ['a hash', (key) => redis.client.hSet(key, 'field', 'value')],
+  ['a list', (key) => redis.client.lPush(key, 'value')],
+]
+
+describe.each(garbage)('%s', (_, put) => {
+  async function replace(key: string): Promise<void> {
+    await redis.client.del(key)
+    await put(key)
+  }
+
+  async function refill(): Promise<void> {
+    const read = await store.read('k', json)
+    const lease = await lead(store, 'k', { tags: true, seen: read.kind === 'found' ? read.entry.version : '' })
+    expect((await store.commit(lease, entryOf('again', { tags: ['a'] }), json)).kind).toBe('stored')
+    expect(await stands(store, 'k')).toBe(true)
+  }
+
+  test('in the place of the tag sequence is repaired by the next load, and tags fall as ever', async () => {
+    await fill(['a'])
+    await replace(`${redis.namespace}:{%tags}`)
+    await refill()
+    await store.invalidateTags(['a'])
+    expect(await stands(store, 'k')).toBe(false)
+  })
+
+  test('in the place of the tag sequence is repaired by an invalidation', async () => {
+    await fill(['a'])
+    await replace(`${redis.namespace}:{%tags}`)
+    expect(await store.invalidateTags(['a'])).toMatchObject({ kind: 'done', tagSeq: expect.any(Number) })
+    expect(await stands(store, 'k')).toBe(false)
+    await refill()
+  })
+
+  test('in the place of a tag’s number makes its entries unusable until the next load, which is kept', async () => {
+    await fill(['a'])
+    await replace(tagKey('a'))
+    expect(await stands(store, 'k')).toBe(false)
+    await refill()
+    await store.invalidateTags(['a'])
+    expect(await stands(store, 'k')).toBe(false)
+  })
+
+  test('in the place of a tag’s number does not keep the tag from falling', async () => {
+    await fill(['a'])
+    await replace(tagKey('a'))
+    expect((await store.invalidateTags(['a'])).kind).toBe('done')
+    expect(await stands(store, 'k')).toBe(false)
+    await refill()
   })
 })
 
 describe('a load that did not say that it may name tags', () => {
   test('is turned away when it does: nobody noted when it began', async () => {
     const lease = await lead(store, 'k', { tags: false })
+    expect(await store.commit(lease, entryOf(1, { tags: ['a'] }), json)).toEqual({ kind: 'refused', why: 'tag-voided' })
+  })
+})
+
+describe('a clock that was set back', () => {
+  test('brings no fallen tag back, not even with the sequence gone', async () => {
+    const ahead = String((Date.now() + 3_600_000) * 1000)
+    await redis.client.set(`${redis.namespace}:{%tags}`, ahead)
+    await fill(['a'])
+    await redis.client.del(`${redis.namespace}:{%tags}`)
+    await store.invalidateTags(['a'])
+    expect(await stands(store, 'k')).toBe(false)
+  })
+})
+
+describe('the slot of the tags, when it is silent', () => {
+  const silent = (): Store =>
+    redisStore({
+      client: tap(redis.client, (what, forward) =>
+        what === 'noteTags' || what === 'mget' ? new Promise(() => {}) : forward(),
+      ),
+      namespace: redis.namespace,
+    })
+
+  test('hangs no lease, and takes no part in a load that names no tag', async () => {
+    const lease = await lead(silent(), 'k', { tags: true })
+    expect((await store.commit(lease, entryOf(1), json)).kind).toBe('stored')
+  })
+
+  test('keeps a load from naming tags: nobody knows whether they fell meanwhile', async () => {
+    const lease = await lead(silent(), 'k', { tags: true })
     expect(await store.commit(lease, entryOf(1, { tags: ['a'] }), json)).toEqual({ kind: 'refused', why: 'tag-voided' })
   })
 })

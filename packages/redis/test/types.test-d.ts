@@ -1,8 +1,8 @@
 import { createCache, type Store } from '@cattlegrid/core'
 import { redisStore } from '@cattlegrid/redis'
-import { createClient, createClientPool, createCluster, RESP_TYPES } from 'redis'
+import { createClient, createClientPool, createCluster, createSentinel, RESP_TYPES } from 'redis'
 
-// Every way to make a single client fits, whatever its modules, protocol and type mapping.
+// Every way to make a client, a cluster or a Sentinel client fits, whatever its modules, protocol and type mapping.
 export const stores: readonly Store[] = [
   redisStore({ client: createClient() }),
   redisStore({ client: createClient({ RESP: 2 }), namespace: 'shop' }),
@@ -11,15 +11,21 @@ export const stores: readonly Store[] = [
   }),
   redisStore({ client: createClient().withTypeMapping({ [RESP_TYPES.BLOB_STRING]: Buffer }) }),
   redisStore({ client: createClient({ modules: {}, scripts: {} }) }),
-  redisStore({ url: 'redis://127.0.0.1:6379' }),
+  redisStore({ client: createCluster({ rootNodes: [] }) }),
+  redisStore({ client: createCluster({ rootNodes: [], RESP: 2, useReplicas: true, minimizeConnections: true }) }),
+  redisStore({
+    client: createCluster({ rootNodes: [], modules: {}, scripts: {} }).withTypeMapping({ [RESP_TYPES.NUMBER]: String }),
+  }),
+  redisStore({ client: createSentinel({ name: 'shop', sentinelRootNodes: [], reserveClient: true }) }),
+  redisStore({ client: createSentinel({ name: 'shop', sentinelRootNodes: [], RESP: 2, modules: {} }) }),
+  redisStore({ url: 'redis://127.0.0.1:6379', watchdog: '500ms' }),
+  redisStore({ url: 'redis://127.0.0.1:6379', watchdog: false }),
 ]
 
 createCache({ store: redisStore({ client: createClient() }), ttl: '30s' })
 
 // @ts-expect-error a pool cannot keep two commands in order
 redisStore({ client: createClientPool() })
-// @ts-expect-error a cluster names a key with every command
-redisStore({ client: createCluster({ rootNodes: [] }) })
 // @ts-expect-error an address goes into `url`
 redisStore({ client: 'redis://127.0.0.1:6379' })
 // @ts-expect-error no such option

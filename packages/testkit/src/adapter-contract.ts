@@ -1,14 +1,27 @@
 import { describeCacheStatus } from './adapter-contract/cache-status.ts'
 import { describeCollapse } from './adapter-contract/collapse.ts'
-import type { ContractRunner } from './adapter-contract/contract.ts'
+import { describeCaptures } from './adapter-contract/captures.ts'
+import { describeConditions } from './adapter-contract/conditions.ts'
+import type { Contract, ContractRunner } from './adapter-contract/contract.ts'
 import { describeDeclaring } from './adapter-contract/declaring.ts'
 import { describeEligible } from './adapter-contract/eligible.ts'
+import { describeCredentials } from './adapter-contract/credentials.ts'
 import { describeFailingLeaders } from './adapter-contract/failing-leaders.ts'
+import { describeInvalidation } from './adapter-contract/invalidation.ts'
 import { describeKeys } from './adapter-contract/keys.ts'
+import { describeRanges } from './adapter-contract/ranges.ts'
+import { describeLoops } from './adapter-contract/loops.ts'
+import { describeObserving } from './adapter-contract/observing.ts'
+import { describePausing } from './adapter-contract/pausing.ts'
 import { describeServing } from './adapter-contract/serving.ts'
-import type { AdapterFactory } from './adapter-contract/stage.ts'
+import { describeRevalidating } from './adapter-contract/revalidating.ts'
+import type { AdapterFactory, ContractStore } from './adapter-contract/stage.ts'
 import { describeStale } from './adapter-contract/stale.ts'
 import { describeStorable } from './adapter-contract/storable.ts'
+import { describeTrailers } from './adapter-contract/trailers.ts'
+import { describeUrls } from './adapter-contract/urls.ts'
+import { describeVariants } from './adapter-contract/variants.ts'
+import { describeWord } from './adapter-contract/word.ts'
 
 export type { ContractRunner } from './adapter-contract/contract.ts'
 export type {
@@ -18,7 +31,7 @@ export type {
   ContractRequest,
   ContractRoute,
 } from './adapter-contract/contract-route.ts'
-export type { AdapterFactory, AdapterServer } from './adapter-contract/stage.ts'
+export type { AdapterFactory, AdapterServer, ContractStore } from './adapter-contract/stage.ts'
 
 /**
  * What every adapter must do, asked over real sockets. Time stands still unless a test moves it, so nothing here waits for an expiry.
@@ -27,23 +40,44 @@ export type { AdapterFactory, AdapterServer } from './adapter-contract/stage.ts'
  * @param name the framework, for the titles.
  * @param factory starts a server of that framework with the adapter and these routes.
  * @param runner the test runner. Default: the global `describe` and `test`.
+ * @param openStore a store for each test, where it is not one in memory: such as one in Redis. Tests that move the time are left out then.
  */
 export function describeAdapterContract(
   name: string,
   factory: AdapterFactory,
   runner: ContractRunner = globalRunner(),
+  openStore?: () => Promise<ContractStore>,
 ): void {
-  const contract = { factory, describe: runner.describe, test: runner.test }
+  const contract: Contract = {
+    factory: { start: factory, openStore },
+    describe: runner.describe,
+    test: (title, play, needs) => {
+      if (needs !== 'time' || openStore === undefined) runner.test(title, play)
+    },
+  }
   const parts = [
     describeCollapse,
     describeStale,
     describeFailingLeaders,
     describeEligible,
     describeStorable,
+    describeTrailers,
+    describeCaptures,
+    describeObserving,
+    describePausing,
     describeServing,
+    describeLoops,
+    describeConditions,
     describeKeys,
     describeCacheStatus,
     describeDeclaring,
+    describeVariants,
+    describeUrls,
+    describeCredentials,
+    describeWord,
+    describeInvalidation,
+    describeRanges,
+    describeRevalidating,
   ]
   runner.describe(`the adapter contract on ${name}`, () => {
     for (const part of parts) part(contract)

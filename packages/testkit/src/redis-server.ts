@@ -42,7 +42,7 @@ export async function startRedis(options: StartRedisOptions = {}): Promise<Redis
   // Between finding a free port and listening on it another process may take it.
   for (let tries = 1; ; tries += 1) {
     try {
-      return await startAt(options.port ?? (await freePort()), options.args ?? [])
+      return await startAlone(options.port ?? (await freePort()), options.args ?? [])
     } catch (error) {
       if (options.port !== undefined || tries === 5) throw error
     }
@@ -70,7 +70,8 @@ async function serverAt(url: string): Promise<RedisServer> {
   }
 }
 
-async function freePort(): Promise<number> {
+/** A port of this machine on which nobody listens at this moment. */
+export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
@@ -79,18 +80,34 @@ async function freePort(): Promise<number> {
   return port
 }
 
-async function startAt(port: number, args: readonly string[]): Promise<RedisServer> {
-  const { path, env } = findRedis()
+async function startAlone(port: number, args: readonly string[]): Promise<RedisServer> {
   // A file name of its own: a server loads what it finds, and a full resynchronisation writes one even without persistence.
   const dump = `cattlegrid-${process.pid}-${port}.rdb`
   const volatile = ['--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--dbfilename', dump]
-  const child = spawn(path, ['--port', String(port), ...volatile, ...args], {
-    env,
-    cwd: tmpdir(),
-    stdio: ['ignore', 'pipe', 'pipe'],
+  return await startProcess(port, ['--port', String(port), ...volatile, ...args], {
+    readyWhen: 'Ready to accept connections',
+    leaves: join(tmpdir(), dump),
   })
+}
+
+/** How a server is started and cleaned up after. */
+export interface ProcessTraits {
+  /** What it says when it answers. */
+  readonly readyWhen: string
+  /** A file that it may leave behind. */
+  readonly leaves?: string | undefined
+}
+
+/** Starts the program with these arguments; it ends with this process however this one ends. */
+export async function startProcess(
+  port: number,
+  args: readonly string[],
+  { readyWhen, leaves }: ProcessTraits,
+): Promise<RedisServer> {
+  const { path, env } = findRedis()
+  const child = spawn(path, args, { env, cwd: tmpdir(), stdio: ['ignore', 'pipe', 'pipe'] })
   const exited = once(child, 'exit')
-  await ready(child)
+  await ready(child, readyWhen)
   const released = guard(child)
   unref(child, child.stdout, child.stderr)
   const end = async (...signals: readonly NodeJS.Signals[]): Promise<void> => {
@@ -100,7 +117,7 @@ async function startAt(port: number, args: readonly string[]): Promise<RedisServ
       await exited
     }
     released()
-    rmSync(join(tmpdir(), dump), { force: true })
+    if (leaves !== undefined) rmSync(leaves, { force: true })
   }
   return {
     url: `redis://127.0.0.1:${port}`,
@@ -114,12 +131,12 @@ async function startAt(port: number, args: readonly string[]): Promise<RedisServ
   }
 }
 
-async function ready(child: ServerProcess): Promise<void> {
+async function ready(child: ServerProcess, readyWhen: string): Promise<void> {
   let said = ''
   await new Promise<void>((resolve, reject) => {
     const listen = (chunk: Buffer): void => {
       if (said.length < 16_384) said += chunk.toString()
-      if (said.includes('Ready to accept connections')) resolve()
+      if (said.includes(readyWhen)) resolve()
     }
     child.stdout.on('data', listen)
     child.stderr.on('data', listen)

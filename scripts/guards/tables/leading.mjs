@@ -242,8 +242,8 @@ export const guards = [
     guarantee: 'API',
     guard: 'the message of an error does not leave its process',
     file: lead,
-    find: "name: textOf(error, 'name') ?? typeof error,",
-    replace: 'name: String(error),',
+    find: "shareMessage ? textOf(error, 'message') : undefined",
+    replace: "textOf(error, 'message')",
     tests: test('failure'),
   },
   {
@@ -289,7 +289,7 @@ export const guards = [
   {
     guarantee: 'API',
     guard: 'what a load left running is inside of nothing',
-    file: load,
+    file: 'packages/core/src/nesting.ts',
     find: 'chain.over = true\n',
     replace: '',
     tests: test('guards-endings'),

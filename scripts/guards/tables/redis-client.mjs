@@ -5,31 +5,34 @@ const connections = ['packages/redis/test/connections.int.test.ts']
 const faults = ['packages/redis/test/faults.int.test.ts']
 const foreign = ['packages/redis/test/foreign.int.test.ts']
 const interleavings = ['packages/redis/test/interleavings.int.test.ts']
-const tags = ['packages/redis/test/tags.int.test.ts']
+const lives = ['packages/redis/test/known-lives.int.test.ts']
 const unit = (name) => [`packages/redis/test/${name}.test.ts`]
 
 /** @type {import('../table.mjs').Guard[]} */
 export const guards = [
   {
     guarantee: 'G3',
+    rule: 'time-first',
     guard: 'a read asks for the time left before the bytes',
     file: src('read-entry'),
-    find: "const left = client.sendCommand(['PTTL', name], AS_TEXT)\n  const bytes = client.sendCommand(['GET', name], AS_BYTES)",
+    find: "const left = server.sendCommand(['PTTL', name], AS_TEXT)\n  const bytes = server.sendCommand(['GET', name], AS_BYTES)",
     replace:
-      "const bytes = client.sendCommand(['GET', name], AS_BYTES)\n  const left = client.sendCommand(['PTTL', name], AS_TEXT)",
+      "const bytes = server.sendCommand(['GET', name], AS_BYTES)\n  const left = server.sendCommand(['PTTL', name], AS_TEXT)",
     tests: ['packages/redis/test/guards-read.int.test.ts'],
+    titles: 'never lends the life of the new one to the old body',
   },
   {
     guarantee: 'API',
     guard: 'time and bytes that are not of one entry are read once more',
     file: src('read-entry'),
-    find: 'return found.left === -2 || found.left > (found.record?.keepFor ?? Infinity)',
+    find: 'return bytes !== undefined && (left === -2 || left > (record?.keepFor ?? Infinity))',
     replace: 'return false',
     tests: interleavings,
     titles: 'reads once more',
   },
   {
     guarantee: 'G7',
+    rule: 'zero-version',
     guard: 'an entry that was expired by hand is not fresh, whatever time it has left',
     file: src('read-entry'),
     find: 'version === EXPIRED_BY_HAND ? Math.min(0, rest - staleFor) : rest - staleFor',
@@ -47,24 +50,6 @@ export const guards = [
     titles: 'is never fresh',
   },
   {
-    guarantee: 'G3',
-    guard: 'an entry whose tag has no number any more is a miss',
-    file: src('read-entry'),
-    find: 'number === null || BigInt(number) > tagSeq',
-    replace: 'number !== null && BigInt(number) > tagSeq',
-    tests: tags,
-    titles: 'make the entry unusable',
-  },
-  {
-    guarantee: 'G3',
-    guard: 'an entry whose tag fell after its load began is a miss',
-    file: src('read-entry'),
-    find: 'number === null || BigInt(number) > tagSeq',
-    replace: 'number === null',
-    tests: contract,
-    titles: 'takes every entry that carries it, and no other',
-  },
-  {
     guarantee: 'API',
     guard: 'no codec decodes what another one wrote',
     file: src('read-entry'),
@@ -75,21 +60,13 @@ export const guards = [
   },
   {
     guarantee: 'G4',
+    rule: 'late-grant',
     guard: 'a lease that may have been granted without an answer is given back',
     file: src('redis-store'),
     find: "if (answer.kind === 'away') void this.#ask(() => this.#scripts.release(key, token, HANDOVER))",
     replace: '',
     tests: interleavings,
     titles: 'gives back what',
-  },
-  {
-    guarantee: 'G3',
-    guard: 'a commit is turned away when one of its tags fell after the lease was granted',
-    file: src('redis-store'),
-    find: '(await this.#tagNumbers(entry)).greatest > tagSeq',
-    replace: '(await this.#tagNumbers(entry)).greatest < 0n',
-    tests: contract,
-    titles: 'turns away a load that began before, however late it names the tag',
   },
   {
     guarantee: 'G4',
@@ -104,7 +81,7 @@ export const guards = [
     guarantee: 'G6',
     guard: 'nothing is queued for a server that is not there',
     file: src('redis-store'),
-    find: "if (!this.#client.isReady) throw new Error('The Redis client is not connected')\n",
+    find: "if (!this.#link.isReady) throw new Error('The Redis client is not connected')\n",
     replace: '',
     tests: faults,
     titles: 'is away meanwhile, for every step, at once',
@@ -147,9 +124,10 @@ export const guards = [
   },
   {
     guarantee: 'G3',
+    rule: 'two-passes',
     guard: 'a clear removes the leases before the entries',
     file: src('clear'),
-    find: 'await removeAll(client, leases)\n',
+    find: 'await removeAll(link, master, leases)\n',
     replace: '',
     tests: interleavings,
     titles: 'keeps that value out: its load began before',
@@ -187,5 +165,61 @@ export const guards = [
     find: "return key === '' ? EMPTY : key.replace",
     replace: 'return key.replace',
     tests: unit('keys'),
+  },
+  {
+    guarantee: 'G3',
+    guard: 'the life of one version is lent to no other, and to nothing that was expired by hand',
+    file: src('read-entry'),
+    find: 'if (record?.version === life.version) return',
+    replace: 'if (record !== undefined) return',
+    tests: lives,
+  },
+  {
+    guarantee: 'G7',
+    guard: 'a life that Redis told is believed for a moment only',
+    file: src('known-lives'),
+    find: 'Math.min(life.freshUntil, askedAt + BELIEVED)',
+    replace: 'life.freshUntil',
+    tests: unit('known-lives'),
+  },
+  {
+    guarantee: 'API',
+    guard: 'an entry that may be stale is asked for its life',
+    file: src('known-lives'),
+    find: 'Math.min(life.freshUntil, askedAt + BELIEVED)',
+    replace: 'askedAt + BELIEVED',
+    tests: unit('known-lives'),
+  },
+  {
+    guarantee: 'G8',
+    guard: 'the lives that are known are bounded',
+    file: src('known-lives'),
+    find: 'if (this.#younger.size < this.#mostKeys) return',
+    replace: 'if (this.#younger.size > 0) return',
+    tests: unit('known-lives'),
+  },
+  {
+    guarantee: 'API',
+    guard: 'an entry that this process has replaced costs its next read one round trip',
+    file: src('redis-store'),
+    find: 'this.#reader.forget(key)\n      return answer',
+    replace: 'return answer',
+    tests: lives,
+  },
+  {
+    guarantee: 'G8',
+    guard: 'a clear forgets the lives that are known',
+    file: src('redis-store'),
+    find: 'this.#reader.forgetAll()\n      return {',
+    replace: 'return {',
+    tests: lives,
+  },
+  {
+    guarantee: 'G3',
+    guard: 'a tag sequence that has lost its last digits is not counted on from',
+    file: src('tag-numbers'),
+    find: ' && sequence < COUNTED',
+    replace: '',
+    tests: ['packages/redis/test/tags.int.test.ts'],
   },
 ]

@@ -26,6 +26,7 @@ export const guards = [
   },
   {
     guarantee: 'G4',
+    rule: 'no-end',
     guard: 'what stands at a lease without an end blocks nobody',
     file: lua('acquire'),
     find: 'if left > 0 then',

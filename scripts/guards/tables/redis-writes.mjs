@@ -46,6 +46,7 @@ export const guards = [
   },
   {
     guarantee: 'G2',
+    rule: 'life-first',
     guard: 'a commit that Redis cannot finish changes nothing',
     file: lua('commit'),
     find: "if redis.call('PEXPIRE', KEYS[3], ARGV[2]) == 0 then return -3 end\n  redis.call('RENAME', KEYS[3], KEYS[1])",
@@ -92,6 +93,7 @@ export const guards = [
   },
   {
     guarantee: 'G3',
+    rule: 'void-first',
     guard: 'an invalidation voids the lease before anything that may fail',
     file: lua('invalidate'),
     find: "redis.call('DEL', KEYS[2])\nif ARGV[1]",
@@ -101,6 +103,7 @@ export const guards = [
   },
   {
     guarantee: 'API',
+    rule: 'foreign-strings',
     guard: 'expire changes nothing that is no record of ours',
     file: lua('invalidate'),
     find: "type(head) == 'string' and #head == 40 and string.byte(head) == 197",
@@ -110,6 +113,7 @@ export const guards = [
   },
   {
     guarantee: 'G7',
+    rule: 'zero-version',
     guard: 'an entry that was expired by hand is marked so in its record',
     file: lua('invalidate'),
     find: "redis.call('SETRANGE', KEYS[1], 24, '0000000000000000')",
@@ -156,7 +160,7 @@ export const guards = [
   {
     guarantee: 'G3',
     guard: 'a tag keeps its number as long as the longest-lived entry that carries it',
-    file: lua('tag-numbers'),
+    file: lua('note-tags'),
     find: "if redis.call('PTTL', KEYS[place]) < tonumber(ARGV[1]) then redis.call('PEXPIRE', KEYS[place], ARGV[1]) end",
     replace: "redis.call('PEXPIRE', KEYS[place], ARGV[1])",
     tests: scripts,
@@ -164,11 +168,12 @@ export const guards = [
   },
   {
     guarantee: 'G3',
+    rule: 'missing-tag',
     guard: 'a tag that has fallen does not get a number that is as old as the load',
-    file: lua('tag-numbers'),
-    find: "redis.call('SET', KEYS[place], sequence, 'NX')",
-    replace: "redis.call('SET', KEYS[place], '0', 'NX')",
+    file: lua('note-tags'),
+    find: "redis.call('SET', KEYS[place], sequence)\n    numbers[place] = sequence",
+    replace: "redis.call('SET', KEYS[place], '0')\n    numbers[place] = '0'",
     tests: tags,
-    titles: 'evicted',
+    titles: 'do not bring a fallen tag’s entry back once the tag is used again',
   },
 ]

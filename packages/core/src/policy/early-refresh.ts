@@ -1,16 +1,18 @@
 import { LRUCache } from 'lru-cache'
 import type { Entry, Version } from '../entry.ts'
-import type { EarlyRefresh, EarlyRefreshPolicy } from './policy.ts'
+import type { EarlyRefreshPolicy } from './policy.ts'
 
 interface Drawn {
   readonly version: Version
-  readonly early: EarlyRefresh
-  /** How long before the end of freshness, ms. */
-  readonly lead: number
+  /** `-ln(random)`, whatever it is scaled by. */
+  readonly draw: number
 }
 
 /** How many keys keep their moment; the others draw again, which may only make them earlier. */
 const MOST_KEYS = 10_000
+
+/** No random number of 53 bits is so small that its logarithm is greater: before that nothing needs to be drawn. */
+const LONGEST_DRAW = 53 * Math.LN2
 
 /**
  * Refreshes ahead of the expiry: `-ln(random) · beta · load time` before it (XFetch: Vattani, Chierichetti, Lowenstein, "Optimal
@@ -19,20 +21,19 @@ const MOST_KEYS = 10_000
  */
 export function earlyRefresh(random: () => number): EarlyRefreshPolicy {
   const moments = new LRUCache<string, Drawn>({ max: MOST_KEYS })
-  const draw = (entry: Entry, early: EarlyRefresh): number =>
-    'before' in early ? early.before : -Math.log(1 - random()) * early.beta * entry.loadTime
+  const drawn = (key: string, { version }: Entry): number => {
+    const known = moments.get(key)
+    if (known !== undefined && known.version === version) return known.draw
+    const draw = -Math.log(1 - random())
+    moments.set(key, { version, draw })
+    return draw
+  }
   return {
     due(key, entry, now, early) {
-      let drawn = moments.get(key)
-      if (drawn === undefined || drawn.version !== entry.version || !same(drawn.early, early)) {
-        drawn = { version: entry.version, early, lead: draw(entry, early) }
-        moments.set(key, drawn)
-      }
-      return now >= entry.freshUntil - drawn.lead
+      const left = entry.freshUntil - now
+      if ('before' in early) return left <= early.before
+      const scale = early.beta * entry.loadTime
+      return left <= LONGEST_DRAW * scale && left <= drawn(key, entry) * scale
     },
   }
-}
-
-function same(one: EarlyRefresh, other: EarlyRefresh): boolean {
-  return 'before' in one ? 'before' in other && one.before === other.before : 'beta' in other && one.beta === other.beta
 }

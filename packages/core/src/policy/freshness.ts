@@ -1,13 +1,12 @@
-import { EXPIRED_BY_HAND } from '../entry.ts'
 import type { FreshnessPolicy } from './policy.ts'
 
 /** Fresh, then the two stale windows, both counted from the end of freshness (RFC 5861). A window includes its first moment, not its last. */
 export const windowFreshness: FreshnessPolicy = {
   judge(entry, now, strictness) {
-    if (strictness.maxAge !== Infinity && now - entry.bornAt > strictness.maxAge) return 'gone'
+    if (now - entry.bornAt > strictness.maxAge) return 'gone'
     const staleFor = now - entry.freshUntil
     // The moment of an expiry by hand may lie ahead of the coarse clock that judges it.
-    if (staleFor < 0 && entry.version !== EXPIRED_BY_HAND) return 'fresh'
+    if (staleFor < 0 && !entry.expired) return 'fresh'
     if (strictness.allowStaleWhileRevalidate && staleFor < entry.staleWhileRevalidate) return 'stale'
     return strictness.allowStaleIfError && staleFor < entry.staleIfError ? 'if-error' : 'gone'
   },

@@ -2,11 +2,20 @@ import type { Runtime } from '../runtime.ts'
 import type { Away } from './store.ts'
 
 /** In how many ticks of one shared timer a deadline passes: a timer for every step would cost more than the step. */
-const TICKS = 5
+const TICKS = 10
+
+/** Told how each step ended. */
+export interface Hearing {
+  answered(): void
+  silent(): void
+}
 
 interface Waiting {
+  /** Where it stands among those that wait; -1: it waits no more. */
+  place: number
   left: number
-  readonly expire: () => void
+  readonly times: number
+  readonly resolve: (silence: Away) => void
 }
 
 /**
@@ -16,34 +25,61 @@ interface Waiting {
 export class Deadline {
   readonly #runtime: Runtime
   readonly #timeout: number
-  readonly #waiting = new Set<Waiting>()
+  readonly #hearing: Hearing | undefined
+  /** In no order: the last one takes the place of one that goes. A Set would be built anew again and again. */
+  readonly #waiting: Waiting[] = []
   #ticking = false
 
-  constructor(runtime: Runtime, timeout: number) {
+  constructor(runtime: Runtime, timeout: number, hearing?: Hearing) {
     this.#runtime = runtime
     this.#timeout = timeout
+    this.#hearing = hearing
   }
 
-  /** The answer, or `away` when none came within `times` × the time-out. Never rejects. */
-  async within<T>(step: Promise<T>, times: number): Promise<T | Away> {
-    let waiting: Waiting | undefined
-    const expired = new Promise<Away>((resolve) => {
-      const cause = new Error(`The store did not answer within ${this.#timeout * times} ms`)
-      waiting = { left: TICKS * times + 1, expire: () => resolve({ kind: 'away', why: 'deadline', cause }) }
+  /** The answer, or `away` when none came within `times` × the time-out, of which `spent` ms are over already. Never rejects. */
+  within<T extends { readonly kind: string }>(
+    step: () => Promise<T>,
+    times: number = 1,
+    spent: number = 0,
+  ): Promise<T | Away> {
+    return new Promise((resolve) => {
+      const ticks = Math.max(0, Math.ceil(TICKS * (times - spent / this.#timeout)))
+      // The tick that comes next is under way already.
+      const waiting: Waiting = { place: -1, left: ticks + 1, times, resolve }
       this.#add(waiting)
+      const answered = (answer: T | Away): void => {
+        // It came too late: the wait is over, and what it said was heard as silence.
+        if (waiting.place < 0) return
+        this.#remove(waiting)
+        this.#hear(answer)
+        resolve(answer)
+      }
+      const failed = (cause: unknown): void => answered({ kind: 'away', why: 'error', cause })
+      try {
+        step().then(answered, failed)
+      } catch (cause) {
+        failed(cause)
+      }
     })
-    try {
-      return await Promise.race([step, expired])
-    } catch (cause) {
-      return { kind: 'away', why: 'error', cause }
-    } finally {
-      if (waiting !== undefined) this.#waiting.delete(waiting)
-    }
+  }
+
+  #hear(answer: { readonly kind: string } | Away): void {
+    if (answer.kind === 'away' && 'why' in answer && answer.why === 'deadline') this.#hearing?.silent()
+    else this.#hearing?.answered()
   }
 
   #add(waiting: Waiting): void {
-    this.#waiting.add(waiting)
+    waiting.place = this.#waiting.push(waiting) - 1
     if (!this.#ticking) this.#schedule()
+  }
+
+  #remove(waiting: Waiting): void {
+    const last = this.#waiting.pop()
+    if (last !== undefined && last !== waiting) {
+      this.#waiting[waiting.place] = last
+      last.place = waiting.place
+    }
+    waiting.place = -1
   }
 
   #schedule(): void {
@@ -52,13 +88,17 @@ export class Deadline {
   }
 
   #tick(): void {
-    for (const waiting of this.#waiting) {
-      waiting.left -= 1
-      if (waiting.left > 0) continue
-      this.#waiting.delete(waiting)
-      waiting.expire()
-    }
-    if (this.#waiting.size > 0) this.#schedule()
+    for (const waiting of this.#waiting) waiting.left -= 1
+    for (const waiting of this.#waiting.filter(({ left }) => left <= 0)) this.#expire(waiting)
+    if (this.#waiting.length > 0) this.#schedule()
     else this.#ticking = false
+  }
+
+  #expire(waiting: Waiting): void {
+    this.#remove(waiting)
+    // Made when it is needed: an error with its stack costs more than the step.
+    const cause = new Error(`The store did not answer within ${this.#timeout * waiting.times} ms`)
+    this.#hearing?.silent()
+    waiting.resolve({ kind: 'away', why: 'deadline', cause })
   }
 }

@@ -1,21 +1,26 @@
 import type { Codec } from '../codec.ts'
-import type { Entry, NewEntry, Version } from '../entry.ts'
+import type { NewEntry } from '../entry.ts'
 import type { Lease } from '../lease/lease.ts'
 import type { Runtime } from '../runtime.ts'
+import { Breaker } from './breaker.ts'
 import { Deadline } from './deadline.ts'
+import { ForwardingStore } from './forwarding-store.ts'
 import type {
   Acquire,
   AcquireRequest,
   Away,
+  Cleared,
   Commit,
   Done,
   Ending,
   Inspection,
   Notice,
+  Put,
   Read,
-  Refused,
+  Released,
+  Renewed,
   Store,
-  Unkeepable,
+  TagsFallen,
 } from './store.ts'
 
 /** What goes on behind its callers' backs may take longer. */
@@ -23,86 +28,112 @@ const BEHIND = 4
 /** `clear` goes through every key. */
 const EVERY_KEY = 120
 
-/** A store of which every answer comes in time, if only as `away`. `timeout` in ms. */
+/** What every step is told while the store is left alone: made once, since an error with its stack costs more than the answer. */
+const RESTING: Away = { kind: 'away', why: 'breaker', cause: new Error('The store has stopped answering') }
+
+/** A store of which every answer comes in time, if only as `away`, and which is left alone while it gives none. `timeout` in ms. */
 export function guardedStore(store: Store, runtime: Runtime, timeout: number): Store {
-  return new GuardedStore(store, new Deadline(runtime, timeout))
+  return new GuardedStore(store, runtime, timeout)
 }
 
-class GuardedStore implements Store {
-  readonly shared: boolean
-  readonly #store: Store
+interface Patience {
+  /** How many time-outs long the step may take. */
+  readonly times?: number
+  /** What its call has spent already, ms. */
+  readonly spent?: number | undefined
+}
+
+class GuardedStore extends ForwardingStore {
   readonly #deadline: Deadline
+  readonly #breaker: Breaker
+  readonly #listeners = new Set<(notice: Notice) => void>()
 
-  constructor(store: Store, deadline: Deadline) {
-    this.shared = store.shared
-    this.#store = store
-    this.#deadline = deadline
+  constructor(inner: Store, runtime: Runtime, timeout: number) {
+    super(inner)
+    // Whether the store answers that question is no news: it is asked once nothing else is.
+    const signs = new Deadline(runtime, timeout)
+    const tell = (kind: 'away' | 'back'): void => {
+      for (const listener of this.#listeners) listener({ kind })
+    }
+    this.#breaker = new Breaker(runtime, timeout, () => signs.within(() => inner.ping()), tell)
+    this.#deadline = new Deadline(runtime, timeout, this.#breaker)
   }
 
-  peek(key: string): Entry | undefined {
-    return this.#store.peek(key)
+  override read(key: string, codec: Codec): Promise<Read> {
+    return this.#ask(() => this.inner.read(key, codec))
   }
 
-  read(key: string, codec: Codec): Promise<Read> {
-    return this.#deadline.within(this.#store.read(key, codec), 1)
-  }
-
-  async acquire(key: string, request: AcquireRequest): Promise<Acquire> {
-    const granting = this.#store.acquire(key, request)
-    const answer = await this.#deadline.within(granting, 1)
+  override async acquire(key: string, request: AcquireRequest): Promise<Acquire> {
+    let granting: Promise<Acquire> | undefined
+    const answer = await this.#ask(() => (granting = this.inner.acquire(key, request)), { spent: request.spent })
     if (answer.kind === 'away' && answer.why === 'deadline') void this.#giveBack(granting)
     return answer
   }
 
-  renew(lease: Lease, duration: number): Promise<{ readonly kind: 'renewed' } | Refused | Away> {
-    return this.#deadline.within(this.#store.renew(lease, duration), BEHIND)
+  override renew(lease: Lease, duration: number): Promise<Renewed> {
+    return this.#ask(() => this.inner.renew(lease, duration), { times: BEHIND })
   }
 
-  commit(lease: Lease, entry: NewEntry, codec: Codec): Promise<Commit> {
-    return this.#deadline.within(this.#store.commit(lease, entry, codec), BEHIND)
+  override commit(lease: Lease, entry: NewEntry, codec: Codec): Promise<Commit> {
+    return this.#ask(() => this.inner.commit(lease, entry, codec), { times: BEHIND })
   }
 
-  release(lease: Lease, ending: Ending): Promise<{ readonly kind: 'released' } | Refused | Away> {
-    return this.#deadline.within(this.#store.release(lease, ending), BEHIND)
+  override release(lease: Lease, ending: Ending): Promise<Released> {
+    return this.#ask(() => this.inner.release(lease, ending), { times: BEHIND })
   }
 
-  put(
-    key: string,
-    entry: NewEntry,
-    codec: Codec,
-  ): Promise<{ readonly kind: 'stored'; readonly version: Version } | Unkeepable | Away> {
-    return this.#deadline.within(this.#store.put(key, entry, codec), 1)
+  override put(key: string, entry: NewEntry, codec: Codec): Promise<Put> {
+    return this.#ask(() => this.inner.put(key, entry, codec))
   }
 
-  invalidate(key: string, how: 'delete' | 'expire', holdOff: number): Promise<Done> {
-    return this.#deadline.within(this.#store.invalidate(key, how, holdOff), 1)
+  override invalidate(key: string, how: 'delete' | 'expire', holdOff: number): Promise<Done> {
+    return this.#ask(() => this.inner.invalidate(key, how, holdOff))
   }
 
-  invalidateTags(tags: readonly string[]): Promise<{ readonly kind: 'done'; readonly tagSeq: number } | Away> {
-    return this.#deadline.within(this.#store.invalidateTags(tags), 1)
+  override invalidateTags(tags: readonly string[]): Promise<TagsFallen> {
+    return this.#ask(() => this.inner.invalidateTags(tags))
   }
 
-  clear(): Promise<{ readonly kind: 'cleared'; readonly entries: number } | Away> {
-    return this.#deadline.within(this.#store.clear(), EVERY_KEY)
+  override clear(): Promise<Cleared> {
+    return this.#ask(() => this.inner.clear(), { times: EVERY_KEY })
   }
 
-  inspect(key: string): Promise<Inspection | Away> {
-    return this.#deadline.within(this.#store.inspect(key), 1)
+  override inspect(key: string): Promise<Inspection | Away> {
+    return this.#ask(() => this.inner.inspect(key))
   }
 
-  watch(listener: (notice: Notice) => void): () => void {
-    return this.#store.watch(listener)
+  override ping(): Promise<Done> {
+    return this.#ask(() => this.inner.ping())
   }
 
-  close(): Promise<void> {
-    return this.#store.close()
+  override watch(listener: (notice: Notice) => void): () => void {
+    this.#listeners.add(listener)
+    const unwatch = this.inner.watch((notice) => {
+      // Its other connection is there again.
+      if (notice.kind === 'hearing') this.#breaker.hint()
+      listener(notice)
+    })
+    return () => {
+      this.#listeners.delete(listener)
+      unwatch()
+    }
+  }
+
+  override close(): Promise<void> {
+    this.#breaker.end()
+    return this.inner.close()
+  }
+
+  #ask<T extends { readonly kind: string }>(step: () => Promise<T>, patience: Patience = {}): Promise<T | Away> {
+    if (this.#breaker.open) return Promise.resolve(RESTING)
+    return this.#deadline.within(step, patience.times, patience.spent)
   }
 
   /** A grant that comes too late: its load already runs without it, and nobody else would ever end it. */
-  async #giveBack(granting: Promise<Acquire>): Promise<void> {
+  async #giveBack(granting: Promise<Acquire> | undefined): Promise<void> {
     try {
       const answer = await granting
-      if (answer.kind === 'lead') await this.#store.release(answer.lease, { kind: 'handover' })
+      if (answer?.kind === 'lead') await this.inner.release(answer.lease, { kind: 'handover' })
     } catch {
       // It never came.
     }

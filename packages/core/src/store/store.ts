@@ -10,11 +10,23 @@ export interface Away {
   readonly cause: unknown
 }
 
-export type Read =
-  | { readonly kind: 'found'; readonly entry: Entry }
-  /** `because` is there when something stood at the key that is no entry of ours, or could not be decoded. */
-  | { readonly kind: 'missing'; readonly version: Version; readonly because?: Unreadable | undefined }
-  | Away
+export type Read = Found | Missing | Away
+
+export interface Found {
+  readonly kind: 'found'
+  readonly entry: Entry
+  /** It is a copy of this process's, because the store is away. */
+  readonly away?: boolean | undefined
+}
+
+export interface Missing {
+  readonly kind: 'missing'
+  readonly version: Version
+  /** There when something stood at the key that is no entry of ours, or could not be decoded. */
+  readonly because?: Unreadable | undefined
+  /** Nothing is known of the store, which is away. */
+  readonly away?: boolean | undefined
+}
 
 export interface Unreadable {
   readonly why: 'foreign' | 'undecodable'
@@ -30,6 +42,10 @@ export interface AcquireRequest {
   readonly wake: boolean
   /** Whether the load may name tags: the store then notes the present tag sequence with the lease. */
   readonly tags: boolean
+  /** The call's read found the store away: it is not asked again. Default: false. */
+  readonly away?: boolean | undefined
+  /** What the call has spent of its time for the store already, ms. Default: 0. */
+  readonly spent?: number | undefined
 }
 
 export type Acquire =
@@ -67,6 +83,8 @@ export type Notice =
   | { readonly kind: 'tags'; readonly tags: readonly string[]; readonly tagSeq: number }
   /** Every entry was removed; or notices may have been lost from here on (`deaf`); or they arrive again (`hearing`). */
   | { readonly kind: 'cleared' | 'deaf' | 'hearing' }
+  /** The store is not asked any more, because it did not answer (`away`); or it answers again (`back`). */
+  | { readonly kind: 'away' | 'back' }
   /** Something a person should know, with the cure in the message. */
   | { readonly kind: 'warning'; readonly message: string }
 
@@ -79,6 +97,18 @@ export interface Inspection {
 }
 
 export type Done = { readonly kind: 'done' } | Away
+export type Renewed = { readonly kind: 'renewed' } | Refused | Away
+export type Released = { readonly kind: 'released' } | Refused | Away
+export type Put = { readonly kind: 'stored'; readonly version: Version } | Unkeepable | Away
+/** `tagSeq`: the number that the tags have now. */
+export type TagsFallen = { readonly kind: 'done'; readonly tagSeq: number } | Away
+export type Cleared = { readonly kind: 'cleared'; readonly entries: number } | Away
+
+/** The present number of each tag; undefined where the store has none any more, so that nobody knows whether it fell. */
+export interface TagNumbersRead {
+  readonly kind: 'numbers'
+  readonly numbers: readonly (number | undefined)[]
+}
 
 /**
  * Where entries and leases live. Each step is atomic at the store; none ever throws or rejects: what went wrong is a value.
@@ -88,28 +118,29 @@ export interface Store {
   /** Whether other processes see it: only then is it worth waiting for them. */
   readonly shared: boolean
   /** The entry, where it is at hand in this process: synchronous, so that a hit awaits nothing. */
-  peek(key: string): Entry | undefined
+  peek(key: string, codec: Codec): Entry | undefined
+  /** A shared store leaves it to its reader to judge the entry's tags by `tagNumbers`. */
   read(key: string, codec: Codec): Promise<Read>
   acquire(key: string, request: AcquireRequest): Promise<Acquire>
   /** Moves the end of a lease to `duration` ms from now. */
-  renew(lease: Lease, duration: number): Promise<{ readonly kind: 'renewed' } | Refused | Away>
+  renew(lease: Lease, duration: number): Promise<Renewed>
   /** Writes the entry and gives the lease back, only while the lease is the holder's. `away` means unknown, never stored. */
   commit(lease: Lease, entry: NewEntry, codec: Codec): Promise<Commit>
   /** Ends a lease without a write, only while it is the holder's. */
-  release(lease: Lease, ending: Ending): Promise<{ readonly kind: 'released' } | Refused | Away>
+  release(lease: Lease, ending: Ending): Promise<Released>
   /** Writes without a lease, and voids one that runs: newer than every load that began before it. */
-  put(
-    key: string,
-    entry: NewEntry,
-    codec: Codec,
-  ): Promise<{ readonly kind: 'stored'; readonly version: Version } | Unkeepable | Away>
+  put(key: string, entry: NewEntry, codec: Codec): Promise<Put>
   /** Removes the entry, or keeps it as stale, and voids a running lease, a cooldown and an uncacheable mark. `holdOff`, ms: nothing is stored that long. */
   invalidate(key: string, how: 'delete' | 'expire', holdOff: number): Promise<Done>
   /** Makes every entry that carries one of the tags unusable, and every load that began before. */
-  invalidateTags(tags: readonly string[]): Promise<{ readonly kind: 'done'; readonly tagSeq: number } | Away>
+  invalidateTags(tags: readonly string[]): Promise<TagsFallen>
+  /** What the tags of an entry are judged by: one whose number is greater than the entry's `tagSeq` has fallen since its load began. */
+  tagNumbers(tags: readonly string[]): Promise<TagNumbersRead | Away>
   /** Removes everything: not atomic where there are many nodes. */
-  clear(): Promise<{ readonly kind: 'cleared'; readonly entries: number } | Away>
+  clear(): Promise<Cleared>
   inspect(key: string): Promise<Inspection | Away>
+  /** Whether it answers. */
+  ping(): Promise<Done>
   /** Calls `listener` for what happens at the store, in any process, until the returned function is called. */
   watch(listener: (notice: Notice) => void): () => void
   close(): Promise<void>

@@ -31,8 +31,13 @@ export class TagNumbers {
     return this.#sequence
   }
 
+  /** The number of a tag. */
+  of(tag: string): number {
+    return this.#numbers.get(tag) ?? this.#floor
+  }
+
   /** Whether one of the tags fell after the sequence stood at `tagSeq`. */
   fellSince(tags: readonly string[], tagSeq: number): boolean {
-    return tags.some((tag) => (this.#numbers.get(tag) ?? this.#floor) > tagSeq)
+    return tags.some((tag) => this.of(tag) > tagSeq)
   }
 }

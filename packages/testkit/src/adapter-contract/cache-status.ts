@@ -5,6 +5,12 @@ import { createGate, onStage } from './stage.ts'
 
 const cache = { ttl: '60s', staleWhileRevalidate: '5m', cacheStatus: true } as const
 
+/** What is not stored is shared with those alone who would have been given the same; of what is stored each variant has a leader. */
+const VARYING: readonly (readonly [number, RegExp, RegExp])[] = [
+  [400, /; fwd=uri-miss; detail=status$/, /; fwd=uri-miss; collapsed=\?0$/],
+  [200, /; fwd=uri-miss(; stored; ttl=60)?$/, /; fwd=vary-miss; collapsed=\?0(; stored; ttl=60)?$/],
+]
+
 /** What `Cache-Status` tells (RFC 9211), where it is asked for. */
 export function describeCacheStatus({ factory, describe, test }: Contract): void {
   describe('Cache-Status', () => {
@@ -16,32 +22,36 @@ export function describeCacheStatus({ factory, describe, test }: Contract): void
       })
     })
 
-    test('tells the leader’s miss, a hit with its rest, a stale hit, and a follower', async () => {
-      const gate = createGate()
-      const origin = counted(async () => {
-        await gate.opened
-        return text('one')
-      })
-      await onStage(factory, [{ path: '/on', cache, handle: origin.handle }], async (stage) => {
-        const leader = stage.ask('/on')
-        await stage.seen('load', 1)
-        const follower = stage.ask('/on')
-        await stage.seen('join', 1)
-        gate.open()
-        assert.match(String((await leader).headers['cache-status']), /^cattlegrid; fwd=uri-miss(; stored; ttl=60)?$/)
-        assert.equal((await follower).headers['cache-status'], 'cattlegrid; fwd=uri-miss; collapsed; ttl=60')
-        await stage.seen('commit', 1)
-        await stage.runtime.advance(18_000)
-        assert.equal((await stage.ask('/on')).headers['cache-status'], 'cattlegrid; hit; ttl=42')
-        const etag = String((await stage.ask('/on')).headers['etag'])
-        const same = await stage.ask('/on', { headers: { 'if-none-match': etag } })
-        assert.equal(same.status, 304)
-        assert.equal(same.headers['cache-status'], 'cattlegrid; hit; ttl=42')
-        await stage.runtime.advance(45_000)
-        const stale = await stage.ask('/on')
-        assert.equal(stale.headers['cache-status'], 'cattlegrid; hit; ttl=-3; detail=stale-while-revalidate')
-      })
-    })
+    test(
+      'tells the leader’s miss, a hit with its rest, a stale hit, and a follower',
+      async () => {
+        const gate = createGate()
+        const origin = counted(async () => {
+          await gate.opened
+          return text('one')
+        })
+        await onStage(factory, [{ path: '/on', cache, handle: origin.handle }], async (stage) => {
+          const leader = stage.ask('/on')
+          await stage.seen('load', 1)
+          const follower = stage.ask('/on')
+          await stage.seen('join', 1)
+          gate.open()
+          assert.match(String((await leader).headers['cache-status']), /^cattlegrid; fwd=uri-miss(; stored; ttl=60)?$/)
+          assert.equal((await follower).headers['cache-status'], 'cattlegrid; fwd=uri-miss; collapsed; ttl=60')
+          await stage.seen('commit', 1)
+          await stage.runtime.advance(18_000)
+          assert.equal((await stage.ask('/on')).headers['cache-status'], 'cattlegrid; hit; ttl=42')
+          const etag = String((await stage.ask('/on')).headers['etag'])
+          const same = await stage.ask('/on', { headers: { 'if-none-match': etag } })
+          assert.equal(same.status, 304)
+          assert.equal(same.headers['cache-status'], 'cattlegrid; hit; ttl=42')
+          await stage.runtime.advance(45_000)
+          const stale = await stage.ask('/on')
+          assert.equal(stale.headers['cache-status'], 'cattlegrid; hit; ttl=-3; detail=stale-while-revalidate')
+        })
+      },
+      'time',
+    )
 
     test('tells why a request or an answer was passed over', async () => {
       const origin = counted((_, { headers }) =>
@@ -67,8 +77,66 @@ export function describeCacheStatus({ factory, describe, test }: Contract): void
       const route = { path: '/named', cache: { ttl: '60s', cacheStatus: 'Edge' }, handle: origin.handle } as const
       await onStage(factory, [route], async (stage) => {
         assert.match(String((await stage.ask('/named')).headers['cache-status']), /^inner; hit, Edge; fwd=uri-miss/)
-        assert.equal((await stage.ask('/named')).headers['cache-status'], 'inner; hit, Edge; hit; ttl=60')
+        const hit = String((await stage.ask('/named')).headers['cache-status'])
+        assert.match(hit, /^inner; hit, Edge; hit; ttl=\d+$/)
       })
+    })
+
+    test('tells those who waited in vain from the one that they waited for', async () => {
+      const gate = createGate()
+      const origin = counted(async () => {
+        await gate.opened
+        return text('own', { 'set-cookie': 'a=1' })
+      })
+      await onStage(factory, [{ path: '/vain', cache, handle: origin.handle }], async (stage) => {
+        const crowd = stage.crowd(5, '/vain')
+        await stage.seen('join', 4)
+        gate.open()
+        const told = (await crowd).map(({ headers }) => String(headers['cache-status'])).toSorted()
+        const vain = Array.from({ length: 4 }, () => 'cattlegrid; fwd=uri-miss; collapsed=?0')
+        assert.deepEqual(told, [...vain, 'cattlegrid; fwd=uri-miss; detail=set-cookie'])
+        const later = await stage.ask('/vain')
+        assert.equal(later.headers['cache-status'], 'cattlegrid; fwd=uri-miss; detail=set-cookie')
+      })
+    })
+
+    test('says of nobody that it waited who came when everybody ran alone', async () => {
+      const gate = createGate()
+      const origin = counted(async (run) => {
+        if (run > 1) await gate.opened
+        return text('own', { 'set-cookie': 'a=1' })
+      })
+      const route = { path: '/alone', cache: { ...cache, maxLoads: 1 }, handle: origin.handle }
+      await onStage(factory, [route], async (stage) => {
+        await stage.ask('/alone')
+        const first = stage.ask('/alone')
+        await stage.seen('load', 2)
+        const second = stage.ask('/alone')
+        await stage.seen('load', 3)
+        gate.open()
+        for (const { headers } of [await first, await second])
+          assert.equal(headers['cache-status'], 'cattlegrid; fwd=uri-miss; detail=set-cookie')
+      })
+    })
+
+    test('says of who waited for what turned out to be another client’s variant that it waited in vain', async () => {
+      for (const [status, ofLeader, ofFollower] of VARYING) {
+        const gate = createGate()
+        const origin = counted(async (_, { headers }) => {
+          await gate.opened
+          return text(String(headers['accept-language']), { vary: 'accept-language' }, status)
+        })
+        await onStage(factory, [{ path: '/varied', cache, handle: origin.handle }], async (stage) => {
+          const leader = stage.ask('/varied', { headers: { 'accept-language': 'en' } })
+          await stage.seen('load', 1)
+          const follower = stage.ask('/varied', { headers: { 'accept-language': 'de' } })
+          await stage.seen('join', 1)
+          gate.open()
+          assert.match(String((await leader).headers['cache-status']), ofLeader)
+          assert.match(String((await follower).headers['cache-status']), ofFollower)
+          assert.equal((await follower).text, 'de')
+        })
+      }
     })
   })
 }

@@ -16,9 +16,11 @@ export interface Received {
   readonly cookies: readonly string[]
   readonly body: Buffer
   readonly text: string
+  /** Of `askExactly` alone. */
+  readonly trailers: Readonly<Record<string, string | undefined>>
 }
 
-const CUT_OFF: Received = { status: 0, headers: {}, cookies: [], body: Buffer.alloc(0), text: '' }
+const CUT_OFF: Received = { status: 0, headers: {}, cookies: [], body: Buffer.alloc(0), text: '', trailers: {} }
 
 /** Asks over a socket of its own and waits for the whole answer. */
 export async function ask(
@@ -63,7 +65,8 @@ export function askExactly(
         resolve(CUT_OFF)
       })
       response.once('end', () => {
-        resolve(receive(response.statusCode ?? 0, response.headers, Buffer.concat(chunks)))
+        const received = receive(response.statusCode ?? 0, response.headers, Buffer.concat(chunks))
+        resolve({ ...received, trailers: { ...response.trailers } })
       })
     })
     request.end(body)
@@ -116,6 +119,7 @@ function receive(status: number, headers: IncomingMessage['headers'], body: Buff
     cookies: [...cookies],
     body,
     text: body.toString(),
+    trailers: {},
   }
 }
 

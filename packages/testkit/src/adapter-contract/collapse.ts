@@ -37,24 +37,28 @@ export function describeCollapse({ factory, describe, test }: Contract): void {
       })
     }
 
-    test('a hit runs no handler, repeats its header fields and tells its age', async () => {
-      const origin = counted(() => text('one', { 'x-price': '5', 'content-type': 'text/x-own; charset=utf-8' }))
-      await onStage(factory, [{ path: '/hit', cache: { ttl }, handle: origin.handle }], async (stage) => {
-        const first = await stage.ask('/hit')
-        await stage.seen('commit', 1)
-        await stage.runtime.advance(3000)
-        const hit = await stage.ask('/hit')
-        assert.equal(origin.runs, 1)
-        assert.equal(first.headers['age'], undefined)
-        assert.equal(hit.headers['age'], '3')
-        assert.equal(hit.headers['x-price'], '5')
-        assert.equal(hit.headers['content-type'], first.headers['content-type'])
-        // Node dates the first answer itself, a moment after the one that is kept.
-        const between = Date.parse(String(hit.headers['date'])) - Date.parse(String(first.headers['date']))
-        assert.ok(Math.abs(between) <= 5000, `the hit is dated ${between} ms from the answer it repeats`)
-        assert.equal(hit.headers['content-length'], '3')
-      })
-    })
+    test(
+      'a hit runs no handler, repeats its header fields and tells its age',
+      async () => {
+        const origin = counted(() => text('one', { 'x-price': '5', 'content-type': 'text/x-own; charset=utf-8' }))
+        await onStage(factory, [{ path: '/hit', cache: { ttl }, handle: origin.handle }], async (stage) => {
+          const first = await stage.ask('/hit')
+          await stage.seen('commit', 1)
+          await stage.runtime.advance(3000)
+          const hit = await stage.ask('/hit')
+          assert.equal(origin.runs, 1)
+          assert.equal(first.headers['age'], undefined)
+          assert.equal(hit.headers['age'], '3')
+          assert.equal(hit.headers['x-price'], '5')
+          assert.equal(hit.headers['content-type'], first.headers['content-type'])
+          // Node dates the first answer itself, a moment after the one that is kept.
+          const between = Date.parse(String(hit.headers['date'])) - Date.parse(String(first.headers['date']))
+          assert.ok(Math.abs(between) <= 5000, `the hit is dated ${between} ms from the answer it repeats`)
+          assert.equal(hit.headers['content-length'], '3')
+        })
+      },
+      'time',
+    )
 
     test('what stands in front of the cache sets its own fields on each answer, and its old ones are not repeated', async () => {
       let asked = 0
@@ -69,15 +73,19 @@ export function describeCollapse({ factory, describe, test }: Contract): void {
       })
     })
 
-    test('an entry that has expired is loaded again, once', async () => {
-      const origin = counted((run) => text(`run ${run}`))
-      await onStage(factory, [{ path: '/expires', cache: { ttl }, handle: origin.handle }], async (stage) => {
-        assert.equal((await stage.ask('/expires')).text, 'run 1')
-        await stage.runtime.advance(10_001)
-        for (const { text: body } of await stage.crowd(20, '/expires')) assert.equal(body, 'run 2')
-        assert.equal(origin.runs, 2)
-      })
-    })
+    test(
+      'an entry that has expired is loaded again, once',
+      async () => {
+        const origin = counted((run) => text(`run ${run}`))
+        await onStage(factory, [{ path: '/expires', cache: { ttl }, handle: origin.handle }], async (stage) => {
+          assert.equal((await stage.ask('/expires')).text, 'run 1')
+          await stage.runtime.advance(10_001)
+          for (const { text: body } of await stage.crowd(20, '/expires')) assert.equal(body, 'run 2')
+          assert.equal(origin.runs, 2)
+        })
+      },
+      'time',
+    )
   })
 }
 

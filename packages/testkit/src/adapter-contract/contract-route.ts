@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
-import type { RouteOptions } from '@cattlegrid/http'
+import type { ResponseWord, RouteOptions } from '@cattlegrid/http'
 
 /** A route in no framework's words. A factory puts each into its own framework's, as a user of it would write it. */
 export interface ContractRoute {
@@ -21,6 +21,10 @@ export interface ContractRequest {
   readonly method: string
   readonly url: string
   readonly headers: IncomingHttpHeaders
+  /** As the framework parsed it. */
+  readonly query: unknown
+  /** What a handler may say about its answer: where the framework shows it. */
+  readonly word: ResponseWord
 }
 
 /** What stands in front of the cache does: sets header fields of this request's answer, or answers 401 itself. */
@@ -30,6 +34,9 @@ export interface ContractDoor {
 }
 
 export type ContractHeaders = Readonly<Record<string, string | readonly string[]>>
+
+/** Fields that are sent behind the body, and announced in `Trailer` where the framework does so. */
+export type ContractTrailers = Readonly<Record<string, string>>
 
 interface Head {
   readonly status: number
@@ -41,7 +48,7 @@ export type ContractAnswer =
   | (Head & { readonly send: 'json'; readonly body: unknown })
   | (Head & { readonly send: 'text'; readonly body: string })
   | (Head & { readonly send: 'bytes'; readonly body: Buffer })
-  | (Head & { readonly send: 'stream'; readonly body: Readable })
+  | (Head & { readonly send: 'stream'; readonly body: Readable; readonly trailers?: ContractTrailers | undefined })
   /** A status and header fields alone. */
   | (Head & { readonly send: 'nothing' })
   /** Past the framework, on Node's own response. */

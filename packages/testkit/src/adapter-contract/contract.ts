@@ -1,4 +1,4 @@
-import type { AdapterFactory } from './stage.ts'
+import type { AdapterStage } from './stage.ts'
 
 /** What a test runner must offer; Jest, Vitest and `node:test` do. */
 export interface ContractRunner {
@@ -7,6 +7,8 @@ export interface ContractRunner {
 }
 
 /** What each part of the contract is told by. */
-export interface Contract extends ContractRunner {
-  readonly factory: AdapterFactory
+export interface Contract extends Pick<ContractRunner, 'describe'> {
+  readonly factory: AdapterStage
+  /** `needs`: the test moves the time, which a server's own clock does not allow. */
+  test(title: string, play: () => Promise<void>, needs?: 'time'): void
 }

@@ -123,14 +123,43 @@ export function describeEligible({ factory, describe, test }: Contract): void {
       })
     })
 
-    test('a request for another origin, or with a fragment, makes no entry', async () => {
+    test('a target with an authority or a fragment is taken as its path, and its handler sees no more of it', async () => {
+      for (const target of ['http://evil.example/target?a=1', '/target?a=1#evil']) {
+        const origin = counted((run, { url }) => text(`run ${run} ${url}`))
+        await onStage(factory, [{ path: '/target', cache, handle: origin.handle }], async (stage) => {
+          const { host } = new URL(stage.origin)
+          const { status, text: body } = await stage.askExactly(target, { headers: { host } })
+          // A framework may have no route for such a target.
+          if (status !== 404) assert.equal(body, 'run 1 /target?a=1')
+          assert.equal((await stage.ask('/target?a=1')).text, 'run 1 /target?a=1')
+        })
+      }
+    })
+
+    test('what is switched off, or on another host, or has a cookie where none is wanted, goes past the cache', async () => {
+      const hosts = ['shop.example'] as const
+      const routes = [
+        { path: '/off', cache: { ...cache, enabled: false } },
+        { path: '/asked', cache: { ...cache, enabled: () => false } },
+        { path: '/broken', cache: { ...cache, enabled: () => assert.fail('a bug') } },
+        { path: '/hosts', cache: { ...cache, hosts } },
+        { path: '/cookie', cache: { ...cache, cookies: 'bypass' } },
+      ] as const
+      for (const route of routes) {
+        const origin = counted((run) => text(`run ${run}`))
+        await onStage(factory, [{ ...route, handle: origin.handle }], async (stage) => {
+          for (const run of [1, 2])
+            assert.equal((await stage.ask(route.path, { headers: { cookie: 'a=1' } })).text, `run ${run}`, route.path)
+        })
+      }
+    })
+
+    test('a listed host, and a request without a cookie, use it', async () => {
       const origin = counted((run) => text(`run ${run}`))
-      await onStage(factory, [{ path: '/target', cache, handle: origin.handle }], async (stage) => {
-        await stage.askExactly('http://evil.example/target')
-        await stage.askExactly('/target#evil')
-        const runs = origin.runs
-        const own = await stage.ask('/target')
-        assert.equal(own.text, `run ${runs + 1}`)
+      const route = { path: '/listed', cache: { ...cache, hosts: ['Shop.Example'], cookies: 'bypass' } } as const
+      await onStage(factory, [{ ...route, handle: origin.handle }], async (stage) => {
+        for (const host of ['shop.example', 'SHOP.example'])
+          assert.equal((await stage.askExactly('/listed', { headers: { host } })).text, 'run 1')
       })
     })
 

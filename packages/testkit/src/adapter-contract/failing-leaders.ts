@@ -27,23 +27,27 @@ function throwing(thrown: unknown): () => never {
 export function describeFailingLeaders({ factory, describe, test }: Contract): void {
   describe('a leader that fails', () => {
     for (const [what, fail] of FAILURES) {
-      test(`50 clients whose leader ${what} all get an answer, none of them an empty one, and the next leader is heard`, async () => {
-        const gate = createGate()
-        let mended = false
-        const origin = counted(async () => {
-          await gate.opened
-          return mended ? text('well') : fail()
-        })
-        await onStage(factory, [{ path: '/fails', cache, handle: origin.handle }], async (stage) => {
-          const crowd = stage.crowd(50, '/fails')
-          await stage.seen('join', 49)
-          gate.open()
-          for (const received of await crowd) expectFailure(received)
-          mended = true
-          await stage.runtime.advance(60_000)
-          assert.equal((await stage.ask('/fails')).text, 'well')
-        })
-      })
+      test(
+        `50 clients whose leader ${what} all get an answer, none of them an empty one, and the next leader is heard`,
+        async () => {
+          const gate = createGate()
+          let mended = false
+          const origin = counted(async () => {
+            await gate.opened
+            return mended ? text('well') : fail()
+          })
+          await onStage(factory, [{ path: '/fails', cache, handle: origin.handle }], async (stage) => {
+            const crowd = stage.crowd(50, '/fails')
+            await stage.seen('join', 49)
+            gate.open()
+            for (const received of await crowd) expectFailure(received)
+            mended = true
+            await stage.runtime.advance(60_000)
+            assert.equal((await stage.ask('/fails')).text, 'well')
+          })
+        },
+        'time',
+      )
     }
 
     for (const [what, fail] of FAILURES.filter(([title]) => title !== 'hangs up')) {
@@ -62,38 +66,46 @@ export function describeFailingLeaders({ factory, describe, test }: Contract): v
       })
     }
 
-    test('50 clients whose leader does not end in time get 504, what it says later is nobody’s, and the next leader is heard', async () => {
-      const gate = createGate()
-      const origin = counted(async (run) => {
-        if (run === 1) await gate.opened
-        return text(`run ${run}`)
-      })
-      const route = { path: '/never', cache: { ttl: '10s', loadTimeout: '3s' }, handle: origin.handle } as const
-      await onStage(factory, [route], async (stage) => {
-        const crowd = stage.crowd(50, '/never')
-        await stage.seen('join', 49)
-        await stage.runtime.advance(3001)
-        for (const { status } of await crowd) assert.equal(status, 504)
-        gate.open()
-        await stage.runtime.advance(60_000)
-        assert.equal((await stage.ask('/never')).text, 'run 2')
-      })
-    })
+    test(
+      '50 clients whose leader does not end in time get 504, what it says later is nobody’s, and the next leader is heard',
+      async () => {
+        const gate = createGate()
+        const origin = counted(async (run) => {
+          if (run === 1) await gate.opened
+          return text(`run ${run}`)
+        })
+        const route = { path: '/never', cache: { ttl: '10s', loadTimeout: '3s' }, handle: origin.handle } as const
+        await onStage(factory, [route], async (stage) => {
+          const crowd = stage.crowd(50, '/never')
+          await stage.seen('join', 49)
+          await stage.runtime.advance(3001)
+          for (const { status } of await crowd) assert.equal(status, 504)
+          gate.open()
+          await stage.runtime.advance(60_000)
+          assert.equal((await stage.ask('/never')).text, 'run 2')
+        })
+      },
+      'time',
+    )
 
-    test('50 clients whose leader stops in the middle of its body get an error at loadTimeout', async () => {
-      const origin = counted((run) => (run === 1 ? stalled() : text('well')))
-      const route = { path: '/stalls', cache: { ttl: '10s', loadTimeout: '3s' }, handle: origin.handle } as const
-      await onStage(factory, [route], async (stage) => {
-        const crowd = stage.crowd(50, '/stalls')
-        await stage.seen('join', 49)
-        await stage.runtime.advance(3001)
-        const answers = await crowd
-        for (const received of answers) expectFailure(received)
-        assert.equal(answers.filter(({ status }) => status === 504).length, 49)
-        await stage.runtime.advance(60_000)
-        assert.equal((await stage.ask('/stalls')).text, 'well')
-      })
-    })
+    test(
+      '50 clients whose leader stops in the middle of its body get an error at loadTimeout',
+      async () => {
+        const origin = counted((run) => (run === 1 ? stalled() : text('well')))
+        const route = { path: '/stalls', cache: { ttl: '10s', loadTimeout: '3s' }, handle: origin.handle } as const
+        await onStage(factory, [route], async (stage) => {
+          const crowd = stage.crowd(50, '/stalls')
+          await stage.seen('join', 49)
+          await stage.runtime.advance(3001)
+          const answers = await crowd
+          for (const received of answers) expectFailure(received)
+          assert.equal(answers.filter(({ status }) => status === 504).length, 49)
+          await stage.runtime.advance(60_000)
+          assert.equal((await stage.ask('/stalls')).text, 'well')
+        })
+      },
+      'time',
+    )
 
     test('a leader whose client leaves before the answer still answers its followers, and is stored', async () => {
       const gate = createGate()

@@ -25,173 +25,205 @@ const REJECTED: readonly (readonly [string, () => ContractAnswer])[] = [
 /** Stale answers: served at once, refreshed behind, kept through failures. */
 export function describeStale({ factory, describe, test }: Contract): void {
   describe('stale answers', () => {
-    test('50 clients are served the stale answer while one refresh runs behind, and then the new one', async () => {
-      const gate = createGate()
-      const origin = counted(async (run) => {
-        if (run > 1) await gate.opened
-        return text(`run ${run}`)
-      })
-      await onStage(factory, [{ path: '/stale', cache, handle: origin.handle }], async (stage) => {
-        await stale(stage, '/stale')
-        for (const received of await stage.crowd(50, '/stale')) {
-          assert.equal(received.text, 'run 1')
-          assert.equal(received.headers['age'], '11')
-        }
-        gate.open()
-        await stage.seen('commit', 2)
-        const fresh = await stage.ask('/stale')
-        assert.equal(fresh.text, 'run 2')
-        assert.equal(fresh.headers['age'], '0')
-        assert.equal(origin.runs, 2)
-      })
-    })
-
-    test('a refresh asks for the same thing, and carries nothing of the client that happened to cause it', async () => {
-      const requests: ContractRequest[] = []
-      const origin = counted((run, request) => {
-        requests.push(request)
-        return text(`run ${run}`)
-      })
-      await onStage(factory, [{ path: '/refresh/:id', cache, handle: origin.handle }], async (stage) => {
-        await stale(stage, '/refresh/7?b=2&a=1')
-        const headers = {
-          cookie: 'session=secret',
-          'user-agent': 'curious',
-          'x-forwarded-for': '10.1.1.1',
-          'x-own': '1',
-        }
-        await stage.ask('/refresh/7?b=2&a=1', { headers })
-        await stage.seen('commit', 2)
-        const [first, refresh] = requests
-        assert.ok(first !== undefined && refresh !== undefined)
-        assert.equal(refresh.method, 'GET')
-        assert.equal(refresh.url, first.url)
-        assert.equal(refresh.headers.host, first.headers.host)
-        for (const name of Object.keys(headers)) assert.equal(refresh.headers[name], undefined, name)
-      })
-    })
-
-    for (const [what, answer] of REJECTED) {
-      test(`a refresh that ${what} leaves the entry as it was, and the process alive`, async () => {
-        const origin = counted((run) => (run === 1 ? text('one') : answer()))
-        await onStage(factory, [{ path: '/kept', cache, handle: origin.handle }], async (stage) => {
-          await stale(stage, '/kept')
-          assert.equal((await stage.ask('/kept')).text, 'one')
-          await stage.seen('outcome', 2)
-          const kept = await stage.ask('/kept')
-          assert.equal(kept.status, 200)
-          assert.equal(kept.text, 'one')
-          assert.deepEqual(kept.cookies, [])
-        })
-      })
-    }
-
-    test('a refresh that the door turns away leaves the entry as it was', async () => {
-      const origin = counted((run) => text(`run ${run}`))
-      const before = ({ headers }: ContractRequest) => ({ refuse: headers['x-user'] === undefined })
-      const ada = { headers: { 'x-user': 'ada' } }
-      await onStage(factory, [{ path: '/guarded', cache, before, handle: origin.handle }], async (stage) => {
-        assert.equal((await stage.ask('/guarded', ada)).text, 'run 1')
-        await stage.runtime.advance(11_000)
-        assert.equal((await stage.ask('/guarded', ada)).text, 'run 1')
-        await stage.seen('outcome', 2)
-        assert.equal((await stage.ask('/guarded', ada)).text, 'run 1')
-        assert.equal(origin.runs, 1)
-      })
-    })
-
-    for (const [what, answer] of REJECTED.filter(([title]) => /500|throws/.test(title))) {
-      test(`while the handler ${what}, everybody is served the stale answer that staleIfError allows`, async () => {
+    test(
+      '50 clients are served the stale answer while one refresh runs behind, and then the new one',
+      async () => {
         const gate = createGate()
         const origin = counted(async (run) => {
-          if (run === 1) return text('one', { 'x-run': 'one' })
-          await gate.opened
-          return answer()
+          if (run > 1) await gate.opened
+          return text(`run ${run}`)
         })
-        const route = {
-          path: '/spare',
-          cache: { ttl: '10s', staleIfError: '1h', softTimeout: false },
-          handle: origin.handle,
-        } as const
-        await onStage(factory, [route], async (stage) => {
-          await stale(stage, '/spare')
-          const crowd = stage.crowd(20, '/spare')
-          await stage.seen('join', 19)
-          gate.open()
-          for (const received of await crowd) {
-            assert.equal(received.status, 200)
-            assert.equal(received.text, 'one')
-            assert.equal(received.headers['x-run'], 'one')
-            assert.equal(received.headers['content-length'], '3')
+        await onStage(factory, [{ path: '/stale', cache, handle: origin.handle }], async (stage) => {
+          await stale(stage, '/stale')
+          for (const received of await stage.crowd(50, '/stale')) {
+            assert.equal(received.text, 'run 1')
+            assert.equal(received.headers['age'], '11')
           }
-          assert.equal(origin.runs, 2)
-          assert.equal((await stage.ask('/spare')).text, 'one')
+          gate.open()
+          await stage.seen('commit', 2)
+          const fresh = await stage.ask('/stale')
+          assert.equal(fresh.text, 'run 2')
+          assert.equal(fresh.headers['age'], '0')
           assert.equal(origin.runs, 2)
         })
-      })
+      },
+      'time',
+    )
+
+    test(
+      'a refresh asks for the same thing, and carries nothing of the client that happened to cause it',
+      async () => {
+        const requests: ContractRequest[] = []
+        const origin = counted((run, request) => {
+          requests.push(request)
+          return text(`run ${run}`)
+        })
+        await onStage(factory, [{ path: '/refresh/:id', cache, handle: origin.handle }], async (stage) => {
+          await stale(stage, '/refresh/7?b=2&a=1')
+          const headers = {
+            cookie: 'session=secret',
+            'user-agent': 'curious',
+            'x-forwarded-for': '10.1.1.1',
+            'x-own': '1',
+          }
+          await stage.ask('/refresh/7?b=2&a=1', { headers })
+          await stage.seen('commit', 2)
+          const [first, refresh] = requests
+          assert.ok(first !== undefined && refresh !== undefined)
+          assert.equal(refresh.method, 'GET')
+          assert.equal(refresh.url, first.url)
+          assert.equal(refresh.headers.host, first.headers.host)
+          for (const name of Object.keys(headers)) assert.equal(refresh.headers[name], undefined, name)
+        })
+      },
+      'time',
+    )
+
+    for (const [what, answer] of REJECTED) {
+      test(
+        `a refresh that ${what} leaves the entry as it was, and the process alive`,
+        async () => {
+          const origin = counted((run) => (run === 1 ? text('one') : answer()))
+          await onStage(factory, [{ path: '/kept', cache, handle: origin.handle }], async (stage) => {
+            await stale(stage, '/kept')
+            assert.equal((await stage.ask('/kept')).text, 'one')
+            await stage.seen('outcome', 2)
+            const kept = await stage.ask('/kept')
+            assert.equal(kept.status, 200)
+            assert.equal(kept.text, 'one')
+            assert.deepEqual(kept.cookies, [])
+          })
+        },
+        'time',
+      )
     }
 
-    test('a handler that never ends is overtaken by the stale answer at loadTimeout, and may answer as late as it likes', async () => {
-      const gate = createGate()
-      const origin = counted(async (run) => {
-        if (run === 2) await gate.opened
-        return text(`run ${run}`, { 'x-run': String(run) })
-      })
-      const windows = { ttl: '10s', staleIfError: '1h', softTimeout: false, loadTimeout: '3s' } as const
-      await onStage(factory, [{ path: '/late', cache: windows, handle: origin.handle }], async (stage) => {
-        await stale(stage, '/late')
-        const crowd = stage.crowd(20, '/late')
-        await stage.seen('join', 19)
-        await stage.runtime.advance(3001)
-        for (const received of await crowd) {
-          assert.equal(received.text, 'run 1')
-          assert.equal(received.headers['x-run'], '1')
-        }
-        gate.open()
-        await stage.runtime.advance(60_000)
-        assert.equal((await stage.ask('/late')).text, 'run 3')
-      })
-    })
+    test(
+      'a refresh that the door turns away leaves the entry as it was',
+      async () => {
+        const origin = counted((run) => text(`run ${run}`))
+        const before = ({ headers }: ContractRequest) => ({ refuse: headers['x-user'] === undefined })
+        const ada = { headers: { 'x-user': 'ada' } }
+        await onStage(factory, [{ path: '/guarded', cache, before, handle: origin.handle }], async (stage) => {
+          assert.equal((await stage.ask('/guarded', ada)).text, 'run 1')
+          await stage.runtime.advance(11_000)
+          assert.equal((await stage.ask('/guarded', ada)).text, 'run 1')
+          await stage.seen('outcome', 2)
+          assert.equal((await stage.ask('/guarded', ada)).text, 'run 1')
+          assert.equal(origin.runs, 1)
+        })
+      },
+      'time',
+    )
 
-    test('the leader waits for its own handler while softTimeout gives the others the stale answer', async () => {
-      const gate = createGate()
-      const origin = counted(async (run) => {
-        if (run === 2) await gate.opened
-        return text(`run ${run}`)
-      })
-      const route = { path: '/soft', cache: { ttl: '10s', staleIfError: '1h' }, handle: origin.handle } as const
-      await onStage(factory, [route], async (stage) => {
-        await stale(stage, '/soft')
-        const leader = stage.ask('/soft')
-        await stage.seen('load', 2)
-        const crowd = stage.crowd(10, '/soft')
-        await stage.seen('join', 10)
-        await stage.runtime.advance(1001)
-        for (const { text: body } of await crowd) assert.equal(body, 'run 1')
-        gate.open()
-        assert.equal((await leader).text, 'run 2')
-        assert.equal((await stage.ask('/soft')).text, 'run 2')
-        assert.equal(origin.runs, 2)
-      })
-    })
+    for (const [what, answer] of REJECTED.filter(([title]) => /500|throws/.test(title))) {
+      test(
+        `while the handler ${what}, everybody is served the stale answer that staleIfError allows`,
+        async () => {
+          const gate = createGate()
+          const origin = counted(async (run) => {
+            if (run === 1) return text('one', { 'x-run': 'one' })
+            await gate.opened
+            return answer()
+          })
+          const route = {
+            path: '/spare',
+            cache: { ttl: '10s', staleIfError: '1h', softTimeout: false },
+            handle: origin.handle,
+          } as const
+          await onStage(factory, [route], async (stage) => {
+            await stale(stage, '/spare')
+            const crowd = stage.crowd(20, '/spare')
+            await stage.seen('join', 19)
+            gate.open()
+            for (const received of await crowd) {
+              assert.equal(received.status, 200)
+              assert.equal(received.text, 'one')
+              assert.equal(received.headers['x-run'], 'one')
+              assert.equal(received.headers['content-length'], '3')
+            }
+            assert.equal(origin.runs, 2)
+            assert.equal((await stage.ask('/spare')).text, 'one')
+            assert.equal(origin.runs, 2)
+          })
+        },
+        'time',
+      )
+    }
 
-    test('a failure that no stale answer covers any more when it comes reaches its client as the handler made it', async () => {
-      const gate = createGate()
-      const origin = counted(async (run) => {
-        if (run === 2) await gate.opened
-        return run === 2 ? text('broken', { 'x-run': '2' }, 500) : text('one')
-      })
-      const windows = { ttl: '10s', staleIfError: '10s', softTimeout: false } as const
-      await onStage(factory, [{ path: '/passed', cache: windows, handle: origin.handle }], async (stage) => {
-        await stale(stage, '/passed')
-        const leader = stage.ask('/passed')
-        await stage.seen('load', 2)
-        await stage.runtime.advance(12_000)
-        gate.open()
-        const { status, text: body, headers } = await leader
-        assert.deepEqual([status, body, headers['x-run']], [500, 'broken', '2'])
-      })
-    })
+    test(
+      'a handler that never ends is overtaken by the stale answer at loadTimeout, and may answer as late as it likes',
+      async () => {
+        const gate = createGate()
+        const origin = counted(async (run) => {
+          if (run === 2) await gate.opened
+          return text(`run ${run}`, { 'x-run': String(run) })
+        })
+        const windows = { ttl: '10s', staleIfError: '1h', softTimeout: false, loadTimeout: '3s' } as const
+        await onStage(factory, [{ path: '/late', cache: windows, handle: origin.handle }], async (stage) => {
+          await stale(stage, '/late')
+          const crowd = stage.crowd(20, '/late')
+          await stage.seen('join', 19)
+          await stage.runtime.advance(3001)
+          for (const received of await crowd) {
+            assert.equal(received.text, 'run 1')
+            assert.equal(received.headers['x-run'], '1')
+          }
+          gate.open()
+          await stage.runtime.advance(60_000)
+          assert.equal((await stage.ask('/late')).text, 'run 3')
+        })
+      },
+      'time',
+    )
+
+    test(
+      'the leader waits for its own handler while softTimeout gives the others the stale answer',
+      async () => {
+        const gate = createGate()
+        const origin = counted(async (run) => {
+          if (run === 2) await gate.opened
+          return text(`run ${run}`)
+        })
+        const route = { path: '/soft', cache: { ttl: '10s', staleIfError: '1h' }, handle: origin.handle } as const
+        await onStage(factory, [route], async (stage) => {
+          await stale(stage, '/soft')
+          const leader = stage.ask('/soft')
+          await stage.seen('load', 2)
+          const crowd = stage.crowd(10, '/soft')
+          await stage.seen('join', 10)
+          await stage.runtime.advance(1001)
+          for (const { text: body } of await crowd) assert.equal(body, 'run 1')
+          gate.open()
+          assert.equal((await leader).text, 'run 2')
+          assert.equal((await stage.ask('/soft')).text, 'run 2')
+          assert.equal(origin.runs, 2)
+        })
+      },
+      'time',
+    )
+
+    test(
+      'a failure that no stale answer covers any more when it comes reaches its client as the handler made it',
+      async () => {
+        const gate = createGate()
+        const origin = counted(async (run) => {
+          if (run === 2) await gate.opened
+          return run === 2 ? text('broken', { 'x-run': '2' }, 500) : text('one')
+        })
+        const windows = { ttl: '10s', staleIfError: '10s', softTimeout: false } as const
+        await onStage(factory, [{ path: '/passed', cache: windows, handle: origin.handle }], async (stage) => {
+          await stale(stage, '/passed')
+          const leader = stage.ask('/passed')
+          await stage.seen('load', 2)
+          await stage.runtime.advance(12_000)
+          gate.open()
+          const { status, text: body, headers } = await leader
+          assert.deepEqual([status, body, headers['x-run']], [500, 'broken', '2'])
+        })
+      },
+      'time',
+    )
   })
 }
 

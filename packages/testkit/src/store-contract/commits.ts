@@ -78,10 +78,10 @@ export function describeCommits({ factory, describe, test }: StoreContract): voi
     test('that is at hand in the process is what a read returns', () =>
       onStage(factory, async ({ here }) => {
         const read = await fill(here, 'k', 'new')
-        const peeked = here.peek('k')
+        const peeked = here.peek('k', json)
         if (peeked !== undefined) assert.deepEqual([peeked.value, peeked.version], [read.value, read.version])
         await here.invalidate('k', 'delete', 0)
-        assert.equal(here.peek('k'), undefined)
+        assert.equal(here.peek('k', json), undefined)
       }))
 
     test('leaves the stale entry in place while the next load runs', () =>

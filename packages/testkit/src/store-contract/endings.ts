@@ -68,12 +68,14 @@ export function describeEndings({ factory, describe, test }: StoreContract): voi
         assert.equal((await here.read('k', json)).kind, 'found')
       }))
 
-    test('of any name and code is told as it is, up to a reasonable length', () =>
+    test('of any name, code and message is told as it is, up to a reasonable length', () =>
       onStage(factory, async ({ here, there }) => {
         const awkward: readonly Failure[] = [
           { name: 'Error' },
           { name: '', code: '' },
           { name: 'Überläufer 🐄', code: '42P01' },
+          { name: 'Error', message: 'no such table' },
+          { name: 'Error', code: '42P01', message: 'no such table: 🐄' },
         ]
         for (const [index, told] of awkward.entries()) {
           const lease = await lead(here, `k${index}`)

@@ -7,6 +7,7 @@ import {
   type Lease,
   type NewEntry,
   NO_VERSION,
+  type Read,
   type Store,
 } from '@cattlegrid/core'
 import type { ContractRunner } from '../contract-runner.ts'
@@ -86,13 +87,24 @@ export async function fill(store: Store, key: string, value: unknown, other: Par
 
 /** What is there, or a failed test. */
 export async function found(store: Store, key: string): Promise<Entry> {
-  const read = await store.read(key, json)
+  const read = await readStanding(store, key)
   assert.equal(read.kind, 'found', `expected an entry at ${shown(key)}`)
   return read.entry
 }
 
 export async function missing(store: Store, key: string): Promise<void> {
-  assert.equal((await store.read(key, json)).kind, 'missing', `expected nothing at ${shown(key)}`)
+  assert.equal((await readStanding(store, key)).kind, 'missing', `expected nothing at ${shown(key)}`)
+}
+
+/** What a reader has of the key: of an entry that carries a tag which has fallen, nothing. */
+export async function readStanding(store: Store, key: string): Promise<Read> {
+  const read = await store.read(key, json)
+  if (read.kind !== 'found' || read.entry.tags.length === 0) return read
+  const { tags, tagSeq, version } = read.entry
+  const answer = await store.tagNumbers(tags)
+  assert.equal(answer.kind, 'numbers')
+  const stands = answer.numbers.every((number) => number !== undefined && number <= tagSeq)
+  return stands ? read : { kind: 'missing', version }
 }
 
 /** The word of an answer, and with a refusal its reason. */

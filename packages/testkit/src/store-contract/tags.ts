@@ -1,6 +1,18 @@
 import { strict as assert } from 'node:assert'
 import { json, type Store } from '@cattlegrid/core'
-import { ask, entryOf, fill, found, lead, LONG, missing, onStage, type StoreContract, wordOf } from './stage.ts'
+import {
+  ask,
+  entryOf,
+  fill,
+  found,
+  lead,
+  LONG,
+  missing,
+  onStage,
+  readStanding,
+  type StoreContract,
+  wordOf,
+} from './stage.ts'
 
 async function fall(store: Store, ...tags: readonly string[]): Promise<number> {
   const answer = await store.invalidateTags(tags)
@@ -19,7 +31,7 @@ export function describeTags({ factory, describe, test }: StoreContract): void {
         await fill(here, 'd', 4)
         await fall(there, 'list')
         await Promise.all([missing(here, 'a'), missing(here, 'b')])
-        assert.deepEqual([here.peek('a'), here.peek('b')], [undefined, undefined])
+        assert.deepEqual([here.peek('a', json), here.peek('b', json)], [undefined, undefined])
         assert.deepEqual([(await found(here, 'c')).value, (await found(here, 'd')).value], [3, 4])
       }))
 
@@ -27,7 +39,7 @@ export function describeTags({ factory, describe, test }: StoreContract): void {
       onStage(factory, async ({ here, there }) => {
         await fill(here, 'k', 'old', { tags: ['t'] })
         await fall(there, 't')
-        const read = await here.read('k', json)
+        const read = await readStanding(here, 'k')
         assert.ok(read.kind === 'missing')
         const lease = await lead(here, 'k', { seen: read.version, tags: true })
         assert.equal(wordOf(await here.commit(lease, entryOf('new', { tags: ['t'] }), json)), 'stored')

@@ -1,57 +1,26 @@
 import { describe, expect, it } from '@jest/globals'
-import { type Acquire, type Cache, createCache, memoryStore, type Store } from '@cattlegrid/core'
-import { createManualRuntime, type ManualRuntime } from '@cattlegrid/testkit'
+import type { Cache } from '@cattlegrid/core'
+import { createManualRuntime } from '@cattlegrid/testkit'
+import { Deadline } from '../src/store/deadline.ts'
 import { Origin } from './fleet.ts'
+import { Remote } from './remote.ts'
 
-type Step = 'read' | 'acquire' | 'commit' | 'put' | 'invalidate' | 'clear'
-
-interface Remote {
-  readonly runtime: ManualRuntime
-  readonly store: Store
+interface Setup {
+  readonly remote: Remote
+  readonly runtime: Remote['runtime']
+  readonly delays: Remote['delays']
   readonly cache: Cache
-  /** How long each step takes, ms; Infinity: it is never answered. */
-  readonly delays: Partial<Record<Step, number>>
 }
 
-/** A cache on a store that others see, too, and that takes its time. */
-function createRemote(): Remote {
-  const runtime = createManualRuntime()
-  runtime.setRandom([0])
-  const store = memoryStore({ runtime })
-  const delays: Remote['delays'] = {}
-  const slow =
-    <A extends unknown[], R>(step: Step, real: (...args: A) => Promise<R>) =>
-    async (...args: A): Promise<R> => {
-      const delay = delays[step] ?? 0
-      if (delay === Infinity) return await new Promise<R>(() => {})
-      if (delay > 0) await new Promise<void>((resolve) => runtime.schedule(resolve, delay))
-      return await real.apply(store, args)
-    }
-  const remote: Store = {
-    shared: true,
-    peek: () => undefined,
-    read: slow('read', store.read),
-    acquire: slow('acquire', store.acquire),
-    renew: store.renew.bind(store),
-    commit: slow('commit', store.commit),
-    release: store.release.bind(store),
-    put: slow('put', store.put),
-    invalidate: slow('invalidate', store.invalidate),
-    invalidateTags: store.invalidateTags.bind(store),
-    clear: slow('clear', store.clear),
-    inspect: store.inspect.bind(store),
-    watch: store.watch.bind(store),
-    close: store.close.bind(store),
-  }
-  return { runtime, store, delays, cache: createCache({ store: remote, runtime, ttl: '10s', storeTimeout: '250ms' }) }
+function setUp(): Setup {
+  const remote = new Remote()
+  const { runtime, delays } = remote
+  return { remote, runtime, delays, cache: remote.join() }
 }
-
-const ask = (store: Store): Promise<Acquire> =>
-  store.acquire('k', { duration: 1000, seen: '', wake: false, tags: false })
 
 describe('a shared store that does not answer', () => {
   it.each(['read', 'acquire'] as const)('at %s is gone on without after storeTimeout, with one load', async (step) => {
-    const { cache, runtime, delays } = createRemote()
+    const { cache, runtime, delays } = setUp()
     delays[step] = Infinity
     const origin = new Origin()
     const calls = [cache.lookup('k', origin.loader), cache.lookup('k', origin.loader)]
@@ -63,7 +32,7 @@ describe('a shared store that does not answer', () => {
   })
 
   it('at a commit is waited for four times as long, behind its callers', async () => {
-    const { cache, runtime, delays } = createRemote()
+    const { cache, runtime, delays } = setUp()
     delays.commit = 900
     const call = cache.lookup('k', () => 'value')
     await runtime.advance(950)
@@ -75,7 +44,7 @@ describe('a shared store that does not answer', () => {
   })
 
   it.each(['set', 'delete', 'clear'] as const)('at %s makes it reject', async (verb) => {
-    const { cache, runtime, delays } = createRemote()
+    const { cache, runtime, delays } = setUp()
     Object.assign(delays, { put: Infinity, invalidate: Infinity, clear: Infinity })
     const call = verb === 'set' ? cache.set('k', 1) : verb === 'delete' ? cache.delete('k') : cache.clear()
     const settled = Promise.allSettled([call])
@@ -84,17 +53,18 @@ describe('a shared store that does not answer', () => {
   })
 
   it('and grants a lease too late gets it back, since nobody else would end it', async () => {
-    const { cache, runtime, delays, store } = createRemote()
+    const { cache, runtime, delays, remote } = setUp()
     delays.acquire = 400
     const call = cache.getOrSet('k', () => 'alone')
     await runtime.advance(320)
     expect(await call).toBe('alone')
     await runtime.advance(100)
-    expect(await ask(store)).toMatchObject({ kind: 'lead' })
+    const asked = { duration: 1000, seen: '', wake: false, tags: false }
+    expect(await remote.memory.acquire('k', asked)).toMatchObject({ kind: 'lead' })
   })
 
   it('leaves no timer behind', async () => {
-    const { cache, runtime, delays } = createRemote()
+    const { cache, runtime, delays } = setUp()
     delays.read = Infinity
     const call = cache.getOrSet('k', () => 'value')
     await runtime.advance(320)
@@ -106,7 +76,7 @@ describe('a shared store that does not answer', () => {
 
 describe('a step of a shared store', () => {
   it('has the whole of its time, however many steps were answered just before', async () => {
-    const { cache, runtime, delays } = createRemote()
+    const { cache, runtime, delays } = setUp()
     await cache.set('k', 'kept')
     for (let count = 0; count < 20; count += 1) expect(await cache.get('k')).toBe('kept')
     delays.read = 200
@@ -116,10 +86,24 @@ describe('a step of a shared store', () => {
   })
 
   it('that was answered is timed no more', async () => {
-    const { cache, runtime } = createRemote()
+    const { cache, runtime } = setUp()
     await cache.set('k', 'kept')
     expect(await cache.get('k')).toBe('kept')
     await runtime.advance(60)
     expect(runtime.pendingTimers).toBe(0)
+  })
+
+  it('that answers when nobody waits any more leaves the others their deadline', async () => {
+    const runtime = createManualRuntime()
+    const deadline = new Deadline(runtime, 250)
+    const answerAfter = (delay: number) => (): Promise<{ readonly kind: string }> =>
+      new Promise((resolve) => void runtime.schedule(() => resolve({ kind: 'answer' }), delay))
+    const late = deadline.within(answerAfter(500))
+    await runtime.advance(320)
+    const kinds: string[] = []
+    for (const delay of [300, 200, 400]) void deadline.within(answerAfter(delay)).then(({ kind }) => kinds.push(kind))
+    await runtime.advance(320)
+    expect([(await late).kind, kinds]).toEqual(['away', ['answer', 'away', 'away']])
+    expect(runtime.pendingTimers).toBeLessThanOrEqual(1)
   })
 })

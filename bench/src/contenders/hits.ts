@@ -1,0 +1,102 @@
+import { type Cache, type CacheOptions, createCache } from '@cattlegrid/core'
+import { redisStore } from '@cattlegrid/redis'
+import { LRUCache } from 'lru-cache'
+import { openWith } from './cattlegrid.ts'
+import type { Open, Opened, Setting } from './contender.ts'
+import { connected } from './node-redis.ts'
+
+/** Everything that a hit might have to look at; nobody listens to hits, but to what operators watch. */
+const everyFeature = {
+  staleWhileRevalidate: '5m',
+  staleIfError: '1h',
+  jitter: 0.1,
+  earlyRefresh: { beta: 1 },
+  maxLoads: 100,
+} as const
+
+/** What is kept by hand: the least that an answer through a promise costs. */
+export const floors: Readonly<Record<string, Open>> = {
+  'async function over a Map': async ({ load }) => {
+    const map = new Map<string, unknown>()
+    const get = async (key: string): Promise<unknown> => {
+      if (!map.has(key)) map.set(key, await load(key))
+      return map.get(key)
+    }
+    return { get, close: async () => undefined }
+  },
+  'async function over lru-cache': async ({ load, ttl }) => {
+    const cache = new LRUCache<string, object>({ max: 10_000, ttl })
+    const get = async (key: string): Promise<unknown> => {
+      const kept = cache.get(key)
+      if (kept !== undefined) return kept
+      const value = (await load(key)) as object
+      cache.set(key, value)
+      return value
+    }
+    return { get, close: async () => undefined }
+  },
+}
+
+/** The ways to ask our own cache, in memory unless a name says otherwise. */
+export const ours: Readonly<Record<string, Open>> = {
+  getOrSet: openWith({}),
+  'getOrSet, every feature': async (setting) => tagged(createCache({ ttl: setting.ttl, ...everyFeature }), setting),
+  'getOrSet, one options object': async (setting) => {
+    const options = { ttl: '1m' } as const
+    return memory(setting, (cache) => (key) => cache.getOrSet(key, () => setting.load(key), options))
+  },
+  'getOrSet, new options every call': async (setting) =>
+    memory(setting, (cache) => (key) => cache.getOrSet(key, () => setting.load(key), { ttl: '1m' })),
+  'getOrSet, new options with tags every call': async (setting) =>
+    memory(
+      setting,
+      (cache) => (key) => cache.getOrSet(key, () => setting.load(key), { ttl: '1m', tags: ['product', 'shop'] }),
+    ),
+  wrap: async (setting) => memory(setting, (cache) => cache.wrap(setting.load, { key: (key) => key })),
+  get: async (setting) =>
+    memory(
+      setting,
+      (cache) => async (key) => (await cache.get(key)) ?? (await cache.getOrSet(key, () => setting.load(key))),
+    ),
+  lookup: async (setting) => memory(setting, (cache) => (key) => cache.lookup(key, () => setting.load(key))),
+  'near cache': near({}),
+  'near cache, every feature': near(everyFeature, tagged),
+}
+
+function memory({ ttl }: Setting, ask: (cache: Cache) => Opened['get']): Opened {
+  const cache = createCache({ ttl })
+  return { get: ask(cache), close: () => cache.close() }
+}
+
+/** In front of Redis: hits never leave the process. */
+function near(options: CacheOptions, ask: (cache: Cache, setting: Setting) => Opened = plain): Open {
+  return async (setting) => {
+    const client = await connected(setting.redis ?? '')
+    const store = redisStore({ client, namespace: setting.namespace })
+    // Copies are made anew now and then, as at work, but not so often that the time of a hit were that of reads.
+    const cache = createCache({ ttl: setting.ttl, storeTimeout: '20s', near: { maxAge: '1m' }, ...options, store })
+    const { get, close } = ask(cache, setting)
+    return {
+      get,
+      close: async () => {
+        await close()
+        client.destroy()
+      },
+    }
+  }
+}
+
+function plain(cache: Cache, { load }: Setting): Opened {
+  return { get: (key) => cache.getOrSet(key, () => load(key)), close: () => cache.close() }
+}
+
+/** Its entries carry tags, and somebody watches it. */
+function tagged(cache: Cache, { load }: Setting): Opened {
+  for (const event of ['commit', 'load-failed', 'away'] as const) cache.on(event, () => undefined)
+  const get = (key: string): Promise<unknown> =>
+    cache.getOrSet(key, async (running) => {
+      running.keep({ tags: ['product', 'shop'] })
+      return await load(key)
+    })
+  return { get, close: () => cache.close() }
+}

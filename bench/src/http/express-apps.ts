@@ -1,0 +1,60 @@
+import { createRequire } from 'node:module'
+import { createServer, type Server } from 'node:http'
+import { expressCache } from '@cattlegrid/express'
+import express, { type ErrorRequestHandler, type RequestHandler, type Response } from 'express'
+import { LRUCache } from 'lru-cache'
+import { openCache } from './open-cache.ts'
+import { JSON_TYPE, type Origin, text, thing } from './origin.ts'
+
+type Send = (res: Response) => void
+
+const sendText: Send = (res) => void res.type('json').send(text)
+const sendJson: Send = (res) => void res.json(thing)
+
+/** The same route of the same app, with this in front of the handler. */
+function app(origin: Origin, send: Send, ...layers: RequestHandler[]): Server {
+  const handler: RequestHandler = async (_, res) => {
+    const ok = await origin.run()
+    if (!ok) res.status(500).send('the origin has nothing to give')
+    else send(res.set('Cache-Control', origin.cacheControl))
+  }
+  const made = express()
+  made.get('/ping', (_, res) => void res.set('Cache-Control', 'no-store').end('pong'))
+  made.get('/thing/:id', ...layers, handler)
+  // Its own would print each of 500 errors.
+  made.use(((error: { status?: number }, _, res, __) => {
+    res.status(error.status ?? 500).send('no answer')
+  }) satisfies ErrorRequestHandler)
+  return createServer(made)
+}
+
+/** As one writes it oneself: the body in an LRU, no rules, no flight. */
+function lruInHandler(): RequestHandler {
+  const kept = new LRUCache<string, string>({ max: 10_000, ttl: 3_600_000 })
+  return (req, res, next) => {
+    const hit = kept.get(req.originalUrl)
+    if (hit !== undefined) return void res.setHeader('Content-Type', JSON_TYPE).end(hit)
+    kept.set(req.originalUrl, text)
+    next()
+  }
+}
+
+// Neither has types of its own.
+const load = createRequire(import.meta.url)
+const apicache = load('apicache') as { middleware(duration: string): RequestHandler }
+const routeCache = load('route-cache') as { cacheSeconds(ttl: number): RequestHandler }
+
+export const expressApps: Readonly<Record<string, (origin: Origin) => Promise<Server>>> = {
+  'Express, sends a string': async (origin) => app(origin, sendText),
+  'Express, res.json': async (origin) => app(origin, sendJson),
+  'Express, LRU in the handler': async (origin) => app(origin, sendText, lruInHandler()),
+  'Express, apicache': async (origin) =>
+    app(origin, sendText, apicache.middleware(`${Math.max(1, origin.traits.ttl / 1000)} seconds`)),
+  'Express, route-cache': async (origin) =>
+    app(origin, sendText, routeCache.cacheSeconds(Math.max(1, origin.traits.ttl / 1000))),
+  async 'Express, cattlegrid'(origin) {
+    const { ttl, stale } = origin.traits
+    const cached = expressCache(await openCache(origin.traits))
+    return app(origin, sendText, cached({ ttl, staleWhileRevalidate: stale }))
+  },
+}

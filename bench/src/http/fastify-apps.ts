@@ -1,0 +1,59 @@
+import type { Server } from 'node:http'
+import cattlegrid from '@cattlegrid/fastify'
+import caching from '@fastify/caching'
+import fastify, { type FastifyInstance, type FastifyReply } from 'fastify'
+import { LRUCache } from 'lru-cache'
+import { openCache } from './open-cache.ts'
+import { JSON_TYPE, type Origin, text, thing } from './origin.ts'
+
+type Send = (reply: FastifyReply) => FastifyReply
+
+const sendText: Send = (reply) => reply.type(JSON_TYPE).send(text)
+const sendJson: Send = (reply) => reply.send(thing)
+
+interface Layers {
+  readonly prepare?: (app: FastifyInstance) => Promise<unknown>
+  readonly config?: { readonly cache: { readonly ttl: number; readonly staleWhileRevalidate: number } }
+  readonly answer?: (url: string) => string | undefined
+}
+
+async function app(origin: Origin, send: Send, { prepare, config, answer }: Layers = {}): Promise<Server> {
+  const made = fastify()
+  await prepare?.(made)
+  made.get('/ping', (_, reply) => reply.header('Cache-Control', 'no-store').send('pong'))
+  made.get('/thing/:id', config === undefined ? {} : { config }, async (request, reply) => {
+    const hit = answer?.(request.url)
+    if (hit !== undefined) return reply.type(JSON_TYPE).send(hit)
+    if (!(await origin.run())) return reply.code(500).send('the origin has nothing to give')
+    return send(reply.header('Cache-Control', origin.cacheControl))
+  })
+  await made.ready()
+  return made.server
+}
+
+function lru(): (url: string) => string | undefined {
+  const kept = new LRUCache<string, string>({ max: 10_000, ttl: 3_600_000 })
+  return (url) => {
+    const hit = kept.get(url)
+    if (hit === undefined) kept.set(url, text)
+    return hit
+  }
+}
+
+export const fastifyApps: Readonly<Record<string, (origin: Origin) => Promise<Server>>> = {
+  'Fastify, sends a string': (origin) => app(origin, sendText),
+  'Fastify, sends an object': (origin) => app(origin, sendJson),
+  'Fastify, LRU in the handler': (origin) => app(origin, sendText, { answer: lru() }),
+  'Fastify, @fastify/caching': (origin) =>
+    app(origin, sendText, {
+      prepare: async (made) => await made.register(caching, { privacy: 'public', expiresIn: 3600 }),
+    }),
+  async 'Fastify, cattlegrid'(origin) {
+    const { ttl, stale } = origin.traits
+    const cache = await openCache(origin.traits)
+    return await app(origin, sendText, {
+      prepare: async (made) => await made.register(cattlegrid, { cache }),
+      config: { cache: { ttl, staleWhileRevalidate: stale } },
+    })
+  },
+}

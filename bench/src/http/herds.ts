@@ -1,0 +1,133 @@
+// 500 connections at once, in front of a handler that takes its time.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type BenchOptions, chosen } from '../run/bench.ts'
+import { type Later, withCleanup } from '../run/cleanup.ts'
+import { type Member, startMember } from '../run/member.ts'
+import type { Findings, Row, Table, Target } from '../run/result.ts'
+import { figureOf, interleave, type Seen } from '../run/rounds.ts'
+import type { OriginTraits } from './origin.ts'
+import { installed } from './program.ts'
+import { proxies } from './proxies.ts'
+
+const OURS = ['Express, cattlegrid', 'Fastify, cattlegrid']
+const NODE_PEERS = ['Express, apicache', 'Express, route-cache', 'Fastify, @fastify/caching']
+const names = [...OURS, ...NODE_PEERS, ...Object.keys(proxies)]
+const LOAD_TIME = 300
+const CLIENTS = 500
+const MOST_ROUNDS = 3
+const FEW = 50
+
+interface Herd {
+  readonly id: string
+  readonly title: string
+  readonly ttl: number
+  readonly stale: number
+  readonly fails: boolean
+  readonly most: number
+}
+
+const herds: readonly Herd[] = [
+  { id: 'cold', title: 'cold', ttl: 3_600_000, stale: 0, fails: false, most: 340 },
+  { id: 'stale', title: 'expired, stale allowed', ttl: 1000, stale: 60_000, fails: false, most: 30 },
+  { id: 'failing', title: 'the handler answers 500', ttl: 3_600_000, stale: 0, fails: true, most: 340 },
+]
+
+export async function herdTables(options: BenchOptions, herd: Member, redis: string): Promise<Findings> {
+  const tables: Table[] = []
+  const targets: Target[] = []
+  const taking = chosen(options.smoke ? OURS : names, options).filter((name) => missing(name) === undefined)
+  for (const kind of herds) {
+    const contenders = taking.map((name) => ({ name, measure: () => run(name, kind, herd, redis, options.smoke) }))
+    const seen = await interleave(contenders, Math.min(options.rounds, MOST_ROUNDS))
+    tables.push(table(kind, chosen(names, options), seen))
+    targets.push(...OURS.filter((name) => seen.has(name)).flatMap((name) => aims(name, kind, seen)))
+  }
+  return { tables, targets }
+}
+
+/** Ours as two processes with a Redis between them, and half of the clients at each; the others alone. */
+async function run(
+  name: string,
+  kind: Herd,
+  herd: Member,
+  redis: string,
+  smoke: boolean,
+): Promise<Record<string, number>> {
+  return await withCleanup(async (later) => {
+    const { ttl, stale, fails } = kind
+    const namespace = `herd-${kind.id}-${Math.random().toString(36).slice(2)}`
+    const traits = { loadTime: LOAD_TIME, ttl, stale, fails, redis, namespace }
+    const members = await start(OURS.includes(name) ? 2 : 1, later)
+    const ports = await Promise.all(members.map((member) => open(name, member, traits, later)))
+    const clients = smoke ? FEW : CLIENTS
+    // The same once for the compiler, with another key.
+    await herd.ask('herd', ports, '/thing/warm-up', clients)
+    if (stale > 0) {
+      await herd.ask('herd', ports.slice(0, 1), '/thing/1', 1)
+      await sleep(ttl + 100)
+    }
+    const before = await runs(members)
+    const got = await herd.ask<Record<string, number>>('herd', ports, '/thing/1', clients)
+    // The refresh behind the clients' backs counts.
+    await sleep(stale > 0 ? LOAD_TIME + 100 : 0)
+    return { ...got, runs: (await runs(members)) - before }
+  })
+}
+
+async function start(count: number, later: Later): Promise<readonly Member[]> {
+  const members = await Promise.all(Array.from({ length: count }, () => startMember('http/member.js')))
+  for (const member of members) later(() => member.stop())
+  return members
+}
+
+/** The port to ask at: the proxy's where there is one, in front of a plain Fastify. */
+async function open(name: string, member: Member, traits: OriginTraits, later: Later): Promise<number> {
+  const proxy = proxies[name]
+  if (proxy === undefined) return await member.ask('open', name, traits)
+  const program = await proxy.start(await member.ask('open', 'Fastify, sends a string', traits))
+  later(() => program.stop())
+  return program.port
+}
+
+async function runs(members: readonly Member[]): Promise<number> {
+  const counted = await Promise.all(members.map((member) => member.ask<number>('runs')))
+  return counted.reduce((sum, count) => sum + count, 0)
+}
+
+function missing(name: string): string | undefined {
+  const program = proxies[name]?.program
+  return program === undefined || installed(program) !== undefined ? undefined : program
+}
+
+function table({ id, title }: Herd, all: readonly string[], seen: Seen): Table {
+  const columns = [
+    { id: 'runs', title: 'handler runs', digits: 0 },
+    { id: 'p50', title: 'p50, ms', digits: 0 },
+    { id: 'p99', title: 'p99, ms', digits: 0 },
+    { id: 'ok', title: '200', digits: 0 },
+    { id: 'errors', title: 'errors', digits: 0 },
+    { id: 'timedOut', title: 'no answer in 10 s', digits: 0 },
+  ]
+  const rows = all.map((name): Row => {
+    const cells = seen.has(name)
+      ? Object.fromEntries(columns.map((column) => [column.id, figureOf(seen, name, column.id)]))
+      : { runs: 'not installed here' }
+    return {
+      name: OURS.includes(name) ? `${name}, 2 processes` : name,
+      is: OURS.includes(name) ? 'ours' : 'peer',
+      cells,
+    }
+  })
+  return { id: `http-${id}`, title: `500 connections at once, 300 ms handler: ${title}`, columns, rows }
+}
+
+function aims(name: string, { title, most, id }: Herd, seen: Seen): readonly Target[] {
+  const what = `500 connections at once, ${title}: ${name}`
+  return [
+    { what, op: '=', wanted: 1, got: figureOf(seen, name, 'runs'), unit: 'runs' },
+    { what, op: '<=', wanted: most, got: figureOf(seen, name, 'p99'), unit: 'ms p99' },
+    ...(id === 'failing'
+      ? [{ what, op: '=', wanted: 0, got: figureOf(seen, name, 'timedOut'), unit: 'without an answer' } as const]
+      : []),
+  ]
+}

@@ -1,0 +1,38 @@
+// A server of its own: one app, its origin's counter, and nothing else.
+import { once } from 'node:events'
+import type { Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { serveAsMember, startMember } from '../run/member.ts'
+import { expressApps } from './express-apps.ts'
+import { fastifyApps } from './fastify-apps.ts'
+import { Origin, type OriginTraits } from './origin.ts'
+
+let server: Server | undefined
+let origin: Origin | undefined
+
+serveAsMember({
+  /** Listens with this app instead of what was there; answers with its port. */
+  async open(name: string, traits: OriginTraits) {
+    server?.closeAllConnections()
+    server?.close()
+    origin = new Origin(traits)
+    server = await (expressApps[name] ?? fastifyApps[name])?.(origin)
+    if (server === undefined) throw new Error(`there is no app called ${name}`)
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    return (server.address() as AddressInfo).port
+  },
+  /** Answers requests of a client in another process for so long; what one of them costs here, ns. */
+  async requests(path: string, duration: number) {
+    const client = await startMember('http/herd-member.js')
+    const { port } = (server as Server).address() as AddressInfo
+    const cpu = process.cpuUsage()
+    const seconds = duration < 1000 ? 0 : Math.round(duration / 1000)
+    const { count } = await client.ask<{ count: number }>('load', `http://127.0.0.1:${port}${path}`, 64, seconds)
+    const { user, system } = process.cpuUsage(cpu)
+    await client.stop()
+    return { cpu: ((user + system) * 1000) / count }
+  },
+  /** How often the handler ran. */
+  runs: () => origin?.runs,
+})

@@ -1,0 +1,43 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+
+/** How the handlers behind the caches behave. */
+export interface OriginTraits {
+  /** Before an answer, ms. */
+  readonly loadTime: number
+  readonly fails: boolean
+  /** Of what the caches keep, ms. */
+  readonly ttl: number
+  readonly stale: number
+  readonly redis: string | undefined
+  readonly namespace: string
+}
+
+const ITEM = { id: 1, name: 'a product of the shop', price: 1999, tags: ['one', 'two'], inStock: true }
+
+/** What is answered: about 10 KB of JSON, as a value and as the text of it. */
+export const thing: object = { items: Array.from({ length: 110 }, (_, id) => ({ ...ITEM, id })) }
+export const text: string = JSON.stringify(thing)
+export const JSON_TYPE = 'application/json; charset=utf-8'
+
+/** The work behind a route, counted. */
+export class Origin {
+  runs = 0
+  readonly traits: OriginTraits
+
+  constructor(traits: OriginTraits) {
+    this.traits = traits
+  }
+
+  /** What the caches in other programs go by. */
+  get cacheControl(): string {
+    const { ttl, stale } = this.traits
+    return `public, max-age=${Math.ceil(ttl / 1000)}, stale-while-revalidate=${Math.ceil(stale / 1000)}`
+  }
+
+  /** Resolves when the answer is ready; false: it is an error. */
+  async run(): Promise<boolean> {
+    this.runs += 1
+    if (this.traits.loadTime > 0) await sleep(this.traits.loadTime)
+    return !this.traits.fails
+  }
+}

@@ -1,0 +1,64 @@
+// How fast stale answers are refreshed behind their clients: every request finds another stale entry.
+import type { BenchOptions } from '../run/bench.ts'
+import { chosen } from '../run/bench.ts'
+import { type Member, startMember } from '../run/member.ts'
+import type { Findings } from '../run/result.ts'
+import { figureOf, interleave } from '../run/rounds.ts'
+
+const NAMES = ['Express, cattlegrid', 'Fastify, cattlegrid']
+const TTL = 100
+
+export async function refreshTable(options: BenchOptions, herd: Member): Promise<Findings> {
+  const names = chosen(NAMES, options)
+  const contenders = names.map((name) => ({ name, measure: () => run(name, herd, options.smoke ? 100 : 3000) }))
+  const seen = await interleave(contenders, Math.min(options.rounds, 5))
+  return {
+    tables: [
+      {
+        id: 'http-refresh',
+        title: 'Stale answers, each refreshed behind its client: 10 KB, 64 connections, one process',
+        columns: [
+          { id: 'rate', title: 'refreshes/s', digits: 0 },
+          { id: 'cpu', title: 'server CPU for answer and refresh, µs', digits: 0 },
+          { id: 'busy', title: 'refreshes/s of server CPU', digits: 0 },
+        ],
+        rows: names.map((name) => ({
+          name,
+          is: 'ours',
+          cells: {
+            rate: figureOf(seen, name, 'rate'),
+            cpu: figureOf(seen, name, 'cpu'),
+            busy: figureOf(seen, name, 'busy'),
+          },
+        })),
+      },
+    ],
+    targets: names.map((name) => ({
+      what: `Background refreshes, the stale answers included: ${name}`,
+      op: '>=',
+      wanted: 5000,
+      got: figureOf(seen, name, 'busy'),
+      unit: 'per second of server CPU',
+    })),
+  }
+}
+
+async function run(name: string, herd: Member, count: number): Promise<Record<string, number>> {
+  const member = await startMember('http/member.js')
+  try {
+    const traits = { loadTime: 0, fails: false, ttl: TTL, stale: 3_600_000, redis: undefined, namespace: 'refresh' }
+    const port = await member.ask<number>('open', name, traits)
+    await herd.ask('paths', port, '/thing/', count, 64)
+    await new Promise((resolve) => setTimeout(resolve, 2 * TTL))
+    const runs = await member.ask<number>('runs')
+    const cpu = member.cpu()
+    const took = await herd.ask<number>('paths', port, '/thing/', count, 64)
+    // The last ones go on behind the answers.
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    const refreshed = (await member.ask<number>('runs')) - runs
+    const used = member.cpu() - cpu
+    return { rate: (refreshed / took) * 1000, cpu: (used * 1000) / refreshed, busy: (refreshed / used) * 1000 }
+  } finally {
+    await member.stop()
+  }
+}

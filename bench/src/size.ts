@@ -1,0 +1,113 @@
+// What a user's bundle and start pay: compressed sizes, and the time that imports take.
+import { execFileSync } from 'node:child_process'
+import { createRequire } from 'node:module'
+import { fileURLToPath } from 'node:url'
+import { brotliCompressSync, gzipSync } from 'node:zlib'
+import { build } from 'esbuild'
+import { type BenchOptions, runBench } from './run/bench.ts'
+import type { Findings, Row, Table } from './run/result.ts'
+import { figureOf, interleave } from './run/rounds.ts'
+
+const FOLDER = fileURLToPath(new URL('..', import.meta.url))
+const manifest = createRequire(import.meta.url)('@cattlegrid/core/package.json') as {
+  readonly dependencies: Readonly<Record<string, string>>
+}
+const MOST_CORE = 14_000
+const OURS = ['core', 'redis', 'http', 'express', 'fastify'].map((name) => `@cattlegrid/${name}`)
+const PEERS = [
+  'bentocache',
+  'async-cache-dedupe',
+  'cacheable',
+  'cache-manager',
+  '@epic-web/cachified',
+  'layered-loader',
+  'lru-cache',
+  'ocache',
+]
+const columns = [
+  { id: 'minified', title: 'minified, kB', digits: 1 },
+  { id: 'gzip', title: 'gzip, kB', digits: 1 },
+  { id: 'brotli', title: 'brotli, kB', digits: 1 },
+]
+// A user has these anyway; they are not what a cache adds.
+const EXTERNAL = ['express', 'fastify', 'redis', 'ioredis', 'knex', 'kysely']
+const STARTS = {
+  'Node alone': '',
+  express: "await import('express')",
+  'core + express': "await Promise.all([import('express'), import('@cattlegrid/core'), import('@cattlegrid/express')])",
+  fastify: "await import('fastify')",
+  'core + fastify': "await Promise.all([import('fastify'), import('@cattlegrid/core'), import('@cattlegrid/fastify')])",
+}
+
+await runBench('size', measureSizes)
+
+async function measureSizes(options: BenchOptions): Promise<Findings> {
+  const rows: Row[] = []
+  for (const name of [...OURS, ...PEERS]) rows.push(await sizeRow(name, OURS.includes(name) ? 'ours' : 'peer'))
+  const core = rows[0]?.cells['brotli']
+  return {
+    tables: [
+      { id: 'size', title: 'Everything that the package exports, bundled with its dependencies', columns, rows },
+      { id: 'core', title: 'What core is made of, each part by itself', columns, rows: await partsOfCore() },
+      await startTable(options),
+    ],
+    targets:
+      typeof core === 'number'
+        ? [{ what: 'Core with its dependencies, brotli', op: '<=', wanted: MOST_CORE / 1000, got: core, unit: 'kB' }]
+        : [],
+  }
+}
+
+async function partsOfCore(): Promise<Row[]> {
+  const others = Object.keys(manifest.dependencies)
+  const own = { ...(await sizeRow('@cattlegrid/core', 'ours', others)), name: 'its own code' }
+  return [own, ...(await Promise.all(others.map((name) => sizeRow(name, 'peer'))))]
+}
+
+/** `apart`: dependencies that do not count. */
+async function sizeRow(name: string, is: Row['is'], apart: readonly string[] = []): Promise<Row> {
+  const { outputFiles } = await build({
+    stdin: { contents: `export * from '${name}'`, resolveDir: FOLDER },
+    bundle: true,
+    minify: true,
+    write: false,
+    format: 'esm',
+    platform: 'node',
+    target: 'node20',
+    external: [...EXTERNAL, ...apart],
+    logLevel: 'error',
+  })
+  const bytes = outputFiles[0]?.contents ?? new Uint8Array()
+  const cells = {
+    minified: bytes.length / 1000,
+    gzip: gzipSync(bytes, { level: 9 }).length / 1000,
+    brotli: brotliCompressSync(bytes).length / 1000,
+  }
+  return { name, is, cells }
+}
+
+async function startTable(options: BenchOptions): Promise<Table> {
+  const contenders = Object.entries(STARTS).map(([name, code]) => ({
+    name,
+    measure: async () => ({ ms: start(code) }),
+  }))
+  const seen = await interleave(contenders, options.smoke ? 1 : Math.max(options.rounds, 15))
+  return {
+    id: 'start',
+    title: 'Time to import, in a process of its own',
+    columns: [{ id: 'ms', title: 'ms', digits: 0 }],
+    rows: Object.keys(STARTS).map((name) => ({
+      name,
+      is: name.startsWith('core') ? 'ours' : 'floor',
+      cells: { ms: figureOf(seen, name, 'ms') },
+    })),
+  }
+}
+
+/** By the clock of the process itself, from its birth to the end of the imports. */
+function start(code: string): number {
+  const script = `${code}; process.stdout.write(String(performance.now()))`
+  return Number(
+    execFileSync(process.execPath, ['--input-type=module', '-e', script], { cwd: FOLDER, encoding: 'utf8' }),
+  )
+}

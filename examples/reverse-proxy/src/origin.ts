@@ -1,0 +1,120 @@
+import { Agent, type ClientRequest, type IncomingMessage, request, type ServerResponse } from 'node:http'
+import { Agent as SecureAgent, request as secureRequest } from 'node:https'
+import { pipeline } from 'node:stream/promises'
+import { fieldsForNextHop, pairsOf } from './hop-by-hop.ts'
+
+/** An origin that says nothing for this long has no answer, ms. */
+const PATIENCE = 30_000
+/** Repeating these does no harm (RFC 9110 section 9.2.2). */
+const IDEMPOTENT = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE', 'PUT', 'DELETE'])
+
+/** The server behind the proxy, over connections that are kept. */
+export class Origin {
+  readonly #url: URL
+  readonly #agent: Agent
+  readonly #secure: boolean
+
+  constructor(url: URL) {
+    this.#url = url
+    this.#secure = url.protocol === 'https:'
+    this.#agent = this.#secure ? new SecureAgent({ keepAlive: true }) : new Agent({ keepAlive: true })
+  }
+
+  close(): void {
+    this.#agent.destroy()
+  }
+
+  /** Hands the request on, and its answer back, each as it comes; whichever side breaks off, the other is told. */
+  forward(req: IncomingMessage, res: ServerResponse, agent: Agent | false = this.#agent): void {
+    const hasBody = req.headers['transfer-encoding'] !== undefined || (req.headers['content-length'] ?? '0') !== '0'
+    const sent = this.#send(req, agent)
+    const abandon = (): void => {
+      if (!res.writableFinished) sent.destroy()
+    }
+    res.once('close', abandon)
+    sent.on('information', (hint) => passHint(hint, req, res))
+    sent.once('response', (answer) => void answerWith(answer, res))
+    sent.once('timeout', () => sent.destroy(new Error('the origin is silent')))
+    // An error that nobody hears would end the process: a second one says nothing new.
+    sent.on('error', () => undefined)
+    sent.once('error', (error: NodeJS.ErrnoException) => {
+      res.off('close', abandon)
+      if (res.destroyed) return
+      // The origin closed a kept connection just when it was used again: once more, on one of its own.
+      const repeats = sent.reusedSocket && error.code === 'ECONNRESET' && !hasBody && IDEMPOTENT.has(req.method ?? '')
+      if (repeats && !res.headersSent) this.forward(req, res, false)
+      else fail(error, res)
+    })
+    if (!hasBody) sent.end()
+    else pipeline(req, sent).catch(() => undefined)
+  }
+
+  #send(req: IncomingMessage, agent: Agent | false): ClientRequest {
+    const headers = fieldsForNextHop(req.rawHeaders, req.httpVersion)
+    if (req.headers['transfer-encoding'] !== undefined) headers.push('Transfer-Encoding', 'chunked')
+    else if (req.headers['content-length'] === undefined && !BODILESS.has(req.method ?? ''))
+      headers.push('Content-Length', '0')
+    const { hostname, port } = this.#url
+    const options = {
+      agent,
+      hostname: hostname.replace(/^\[(.*)\]$/, '$1'),
+      port,
+      method: req.method,
+      path: pathOf(req),
+      headers: withHost(headers, this.#url),
+      timeout: PATIENCE,
+    }
+    return this.#secure ? secureRequest(options) : request(options)
+  }
+}
+
+/** Without a length these have no body. */
+const BODILESS = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE', 'DELETE'])
+
+/** The whole target, whatever Express cut off it; of an absolute one its path and query (RFC 9112 section 3.2.1). */
+function pathOf(req: IncomingMessage): string {
+  const { originalUrl = req.url ?? '/' } = req as { readonly originalUrl?: string }
+  return originalUrl.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i, '').replace(/#.*/s, '') || '/'
+}
+
+/** A request of HTTP/1.0 may come without. */
+function withHost(headers: readonly string[], { host }: URL): readonly string[] {
+  return pairsOf(headers).some(([name]) => name.toLowerCase() === 'host') ? headers : ['Host', host, ...headers]
+}
+
+async function answerWith(answer: IncomingMessage, res: ServerResponse): Promise<void> {
+  const { statusCode = 502, statusMessage = '', rawHeaders, httpVersion, rawTrailers } = answer
+  try {
+    res.statusMessage = statusMessage
+    for (const [name, value] of pairsOf(fieldsForNextHop(rawHeaders, httpVersion))) res.appendHeader(name, value)
+    res.writeHead(statusCode)
+    await pipeline(answer, res, { end: false })
+    if (rawTrailers.length > 0)
+      res.addTrailers(pairsOf(rawTrailers).map(([name, value]): [string, string] => [name, value]))
+    res.end()
+  } catch {
+    // Half an answer must not look like a whole one.
+    answer.destroy()
+    res.destroy()
+  }
+}
+
+/** RFC 9110 section 15.2: an answer on the way to the final one, for whoever understands it. */
+function passHint(
+  { statusCode, headers }: { readonly statusCode: number; readonly headers: object },
+  req: IncomingMessage,
+  res: ServerResponse,
+): void {
+  if (res.headersSent || req.httpVersion === '1.0') return
+  const { link } = headers as { readonly link?: string | undefined }
+  if (statusCode === 102) res.writeProcessing()
+  else if (statusCode === 103 && link !== undefined) res.writeEarlyHints({ link })
+}
+
+/** 502: what came was no answer. 504: none came. */
+function fail(error: NodeJS.ErrnoException, res: ServerResponse): void {
+  if (res.headersSent) return void res.destroy()
+  const garbled = error.code?.startsWith('HPE_') === true
+  res.writeHead(garbled ? 502 : 504, { 'Content-Type': 'text/plain' })
+  res.end(garbled ? 'The origin answered what is no HTTP.\n' : 'The origin does not answer.\n')
+}

@@ -1,0 +1,92 @@
+import type { Codec } from '../codec.ts'
+import type { Entry, NewEntry } from '../entry.ts'
+import type { Lease } from '../lease/lease.ts'
+import type {
+  Acquire,
+  AcquireRequest,
+  Away,
+  Cleared,
+  Commit,
+  Done,
+  Ending,
+  Inspection,
+  Notice,
+  Put,
+  Read,
+  Released,
+  Renewed,
+  Store,
+  TagNumbersRead,
+  TagsFallen,
+} from './store.ts'
+
+/** Hands every step on to another store: a decorator says only what it does differently. */
+export class ForwardingStore implements Store {
+  readonly shared: boolean
+  protected readonly inner: Store
+
+  constructor(inner: Store) {
+    this.shared = inner.shared
+    this.inner = inner
+  }
+
+  peek(key: string, codec: Codec): Entry | undefined {
+    return this.inner.peek(key, codec)
+  }
+
+  read(key: string, codec: Codec): Promise<Read> {
+    return this.inner.read(key, codec)
+  }
+
+  acquire(key: string, request: AcquireRequest): Promise<Acquire> {
+    return this.inner.acquire(key, request)
+  }
+
+  renew(lease: Lease, duration: number): Promise<Renewed> {
+    return this.inner.renew(lease, duration)
+  }
+
+  commit(lease: Lease, entry: NewEntry, codec: Codec): Promise<Commit> {
+    return this.inner.commit(lease, entry, codec)
+  }
+
+  release(lease: Lease, ending: Ending): Promise<Released> {
+    return this.inner.release(lease, ending)
+  }
+
+  put(key: string, entry: NewEntry, codec: Codec): Promise<Put> {
+    return this.inner.put(key, entry, codec)
+  }
+
+  invalidate(key: string, how: 'delete' | 'expire', holdOff: number): Promise<Done> {
+    return this.inner.invalidate(key, how, holdOff)
+  }
+
+  invalidateTags(tags: readonly string[]): Promise<TagsFallen> {
+    return this.inner.invalidateTags(tags)
+  }
+
+  tagNumbers(tags: readonly string[]): Promise<TagNumbersRead | Away> {
+    return this.inner.tagNumbers(tags)
+  }
+
+  clear(): Promise<Cleared> {
+    return this.inner.clear()
+  }
+
+  inspect(key: string): Promise<Inspection | Away> {
+    return this.inner.inspect(key)
+  }
+
+  ping(): Promise<Done> {
+    return this.inner.ping()
+  }
+
+  watch(listener: (notice: Notice) => void): () => void {
+    return this.inner.watch(listener)
+  }
+
+  close(): Promise<void> {
+    return this.inner.close()
+  }
+}

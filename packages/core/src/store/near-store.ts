@@ -1,0 +1,58 @@
+import type { Codec } from '../codec.ts'
+import type { Entry } from '../entry.ts'
+import type { CopyLimits } from '../remote-limits.ts'
+import type { Runtime } from '../runtime.ts'
+import { Copies } from './copies.ts'
+import { CopyingStore } from './copying-store.ts'
+import type { Notice, Read, Store } from './store.ts'
+
+/** Keeps copies of a shared store's entries in this process, for as long as it hears of what becomes of them. */
+export function nearStore(store: Store, runtime: Runtime, limits: CopyLimits): Store {
+  return new NearStore(store, runtime, limits)
+}
+
+class NearStore extends CopyingStore {
+  readonly #runtime: Runtime
+  /** Whether notices arrive, and the store answers: while they do not, nobody would say that a copy has become wrong. */
+  #hearing = false
+  #away = false
+
+  constructor(inner: Store, runtime: Runtime, limits: CopyLimits) {
+    super(inner, new Copies(limits))
+    this.#runtime = runtime
+  }
+
+  /** Only what is fresh is worth a look: an older copy is read anew, since another process may have refreshed the entry. */
+  override peek(key: string, codec: Codec): Entry | undefined {
+    return this.copies.get(key, codec, this.#runtime.coarseNow())
+  }
+
+  override read(key: string, codec: Codec): Promise<Read> {
+    if (!this.#trusted) return this.inner.read(key, codec)
+    const reading = this.copies.begin(key, this.#runtime.coarseNow())
+    return this.inner.read(key, codec).then((read) => {
+      const entry = read.kind === 'found' && read.entry.from === 'store' ? read.entry : undefined
+      this.copies.end(reading, entry && { ...entry, from: 'near' }, codec)
+      return read
+    })
+  }
+
+  override watch(listener: (notice: Notice) => void): () => void {
+    return this.inner.watch((notice) => {
+      this.#heed(notice)
+      listener(notice)
+    })
+  }
+
+  get #trusted(): boolean {
+    return this.#hearing && !this.#away
+  }
+
+  #heed(notice: Notice): void {
+    if (notice.kind === 'hearing' || notice.kind === 'deaf') this.#hearing = notice.kind === 'hearing'
+    else if (notice.kind === 'away' || notice.kind === 'back') this.#away = notice.kind === 'away'
+    else return this.copies.heed(notice)
+    // Of a change nothing is known from before it: also what was asked for then is not kept.
+    this.copies.dropAll()
+  }
+}

@@ -1,0 +1,65 @@
+import { describe, expect, it } from '@jest/globals'
+import { createCache } from '@cattlegrid/core'
+import { createManualRuntime } from '@cattlegrid/testkit'
+import { Remote } from './remote.ts'
+
+interface Product {
+  name: string
+  readonly tags: string[]
+  self?: unknown
+}
+const product = (): Product => ({ name: 'grid', tags: ['new'] })
+
+describe('freeze', () => {
+  it('makes what a memory store keeps read-only, as deep as it goes', async () => {
+    const cache = createCache({ runtime: createManualRuntime(), ttl: '1m', freeze: true })
+    const value = await cache.getOrSet('k', product)
+    expect(() => (value.name = 'other')).toThrow(TypeError)
+    expect(() => value.tags.push('other')).toThrow(TypeError)
+    await cache.set('k2', product())
+    const set = await cache.get<Product>('k2')
+    expect(() => set?.tags.push('other')).toThrow(TypeError)
+  })
+
+  it('makes near copies read-only', async () => {
+    const remote = new Remote()
+    const cache = remote.join({ freeze: true, near: {} })
+    await remote.join().set('k', product())
+    await cache.get('k')
+    const near = await cache.get<Product>('k')
+    expect(() => near?.tags.push('other')).toThrow(TypeError)
+  })
+
+  it('goes on inside what the loader has frozen itself', async () => {
+    const cache = createCache({ runtime: createManualRuntime(), ttl: '1m', freeze: true })
+    const value = await cache.getOrSet('k', () => Object.freeze({ product: product() }))
+    expect(() => value.product.tags.push('other')).toThrow(TypeError)
+  })
+
+  it('is off by default', async () => {
+    const cache = createCache({ runtime: createManualRuntime(), ttl: '1m' })
+    const value = await cache.getOrSet('k', product)
+    value.name = 'other'
+    expect(await cache.get('k')).toMatchObject({ name: 'other' })
+  })
+
+  it('comes to an end with what refers to itself, and leaves what is no plain data alone', async () => {
+    const cache = createCache({ runtime: createManualRuntime(), ttl: '1m', freeze: true })
+    const value = { ...product(), bytes: Buffer.from('grid'), seen: new Set([1]), at: new Date(0), none: undefined }
+    value.self = value
+    const kept = await cache.getOrSet('k', () => value)
+    kept.bytes[0] = 71
+    kept.seen.add(2)
+    expect([Object.isFrozen(kept), kept.bytes.toString(), kept.seen.size]).toEqual([true, 'Grid', 2])
+  })
+
+  it('calls no getter', async () => {
+    const cache = createCache({ runtime: createManualRuntime(), ttl: '1m', freeze: true })
+    const value = {
+      get never(): never {
+        throw new Error('called')
+      },
+    }
+    expect(await cache.getOrSet('k', () => value)).toBe(value)
+  })
+})

@@ -1,0 +1,64 @@
+import { describe, expect, it } from '@jest/globals'
+import { json, memoryStore, type MemoryStoreOptions, type NewEntry, NO_VERSION, type Store } from '@cattlegrid/core'
+import { createManualRuntime } from '@cattlegrid/testkit'
+
+const open = (options: MemoryStoreOptions): Store => memoryStore({ runtime: createManualRuntime(), ...options })
+
+function entryOf(value: string, tag: string): NewEntry {
+  return { value, ttl: 60_000, staleWhileRevalidate: 60_000, staleIfError: 0, loadTime: 0, tags: [tag] }
+}
+
+describe('the numbers of tags in a memory store', () => {
+  const tagged = async (store: Store, key: string, tag: string): Promise<void> => {
+    await store.put(key, entryOf(key, tag), json)
+  }
+  const fall = async (store: Store, count: number): Promise<void> => {
+    for (let index = 0; index < count; index += 1) await store.invalidateTags([`other:${index}`])
+  }
+
+  it('are as many as there may be entries, and a forgotten one brings nothing back', async () => {
+    const store = open({ maxEntries: 3 })
+    await tagged(store, 'k', 'user:7')
+    await store.invalidateTags(['user:7'])
+    expect(store.peek('k', json)).toBeUndefined()
+    await fall(store, 10)
+    expect(store.peek('k', json)).toBeUndefined()
+    expect(await store.inspect('k')).toMatchObject({ kind: 'found', entry: undefined })
+  })
+
+  it('are looked at again: a tag that falls after an entry was found to stand takes it all the same', async () => {
+    const store = open({})
+    await tagged(store, 'k', 'user:7')
+    await fall(store, 1)
+    expect(store.peek('k', json)?.value).toBe('k')
+    await store.invalidateTags(['user:7'])
+    expect(store.peek('k', json)).toBeUndefined()
+  })
+
+  it('that were forgotten count as fallen: an older entry is a miss rather than wrong', async () => {
+    const store = open({ maxEntries: 3 })
+    await tagged(store, 'k', 'user:7')
+    await fall(store, 3)
+    expect(store.peek('k', json)?.value).toBe('k')
+    await fall(store, 10)
+    expect(store.peek('k', json)).toBeUndefined()
+  })
+
+  it('that were forgotten do not stand in the way of what is loaded later', async () => {
+    const store = open({ maxEntries: 3 })
+    await store.invalidateTags(['user:7'])
+    await fall(store, 10)
+    await tagged(store, 'k', 'user:7')
+    expect(store.peek('k', json)?.value).toBe('k')
+  })
+
+  it('that were forgotten refuse a load that began before', async () => {
+    const store = open({ maxEntries: 3 })
+    const answer = await store.acquire('k', { duration: 5000, seen: NO_VERSION, wake: false, tags: true })
+    await store.invalidateTags(['user:7'])
+    await fall(store, 10)
+    if (answer.kind !== 'lead') throw new Error('The lease was not granted')
+    const commit = await store.commit(answer.lease, entryOf('old', 'user:7'), json)
+    expect(commit).toEqual({ kind: 'refused', why: 'tag-voided' })
+  })
+})

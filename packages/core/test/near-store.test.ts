@@ -1,0 +1,186 @@
+import { beforeEach, describe, expect, it } from '@jest/globals'
+import { type Cache, structured } from '@cattlegrid/core'
+import { Remote } from './remote.ts'
+
+let remote: Remote
+let here: Cache
+let there: Cache
+
+const never = (): never => {
+  throw new Error('Nobody should load')
+}
+const ask = (options = {}): Promise<unknown> => here.getOrSet('k', never, options)
+
+beforeEach(async () => {
+  remote = new Remote()
+  here = remote.join({ near: {} })
+  there = remote.join()
+  await there.set('k', 'first')
+  await ask()
+})
+
+describe('a near copy', () => {
+  it('answers without a question to the store, and says where it comes from', async () => {
+    const asked = remote.count('read')
+    expect(await here.lookup('k', never)).toMatchObject({ value: 'first', from: 'near', status: 'fresh', role: 'none' })
+    expect([await here.get('k'), (await here.read('k'))?.value]).toEqual(['first', 'first'])
+    expect(remote.count('read')).toBe(asked)
+  })
+
+  it('is not asked where a call does not want it', async () => {
+    expect(await here.lookup('k', never, { near: false })).toMatchObject({ value: 'first', from: 'store' })
+  })
+
+  it('is not there in a cache that has no near cache', async () => {
+    expect(await there.lookup('k', never)).toMatchObject({ from: 'store' })
+    expect(await there.lookup('k', never)).toMatchObject({ from: 'store' })
+  })
+
+  it.each([
+    ['set', () => there.set('k', 'second'), 'second'],
+    ['delete', () => there.delete('k'), 'loaded'],
+    ['expire', () => there.expire('k'), 'loaded'],
+    ['clear', () => there.clear(), 'loaded'],
+  ])('is gone as soon as another process has heard its %s', async (_, change, then) => {
+    await change()
+    expect(await here.getOrSet('k', () => 'loaded')).toBe(then)
+  })
+
+  it.each([
+    ['set', () => here.set('k', 'second'), 'second'],
+    ['delete', () => here.delete('k'), 'loaded'],
+    ['expire', () => here.expire('k'), 'loaded'],
+    ['clear', () => here.clear(), 'loaded'],
+    ['refresh', () => here.refresh('k', () => 'second'), 'second'],
+  ])('is gone when the promise of a %s in its own process settles, push or no push', async (_, change, then) => {
+    remote.muted = true
+    await change()
+    expect(await here.getOrSet('k', () => 'loaded')).toBe(then)
+  })
+
+  it('is gone with an invalidation that the store never answered', async () => {
+    remote.delays.invalidate = Infinity
+    const deleting = here.delete('k').catch((error: unknown) => error)
+    await remote.runtime.advance(300)
+    expect(await deleting).toMatchObject({ code: 'CATTLEGRID_STORE_AWAY' })
+    expect(await here.lookup('k', never)).toMatchObject({ from: 'store' })
+  })
+
+  it('is gone with the tag that it carries, and with no other', async () => {
+    await there.set('tagged', 'old', { tags: ['t'] })
+    await here.getOrSet('tagged', never)
+    await there.invalidateTags(['other'])
+    expect(await here.lookup('tagged', never)).toMatchObject({ from: 'near' })
+    await there.invalidateTags(['t'])
+    expect(await here.getOrSet('tagged', () => 'new')).toBe('new')
+  })
+
+  it('is served for near.maxAge at most when the push is lost', async () => {
+    here = remote.join({ near: { maxAge: '2s' } })
+    await here.getOrSet('k', never)
+    await here.getOrSet('k', never)
+    remote.muted = true
+    await there.delete('k')
+    await remote.runtime.advance(1900)
+    expect(await here.lookup('k', never)).toMatchObject({ from: 'near', age: 1900 })
+    await remote.runtime.advance(100)
+    expect(await here.getOrSet('k', () => 'loaded')).toBe('loaded')
+  })
+
+  it('is never served stale: another process may have refreshed the entry', async () => {
+    await there.set('k', 'old', { ttl: '1s', staleWhileRevalidate: '1m' })
+    await here.getOrSet('k', never)
+    await remote.runtime.advance(1001)
+    expect(await here.lookup('k', () => 'new')).toMatchObject({ value: 'old', status: 'stale', from: 'store' })
+  })
+
+  it('is decoded by the codec of its call', async () => {
+    expect(await here.lookup('k', never, { codec: structured })).toMatchObject({ from: 'store' })
+  })
+
+  it('is no answer to a call that wants it younger', async () => {
+    await remote.runtime.advance(1000)
+    expect(await here.lookup('k', () => 'new', { maxAge: '500ms' })).toMatchObject({ value: 'new', from: 'load' })
+  })
+
+  it('of undefined and of null is a hit like any other', async () => {
+    await there.set('nothing', null)
+    await here.getOrSet('nothing', never)
+    expect(await here.lookup('nothing', never)).toMatchObject({ value: null, from: 'near' })
+  })
+})
+
+describe('a read that an invalidation overtakes', () => {
+  it.each([
+    ['deleted', () => there.delete('k')],
+    ['put', () => there.set('k', 'second')],
+    ['cleared', () => there.clear()],
+    [
+      'lost to hearing',
+      async () => {
+        remote.tell({ kind: 'deaf' })
+        await remote.runtime.advance(0)
+        remote.tell({ kind: 'hearing' })
+      },
+    ],
+  ])('because its entry is %s is answered, and not kept', async (_, change) => {
+    here = remote.join({ near: {} })
+    await remote.runtime.advance(0)
+    remote.delays.read = 100
+    const late = here.get('k')
+    await remote.runtime.advance(50)
+    await change()
+    await remote.runtime.advance(100)
+    expect(await late).toBe('first')
+    delete remote.delays.read
+    const asked = remote.count('read')
+    await here.get('k')
+    expect(remote.count('read')).toBe(asked + 1)
+  })
+})
+
+describe('the near cache', () => {
+  it('keeps nothing of an entry whose tag falls while it is read', async () => {
+    await there.set('tagged', 'old', { tags: ['t'] })
+    remote.delays.tagNumbers = 100
+    const late = here.get('tagged')
+    await remote.runtime.advance(50)
+    await there.invalidateTags(['t'])
+    await remote.runtime.advance(100)
+    await late
+    delete remote.delays.tagNumbers
+    expect(await here.get('tagged')).toBeUndefined()
+  })
+
+  it('is emptied at once when the channel breaks, and is used again when it is back', async () => {
+    remote.tell({ kind: 'deaf' })
+    expect(await here.lookup('k', never)).toMatchObject({ from: 'store' })
+    expect(await here.lookup('k', never)).toMatchObject({ from: 'store' })
+    remote.tell({ kind: 'hearing' })
+    expect(await here.lookup('k', never)).toMatchObject({ from: 'store' })
+    expect(await here.lookup('k', never)).toMatchObject({ from: 'near' })
+  })
+
+  it('keeps maxEntries copies, and lets the least recently used go', async () => {
+    here = remote.join({ near: { maxEntries: 2 } })
+    for (const key of ['a', 'b', 'c']) {
+      await there.set(key, key)
+      await here.get(key)
+      await here.get(key)
+    }
+    const from = async (key: string): Promise<string> => (await here.lookup(key, never)).from
+    expect([await from('c'), await from('b'), await from('a')]).toEqual(['near', 'near', 'store'])
+  })
+
+  it('keeps no copy that is heavier than maxBytes', async () => {
+    here = remote.join({ near: { maxBytes: 300 } })
+    for (const [key, tags] of [
+      ['x'.repeat(200), []],
+      ['tagged', ['t'.repeat(200)]],
+    ] as const) {
+      await there.set(key, 'small', { tags })
+      await here.get(key)
+      expect(await here.lookup(key, never)).toMatchObject({ from: 'store' })
+    }
+  })
+})

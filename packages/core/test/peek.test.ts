@@ -1,0 +1,62 @@
+import { beforeEach, describe, expect, it } from '@jest/globals'
+import { type Cache, createCache, memoryStore, structured } from '@cattlegrid/core'
+import { createManualRuntime, type ManualRuntime } from '@cattlegrid/testkit'
+import { Remote } from './remote.ts'
+
+let runtime: ManualRuntime
+let cache: Cache
+
+beforeEach(() => {
+  runtime = createManualRuntime()
+  cache = createCache({ runtime, ttl: '1m', store: memoryStore({ runtime }) })
+})
+
+describe('a peek', () => {
+  it('finds what is fresh and at hand, at once', async () => {
+    await cache.set('k', 'value')
+    await runtime.advance(1000)
+    expect(cache.peek('k')).toEqual({ value: 'value', state: 'fresh', age: 1000, freshFor: 59_000 })
+    expect(cache.peek('other')).toBeUndefined()
+  })
+
+  it('tells a stored undefined from nothing', async () => {
+    await cache.set('k', undefined)
+    expect(cache.peek('k')).toMatchObject({ value: undefined, state: 'fresh' })
+  })
+
+  it('finds nothing that is stale, and nothing whose early refresh is due', async () => {
+    await cache.set('k', 'value', { staleWhileRevalidate: '1m' })
+    await runtime.advance(50_000)
+    expect(cache.with({ earlyRefresh: { before: '15s' } }).peek('k')).toBeUndefined()
+    expect(cache.peek('k')).toMatchObject({ value: 'value' })
+    await runtime.advance(10_000)
+    expect(cache.peek('k')).toBeUndefined()
+  })
+
+  it('asks no shared store, and finds what the near cache has', async () => {
+    const remote = new Remote()
+    const near = remote.join({ near: {}, ttl: '1m' })
+    await near.set('k', 'value')
+    expect(near.peek('k')).toBeUndefined()
+    expect(remote.asked['read'] ?? 0).toBe(0)
+    await near.get('k')
+    expect(near.peek('k')).toMatchObject({ value: 'value' })
+    expect(near.with({ near: false }).peek('k')).toBeUndefined()
+  })
+
+  it('is a hit for who listens', async () => {
+    await cache.set('k', 'value')
+    const hits: unknown[] = []
+    cache.on('hit', (event) => hits.push(event))
+    cache.peek('k')
+    cache.peek('other')
+    expect(hits).toEqual([{ key: 'k', status: 'fresh', age: 0, freshFor: 60_000 }])
+  })
+
+  it('throws for a key that is none, a wrong option, and a closed cache', async () => {
+    expect(() => cache.peek(7 as never)).toThrow(/string/)
+    expect(() => cache.peek('k', { codek: structured } as never)).toThrow(/peek\.codek/)
+    await cache.close()
+    expect(() => cache.peek('k')).toThrow(/closed/)
+  })
+})

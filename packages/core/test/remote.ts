@@ -1,0 +1,148 @@
+import { type Cache, type CacheOptions, createCache, memoryStore, type Notice, type Store } from '@cattlegrid/core'
+import { createManualRuntime, type ManualRuntime } from '@cattlegrid/testkit'
+
+/** A step that can be slowed down. */
+export type Step =
+  'read' | 'acquire' | 'commit' | 'put' | 'invalidate' | 'invalidateTags' | 'tagNumbers' | 'clear' | 'ping'
+const steps: readonly Step[] = [
+  'read',
+  'acquire',
+  'commit',
+  'put',
+  'invalidate',
+  'invalidateTags',
+  'tagNumbers',
+  'clear',
+  'ping',
+]
+
+/**
+ * A store that several processes share, and that takes its time. What it answers is decided when it is asked; the answer arrives after the
+ * step's delay. Like every shared store it keeps what it tells of tags for the reader to judge.
+ */
+export class Remote {
+  readonly runtime: ManualRuntime = createManualRuntime()
+  readonly memory: Store
+  /** How often each step was asked for. */
+  readonly asked: Record<string, number> = {}
+  /** How long each step takes, ms; Infinity: it is never answered. */
+  readonly delays: Partial<Record<Step, number>> = {}
+  /** What every step says instead, while this is there, or only those in `refused`. */
+  refuses: Error | undefined
+  refused: readonly Step[] = steps
+  /** Whether what it tells gets lost. */
+  muted = false
+  /** Judged by its readers, and so kept beside the memory store, which would judge by itself. */
+  readonly #numbers = new Map<string, number>()
+  readonly #noted = new Map<string, number>()
+  readonly #forgotten = new Set<string>()
+  #sequence = 0
+  readonly #listeners = new Set<(notice: Notice) => void>()
+
+  constructor() {
+    // No jitter between the followers of a lease, so that every moment in a test is exact.
+    this.runtime.setRandom([0])
+    this.memory = memoryStore({ runtime: this.runtime })
+  }
+
+  /** A cache on it, as a process of its own has it. */
+  join(options: CacheOptions = {}): Cache {
+    return createCache({ store: this.#view(), runtime: this.runtime, ttl: '10s', storeTimeout: '250ms', ...options })
+  }
+
+  /** Says something to every process, as a store does that loses its channel. */
+  tell(notice: Notice): void {
+    if (!this.muted) for (const listener of this.#listeners) listener(notice)
+  }
+
+  /** Answers nothing more, or everything again. */
+  freeze(frozen: boolean): void {
+    for (const step of steps) {
+      if (frozen) this.delays[step] = Infinity
+      else delete this.delays[step]
+    }
+  }
+
+  /** Evicts a tag's number. */
+  forget(tag: string): void {
+    this.#forgotten.add(tag)
+  }
+
+  /** How often a step was asked for. */
+  count(step: Step): number {
+    return this.asked[step] ?? 0
+  }
+
+  #view(): Store {
+    const { memory } = this
+    const slowed = Object.fromEntries(steps.map((step) => [step, this.#slow(step)]))
+    return {
+      ...(slowed as unknown as Pick<Store, Step>),
+      shared: true,
+      peek: () => undefined,
+      renew: memory.renew.bind(memory),
+      release: memory.release.bind(memory),
+      inspect: memory.inspect.bind(memory),
+      close: memory.close.bind(memory),
+      watch: (listener) => {
+        this.#listeners.add(listener)
+        const unwatch = memory.watch((notice) => !this.muted && listener(notice))
+        queueMicrotask(() => listener({ kind: 'hearing' }))
+        return () => {
+          this.#listeners.delete(listener)
+          unwatch()
+        }
+      },
+    }
+  }
+
+  #real(step: Step): (...args: readonly never[]) => Promise<unknown> {
+    const { memory } = this
+    switch (step) {
+      case 'read':
+        return async (key, codec) => {
+          const read = await memory.read(key, codec)
+          if (read.kind !== 'found') return read
+          return { ...read, entry: { ...read.entry, tagSeq: this.#noted.get(key) ?? 0 } }
+        }
+      case 'put':
+        return (key, entry, codec) => {
+          this.#noted.set(key, this.#sequence)
+          return memory.put(key, entry, codec)
+        }
+      case 'invalidateTags':
+        return (tags: readonly string[]) => {
+          this.#sequence += 1
+          for (const tag of tags) this.#numbers.set(tag, this.#sequence)
+          this.tell({ kind: 'tags', tags, tagSeq: this.#sequence })
+          return Promise.resolve({ kind: 'done', tagSeq: this.#sequence })
+        }
+      case 'tagNumbers':
+        return (tags: readonly string[]) =>
+          Promise.resolve({
+            kind: 'numbers',
+            numbers: tags.map((tag) => (this.#forgotten.has(tag) ? undefined : (this.#numbers.get(tag) ?? 0))),
+          })
+      case 'acquire':
+      case 'commit':
+      case 'invalidate':
+      case 'clear':
+      case 'ping':
+        return memory[step].bind(memory)
+    }
+  }
+
+  #slow(step: Step) {
+    const real = this.#real(step)
+    return async (...args: readonly never[]): Promise<unknown> => {
+      this.asked[step] = this.count(step) + 1
+      if (this.refuses !== undefined && this.refused.includes(step))
+        return { kind: 'away', why: 'error', cause: this.refuses }
+      const delay = this.delays[step] ?? 0
+      if (delay === Infinity) return await new Promise(() => {})
+      const answer = await real(...args)
+      if (delay > 0) await new Promise<void>((resolve) => void this.runtime.schedule(resolve, delay))
+      return answer
+    }
+  }
+}

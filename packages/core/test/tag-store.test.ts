@@ -1,0 +1,106 @@
+import { beforeEach, describe, expect, it } from '@jest/globals'
+import type { Cache } from '@cattlegrid/core'
+import { Remote } from './remote.ts'
+
+let remote: Remote
+let here: Cache
+let there: Cache
+
+beforeEach(async () => {
+  remote = new Remote()
+  here = remote.join()
+  there = remote.join()
+  await there.set('k', 'first', { tags: ['t', 'u'] })
+  await here.get('k')
+})
+
+describe('the number of a tag', () => {
+  it('is asked for once in tags.maxAge, however many hits there are', async () => {
+    const asked = remote.count('tagNumbers')
+    for (let hit = 0; hit < 10; hit += 1) expect(await here.get('k')).toBe('first')
+    expect(remote.count('tagNumbers')).toBe(asked)
+    await remote.runtime.advance(1000)
+    await here.get('k')
+    expect(remote.count('tagNumbers')).toBe(asked + 1)
+  })
+
+  it('is asked for at every read with tags.maxAge 0', async () => {
+    here = remote.join({ tags: { maxAge: 0 } })
+    await here.get('k')
+    await here.get('k')
+    expect(remote.count('tagNumbers')).toBe(3)
+  })
+
+  it('is learned by push, at once', async () => {
+    await there.invalidateTags(['u'])
+    expect(await here.get('k')).toBeUndefined()
+  })
+
+  it('is learned after tags.maxAge at most when the push is lost', async () => {
+    remote.muted = true
+    await there.invalidateTags(['u'])
+    await remote.runtime.advance(999)
+    expect(await here.get('k')).toBe('first')
+    await remote.runtime.advance(1)
+    expect(await here.get('k')).toBeUndefined()
+  })
+
+  it('is known in the calling process from when the promise settles, push or no push', async () => {
+    remote.muted = true
+    await here.invalidateTags(['t'])
+    expect(await here.get('k')).toBeUndefined()
+  })
+
+  it('is asked for again when the invalidation had no answer', async () => {
+    remote.muted = true
+    remote.delays.invalidateTags = Infinity
+    const falling = here.invalidateTags(['t']).catch(() => undefined)
+    await remote.runtime.advance(300)
+    await falling
+    const asked = remote.count('tagNumbers')
+    await here.get('k')
+    expect(remote.count('tagNumbers')).toBe(asked + 1)
+  })
+
+  it('is asked for again when the channel was lost', async () => {
+    const asked = remote.count('tagNumbers')
+    remote.tell({ kind: 'deaf' })
+    await here.get('k')
+    expect(remote.count('tagNumbers')).toBe(asked + 1)
+  })
+
+  it('that seems too great is asked for once more before anybody loads', async () => {
+    const asked = remote.count('tagNumbers')
+    // A notice of a fall that this entry has outlived by now, as one does that was long under way.
+    remote.tell({ kind: 'tags', tags: ['t'], tagSeq: 7 })
+    expect(await here.get('k')).toBe('first')
+    expect(remote.count('tagNumbers')).toBe(asked + 1)
+  })
+
+  it('does not fall back to an older one that was under way while the tag fell', async () => {
+    await remote.runtime.advance(1000)
+    remote.delays.tagNumbers = 100
+    const late = here.get('k')
+    await remote.runtime.advance(50)
+    await there.invalidateTags(['t'])
+    await remote.runtime.advance(60)
+    await late
+    delete remote.delays.tagNumbers
+    expect(await here.get('k')).toBeUndefined()
+  })
+
+  it('that the store has no more makes the entry unusable', async () => {
+    remote.forget('t')
+    await remote.runtime.advance(1000)
+    expect(await here.get('k')).toBeUndefined()
+  })
+
+  it('that cannot be asked for is no reason to serve, nor to wait', async () => {
+    remote.delays.tagNumbers = Infinity
+    await remote.runtime.advance(1000)
+    const call = here.getOrSet('k', () => 'loaded', { maxAge: '1h' })
+    await remote.runtime.advance(300)
+    expect(await call).toBe('first')
+    expect(await here.lookup('other', () => 'loaded')).toMatchObject({ from: 'load' })
+  })
+})

@@ -1,0 +1,31 @@
+import { expect, test } from '@jest/globals'
+import supertest from 'supertest'
+import { onSite } from './site.ts'
+
+test('an app purges by tag and by URL where it says who may', async () => {
+  let runs = 0
+  await onSite(
+    (app, cached) => {
+      app.post('/purge', cached.purge({ authorize: (req) => req.headers['x-purger'] === 'yes' }))
+      app.post('/off', cached.purge())
+      app.get('/tag', cached({ ttl: '1h', tags: ['a'] }), (_req, res) => void res.send(`run ${++runs}`))
+      app.get(
+        '/url',
+        cached({ ttl: 'origin' }),
+        (_req, res) => void res.set('Cache-Control', 'max-age=60').send(`run ${++runs}`),
+      )
+    },
+    async (site) => {
+      const purge = (path: string) => supertest(site.server).post(path)
+      expect((await site.get('/tag')).text).toBe('run 1')
+      expect((await site.get('/url')).text).toBe('run 2')
+      expect((await purge('/off?tag=a')).status).toBe(404)
+      expect((await purge('/purge?tag=a')).status).toBe(403)
+      expect((await site.get('/tag')).text).toBe('run 1')
+      const url = encodeURIComponent(`http://127.0.0.1:${site.port}/url`)
+      expect((await purge(`/purge?tag=a&url=${url}`).set('x-purger', 'yes')).status).toBe(204)
+      expect((await site.get('/tag')).text).toBe('run 3')
+      expect((await site.get('/url')).text).toBe('run 4')
+    },
+  )
+})

@@ -1,0 +1,114 @@
+import { isCattlegridError } from '@cattlegrid/core'
+import { describe, expect, test } from '@jest/globals'
+import type { Response } from 'express'
+import { isRefresh, type ServeError } from '../src/index.ts'
+import { gate, onSite } from './site.ts'
+
+describe('Cache-Status', () => {
+  test('promises nothing to the client of a layer that may still add a cookie', async () => {
+    await onSite(
+      (app, cached) => {
+        app.use('/session', (_req, res, next) => {
+          const { writeHead } = res
+          res.writeHead = function (this: Response, ...args: [number]) {
+            this.setHeader('set-cookie', 'id=1')
+            return Reflect.apply(writeHead, this, args)
+          } as Response['writeHead']
+          next()
+        })
+        app.get(['/plain', '/session'], cached({ ttl: '1h', cacheStatus: true }), (_req, res) => void res.send('one'))
+      },
+      async (site) => {
+        expect((await site.get('/plain')).headers['cache-status']).toBe('cattlegrid; fwd=uri-miss; stored; ttl=3600')
+        expect((await site.get('/session')).headers['cache-status']).toBe('cattlegrid; fwd=uri-miss')
+      },
+    )
+  })
+})
+
+describe('a refresh inline', () => {
+  test('is the run of one client’s own handler, while the others get the stale answer', async () => {
+    const { opened, open } = gate()
+    let runs = 0
+    const seen: boolean[] = []
+    await onSite(
+      (app, cached) => {
+        const options = { ttl: '10s', staleWhileRevalidate: '1h', refresh: 'inline' } as const
+        app.get('/inline', cached(options), (req, res) => {
+          seen.push(isRefresh(req))
+          const run = ++runs
+          void (run === 1 ? Promise.resolve() : opened).then(() => res.send(`run ${run}`))
+        })
+      },
+      async (site) => {
+        await site.get('/inline')
+        await site.seen('commit', 1)
+        await site.runtime.advance(11_000)
+        const first = site.get('/inline').then(({ text }) => text)
+        await site.seen('load', 2)
+        for (const { text } of await site.crowd(10, '/inline')) expect(text).toBe('run 1')
+        open()
+        expect(await first).toBe('run 2')
+        await site.seen('commit', 2)
+        expect((await site.get('/inline')).text).toBe('run 2')
+        expect(seen).toEqual([false, false])
+      },
+    )
+  })
+})
+
+describe('maxLoads of a route', () => {
+  test('bounds the handlers that run at once over all its keys', async () => {
+    const { opened, open } = gate()
+    let running = 0
+    let most = 0
+    await onSite(
+      (app, cached) => {
+        app.get('/page/:id', cached({ ttl: '1h', maxLoads: 2 }), (_req, res) => {
+          running += 1
+          most = Math.max(most, running)
+          void opened.then(() => {
+            running -= 1
+            res.send('one')
+          })
+        })
+      },
+      async (site) => {
+        const all = Promise.all([1, 2, 3, 4, 5].map((id) => site.get(`/page/${id}`)))
+        await site.seen('load', 5)
+        open()
+        for (const { status } of await all) expect(status).toBe(200)
+        expect(most).toBe(2)
+      },
+    )
+  })
+})
+
+describe('onError', () => {
+  test('answers in our place, or leaves it to the app', async () => {
+    const errors: unknown[] = []
+    const onError = (
+      error: ServeError,
+      _req: unknown,
+      res: { statusCode: number; end(text: string): void },
+    ): boolean => {
+      errors.push(error)
+      if (errors.length > 1) return false
+      res.statusCode = 200
+      res.end('something else')
+      return true
+    }
+    await onSite(
+      (app, cached) => {
+        app.get('/fails', cached({ ttl: '1h', onError }), (_req, res) => void res.status(500).send('broken'))
+      },
+      async (site) => {
+        expect((await site.get('/fails')).status).toBe(500)
+        expect((await site.get('/fails')).text).toBe('something else')
+        expect((await site.get('/fails')).status).toBe(503)
+        expect(errors.map((error) => isCattlegridError(error, 'CATTLEGRID_LOAD_FAILED'))).toEqual([true, true])
+        expect(errors[0]).toMatchObject({ status: 503, headers: { 'retry-after': '1' } })
+      },
+    )
+  })
+})

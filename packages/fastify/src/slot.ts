@@ -1,0 +1,26 @@
+import type { FastifyInstance, FastifyReply } from 'fastify'
+import type { FastifyExchange } from './exchange.ts'
+
+type Slotted = Record<symbol, FastifyExchange | undefined>
+
+/** Where the replies of an app carry their exchange: a property of the reply costs a hit less than a map of all replies. */
+export class Slot {
+  readonly #name = Symbol('cattlegrid.exchange')
+
+  constructor(app: FastifyInstance) {
+    app.decorateReply(this.#name, undefined)
+  }
+
+  of(reply: FastifyReply): FastifyExchange | undefined {
+    return slotsOf(reply)[this.#name]
+  }
+
+  put(reply: FastifyReply, exchange: FastifyExchange | undefined): void {
+    slotsOf(reply)[this.#name] = exchange
+  }
+}
+
+/** Fastify's types know the names of decorators only where they are no secret. */
+function slotsOf(reply: object): Slotted {
+  return reply as Slotted
+}

@@ -1,0 +1,46 @@
+import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
+import { type HeaderFields, noFields, toFields } from './header-fields.ts'
+
+/** What `writeHead` is given, merged with what was set before: flat lists may repeat a name, `[status, headers]` has no reason. */
+export function parseHead(
+  res: ServerResponse,
+  args: readonly unknown[],
+): { readonly status: number; readonly fields: HeaderFields } {
+  const fields = toFields(res.getHeaders())
+  const passed = typeof args[1] === 'string' ? args[2] : (args[2] ?? args[1])
+  for (const [name, value] of Object.entries(passedFields(passed))) fields[name] = value
+  return { status: Number(args[0]), fields }
+}
+
+/**
+ * Adds fields of ours to a head; returns what `writeHead` is to be given then. Node would let fields that are passed overwrite those that are
+ * set, and a flat list overwrite itself, so that one of two cookies is left: its fields are set whole instead.
+ */
+export function addToHead(
+  res: ServerResponse,
+  args: readonly unknown[],
+  added: Readonly<Record<string, string>>,
+): readonly unknown[] {
+  const list = args.find((argument) => Array.isArray(argument))
+  const fields = { ...(list === undefined ? {} : passedFields(list)), ...added }
+  for (const [name, value] of Object.entries(fields)) res.setHeader(name, value)
+  return args
+    .filter((argument) => argument !== list)
+    .map((argument) => (typeof argument === 'object' && argument !== null ? without(argument, added) : argument))
+}
+
+function without(passed: object, names: object): object {
+  return Object.fromEntries(Object.entries(passed).filter(([name]) => !Object.hasOwn(names, name.toLowerCase())))
+}
+
+function passedFields(passed: unknown): Record<string, string | string[]> {
+  if (!Array.isArray(passed)) return toFields((passed ?? {}) as OutgoingHttpHeaders)
+  const flat: readonly unknown[] = Array.isArray(passed[0]) ? passed.flat() : passed
+  const fields = noFields()
+  for (let index = 0; index + 1 < flat.length; index += 2) {
+    const name = String(flat[index]).toLowerCase()
+    const lines = [fields[name] ?? [], flat[index + 1]].flat(2).map(String)
+    fields[name] = lines.length === 1 ? (lines[0] ?? '') : lines
+  }
+  return fields
+}

@@ -1,0 +1,60 @@
+import { type KeyParts, requestKey } from './request-key.ts'
+
+/** In each of two generations. */
+const MOST_KEYS = 1000
+const MOST_CHARACTERS = 131_072
+
+/**
+ * The keys of requests that came of late, by the very parts that they were made of: to make one costs more than all the rest of a hit.
+ * Bounded in number and in characters: what is asked for stays, the rest goes with its generation.
+ */
+export class KeyMemo {
+  #recent = new Map<string, string>()
+  #older: ReadonlyMap<string, string> = new Map()
+  #characters = 0
+
+  /** As `requestKey`. */
+  keyOf(parts: KeyParts): string | undefined {
+    const text = exactly(parts)
+    return this.#recent.get(text) ?? this.#added(text, parts)
+  }
+
+  /** What it holds at this moment. */
+  get size(): { readonly keys: number; readonly characters: number } {
+    const texts = [...this.#recent.keys(), ...this.#older.keys()]
+    return { keys: texts.length, characters: texts.reduce((sum, text) => sum + text.length, 0) }
+  }
+
+  #added(text: string, parts: KeyParts): string | undefined {
+    const key = this.#older.get(text) ?? requestKey(parts)
+    if (key === undefined || text.length > MOST_CHARACTERS) return key
+    if (this.#recent.size >= MOST_KEYS || this.#characters + text.length > MOST_CHARACTERS) {
+      this.#older = this.#recent
+      this.#recent = new Map()
+      this.#characters = 0
+    }
+    this.#recent.set(text, key)
+    this.#characters += text.length
+    return key
+  }
+}
+
+/** All that a key depends on, each part with its length: no value can pass for another part, and an absent one is not an empty one. */
+function exactly({ scheme, host, target, routed, matched, layer, decodesPath, extra = [] }: KeyParts): string {
+  let text = decodesPath ? 'd' : 'r'
+  text += sized(scheme) + sized(host) + sized(target) + sized(layer)
+  text += routed === target ? '=' : sized(routed)
+  if (matched !== undefined) {
+    const { pattern, base, params } = matched
+    text += `m${sized(pattern)}${sized(base)}`
+    for (const name of Object.keys(params)) text += sized(name) + sized(params[name])
+  }
+  text += '|'
+  for (const part of extra) text += sized(part)
+  return text
+}
+
+/** What is no text counts as absent in a key, too. */
+function sized(part: unknown): string {
+  return typeof part === 'string' ? `${part.length}:${part}` : '-;'
+}

@@ -1,0 +1,21 @@
+import { expect, test } from '@jest/globals'
+import { Barren } from '../src/barren.ts'
+import { HandOver, isHandOver } from '../src/errors.ts'
+
+test('what brought nothing is remembered of the 1,000 latest keys, and what failed of none', async () => {
+  const runtime = { now: () => 0 }
+  const barren = new Barren()
+  const sent: string[] = []
+  const ask = async (key: string, error: Error = new HandOver('its answer cannot be stored')): Promise<unknown> =>
+    await barren
+      .unless(key, runtime, () => {
+        sent.push(key)
+        return Promise.reject(error)
+      })
+      .catch((reason: unknown) => isHandOver(reason))
+  expect(await ask('failed', new Error('closed'))).toBe(false)
+  for (let index = 0; index <= 1000; index += 1) expect(await ask(`key ${index}`)).toBe(true)
+  sent.length = 0
+  for (const key of ['key 1', 'key 1000', 'key 0', 'failed']) expect(await ask(key)).toBe(true)
+  expect(sent).toEqual(['key 0', 'failed'])
+})

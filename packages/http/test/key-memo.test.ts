@@ -1,0 +1,93 @@
+import { describe, expect, test } from '@jest/globals'
+import * as fc from 'fast-check'
+import { KeyMemo } from '../src/key-memo.ts'
+import { type KeyParts, requestKey } from '../src/request-key.ts'
+
+const BASE: KeyParts = { scheme: 'http', host: 'shop.example', target: '/a', layer: '', decodesPath: true }
+
+/** Few values, so that parts of two requests are often the same, and often look like the border between two. */
+const word = fc.constantFrom('', '/', '/a', '/A/', '1', '1:/', '-;', '|', '=', 'http', 'm1:/', 'a', '2:/a')
+const parts: fc.Arbitrary<KeyParts> = fc.record({
+  scheme: fc.constantFrom('http', 'https'),
+  host: word,
+  target: word,
+  routed: fc.option(word, { nil: undefined }),
+  layer: word,
+  decodesPath: fc.boolean(),
+  matched: fc.option(
+    fc.record({
+      pattern: fc.constantFrom('/', '/:a', '/:a/:b'),
+      base: word,
+      params: fc.dictionary(
+        fc.constantFrom('a', 'b', '1:/'),
+        fc.oneof(word, fc.constant(undefined), fc.constant(['a'])),
+      ),
+    }),
+    { nil: undefined },
+  ),
+  extra: fc.option(fc.array(fc.option(word, { nil: undefined }), { maxLength: 3 }), { nil: undefined }),
+})
+
+describe('the memo of keys', () => {
+  test('gives every request the key that it would have without a memo, whatever came before', () => {
+    const memo = new KeyMemo()
+    fc.assert(
+      fc.property(fc.array(parts, { maxLength: 30 }), (requests) => {
+        for (const one of requests) expect(memo.keyOf(one)).toBe(requestKey(one))
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  test.each<[string, Partial<KeyParts>]>([
+    ['scheme', { scheme: 'https' }],
+    ['host', { host: 'other.example' }],
+    ['target', { target: '/b' }],
+    ['rewritten target', { routed: '/b' }],
+    ['layer', { layer: '1' }],
+    ['encoding of the path, where that counts', { target: '/%61', decodesPath: false }],
+    ['value that the route keys on', { extra: ['1'] }],
+    ['presence of a value that the route keys on', { extra: [undefined] }],
+  ])('takes no request for another one of another %s', (_, change) => {
+    const memo = new KeyMemo()
+    memo.keyOf({ ...BASE, target: '/%61', decodesPath: true })
+    const keys = [memo.keyOf(BASE), memo.keyOf({ ...BASE, ...change }), memo.keyOf(BASE)]
+    expect(keys).toEqual([requestKey(BASE), requestKey({ ...BASE, ...change }), requestKey(BASE)])
+    expect(keys[1]).not.toBe(keys[0])
+  })
+
+  test('takes no route with other parameters for the same, where they make the path', () => {
+    const memo = new KeyMemo()
+    const matched = (id: string) => ({ ...BASE, target: '/A', matched: { pattern: '/:id', base: '', params: { id } } })
+    expect(memo.keyOf(matched('a'))).toBe(requestKey(matched('a')))
+    expect(memo.keyOf(matched('A'))).toBe(requestKey(matched('A')))
+    expect(memo.keyOf(matched('a'))).not.toBe(memo.keyOf(matched('A')))
+  })
+
+  test('holds few of many', () => {
+    const memo = new KeyMemo()
+    for (let index = 0; index < 5000; index += 1) memo.keyOf({ ...BASE, target: `/${index}` })
+    expect(memo.size.keys).toBeLessThanOrEqual(2000)
+    expect(memo.size.keys).toBeGreaterThanOrEqual(1000)
+  })
+
+  test('holds little of what is long, and nothing that has no key', () => {
+    const memo = new KeyMemo()
+    for (let index = 0; index < 500; index += 1) memo.keyOf({ ...BASE, target: `/${index}/${'a'.repeat(8000)}` })
+    expect(memo.size.characters).toBeLessThanOrEqual(2 * 131_072)
+    const empty = new KeyMemo()
+    expect(empty.keyOf({ ...BASE, target: `/${'a'.repeat(9000)}` })).toBeUndefined()
+    expect(empty.size.keys).toBe(0)
+  })
+
+  test('keeps what is asked for again and again', () => {
+    const memo = new KeyMemo()
+    for (let index = 0; index < 5000; index += 1) {
+      memo.keyOf({ ...BASE, target: `/${index}` })
+      memo.keyOf(BASE)
+    }
+    const before = memo.size
+    memo.keyOf(BASE)
+    expect(memo.size).toEqual(before)
+  })
+})

@@ -1,0 +1,22 @@
+import { describe, expect, test } from '@jest/globals'
+import { Releases } from '../src/releases.ts'
+
+describe('releases', () => {
+  test('are known to who was on its way when its key was released, and to nobody that came later', () => {
+    const releases = new Releases()
+    const early = releases.mark
+    releases.note('a')
+    const late = releases.mark
+    expect([releases.since('a', early), releases.since('b', early), releases.since('a', late)]).toEqual([
+      true,
+      false,
+      false,
+    ])
+  })
+
+  test('are remembered of so many keys only, the latest ones', () => {
+    const releases = new Releases()
+    for (let key = 0; key <= 1000; key += 1) releases.note(`${key}`)
+    expect([releases.since('0', 0), releases.since('1', 0), releases.since('1000', 0)]).toEqual([false, true, true])
+  })
+})

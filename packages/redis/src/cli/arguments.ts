@@ -1,0 +1,145 @@
+import { type ParseArgsConfig, parseArgs } from 'node:util'
+import {
+  checkOptions,
+  durationRule,
+  INVALID,
+  InvalidOptionError,
+  type OptionRule,
+  type OptionRules,
+  textRule,
+} from '@cattlegrid/core'
+import type { Command } from './command.ts'
+import { Complaint } from './complaint.ts'
+import { masked, type Target } from './connection.ts'
+
+const OWNER = 'cattlegrid'
+const DEFAULT_URL = 'redis://127.0.0.1:6379'
+const DEFAULT_NAMESPACE = 'cattlegrid'
+const DEFAULT_TIMEOUT = 5000
+/** What a timer of Node holds: a longer one would fire at once. */
+const LONGEST_TIMEOUT = 2 ** 31 - 1
+
+/** What a command line asks for. */
+export type Request =
+  | { readonly kind: 'help'; readonly command: Command | undefined }
+  | { readonly kind: 'version' }
+  | {
+      readonly kind: 'run'
+      readonly command: Command
+      readonly operands: readonly string[]
+      readonly target: Target
+      readonly json: boolean
+    }
+
+const syntax = {
+  url: { type: 'string' },
+  namespace: { type: 'string' },
+  timeout: { type: 'string' },
+  json: { type: 'boolean' },
+  help: { type: 'boolean', short: 'h' },
+  version: { type: 'boolean' },
+} satisfies NonNullable<ParseArgsConfig['options']>
+
+const urlRule: OptionRule<string> = {
+  accepted: "a URL such as 'redis://127.0.0.1:6379' or 'rediss://user:password@host:6380/0'",
+  parse(value, path) {
+    const text = typeof value === 'string' ? value : ''
+    if (/^rediss?:\/\/./.test(text) && URL.canParse(text) && /^\/?\d*$/.test(new URL(text).pathname)) return text
+    throw new InvalidOptionError(path?.() ?? 'url', masked(text), this.accepted)
+  },
+}
+
+const timeoutRule: OptionRule<number> = {
+  accepted: "a text such as '500ms', '5s' or '1m', at most 24 days",
+  parse: (value) => durationRule(1, LONGEST_TIMEOUT).parse(value),
+}
+
+const flagRule: OptionRule<boolean> = {
+  accepted: 'no value',
+  parse: (value) => (value === true ? value : INVALID),
+}
+
+const rules = {
+  '--url': urlRule,
+  '--namespace': textRule('a text', /^/),
+  '--timeout': timeoutRule,
+  '--json': flagRule,
+  '--help': flagRule,
+  '--version': flagRule,
+} satisfies OptionRules<object>
+
+/** @throws Complaint that names what is accepted. */
+export function readArguments(
+  args: readonly string[],
+  environment: NodeJS.ProcessEnv,
+  commands: readonly Command[],
+): Request {
+  const { positionals, given } = split(args)
+  const options = checked('Option', given, rules)
+  const [name, ...operands] = positionals
+  if (options['--version'] === true) return { kind: 'version' }
+  const command = name === undefined ? undefined : commandOf(name, commands)
+  if (options['--help'] === true) return { kind: 'help', command }
+  if (command === undefined) {
+    throw badUsage(`No command is given; accepted: ${commands.map((one) => one.name).join(', ')}.`)
+  }
+  const objection = command.objection(operands)
+  if (objection !== undefined) throw badUsage(objection, command.name)
+  const target = {
+    url: options['--url'] ?? urlOf(environment),
+    namespace: options['--namespace'] ?? DEFAULT_NAMESPACE,
+    timeout: options['--timeout'] ?? DEFAULT_TIMEOUT,
+  }
+  return { kind: 'run', command, operands, target, json: options['--json'] === true }
+}
+
+/** The words and the options, by the names they were given. */
+function split(args: readonly string[]): { readonly positionals: string[]; readonly given: Record<string, unknown> } {
+  const config = { args: [...args], options: syntax, strict: false, allowPositionals: true, tokens: true } as const
+  const { positionals, tokens } = parseArgs(config)
+  const given: Record<string, unknown> = {}
+  for (const token of tokens) {
+    if (token.kind !== 'option') continue
+    const { name, rawName, value, inlineValue } = token
+    const path = Object.hasOwn(syntax, name) ? `--${name}` : rawName
+    const takesValue = Object.hasOwn(syntax, name) && syntax[name as keyof typeof syntax].type === 'string'
+    // `--url --json`: the value was forgotten, not meant.
+    const forgotten = takesValue && (value === undefined || (!inlineValue && value.startsWith('-')))
+    if (forgotten)
+      throw badUsage(`Option '${path}' needs a value; accepted: ${rules[path as keyof typeof rules].accepted}.`)
+    given[path] = value ?? true
+  }
+  return { positionals, given }
+}
+
+function commandOf(name: string, commands: readonly Command[]): Command | undefined {
+  const known = Object.fromEntries(commands.map((command) => [command.name, flagRule]))
+  checked('Command', { [name]: true }, known)
+  return commands.find((command) => command.name === name)
+}
+
+function urlOf(environment: NodeJS.ProcessEnv): string {
+  const url = environment['REDIS_URL']
+  if (url === undefined || url === '') return DEFAULT_URL
+  return checked('Variable', { REDIS_URL: url }, { REDIS_URL: urlRule }).REDIS_URL ?? DEFAULT_URL
+}
+
+/** As `checkOptions`, in the words of a command line. */
+function checked<R extends OptionRules<object>>(
+  what: string,
+  given: Record<string, unknown>,
+  known: R,
+): ReturnType<typeof checkOptions<R>> {
+  try {
+    return checkOptions(OWNER, given, known)
+  } catch (error) {
+    if (!(error instanceof InvalidOptionError)) throw error
+    const rest = error.message.slice(`Option '${error.option}'`.length)
+    throw badUsage(`${what} '${error.option.slice(OWNER.length + 1)}'${rest}`)
+  }
+}
+
+function badUsage(message: string, command?: string): Complaint {
+  const about = command === undefined ? 'cattlegrid' : `cattlegrid ${command}`
+  return new Complaint(2, message, `See ${about} --help. A key that begins with a dash goes after --.`)
+}

@@ -1,0 +1,47 @@
+import type { Command } from './command.ts'
+import { table } from './print.ts'
+
+const options = table([
+  [
+    '  --url <url>',
+    'the server: redis://user:password@host:6379/0, or rediss:// with TLS',
+    '(default: REDIS_URL, else redis://127.0.0.1:6379)',
+  ],
+  ['  --namespace <text>', 'the namespace of the caches (default: cattlegrid)'],
+  ['  --timeout <duration>', 'how long to wait for the server, such as 500ms or 30s (default: 5s)'],
+  ['  --json', 'results for programs: one JSON document a line'],
+  ['  --help, -h', 'this text; after a command: more about it'],
+  ['  --version', 'the version of this package'],
+])
+
+/** About all commands, or about one. */
+export function helpText(commands: readonly Command[], command: Command | undefined): string {
+  if (command !== undefined) {
+    return `${usageOf(command)}\n\n${sentence(command.summary)}
+${command.details}\n\nOptions\n${options}`
+  }
+  const list = table(commands.map((one) => [`  ${signature(one)}`, one.summary]))
+  return `Usage: cattlegrid <command> [options]
+
+Looks at the caches that share a Redis or Valkey, and invalidates what is in them.
+
+Commands
+${list}
+
+Options
+${options}
+
+Exit codes: 0 done, 1 the server is away or refused, 2 the command was called wrongly.`
+}
+
+function usageOf(command: Command): string {
+  return `Usage: cattlegrid ${signature(command)} [options]`
+}
+
+function signature({ name, synopsis }: Command): string {
+  return synopsis === '' ? name : `${name} ${synopsis}`
+}
+
+function sentence(summary: string): string {
+  return `${summary.slice(0, 1).toUpperCase()}${summary.slice(1)}.`
+}

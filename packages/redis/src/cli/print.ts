@@ -1,0 +1,69 @@
+// Controls move the cursor or recolour a terminal, format characters turn the reading direction round, and a line separator makes a line of
+// its own: whoever writes to Redis must not write to the terminal of whoever looks.
+const UNSAFE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu
+
+const SECOND = 1000
+const MINUTE = 60 * SECOND
+const HOUR = 60 * MINUTE
+const DAY = 24 * HOUR
+const KILOBYTE = 1024
+
+/** One line of text that a terminal shows and does not obey. */
+export function visible(text: string): string {
+  return text.replace(UNSAFE, (character) => {
+    const code = character.codePointAt(0) ?? 0
+    if (code <= 0xff) return `\\x${code.toString(16).padStart(2, '0')}`
+    return code <= 0xffff ? `\\u${code.toString(16).padStart(4, '0')}` : `\\u{${code.toString(16)}}`
+  })
+}
+
+/** A key or tag among words: in quotes where it would not be seen, or not where it ends. */
+export function named(key: string): string {
+  return key === '' || /^\s|\s$|, /.test(key) ? `'${visible(key)}'` : visible(key)
+}
+
+export function namedList(keys: readonly string[]): string {
+  return keys.map(named).join(', ')
+}
+
+/** One line of JSON that is safe on a terminal as well. */
+export function jsonLine(document: unknown): string {
+  return JSON.stringify(document).replace(UNSAFE, (character) =>
+    Array.from(
+      { length: character.length },
+      (_, unit) => `\\u${character.charCodeAt(unit).toString(16).padStart(4, '0')}`,
+    ).join(''),
+  )
+}
+
+/** A length of time for people: `250 ms`, `4.2 s`, `4 min 58 s`, `2 h 5 min`, `3 d 4 h`. */
+export function time(ms: number): string {
+  if (Math.round(ms) < SECOND) return `${Math.round(ms)} ms`
+  if (ms < 59.95 * SECOND) return `${(ms / SECOND).toFixed(1)} s`
+  if (ms < HOUR) return pair(ms, MINUTE, 'min', SECOND, 's')
+  return ms < DAY ? pair(ms, HOUR, 'h', MINUTE, 'min') : pair(ms, DAY, 'd', HOUR, 'h')
+}
+
+function pair(ms: number, large: number, largeName: string, small: number, smallName: string): string {
+  const units = Math.round(ms / small)
+  const perLarge = large / small
+  return `${Math.floor(units / perLarge)} ${largeName} ${units % perLarge} ${smallName}`
+}
+
+export function size(bytes: number): string {
+  if (bytes < KILOBYTE) return `${bytes} ${bytes === 1 ? 'byte' : 'bytes'}`
+  const megabytes = bytes / KILOBYTE ** 2
+  return megabytes < 1 ? `${(bytes / KILOBYTE).toFixed(1)} kb` : `${megabytes.toFixed(1)} mb`
+}
+
+/** A label, and what stands behind it: further lines begin in the same column, so that none can pass for a label. */
+export type Row = readonly [label: string, ...lines: readonly string[]]
+
+export function table(rows: readonly Row[]): string {
+  const width = Math.max(...rows.map(([label]) => label.length)) + 2
+  return rows
+    .flatMap(([label, ...lines]) =>
+      lines.map((line, index) => `${(index === 0 ? label : '').padEnd(width)}${line}`.trimEnd()),
+    )
+    .join('\n')
+}

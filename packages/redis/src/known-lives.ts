@@ -1,0 +1,79 @@
+/** So many keys in each of the two halves. */
+const MOST_KEYS = 5_000
+/** For how long a life that Redis told is believed, ms. */
+const BELIEVED = 1_000
+
+/** The moments of one version of an entry, on this process's monotonic clock. */
+export interface Life {
+  readonly version: string
+  readonly bornAt: number
+  readonly freshUntil: number
+}
+
+interface KnownLife {
+  readonly life: Life
+  /** From here on Redis is asked again. */
+  readonly until: number
+}
+
+/**
+ * The lives that Redis told of late, so that a hit need not ask for the time left again: its bytes carry their version, and whoever knows
+ * that version's life needs nothing else. This says nothing about what stands at a key now, only about one version, whose life begins with
+ * its commit and never becomes longer. So there is nothing that an invalidation, a notice or a broken channel would make wrong:
+ *
+ * - deleted, or replaced: the next bytes are none, or have another version;
+ * - expired by hand: their version is zeros, which are never fresh;
+ * - a life that was told before the key changed, and is noted afterwards: of a version that is there no more.
+ *
+ * It is believed for a moment only, because clocks are not alike (this process may have stood still together with its clock), and because
+ * a person may shorten a life with EXPIRE.
+ */
+export class KnownLives {
+  readonly #mostKeys: number
+  /** An LRU in two halves: when the younger one is full, the older one goes. What is asked for moves to the younger. */
+  #younger = new Map<string, KnownLife>()
+  #older = new Map<string, KnownLife>()
+
+  constructor(mostKeys: number = MOST_KEYS) {
+    this.#mostKeys = mostKeys
+  }
+
+  /** How many lives are kept. */
+  get size(): number {
+    return this.#younger.size + this.#older.size
+  }
+
+  of(key: string, now: number): Life | undefined {
+    const known = this.#younger.get(key) ?? this.#fromOlder(key)
+    return known !== undefined && now < known.until ? known.life : undefined
+  }
+
+  /** What Redis told when it was asked at `askedAt`. What is not fresh is asked for anew: it will soon be another. */
+  note(key: string, life: Life, askedAt: number): void {
+    this.#keep(key, { life, until: Math.min(life.freshUntil, askedAt + BELIEVED) })
+  }
+
+  forget(key: string): void {
+    this.#younger.delete(key)
+    this.#older.delete(key)
+  }
+
+  clear(): void {
+    this.#younger.clear()
+    this.#older.clear()
+  }
+
+  #fromOlder(key: string): KnownLife | undefined {
+    const known = this.#older.get(key)
+    if (known !== undefined) this.#keep(key, known)
+    return known
+  }
+
+  #keep(key: string, known: KnownLife): void {
+    this.#older.delete(key)
+    this.#younger.set(key, known)
+    if (this.#younger.size < this.#mostKeys) return
+    this.#older = this.#younger
+    this.#younger = new Map()
+  }
+}

@@ -1,0 +1,71 @@
+import { inOurShape, type Argument, type RedisClient, type SendOptions } from '../redis-client.ts'
+import type { Watchdog } from '../watchdog.ts'
+import { type Ear, type KeyGroup, type Link, oneGroup, type Server } from './link.ts'
+
+/** One server. */
+export class ClientLink implements Link {
+  #source: RedisClient
+  #client: Server
+  readonly #watchdog: Watchdog | undefined
+
+  /** `watchdog`: told of every command, for a client of the store's own. */
+  constructor(client: RedisClient, watchdog?: Watchdog) {
+    this.#source = client
+    this.#client = inOurShape(client)
+    this.#watchdog = watchdog
+  }
+
+  /** From here on another client leads to the server. */
+  use(client: RedisClient): void {
+    this.#source = client
+    this.#client = inOurShape(client)
+  }
+
+  get isOpen(): boolean {
+    return this.#source.isOpen
+  }
+
+  get isReady(): boolean {
+    return this.#source.isReady
+  }
+
+  send(_key: string, args: readonly Argument[], options: SendOptions): Promise<unknown> {
+    return this.sendCommand(args, options)
+  }
+
+  inOrder<T>(_key: string, ask: (server: Server) => Promise<T>): Promise<T> {
+    return ask(this)
+  }
+
+  masters(): readonly Server[] {
+    return [this]
+  }
+
+  sendCommand(args: readonly Argument[], options: SendOptions): Promise<unknown> {
+    const reply = this.#client.sendCommand(args, options)
+    this.#watchdog?.watch(reply)
+    return reply
+  }
+
+  grouped(keys: readonly Buffer[]): readonly KeyGroup[] {
+    return oneGroup(keys)
+  }
+
+  ear(): Ear {
+    return { client: this.#source.duplicate(), returns: true, isCurrent: () => true }
+  }
+
+  whenOpen(listener: () => void): () => void {
+    if (this.#source.isOpen) {
+      listener()
+      return () => undefined
+    }
+    const opened = (): void => {
+      withdraw()
+      listener()
+    }
+    const withdraw = (): void => void this.#source.off('ready', opened)
+    this.#source.on('ready', opened)
+    return withdraw
+  }
+}

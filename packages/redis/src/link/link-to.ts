@@ -1,0 +1,43 @@
+import type { Runtime } from '@cattlegrid/core'
+import type { RedisClient } from '../redis-client.ts'
+import { ClientLink } from './client-link.ts'
+import { ClusterLink, type RedisCluster } from './cluster-link.ts'
+import type { Link } from './link.ts'
+import { keepsConnection, type RedisSentinel, SentinelLink } from './sentinel-link.ts'
+
+/** What `redis` makes that leads to a master and keeps two commands in order: all but a pool. */
+export type AnyRedisClient = RedisClient | RedisCluster | RedisSentinel
+
+export function linkTo(client: AnyRedisClient, runtime: Runtime): Link {
+  if (isCluster(client)) return new ClusterLink(client, runtime)
+  return isSentinel(client) ? new SentinelLink(client) : new ClientLink(client)
+}
+
+/** Why an object cannot serve as client; undefined when it can. */
+export function unfit(client: object): string | undefined {
+  if ('execute' in client)
+    return 'a client, not a pool: a pool hands two commands to two connections, and the store relies on their order'
+  if (isSentinel(client)) return unfitSentinel(client)
+  const wants = isCluster(client)
+    ? ['sendCommand', 'on', 'off']
+    : ['sendCommand', 'duplicate', 'connect', 'on', 'off', 'unref']
+  const lacks = wants.find((name) => typeof (client as Record<string, unknown>)[name] !== 'function')
+  return lacks === undefined && 'isOpen' in client
+    ? undefined
+    : 'a client of the redis package, version 5 or 6, made by createClient(), createCluster() or createSentinel()'
+}
+
+function unfitSentinel(sentinel: RedisSentinel): string | undefined {
+  return keepsConnection(sentinel)
+    ? undefined
+    : 'a Sentinel client made with `reserveClient: true`: without it node-redis takes a connection from its pool for every burst of commands, ' +
+        'which is several times slower and can hang for ever'
+}
+
+function isCluster(client: object): client is RedisCluster {
+  return 'nodeClient' in client
+}
+
+function isSentinel(client: object): client is RedisSentinel {
+  return 'getMasterNode' in client
+}

@@ -1,0 +1,26 @@
+-- Tell the tag sequence and the numbers of tags; what has none yet, or something else in its place, gets one.
+--   KEYS[1] sequence   KEYS[2...] tags
+--   ARGV[1] how long the entry that carries the tags may live, ms
+-- Returns the sequence, then one number for each tag.
+local function number(key)
+  local value = redis.pcall('GET', key)
+  -- A greater one cannot be counted on from: it has lost its last digits.
+  local known = type(value) == 'string' and #value <= 16 and string.find(value, '^%d+$')
+  return known and tonumber(value) < 9007199254740000 and value or nil
+end
+local sequence = number(KEYS[1])
+if not sequence then
+  local time = redis.call('TIME')
+  sequence = string.format('%.0f', time[1] * 1000000 + time[2])
+  redis.call('SET', KEYS[1], sequence)
+end
+local numbers = {sequence}
+for place = 2, #KEYS do
+  numbers[place] = number(KEYS[place])
+  if not numbers[place] then
+    redis.call('SET', KEYS[place], sequence)
+    numbers[place] = sequence
+  end
+  if redis.call('PTTL', KEYS[place]) < tonumber(ARGV[1]) then redis.call('PEXPIRE', KEYS[place], ARGV[1]) end
+end
+return numbers

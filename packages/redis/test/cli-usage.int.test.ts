@@ -1,0 +1,96 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from '@jest/globals'
+import { cattlegrid } from './cli.ts'
+
+const nowhere = 'redis://127.0.0.1:1'
+
+describe('help', () => {
+  test.each([['--help'], ['-h']])(
+    '%s names every command, every option and the exit codes, on stdout',
+    async (option) => {
+      const { code, out, err } = await cattlegrid([option])
+      expect([code, err]).toEqual([0, ''])
+      for (const word of ['inspect', 'delete', 'expire', 'tags', 'watch'])
+        expect(out).toMatch(new RegExp(`^  ${word} `, 'm'))
+      for (const word of ['--url', '--namespace', '--timeout', '--json', '--help', '--version', 'Exit codes'])
+        expect(out).toContain(word)
+    },
+  )
+
+  test.each(['inspect', 'delete', 'expire', 'tags', 'watch'])(
+    '%s explains itself, without operands or a server',
+    async (name) => {
+      const { code, out, err } = await cattlegrid([name, '--help'], nowhere)
+      expect([code, err]).toEqual([0, ''])
+      expect(out).toMatch(new RegExp(`^Usage: cattlegrid ${name}`))
+    },
+  )
+
+  test('the version is that of the package', async () => {
+    const manifest = readFileSync(join(__dirname, '../package.json'), 'utf8')
+    const { version } = JSON.parse(manifest) as { version: string }
+    expect(await cattlegrid(['--version'])).toEqual({ code: 0, out: `${version}\n`, err: '' })
+  })
+})
+
+const wrong: readonly (readonly [title: string, args: readonly string[], says: string])[] = [
+  ['no command', [], 'accepted: inspect, delete, expire, tags, watch'],
+  [
+    'a command nobody knows',
+    ['inspct', 'k'],
+    "Command 'inspct' is unknown (did you mean 'inspect'?); accepted: inspect,",
+  ],
+  ['a command that is a name of every object', ['toString'], "Command 'toString' is unknown"],
+  ['an option nobody knows', ['inspect', 'k', '--name-space', 'x'], "did you mean '--namespace'?); accepted: --url,"],
+  ['a short option nobody knows', ['inspect', 'k', '-j'], "Option '-j' is unknown"],
+  ['inspect without a key', ['inspect'], "'inspect' takes one key, and none is given"],
+  ['inspect with two keys', ['inspect', 'a', 'b'], "'inspect' takes one key, and 2 are given"],
+  ['delete without a key', ['delete'], "'delete' takes one key or several, and none is given"],
+  ['expire without a key', ['expire'], "'expire' takes one key or several, and none is given"],
+  ['tags without a tag', ['tags'], "'tags' takes one tag or several, and none is given"],
+  ['an empty tag', ['tags', 'a', ''], 'A tag has 0 characters; accepted: 1 to 256'],
+  ['watch with a key', ['watch', 'a'], "'watch' takes no key"],
+  ['an option without its value', ['inspect', 'k', '--url'], "Option '--url' needs a value; accepted: a URL"],
+  ['an option in the place of a value', ['inspect', 'k', '--url', '--json'], "Option '--url' needs a value"],
+  ['a value for a flag', ['inspect', 'k', '--json=yes'], "Option '--json' is 'yes'; accepted: no value"],
+  ['a time-out without a unit', ['inspect', 'k', '--timeout', '5'], "'5'; accepted: a text such as '500ms'"],
+  ['a time-out of nothing', ['inspect', 'k', '--timeout', '0s'], 'accepted: a text such as'],
+  ['a URL of another kind', ['inspect', 'k', '--url', 'http://h'], "accepted: a URL such as 'redis://127.0.0.1:6379'"],
+  ['a URL with a path', ['inspect', 'k', '--url', 'redis://h/nine'], 'accepted: a URL such as'],
+  ['a namespace that cannot be one', ['inspect', 'k', '--namespace', 'a{b'], 'accepted: 1 to 128 characters'],
+]
+
+describe('a command that cannot be', () => {
+  test.each(wrong)('%s ends with 2 and says what is accepted, on stderr', async (_, args, says) => {
+    const { code, out, err } = await cattlegrid(args, nowhere)
+    expect([code, out]).toEqual([2, ''])
+    expect(err).toContain(says)
+    expect(err).not.toMatch(/^\s+at /m)
+  })
+
+  test('a REDIS_URL that is none is named', async () => {
+    const { code, err } = await cattlegrid(['inspect', 'k'], 'localhost:6379')
+    expect(code).toBe(2)
+    expect(err).toContain("Variable 'REDIS_URL' is 'localhost:6379'; accepted: a URL")
+  })
+
+  test.each([
+    'redis://me:s3cret@h/nine',
+    'http://me:s3cret@h',
+    'redis://me:s3/cr@et@h',
+    'me:s3cret@h',
+    'redis://me:%zzs3cret@h',
+  ])('the password in %s is not shown', async (url) => {
+    const { code, err } = await cattlegrid(['inspect', 'k', '--url', url])
+    expect(code).toBe(2)
+    expect(err).toContain('***@h')
+    expect(err).not.toMatch(/s3|cret|cr@et/)
+  })
+
+  test('what a terminal would obey comes back escaped', async () => {
+    const { code, err } = await cattlegrid(['\u001B[31m\u202Einspect'])
+    expect(code).toBe(2)
+    expect(err).toContain('\\x1b[31m\\u202einspect')
+  })
+})

@@ -1,0 +1,175 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import { json, type Store } from '@cattlegrid/core'
+import { redisStore } from '@cattlegrid/redis'
+import { startRedis } from '@cattlegrid/testkit'
+import { cattlegrid, type Running, start } from './cli.ts'
+import { entryOf, lead, put, request } from './entries.ts'
+import { connect, openRedis, type RedisUnderTest } from './redis.ts'
+import { until } from './until.ts'
+
+const watching: Running[] = []
+
+async function watch(args: readonly string[], url?: string): Promise<Running> {
+  const running = start(['watch', ...args], url)
+  watching.push(running)
+  await until(() => running.err.includes('Ctrl-C ends it.'))
+  return running
+}
+
+afterEach(async () => {
+  for (const { child } of watching) child.kill('SIGKILL')
+  await Promise.all(watching.splice(0).map(({ ended }) => ended))
+})
+
+describe('watch', () => {
+  let redis: RedisUnderTest
+  let store: Store
+  let options: readonly string[]
+
+  beforeEach(async () => {
+    redis = await openRedis()
+    store = await redis.open()
+    options = ['--namespace', redis.namespace, '--timeout', '20s']
+  })
+  afterEach(() => redis.stop())
+
+  /** One of each. */
+  async function everything(): Promise<void> {
+    const lease = await lead(store, 'made')
+    await store.acquire('made', { ...request, wake: true })
+    await store.commit(lease, entryOf(1), json)
+    const given = await lead(store, 'given back')
+    await store.acquire('given back', { ...request, wake: true })
+    await store.release(given, { kind: 'handover' })
+    await store.invalidate('aged', 'expire', 0)
+    await store.invalidateTags(['user:7', 'shop'])
+    await store.clear()
+  }
+
+  test('prints each notice on a line as it comes', async () => {
+    const running = await watch(options)
+    await everything()
+    await until(() => running.out.includes('cleared'))
+    const lines = running.out.trimEnd().split('\n')
+    for (const line of lines) expect(line).toMatch(/^\d\d:\d\d:\d\d\.\d{3}  \S/)
+    expect(lines.map((line) => line.slice(14))).toEqual([
+      'committed  made',
+      'released   given back',
+      'expired    aged',
+      'tags       user:7, shop',
+      'cleared',
+    ])
+  })
+
+  test('prints each notice as a document of its own for a program, the state of its ear included', async () => {
+    const running = await watch([...options, '--json'])
+    await everything()
+    await until(() => running.out.includes('cleared'))
+    const notices = running.out
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Record<string, unknown>)
+    expect(notices).toEqual(
+      [
+        { kind: 'hearing' },
+        { kind: 'committed', key: 'made' },
+        { kind: 'released', key: 'given back' },
+        { kind: 'expired', key: 'aged' },
+        { kind: 'tags', tags: ['user:7', 'shop'], tagSeq: expect.any(Number) },
+        { kind: 'cleared' },
+      ].map((notice) => ({ at: expect.stringMatching(/^\d{4}-.*Z$/), ...notice })),
+    )
+  })
+
+  test('sees what another process deletes', async () => {
+    const running = await watch(options)
+    const [, deleted] = await Promise.all([
+      until(() => running.out.includes('deleted    product:7\n')),
+      cattlegrid(['delete', 'product:7', ...options]),
+    ])
+    expect(deleted.code).toBe(0)
+  })
+
+  test('shows a hostile key as text', async () => {
+    const running = await watch(options)
+    await put(store, '\u001B[2J\n12:00:00.000  cleared', 1)
+    await store.invalidate('\u001B[2J\n12:00:00.000  cleared', 'delete', 0)
+    await until(() => running.out.includes('deleted'))
+    expect(running.out).toContain('deleted    \\x1b[2J\\x0a12:00:00.000  cleared\n')
+  })
+
+  test.each(['SIGINT', 'SIGTERM'] as const)('ends with 0 at %s, having said nothing else', async (signal) => {
+    const running = await watch(options)
+    running.child.kill(signal)
+    const { code, out, err } = await running.ended
+    expect([code, out]).toEqual([0, ''])
+    expect(err.trimEnd().split('\n')).toHaveLength(1)
+  })
+
+  test('ends quietly when nobody reads on', async () => {
+    const running = await watch(options)
+    running.child.stdout?.destroy()
+    // The first line may still find room in the pipe.
+    const noise = setInterval(() => void store.invalidate('k', 'delete', 0), 20)
+    const { code, err } = await running.ended
+    clearInterval(noise)
+    expect(code).toBe(0)
+    expect(err.trimEnd().split('\n')).toHaveLength(1)
+  })
+})
+
+describe('watch on a server of its own', () => {
+  test('tells that the server is gone and that it is back, and goes on', async () => {
+    const first = await startRedis({ own: true })
+    const running = await watch(['--timeout', '10s'], first.url)
+    await first.kill()
+    await until(() => running.err.includes('The connection is lost'))
+    const second = await startRedis({ port: first.port })
+    try {
+      await until(() => running.err.includes('The connection is back.'))
+      const client = await connect(second.url)
+      await redisStore({ client }).invalidate('k', 'delete', 0)
+      await client.close()
+      await until(() => running.out.includes('deleted    k\n'))
+    } finally {
+      await second.stop()
+    }
+    running.child.kill('SIGINT')
+    expect((await running.ended).code).toBe(0)
+  })
+
+  test('tells that the server is frozen, that it answers again, and ends at Ctrl-C in between', async () => {
+    const server = await startRedis({ own: true })
+    try {
+      const [one, other] = await Promise.all([
+        watch(['--timeout', '2s'], server.url),
+        watch(['--timeout', '2s'], server.url),
+      ])
+      server.pause()
+      await until(() => one.err.includes('has not answered for 2.0 s') && other.err.includes('has not answered'))
+      other.child.kill('SIGINT')
+      expect((await other.ended).code).toBe(0)
+      server.resume()
+      await until(() => one.err.includes('The server answers again.'))
+    } finally {
+      server.resume()
+      await server.stop()
+    }
+  })
+
+  test('by a user who may not subscribe ends with 1 and says what is missing', async () => {
+    const server = await startRedis({ own: true })
+    try {
+      const admin = await connect(server.url)
+      await admin.sendCommand(['ACL', 'SETUSER', 'deaf', 'on', '>pw', '~*', 'resetchannels', '+@all'])
+      await admin.close()
+      const url = server.url.replace('//', '//deaf:pw@')
+      const { code, out, err } = await cattlegrid(['watch', '--timeout', '20s'], url)
+      expect([code, out]).toEqual([1, ''])
+      // At once, as the reason of the end, and not as something it waits through.
+      expect(err).toMatch(/^cattlegrid: .*allow the Redis user to subscribe to it \(&cattlegrid:wake\)/)
+    } finally {
+      await server.stop()
+    }
+  })
+})

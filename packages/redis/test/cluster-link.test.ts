@@ -1,0 +1,72 @@
+import { describe, expect, test } from '@jest/globals'
+import { systemRuntime } from '@cattlegrid/core'
+import type { RedisClient, RedisCluster } from '@cattlegrid/redis'
+import { ClusterLink } from '../src/link/cluster-link.ts'
+import { AS_TEXT } from '../src/redis-client.ts'
+
+// Moments that no real cluster can be held in: between two redirections, and between a broken connection and the next.
+
+interface Sent {
+  readonly command: unknown
+  readonly isReadonly: boolean
+  readonly answer: (reply: string) => void
+}
+
+/** A cluster whose one node is as `node` says, and whose own commands are answered by the test. */
+function clusterWith(node: Partial<RedisClient>): { readonly link: ClusterLink; readonly sent: readonly Sent[] } {
+  const sent: Sent[] = []
+  const master = { address: 'node:1', client: node as RedisClient }
+  const cluster: RedisCluster = {
+    isOpen: true,
+    masters: [master],
+    slots: Array.from({ length: 16_384 }, () => ({ master })),
+    nodeClient: () => undefined,
+    sendCommand: (_key, isReadonly, [command]) =>
+      new Promise((answer) => {
+        sent.push({ command, isReadonly, answer })
+      }),
+    on: () => undefined,
+    off: () => undefined,
+  }
+  return { link: new ClusterLink(cluster, systemRuntime), sent }
+}
+
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+
+describe('a link to a cluster', () => {
+  test('sends the second of two commands for a key that has moved when the first is answered, and both to a master', async () => {
+    const moved = (): Promise<never> => Promise.reject(new Error('MOVED 1 node:2'))
+    const { link, sent } = clusterWith({ isReady: true, sendCommand: moved })
+    const both = link.inOrder('ns:{k}', (server) =>
+      Promise.all([server.sendCommand(['PTTL'], AS_TEXT), server.sendCommand(['GET'], AS_TEXT)]),
+    )
+    await turn()
+    expect(sent.map(({ command }) => command)).toEqual(['PTTL'])
+    sent[0]?.answer('1')
+    await turn()
+    expect(sent.map(({ command, isReadonly }) => [command, isReadonly])).toEqual([
+      ['PTTL', false],
+      ['GET', false],
+    ])
+    sent[1]?.answer('body')
+    expect(await both).toEqual(['1', 'body'])
+  })
+
+  test('hands nothing to a connection that is not there: it would be executed at a moment nobody knows', async () => {
+    const commands: unknown[] = []
+    const sendCommand = (command: unknown): Promise<unknown> => Promise.resolve(commands.push(command))
+    const { link, sent } = clusterWith({ isReady: false, sendCommand })
+    await expect(link.send('ns:{k}', ['GET', 'ns:{k}'], AS_TEXT)).rejects.toThrow('node:1 is not connected')
+    await expect(link.inOrder('ns:{k}', (server) => server.sendCommand(['GET'], AS_TEXT))).rejects.toThrow(
+      'not connected',
+    )
+    expect([commands, sent, link.ear()]).toEqual([[], [], undefined])
+  })
+
+  test('does not send on what was refused for another reason', async () => {
+    const busy = (): Promise<never> => Promise.reject(new Error('BUSY somebody MOVED something'))
+    const { link, sent } = clusterWith({ isReady: true, sendCommand: busy })
+    await expect(link.send('ns:{k}', ['GET', 'ns:{k}'], AS_TEXT)).rejects.toThrow('BUSY')
+    expect(sent).toEqual([])
+  })
+})

@@ -1,0 +1,125 @@
+import { randomUUID } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
+import { json, type Notice, type Store } from '@cattlegrid/core'
+import { redisStore } from '@cattlegrid/redis'
+import {
+  describeStoreContract,
+  type RedisClusterServers,
+  type RedisServer,
+  startRedis,
+  startRedisCluster,
+} from '@cattlegrid/testkit'
+import { createCluster } from 'redis'
+import { put, request } from './entries.ts'
+import { type Client, connect, openStores } from './redis.ts'
+import { until } from './until.ts'
+
+/** As the page for the users says it, for a namespace of its own. */
+const page = readFileSync(join(__dirname, '../../../docs/redis.md'), 'utf8')
+const [single = [], clustered = []] = Array.from(page.matchAll(/^ACL SETUSER shop (.*)$/gm), ([, rules = '']) =>
+  rules.replaceAll('shop:', 'test:').split(' '),
+)
+
+const rightsOf = (name: string, ...rules: readonly string[]): string[] => ['ACL', 'SETUSER', name, ...rules]
+
+describe('a user with the rights of the page', () => {
+  test('is told of all of them', () => {
+    expect([single.includes('-@all'), single.length > 10, clustered.length]).toEqual([true, true, 3])
+  })
+
+  describe('on one server', () => {
+    let server: RedisServer
+    let admin: Client
+
+    beforeAll(async () => {
+      server = await startRedis({ own: true })
+      admin = await connect(server.url)
+      await admin.sendCommand(rightsOf('app', ...single))
+    })
+    afterAll(async () => {
+      admin.destroy()
+      await server.stop()
+    })
+
+    const view = () => connect(server.url.replace('//', '//app:password@'))
+    describeStoreContract('Redis', async () => openStores(view), { describe, test })
+
+    test('is never refused anything', async () => {
+      expect(await admin.sendCommand(['ACL', 'LOG'])).toEqual([])
+    })
+  })
+
+  describe('on a cluster', () => {
+    let servers: RedisClusterServers
+    let admins: readonly Client[] = []
+
+    beforeAll(async () => {
+      servers = await startRedisCluster()
+      admins = await Promise.all([...servers.masters, ...servers.replicas].map(({ url }) => connect(url)))
+      for (const admin of admins) await admin.sendCommand(rightsOf('app', ...single, ...clustered))
+    })
+    afterAll(async () => {
+      for (const admin of admins) admin.destroy()
+      await servers.stop()
+    })
+
+    const view = async () => {
+      const defaults = { username: 'app', password: 'password' }
+      const cluster = createCluster({ rootNodes: [...servers.rootNodes], defaults, useReplicas: true })
+      cluster.on('error', () => undefined)
+      return await cluster.connect()
+    }
+    describeStoreContract('a cluster', async () => openStores(view), { describe, test })
+
+    test('is never refused anything', async () => {
+      for (const admin of admins) expect(await admin.sendCommand(['ACL', 'LOG'])).toEqual([])
+    })
+  })
+})
+
+describe('a user with other rights', () => {
+  const ends: (() => unknown)[] = []
+  afterEach(async () => {
+    for (const end of ends.splice(0).toReversed()) await end()
+  })
+
+  async function as(
+    ...rules: readonly string[]
+  ): Promise<{ readonly store: Store; readonly admin: Client; readonly namespace: string }> {
+    const server = await startRedis({ own: true })
+    const admin = await connect(server.url)
+    await admin.sendCommand(rightsOf('app', ...rules))
+    const client = await connect(server.url.replace('//', '//app:password@'))
+    const namespace = `test:${randomUUID()}`
+    const store = redisStore({ client, namespace })
+    ends.push(
+      () => server.stop(),
+      () => admin.destroy(),
+      () => client.destroy(),
+      () => store.close(),
+    )
+    return { store, admin, namespace }
+  }
+
+  test('without the channel works by timers, and one warning says so', async () => {
+    const { store, admin, namespace } = await as(...single.filter((rule) => !rule.startsWith('&')))
+    const notices: Notice[] = []
+    store.watch((notice) => void notices.push(notice))
+    await put(store, 'k', 1)
+    expect((await store.invalidate('k', 'delete', 0)).kind).toBe('done')
+    await until(() => notices.length > 0)
+    await until(async () => /cmdstat_subscribe:.*rejected_calls=[2-9]/.test(await admin.info('commandstats')))
+    expect(notices).toEqual([{ kind: 'warning', message: expect.stringContaining(`&${namespace}:wake`) }])
+  })
+
+  test('without the keys is away, with Redis’s own words', async () => {
+    const { store } = await as('on', '>password', '~other:*', '&*', '+@all')
+    expect(await store.read('k', json)).toMatchObject({
+      kind: 'away',
+      cause: { message: expect.stringContaining('NOPERM') },
+    })
+    expect(await store.acquire('k', request)).toMatchObject({ kind: 'away' })
+  })
+})

@@ -1,0 +1,75 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import { json, type Store } from '@cattlegrid/core'
+import { RESP_TYPES } from 'redis'
+import { entryOf, found, lead, LONG, put, request } from './entries.ts'
+import { openRedis, type RedisUnderTest } from './redis.ts'
+
+// A version of the library that is yet to come, whose records only begin as ours do: 40 bytes that every version understands.
+
+let redis: RedisUnderTest
+let store: Store
+let entryKey: string
+
+beforeEach(async () => {
+  redis = await openRedis()
+  store = await redis.open()
+  entryKey = `${redis.namespace}:{k}`
+})
+afterEach(() => redis.stop())
+
+const bytesAt = (key: string): Promise<Buffer | null> =>
+  redis.client.withTypeMapping({ [RESP_TYPES.BLOB_STRING]: Buffer }).get(key)
+
+/** Turns our record into one of the later version, and returns its version of the entry. */
+async function fromLater(): Promise<string> {
+  await put(store, 'k', 'ours', { staleWhileRevalidate: LONG })
+  const bytes = (await bytesAt(entryKey)) ?? Buffer.alloc(0)
+  bytes[1] = 2
+  await redis.client.set(entryKey, Buffer.concat([bytes.subarray(0, 40), Buffer.from('nobody knows')]), {
+    expiration: { type: 'PX', value: 2 * LONG },
+  })
+  return bytes.toString('latin1', 24, 40)
+}
+
+describe('a record of a later version of the library', () => {
+  test('is a miss that says why, and nobody who has not seen it leads', async () => {
+    const version = await fromLater()
+    expect(await store.read('k', json)).toMatchObject({ kind: 'missing', version, because: { why: 'foreign' } })
+    expect((await store.acquire('k', request)).kind).toBe('changed')
+    const lease = await lead(store, 'k', { seen: version })
+    expect((await bytesAt(entryKey))?.[1]).toBe(2)
+    expect((await store.commit(lease, entryOf('ours again'), json)).kind).toBe('stored')
+    expect((await found(store, 'k')).value).toBe('ours again')
+  })
+
+  test('is expired by hand as ours are, for both versions', async () => {
+    const version = await fromLater()
+    const lease = await lead(store, 'k', { seen: version })
+    expect((await store.invalidate('k', 'expire', 0)).kind).toBe('done')
+    const bytes = await bytesAt(entryKey)
+    expect(bytes?.toString('latin1', 24)).toBe(`${'0'.repeat(16)}nobody knows`)
+    expect(bytes?.[1]).toBe(2)
+    expect(await redis.client.pTTL(entryKey)).toBeLessThanOrEqual(LONG)
+    expect((await store.commit(lease, entryOf('late'), json)).kind).toBe('refused')
+  })
+
+  test('goes with delete and with clear, and a set is newer than it', async () => {
+    const version = await fromLater()
+    await put(store, 'k', 'set')
+    expect(Number((await found(store, 'k')).version)).toBeGreaterThan(Number(version))
+    for (const remove of [() => store.invalidate('k', 'delete', 0), () => store.clear()]) {
+      await fromLater()
+      await remove()
+      expect(await bytesAt(entryKey)).toBeNull()
+    }
+  })
+})
+
+test('the longest life there is shows the age of its entry, window and all', async () => {
+  const lives = { ttl: 2 ** 47, staleIfError: 2 ** 32 }
+  await put(store, 'k', 1, lives)
+  const before = performance.now()
+  const { bornAt, freshUntil } = await found(store, 'k')
+  expect(before - bornAt).toBeLessThan(20_000)
+  expect(freshUntil - before).toBeGreaterThan(2 ** 46)
+})

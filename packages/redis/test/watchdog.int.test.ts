@@ -1,0 +1,132 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import { json, type Store } from '@cattlegrid/core'
+import { redisStore, type RedisStoreOptions } from '@cattlegrid/redis'
+import { type FaultProxy, type RedisServer, startFaultProxy, startRedis } from '@cattlegrid/testkit'
+import { createClient } from 'redis'
+import { until } from './until.ts'
+
+let server: RedisServer
+let proxy: FaultProxy
+const ends: (() => unknown)[] = []
+
+beforeEach(async () => {
+  server = await startRedis({ own: true })
+  proxy = await startFaultProxy({ target: { port: server.port } })
+})
+afterEach(async () => {
+  for (const end of ends.splice(0)) await end()
+  await proxy.close()
+  await server.stop()
+})
+
+function open(options: Partial<RedisStoreOptions> = {}): { readonly store: Store; readonly kinds: readonly string[] } {
+  const store = redisStore({
+    url: `redis://127.0.0.1:${proxy.port}`,
+    watchdog: '200ms',
+    ...options,
+  })
+  ends.push(() => store.close())
+  const kinds: string[] = []
+  store.watch(({ kind }) => void kinds.push(kind))
+  return { store, kinds }
+}
+
+const answers = async (store: Store): Promise<boolean> => (await store.read('k', json)).kind === 'missing'
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
+
+describe('a connection of the store’s own', () => {
+  test('whose server vanished without a word is opened anew', async () => {
+    const { store } = open()
+    await until(() => answers(store))
+    await proxy.inject({ kind: 'half-open' })
+    await proxy.heal()
+    expect((await store.read('k', json)).kind).toBe('away')
+    await until(() => answers(store))
+  })
+
+  test('is left as it is when the watchdog is off', async () => {
+    const { store } = open({ watchdog: false })
+    await until(() => answers(store))
+    await proxy.inject({ kind: 'half-open' })
+    await proxy.heal()
+    const pending = store.read('k', json)
+    expect(await Promise.race([pending, pause(1500).then(() => 'nothing')])).toBe('nothing')
+    await store.close()
+    expect((await pending).kind).toBe('away')
+  })
+
+  test('is opened anew until a server greets, whether it was greeted before or never', async () => {
+    const { store, kinds } = open()
+    await until(() => answers(store))
+    await proxy.inject({ kind: 'black-hole' })
+    const { store: late, kinds: lateKinds } = open()
+    const pending = store.read('k', json)
+    await until(() => proxy.traffic.connections > 6)
+    expect((await pending).kind).toBe('away')
+    expect(await answers(late)).toBe(false)
+    await proxy.heal()
+    await until(() => answers(store))
+    await until(() => answers(late))
+    await until(() => kinds.at(-1) === 'hearing' && lateKinds.at(-1) === 'hearing')
+    const { connections } = proxy.traffic
+    await pause(1000)
+    expect(proxy.traffic.connections).toBe(connections)
+  })
+
+  test('on which no server ever greeted is opened anew', async () => {
+    await proxy.inject({ kind: 'half-open' })
+    const { store, kinds } = open()
+    await until(() => proxy.traffic.connections >= 2)
+    await proxy.heal()
+    await until(() => answers(store))
+    await until(() => kinds.includes('hearing'))
+    expect(kinds).toEqual(['hearing'])
+  })
+
+  test('is kept while the server answers, however slowly, and while nobody asks', async () => {
+    const { store, kinds } = open({ watchdog: '1s' })
+    await until(() => kinds.includes('hearing'))
+    await proxy.inject({ kind: 'latency', ms: 300 })
+    const { connections } = proxy.traffic
+    for (let round = 0; round < 4; round += 1) expect(await answers(store)).toBe(true)
+    await pause(2500)
+    expect([proxy.traffic.connections, kinds]).toEqual([connections, ['hearing']])
+  })
+
+  test('is not opened again once the store is closed', async () => {
+    const { store } = open()
+    await until(() => answers(store))
+    server.pause()
+    const pending = store.read('k', json)
+    await store.close()
+    expect((await pending).kind).toBe('away')
+    const { connections } = proxy.traffic
+    await pause(1000)
+    server.resume()
+    expect(proxy.traffic.connections).toBe(connections)
+  })
+})
+
+async function byUser(): Promise<ReturnType<typeof open>> {
+  const client = createClient({ url: `redis://127.0.0.1:${proxy.port}`, RESP: 2 })
+  client.on('error', () => undefined)
+  await client.connect()
+  ends.push(() => client.destroy())
+  return open({ client, url: undefined })
+}
+
+describe.each([
+  ['a client of the store’s own', async () => open()],
+  ['a client of the user’s, in the older protocol', byUser],
+])('the connection for the wake-ups, beside %s,', (_, openBeside) => {
+  test('is kept while it hears, and opened anew when its server vanished without a word', async () => {
+    const { kinds } = await openBeside()
+    await until(() => kinds.includes('hearing'))
+    // Some beats long.
+    await pause(5000)
+    expect(kinds).toEqual(['hearing'])
+    await proxy.inject({ kind: 'half-open' })
+    await proxy.heal()
+    await until(() => kinds.join(' ') === 'hearing deaf hearing')
+  })
+})

@@ -1,0 +1,211 @@
+import { strict as assert } from 'node:assert'
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import { memoryStore } from '@cattlegrid/core'
+import { faultyStore } from '../faulty-store.ts'
+import type { Received } from './client.ts'
+import { counted, json, nothing, text } from './contract-route.ts'
+import type { Contract } from './contract.ts'
+import { createGate, onStage, type Stage } from './stage.ts'
+
+const cache = { ttl: '10s', staleWhileRevalidate: '10s', cacheStatus: true, mode: 'observe' } as const
+
+const told = ({ headers }: Received): string | undefined => headers['cache-status']?.replace('cattlegrid; ', '')
+const would = (what: string): string => `fwd=bypass; detail=would-${what}`
+
+interface Observed {
+  readonly would: string
+  readonly why: string | undefined
+  readonly status: number | undefined
+}
+
+/** What was told of the requests that `play` made. */
+async function observed(play: (words: readonly string[]) => Promise<void>): Promise<readonly string[]> {
+  const words: string[] = []
+  const note = (message: unknown): void => {
+    const { would: word, why, status } = message as Observed
+    words.push([word, why, status].filter((part) => part !== undefined).join(' '))
+  }
+  subscribe('cattlegrid:observe', note)
+  try {
+    await play(words)
+    return words
+  } finally {
+    unsubscribe('cattlegrid:observe', note)
+  }
+}
+
+/** An observation is told once its trace is kept, which may be after its client has the answer. */
+const settled = async (stage: Stage): Promise<void> => {
+  await stage.runtime.advance(0)
+  await new Promise(setImmediate)
+}
+
+/** Every handler runs, and the cache says what it would have done. */
+export function describeObserving({ factory, describe, test: testAnywhere }: Contract): void {
+  // A store over the network is asked while the handler runs: what is known when the head goes out is then a matter of luck.
+  const test = (title: string, play: () => Promise<void>): void => testAnywhere(title, play, 'time')
+  describe('a route that only observes', () => {
+    test('runs the handler of every request, and tells a miss, hits with their rest, and stale hits', async () => {
+      const origin = counted((run) => text(`run ${run}`))
+      await onStage(factory, [{ path: '/watched', cache, handle: origin.handle }], async (stage) => {
+        const words = await observed(async () => {
+          for (const [index, expected] of ['store', 'hit', 'hit'].entries()) {
+            const received = await stage.ask('/watched')
+            await settled(stage)
+            assert.equal(received.text, `run ${index + 1}`)
+            assert.equal(told(received), would(expected))
+          }
+          await stage.runtime.advance(10_001)
+          assert.equal(told(await stage.ask('/watched')), would('stale'))
+          await settled(stage)
+          assert.equal(told(await stage.ask('/watched')), would('hit'))
+          await settled(stage)
+        })
+        assert.deepEqual(words, ['store 200', 'hit 200', 'hit 200', 'stale 200', 'hit 200'])
+        assert.equal(origin.runs, 5)
+      })
+    })
+
+    test('makes nobody wait: who would have shared a running handler’s answer runs its own', async () => {
+      const gate = createGate()
+      const origin = counted(async (run) => {
+        if (run === 1) await gate.opened
+        return text(`run ${run}`)
+      })
+      await onStage(factory, [{ path: '/crowded', cache, handle: origin.handle }], async (stage) => {
+        const words = await observed(async () => {
+          const first = stage.ask('/crowded')
+          while (origin.runs === 0) await new Promise(setImmediate)
+          const second = await stage.ask('/crowded')
+          assert.deepEqual([second.text, told(second)], ['run 2', would('collapse')])
+          gate.open()
+          assert.equal((await first).text, 'run 1')
+          await settled(stage)
+        })
+        assert.deepEqual(words, ['collapse 200', 'store 200'])
+      })
+    })
+
+    test('says why an answer would have been its own client’s alone, and why a request would have gone past', async () => {
+      const origin = counted((_, { headers }) =>
+        text('one', headers['x-user'] === undefined ? {} : { 'set-cookie': 'a=1' }),
+      )
+      const failing = counted(() => text('oops', {}, 500))
+      const routes = [
+        { path: '/why', cache, handle: origin.handle },
+        { path: '/fails', cache, handle: failing.handle },
+        { path: '/large', cache: { ...cache, maxBodyBytes: 2 }, handle: counted(() => text('one')).handle },
+      ]
+      await onStage(factory, routes, async (stage) => {
+        const words = await observed(async () => {
+          const cookie = await stage.ask('/why', { headers: { 'x-user': 'ada' } })
+          assert.equal(told(cookie), would('run/set-cookie'))
+          assert.deepEqual(cookie.cookies, ['a=1'])
+          const authorized = await stage.ask('/why', { headers: { authorization: 'x' } })
+          assert.equal(told(authorized), 'fwd=bypass; detail=authorization')
+          assert.equal(told(await stage.ask('/fails')), would('run/status'))
+          assert.equal(told(await stage.ask('/fails')), would('run/status'))
+          assert.equal(told(await stage.ask('/large')), would('run/too-large'))
+          assert.equal(told(await stage.ask('/why')), would('store'))
+          await settled(stage)
+        })
+        assert.deepEqual(words, [
+          'run set-cookie 200',
+          'run authorization',
+          'run status 500',
+          'run status 500',
+          'run too-large 200',
+          'store 200',
+        ])
+      })
+    })
+
+    test('leaves the request of its client alone, and knows what the whole answer would have been', async () => {
+      const seen: unknown[] = []
+      const origin = counted((_, { method, url, headers }) => {
+        seen.push([method, url, headers['if-none-match'], headers['x-original-url']])
+        return headers['if-none-match'] === undefined ? text('one', { etag: '"a"' }) : nothing(304, { etag: '"a"' })
+      })
+      const route = { path: '/same', cache: { ...cache, query: ['page'] }, handle: origin.handle }
+      await onStage(factory, [route], async (stage) => {
+        const headers = { 'if-none-match': '"a"', 'x-original-url': '/evil' }
+        const revalidated = await stage.ask('/same?page=1&utm=2', { headers })
+        assert.deepEqual([revalidated.status, told(revalidated)], [304, would('store')])
+        await settled(stage)
+        assert.equal(told(await stage.ask('/same?page=1')), would('hit'))
+        assert.deepEqual(seen[0], ['GET', '/same?page=1&utm=2', '"a"', '/evil'])
+      })
+    })
+
+    test('tells variants apart, and forgets what is invalidated', async () => {
+      const origin = counted((_, { headers }) => json(headers['accept-language'], { vary: 'Accept-Language' }))
+      const route = { path: '/varies', cache: { ...cache, tags: ['all'] }, handle: origin.handle }
+      await onStage(factory, [route], async (stage) => {
+        const ask = async (language: string): Promise<string | undefined> => {
+          const received = await stage.ask('/varies', { headers: { 'accept-language': language } })
+          await settled(stage)
+          return told(received)
+        }
+        const words = [await ask('en'), await ask('de'), await ask('en'), await ask('de')]
+        assert.deepEqual(words, ['store', 'store', 'hit', 'hit'].map(would))
+        await stage.cache.invalidateTags(['all'])
+        assert.equal(await ask('en'), would('store'))
+      })
+    })
+
+    test('stores nothing that a route which serves could serve', async () => {
+      const origin = counted((run) => text(`run ${run}`))
+      const routes = [{ path: '/later', cache, handle: origin.handle }]
+      const serving = [{ path: '/later', cache: { ttl: '10s', cacheStatus: true }, handle: origin.handle }] as const
+      await onStage(factory, routes, async (stage) => {
+        await stage.ask('/later')
+        await settled(stage)
+        const server = await factory.start(stage.cache, serving)
+        try {
+          const first = await stage.askElsewhere(server.origin, '/later', {
+            headers: { host: new URL(stage.origin).host },
+          })
+          assert.equal(first.text, 'run 2')
+          assert.match(String(first.headers['cache-status']), /fwd=uri-miss/)
+        } finally {
+          await server.close()
+        }
+      })
+    })
+
+    testAnywhere('foretells hits of whatever store the cache has, once its answer is there in time', async () => {
+      // The longer a handler takes, the surer the store has answered before its head goes out.
+      const origin = counted(async (run) => {
+        await new Promise((resolve) => setTimeout(resolve, run))
+        return text(`run ${run}`)
+      })
+      await onStage(factory, [{ path: '/anywhere', cache, handle: origin.handle }], async (stage) => {
+        const words = await observed(async (sofar) => {
+          while (sofar.at(-1) !== 'hit 200' && origin.runs < 200) {
+            const expected = `run ${origin.runs + 1}`
+            assert.equal((await stage.ask('/anywhere')).text, expected)
+            await settled(stage)
+          }
+        })
+        assert.ok(words.includes('store 200'), `told ${words.join(', ')}`)
+        assert.equal(words.at(-1), 'hit 200', `told ${words.join(', ')}`)
+      })
+    })
+
+    test('keeps nobody waiting for a store that never answers', async () => {
+      const store = faultyStore(memoryStore())
+      const silent = { ...factory, openStore: async () => ({ store, close: async () => {} }) }
+      const origin = counted((run) => text(`run ${run}`))
+      await onStage(
+        silent,
+        [{ path: '/silent', cache, handle: origin.handle }],
+        async (stage) => {
+          store.inject({ kind: 'hang' })
+          for (const run of [1, 2]) assert.equal((await stage.ask('/silent')).text, `run ${run}`)
+          store.heal()
+        },
+        { storeTimeout: '30s' },
+      )
+    })
+  })
+}

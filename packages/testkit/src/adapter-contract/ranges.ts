@@ -1,0 +1,117 @@
+import { strict as assert } from 'node:assert'
+import { counted, text } from './contract-route.ts'
+import type { Contract } from './contract.ts'
+import { onStage } from './stage.ts'
+
+const fields = { etag: '"v1"' }
+
+/** Parts of a stored body, and demands of clients that are listened to. */
+export function describeRanges({ factory, describe, test }: Contract): void {
+  describe('parts of a stored body', () => {
+    const PARTS: readonly (readonly [string, string, string])[] = [
+      ['bytes=0-3', '0123', 'bytes 0-3/10'],
+      ['bytes=4-', '456789', 'bytes 4-9/10'],
+      ['bytes=-2', '89', 'bytes 8-9/10'],
+      ['bytes=8-99', '89', 'bytes 8-9/10'],
+    ]
+    for (const [range, part, where] of PARTS) {
+      test(`${range} is answered with 206, where the route allows it`, async () => {
+        const origin = counted(() => text('0123456789', fields))
+        await onStage(
+          factory,
+          [{ path: '/r', cache: { ttl: '1h', range: true }, handle: origin.handle }],
+          async (stage) => {
+            // The handler is asked for the whole, also by this client.
+            const first = await stage.ask('/r', { headers: { range } })
+            assert.deepEqual([first.status, first.text], [200, '0123456789'])
+            const { status, text: body, headers } = await stage.ask('/r', { headers: { range } })
+            assert.deepEqual([status, body, headers['content-range']], [206, part, where])
+            assert.equal(headers['content-length'], String(part.length))
+            assert.equal(origin.runs, 1)
+          },
+        )
+      })
+    }
+
+    for (const request of [
+      { range: 'bytes=0-1,4-5' },
+      { range: 'lines=0-1' },
+      { range: 'bytes=3-1' },
+      { range: 'bytes=0-3', 'if-range': '"v0"' },
+      { range: 'bytes=0-3', 'if-range': 'W/"v1"' },
+    ]) {
+      test(`${JSON.stringify(request)} is answered with the whole`, async () => {
+        const origin = counted(() => text('0123456789', fields))
+        await onStage(
+          factory,
+          [{ path: '/r', cache: { ttl: '1h', range: true }, handle: origin.handle }],
+          async (stage) => {
+            await stage.ask('/r')
+            const { status, text: body } = await stage.ask('/r', { headers: request })
+            assert.deepEqual([status, body], [200, '0123456789'])
+          },
+        )
+      })
+    }
+
+    test('a range behind the end is refused with the length', async () => {
+      const origin = counted(() => text('0123456789', fields))
+      await onStage(
+        factory,
+        [{ path: '/r', cache: { ttl: '1h', range: true }, handle: origin.handle }],
+        async (stage) => {
+          await stage.ask('/r')
+          const { status, headers } = await stage.ask('/r', { headers: { range: 'bytes=10-' } })
+          assert.deepEqual([status, headers['content-range']], [416, 'bytes */10'])
+          const same = await stage.ask('/r', { headers: { range: 'bytes=0-1', 'if-range': '"v1"' } })
+          assert.deepEqual([same.status, same.headers['accept-ranges']], [206, 'bytes'])
+        },
+      )
+    })
+
+    test('without the option a range is answered with the whole', async () => {
+      const origin = counted(() => text('0123456789'))
+      await onStage(factory, [{ path: '/r', cache: { ttl: '1h' }, handle: origin.handle }], async (stage) => {
+        await stage.ask('/r')
+        assert.equal((await stage.ask('/r', { headers: { range: 'bytes=0-1' } })).status, 200)
+      })
+    })
+  })
+
+  describe('demands of a client that is listened to', () => {
+    const clientDirectives = (request: unknown): boolean =>
+      'x-inside' in (request as { headers: Record<string, unknown> }).headers
+    const cache = { ttl: '1h', clientDirectives } as const
+    const demand = (field: string) => ({ headers: { 'x-inside': '1', 'cache-control': field } })
+
+    test(
+      'no-cache and max-age make the handler run, and its answer is for everybody',
+      async () => {
+        const origin = counted((run) => text(`run ${run}`))
+        await onStage(factory, [{ path: '/d', cache, handle: origin.handle }], async (stage) => {
+          await stage.ask('/d')
+          await stage.runtime.advance(5000)
+          assert.equal((await stage.ask('/d', demand('max-age=10'))).text, 'run 1')
+          assert.equal((await stage.ask('/d', demand('max-age=4'))).text, 'run 2')
+          await stage.runtime.advance(10)
+          assert.equal((await stage.ask('/d', demand('no-cache'))).text, 'run 3')
+          assert.equal((await stage.ask('/d')).text, 'run 3')
+          assert.equal((await stage.ask('/d', { headers: { 'cache-control': 'no-cache' } })).text, 'run 3')
+        })
+      },
+      'time',
+    )
+
+    test('no-store goes past the cache, only-if-cached never to the handler', async () => {
+      const origin = counted((run) => text(`run ${run}`))
+      await onStage(factory, [{ path: '/d', cache, handle: origin.handle }], async (stage) => {
+        assert.equal((await stage.ask('/d', demand('only-if-cached'))).status, 504)
+        assert.equal(origin.runs, 0)
+        assert.equal((await stage.ask('/d')).text, 'run 1')
+        assert.equal((await stage.ask('/d', demand('only-if-cached'))).text, 'run 1')
+        assert.equal((await stage.ask('/d', demand('no-store'))).text, 'run 2')
+        assert.equal((await stage.ask('/d')).text, 'run 1')
+      })
+    })
+  })
+}

@@ -1,0 +1,130 @@
+import { strict as assert } from 'node:assert'
+import { counted, nothing, text } from './contract-route.ts'
+import type { Contract } from './contract.ts'
+import { createGate, onStage, type Stage } from './stage.ts'
+
+const cache = { ttl: 'origin', revalidate: true, cacheStatus: true, softTimeout: false } as const
+const fresh = (etag: string) => ({ 'cache-control': 'max-age=10', etag })
+
+/** Handlers that are given the validators of an expired answer. */
+export function describeRevalidating({ factory, describe, test }: Contract): void {
+  /** Answers 304 to its own entity-tag, in every run but the first. */
+  const origin = (more = {}) =>
+    counted((run, { headers }) =>
+      headers['if-none-match'] === '"v1"'
+        ? nothing(304, { ...fresh('"v1"'), 'x-run': String(run), ...more })
+        : text('first', { ...fresh('"v1"'), 'x-run': String(run), 'x-once': 'yes', ...more }),
+    )
+  const expired = async (stage: Stage): Promise<void> => {
+    await stage.ask('/old')
+    await stage.seen('commit', 1)
+    await stage.runtime.advance(11_000)
+  }
+
+  describe('an expired answer that is revalidated', () => {
+    test(
+      'is fresh again after a 304, with the fields that this one brought, for the leader and for who waits',
+      async () => {
+        const handler = origin()
+        await onStage(factory, [{ path: '/old', cache, handle: handler.handle }], async (stage) => {
+          await expired(stage)
+          for (const { status, text: body, headers } of await stage.crowd(10, '/old')) {
+            assert.deepEqual([status, body, headers['x-run'], headers['x-once']], [200, 'first', '2', 'yes'])
+            assert.equal(headers['content-length'], '5')
+          }
+          await stage.runtime.advance(5000)
+          assert.match(String((await stage.ask('/old')).headers['cache-status']), /^cattlegrid; hit/)
+          assert.equal(handler.runs, 2)
+          await stage.runtime.advance(6000)
+          const leader = await stage.ask('/old')
+          assert.equal(leader.headers['cache-status'], 'cattlegrid; fwd=stale; fwd-status=304; stored; ttl=10')
+          assert.equal(leader.headers['age'], '0')
+        })
+      },
+      'time',
+    )
+
+    test(
+      'answers the client’s own condition, and not with the origin’s 304',
+      async () => {
+        const handler = origin()
+        await onStage(factory, [{ path: '/old', cache, handle: handler.handle }], async (stage) => {
+          await expired(stage)
+          assert.equal((await stage.ask('/old', { headers: { 'if-none-match': '"v1"' } })).status, 304)
+          await stage.runtime.advance(11_000)
+          const other = await stage.ask('/old', { headers: { 'if-none-match': '"v0"' } })
+          assert.deepEqual([other.status, other.text], [200, 'first'])
+        })
+      },
+      'time',
+    )
+
+    test(
+      'gives way to a new one',
+      async () => {
+        const handler = counted((run) => text(`run ${run}`, fresh(`"v${run}"`)))
+        await onStage(factory, [{ path: '/old', cache, handle: handler.handle }], async (stage) => {
+          await expired(stage)
+          assert.equal((await stage.ask('/old')).text, 'run 2')
+          assert.equal((await stage.ask('/old')).text, 'run 2')
+        })
+      },
+      'time',
+    )
+
+    test(
+      'is never served by itself where nothing allows that: neither for a failure nor to who waits',
+      async () => {
+        const gate = createGate()
+        const handler = counted(async (run) => {
+          if (run > 1) await gate.opened
+          return run === 1 ? text('first', fresh('"v1"')) : text('broken', {}, 503)
+        })
+        await onStage(factory, [{ path: '/old', cache, handle: handler.handle }], async (stage) => {
+          await expired(stage)
+          const crowd = stage.crowd(5, '/old')
+          await stage.seen('join', 4)
+          gate.open()
+          for (const { status, text: body } of await crowd) {
+            assert.equal(status, 503)
+            assert.notEqual(body, 'first')
+          }
+        })
+      },
+      'time',
+    )
+
+    test(
+      'that may no longer be stored goes to its client alone',
+      async () => {
+        const handler = counted((run, { headers }) =>
+          headers['if-none-match'] === undefined
+            ? text(`run ${run}`, fresh('"v1"'))
+            : nothing(304, { 'cache-control': 'private', etag: '"v1"' }),
+        )
+        await onStage(factory, [{ path: '/old', cache, handle: handler.handle }], async (stage) => {
+          await expired(stage)
+          const { status, text: body } = await stage.ask('/old')
+          assert.deepEqual([status, body], [200, 'run 1'])
+          assert.equal((await stage.ask('/old')).text, 'run 3')
+        })
+      },
+      'time',
+    )
+
+    test(
+      'is refreshed behind by a conditional request too',
+      async () => {
+        const handler = origin({ 'cache-control': 'max-age=10, stale-while-revalidate=60' })
+        await onStage(factory, [{ path: '/old', cache, handle: handler.handle }], async (stage) => {
+          await expired(stage)
+          assert.equal((await stage.ask('/old')).headers['x-run'], '1')
+          await stage.seen('commit', 2)
+          const hit = await stage.ask('/old')
+          assert.deepEqual([hit.text, hit.headers['x-run']], ['first', '2'])
+        })
+      },
+      'time',
+    )
+  })
+}

@@ -1,0 +1,141 @@
+import { strict as assert } from 'node:assert'
+import { counted, text } from './contract-route.ts'
+import type { Contract } from './contract.ts'
+import { createGate, onStage } from './stage.ts'
+
+/** What a handler, or its answer, says about being kept. */
+export function describeWord({ factory, describe, test }: Contract): void {
+  describe('what a handler says about its own answer', () => {
+    test('noStore() keeps it from everybody else', async () => {
+      const gate = createGate()
+      const origin = counted(async (run, { word }) => {
+        await gate.opened
+        word.noStore()
+        return text(`run ${run}`)
+      })
+      await onStage(factory, [{ path: '/word', cache: { ttl: '10s' }, handle: origin.handle }], async (stage) => {
+        const crowd = stage.crowd(5, '/word')
+        await stage.seen('join', 4)
+        gate.open()
+        const bodies = (await crowd).map(({ text: body }) => body)
+        assert.equal(new Set(bodies).size, 5)
+        assert.equal((await stage.ask('/word')).text, 'run 6')
+      })
+    })
+
+    test(
+      'keep() decides how long, also in app mode, and by which tags it is found',
+      async () => {
+        const origin = counted((run, { word }) => {
+          word.keep({ ttl: '1m', tags: ['own'] })
+          return text(`run ${run}`)
+        })
+        const routes = [{ path: '/route', cache: { ttl: '10s', tags: ['route'] } }, { path: '/app' }] as const
+        await onStage(
+          factory,
+          routes.map((route) => ({ ...route, handle: origin.handle })),
+          async (stage) => {
+            assert.equal((await stage.ask('/route')).text, 'run 1')
+            assert.equal((await stage.ask('/app')).text, 'run 2')
+            await stage.runtime.advance(59_000)
+            assert.equal((await stage.ask('/route')).text, 'run 1')
+            assert.equal((await stage.ask('/app')).text, 'run 2')
+            await stage.cache.invalidateTags(['route'])
+            assert.equal((await stage.ask('/route')).text, 'run 3')
+            assert.equal((await stage.ask('/app')).text, 'run 2')
+            await stage.cache.invalidateTags(['own'])
+            assert.equal((await stage.ask('/app')).text, 'run 4')
+          },
+        )
+      },
+      'time',
+    )
+
+    test('keep() cannot overrule a prohibition, and refuses what is no option', async () => {
+      const origin = counted((run, { word }) => {
+        word.keep({ ttl: '1m' })
+        assert.throws(() => word.keep({ ttl: -1 }), { code: 'CATTLEGRID_INVALID_OPTION' })
+        return text(`run ${run}`, { 'cache-control': 'private' })
+      })
+      await onStage(factory, [{ path: '/word', cache: { ttl: '10s' }, handle: origin.handle }], async (stage) => {
+        for (const run of [1, 2]) assert.equal((await stage.ask('/word')).text, `run ${run}`)
+      })
+    })
+
+    test(
+      'a targeted field comes before Cache-Control, for this cache alone',
+      async () => {
+        const fields = { 'cache-control': 'no-store, max-age=1', 'cdn-cache-control': 'max-age=60' }
+        for (const [targets, second] of [
+          [['My-Cache-Control', 'CDN-Cache-Control'], 'run 1'],
+          [[], 'run 2'],
+        ] as const) {
+          const origin = counted((run) => text(`run ${run}`, fields))
+          const route = { path: '/target', cache: { ttl: 'origin', targets }, handle: origin.handle } as const
+          await onStage(factory, [route], async (stage) => {
+            await stage.ask('/target')
+            await stage.runtime.advance(50_000)
+            const { text: body, headers } = await stage.ask('/target')
+            assert.equal(body, second)
+            assert.equal(headers['cache-control'], 'no-store, max-age=1')
+          })
+        }
+      },
+      'time',
+    )
+
+    test('fields that are not to be stored are not repeated', async () => {
+      const origin = counted(() => text('one', { 'server-timing': 'db;dur=5', 'x-kept': '1' }))
+      const route = { path: '/strip', cache: { ttl: '10s', strip: ['Server-Timing'] }, handle: origin.handle } as const
+      await onStage(factory, [route], async (stage) => {
+        assert.equal((await stage.ask('/strip')).headers['server-timing'], 'db;dur=5')
+        const hit = await stage.ask('/strip')
+        assert.deepEqual([hit.headers['server-timing'], hit.headers['x-kept']], [undefined, '1'])
+      })
+    })
+
+    test(
+      'an answer may be made to look as if it were new',
+      async () => {
+        const origin = counted(() => text('one'))
+        const route = { path: '/reset', cache: { ttl: '1h', downstream: 'reset' }, handle: origin.handle } as const
+        await onStage(factory, [route], async (stage) => {
+          await stage.ask('/reset')
+          await stage.runtime.advance(60_000)
+          assert.equal((await stage.ask('/reset')).headers['age'], undefined)
+          assert.equal(origin.runs, 1)
+        })
+      },
+      'time',
+    )
+
+    test('clients are told a max-age only where that is asked for, and the answer says nothing itself', async () => {
+      const origin = counted((_, { url }) => text('one', url === '/own' ? { 'cache-control': 'max-age=5' } : {}))
+      const cache = { ttl: '1h', clientMaxAge: '1m' } as const
+      const routes = ['/none', '/own'].map((path) => ({ path, cache, handle: origin.handle }))
+      await onStage(
+        factory,
+        [...routes, { path: '/silent', cache: { ttl: '1h' }, handle: origin.handle }],
+        async (stage) => {
+          for (const [path, said] of [
+            ['/none', 'max-age=60'],
+            ['/own', 'max-age=5'],
+            ['/silent', undefined],
+          ] as const)
+            for (let turn = 0; turn < 2; turn += 1)
+              assert.equal((await stage.ask(path)).headers['cache-control'], said, path)
+          assert.equal(origin.runs, 3)
+        },
+      )
+    })
+
+    test('Server-Timing tells that an answer came from the cache, where that is asked for', async () => {
+      const origin = counted(() => text('one'))
+      const route = { path: '/timing', cache: { ttl: '1h', serverTiming: true }, handle: origin.handle } as const
+      await onStage(factory, [route], async (stage) => {
+        await stage.ask('/timing')
+        assert.match(String((await stage.ask('/timing')).headers['server-timing']), /^cattlegrid;desc=hit;dur=\d+$/)
+      })
+    })
+  })
+}

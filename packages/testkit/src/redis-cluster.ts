@@ -1,0 +1,159 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { askRedis, untilRedis } from './redis-ask.ts'
+import { freePort, type RedisServer, startRedis } from './redis-server.ts'
+
+const SLOTS = 16_384
+/** Nodes speak to one another on this port beyond their own. */
+const BUS = 10_000
+const HIGHEST_PORT = 65_535 - BUS
+
+export interface StartRedisClusterOptions {
+  /** Nodes that share the slots, at least 3. Default: 3. */
+  readonly masters?: number | undefined
+  /** Of each master. Default: 1. */
+  readonly replicas?: number | undefined
+  /** Further arguments of every node. */
+  readonly args?: readonly string[] | undefined
+}
+
+/** A cluster on this machine, each node a server of its own, which all end with this process however it ends. */
+export interface RedisClusterServers {
+  /** What `createCluster` takes as `rootNodes`. */
+  readonly rootNodes: readonly { readonly url: string }[]
+  /** The nodes that began as masters, in the order of their slots. */
+  readonly masters: readonly RedisServer[]
+  /** The nodes that began as replicas: first the first master's, then the second's. */
+  readonly replicas: readonly RedisServer[]
+  /** SIGKILL for the master at that place, and waits for its end; one of its replicas is promoted about two seconds later. Default: the first. */
+  killMaster(place?: number): Promise<RedisServer>
+  /** Waits until every living node knows a living master for every slot. */
+  healed(): Promise<void>
+  /** Ends every node and removes what they wrote. */
+  stop(): Promise<void>
+}
+
+/** Starts a cluster and waits until it serves every slot and every replica follows its master. */
+export async function startRedisCluster(options: StartRedisClusterOptions = {}): Promise<RedisClusterServers> {
+  const { masters = 3, replicas = 1, args = [] } = options
+  const folder = mkdtempSync(join(tmpdir(), `cattlegrid-cluster-${process.pid}-`))
+  const starts = Array.from({ length: masters * (1 + replicas) }, () => startNode(folder, args))
+  const nodes = (await Promise.allSettled(starts)).flatMap((start) =>
+    start.status === 'fulfilled' ? [start.value] : [],
+  )
+  const cluster = new ClusterServers(nodes.slice(0, masters), nodes.slice(masters), folder)
+  try {
+    await Promise.all(starts)
+    await cluster.join()
+    return cluster
+  } catch (error) {
+    await cluster.stop()
+    throw error
+  }
+}
+
+async function startNode(folder: string, args: readonly string[]): Promise<RedisServer> {
+  for (let tries = 1; ; tries += 1) {
+    const port = await freeNodePort()
+    const clustered = ['--cluster-enabled', 'yes', '--cluster-config-file', `nodes-${port}.conf`]
+    const quick = ['--cluster-node-timeout', '1000', '--repl-diskless-sync-delay', '0']
+    try {
+      return await startRedis({ port, args: ['--dir', folder, ...clustered, ...quick, ...args] })
+    } catch (error) {
+      // Another process was quicker to take one of the two ports.
+      if (tries === 5) throw error
+    }
+  }
+}
+
+async function freeNodePort(): Promise<number> {
+  for (let tries = 1; tries <= 100; tries += 1) {
+    const port = await freePort()
+    if (port <= HIGHEST_PORT) return port
+  }
+  throw new Error(`No port up to ${HIGHEST_PORT} is free`)
+}
+
+class ClusterServers implements RedisClusterServers {
+  readonly masters: readonly RedisServer[]
+  readonly replicas: readonly RedisServer[]
+  readonly #folder: string
+  readonly #dead = new Set<RedisServer>()
+
+  constructor(masters: readonly RedisServer[], replicas: readonly RedisServer[], folder: string) {
+    this.masters = masters
+    this.replicas = replicas
+    this.#folder = folder
+  }
+
+  get rootNodes(): readonly { readonly url: string }[] {
+    return this.#nodes.map(({ url }) => ({ url }))
+  }
+
+  /** As `redis-cli --cluster create` does it. */
+  async join(): Promise<void> {
+    await Promise.all(this.masters.map((master, place) => this.#addSlots(master, place)))
+    const [first, ...others] = this.#nodes
+    if (first === undefined) return
+    for (const { port } of others) await askRedis(first.port, `CLUSTER MEET 127.0.0.1 ${port}`)
+    const everybody = `cluster_known_nodes:${this.#nodes.length}\r`
+    await this.#everywhere('CLUSTER INFO', (answer) => answer.includes(everybody))
+    await Promise.all(this.replicas.map((replica, place) => this.#follow(replica, place)))
+    await this.healed()
+  }
+
+  async killMaster(place: number = 0): Promise<RedisServer> {
+    const master = this.masters[place]
+    if (master === undefined) throw new RangeError(`The cluster has no master ${place}`)
+    this.#dead.add(master)
+    await master.kill()
+    return master
+  }
+
+  async healed(): Promise<void> {
+    await this.#everywhere('CLUSTER INFO', (answer) => answer.includes('cluster_state:ok'))
+    await this.#everywhere(
+      'CLUSTER NODES',
+      (answer) => answer.split('\n').filter((line) => this.#serves(line)).length === this.masters.length,
+    )
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.#nodes.map((node) => node.stop()))
+    rmSync(this.#folder, { recursive: true, force: true })
+  }
+
+  get #nodes(): readonly RedisServer[] {
+    return [...this.masters, ...this.replicas]
+  }
+
+  /** Each line is a node, and one of a master that has slots ends with their ranges. The others take a while to see that it is dead. */
+  #serves(line: string): boolean {
+    const [, port] = /^\S+ \S+:(\d+)@\S+ \S*master - .* connected \d/.exec(line) ?? []
+    return port !== undefined && !Array.from(this.#dead, (node) => node.port).includes(Number(port))
+  }
+
+  async #addSlots({ port }: RedisServer, place: number): Promise<void> {
+    const border = (count: number): number => Math.floor((count * SLOTS) / this.masters.length)
+    await askRedis(port, `CLUSTER SET-CONFIG-EPOCH ${place + 1}`)
+    await askRedis(port, `CLUSTER ADDSLOTSRANGE ${border(place)} ${border(place + 1) - 1}`)
+  }
+
+  async #follow({ port }: RedisServer, place: number): Promise<void> {
+    const master = this.masters[Math.floor((place * this.masters.length) / this.replicas.length)]
+    if (master === undefined) return
+    await askRedis(port, `CLUSTER REPLICATE ${await askRedis(master.port, 'CLUSTER MYID')}`)
+    // One that has not copied its master's data yet cannot be promoted.
+    await untilRedis(port, 'INFO replication', (answer) => answer.includes('master_link_status:up'))
+    const id = await askRedis(port, 'CLUSTER MYID')
+    await this.#everywhere('CLUSTER NODES', (answer) =>
+      answer.split('\n').some((line) => line.startsWith(id) && line.includes('slave')),
+    )
+  }
+
+  async #everywhere(command: string, says: (answer: string) => boolean): Promise<void> {
+    const alive = this.#nodes.filter((node) => !this.#dead.has(node))
+    await Promise.all(alive.map(({ port }) => untilRedis(port, command, says)))
+  }
+}

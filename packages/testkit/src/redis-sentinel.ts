@@ -1,0 +1,118 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { untilRedis } from './redis-ask.ts'
+import { freePort, type RedisServer, startProcess, startRedis } from './redis-server.ts'
+
+const SENTINELS = 3
+const QUORUM = 2
+
+export interface StartRedisSentinelOptions {
+  /** What the sentinels call the master. Default: `'cattlegrid'`. */
+  readonly name?: string | undefined
+  /** Further arguments of the master and of its replica. */
+  readonly args?: readonly string[] | undefined
+}
+
+/** A master, its replica, and three sentinels on this machine, which all end with this process however it ends. */
+export interface RedisSentinelServers {
+  /** What `createSentinel` takes as `name`. */
+  readonly name: string
+  /** What `createSentinel` takes as `sentinelRootNodes`. */
+  readonly sentinelRootNodes: readonly { readonly host: string; readonly port: number }[]
+  /** The server that began as master. */
+  readonly master: RedisServer
+  readonly replica: RedisServer
+  /** SIGKILL, and waits for the end; the replica is promoted about two seconds later. */
+  killMaster(): Promise<void>
+  /** Waits until every sentinel names the replica as master, and it takes writes. */
+  promoted(): Promise<void>
+  /** Ends every server and removes what they wrote. */
+  stop(): Promise<void>
+}
+
+/** Starts a set-up and waits until the sentinels know one another and the replica, which follows its master. */
+export async function startRedisSentinel(options: StartRedisSentinelOptions = {}): Promise<RedisSentinelServers> {
+  const { name = 'cattlegrid', args = [] } = options
+  const started: RedisServer[] = []
+  const folder = mkdtempSync(join(tmpdir(), `cattlegrid-sentinel-${process.pid}-`))
+  const begin = async (start: Promise<RedisServer>): Promise<RedisServer> => {
+    const server = await start
+    started.push(server)
+    return server
+  }
+  const stop = async (): Promise<void> => {
+    await Promise.all(started.map((server) => server.stop()))
+    rmSync(folder, { recursive: true, force: true })
+  }
+  try {
+    const data = ['--dir', folder, '--repl-diskless-sync-delay', '0', ...args]
+    const master = await begin(startRedis({ own: true, args: data }))
+    const replicaOf = ['--replicaof', `127.0.0.1 ${master.port}`]
+    const replica = await begin(startRedis({ own: true, args: [...data, ...replicaOf] }))
+    const starts = Array.from({ length: SENTINELS }, () => begin(startSentinel(folder, name, master.port)))
+    const sentinels = (await Promise.allSettled(starts)).flatMap((one) =>
+      one.status === 'fulfilled' ? [one.value] : [],
+    )
+    await Promise.all(starts)
+    await introduced(replica, sentinels)
+    return { name, master, replica, stop, ...failover(master, replica, sentinels) }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+async function startSentinel(folder: string, name: string, master: number): Promise<RedisServer> {
+  for (let tries = 1; ; tries += 1) {
+    const port = await freePort()
+    const file = join(folder, `sentinel-${port}.conf`)
+    const rules = [
+      `port ${port}`,
+      'bind 127.0.0.1',
+      `dir "${folder}"`,
+      `sentinel monitor ${name} 127.0.0.1 ${master} ${QUORUM}`,
+      `sentinel down-after-milliseconds ${name} 1000`,
+      `sentinel failover-timeout ${name} 5000`,
+    ]
+    // Sentinels keep what they learn in their own file.
+    writeFileSync(file, `${rules.join('\n')}\n`)
+    try {
+      return await startProcess(port, [file, '--sentinel'], { readyWhen: '+monitor master' })
+    } catch (error) {
+      if (tries === 5) throw error
+    }
+  }
+}
+
+async function introduced(replica: RedisServer, sentinels: readonly RedisServer[]): Promise<void> {
+  await untilRedis(replica.port, 'INFO replication', (answer) => answer.includes('master_link_status:up'))
+  const complete = `status=ok,address=127.0.0.1:`
+  await Promise.all(
+    sentinels.map(({ port }) =>
+      untilRedis(
+        port,
+        'INFO sentinel',
+        (answer) => answer.includes(complete) && answer.includes(`slaves=1,sentinels=${SENTINELS}`),
+      ),
+    ),
+  )
+}
+
+function failover(
+  master: RedisServer,
+  replica: RedisServer,
+  sentinels: readonly RedisServer[],
+): Pick<RedisSentinelServers, 'killMaster' | 'promoted' | 'sentinelRootNodes'> {
+  return {
+    sentinelRootNodes: sentinels.map(({ port }) => ({ host: '127.0.0.1', port })),
+    killMaster: () => master.kill(),
+    async promoted() {
+      const named = `address=127.0.0.1:${replica.port}`
+      await Promise.all(
+        sentinels.map(({ port }) => untilRedis(port, 'INFO sentinel', (answer) => answer.includes(named))),
+      )
+      await untilRedis(replica.port, 'INFO replication', (answer) => answer.includes('role:master'))
+    },
+  }
+}

@@ -1,0 +1,9 @@
+// A process that starts set-ups and then only lives, until a test ends it.
+import { startRedisCluster } from '../src/redis-cluster.ts'
+import { startRedisSentinel } from '../src/redis-sentinel.ts'
+
+const cluster = await startRedisCluster()
+const { master, replica } = await startRedisSentinel()
+const servers = [...cluster.masters, ...cluster.replicas, master, replica]
+process.stdout.write(JSON.stringify(servers.map(({ pid }) => pid)))
+setInterval(() => undefined, 1000)

@@ -1,0 +1,132 @@
+import type { IncomingMessage, Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { type Cache, type CacheOptions, createCache, memoryStore } from '@cattlegrid/core'
+import type { PurgeOptions } from '@cattlegrid/http'
+import { createManualRuntime, type ManualRuntime } from '@cattlegrid/testkit'
+import express, { type Express } from 'express'
+import express4 from 'express4'
+import { expressShop } from './express-shop.ts'
+import { fastifyShop } from './fastify-shop.ts'
+import { type Answer, type Ask, ask, Connection } from './raw-client.ts'
+import type { Page } from './shop.ts'
+
+/** The frameworks that every attack is tried on. */
+export const FRAMEWORKS = ['Express 5', 'Express 4', 'Fastify 5'] as const
+export type Framework = (typeof FRAMEWORKS)[number]
+
+export interface ShopOptions {
+  /** Whether the app believes `X-Forwarded-*`, as behind a proxy. */
+  readonly trust: boolean
+  /** Opens the purge endpoint at /purge. */
+  readonly purge?: PurgeOptions<Pick<IncomingMessage, 'headers'>> | undefined
+  /** On Express: layers in front of everything. */
+  readonly prepare?: ((app: Express) => void) | undefined
+  /** On Fastify: another parser of queries than its own. */
+  readonly parseQuery?: ((text: string) => Record<string, unknown>) | undefined
+}
+
+type Shop = (cache: Cache, pages: readonly Page[], options: ShopOptions) => Promise<Server>
+
+const SHOPS: Readonly<Record<Framework, Shop>> = {
+  'Express 5': expressShop(express, '{*rest}'),
+  'Express 4': expressShop(express4, '*'),
+  'Fastify 5': fastifyShop,
+}
+
+/** A running shop. */
+export interface Stage {
+  readonly port: number
+  readonly cache: Cache
+  readonly runtime: ManualRuntime
+  ask(request: Ask | string): Promise<Answer>
+  /** A GET of an ordinary client. */
+  get(target: string): Promise<Answer>
+  open(): Promise<Connection>
+  /** Resolves once every client has hung up. */
+  deserted(): Promise<void>
+  /** How often the cache took such a step. */
+  count(step: CountedStep): number
+  seen(step: CountedStep, times: number): Promise<void>
+}
+
+const COUNTED = ['hit', 'join', 'load', 'outcome', 'commit'] as const
+type CountedStep = (typeof COUNTED)[number]
+
+/** Opens the shop, plays, and closes it whatever happened. Time stands still unless the play moves it. */
+export async function onStage(
+  framework: Framework,
+  pages: readonly Page[],
+  play: (stage: Stage) => Promise<void>,
+  { cache: options, ...shop }: Partial<ShopOptions> & { readonly cache?: CacheOptions } = {},
+): Promise<void> {
+  const runtime = createManualRuntime()
+  const cache = createCache({ runtime, store: memoryStore({ runtime }), ...options })
+  const server = await SHOPS[framework](cache, pages, { trust: false, ...shop })
+  try {
+    await play(stageOf(server, cache, runtime))
+  } finally {
+    await closed(server)
+    const end = cache.close({ drain: 1 })
+    await runtime.advance(1000)
+    await end
+  }
+}
+
+/** Opens a shop on a cache of the test's own. */
+export function openShop(framework: Framework, cache: Cache, pages: readonly Page[]): Promise<Server> {
+  return SHOPS[framework](cache, pages, { trust: false })
+}
+
+export async function closed(server: Server): Promise<void> {
+  const end = new Promise((resolve) => server.close(resolve))
+  server.closeAllConnections()
+  await end
+}
+
+export function portOf(server: Server): number {
+  return (server.address() as AddressInfo).port
+}
+
+function connectionsOf(server: Server): Promise<number> {
+  return new Promise((resolve) => server.getConnections((_, count) => resolve(count)))
+}
+
+function stageOf(server: Server, cache: Cache, runtime: ManualRuntime): Stage {
+  const port = portOf(server)
+  const counts = countsOf(cache)
+  return {
+    port,
+    cache,
+    runtime,
+    ask: (request) => ask(port, request),
+    get: (target) => ask(port, { target }),
+    open: () => Connection.open(port),
+    deserted: () => until('nobody is connected', async () => (await connectionsOf(server)) === 0),
+    count: counts,
+    seen: (step, times) => until(`${times} × ${step}`, () => counts(step) >= times),
+  }
+}
+
+export function countsOf(cache: Cache): (step: CountedStep) => number {
+  const counts = new Map<CountedStep, number>()
+  for (const step of COUNTED) cache.on(step, () => counts.set(step, (counts.get(step) ?? 0) + 1))
+  return (step) => counts.get(step) ?? 0
+}
+
+/** Waits until something has become true, and fails with its name when it does not. */
+export async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
+  const started = Date.now()
+  while (!(await holds())) {
+    if (Date.now() - started > 20_000) throw new Error(`waited in vain until ${what}`)
+    await new Promise((resolve) => setTimeout(resolve, 2))
+  }
+}
+
+/** Holds handlers back until it is opened. */
+export function gate(): { readonly opened: Promise<void>; readonly open: () => void } {
+  let open = (): void => undefined
+  const opened = new Promise<void>((resolve) => {
+    open = resolve
+  })
+  return { opened, open: () => open() }
+}
