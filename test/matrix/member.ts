@@ -61,9 +61,13 @@ async function know(): Promise<void> {
 async function wave(index: number, crowd: Crowd): Promise<void> {
   const turns = monitorEventLoopDelay({ resolution: 5 })
   turns.enable()
+  const keyOf = (kind: KeyKind): string => (kind === 'cold' ? `cold:${index}` : kind)
+  const unheard = cache.on('away', ({ key }) => {
+    for (const kind of KEY_KINDS) if (keyOf(kind) === key) tallies[kind].missed(index)
+  })
   await Promise.all(
     KEY_KINDS.map((kind) => {
-      const key = kind === 'cold' ? `cold:${index}` : kind
+      const key = keyOf(kind)
       const load = loader(() => tallies[kind].loaded(index))
       const ways = {
         getOrSet: () => cache.getOrSet(key, load),
@@ -72,6 +76,7 @@ async function wave(index: number, crowd: Crowd): Promise<void> {
       return tallies[kind].ask(index, crowd, ways)
     }),
   )
+  unheard()
   turns.disable()
   stalled = Math.max(stalled, turns.max / 1e6)
 }

@@ -29,9 +29,15 @@ export class KeyTally {
   readonly slowestLookup: number[] = []
   /** Loads, by wave. */
   readonly loads: number[] = []
+  /** Steps of the store that were not answered in time, by wave. */
+  readonly late: number[] = []
 
   loaded(wave: number): void {
     this.loads[wave] = (this.loads[wave] ?? 0) + 1
+  }
+
+  missed(wave: number): void {
+    this.late[wave] = (this.late[wave] ?? 0) + 1
   }
 
   failed(error: unknown): void {

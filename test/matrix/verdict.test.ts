@@ -56,6 +56,18 @@ describe('the verdict on a cell', () => {
     ],
     ['a caller that hung', 'stopped', cold({ hung: 1 }), '1 callers of the cold key hung'],
     ['a second load', 'stopped', cold({ loads: [1, 2] }), 'the cold key was loaded 2 times by the callers of wave 1'],
+    [
+      'a second load, however late what does not answer at all may be called',
+      'stopped',
+      cold({ loads: [1, 2], late: [2, 2] }),
+      'the cold key was loaded 2 times by the callers of wave 1',
+    ],
+    [
+      'a second load where every answer came in time',
+      'latency-200',
+      cold({ loads: [1, 2] }),
+      'the cold key was loaded 2 times by the callers of wave 1',
+    ],
     ['a write that pretends', 'stopped', deleted('done'), 'delete was done'],
     ['a write that fails in another way', 'full', deleted('EPIPE'), 'delete was EPIPE'],
     ['a process that did not do what it was told', 'stopped', { recovery: undefined }, 'did not finish'],
@@ -78,6 +90,12 @@ describe('the verdict on a cell', () => {
 
   test.each([
     ['nothing', 'stopped', {}, 'url'],
+    [
+      'a load with a lease after one without, which a late answer began',
+      'latency-200',
+      cold({ loads: [1, 2], late: [0, 1] }),
+      'url',
+    ],
     ['a write that a full store can still do', 'full', deleted('done'), 'url'],
     [
       'the silence of a connection that is the application’s own',
