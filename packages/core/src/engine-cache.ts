@@ -75,12 +75,18 @@ export class EngineCache implements Cache {
     }
   }
 
-  async lookup<V, S = V>(key: string, loader: Loader<V, S>, options?: CallOptions<V>): Promise<Lookup<V>> {
-    const call = this.#call(key, loader, callSettings(this.#settings, options, 'lookup'))
-    const entry = this.#refresher.peek(call.key, call.settings)
-    const { lookup, own } =
-      entry === undefined ? await this.#refresher.walk(call) : this.#refresher.serve(call.key, entry)
-    return (own === undefined ? lookup : { ...lookup, outcome: await own.outcome }) as Lookup<V>
+  lookup<V, S = V>(key: string, loader: Loader<V, S>, options?: CallOptions<V>): Promise<Lookup<V>> {
+    try {
+      const call = this.#call(key, loader, callSettings(this.#settings, options, 'lookup'))
+      const entry = this.#refresher.peek(call.key, call.settings)
+      return (
+        entry === undefined
+          ? this.#refresher.walk(call).then(lookupOf)
+          : Promise.resolve(this.#refresher.serve(call.key, entry).lookup)
+      ) as Promise<Lookup<V>>
+    } catch (error) {
+      return Promise.reject(error)
+    }
   }
 
   peek<V = unknown>(key: string, options?: ReadOptions<V>): ReadResult<V> | undefined {
@@ -95,7 +101,7 @@ export class EngineCache implements Cache {
     try {
       const { codec, stale } = getSettings(this.#settings, 'get', options)
       const entry = this.#refresher.peek(this.#stored(key), this.#settings, codec)
-      if (entry !== undefined) return Promise.resolve(entry.value as V)
+      if (entry !== undefined) return promiseOf(entry) as Promise<V>
       return this.#read(key, codec).then((found) =>
         stale || found?.state === 'fresh' ? (found?.value as V) : undefined,
       )
@@ -224,9 +230,13 @@ export class EngineCache implements Cache {
   #value(key: string, loader: Loader<unknown, never>, settings: Settings): Promise<unknown> {
     const stored = this.#accept(key, loader, settings)
     const entry = this.#refresher.peek(stored, settings)
-    if (entry === undefined) return this.#refresher.walk({ key: stored, asked: key, loader, settings }).then(valueOf)
+    if (entry === undefined) return this.#walked(stored, key, loader, settings)
     if (this.#hits.heard) this.#refresher.serve(stored, entry)
-    return Promise.resolve(entry.value)
+    return promiseOf(entry)
+  }
+
+  #walked(key: string, asked: string, loader: Loader<unknown, never>, settings: Settings): Promise<unknown> {
+    return this.#refresher.walk({ key, asked, loader, settings }).then(valueOf)
   }
 
   #call(key: string, loader: Loader<unknown, never>, settings: Settings): Call {
@@ -237,7 +247,7 @@ export class EngineCache implements Cache {
   #accept(key: string, loader: Loader<unknown, never>, settings: Settings): string {
     const stored = this.#stored(key)
     requireTtl(settings)
-    if (typeof loader !== 'function') throw new InvalidOptionError('loader', loader, 'a function (load) => value')
+    if (typeof loader !== 'function') refuseLoader(loader)
     return stored
   }
 
@@ -280,6 +290,25 @@ const NO_LOADER = (): undefined => undefined
 
 function resultOf({ value, bornAt, freshUntil }: Entry, state: 'fresh' | 'stale', now: number): ReadResult<unknown> {
   return { value, state, age: now - bornAt, freshFor: freshUntil - now }
+}
+
+function refuseLoader(loader: unknown): never {
+  throw new InvalidOptionError('loader', loader, 'a function (load) => value')
+}
+
+/** One for all hits of the entry: of a promise nobody can change anything, and making one is a good part of what a hit costs. */
+function promiseOf(entry: Entry): Promise<unknown> {
+  return entry.promised ?? promise(entry)
+}
+
+function promise(entry: Entry): Promise<unknown> {
+  entry.promised = Promise.resolve(entry.value)
+  return entry.promised
+}
+
+/** With the outcome of the load that it led, which its caller waits for too. */
+function lookupOf({ lookup, own }: Answer): Lookup<unknown> | Promise<Lookup<unknown>> {
+  return own === undefined ? lookup : own.outcome.then((outcome) => ({ ...lookup, outcome }))
 }
 
 function valueOf({ lookup }: Answer): unknown {

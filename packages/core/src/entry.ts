@@ -54,4 +54,6 @@ export interface Entry {
   readonly size: number
   /** Which copy this is: the store's own, the near cache's, or the one kept for an outage. */
   readonly from: 'store' | 'near' | 'outage'
+  /** The value as the promise that all its hits return. The engine makes it at the first hit; a store has nothing to do with it. */
+  promised?: Promise<unknown> | undefined
 }

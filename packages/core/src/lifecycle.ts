@@ -18,14 +18,17 @@ export class Lifecycle {
    * @throws ClosedError
    */
   check(): void {
-    if (this.#closing === undefined) return
-    if (this.#deck.closed || !this.#deck.engine.admission.isInside()) throw new ClosedError()
+    if (this.#closing !== undefined) this.#checkInside()
   }
 
   /** Ends when the store is closed; `drain` in ms. Who closes again waits for the same end. */
   close(drain: number): Promise<void> {
     this.#closing ??= this.#close(drain)
     return this.#closing
+  }
+
+  #checkInside(): void {
+    if (this.#deck.closed || !this.#deck.engine.admission.isInside()) throw new ClosedError()
   }
 
   async #close(drain: number): Promise<void> {

@@ -161,7 +161,11 @@ export function cacheSetup(options: CacheOptions | undefined): CacheSetup {
 
 /** The settings of one call; the cache's own, untouched, where the call brings no options. */
 export function callSettings(base: Settings, options: object | undefined, owner: string): Settings {
-  return options === undefined ? base : strict(base, checkOptions(owner, options, callRules), owner)
+  return options === undefined ? base : givenSettings(base, options, owner)
+}
+
+function givenSettings(base: Settings, options: object, owner: string): Settings {
+  return strict(base, checkOptions(owner, options, callRules), owner)
 }
 
 /** The key function and the settings of a wrapped function, checked once. */

@@ -52,12 +52,13 @@ export class Refresher {
   /** A fresh entry that is at hand in this process: nothing is awaited for it. */
   peek(key: string, settings: Settings, codec: Codec = settings.codec): Entry | undefined {
     const { store, runtime, freshness } = this.#engine
-    const entry = settings.near ? store.peek(key, codec) : undefined
-    if (entry === undefined || this.#deck.paused) return undefined
+    if (!settings.near || this.#deck.paused) return undefined
     const now = runtime.coarseNow()
-    return freshness.judge(entry, now, settings) === 'fresh' && !this.#early(key, entry, now, settings)
-      ? entry
-      : undefined
+    const entry = store.peek(key, codec, now)
+    if (entry === undefined) return undefined
+    if (freshness.judge(entry, now, settings) !== 'fresh') return undefined
+    const { earlyRefresh: early } = settings
+    return early !== undefined && this.#engine.earlyRefresh.due(key, entry, now, early) ? undefined : entry
   }
 
   /** The entry of the key, by a read that is joined with every other that is under way; a store that is away has none. */
@@ -92,15 +93,17 @@ export class Refresher {
     const verdict = entry === undefined ? 'gone' : freshness.judge(entry, now, call.settings)
     if (entry === undefined || (verdict !== 'fresh' && verdict !== 'stale'))
       return this.#wait(call, { read, took: now - asked }, verdict === 'if-error' ? entry : undefined, progress)
-    const behind = verdict === 'stale' || this.#early(call.key, entry, now, call.settings)
+    const { earlyRefresh: early } = call.settings
+    const due = early !== undefined && this.#engine.earlyRefresh.due(call.key, entry, now, early)
+    const behind = verdict === 'stale' || due
     const refresh = behind ? this.#behind(call, entry, read) : undefined
     return this.#serve(call.key, entry, { status: verdict, role: 'none', progress, refresh })
   }
 
-  /** Looks again where the refresh has nothing for this call. */
-  async #wait(call: Call, look: Look, fallback: Entry | undefined, progress: Progress): Promise<Answer> {
+  /** Looks again where the refresh has nothing for this call. A herd goes this way: no async function here either. */
+  #wait(call: Call, look: Look, fallback: Entry | undefined, progress: Progress): Promise<Answer> {
     this.#beforeWaiting(call, progress)
-    return (await this.#ride(call, look, fallback, progress)) ?? (await this.#step(call, progress))
+    return this.#ride(call, look, fallback, progress).then((answer) => answer ?? this.#step(call, progress))
   }
 
   /** A load now, whatever the entry's age: joins the refresh that runs, or asks for the lease. */
@@ -142,13 +145,13 @@ export class Refresher {
   }
 
   /** Takes part in the key's refresh; undefined when the call is to look again. */
-  async #ride(call: Call, look: Look, fallback: Entry | undefined, progress: Progress): Promise<Answer | undefined> {
+  #ride(call: Call, look: Look, fallback: Entry | undefined, progress: Progress): Promise<Answer | undefined> {
     const { runtime, events, admission } = this.#engine
     const joined = this.#deck.flights.joinable(call.key)
     const flight = joined ?? new Flight(call.key, false)
     const ride = { call, flight, own: joined === undefined ? flight : undefined, fallback, progress }
     const stopWaiting = admission.startWaiting(call.key, flight.callers, call.party)
-    if (stopWaiting === undefined) return this.#fallBack(ride, new TooManyWaitersError(call.key))
+    if (stopWaiting === undefined) return Promise.resolve(this.#fallBack(ride, new TooManyWaitersError(call.key)))
     const seat = flight.board(joined === undefined ? 'owner' : 'joiner')
     if (joined === undefined) this.#launch(flight, fly(flight, call, look, this.#deck))
     else {
@@ -158,9 +161,10 @@ export class Refresher {
     const followed = flight.followed(runtime.now())
     const soft = fallback === undefined ? Infinity : call.settings.softTimeout
     const patience = { soft, budget: progress.budget, signal: call.settings.signal }
-    const landing = await waitFor(flight, seat, patience, this.#engine).finally(stopWaiting)
-    progress.budget -= flight.followed(runtime.now()) - followed
-    return this.#arrive(landing, ride)
+    return waitFor(flight, seat, patience, this.#engine, stopWaiting).then((landing) => {
+      progress.budget -= flight.followed(runtime.now()) - followed
+      return this.#arrive(landing, ride)
+    })
   }
 
   #arrive(landing: Landing | GaveUp, ride: Ride): Answer | undefined | Promise<Answer> {
@@ -230,7 +234,7 @@ export class Refresher {
     // With a turn in hand nothing is waited for but the load.
     const budget = turn === undefined ? Math.max(0, progress.budget) : Infinity
     const patience = { soft: Infinity, budget, signal: call.settings.signal }
-    const landing = await waitFor(flight, seat, patience, this.#engine).finally(stopWaiting)
+    const landing = await waitFor(flight, seat, patience, this.#engine, stopWaiting)
     if (landing.kind === 'loaded') return fromLoad(landing.value, 0, this.#waited(progress), flight)
     throw landing.kind === 'failed' ? landing.error : new WaitTimeoutError(call.key, call.settings.waitTimeout)
   }
@@ -268,10 +272,6 @@ export class Refresher {
 
   #judge(entry: Entry, call: Call): Verdict {
     return this.#engine.freshness.judge(entry, this.#engine.runtime.now(), call.settings)
-  }
-
-  #early(key: string, entry: Entry, now: number, { earlyRefresh }: Settings): boolean {
-    return earlyRefresh !== undefined && this.#engine.earlyRefresh.due(key, entry, now, earlyRefresh)
   }
 
   #status(entry: Entry, call: Call): 'fresh' | 'stale' {

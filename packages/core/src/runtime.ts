@@ -38,15 +38,15 @@ function createCoarseClock(): () => number {
     forgetting = false
     readings = 0
   }
-  return () => {
-    if (readings > 0) {
-      readings -= 1
-      return time
-    }
+  const read = (): void => {
     time = performance.now()
     readings = COARSE_READINGS
     if (!forgetting) setTimeout(forget, 1).unref()
     forgetting = true
+  }
+  return () => {
+    if (readings > 0) readings -= 1
+    else read()
     return time
   }
 }

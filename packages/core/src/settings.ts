@@ -99,7 +99,9 @@ export function draftOf(base: Settings): SettingsDraft {
 
 /** `ttl`, or an error that says where to give it. */
 export function requireTtl(settings: Settings): number {
-  if (settings.ttl === undefined)
-    throw new InvalidOptionError('ttl', undefined, "a duration such as '30s', given to createCache or to the call")
-  return settings.ttl
+  return settings.ttl ?? refuseNoTtl()
+}
+
+function refuseNoTtl(): never {
+  throw new InvalidOptionError('ttl', undefined, "a duration such as '30s', given to createCache or to the call")
 }

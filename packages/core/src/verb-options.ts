@@ -15,6 +15,7 @@ export interface GetSettings {
 }
 
 export function getSettings(base: Settings, verb: 'get' | 'getMany', options: object | undefined): GetSettings {
+  if (options === undefined) return { codec: base.codec, stale: false }
   const parsed = checkOptions(verb, options, getRules)
   return { codec: parsed.codec ?? base.codec, stale: parsed.stale ?? false }
 }

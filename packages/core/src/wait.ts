@@ -17,7 +17,7 @@ export interface Patience {
 }
 
 /**
- * One caller's wait for a flight.
+ * One caller's wait for a flight; `over` is called when it ends, however it does.
  *
  * @throws the reason of the caller's own signal.
  */
@@ -26,9 +26,10 @@ export function waitFor(
   seat: Promise<Landing>,
   patience: Patience,
   { runtime }: Engine,
+  over: () => void,
 ): Promise<Landing | GaveUp> {
   return new Promise((resolve, reject) => {
-    new Wait(flight, patience, runtime, resolve, reject).begin(seat)
+    new Wait(flight, patience, runtime, over, resolve, reject).begin(seat)
   })
 }
 
@@ -37,6 +38,7 @@ class Wait {
   readonly #flight: Flight
   readonly #patience: Patience
   readonly #runtime: Runtime
+  readonly #onOver: () => void
   readonly #resolve: (end: Landing | GaveUp) => void
   readonly #reject: (reason: unknown) => void
   /** How long the flight had followed when the wait began: its time as a leader costs no budget. */
@@ -50,12 +52,14 @@ class Wait {
     flight: Flight,
     patience: Patience,
     runtime: Runtime,
+    over: () => void,
     resolve: (end: Landing | GaveUp) => void,
     reject: (reason: unknown) => void,
   ) {
     this.#flight = flight
     this.#patience = patience
     this.#runtime = runtime
+    this.#onOver = over
     this.#resolve = resolve
     this.#reject = reject
     this.#before = flight.followed(runtime.now())
@@ -106,6 +110,7 @@ class Wait {
     this.#unwatch?.()
     this.#patience.signal?.removeEventListener('abort', this.#abort)
     this.#flight.leave()
+    this.#onOver()
     return true
   }
 }

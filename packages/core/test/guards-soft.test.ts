@@ -5,7 +5,7 @@ import { createFleet, type Fleet, Origin, rejection, settle } from './fleet.ts'
 async function expired(fleet: Fleet, by: number): Promise<string> {
   await fleet.caches[0].set('k', 'stale')
   await fleet.runtime.advance(10_000 + by)
-  const entry = fleet.store.peek('k', json)
+  const entry = fleet.store.peek('k', json, 0)
   return entry?.version ?? ''
 }
 

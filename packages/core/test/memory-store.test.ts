@@ -56,7 +56,7 @@ describe('a memory store', () => {
     const store = open({})
     const value = { stock: 3 }
     await put(store, 'k', value)
-    expect(store.peek('k', json)?.value).toBe(value)
+    expect(store.peek('k', json, 0)?.value).toBe(value)
   })
 
   it('may be shared by several caches: one that closes leaves the others their notices', async () => {
@@ -86,7 +86,7 @@ describe('maxEntries', () => {
   })
 
   it.each([
-    ['peek', (store: Store) => store.peek('a', json)],
+    ['peek', (store: Store) => store.peek('a', json, 0)],
     ['read', (store: Store) => store.read('a', json)],
     ['put', (store: Store) => put(store, 'a', 'again')],
   ])('takes the least recently used first, and a %s is a use', async (_, use) => {
@@ -114,13 +114,13 @@ describe('maxEntries', () => {
     const held = await lead(store, 'a')
     expect(await store.commit(lost, entryOf('late'), json)).toEqual({ kind: 'refused', why: 'taken' })
     expect(await store.commit(held, entryOf('in time'), json)).toMatchObject({ kind: 'stored' })
-    expect(store.peek('a', json)?.value).toBe('in time')
+    expect(store.peek('a', json, 0)?.value).toBe('in time')
   })
 
   it('takes an entry together with the lease of its key, never one of the two', async () => {
     const store = open({ maxEntries: 1 })
     await put(store, 'a')
-    await lead(store, 'a', store.peek('a', json)?.version)
+    await lead(store, 'a', store.peek('a', json, 0)?.version)
     await put(store, 'b')
     expect(await store.inspect('a')).toEqual({ kind: 'found', entry: undefined, lease: undefined, cooldown: undefined })
   })
@@ -149,7 +149,7 @@ describe('maxBytes', () => {
     const answer = await store.put('k', entryOf(bytes(1025)), json)
     expect(answer).toMatchObject({ kind: 'unkeepable', why: 'too-large' })
     expect(answer).toHaveProperty('cause.message', expect.stringContaining('1025 bytes are more than maxBytes (1024)'))
-    expect(store.peek('k', json)?.value).toBe('small')
+    expect(store.peek('k', json, 0)?.value).toBe('small')
   })
 
   it('leaves the lease with a leader whose value is too large', async () => {
@@ -177,7 +177,7 @@ describe('maxBytes', () => {
   })
 
   it.each([
-    ['is being refreshed', (store: Store) => lead(store, 'a', store.peek('a', json)?.version)],
+    ['is being refreshed', (store: Store) => lead(store, 'a', store.peek('a', json, 0)?.version)],
     ['was expired', (store: Store) => store.invalidate('a', 'expire', 0)],
     ['is held off', (store: Store) => store.invalidate('a', 'expire', 1000)],
   ])('still counts a value that %s', async (_, change) => {

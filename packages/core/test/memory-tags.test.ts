@@ -20,9 +20,9 @@ describe('the numbers of tags in a memory store', () => {
     const store = open({ maxEntries: 3 })
     await tagged(store, 'k', 'user:7')
     await store.invalidateTags(['user:7'])
-    expect(store.peek('k', json)).toBeUndefined()
+    expect(store.peek('k', json, 0)).toBeUndefined()
     await fall(store, 10)
-    expect(store.peek('k', json)).toBeUndefined()
+    expect(store.peek('k', json, 0)).toBeUndefined()
     expect(await store.inspect('k')).toMatchObject({ kind: 'found', entry: undefined })
   })
 
@@ -30,18 +30,18 @@ describe('the numbers of tags in a memory store', () => {
     const store = open({})
     await tagged(store, 'k', 'user:7')
     await fall(store, 1)
-    expect(store.peek('k', json)?.value).toBe('k')
+    expect(store.peek('k', json, 0)?.value).toBe('k')
     await store.invalidateTags(['user:7'])
-    expect(store.peek('k', json)).toBeUndefined()
+    expect(store.peek('k', json, 0)).toBeUndefined()
   })
 
   it('that were forgotten count as fallen: an older entry is a miss rather than wrong', async () => {
     const store = open({ maxEntries: 3 })
     await tagged(store, 'k', 'user:7')
     await fall(store, 3)
-    expect(store.peek('k', json)?.value).toBe('k')
+    expect(store.peek('k', json, 0)?.value).toBe('k')
     await fall(store, 10)
-    expect(store.peek('k', json)).toBeUndefined()
+    expect(store.peek('k', json, 0)).toBeUndefined()
   })
 
   it('that were forgotten do not stand in the way of what is loaded later', async () => {
@@ -49,7 +49,7 @@ describe('the numbers of tags in a memory store', () => {
     await store.invalidateTags(['user:7'])
     await fall(store, 10)
     await tagged(store, 'k', 'user:7')
-    expect(store.peek('k', json)?.value).toBe('k')
+    expect(store.peek('k', json, 0)?.value).toBe('k')
   })
 
   it('that were forgotten refuse a load that began before', async () => {

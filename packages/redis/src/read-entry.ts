@@ -69,10 +69,10 @@ export class EntryReader {
   /** The moments that it returns count from when they were asked for, so that none is too late. */
   async #readAll(key: string, name: string, codec: Codec): Promise<Answer> {
     const ask = (server: Server): Promise<Found> => fetch(server, name)
-    let sentAt = this.#runtime.now()
+    let sentAt = this.#wholeNow()
     let found = await this.#link.inOrder(name, ask)
     if (isMixed(found)) {
-      sentAt = this.#runtime.now()
+      sentAt = this.#wholeNow()
       found = await this.#link.inOrder(name, ask)
     }
     const { left, bytes, record } = found
@@ -84,6 +84,11 @@ export class EntryReader {
     const life = lifeOf(record, left, sentAt)
     this.#lives.note(key, life, sentAt)
     return answerOf(record, life, codec)
+  }
+
+  /** Whole ms, rounded down: a number with a fraction would be an object of its own in every copy that is kept, and a hit would follow it. */
+  #wholeNow(): number {
+    return Math.floor(this.#runtime.now())
   }
 }
 

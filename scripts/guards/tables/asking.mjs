@@ -252,8 +252,8 @@ export const guards = [
     guarantee: 'API',
     guard: 'a paused cache serves nothing that is at hand',
     file: refresh,
-    find: 'if (entry === undefined || this.#deck.paused) return undefined',
-    replace: 'if (entry === undefined) return undefined',
+    find: 'if (!settings.near || this.#deck.paused) return undefined',
+    replace: 'if (!settings.near) return undefined',
     tests: test('pause'),
   },
   {

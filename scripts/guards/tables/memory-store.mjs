@@ -1,11 +1,58 @@
 // The memory store, held to the contract of every store.
 const store = 'packages/core/src/store/memory-store.ts'
+const hitLru = 'packages/core/src/store/hit-lru.ts'
 const mark = 'packages/core/src/store/mark.ts'
 const contract = ['packages/core/test/store-contract.test.ts']
+const order = ['packages/core/test/hit-lru.test.ts']
 const memory = ['packages/core/test/memory-store.test.ts']
 
 /** @type {import('../table.mjs').Guard[]} */
 export const guards = [
+  {
+    guarantee: 'G8',
+    guard: 'a hit moves its key to the front before it is far behind',
+    file: hitLru,
+    find: 'kept.movedAt >= this.#lately',
+    replace: 'kept.movedAt >= 0',
+    tests: order,
+    titles: 'keeps what was asked for later',
+  },
+  {
+    guarantee: 'G8',
+    guard: 'a hit that moves its key counts as a move for all the others',
+    file: hitLru,
+    find: '    this.#order.get(key)\n    this.#moved(kept)\n',
+    replace: '    this.#order.get(key)\n    kept.movedAt = this.#moves\n',
+    tests: order,
+    titles: 'keeps what was asked for later',
+  },
+  {
+    guarantee: 'G8',
+    guard: 'an eighth of what there is room for in bytes is what a key may stay behind',
+    file: hitLru,
+    find: 'Math.min(max, (size * maxSize) / calculatedSize)',
+    replace: 'max',
+    tests: order,
+    titles: 'keeps what was asked for later',
+  },
+  {
+    guarantee: 'G8',
+    guard: 'what is evicted is no hit any more',
+    file: hitLru,
+    find: "if (reason !== 'set') this.#kept.delete(key)",
+    replace: 'void reason',
+    tests: order,
+    titles: 'evicts what nobody asks for',
+  },
+  {
+    guarantee: 'G8',
+    guard: 'what is too large to keep takes the place of nothing',
+    file: hitLru,
+    find: 'if (this.#order.has(key)) this.#kept.set(key, kept)',
+    replace: 'if (key !== undefined) this.#kept.set(key, kept)',
+    tests: order,
+    titles: 'keeps nothing that weighs more',
+  },
   {
     guarantee: 'G1',
     guard: 'a lease is refused to who has not seen the entry that is there',
@@ -207,7 +254,7 @@ export const guards = [
   {
     guarantee: 'G8',
     guard: 'the entries are bounded in number',
-    file: store,
+    file: hitLru,
     find: '      max: maxEntries,\n',
     replace: '      max: 1_000_000,\n',
     tests: memory,
@@ -217,8 +264,8 @@ export const guards = [
     guarantee: 'G8',
     guard: 'the entries are bounded in bytes',
     file: store,
-    find: '{ maxSize: maxBytes, sizeCalculation: ({ entry }) => entry?.size ?? 1 }',
-    replace: '{ maxSize: maxBytes, sizeCalculation: () => 1 }',
+    find: 'sizeOf: ({ entry }) => entry?.size ?? 1',
+    replace: 'sizeOf: () => 1',
     tests: memory,
     titles: 'is what all values may weigh together',
   },
@@ -235,8 +282,8 @@ export const guards = [
     guarantee: 'G8',
     guard: 'an entry keeps its weight while its key is refreshed',
     file: store,
-    find: 'sizeCalculation: ({ entry }) => entry?.size ?? 1',
-    replace: 'sizeCalculation: ({ entry, mark }) => (mark === undefined ? (entry?.size ?? 1) : 1)',
+    find: 'sizeOf: ({ entry }) => entry?.size ?? 1',
+    replace: 'sizeOf: ({ entry, mark }) => (mark === undefined ? (entry?.size ?? 1) : 1)',
     tests: memory,
     titles: 'still counts a value that',
   },

@@ -17,8 +17,8 @@ export const guards = [
     guarantee: 'API',
     guard: 'an entry is fresh until the end of its ttl, not at it',
     file: freshness,
-    find: 'if (staleFor < 0 && ',
-    replace: 'if (staleFor <= 0 && ',
+    find: 'now < entry.freshUntil && ',
+    replace: 'now <= entry.freshUntil && ',
     tests: test('guards-policy'),
   },
   {
@@ -65,8 +65,8 @@ export const guards = [
     guarantee: 'API',
     guard: 'a hit from memory is judged like any other',
     file: refresh,
-    find: "return freshness.judge(entry, now, settings) === 'fresh' && ",
-    replace: "return freshness.judge(entry, now, settings) !== 'gone' && ",
+    find: "if (freshness.judge(entry, now, settings) !== 'fresh') return undefined",
+    replace: "if (freshness.judge(entry, now, settings) === 'gone') return undefined",
     tests: test('stale'),
   },
   {
@@ -129,8 +129,8 @@ export const guards = [
     guarantee: 'API',
     guard: 'an early refresh is due for a hit from memory too',
     file: refresh,
-    find: ' && !this.#early(key, entry, now, settings)\n',
-    replace: '\n',
+    find: 'return early !== undefined && this.#engine.earlyRefresh.due(key, entry, now, early) ? undefined : entry',
+    replace: 'return early === undefined || now >= 0 ? entry : undefined',
     tests: test('early-refresh'),
   },
   {
@@ -195,8 +195,8 @@ export const guards = [
     guarantee: 'API',
     guard: 'a leader is told how its load ended, when it has',
     file: cache,
-    find: 'own === undefined ? lookup : { ...lookup, outcome: await own.outcome }',
-    replace: 'own === undefined ? lookup : { ...lookup }',
+    find: '({ ...lookup, outcome }))',
+    replace: '({ ...lookup, outcome: outcome && undefined }))',
     tests: test('lead'),
   },
   {

@@ -1,8 +1,8 @@
-import { LRUCache } from 'lru-cache'
 import type { Codec } from '../codec.ts'
 import type { Entry } from '../entry.ts'
 import { deepFreeze } from '../freeze.ts'
 import type { CopyLimits } from '../remote-limits.ts'
+import { HitLru, type Kept } from './hit-lru.ts'
 import type { Notice } from './store.ts'
 import { TagNumbers } from './tag-numbers.ts'
 
@@ -15,11 +15,11 @@ const LET_IN = 16
 /** What a copy weighs beside its value, in bytes. */
 const OVERHEAD = 256
 
-interface Copy {
+interface Copy extends Kept {
   readonly entry: Entry
   readonly codec: Codec
-  /** When it was asked for last: all that is known of the store's present is from then. */
-  askedAt: number
+  /** Not to be used from here on: all that is known of the store's present is from when it was asked for last. */
+  until: number
   /** How many tags had fallen, as this process counts, when its own were last found to stand: first when it was asked for. */
   judgedAt: number
 }
@@ -40,7 +40,7 @@ export interface Reading {
  * 1. a read is sent      2. the key is deleted, and this process hears of it      3. the read's answer arrives: the deleted entry
  */
 export class Copies {
-  readonly #kept: LRUCache<string, Copy>
+  readonly #kept: HitLru<Copy>
   readonly #maxAge: number
   readonly #freeze: boolean
   readonly #fallen = new TagNumbers(MOST_TAGS)
@@ -52,20 +52,23 @@ export class Copies {
   constructor({ maxEntries, maxBytes, maxAge, freeze }: CopyLimits) {
     this.#maxAge = maxAge
     this.#freeze = freeze
-    this.#kept = new LRUCache({
-      max: maxEntries,
-      maxSize: maxBytes,
-      sizeCalculation: ({ entry }, key) => entry.size + textSize([key, ...entry.tags]) + OVERHEAD,
+    this.#kept = new HitLru({
+      maxEntries,
+      maxBytes,
+      sizeOf: ({ entry }, key) => entry.size + textSize([key, ...entry.tags]) + OVERHEAD,
     })
   }
 
   get(key: string, codec: Codec, now: number): Entry | undefined {
-    const copy = this.#kept.get(key)
-    if (copy === undefined || copy.codec !== codec || now - copy.askedAt >= this.#maxAge) return undefined
-    if (copy.judgedAt !== this.#fallen.sequence) {
-      if (this.#fallen.fellSince(copy.entry.tags, copy.judgedAt)) return undefined
-      copy.judgedAt = this.#fallen.sequence
-    }
+    const copy = this.#kept.hit(key)
+    if (copy === undefined || copy.codec !== codec || now >= copy.until) return undefined
+    return copy.judgedAt === this.#fallen.sequence ? copy.entry : this.#judged(copy)
+  }
+
+  /** The entry, unless one of its tags has fallen. */
+  #judged(copy: Copy): Entry | undefined {
+    if (this.#fallen.fellSince(copy.entry.tags, copy.judgedAt)) return undefined
+    copy.judgedAt = this.#fallen.sequence
     return copy.entry
   }
 
@@ -89,14 +92,15 @@ export class Copies {
       return
     }
     if (this.#freeze) deepFreeze(entry.value)
+    const until = Math.floor(askedAt) + this.#maxAge
     const copy = this.#kept.get(key)
     if (copy?.codec === codec && isSame(copy.entry, entry)) {
-      copy.askedAt = askedAt
+      copy.until = until
       copy.judgedAt = tagSeq
       return
     }
     // An object of its own: if the entries that readers make were kept, V8 would come to make all of them in the old generation.
-    this.#kept.set(key, { entry: { ...entry }, codec, askedAt, judgedAt: tagSeq })
+    this.#kept.set(key, { entry: { ...entry, promised: undefined }, codec, until, judgedAt: tagSeq, movedAt: 0 })
   }
 
   /**
@@ -104,7 +108,8 @@ export class Copies {
    * its key comes round again, and each hit would pay for keeping one: so few newcomers get in, the sooner the more they are read.
    */
   offer(reading: Reading, entry: Entry | undefined, codec: Codec): void {
-    if (entry === undefined || this.#kept.has(reading.key) || this.#letsIn(entry)) this.end(reading, entry, codec)
+    if (entry === undefined || this.#kept.get(reading.key) !== undefined || this.#letsIn(entry))
+      this.end(reading, entry, codec)
   }
 
   drop(key: string): void {
@@ -129,8 +134,7 @@ export class Copies {
   }
 
   #letsIn({ size }: Entry): boolean {
-    const { size: entries, max, calculatedSize, maxSize } = this.#kept
-    if (entries < max && calculatedSize + size + OVERHEAD <= maxSize) return true
+    if (this.#kept.hasRoom(size + OVERHEAD)) return true
     this.#newcomers = (this.#newcomers + 1) % LET_IN
     return this.#newcomers === 0
   }

@@ -30,8 +30,8 @@ export class ForwardingStore implements Store {
     this.inner = inner
   }
 
-  peek(key: string, codec: Codec): Entry | undefined {
-    return this.inner.peek(key, codec)
+  peek(key: string, codec: Codec, now: number): Entry | undefined {
+    return this.inner.peek(key, codec, now)
   }
 
   read(key: string, codec: Codec): Promise<Read> {

@@ -1,4 +1,3 @@
-import { LRUCache } from 'lru-cache'
 import type { Codec } from '../codec.ts'
 import { type Entry, EXPIRED_BY_HAND, type NewEntry, NO_VERSION, type Version } from '../entry.ts'
 import type { Lease } from '../lease/lease.ts'
@@ -20,15 +19,19 @@ import type {
   TagNumbersRead,
   Unkeepable,
 } from './store.ts'
+import { HitLru, type Kept } from './hit-lru.ts'
 import { endingMark, type LeaseMark, type Mark, refusal } from './mark.ts'
 import { TagNumbers } from './tag-numbers.ts'
 
+interface OwnEntry extends Entry {
+  /** Raised to where the sequence stands when its tags are found to stand: until that moves on they need no second look. */
+  tagSeq: number
+}
+
 /** Entry and mark of a key live and are evicted together: bounded by the same limit. */
-interface Slot {
-  readonly entry: Entry | undefined
+interface Slot extends Kept {
+  readonly entry: OwnEntry | undefined
   readonly mark: Mark | undefined
-  /** Where the tag sequence stood when the entry's tags were last found to stand: until it moves on they need no second look. */
-  judgedAt: number
 }
 
 /** A Map holds no more keys than this. */
@@ -54,7 +57,7 @@ export function memoryStore(options?: MemoryStoreOptions): Store {
 class MemoryStore implements Store {
   readonly shared = false
   readonly #runtime: Runtime
-  readonly #slots: LRUCache<string, Slot>
+  readonly #slots: HitLru<Slot>
   readonly #tags: TagNumbers
   readonly #maxBytes: number | undefined
   readonly #sizeOf: ((value: unknown) => number) | undefined
@@ -71,14 +74,11 @@ class MemoryStore implements Store {
     this.#maxBytes = maxBytes
     this.#sizeOf = sizeOf
     this.#tags = new TagNumbers(maxEntries)
-    this.#slots = new LRUCache({
-      max: maxEntries,
-      ...(maxBytes === undefined ? {} : { maxSize: maxBytes, sizeCalculation: ({ entry }) => entry?.size ?? 1 }),
-    })
+    this.#slots = new HitLru({ maxEntries, maxBytes, sizeOf: ({ entry }) => entry?.size ?? 1 })
   }
 
   peek(key: string): Entry | undefined {
-    const slot = this.#slots.get(key)
+    const slot = this.#slots.hit(key)
     return slot === undefined ? undefined : this.#untouched(slot)
   }
 
@@ -204,18 +204,21 @@ class MemoryStore implements Store {
     return Promise.resolve()
   }
 
-  #standing(key: string): Entry | undefined {
-    const slot = this.#slots.get(key)
+  #standing(key: string): OwnEntry | undefined {
+    const slot = this.#slots.hit(key)
     const entry = slot === undefined ? undefined : this.#untouched(slot)
     return entry === undefined || goneAt(entry) <= this.#runtime.now() ? undefined : entry
   }
 
   /** The entry, unless one of its tags has fallen. */
-  #untouched(slot: Slot): Entry | undefined {
+  #untouched(slot: Slot): OwnEntry | undefined {
     const { entry } = slot
-    if (entry === undefined || slot.judgedAt === this.#tags.sequence) return entry
+    return entry === undefined || entry.tagSeq === this.#tags.sequence ? entry : this.#judged(entry)
+  }
+
+  #judged(entry: OwnEntry): OwnEntry | undefined {
     if (this.#tags.fellSince(entry.tags, entry.tagSeq)) return undefined
-    slot.judgedAt = this.#tags.sequence
+    entry.tagSeq = this.#tags.sequence
     return entry
   }
 
@@ -232,23 +235,25 @@ class MemoryStore implements Store {
   }
 
   #write(key: string, fresh: NewEntry, tagSeq: number, size: number): Version {
-    const now = this.#runtime.now()
+    // Whole ms: a number with a fraction would be an object of its own in the heap.
+    const now = Math.floor(this.#runtime.now())
     this.#commits += 1
     const version = String(this.#commits)
     // Field by field: an object that is spread into another takes half as much memory again.
-    const entry: Entry = {
+    const entry: OwnEntry = {
       value: fresh.value,
       version,
       bornAt: now,
-      freshUntil: now + fresh.ttl,
+      freshUntil: now + Math.floor(fresh.ttl),
       expired: false,
       staleWhileRevalidate: fresh.staleWhileRevalidate,
       staleIfError: fresh.staleIfError,
-      loadTime: fresh.loadTime,
+      loadTime: Math.ceil(fresh.loadTime),
       tags: fresh.tags,
       tagSeq,
       size,
       from: 'store',
+      promised: undefined,
     }
     this.#put(key, entry, undefined)
     return version
@@ -260,9 +265,9 @@ class MemoryStore implements Store {
     if (held.awaited) this.#tell({ kind, key })
   }
 
-  #put(key: string, entry: Entry | undefined, mark: Mark | undefined): void {
+  #put(key: string, entry: OwnEntry | undefined, mark: Mark | undefined): void {
     if (entry === undefined && mark === undefined) this.#slots.delete(key)
-    else this.#slots.set(key, { entry, mark, judgedAt: entry?.tagSeq ?? 0 })
+    else this.#slots.set(key, { entry, mark, movedAt: 0 })
   }
 
   #weigh(value: unknown, codec: Codec): number | Unkeepable {
@@ -287,7 +292,7 @@ function goneAt({ freshUntil, staleWhileRevalidate, staleIfError }: Entry): numb
   return freshUntil + Math.max(staleWhileRevalidate, staleIfError)
 }
 
-function expireByHand(entry: Entry | undefined, now: number): Entry | undefined {
+function expireByHand(entry: OwnEntry | undefined, now: number): OwnEntry | undefined {
   if (entry === undefined || (entry.staleWhileRevalidate === 0 && entry.staleIfError === 0)) return undefined
   return { ...entry, version: EXPIRED_BY_HAND, expired: true, freshUntil: Math.min(entry.freshUntil, now) }
 }

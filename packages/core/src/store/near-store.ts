@@ -23,8 +23,8 @@ class NearStore extends CopyingStore {
   }
 
   /** Only what is fresh is worth a look: an older copy is read anew, since another process may have refreshed the entry. */
-  override peek(key: string, codec: Codec): Entry | undefined {
-    return this.copies.get(key, codec, this.#runtime.coarseNow())
+  override peek(key: string, codec: Codec, now: number): Entry | undefined {
+    return this.copies.get(key, codec, now)
   }
 
   override read(key: string, codec: Codec): Promise<Read> {

@@ -84,7 +84,7 @@ class OutageStore extends CopyingStore {
     const grant = this.#grants.get(lease)
     if (grant === undefined) return await super.commit(lease, entry, codec)
     const answer = await this.#local.commit(lease, entry, codec)
-    const loaded = answer.kind === 'stored' ? this.#local.peek(lease.key, codec) : undefined
+    const loaded = answer.kind === 'stored' ? this.#local.peek(lease.key, codec, this.#runtime.now()) : undefined
     if (loaded !== undefined) this.#keepOwn(grant, loaded, codec)
     if (answer.kind !== 'stored') return answer
     // What this process may serve is among its copies: here it would only be in the next load's way.

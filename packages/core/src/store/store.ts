@@ -117,8 +117,8 @@ export interface TagNumbersRead {
 export interface Store {
   /** Whether other processes see it: only then is it worth waiting for them. */
   readonly shared: boolean
-  /** The entry, where it is at hand in this process: synchronous, so that a hit awaits nothing. */
-  peek(key: string, codec: Codec): Entry | undefined
+  /** The entry, where it is at hand in this process: synchronous, so that a hit awaits nothing. `now`, ms: what the hit takes the time to be. */
+  peek(key: string, codec: Codec, now: number): Entry | undefined
   /** A shared store leaves it to its reader to judge the entry's tags by `tagNumbers`. */
   read(key: string, codec: Codec): Promise<Read>
   acquire(key: string, request: AcquireRequest): Promise<Acquire>

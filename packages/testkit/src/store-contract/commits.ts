@@ -76,12 +76,12 @@ export function describeCommits({ factory, describe, test }: StoreContract): voi
       }))
 
     test('that is at hand in the process is what a read returns', () =>
-      onStage(factory, async ({ here }) => {
+      onStage(factory, async ({ here, now }) => {
         const read = await fill(here, 'k', 'new')
-        const peeked = here.peek('k', json)
+        const peeked = here.peek('k', json, now())
         if (peeked !== undefined) assert.deepEqual([peeked.value, peeked.version], [read.value, read.version])
         await here.invalidate('k', 'delete', 0)
-        assert.equal(here.peek('k', json), undefined)
+        assert.equal(here.peek('k', json, now()), undefined)
       }))
 
     test('leaves the stale entry in place while the next load runs', () =>

@@ -24,14 +24,14 @@ async function fall(store: Store, ...tags: readonly string[]): Promise<number> {
 export function describeTags({ factory, describe, test }: StoreContract): void {
   describe('a tag that falls', () => {
     test('takes every entry that carries it, and no other', () =>
-      onStage(factory, async ({ here, there }) => {
+      onStage(factory, async ({ here, there, now }) => {
         await fill(here, 'a', 1, { tags: ['user:7', 'list'] })
         await fill(here, 'b', 2, { tags: ['list'], staleIfError: LONG })
         await fill(here, 'c', 3, { tags: ['user:8'] })
         await fill(here, 'd', 4)
         await fall(there, 'list')
         await Promise.all([missing(here, 'a'), missing(here, 'b')])
-        assert.deepEqual([here.peek('a', json), here.peek('b', json)], [undefined, undefined])
+        assert.deepEqual([here.peek('a', json, now()), here.peek('b', json, now())], [undefined, undefined])
         assert.deepEqual([(await found(here, 'c')).value, (await found(here, 'd')).value], [3, 4])
       }))
 

@@ -1,0 +1,90 @@
+import { afterEach, describe, expect, jest, test } from '@jest/globals'
+import { LRUCache } from 'lru-cache'
+import { type Bounds, HitLru, type Kept } from '../src/store/hit-lru.ts'
+
+const SIZE = 64
+const kept = (): Kept => ({ movedAt: 0 })
+const names = (count: number, prefix = 'k'): string[] =>
+  Array.from({ length: count }, (_, index) => `${prefix}${index}`)
+
+function full(bounds: Bounds<Kept>): HitLru<Kept> {
+  const lru = new HitLru<Kept>(bounds)
+  for (const key of names(SIZE)) lru.set(key, kept())
+  return lru
+}
+
+/** Numbers that are the same in every run. */
+function numbers(seed: number): (below: number) => number {
+  let state = seed
+  return (below) => {
+    state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0
+    return (state >>> 8) % below
+  }
+}
+
+afterEach(() => {
+  jest.restoreAllMocks()
+})
+
+describe.each([
+  ['entries', { maxEntries: SIZE }],
+  ['bytes', { maxEntries: 10 * SIZE, maxBytes: SIZE * 1000, sizeOf: () => 1000 }],
+])('an LRU of %s for many hits', (_, bounds) => {
+  test('keeps what was asked for later than seven eighths of a full house', () => {
+    for (let seed = 1; seed <= 5; seed += 1) {
+      const below = numbers(seed)
+      const lru = full(bounds)
+      // As an LRU of that size would: the last of them, the latest asked for at the end.
+      let expected: string[] = []
+      for (let step = 0; step < 1000; step += 1) {
+        const key = below(4) === 0 ? `new${step}` : `k${below(SIZE)}`
+        if (lru.hit(key) === undefined) lru.set(key, kept())
+        expected = [...expected.filter((other) => other !== key), key].slice(-SIZE * (7 / 8))
+        expect(expected.filter((one) => lru.get(one) === undefined)).toEqual([])
+      }
+      expect([...lru.values()]).toHaveLength(SIZE)
+    }
+  })
+
+  test('evicts what nobody asks for', () => {
+    const lru = full(bounds)
+    for (const key of names(SIZE, 'new')) {
+      lru.hit('k0')
+      lru.set(key, kept())
+    }
+    expect(names(SIZE).filter((key) => lru.get(key) !== undefined)).toEqual(['k0'])
+  })
+
+  test('moves nothing for hits while nothing new comes', () => {
+    const lru = full(bounds)
+    const moves = jest.spyOn(LRUCache.prototype, 'get')
+    for (let round = 0; round < 10; round += 1) for (const key of names(SIZE).slice(-SIZE / 8)) lru.hit(key)
+    expect(moves).not.toHaveBeenCalled()
+    lru.hit('k0')
+    expect(moves).toHaveBeenCalledTimes(1)
+  })
+
+  test('has room until it is full, and again when something is gone', () => {
+    const lru = new HitLru<Kept>(bounds)
+    for (const key of names(SIZE)) {
+      expect(lru.hasRoom(1000)).toBe(true)
+      lru.set(key, kept())
+    }
+    expect(lru.hasRoom(1000)).toBe(false)
+    lru.delete('k7')
+    expect([lru.hasRoom(1000), lru.get('k7'), lru.hit('k7')]).toEqual([true, undefined, undefined])
+    lru.clear()
+    expect([...lru.values(), lru.get('k8')]).toEqual([undefined])
+  })
+})
+
+test('keeps nothing that weighs more than all may together, nor what stood in its place', () => {
+  const lru = new HitLru<Kept & { readonly bytes: number }>({
+    maxEntries: 10,
+    maxBytes: 100,
+    sizeOf: ({ bytes }) => bytes,
+  })
+  lru.set('k', { movedAt: 0, bytes: 10 })
+  lru.set('k', { movedAt: 0, bytes: 101 })
+  expect([lru.get('k'), ...lru.values()]).toEqual([undefined])
+})
