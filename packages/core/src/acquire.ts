@@ -4,7 +4,7 @@ import type { Call, Engine } from './engine.ts'
 import type { Entry } from './entry.ts'
 import { ClosedError, LoadFailedError } from './errors.ts'
 import type { Flight } from './flight.ts'
-import type { Waiter } from './follow.ts'
+import { LOOKS_AGAIN, type Waiter } from './follow.ts'
 import { lead, loadUnleased } from './lead.ts'
 import type { Abandoned } from './load.ts'
 import type { Acquire, Away, Read } from './store/store.ts'
@@ -210,7 +210,7 @@ class Asking {
   /** Time that counts into the callers' `waitTimeout`. A background flight, which nobody waits for, never pauses. */
   async #pause(remaining: number): Promise<'notice' | 'timer'> {
     const { runtime } = this.#engine
-    this.#flight.follow(runtime.now())
+    this.#flight.follow(runtime.now(), LOOKS_AGAIN)
     const by = (await this.#waiter?.until(remaining)) ?? 'timer'
     this.#flight.stopFollowing(runtime.now())
     return by

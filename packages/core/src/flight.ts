@@ -36,6 +36,7 @@ export class Flight {
   #callers = 0
   #followed = 0
   #followingSince: number | undefined
+  #tellsWithin = Infinity
   #wanted = false
   readonly #onFollow = new Set<() => void>()
   /** Called when the last caller leaves. */
@@ -101,9 +102,11 @@ export class Flight {
     this.#detached = true
   }
 
-  follow(now: number): void {
+  /** `within`, ms: when its callers are told at the latest that it follows again, if it still does by then. */
+  follow(now: number, within: number = Infinity): void {
     this.#phase = 'following'
     this.#followingSince = now
+    this.#tellsWithin = within
     for (const watcher of this.#onFollow) watcher()
   }
 
@@ -111,6 +114,11 @@ export class Flight {
     this.#followed = this.followed(now)
     this.#followingSince = undefined
     this.#phase = 'asking'
+  }
+
+  /** While it follows, its callers hear of it again at least this often, ms. */
+  get tellsWithin(): number {
+    return this.#tellsWithin
   }
 
   get following(): boolean {

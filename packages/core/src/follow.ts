@@ -2,7 +2,7 @@ import { Deferred } from './deferred.ts'
 import type { CancelTimer, Runtime } from './runtime.ts'
 
 /** Notices may get lost (publish/subscribe delivers at most once), so a follower looks again at least this often, ms. */
-const POLL_CAP = 500
+export const LOOKS_AGAIN = 500
 /** Spreads the followers of a lease that ran out over this many ms, so that they do not all ask at once. */
 const DEADLINE_JITTER = 10
 
@@ -26,7 +26,7 @@ export class Waiter {
   async until(remaining: number): Promise<'notice' | 'timer'> {
     const waiting = new Deferred<'notice' | 'timer'>()
     this.#waiting = waiting
-    const delay = Math.min(remaining + 1 + this.#runtime.random() * (DEADLINE_JITTER - 1), POLL_CAP)
+    const delay = Math.min(remaining + 1 + this.#runtime.random() * (DEADLINE_JITTER - 1), LOOKS_AGAIN)
     let cancel: CancelTimer | undefined
     if (this.#noticed) waiting.resolve('notice')
     else cancel = this.#runtime.schedule(() => waiting.resolve('timer'), delay)

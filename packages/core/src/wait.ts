@@ -84,7 +84,8 @@ class Wait {
     if (!this.#flight.following) return
     const left = budget - (this.#flight.followed(this.#runtime.now()) - this.#before)
     if (left <= 0) this.#giveUp('wait-timeout')
-    else this.#cancelLook = this.#runtime.schedule(() => this.#look(), left)
+    // Told again before that, it needs no timer yet: as a rule no caller of a herd ever sets one.
+    else if (left <= this.#flight.tellsWithin) this.#cancelLook = this.#runtime.schedule(() => this.#look(), left)
   }
 
   readonly #abort = (): void => {

@@ -81,6 +81,18 @@ describe('followers in other processes', () => {
     expect(fleet.runtime.pendingTimers).toBe(0)
   })
 
+  it('give up when waitTimeout is over, not when they would look again anyway', async () => {
+    const fleet = createFleet({ waitTimeout: '700ms' })
+    await fleet.store.acquire('k', { duration: 5000, seen: '', wake: false, tags: false })
+    let ended = false
+    const expected = rejection(fleet.caches[0].getOrSet('k', () => 'never').finally(() => (ended = true)))
+    await fleet.runtime.advance(699)
+    expect(ended).toBe(false)
+    await fleet.runtime.advance(2)
+    expect(ended).toBe(true)
+    expect(await expected).toMatchObject({ code: 'CATTLEGRID_WAIT_TIMEOUT' })
+  })
+
   it('do not count the time of a load of their own as waiting', async () => {
     const fleet = createFleet({ waitTimeout: '1s', loadTimeout: '1m' })
     const origin = new Origin()
