@@ -191,14 +191,24 @@ export class Flights {
   read(key: string, codec: Codec): Promise<Read> {
     const running = this.#reads.get(key)
     if (running?.read !== undefined && running.codec === codec) return running.read
-    const read = this.#store.read(key, codec)
-    const flight: ReadFlight = { codec, read }
-    this.#reads.set(key, flight)
+    const flight: ReadFlight = { codec, read: undefined }
     const clear = (): void => {
       flight.read = undefined
       if (this.#reads.get(key) === flight) this.#reads.delete(key)
     }
-    read.then(clear, clear)
+    // Before anybody hears the answer: who asks because of it reads anew.
+    const read = this.#store.read(key, codec).then(
+      (answer) => {
+        clear()
+        return answer
+      },
+      (error: unknown) => {
+        clear()
+        throw error
+      },
+    )
+    flight.read = read
+    this.#reads.set(key, flight)
     return read
   }
 

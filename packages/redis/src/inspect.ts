@@ -32,8 +32,8 @@ function inspectEntry(bytes: Buffer, left: number, sentAt: number): Entry | unde
   const codec = own.find(({ id }) => id === record.codecId) ?? raw
   const life = lifeOf(record, left, sentAt)
   try {
-    return entryOf(record, codec.decode(record.body), life)
+    return entryOf(record, codec.decode(record.body), record.body.length, life)
   } catch {
-    return entryOf(record, record.body, life)
+    return entryOf(record, record.body, record.body.length, life)
   }
 }

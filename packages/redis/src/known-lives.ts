@@ -10,8 +10,8 @@ export interface Life {
   readonly freshUntil: number
 }
 
-interface KnownLife {
-  readonly life: Life
+interface KnownLife<L> {
+  readonly life: L
   /** From here on Redis is asked again. */
   readonly until: number
 }
@@ -28,11 +28,11 @@ interface KnownLife {
  * It is believed for a moment only, because clocks are not alike (this process may have stood still together with its clock), and because
  * a person may shorten a life with EXPIRE.
  */
-export class KnownLives {
+export class KnownLives<L extends Life = Life> {
   readonly #mostKeys: number
   /** An LRU in two halves: when the younger one is full, the older one goes. What is asked for moves to the younger. */
-  #younger = new Map<string, KnownLife>()
-  #older = new Map<string, KnownLife>()
+  #younger = new Map<string, KnownLife<L>>()
+  #older = new Map<string, KnownLife<L>>()
 
   constructor(mostKeys: number = MOST_KEYS) {
     this.#mostKeys = mostKeys
@@ -43,13 +43,13 @@ export class KnownLives {
     return this.#younger.size + this.#older.size
   }
 
-  of(key: string, now: number): Life | undefined {
+  of(key: string, now: number): L | undefined {
     const known = this.#younger.get(key) ?? this.#fromOlder(key)
     return known !== undefined && now < known.until ? known.life : undefined
   }
 
   /** What Redis told when it was asked at `askedAt`. What is not fresh is asked for anew: it will soon be another. */
-  note(key: string, life: Life, askedAt: number): void {
+  note(key: string, life: L, askedAt: number): void {
     this.#keep(key, { life, until: Math.min(life.freshUntil, askedAt + BELIEVED) })
   }
 
@@ -63,13 +63,13 @@ export class KnownLives {
     this.#older.clear()
   }
 
-  #fromOlder(key: string): KnownLife | undefined {
+  #fromOlder(key: string): KnownLife<L> | undefined {
     const known = this.#older.get(key)
     if (known !== undefined) this.#keep(key, known)
     return known
   }
 
-  #keep(key: string, known: KnownLife): void {
+  #keep(key: string, known: KnownLife<L>): void {
     this.#older.delete(key)
     this.#younger.set(key, known)
     if (this.#younger.size < this.#mostKeys) return

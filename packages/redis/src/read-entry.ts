@@ -10,7 +10,7 @@ import {
 import type { Names } from './keys.ts'
 import { KnownLives, type Life } from './known-lives.ts'
 import type { Link, Server } from './link/link.ts'
-import { decodeRecord, EXPIRED_BY_HAND, type StoredRecord, versionIn } from './record.ts'
+import { decodeHead, EXPIRED_BY_HAND, isHeadedBy, type RecordHead, versionIn } from './record.ts'
 import { AS_BYTES, AS_TEXT } from './redis-client.ts'
 
 /** What Redis has to say about an entry. */
@@ -18,11 +18,16 @@ type Answer = Exclude<Read, { kind: 'away' }>
 
 const NOTHING: Answer = { kind: 'missing', version: NO_VERSION }
 
-/** Bytes at an entry's key, the record that they are, if any, and how long they have to live, as PTTL tells it. */
+/** Bytes at an entry's key, the head of the record that they are, if any, and how long they have to live, as PTTL tells it. */
 interface Found {
   readonly left: number
   readonly bytes: Buffer | undefined
-  readonly record: StoredRecord | undefined
+  readonly head: RecordHead | undefined
+}
+
+/** A life, and what the record says besides. */
+interface HeadedLife extends Life {
+  readonly head: RecordHead
 }
 
 /** Reads entries; what goes wrong is a value. */
@@ -30,7 +35,7 @@ export class EntryReader {
   readonly #link: Link
   readonly #names: Names
   readonly #runtime: Runtime
-  readonly #lives = new KnownLives()
+  readonly #lives = new KnownLives<HeadedLife>()
 
   constructor(link: Link, names: Names, runtime: Runtime) {
     this.#link = link
@@ -58,10 +63,9 @@ export class EntryReader {
     this.#lives.clear()
   }
 
-  #recognise(reply: unknown, key: string, name: string, codec: Codec, life: Life): Answer | Promise<Read> {
+  #recognise(reply: unknown, key: string, name: string, codec: Codec, life: HeadedLife): Answer | Promise<Read> {
     const bytes = bufferOf(reply)
-    const record = bytes && decodeRecord(bytes)
-    if (record?.version === life.version) return answerOf(record, life, codec)
+    if (bytes !== undefined && isHeadedBy(bytes, life.head)) return answerOf(bytes, life, codec)
     this.#lives.forget(key)
     return bytes === undefined ? NOTHING : this.#readAll(key, name, codec).catch(failed)
   }
@@ -75,15 +79,15 @@ export class EntryReader {
       sentAt = this.#wholeNow()
       found = await this.#link.inOrder(name, ask)
     }
-    const { left, bytes, record } = found
+    const { left, bytes, head } = found
     if (bytes === undefined) return NOTHING
-    if (record === undefined) {
+    if (head === undefined) {
       const cause = new TypeError(`What stands at '${name}' is no record of this version of the library`)
       return unreadable(versionIn(bytes), 'foreign', cause)
     }
-    const life = lifeOf(record, left, sentAt)
+    const life = { ...lifeOf(head, left, sentAt), head }
     this.#lives.note(key, life, sentAt)
-    return answerOf(record, life, codec)
+    return answerOf(bytes, life, codec)
   }
 
   /** Whole ms, rounded down: a number with a fraction would be an object of its own in every copy that is kept, and a hit would follow it. */
@@ -104,7 +108,7 @@ async function fetch(server: Server, name: string): Promise<Found> {
   const bytes = server.sendCommand(['GET', name], AS_BYTES)
   const [time, body] = await Promise.all([left, bytes])
   const found = bufferOf(body)
-  return { left: Number(time), bytes: found, record: found && decodeRecord(found) }
+  return { left: Number(time), bytes: found, head: found && decodeHead(found) }
 }
 
 function bufferOf(reply: unknown): Buffer | undefined {
@@ -113,8 +117,8 @@ function bufferOf(reply: unknown): Buffer | undefined {
 }
 
 /** Whether time and bytes cannot be those of one entry: somebody wrote between the two commands. */
-function isMixed({ left, bytes, record }: Found): boolean {
-  return bytes !== undefined && (left === -2 || left > (record?.keepFor ?? Infinity))
+function isMixed({ left, bytes, head }: Found): boolean {
+  return bytes !== undefined && (left === -2 || left > (head?.keepFor ?? Infinity))
 }
 
 function failed(cause: unknown): Read {
@@ -123,11 +127,13 @@ function failed(cause: unknown): Read {
     : { kind: 'away', why: 'error', cause }
 }
 
-function answerOf(record: StoredRecord, life: Life, codec: Codec): Answer {
+function answerOf(bytes: Buffer, life: HeadedLife, codec: Codec): Answer {
+  const { head } = life
+  const body = bytes.subarray(head.bodyStart)
   try {
-    return { kind: 'found', entry: entryOf(record, decode(record, codec), life) }
+    return { kind: 'found', entry: entryOf(head, decode(head, body, codec), body.length, life) }
   } catch (cause) {
-    return unreadable(record.version, 'undecodable', cause)
+    return unreadable(head.version, 'undecodable', cause)
   }
 }
 
@@ -135,14 +141,14 @@ function unreadable(version: Version, why: Unreadable['why'], cause: unknown): A
   return { kind: 'missing', version, because: { why, cause } }
 }
 
-function decode({ codecId, body }: StoredRecord, codec: Codec): unknown {
+function decode({ codecId }: RecordHead, body: Buffer, codec: Codec): unknown {
   if (codecId !== codec.id)
     throw new TypeError(`The entry was encoded by codec ${codecId}, this one is codec ${codec.id}`)
   return codec.decode(body)
 }
 
 /** Freshness is the time left beyond the stale window: relative, so no host's clock takes part in it. */
-export function lifeOf({ keepFor, staleFor, version }: StoredRecord, left: number, sentAt: number): Life {
+export function lifeOf({ keepFor, staleFor, version }: RecordHead, left: number, sentAt: number): Life {
   // Not a life that we gave it: without an end, or longer than it was written for. Stale then, never fresh.
   const known = left >= 0 && left <= keepFor
   const rest = known ? left : staleFor
@@ -150,8 +156,9 @@ export function lifeOf({ keepFor, staleFor, version }: StoredRecord, left: numbe
   return { version, bornAt: sentAt - (keepFor - rest), freshUntil: sentAt + freshFor }
 }
 
-export function entryOf(record: StoredRecord, value: unknown, { bornAt, freshUntil }: Life): Entry {
-  const { version, staleWhileRevalidate, staleIfError, loadTime, tags, tagSeq, body } = record
+/** `size`: of the encoded value, bytes. */
+export function entryOf(head: RecordHead, value: unknown, size: number, { bornAt, freshUntil }: Life): Entry {
+  const { version, staleWhileRevalidate, staleIfError, loadTime, tags, tagSeq } = head
   return {
     value,
     version,
@@ -163,7 +170,7 @@ export function entryOf(record: StoredRecord, value: unknown, { bornAt, freshUnt
     loadTime,
     tags,
     tagSeq,
-    size: body.length,
+    size,
     from: 'store',
   }
 }

@@ -12,7 +12,7 @@ import { escapeKey, unescapeKey } from './keys.ts'
  *     40 staleIfError, ms (4 bytes)                44 tag sequence when the load began (8 bytes)
  *     52 codec          53 number of tags (2 bytes), then each with its length before it (2 bytes)          then the encoded value
  */
-export interface StoredRecord {
+export interface RecordHead {
   /** The life of the whole record, ms: its time to live when it is written. */
   readonly keepFor: number
   /** The longer stale window, ms: fresh while more than this is left to live. */
@@ -25,6 +25,12 @@ export interface StoredRecord {
   readonly tagSeq: number
   readonly tags: readonly string[]
   readonly codecId: number
+  /** Where the encoded value begins. */
+  readonly bodyStart: number
+}
+
+/** A record whole. */
+export interface StoredRecord extends RecordHead {
   readonly body: Buffer
 }
 
@@ -111,7 +117,13 @@ export function versionIn(bytes: Buffer): string {
 
 /** Undefined for bytes that are no record of this format. */
 export function decodeRecord(bytes: Buffer): StoredRecord | undefined {
-  if (bytes.length < TAGS_START + 2 || bytes[0] !== MAGIC || bytes[1] !== FORMAT) return undefined
+  const head = decodeHead(bytes)
+  return head && { ...head, body: bytes.subarray(head.bodyStart) }
+}
+
+/** The same without the value. */
+export function decodeHead(bytes: Buffer): RecordHead | undefined {
+  if (!isRecord(bytes)) return undefined
   const tags = bytes.readUInt16BE(TAGS_START) === 0 ? NO_TAGS : readTags(bytes)
   if (tags === undefined) return undefined
   return {
@@ -124,8 +136,21 @@ export function decodeRecord(bytes: Buffer): StoredRecord | undefined {
     tagSeq: bytes.readUInt32BE(44) * 2 ** 32 + bytes.readUInt32BE(48),
     codecId: bytes.readUInt8(52),
     tags: tags.list,
-    body: bytes.subarray(tags.end),
+    bodyStart: tags.end,
   }
+}
+
+/** Whether the bytes are the record of this head: who has its version has all of it, since both were written at once. */
+export function isHeadedBy(bytes: Buffer, { version, bodyStart }: RecordHead): boolean {
+  if (!isRecord(bytes) || bytes.length < bodyStart) return false
+  // Compared where it stands: a string of it for every hit would be one more for the garbage collector.
+  for (let place = 0; place < version.length; place += 1)
+    if (bytes[VERSION_START + place] !== version.charCodeAt(place)) return false
+  return true
+}
+
+function isRecord(bytes: Buffer): boolean {
+  return bytes.length >= TAGS_START + 2 && bytes[0] === MAGIC && bytes[1] === FORMAT
 }
 
 interface Tags {

@@ -1,6 +1,14 @@
 import { describe, expect, test } from '@jest/globals'
 import * as fc from 'fast-check'
-import { decodeRecord, encodeRecord, type RecordParts, versionIn } from '../src/record.ts'
+import {
+  decodeHead,
+  decodeRecord,
+  encodeRecord,
+  isHeadedBy,
+  type RecordHead,
+  type RecordParts,
+  versionIn,
+} from '../src/record.ts'
 
 const windowMs = fc.oneof(fc.constant(0), fc.double({ min: 0, max: 2 ** 33, noNaN: true }))
 const parts: fc.Arbitrary<RecordParts> = fc.record({
@@ -48,8 +56,10 @@ describe('a record', () => {
           staleWhileRevalidate: windows[0],
           staleIfError: windows[1],
           loadTime: whole(written.loadTime),
+          bodyStart: bytes.length - written.body.length,
           body: Buffer.from(written.body),
         })
+        expect(isHeadedBy(bytes, decodeHead(bytes) as RecordHead)).toBe(true)
         const fresh = Math.max(1, Math.min(Math.round(written.ttl), 2 ** 47))
         expect(keepFor).toBe(Math.min(fresh + Math.max(...windows), 2 ** 47))
       }),
@@ -82,6 +92,24 @@ describe('a record', () => {
       }),
       { numRuns: 2000 },
     )
+  })
+
+  test('is headed by what has its version, and by nothing else', () => {
+    const { bytes } = encodeRecord({ ...plain, version: '1234567890123456', tags: ['a'], body: Buffer.from('body') })
+    const head = decodeHead(bytes) as RecordHead
+    expect(isHeadedBy(bytes, head)).toBe(true)
+    for (let place = 0; place < 16; place += 1) {
+      const other = Buffer.from(bytes)
+      other.writeUInt8(0x41, 24 + place)
+      expect(isHeadedBy(other, head)).toBe(false)
+    }
+    for (let length = 0; length < bytes.length - 4; length += 1)
+      expect(isHeadedBy(bytes.subarray(0, length), head)).toBe(false)
+    for (const place of [0, 1]) {
+      const foreign = Buffer.from(bytes)
+      foreign.writeUInt8(7, place)
+      expect(isHeadedBy(foreign, head)).toBe(false)
+    }
   })
 
   test('of a later format is none of ours', () => {
