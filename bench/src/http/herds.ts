@@ -10,10 +10,12 @@ import { installed } from './program.ts'
 import { proxies } from './proxies.ts'
 
 const OURS = ['Express, cattlegrid', 'Fastify, cattlegrid']
+/** The same app without a cache: what so many answers at once cost by themselves. Where something stale is there to be served, its handler takes no time. */
+const FLOORS = ['Express, sends a string', 'Fastify, sends a string']
 const NODE_PEERS = ['Express, apicache', 'Express, route-cache', 'Fastify, @fastify/caching']
 /** The same as ours, but nobody has asked these processes anything before the herd does. */
 const STARTED = ', just started'
-const names = [...OURS, ...OURS.map((name) => name + STARTED), ...NODE_PEERS, ...Object.keys(proxies)]
+const names = [...OURS, ...OURS.map((name) => name + STARTED), ...FLOORS, ...NODE_PEERS, ...Object.keys(proxies)]
 /** How many herds come before the one that is measured: what it meets is a service at work, of which the compiler has seen the code. */
 const WARM_UPS = 8
 const LOAD_TIME = 300
@@ -49,7 +51,7 @@ export async function herdTables(options: BenchOptions, herd: Member, redis: str
   return { tables, targets }
 }
 
-/** Ours as two processes with a Redis between them, and half of the clients at each; the others alone. */
+/** Ours as two processes with a Redis between them, and half of the clients at each, and so the floors; the others alone. */
 async function run(
   called: string,
   kind: Herd,
@@ -61,8 +63,9 @@ async function run(
     const { ttl, stale, fails } = kind
     const name = called.replace(STARTED, '')
     const namespace = `herd-${kind.id}-${Math.random().toString(36).slice(2)}`
-    const traits = { loadTime: LOAD_TIME, ttl, stale, fails, redis, namespace }
-    const members = await start(OURS.includes(name) ? 2 : 1, later)
+    const loadTime = FLOORS.includes(name) && stale > 0 ? 0 : LOAD_TIME
+    const traits = { loadTime, ttl, stale, fails, redis, namespace }
+    const members = await start(isPair(name) ? 2 : 1, later)
     const ports = await Promise.all(members.map((member) => open(name, member, traits, later)))
     const clients = smoke ? FEW : CLIENTS
     for (let left = warmUps(called, smoke); left > 0; left -= 1)
@@ -105,8 +108,8 @@ async function runs(members: readonly Member[]): Promise<number> {
   return counted.reduce((sum, count) => sum + count, 0)
 }
 
-function isOurs(called: string): boolean {
-  return OURS.includes(called.replace(STARTED, ''))
+function isPair(called: string): boolean {
+  return [...OURS, ...FLOORS].includes(called.replace(STARTED, ''))
 }
 
 function missing(name: string): string | undefined {
@@ -128,8 +131,8 @@ function table({ id, title }: Herd, all: readonly string[], seen: Seen): Table {
       ? Object.fromEntries(columns.map((column) => [column.id, figureOf(seen, name, column.id)]))
       : { runs: 'not installed here' }
     return {
-      name: isOurs(name) ? `${name}, 2 processes` : name,
-      is: isOurs(name) ? 'ours' : 'peer',
+      name: isPair(name) ? `${name}, 2 processes` : name,
+      is: FLOORS.includes(name) ? 'floor' : isPair(name) ? 'ours' : 'peer',
       cells,
     }
   })

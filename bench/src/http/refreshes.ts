@@ -7,6 +7,8 @@ import { figureOf, interleave } from '../run/rounds.ts'
 
 const NAMES = ['Express, cattlegrid', 'Fastify, cattlegrid']
 const TTL = 100
+/** How often everything is asked for and refreshed before it is measured. */
+const WARM_UPS = 4
 
 export async function refreshTable(options: BenchOptions, herd: Member): Promise<Findings> {
   const names = chosen(NAMES, options)
@@ -48,8 +50,10 @@ async function run(name: string, herd: Member, count: number): Promise<Record<st
   try {
     const traits = { loadTime: 0, fails: false, ttl: TTL, stale: 3_600_000, redis: undefined, namespace: 'refresh' }
     const port = await member.ask<number>('open', name, traits)
-    await herd.ask('paths', port, '/thing/', count, 64)
-    await new Promise((resolve) => setTimeout(resolve, 2 * TTL))
+    for (let left = WARM_UPS; left > 0; left -= 1) {
+      await herd.ask('paths', port, '/thing/', count, 64)
+      await new Promise((resolve) => setTimeout(resolve, 2 * TTL))
+    }
     const runs = await member.ask<number>('runs')
     const cpu = member.cpu()
     const took = await herd.ask<number>('paths', port, '/thing/', count, 64)

@@ -100,9 +100,13 @@ export class RunningLoad {
 
   #describe(stale: Entry | undefined, { background, leased }: How): Load<never> {
     const age = stale === undefined ? 0 : this.#engine.runtime.now() - stale.bornAt
+    const abort = this.#abort
     return {
       key: this.#call.asked,
-      signal: this.#abort.signal,
+      // Made when it is asked for: many a loader never looks at it.
+      get signal() {
+        return abort.signal
+      },
       stale: stale === undefined ? undefined : { value: stale.value as never, age },
       background,
       leased,

@@ -33,7 +33,15 @@ function fullYear(digits: string, now: number): number {
   return year > present + 50 ? year - 100 : year
 }
 
-/** `Date` as a server writes it (IMF-fixdate). */
+let lastSecond = Number.NaN
+let lastText = ''
+
+/** `Date` as a server writes it (IMF-fixdate): most are asked for in the second of the one before. */
 export function formatHttpDate(time: number): string {
-  return new Date(time).toUTCString()
+  const second = Math.floor(time / 1000)
+  if (second !== lastSecond) {
+    lastText = new Date(time).toUTCString()
+    lastSecond = second
+  }
+  return lastText
 }

@@ -59,7 +59,8 @@ export function sendSubrequest(subrequest: Subrequest): Promise<Returned> {
   socket.on('drain', () => res.emit('drain'))
   res.once('finish', () => {
     req.resume()
-    socket.destroy()
+    // A moment later: a stream that is destroyed by what it tells of a write makes an error, with its stack, for writes that there are not.
+    queueMicrotask(() => socket.destroy())
   })
   return new Promise((resolve) => {
     let reached: Recorder | undefined
