@@ -3,7 +3,7 @@ import type { Codec } from './codec.ts'
 import type { Call, Engine } from './engine.ts'
 import { InvalidOptionError, StoreAwayError } from './errors.ts'
 import type { CacheEvents, EventName, Listener, Subject } from './events.ts'
-import type { Entry } from './entry.ts'
+import { type Entry, promiseOf } from './entry.ts'
 import { newEntry } from './lead.ts'
 import { storedKey, uniqueKeys } from './key.ts'
 import type { Loader } from './load.ts'
@@ -17,7 +17,7 @@ import type {
   SetOptions,
   WrapOptions,
 } from './options.ts'
-import type { Answer, Lookup } from './lookup.ts'
+import { type Lookup, lookupOf, valueOf } from './lookup.ts'
 import { Refresher } from './refresh.ts'
 import { callSettings, setSettings, wrapSettings } from './parse-options.ts'
 import { requireTtl, type Settings } from './settings.ts'
@@ -294,23 +294,4 @@ function resultOf({ value, bornAt, freshUntil }: Entry, state: 'fresh' | 'stale'
 
 function refuseLoader(loader: unknown): never {
   throw new InvalidOptionError('loader', loader, 'a function (load) => value')
-}
-
-/** One for all hits of the entry: of a promise nobody can change anything, and making one is a good part of what a hit costs. */
-function promiseOf(entry: Entry): Promise<unknown> {
-  return entry.promised ?? promise(entry)
-}
-
-function promise(entry: Entry): Promise<unknown> {
-  entry.promised = Promise.resolve(entry.value)
-  return entry.promised
-}
-
-/** With the outcome of the load that it led, which its caller waits for too. */
-function lookupOf({ lookup, own }: Answer): Lookup<unknown> | Promise<Lookup<unknown>> {
-  return own === undefined ? lookup : own.outcome.then((outcome) => ({ ...lookup, outcome }))
-}
-
-function valueOf({ lookup }: Answer): unknown {
-  return lookup.value
 }

@@ -57,3 +57,13 @@ export interface Entry {
   /** The value as the promise that all its hits return. The engine makes it at the first hit; a store has nothing to do with it. */
   promised?: Promise<unknown> | undefined
 }
+
+/** One for all hits of the entry: of a promise nobody can change anything, and making one is a good part of what a hit costs. */
+export function promiseOf(entry: Entry): Promise<unknown> {
+  return entry.promised ?? promise(entry)
+}
+
+function promise(entry: Entry): Promise<unknown> {
+  entry.promised = Promise.resolve(entry.value)
+  return entry.promised
+}

@@ -59,3 +59,13 @@ export function fromLoad(value: unknown, freshFor: number, waited: number, own: 
   } as const
   return { lookup: load, own }
 }
+
+/** With the outcome of the load that it led, which its caller waits for too. */
+export function lookupOf({ lookup, own }: Answer): Lookup<unknown> | Promise<Lookup<unknown>> {
+  return own === undefined ? lookup : own.outcome.then((outcome) => ({ ...lookup, outcome }))
+}
+
+/** What `getOrSet` hands out of it. */
+export function valueOf({ lookup }: Answer): unknown {
+  return lookup.value
+}

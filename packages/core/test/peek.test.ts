@@ -60,3 +60,26 @@ describe('a peek', () => {
     expect(() => cache.peek('k')).toThrow(/closed/)
   })
 })
+
+describe('hits of an entry that is at hand', () => {
+  it('all return one promise, until another value stands at the key', async () => {
+    await cache.set('k', 'first')
+    const hits = [cache.getOrSet('k', () => 'never'), cache.getOrSet('k', () => 'never'), cache.get('k')]
+    expect(new Set(hits).size).toBe(1)
+    await cache.set('k', 'second')
+    expect(await Promise.all([...hits, cache.getOrSet('k', () => 'never')])).toEqual([
+      'first',
+      'first',
+      'first',
+      'second',
+    ])
+  })
+
+  it('may be any value, undefined too', async () => {
+    await cache.set('k', undefined)
+    expect([await cache.getOrSet('k', () => 'never'), await cache.getOrSet('k', () => 'never')]).toEqual([
+      undefined,
+      undefined,
+    ])
+  })
+})

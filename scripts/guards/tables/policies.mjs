@@ -194,7 +194,7 @@ export const guards = [
   {
     guarantee: 'API',
     guard: 'a leader is told how its load ended, when it has',
-    file: cache,
+    file: 'packages/core/src/lookup.ts',
     find: '({ ...lookup, outcome }))',
     replace: '({ ...lookup, outcome: outcome && undefined }))',
     tests: test('lead'),
