@@ -26,7 +26,7 @@ const overMap: Open = async ({ load }) => {
 /** What is kept by hand: the least that an answer through a promise costs. */
 export const floors: Readonly<Record<string, Open>> = {
   'async function over a Map': overMap,
-  /** In a process with a Redis client every promise costs a little more, whoever makes it. */
+  /** Shows whether it is the Redis client in the process that makes a hit in the near cache dearer. */
   'near a Redis client, async function over a Map': async (setting) => {
     const client = await connected(setting.redis ?? '')
     return { ...(await overMap(setting)), close: async () => client.destroy() }
