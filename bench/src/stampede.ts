@@ -13,8 +13,6 @@ import { COLUMNS, type Scenario, scenarios } from './stampede/scenarios.ts'
 import { burstTargets } from './stampede/targets.ts'
 
 const OURS = ['cattlegrid']
-/** A scenario of so many rounds begins with one that is not measured. */
-const WARMED = 5
 const SHARED_ONLY = ['naive lock', 'naive lock, one flight']
 
 await runBench('stampede', (options) => withCleanup((later) => measureStampedes(options, later)))
@@ -59,8 +57,6 @@ async function play(scenario: Scenario, names: readonly string[], fleet: Fleet, 
       return await scenario.play(fleet, options.smoke)
     },
   }))
-  // For the compiler; the long ones are about waiting, not about work.
-  if (!options.smoke && scenario.mostRounds >= WARMED) await interleave(contenders, 1)
   const seen = await interleave(contenders, Math.min(options.rounds, scenario.mostRounds))
   if (!scenario.columns.includes('commands')) return seen
   // Counted apart: who counts slows the server down.

@@ -24,24 +24,21 @@ export interface Look {
 }
 
 /** The road of one flight: ask for the lease; then lead, follow, or stand aside. Always lands the flight, and never rejects. */
-export async function fly(flight: Flight, call: Call, look: Look, deck: Deck): Promise<void> {
-  const asking = new Asking(flight, call, deck)
-  try {
-    await asking.run(look)
-  } catch (error) {
-    // A store or policy that throws breaks its contract; its callers must not hang on it.
-    flight.land({ kind: 'failed', error, failure: true }, { kind: 'failed', error, cooldown: 0 })
-  } finally {
-    asking.disarm()
-  }
+export function fly(flight: Flight, call: Call, look: Look, deck: Deck): Promise<void> {
+  return take((asking) => asking.run(look), flight, call, deck)
 }
 
 /** The road of a flight that asks nobody: its load runs unleased, for its own caller. `turn`: one that it has already. */
-export async function flyAlone(flight: Flight, call: Call, deck: Deck, turn?: EndTurn): Promise<void> {
+export function flyAlone(flight: Flight, call: Call, deck: Deck, turn?: EndTurn): Promise<void> {
+  return take((asking) => asking.runAlone(turn), flight, call, deck)
+}
+
+async function take(road: (asking: Asking) => Promise<void>, flight: Flight, call: Call, deck: Deck): Promise<void> {
   const asking = new Asking(flight, call, deck)
   try {
-    await asking.runAlone(turn)
+    await road(asking)
   } catch (error) {
+    // A store or policy that throws breaks its contract; its callers must not hang on it.
     flight.land({ kind: 'failed', error, failure: true }, { kind: 'failed', error, cooldown: 0 })
   } finally {
     asking.disarm()

@@ -1,18 +1,14 @@
 import { beforeEach, describe, expect, it, jest } from '@jest/globals'
-import { type Cache, createCache, memoryStore } from '@cattlegrid/core'
-import { createManualRuntime, type ManualRuntime } from '@cattlegrid/testkit'
+import { type Cache, createCache } from '@cattlegrid/core'
+import type { ManualRuntime } from '@cattlegrid/testkit'
+import { memoryCache, never } from './memory-cache.ts'
 
 let runtime: ManualRuntime
 let cache: Cache
 
 beforeEach(() => {
-  runtime = createManualRuntime()
-  cache = createCache({ runtime, ttl: '1m', store: memoryStore({ runtime }) })
+  ;({ runtime, cache } = memoryCache())
 })
-
-const never = (): never => {
-  throw new Error('The loader was called')
-}
 
 describe('a paused cache', () => {
   it('serves nothing that is stored, and stores nothing', async () => {

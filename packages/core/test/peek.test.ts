@@ -1,14 +1,14 @@
 import { beforeEach, describe, expect, it } from '@jest/globals'
-import { type Cache, createCache, memoryStore, structured } from '@cattlegrid/core'
-import { createManualRuntime, type ManualRuntime } from '@cattlegrid/testkit'
+import { type Cache, structured } from '@cattlegrid/core'
+import type { ManualRuntime } from '@cattlegrid/testkit'
+import { memoryCache, never } from './memory-cache.ts'
 import { Remote } from './remote.ts'
 
 let runtime: ManualRuntime
 let cache: Cache
 
 beforeEach(() => {
-  runtime = createManualRuntime()
-  cache = createCache({ runtime, ttl: '1m', store: memoryStore({ runtime }) })
+  ;({ runtime, cache } = memoryCache())
 })
 
 describe('a peek', () => {
@@ -64,22 +64,14 @@ describe('a peek', () => {
 describe('hits of an entry that is at hand', () => {
   it('all return one promise, until another value stands at the key', async () => {
     await cache.set('k', 'first')
-    const hits = [cache.getOrSet('k', () => 'never'), cache.getOrSet('k', () => 'never'), cache.get('k')]
+    const hits = [cache.getOrSet('k', never), cache.getOrSet('k', never), cache.get('k')]
     expect(new Set(hits).size).toBe(1)
     await cache.set('k', 'second')
-    expect(await Promise.all([...hits, cache.getOrSet('k', () => 'never')])).toEqual([
-      'first',
-      'first',
-      'first',
-      'second',
-    ])
+    expect(await Promise.all([...hits, cache.getOrSet('k', never)])).toEqual(['first', 'first', 'first', 'second'])
   })
 
   it('may be any value, undefined too', async () => {
     await cache.set('k', undefined)
-    expect([await cache.getOrSet('k', () => 'never'), await cache.getOrSet('k', () => 'never')]).toEqual([
-      undefined,
-      undefined,
-    ])
+    expect([await cache.getOrSet('k', never), await cache.getOrSet('k', never)]).toEqual([undefined, undefined])
   })
 })

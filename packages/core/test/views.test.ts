@@ -1,19 +1,15 @@
 import { beforeEach, describe, expect, it, jest } from '@jest/globals'
-import { type Cache, createCache, memoryStore, structured } from '@cattlegrid/core'
-import { createManualRuntime, type ManualRuntime } from '@cattlegrid/testkit'
+import { type Cache, structured } from '@cattlegrid/core'
+import type { ManualRuntime } from '@cattlegrid/testkit'
+import { memoryCache, never } from './memory-cache.ts'
 import { Remote } from './remote.ts'
 
 let runtime: ManualRuntime
 let cache: Cache
 
 beforeEach(() => {
-  runtime = createManualRuntime()
-  cache = createCache({ runtime, ttl: '1m', store: memoryStore({ runtime }) })
+  ;({ runtime, cache } = memoryCache())
 })
-
-const never = (): never => {
-  throw new Error('The loader was called')
-}
 
 describe('a view of a cache', () => {
   it('starts its calls from its own options, and shares every entry', async () => {

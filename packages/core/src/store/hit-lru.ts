@@ -55,8 +55,8 @@ export class HitLru<V extends Kept> {
   /** Keeps it, at the front; what alone is more than there is room for is not kept. */
   set(key: string, kept: V): void {
     this.#order.set(key, kept)
-    if (this.#order.has(key)) this.#kept.set(key, kept)
-    else this.#kept.delete(key)
+    if (!this.#order.has(key)) return void this.#kept.delete(key)
+    this.#kept.set(key, kept)
     const { size, max, calculatedSize, maxSize } = this.#order
     this.#patience = SHARE * (maxSize === 0 ? max : Math.min(max, (size * maxSize) / calculatedSize))
     this.#moved(kept)
