@@ -57,8 +57,7 @@ export class Refresher {
     const entry = store.peek(key, codec, now)
     if (entry === undefined) return undefined
     if (freshness.judge(entry, now, settings) !== 'fresh') return undefined
-    const { earlyRefresh: early } = settings
-    return early !== undefined && this.#engine.earlyRefresh.due(key, entry, now, early) ? undefined : entry
+    return this.#isDue(key, entry, now, settings) ? undefined : entry
   }
 
   /** The entry of the key, by a read that is joined with every other that is under way; a store that is away has none. */
@@ -93,11 +92,14 @@ export class Refresher {
     const verdict = entry === undefined ? 'gone' : freshness.judge(entry, now, call.settings)
     if (entry === undefined || (verdict !== 'fresh' && verdict !== 'stale'))
       return this.#wait(call, { read, took: now - asked }, verdict === 'if-error' ? entry : undefined, progress)
-    const { earlyRefresh: early } = call.settings
-    const due = early !== undefined && this.#engine.earlyRefresh.due(call.key, entry, now, early)
-    const behind = verdict === 'stale' || due
+    const behind = verdict === 'stale' || this.#isDue(call.key, entry, now, call.settings)
     const refresh = behind ? this.#behind(call, entry, read) : undefined
     return this.#serve(call.key, entry, { status: verdict, role: 'none', progress, refresh })
+  }
+
+  /** Whether it is to be refreshed although it is fresh. */
+  #isDue(key: string, entry: Entry, now: number, { earlyRefresh: early }: Settings): boolean {
+    return early !== undefined && this.#engine.earlyRefresh.due(key, entry, now, early)
   }
 
   /** Looks again where the refresh has nothing for this call. A herd goes this way: no async function here either. */

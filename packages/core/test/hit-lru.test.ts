@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache'
 import { type Bounds, HitLru, type Kept } from '../src/store/hit-lru.ts'
 
 const SIZE = 64
-const kept = (): Kept => ({ movedAt: 0 })
+const kept = (): Kept => ({ movedIn: 0 })
 const names = (count: number, prefix = 'k'): string[] =>
   Array.from({ length: count }, (_, index) => `${prefix}${index}`)
 
@@ -40,7 +40,7 @@ describe.each([
         const key = below(4) === 0 ? `new${step}` : `k${below(SIZE)}`
         if (lru.hit(key) === undefined) lru.set(key, kept())
         expected = [...expected.filter((other) => other !== key), key].slice(-SIZE * (7 / 8))
-        expect(expected.filter((one) => lru.get(one) === undefined)).toEqual([])
+        expect(expected.filter((one) => lru.peek(one) === undefined)).toEqual([])
       }
       expect([...lru.values()]).toHaveLength(SIZE)
     }
@@ -52,7 +52,7 @@ describe.each([
       lru.hit('k0')
       lru.set(key, kept())
     }
-    expect(names(SIZE).filter((key) => lru.get(key) !== undefined)).toEqual(['k0'])
+    expect(names(SIZE).filter((key) => lru.peek(key) !== undefined)).toEqual(['k0'])
   })
 
   test('moves nothing for hits while nothing new comes', () => {
@@ -72,10 +72,23 @@ describe.each([
     }
     expect(lru.hasRoom(1000)).toBe(false)
     lru.delete('k7')
-    expect([lru.hasRoom(1000), lru.get('k7'), lru.hit('k7')]).toEqual([true, undefined, undefined])
+    expect([lru.hasRoom(1000), lru.peek('k7'), lru.hit('k7')]).toEqual([true, undefined, undefined])
     lru.clear()
-    expect([...lru.values(), lru.get('k8')]).toEqual([undefined])
+    expect([...lru.values(), lru.peek('k8')]).toEqual([undefined])
   })
+})
+
+test('counts what comes by its weight: hits after a few large ones move their keys', () => {
+  const lru = new HitLru<Kept & { readonly bytes: number }>({
+    maxEntries: 1000,
+    maxBytes: 64_000,
+    sizeOf: ({ bytes }) => bytes,
+  })
+  for (const key of names(32)) lru.set(key, { movedIn: 0, bytes: 500 })
+  for (const key of names(5, 'large')) lru.set(key, { movedIn: 0, bytes: 4000 })
+  for (const key of names(32)) lru.hit(key)
+  for (const key of names(9, 'larger')) lru.set(key, { movedIn: 0, bytes: 4000 })
+  expect(names(32).filter((key) => lru.peek(key) === undefined)).toEqual([])
 })
 
 test('keeps nothing that weighs more than all may together, nor what stood in its place', () => {
@@ -84,7 +97,7 @@ test('keeps nothing that weighs more than all may together, nor what stood in it
     maxBytes: 100,
     sizeOf: ({ bytes }) => bytes,
   })
-  lru.set('k', { movedAt: 0, bytes: 10 })
-  lru.set('k', { movedAt: 0, bytes: 101 })
-  expect([lru.get('k'), ...lru.values()]).toEqual([undefined])
+  lru.set('k', { movedIn: 0, bytes: 10 })
+  lru.set('k', { movedIn: 0, bytes: 101 })
+  expect([lru.peek('k'), ...lru.values()]).toEqual([undefined])
 })

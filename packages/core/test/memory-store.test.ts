@@ -79,6 +79,16 @@ describe('maxEntries', () => {
     expect(await store.clear()).toEqual({ kind: 'cleared', entries: 100 })
   })
 
+  it('pushes out no lease that is renewed', async () => {
+    const store = open({ maxEntries: 16 })
+    const lease = await lead(store, 'slow')
+    for (let key = 0; key < 64; key += 1) {
+      await put(store, String(key))
+      expect(await store.renew(lease, 5000)).toEqual({ kind: 'renewed' })
+    }
+    expect(await store.commit(lease, entryOf('loaded'), json)).toMatchObject({ kind: 'stored' })
+  })
+
   it('is 10,000 unless told otherwise', async () => {
     const store = open({})
     for (let index = 0; index <= 10_000; index += 1) await put(store, `k${index}`)

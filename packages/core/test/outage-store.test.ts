@@ -25,6 +25,17 @@ describe('while the store is away', () => {
     expect([await cache.get('hot'), [...(await cache.getMany(['hot', 'cold']))]]).toEqual(['kept', [['hot', 'kept']]])
   })
 
+  it('what is read again and again is a hit, however much was read once', async () => {
+    const small = remote.join({ outage: { maxEntries: 16 } })
+    for (let index = 0; index < 1000; index += 1) {
+      await cache.set(`cold ${index}`, 'once')
+      await small.get(`cold ${index}`)
+      await small.get('hot')
+    }
+    remote.refuses = gone
+    expect(await small.lookup('hot', never)).toMatchObject({ value: 'kept', from: 'outage' })
+  })
+
   it('that is a hit for outage.maxAge, counted from when this process last knew it', async () => {
     await remote.runtime.advance(4000)
     remote.refuses = gone

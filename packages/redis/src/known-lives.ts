@@ -5,7 +5,6 @@ const BELIEVED = 1_000
 
 /** The moments of one version of an entry, on this process's monotonic clock. */
 export interface Life {
-  readonly version: string
   readonly bornAt: number
   readonly freshUntil: number
 }
@@ -22,7 +21,7 @@ interface KnownLife<L> {
  * its commit and never becomes longer. So there is nothing that an invalidation, a notice or a broken channel would make wrong:
  *
  * - deleted, or replaced: the next bytes are none, or have another version;
- * - expired by hand: their version is zeros, which are never fresh;
+ * - expired by hand: their version is zeros, which is not theirs alone, so that what is not fresh is not kept here;
  * - a life that was told before the key changed, and is noted afterwards: of a version that is there no more.
  *
  * It is believed for a moment only, because clocks are not alike (this process may have stood still together with its clock), and because
@@ -48,9 +47,13 @@ export class KnownLives<L extends Life = Life> {
     return known !== undefined && now < known.until ? known.life : undefined
   }
 
-  /** What Redis told when it was asked at `askedAt`. What is not fresh is asked for anew: it will soon be another. */
+  /**
+   * What Redis told when it was asked at `askedAt`. What is not fresh is not kept, however far behind the clock of who asks may lie: it will
+   * soon be another, and may have a version that others have, too.
+   */
   note(key: string, life: L, askedAt: number): void {
-    this.#keep(key, { life, until: Math.min(life.freshUntil, askedAt + BELIEVED) })
+    if (life.freshUntil <= askedAt) this.forget(key)
+    else this.#keep(key, { life, until: Math.min(life.freshUntil, askedAt + BELIEVED) })
   }
 
   forget(key: string): void {

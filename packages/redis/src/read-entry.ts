@@ -16,6 +16,9 @@ import { AS_BYTES, AS_TEXT } from './redis-client.ts'
 /** What Redis has to say about an entry. */
 type Answer = Exclude<Read, { kind: 'away' }>
 
+/** A longer head, one of many tags, is not kept with the life of its version: thousands of them are. In bytes. */
+const LONGEST_HEAD = 512
+
 const NOTHING: Answer = { kind: 'missing', version: NO_VERSION }
 
 /** Bytes at an entry's key, the head of the record that they are, if any, and how long they have to live, as PTTL tells it. */
@@ -86,7 +89,7 @@ export class EntryReader {
       return unreadable(versionIn(bytes), 'foreign', cause)
     }
     const life = { ...lifeOf(head, left, sentAt), head }
-    this.#lives.note(key, life, sentAt)
+    if (head.bodyStart <= LONGEST_HEAD) this.#lives.note(key, life, sentAt)
     return answerOf(bytes, life, codec)
   }
 
@@ -153,7 +156,7 @@ export function lifeOf({ keepFor, staleFor, version }: RecordHead, left: number,
   const known = left >= 0 && left <= keepFor
   const rest = known ? left : staleFor
   const freshFor = version === EXPIRED_BY_HAND ? Math.min(0, rest - staleFor) : rest - staleFor
-  return { version, bornAt: sentAt - (keepFor - rest), freshUntil: sentAt + freshFor }
+  return { bornAt: sentAt - (keepFor - rest), freshUntil: sentAt + freshFor }
 }
 
 /** `size`: of the encoded value, bytes. */

@@ -140,7 +140,7 @@ export function decodeHead(bytes: Buffer): RecordHead | undefined {
   }
 }
 
-/** Whether the bytes are the record of this head: who has its version has all of it, since both were written at once. */
+/** Whether the bytes are the record of this head: who has its version, unless it is that of everything expired by hand, has all of it. */
 export function isHeadedBy(bytes: Buffer, { version, bodyStart }: RecordHead): boolean {
   if (!isRecord(bytes) || bytes.length < bodyStart) return false
   // Compared where it stands: a string of it for every hit would be one more for the garbage collector.

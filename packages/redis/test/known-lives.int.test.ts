@@ -104,6 +104,14 @@ describe('an entry whose life is known', () => {
     expect(await read()).toEqual(['new', true, 'pttl get'])
   })
 
+  test('and of many tags is asked for its life every time, so that few bytes are kept of it', async () => {
+    await put(other, 'k', 'old', {
+      tags: Array.from({ length: 30 }, (_, index) => `a tag of thirty bytes, no. ${index}`),
+    })
+    expect(await read()).toEqual(['old', true, 'pttl get'])
+    expect(await read()).toEqual(['old', true, 'pttl get'])
+  })
+
   test('is forgotten with everything that is cleared', async () => {
     await know()
     await store.clear()

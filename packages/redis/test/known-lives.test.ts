@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import { KnownLives, type Life } from '../src/known-lives.ts'
 
-const life: Life = { version: '1', bornAt: 0, freshUntil: 60_000 }
+const life: Life = { bornAt: 0, freshUntil: 60_000 }
 
 describe('a life that Redis told', () => {
   test('is known for a second, and asked for again from then on', () => {
@@ -13,14 +13,21 @@ describe('a life that Redis told', () => {
   test('is not known for longer than the entry is fresh', () => {
     const lives = new KnownLives()
     lives.note('k', { ...life, freshUntil: 150 }, 100)
-    expect([lives.of('k', 149)?.version, lives.of('k', 150)]).toEqual(['1', undefined])
+    expect([lives.of('k', 149)?.freshUntil, lives.of('k', 150)]).toEqual([150, undefined])
+  })
+
+  test('is not kept where nothing is fresh, even for who asks by a clock that lags', () => {
+    const lives = new KnownLives()
+    lives.note('k', life, 99)
+    lives.note('k', { ...life, freshUntil: 100 }, 100)
+    expect([lives.of('k', 99), lives.size]).toEqual([undefined, 0])
   })
 
   test('is replaced by what Redis tells later', () => {
     const lives = new KnownLives()
     lives.note('k', life, 0)
-    lives.note('k', { ...life, version: '2' }, 0)
-    expect([lives.of('k', 0)?.version, lives.size]).toEqual(['2', 1])
+    lives.note('k', { ...life, bornAt: 7 }, 0)
+    expect([lives.of('k', 0)?.bornAt, lives.size]).toEqual([7, 1])
   })
 
   test('is forgotten by its key, or with all others', () => {

@@ -129,8 +129,8 @@ export const guards = [
     guarantee: 'API',
     guard: 'an early refresh is due for a hit from memory too',
     file: refresh,
-    find: 'return early !== undefined && this.#engine.earlyRefresh.due(key, entry, now, early) ? undefined : entry',
-    replace: 'return early === undefined || now >= 0 ? entry : undefined',
+    find: 'return this.#isDue(key, entry, now, settings) ? undefined : entry',
+    replace: 'return entry',
     tests: test('early-refresh'),
   },
   {

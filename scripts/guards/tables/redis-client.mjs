@@ -230,4 +230,22 @@ export const guards = [
     replace: '',
     tests: ['packages/redis/test/tags.int.test.ts'],
   },
+  {
+    guarantee: 'G3',
+    guard: 'what is not fresh is no known life, by whichever clock it is asked for',
+    file: src('known-lives'),
+    find: 'if (life.freshUntil <= askedAt) this.forget(key)\n    else ',
+    replace: '',
+    tests: unit('known-lives'),
+    titles: 'is not kept where nothing is fresh',
+  },
+  {
+    guarantee: 'G8',
+    guard: 'of an entry with many tags no head is kept',
+    file: src('read-entry'),
+    find: 'if (head.bodyStart <= LONGEST_HEAD) ',
+    replace: '',
+    tests: lives,
+    titles: 'of many tags',
+  },
 ]

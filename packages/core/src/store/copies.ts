@@ -1,5 +1,5 @@
 import type { Codec } from '../codec.ts'
-import type { Entry } from '../entry.ts'
+import { copyOf, type Entry } from '../entry.ts'
 import { deepFreeze } from '../freeze.ts'
 import type { CopyLimits } from '../remote-limits.ts'
 import { HitLru, type Kept } from './hit-lru.ts'
@@ -83,8 +83,8 @@ export class Copies {
     }
   }
 
-  /** Keeps what was read, unless an invalidation has overtaken it; undefined: there is nothing to keep any more. */
-  end(reading: Reading, entry: Entry | undefined, codec: Codec): void {
+  /** Keeps what was read, as a copy of this kind, unless an invalidation has overtaken it; undefined: there is nothing to keep any more. */
+  end(reading: Reading, entry: Entry | undefined, codec: Codec, from: Entry['from'] = entry?.from ?? 'store'): void {
     const { key, askedAt, tagSeq } = reading
     if (this.#overtaken(reading)) return
     if (entry === undefined) {
@@ -93,14 +93,15 @@ export class Copies {
     }
     if (this.#freeze) deepFreeze(entry.value)
     const until = Math.floor(askedAt) + this.#maxAge
-    const copy = this.#kept.get(key)
-    if (copy?.codec === codec && isSame(copy.entry, entry)) {
+    // A read is a use, also of a copy that nobody needs as long as the store answers.
+    const copy = this.#kept.hit(key)
+    if (copy?.codec === codec && isSame(copy.entry, entry, from)) {
       copy.until = until
       copy.judgedAt = tagSeq
       return
     }
     // An object of its own: if the entries that readers make were kept, V8 would come to make all of them in the old generation.
-    this.#kept.set(key, { entry: { ...entry, promised: undefined }, codec, until, judgedAt: tagSeq, movedAt: 0 })
+    this.#kept.set(key, { entry: copyOf(entry, from), codec, until, judgedAt: tagSeq, movedIn: 0 })
   }
 
   /**
@@ -108,7 +109,7 @@ export class Copies {
    * its key comes round again, and each hit would pay for keeping one: so few newcomers get in, the sooner the more they are read.
    */
   offer(reading: Reading, entry: Entry | undefined, codec: Codec): void {
-    if (entry === undefined || this.#kept.get(reading.key) !== undefined || this.#letsIn(entry))
+    if (entry === undefined || this.#kept.peek(reading.key) !== undefined || this.#letsIn(entry))
       this.end(reading, entry, codec)
   }
 
@@ -148,8 +149,8 @@ export class Copies {
  * Whether the store has told the same again: what is kept then lives on, since values that replace one another at every hit would be more
  * work for the garbage collector than the hit. What was expired by hand, or loaded in an outage, has no version of its own.
  */
-function isSame(kept: Entry, entry: Entry): boolean {
-  if (entry.expired || kept.from !== entry.from || entry.from === 'outage') return false
+function isSame(kept: Entry, entry: Entry, from: Entry['from']): boolean {
+  if (entry.expired || kept.from !== from || from === 'outage') return false
   return kept.version === entry.version && kept.freshUntil === entry.freshUntil
 }
 

@@ -2,8 +2,8 @@ import { LRUCache } from 'lru-cache'
 
 /** What is kept in a `HitLru`: a part of it is the LRU's. */
 export interface Kept {
-  /** How many moves to the front there had been when it was moved there last; 0 until it is set. */
-  movedAt: number
+  /** The turn in which it was moved to the front last; 0 until it is set. */
+  movedIn: number
 }
 
 export interface Bounds<V> {
@@ -13,22 +13,23 @@ export interface Bounds<V> {
   readonly sizeOf?: (kept: V, key: string) => number
 }
 
-/** A hit moves its key to the front when so many others, as a share of those that there is room for, have been moved before it. */
-const SHARE = 1 / 8
+/** A turn is over when so much has moved to the front in it, as a share of a full house. */
+const TURN = 1 / 16
 
 /**
  * An LRU for many hits and few sets. A hit looks into a plain Map. Which keys are used least matters only when one has to go, so a hit moves
- * its key to the front only when an eighth of a full house may stand before it: what goes is what an LRU of seven eighths the size would
- * not have kept either.
+ * its key to the front only when that was not done in this turn or the one before it. Two turns are an eighth of a full house: what goes is
+ * what an LRU of seven eighths the size would not have kept either.
  */
 export class HitLru<V extends Kept> {
   readonly #kept = new Map<string, V>()
   /** The order in which they go, and what they weigh. */
   readonly #order: LRUCache<string, V>
-  #moves = 0
-  /** How many others may stand before a key that stays where it is. */
-  #patience = 0
-  /** Which move is not too long ago for that. */
+  readonly #shareOf: (kept: V, key: string) => number
+  #turn = 0
+  /** How much of a full house has moved in this turn. */
+  #moved = 0
+  /** What was moved in this turn or a later one stays where it is. */
   #lately = 0
 
   constructor({ maxEntries, maxBytes, sizeOf = () => 1 }: Bounds<V>) {
@@ -39,16 +40,18 @@ export class HitLru<V extends Kept> {
         if (reason !== 'set') this.#kept.delete(key)
       },
     })
+    const oneOf = 1 / maxEntries
+    this.#shareOf = maxBytes === undefined ? () => oneOf : (kept, key) => Math.max(oneOf, sizeOf(kept, key) / maxBytes)
   }
 
   /** What is kept of the key, which was asked for. */
   hit(key: string): V | undefined {
     const kept = this.#kept.get(key)
-    return kept === undefined || kept.movedAt >= this.#lately ? kept : this.#toFront(key, kept)
+    return kept === undefined || kept.movedIn >= this.#lately ? kept : this.#toFront(key, kept)
   }
 
-  /** What is kept of the key, wherever it stands. */
-  get(key: string): V | undefined {
+  /** What is kept of the key, by a look that does not count as use. */
+  peek(key: string): V | undefined {
     return this.#kept.get(key)
   }
 
@@ -57,9 +60,7 @@ export class HitLru<V extends Kept> {
     this.#order.set(key, kept)
     if (!this.#order.has(key)) return void this.#kept.delete(key)
     this.#kept.set(key, kept)
-    const { size, max, calculatedSize, maxSize } = this.#order
-    this.#patience = SHARE * (maxSize === 0 ? max : Math.min(max, (size * maxSize) / calculatedSize))
-    this.#moved(kept)
+    this.#note(key, kept)
   }
 
   delete(key: string): void {
@@ -82,13 +83,18 @@ export class HitLru<V extends Kept> {
 
   #toFront(key: string, kept: V): V {
     this.#order.get(key)
-    this.#moved(kept)
+    this.#note(key, kept)
     return kept
   }
 
-  #moved(kept: V): void {
-    this.#moves += 1
-    kept.movedAt = this.#moves
-    this.#lately = this.#moves - this.#patience
+  /** It stands at the front. */
+  #note(key: string, kept: V): void {
+    if (this.#moved >= TURN) {
+      this.#turn += 1
+      this.#lately = this.#turn - 1
+      this.#moved = 0
+    }
+    this.#moved += this.#shareOf(kept, key)
+    kept.movedIn = this.#turn
   }
 }

@@ -223,12 +223,13 @@ class MemoryStore implements Store {
   }
 
   #mark(key: string, now: number): Mark | undefined {
-    const mark = this.#slots.get(key)?.mark
+    const mark = this.#slots.peek(key)?.mark
     return mark !== undefined && mark.until > now ? mark : undefined
   }
 
   #held(lease: Lease): LeaseMark | Refused {
-    const mark = this.#slots.get(lease.key)?.mark
+    // Who renews a lease, or ends it, uses it: else new keys would push it out.
+    const mark = this.#slots.hit(lease.key)?.mark
     if (mark === undefined) return { kind: 'refused', why: 'voided' }
     if (mark.kind !== 'lease' || mark.token !== lease.token) return { kind: 'refused', why: 'taken' }
     return mark.until > this.#runtime.now() ? mark : { kind: 'refused', why: 'expired' }
@@ -267,7 +268,7 @@ class MemoryStore implements Store {
 
   #put(key: string, entry: OwnEntry | undefined, mark: Mark | undefined): void {
     if (entry === undefined && mark === undefined) this.#slots.delete(key)
-    else this.#slots.set(key, { entry, mark, movedAt: 0 })
+    else this.#slots.set(key, { entry, mark, movedIn: 0 })
   }
 
   #weigh(value: unknown, codec: Codec): number | Unkeepable {
@@ -294,5 +295,5 @@ function goneAt({ freshUntil, staleWhileRevalidate, staleIfError }: Entry): numb
 
 function expireByHand(entry: OwnEntry | undefined, now: number): OwnEntry | undefined {
   if (entry === undefined || (entry.staleWhileRevalidate === 0 && entry.staleIfError === 0)) return undefined
-  return { ...entry, version: EXPIRED_BY_HAND, expired: true, freshUntil: Math.min(entry.freshUntil, now) }
+  return { ...entry, version: EXPIRED_BY_HAND, expired: true, freshUntil: Math.min(entry.freshUntil, Math.floor(now)) }
 }

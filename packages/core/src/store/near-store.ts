@@ -32,7 +32,7 @@ class NearStore extends CopyingStore {
     const reading = this.copies.begin(key, this.#runtime.coarseNow())
     return this.inner.read(key, codec).then((read) => {
       const entry = read.kind === 'found' && read.entry.from === 'store' ? read.entry : undefined
-      this.copies.end(reading, entry && { ...entry, from: 'near' }, codec)
+      this.copies.end(reading, entry, codec, 'near')
       return read
     })
   }

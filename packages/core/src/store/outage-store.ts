@@ -1,5 +1,5 @@
 import type { Codec } from '../codec.ts'
-import { type Entry, type NewEntry, NO_VERSION, type Version } from '../entry.ts'
+import { copyOf, type Entry, type NewEntry, NO_VERSION, type Version } from '../entry.ts'
 import type { Lease } from '../lease/lease.ts'
 import type { CopyLimits } from '../remote-limits.ts'
 import type { Runtime } from '../runtime.ts'
@@ -159,7 +159,7 @@ class OutageStore extends CopyingStore {
     const entry = this.copies.get(key, codec, this.#runtime.now())
     return entry === undefined
       ? { kind: 'missing', version: NO_VERSION, away: true }
-      : { kind: 'found', entry: { ...entry, from: 'outage' }, away: true }
+      : { kind: 'found', entry: copyOf(entry, 'outage'), away: true }
   }
 
   /**

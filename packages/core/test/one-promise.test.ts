@@ -1,0 +1,54 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { beforeEach, describe, expect, it } from '@jest/globals'
+import { type Cache, createCache, memoryStore } from '@cattlegrid/core'
+import { memoryCache, never } from './memory-cache.ts'
+
+let cache: Cache
+
+beforeEach(() => {
+  ;({ cache } = memoryCache())
+})
+
+describe('the promise of a hit', () => {
+  it('is the same for all hits of an entry, and another once there is another value', async () => {
+    await cache.set('k', 'old')
+    const first = cache.getOrSet('k', never)
+    expect(cache.getOrSet('k', never)).toBe(first)
+    await cache.set('k', 'new')
+    expect([await first, await cache.getOrSet('k', never)]).toEqual(['old', 'new'])
+  })
+
+  it('keeps nothing of the request that hit first', async () => {
+    await cache.set('k', 'value')
+    const requests = new AsyncLocalStorage<object>()
+    const request = { user: 'the first to ask' }
+    const hit = requests.run(request, () => cache.getOrSet('k', never))
+    expect(await hit).toBe('value')
+    expect(Reflect.ownKeys(hit).map((name) => Reflect.get(hit, name) as unknown)).not.toContain(request)
+    requests.disable()
+  })
+
+  it('leaves everyone in the request that they are in', async () => {
+    await cache.set('k', 'value')
+    const requests = new AsyncLocalStorage<string>()
+    const ask = async (): Promise<unknown[]> => [await cache.getOrSet('k', never), requests.getStore()]
+    const seen = await Promise.all(['one', 'other'].map((name) => requests.run(name, ask)))
+    expect(seen).toEqual([
+      ['value', 'one'],
+      ['value', 'other'],
+    ])
+    requests.disable()
+  })
+
+  it('comes also from an entry that its store has frozen', async () => {
+    const store = memoryStore()
+    const peek = store.peek.bind(store)
+    store.peek = (...asked) => {
+      const entry = peek(...asked)
+      return entry && Object.freeze({ ...entry })
+    }
+    const cold = createCache({ store, ttl: '1m' })
+    await cold.set('k', 1)
+    expect(await cold.getOrSet('k', never)).toBe(1)
+  })
+})
