@@ -3,6 +3,7 @@ import { guards as admission } from './admission.mjs'
 import { guards as asking } from './asking.mjs'
 import { guards as attacks } from './attacks.mjs'
 import { guards as flights } from './flights.mjs'
+import { guards as hits } from './hits.mjs'
 import { guards as httpAnswers } from './http-answers.mjs'
 import { guards as httpHit } from './http-hit.mjs'
 import { guards as httpLoads } from './http-loads.mjs'
@@ -26,6 +27,7 @@ export const tables = {
   asking,
   attacks,
   flights,
+  hits,
   'http-answers': httpAnswers,
   'http-hit': httpHit,
   'http-loads': httpLoads,
