@@ -81,7 +81,7 @@ export class EngineCache implements Cache {
       const entry = this.#refresher.peek(call.key, call.settings)
       return (
         entry === undefined
-          ? this.#refresher.walk(call).then(lookupOf)
+          ? this.#refresher.walk(call, lookupOf)
           : Promise.resolve(this.#refresher.serve(call.key, entry).lookup)
       ) as Promise<Lookup<V>>
     } catch (error) {
@@ -236,7 +236,7 @@ export class EngineCache implements Cache {
   }
 
   #walked(key: string, asked: string, loader: Loader<unknown, never>, settings: Settings): Promise<unknown> {
-    return this.#refresher.walk({ key, asked, loader, settings }).then(valueOf)
+    return this.#refresher.walk({ key, asked, loader, settings }, valueOf)
   }
 
   #call(key: string, loader: Loader<unknown, never>, settings: Settings): Call {

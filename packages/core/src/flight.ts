@@ -187,29 +187,31 @@ export class Flights {
     return this.#running
   }
 
-  /** Joins the read of the key that is under way, or starts one. */
-  read(key: string, codec: Codec): Promise<Read> {
+  /**
+   * Joins the read of the key that is under way, or starts one, and returns what `hear` makes of its answer. Who started it hears first, and
+   * clears the slot before that: who asks because of the answer reads anew.
+   */
+  read<T>(key: string, codec: Codec, hear: (read: Read) => T | Promise<T>): Promise<T> {
     const running = this.#reads.get(key)
-    if (running?.read !== undefined && running.codec === codec) return running.read
-    const flight: ReadFlight = { codec, read: undefined }
-    const clear = (): void => {
-      flight.read = undefined
-      if (this.#reads.get(key) === flight) this.#reads.delete(key)
-    }
-    // Before anybody hears the answer: who asks because of it reads anew.
-    const read = this.#store.read(key, codec).then(
+    if (running?.read !== undefined && running.codec === codec) return running.read.then(hear)
+    const read = this.#store.read(key, codec)
+    const flight: ReadFlight = { codec, read }
+    this.#reads.set(key, flight)
+    return read.then(
       (answer) => {
-        clear()
-        return answer
+        this.#clear(key, flight)
+        return hear(answer)
       },
       (error: unknown) => {
-        clear()
+        this.#clear(key, flight)
         throw error
       },
     )
-    flight.read = read
-    this.#reads.set(key, flight)
-    return read
+  }
+
+  #clear(key: string, flight: ReadFlight): void {
+    flight.read = undefined
+    if (this.#reads.get(key) === flight) this.#reads.delete(key)
   }
 
   /** The refresh of the key that a call may join. */

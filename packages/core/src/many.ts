@@ -46,7 +46,7 @@ async function member(call: Call, batch: Batch, refresher: Refresher): Promise<u
   const decide = (): void => batch.decide(call.asked)
   try {
     const loader = batch.loaderOf(call.asked)
-    const { lookup } = await refresher.walk({ ...call, loader, party: batch.party, onWait: decide })
+    const { lookup } = await refresher.walk({ ...call, loader, party: batch.party, onWait: decide }, (answer) => answer)
     // Its load may still begin, behind the stale value.
     if (lookup.refresh === undefined) decide()
     else void lookup.refresh.then(decide)

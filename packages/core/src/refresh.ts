@@ -8,7 +8,6 @@ import type { Deck } from './deck.ts'
 import { Flight, type Landing } from './flight.ts'
 import type { Outcome } from './load.ts'
 import { type Answer, fromEntry, fromLoad } from './lookup.ts'
-import type { Verdict } from './policy/policy.ts'
 import type { Settings } from './settings.ts'
 import type { Read } from './store/store.ts'
 import { type GaveUp, waitFor } from './wait.ts'
@@ -16,11 +15,16 @@ import { type GaveUp, waitFor } from './wait.ts'
 /** What a call carries from one look to the next. */
 interface Progress {
   readonly began: number
+  /** When it asked the store last. */
+  asked: number
   /** Whether the call has had to wait for a load. */
   waits: boolean
   /** What is left of `waitTimeout`, ms. */
   budget: number
 }
+
+/** What is made of the answer for who asked. */
+type Give<T> = (answer: Answer) => T | Promise<T>
 
 /** One part of a call's road: the flight it waits for, and what it may fall back on. */
 interface Ride {
@@ -62,39 +66,44 @@ export class Refresher {
 
   /** The entry of the key, by a read that is joined with every other that is under way; a store that is away has none. */
   async read(key: string, codec: Codec): Promise<Entry | undefined> {
-    if (this.#deck.paused) return undefined
-    return this.#found(key, await this.#deck.flights.read(key, codec))
+    return this.#deck.paused ? undefined : await this.#deck.flights.read(key, codec, (read) => this.#found(key, read))
   }
 
   /** Answers a call from an entry that was at hand. */
   serve(key: string, entry: Entry): Answer {
-    return this.#serve(key, entry, { status: 'fresh', role: 'none' })
+    return this.#serve(key, entry, this.#engine.runtime.now(), { status: 'fresh', role: 'none' })
   }
 
-  /** As far as a hit goes this is no async function, nor is what it calls: each would cost a hit one more promise. */
-  walk(call: Call): Promise<Answer> {
+  /**
+   * The whole road, and what `give` makes of the answer at its end. As far as a hit goes this is no async function, nor is what it calls: each
+   * would cost a hit one more promise.
+   */
+  walk<T>(call: Call, give: Give<T>): Promise<T> {
     const progress = this.#set(call)
-    return this.#deck.paused ? this.#past(call, progress) : this.#step(call, progress)
+    return this.#deck.paused ? this.#past(call, progress).then(give) : this.#step(call, progress, give)
   }
 
-  #step(call: Call, progress: Progress): Promise<Answer> {
-    const asked = this.#engine.runtime.now()
-    return this.#deck.flights
-      .read(call.key, call.settings.codec)
-      .then((read) => this.#arrived(call, progress, read, asked))
+  #step<T>(call: Call, progress: Progress, give: Give<T>): Promise<T> {
+    return this.#deck.flights.read(call.key, call.settings.codec, (read) => this.#arrived(call, progress, read, give))
   }
 
   /** What was read serves the call as it is, or the call takes part in the key's refresh. */
-  #arrived(call: Call, progress: Progress, read: Read, asked: number): Answer | Promise<Answer> {
+  #arrived<T>(call: Call, progress: Progress, read: Read, give: Give<T>): T | Promise<T> {
     const { runtime, freshness } = this.#engine
     const entry = this.#found(call.key, read)
     const now = runtime.now()
     const verdict = entry === undefined ? 'gone' : freshness.judge(entry, now, call.settings)
     if (entry === undefined || (verdict !== 'fresh' && verdict !== 'stale'))
-      return this.#wait(call, { read, took: now - asked }, verdict === 'if-error' ? entry : undefined, progress)
+      return this.#wait(
+        call,
+        { read, took: now - progress.asked },
+        verdict === 'if-error' ? entry : undefined,
+        progress,
+        give,
+      )
     const behind = verdict === 'stale' || this.#isDue(call.key, entry, now, call.settings)
     const refresh = behind ? this.#behind(call, entry, read) : undefined
-    return this.#serve(call.key, entry, { status: verdict, role: 'none', progress, refresh })
+    return give(this.#serve(call.key, entry, now, { status: verdict, role: 'none', progress, refresh }))
   }
 
   /** Whether it is to be refreshed although it is fresh. */
@@ -103,9 +112,13 @@ export class Refresher {
   }
 
   /** Looks again where the refresh has nothing for this call. A herd goes this way: no async function here either. */
-  #wait(call: Call, look: Look, fallback: Entry | undefined, progress: Progress): Promise<Answer> {
+  #wait<T>(call: Call, look: Look, fallback: Entry | undefined, progress: Progress, give: Give<T>): Promise<T> {
     this.#beforeWaiting(call, progress)
-    return this.#ride(call, look, fallback, progress).then((answer) => answer ?? this.#step(call, progress))
+    return this.#ride(call, look, fallback, progress).then((answer) => {
+      if (answer !== undefined) return give(answer)
+      progress.asked = this.#engine.runtime.now()
+      return this.#step(call, progress, give)
+    })
   }
 
   /** A load now, whatever the entry's age: joins the refresh that runs, or asks for the lease. */
@@ -117,23 +130,24 @@ export class Refresher {
     const not = first.read.kind === 'found' ? first.read.entry.version : undefined
     for (let look = first; ; look = await this.#look(call)) {
       const entry = this.#found(call.key, look.read)
-      if (entry !== undefined && not !== undefined && entry.version !== not)
-        return this.#serve(call.key, entry, { status: this.#status(entry, call), role: 'follower', progress })
+      const newer = not === undefined || entry?.version === not ? undefined : entry
+      const served = this.#offer(call, newer, { role: 'follower', progress })
+      if (served !== undefined) return served
       this.#beforeWaiting(call, progress)
       const answer = await this.#ride({ ...call, not }, look, undefined, progress)
       if (answer !== undefined) return answer
     }
   }
 
-  async #look({ key, settings }: Call): Promise<Look> {
+  #look({ key, settings }: Call): Promise<Look> {
     const { runtime } = this.#engine
     const asked = runtime.now()
-    const read = await this.#deck.flights.read(key, settings.codec)
-    return { read, took: runtime.now() - asked }
+    return this.#deck.flights.read(key, settings.codec, (read) => ({ read, took: runtime.now() - asked }))
   }
 
   #set({ settings }: Call): Progress {
-    return { began: this.#engine.runtime.now(), waits: false, budget: settings.waitTimeout }
+    const now = this.#engine.runtime.now()
+    return { began: now, asked: now, waits: false, budget: settings.waitTimeout }
   }
 
   /** Nothing in hand will do: the last moment at which the call may still be refused for what it is. */
@@ -170,7 +184,7 @@ export class Refresher {
   }
 
   #arrive(landing: Landing | GaveUp, ride: Ride): Answer | undefined | Promise<Answer> {
-    const { call, own, progress } = ride
+    const { call, flight, own, fallback, progress } = ride
     switch (landing.kind) {
       case 'again':
         return undefined
@@ -180,25 +194,15 @@ export class Refresher {
         return fromLoad(landing.value, landing.freshFor, this.#waited(progress), own)
       case 'found':
         // Found by the flight's owner, who may have been easier to please.
-        if (this.#judge(landing.entry, call) === 'gone') return undefined
-        return this.#serve(call.key, landing.entry, {
-          status: this.#status(landing.entry, call),
-          role: 'follower',
-          progress,
-        })
+        return this.#offer(call, landing.entry, { role: 'follower', progress })
       case 'failed':
         if (landing.failure) return this.#fallBack(ride, landing.error)
         throw landing.error
       case 'gave-up':
-        return landing.why === 'soft-timeout' ? this.#softTimedOut(ride) : this.#waitTimedOut(ride)
+        if (landing.why !== 'soft-timeout') return this.#waitTimedOut(ride)
+        // The stale value that the load took too long to replace; where its window closed meanwhile, the call looks again.
+        return this.#offer(call, fallback, { role: 'none', progress, refresh: flight.outcome })
     }
-  }
-
-  /** The stale value that the load took too long to replace; where its window closed meanwhile, the call looks again. */
-  #softTimedOut({ call, flight, fallback, progress }: Ride): Answer | undefined {
-    if (fallback === undefined || this.#judge(fallback, call) === 'gone') return undefined
-    const status = this.#status(fallback, call)
-    return this.#serve(call.key, fallback, { status, role: 'none', progress, refresh: flight.outcome })
   }
 
   /** A stale value first; then an error, or, where the call asked for it and there is room, a load of its own. */
@@ -213,8 +217,9 @@ export class Refresher {
 
   /** The stale value that was in hand all the time, if its window is still open; else the error. */
   #fallBack({ call, fallback, progress }: Ride, error: unknown, refresh?: Promise<Outcome>): Answer {
-    if (fallback === undefined || this.#judge(fallback, call) === 'gone') throw error
-    return this.#serve(call.key, fallback, { status: this.#status(fallback, call), role: 'none', progress, refresh })
+    const answer = this.#offer(call, fallback, { role: 'none', progress, refresh })
+    if (answer === undefined) throw error
+    return answer
   }
 
   /** As if there were no cache. */
@@ -272,17 +277,18 @@ export class Refresher {
     return undefined
   }
 
-  #judge(entry: Entry, call: Call): Verdict {
-    return this.#engine.freshness.judge(entry, this.#engine.runtime.now(), call.settings)
+  /** Serves an entry to a call that has waited, unless its last window has closed. */
+  #offer(call: Call, entry: Entry | undefined, serving: Omit<Serving, 'status'>): Answer | undefined {
+    if (entry === undefined) return undefined
+    const now = this.#engine.runtime.now()
+    const verdict = this.#engine.freshness.judge(entry, now, call.settings)
+    if (verdict === 'gone') return undefined
+    return this.#serve(call.key, entry, now, { ...serving, status: verdict === 'fresh' ? 'fresh' : 'stale' })
   }
 
-  #status(entry: Entry, call: Call): 'fresh' | 'stale' {
-    return this.#judge(entry, call) === 'fresh' ? 'fresh' : 'stale'
-  }
-
-  #serve(key: string, entry: Entry, { status, role, progress, refresh }: Serving): Answer {
-    const { runtime, events } = this.#engine
-    const answer = fromEntry(entry, { now: runtime.now(), status, role, waited: this.#waited(progress), refresh })
+  #serve(key: string, entry: Entry, now: number, { status, role, progress, refresh }: Serving): Answer {
+    const { events } = this.#engine
+    const answer = fromEntry(entry, { now, status, role, waited: this.#waited(progress), refresh })
     const { age, freshFor } = answer.lookup
     if (events.heard('hit')) events.emit('hit', { key, status, age, freshFor })
     return answer

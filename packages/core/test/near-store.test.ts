@@ -31,6 +31,20 @@ describe('a near copy', () => {
     expect(await here.lookup('k', never, { near: false })).toMatchObject({ value: 'first', from: 'store' })
   })
 
+  it('of a value that cannot be frozen is none, and hangs nobody', async () => {
+    const stubborn = new Proxy(
+      {},
+      {
+        getPrototypeOf: () => {
+          throw new Error('not to be looked at')
+        },
+      },
+    )
+    await there.set('stubborn', stubborn)
+    const freezing = remote.join({ near: {}, freeze: true })
+    expect(await freezing.getOrSet('stubborn', () => 'loaded')).toBe('loaded')
+  })
+
   it('is not there in a cache that has no near cache', async () => {
     expect(await there.lookup('k', never)).toMatchObject({ from: 'store' })
     expect(await there.lookup('k', never)).toMatchObject({ from: 'store' })

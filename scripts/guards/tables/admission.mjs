@@ -140,8 +140,8 @@ export const guards = [
     guarantee: 'G6',
     guard: 'a batch does not wait for keys that are led elsewhere',
     file: 'packages/core/src/many.ts',
-    find: 'party: batch.party, onWait: decide })',
-    replace: 'party: batch.party })',
+    find: ', onWait: decide }',
+    replace: ' }',
     tests: test('batch'),
   },
   {

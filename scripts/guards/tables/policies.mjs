@@ -81,8 +81,8 @@ export const guards = [
     guarantee: 'API',
     guard: 'a stale window that has closed meanwhile is closed',
     file: refresh,
-    find: " || this.#judge(fallback, call) === 'gone') throw error",
-    replace: ') throw error',
+    find: "    if (verdict === 'gone') return undefined\n    return",
+    replace: '    return',
     tests: test('stale'),
   },
   {

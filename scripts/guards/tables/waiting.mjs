@@ -139,8 +139,8 @@ export const guards = [
     guarantee: 'API',
     guard: 'a stale window that closes before softTimeout is closed',
     file: refresh,
-    find: " || this.#judge(fallback, call) === 'gone') return undefined",
-    replace: ') return undefined',
+    find: "    if (verdict === 'gone') return undefined\n    return",
+    replace: '    return',
     tests: test('guards-soft'),
   },
   {

@@ -43,17 +43,7 @@ export class Deadline {
     spent: number = 0,
   ): Promise<T | Away> {
     return new Promise((resolve) => {
-      const ticks = Math.max(0, Math.ceil(TICKS * (times - spent / this.#timeout)))
-      // The tick that comes next is under way already.
-      const waiting: Waiting = { place: -1, left: ticks + 1, times, resolve }
-      this.#add(waiting)
-      const answered = (answer: T | Away): void => {
-        // It came too late: the wait is over, and what it said was heard as silence.
-        if (waiting.place < 0) return
-        this.#remove(waiting)
-        this.#hear(answer)
-        resolve(answer)
-      }
+      const answered = this.await<T>(resolve, times, spent)
       const failed = (cause: unknown): void => answered({ kind: 'away', why: 'error', cause })
       try {
         step().then(answered, failed)
@@ -61,6 +51,25 @@ export class Deadline {
         failed(cause)
       }
     })
+  }
+
+  /** The same for one who is told the answer by a function: what is returned is to be called with it, and does nothing when it is too late. */
+  await<T extends { readonly kind: string }>(
+    hear: (answer: T | Away) => void,
+    times: number = 1,
+    spent: number = 0,
+  ): (answer: T | Away) => void {
+    const ticks = Math.max(0, Math.ceil(TICKS * (times - spent / this.#timeout)))
+    // The tick that comes next is under way already.
+    const waiting: Waiting = { place: -1, left: ticks + 1, times, resolve: hear }
+    this.#add(waiting)
+    return (answer) => {
+      // It came too late: the wait is over, and what it said was heard as silence.
+      if (waiting.place < 0) return
+      this.#remove(waiting)
+      this.#hear(answer)
+      hear(answer)
+    }
   }
 
   #hear(answer: { readonly kind: string } | Away): void {

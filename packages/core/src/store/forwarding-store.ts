@@ -20,6 +20,9 @@ import type {
   TagsFallen,
 } from './store.ts'
 
+/** Told what a read found; once, and it never throws. */
+export type Hear = (read: Read) => void
+
 /** Hands every step on to another store: a decorator says only what it does differently. */
 export class ForwardingStore implements Store {
   readonly shared: boolean
@@ -35,7 +38,25 @@ export class ForwardingStore implements Store {
   }
 
   read(key: string, codec: Codec): Promise<Read> {
-    return this.inner.read(key, codec)
+    return new Promise((resolve) => this.ask(key, codec, resolve))
+  }
+
+  /**
+   * The read, told to a function: what decorators have to say of a read is not worth a promise each, which would be more to a hit than all that
+   * they do. Whatever goes wrong is an answer.
+   */
+  ask(key: string, codec: Codec, hear: Hear): void {
+    if (this.inner instanceof ForwardingStore) this.inner.ask(key, codec, hear)
+    else this.#ask(key, codec, hear)
+  }
+
+  #ask(key: string, codec: Codec, hear: Hear): void {
+    const failed = (cause: unknown): void => hear({ kind: 'away', why: 'error', cause })
+    try {
+      this.inner.read(key, codec).then(hear, failed)
+    } catch (cause) {
+      failed(cause)
+    }
   }
 
   acquire(key: string, request: AcquireRequest): Promise<Acquire> {

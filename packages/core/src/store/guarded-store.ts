@@ -4,7 +4,7 @@ import type { Lease } from '../lease/lease.ts'
 import type { Runtime } from '../runtime.ts'
 import { Breaker } from './breaker.ts'
 import { Deadline } from './deadline.ts'
-import { ForwardingStore } from './forwarding-store.ts'
+import { ForwardingStore, type Hear } from './forwarding-store.ts'
 import type {
   Acquire,
   AcquireRequest,
@@ -16,7 +16,6 @@ import type {
   Inspection,
   Notice,
   Put,
-  Read,
   Released,
   Renewed,
   Store,
@@ -59,8 +58,9 @@ class GuardedStore extends ForwardingStore {
     this.#deadline = new Deadline(runtime, timeout, this.#breaker)
   }
 
-  override read(key: string, codec: Codec): Promise<Read> {
-    return this.#ask(() => this.inner.read(key, codec))
+  override ask(key: string, codec: Codec, hear: Hear): void {
+    if (this.#breaker.open) hear(RESTING)
+    else super.ask(key, codec, this.#deadline.await(hear))
   }
 
   override async acquire(key: string, request: AcquireRequest): Promise<Acquire> {

@@ -4,7 +4,8 @@ import type { CopyLimits } from '../remote-limits.ts'
 import type { Runtime } from '../runtime.ts'
 import { Copies } from './copies.ts'
 import { CopyingStore } from './copying-store.ts'
-import type { Notice, Read, Store } from './store.ts'
+import type { Hear } from './forwarding-store.ts'
+import type { Notice, Store } from './store.ts'
 
 /** Keeps copies of a shared store's entries in this process, for as long as it hears of what becomes of them. */
 export function nearStore(store: Store, runtime: Runtime, limits: CopyLimits): Store {
@@ -27,14 +28,15 @@ class NearStore extends CopyingStore {
     return this.copies.get(key, codec, now)
   }
 
-  override read(key: string, codec: Codec): Promise<Read> {
-    if (!this.#trusted) return this.inner.read(key, codec)
+  override ask(key: string, codec: Codec, hear: Hear): void {
+    if (!this.#trusted) return super.ask(key, codec, hear)
     const reading = this.copies.begin(key, this.#runtime.coarseNow())
-    return this.inner.read(key, codec).then((read) => {
+    const heard = this.through(hear, (read) => {
       const entry = read.kind === 'found' && read.entry.from === 'store' ? read.entry : undefined
       this.copies.end(reading, entry, codec, 'near')
       return read
     })
+    super.ask(key, codec, heard)
   }
 
   override watch(listener: (notice: Notice) => void): () => void {

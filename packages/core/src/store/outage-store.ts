@@ -5,6 +5,7 @@ import type { CopyLimits } from '../remote-limits.ts'
 import type { Runtime } from '../runtime.ts'
 import { Copies, type Reading } from './copies.ts'
 import { CopyingStore } from './copying-store.ts'
+import type { Hear } from './forwarding-store.ts'
 import { memoryStore } from './memory-store.ts'
 import type {
   Acquire,
@@ -63,9 +64,13 @@ class OutageStore extends CopyingStore {
     this.#onAway = onAway
   }
 
-  override read(key: string, codec: Codec): Promise<Read> {
+  override ask(key: string, codec: Codec, hear: Hear): void {
     const reading = this.copies.begin(key, this.#runtime.coarseNow())
-    return this.inner.read(key, codec).then((read) => this.#heard(read, reading, codec))
+    super.ask(
+      key,
+      codec,
+      this.through(hear, (read) => this.#heard(read, reading, codec)),
+    )
   }
 
   override async acquire(key: string, request: AcquireRequest): Promise<Acquire> {

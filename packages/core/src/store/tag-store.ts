@@ -2,8 +2,8 @@ import { LRUCache } from 'lru-cache'
 import type { Codec } from '../codec.ts'
 import type { Entry } from '../entry.ts'
 import type { Runtime } from '../runtime.ts'
-import { ForwardingStore } from './forwarding-store.ts'
-import type { Away, Found, Notice, Read, Store, TagsFallen } from './store.ts'
+import { ForwardingStore, type Hear } from './forwarding-store.ts'
+import type { Away, Found, Notice, Read, Store, TagNumbersRead, TagsFallen } from './store.ts'
 
 /** How many tags keep their number; the others are asked for again. */
 const MOST_TAGS = 10_000
@@ -30,8 +30,11 @@ class TagStore extends ForwardingStore {
     this.#maxAge = maxAge
   }
 
-  override read(key: string, codec: Codec): Promise<Read> {
-    return this.inner.read(key, codec).then(this.#judge)
+  override ask(key: string, codec: Codec, hear: Hear): void {
+    super.ask(key, codec, (read) => {
+      if (read.kind !== 'found' || this.#knownToStand(read.entry)) hear(read)
+      else void this.#confirm(read).then(hear)
+    })
   }
 
   override async invalidateTags(tags: readonly string[]): Promise<TagsFallen> {
@@ -49,9 +52,6 @@ class TagStore extends ForwardingStore {
       listener(notice)
     })
   }
-
-  readonly #judge = (read: Read): Read | Promise<Read> =>
-    read.kind !== 'found' || this.#knownToStand(read.entry) ? read : this.#confirm(read)
 
   /** A number that is too great may be that of a tag that was forgotten and noted anew since: nobody loads for it unconfirmed. */
   async #confirm(read: Found): Promise<Read> {
@@ -71,7 +71,7 @@ class TagStore extends ForwardingStore {
 
   async #stands({ tags, tagSeq }: Entry): Promise<boolean | Away> {
     const sentAt = this.#runtime.now()
-    const answer = await this.inner.tagNumbers(tags)
+    const answer = await this.#numbersOf(tags)
     if (answer.kind === 'away') return answer
     for (const [place, tag] of tags.entries()) {
       const number = answer.numbers[place]
@@ -79,6 +79,14 @@ class TagStore extends ForwardingStore {
       else this.#note([tag], number, sentAt)
     }
     return answer.numbers.every((number) => number !== undefined && number <= tagSeq)
+  }
+
+  async #numbersOf(tags: readonly string[]): Promise<TagNumbersRead | Away> {
+    try {
+      return await this.inner.tagNumbers(tags)
+    } catch (cause) {
+      return { kind: 'away', why: 'error', cause }
+    }
   }
 
   /** A number never falls: an answer that was under way while the tag fell must not undo what the notice said. */
