@@ -253,7 +253,7 @@ export const guards = [
     find: 'this.inner.read(key, codec).then(hear, failed)',
     replace: 'this.inner.read(key, codec).then(hear, () => undefined)',
     tests: test('rejecting-store'),
-    titles: 'rejects',
+    titles: 'is away: its callers load',
   },
   {
     guarantee: 'G6',
@@ -262,6 +262,6 @@ export const guards = [
     find: "    try {\n      return await this.inner.tagNumbers(tags)\n    } catch (cause) {\n      return { kind: 'away', why: 'error', cause }\n    }\n",
     replace: '    return await this.inner.tagNumbers(tags)\n',
     tests: test('rejecting-store'),
-    titles: 'rejects',
+    titles: 'is away: its callers load',
   },
 ]
