@@ -40,6 +40,23 @@ function lru(): (url: string) => string | undefined {
   }
 }
 
+/** Answers with the string, and asks itself for it anew behind each answer: a subrequest of the framework's own, and nothing that keeps it. */
+async function asksItself(origin: Origin): Promise<Server> {
+  const made = fastify()
+  made.get('/thing/:id', async (request, reply) => {
+    if (request.headers['behind'] !== undefined) await origin.run()
+    else reply.raw.once('finish', () => void made.inject({ url: request.url, headers: { behind: '1' } }))
+    return sendText(reply)
+  })
+  await made.ready()
+  return made.server
+}
+
+/** What a refresh costs a framework at least. */
+export const refreshFloors: Readonly<Record<string, (origin: Origin) => Promise<Server>>> = {
+  'Fastify, injects a request behind each answer': asksItself,
+}
+
 export const fastifyApps: Readonly<Record<string, (origin: Origin) => Promise<Server>>> = {
   'Fastify, sends a string': (origin) => app(origin, sendText),
   'Fastify, sends an object': (origin) => app(origin, sendJson),

@@ -4,7 +4,7 @@ import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { serveAsMember, startMember } from '../run/member.ts'
 import { expressApps } from './express-apps.ts'
-import { fastifyApps } from './fastify-apps.ts'
+import { fastifyApps, refreshFloors } from './fastify-apps.ts'
 import { Origin, type OriginTraits } from './origin.ts'
 
 let server: Server | undefined
@@ -16,7 +16,7 @@ serveAsMember({
     server?.closeAllConnections()
     server?.close()
     origin = new Origin(traits)
-    server = await (expressApps[name] ?? fastifyApps[name])?.(origin)
+    server = await (expressApps[name] ?? fastifyApps[name] ?? refreshFloors[name])?.(origin)
     if (server === undefined) throw new Error(`there is no app called ${name}`)
     server.listen(0, '127.0.0.1')
     await once(server, 'listening')

@@ -1,11 +1,12 @@
 // How fast stale answers are refreshed behind their clients: every request finds another stale entry.
-import type { BenchOptions } from '../run/bench.ts'
-import { chosen } from '../run/bench.ts'
+import { type BenchOptions, chosen } from '../run/bench.ts'
 import { type Member, startMember } from '../run/member.ts'
 import type { Findings } from '../run/result.ts'
 import { figureOf, interleave } from '../run/rounds.ts'
+import { refreshFloors } from './fastify-apps.ts'
 
-const NAMES = ['Express, cattlegrid', 'Fastify, cattlegrid']
+const OURS = ['Express, cattlegrid', 'Fastify, cattlegrid']
+const NAMES = [...OURS, ...Object.keys(refreshFloors)]
 const TTL = 100
 /** How often everything is asked for and refreshed before it is measured. */
 const WARM_UPS = 4
@@ -26,7 +27,7 @@ export async function refreshTable(options: BenchOptions, herd: Member): Promise
         ],
         rows: names.map((name) => ({
           name,
-          is: 'ours',
+          is: OURS.includes(name) ? 'ours' : 'floor',
           cells: {
             rate: figureOf(seen, name, 'rate'),
             cpu: figureOf(seen, name, 'cpu'),
@@ -35,7 +36,7 @@ export async function refreshTable(options: BenchOptions, herd: Member): Promise
         })),
       },
     ],
-    targets: names.map((name) => ({
+    targets: chosen(OURS, options).map((name) => ({
       what: `Background refreshes, the stale answers included: ${name}`,
       op: '>=',
       wanted: 5000,

@@ -110,7 +110,8 @@ class NullSocket extends Duplex {
   readonly encrypted: boolean
 
   constructor(peer: Socket, encrypted: boolean) {
-    super()
+    // What is swallowed need not be made bytes of before.
+    super({ decodeStrings: false })
     this.remoteAddress = peer.remoteAddress
     this.remotePort = peer.remotePort
     this.remoteFamily = peer.remoteFamily
