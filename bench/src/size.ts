@@ -1,6 +1,8 @@
 // What a user's bundle and start pay: compressed sizes, and the time that imports take.
 import { execFileSync } from 'node:child_process'
+import { readdirSync } from 'node:fs'
 import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 import { build } from 'esbuild'
@@ -13,6 +15,14 @@ const manifest = createRequire(import.meta.url)('@cattlegrid/core/package.json')
   readonly dependencies: Readonly<Record<string, string>>
 }
 const MOST_CORE = 14_000
+/** The modules of core, by what they are there for; the first that fits. */
+const PARTS: Readonly<Record<string, RegExp>> = {
+  'flights, leases, waiting, cooldowns':
+    /^(acquire|admission|batch|deck|deferred|engine|flight|follow|lead|lease\/.*|lifecycle|load|lookup|many|nesting|policy\/.*|refresh|running-load|wait)\.js$/,
+  'a shared store: deadlines, outages, copies, tags': /^store\/(?!memory-store|mark|store)/,
+  'the memory store': /^store\//,
+  'options, errors, events, the public face': /./,
+}
 const OURS = ['core', 'redis', 'http', 'express', 'fastify'].map((name) => `@cattlegrid/${name}`)
 const PEERS = [
   'bentocache',
@@ -49,6 +59,7 @@ async function measureSizes(options: BenchOptions): Promise<Findings> {
     tables: [
       { id: 'size', title: 'Everything that the package exports, bundled with its dependencies', columns, rows },
       { id: 'core', title: 'What core is made of, each part by itself', columns, rows: await partsOfCore() },
+      { id: 'core-code', title: 'What is in its own code, each part by itself', columns, rows: await partsOfCode() },
       await startTable(options),
     ],
     targets:
@@ -64,6 +75,21 @@ async function partsOfCore(): Promise<Row[]> {
   return [own, ...(await Promise.all(others.map((name) => sizeRow(name, 'peer'))))]
 }
 
+/** Each module minified by itself, and those of a part compressed together. */
+async function partsOfCode(): Promise<Row[]> {
+  const home = dirname(fileURLToPath(import.meta.resolve('@cattlegrid/core')))
+  const modules = readdirSync(home, { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.js'))
+  const partOf = (path: string): string =>
+    Object.keys(PARTS).find((part) => PARTS[part]?.test(path.replaceAll('\\', '/')) === true) ?? ''
+  return await Promise.all(
+    Object.keys(PARTS).map(async (name): Promise<Row> => {
+      const entryPoints = modules.filter((path) => partOf(path) === name).map((path) => join(home, path))
+      const { outputFiles } = await build({ entryPoints, minify: true, write: false, target: 'node20', outdir: home })
+      return { name, is: 'ours', cells: weigh(Buffer.concat(outputFiles.map(({ contents }) => contents))) }
+    }),
+  )
+}
+
 /** `apart`: dependencies that do not count. */
 async function sizeRow(name: string, is: Row['is'], apart: readonly string[] = []): Promise<Row> {
   const { outputFiles } = await build({
@@ -77,13 +103,16 @@ async function sizeRow(name: string, is: Row['is'], apart: readonly string[] = [
     external: [...EXTERNAL, ...apart],
     logLevel: 'error',
   })
-  const bytes = outputFiles[0]?.contents ?? new Uint8Array()
-  const cells = {
+  return { name, is, cells: weigh(outputFiles[0]?.contents ?? new Uint8Array()) }
+}
+
+/** In kB. */
+function weigh(bytes: Uint8Array): Row['cells'] {
+  return {
     minified: bytes.length / 1000,
     gzip: gzipSync(bytes, { level: 9 }).length / 1000,
     brotli: brotliCompressSync(bytes).length / 1000,
   }
-  return { name, is, cells }
 }
 
 async function startTable(options: BenchOptions): Promise<Table> {
