@@ -4,7 +4,7 @@ import type { Config } from 'jest'
 type Project = Exclude<NonNullable<Config['projects']>[number], string>
 
 const shared: Project = {
-  testEnvironment: 'node',
+  testEnvironment: '<rootDir>/test/environment.ts',
   transform: {
     '\\.[cm]?[jt]s$': [
       '@swc/jest',
@@ -32,7 +32,7 @@ const config: Config = {
       ...shared,
       displayName: 'unit',
       testMatch: ['<rootDir>/{packages,examples}/*/test/**/*.test.ts', '<rootDir>/test/**/*.test.ts'],
-      testPathIgnorePatterns: ['/node_modules/', '\\.int\\.test\\.ts$', '<rootDir>/test/faults/'],
+      testPathIgnorePatterns: ['/node_modules/', '\\.(?:int|run)\\.test\\.ts$', '<rootDir>/test/faults/'],
     },
     {
       ...shared,
@@ -44,7 +44,8 @@ const config: Config = {
     {
       ...shared,
       displayName: 'faults',
-      testMatch: ['<rootDir>/test/faults/**/*.test.ts'],
+      // The examples as whole programs, too: a demo with a database and a load of its own takes as long as a server that dies.
+      testMatch: ['<rootDir>/test/faults/**/*.test.ts', '<rootDir>/examples/*/test/**/*.run.test.ts'],
       globalSetup: '<rootDir>/test/redis-setup.ts',
       globalTeardown: '<rootDir>/test/redis-teardown.ts',
     },

@@ -5,18 +5,15 @@ import { LRUCache } from 'lru-cache'
  * so it does not matter when the load names its tags.
  */
 export class TagNumbers {
-  readonly #numbers: LRUCache<string, number>
+  readonly #maxTags: number
+  /** Made for the first tag that falls: it takes its room at once, and most caches have no tags. */
+  #numbers: LRUCache<string, number> | undefined
   #sequence = 0
   /** A tag that was forgotten counts as having fallen with the last forgotten one: never as "has not fallen". */
   #floor = 0
 
   constructor(maxTags: number) {
-    this.#numbers = new LRUCache({
-      max: maxTags,
-      dispose: (fell, _tag, reason) => {
-        if (reason === 'evict') this.#floor = Math.max(this.#floor, fell)
-      },
-    })
+    this.#maxTags = maxTags
   }
 
   /** The highest number given so far. */
@@ -27,17 +24,27 @@ export class TagNumbers {
   /** Every load that began before this call is no longer good for the tags. */
   fall(tags: readonly string[]): number {
     this.#sequence += 1
+    this.#numbers ??= this.#room()
     for (const tag of tags) this.#numbers.set(tag, this.#sequence)
     return this.#sequence
   }
 
   /** The number of a tag. */
   of(tag: string): number {
-    return this.#numbers.get(tag) ?? this.#floor
+    return this.#numbers?.get(tag) ?? this.#floor
   }
 
   /** Whether one of the tags fell after the sequence stood at `tagSeq`. */
   fellSince(tags: readonly string[], tagSeq: number): boolean {
     return tags.some((tag) => this.of(tag) > tagSeq)
+  }
+
+  #room(): LRUCache<string, number> {
+    return new LRUCache({
+      max: this.#maxTags,
+      dispose: (fell, _tag, reason) => {
+        if (reason === 'evict') this.#floor = Math.max(this.#floor, fell)
+      },
+    })
   }
 }
