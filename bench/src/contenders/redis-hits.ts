@@ -18,6 +18,17 @@ export const floors: Readonly<Record<string, Open>> = {
     await client.connect()
     return byHand(client, setting, async () => client.destroy())
   },
+  /** What of the distance to ours is a read that others join and that ends in time, and not what is known of it. */
+  'node-redis GET, joined, in time': async ({ redis, ...setting }) => {
+    const client = createClient({ url: redis ?? '', commandOptions: { timeout: 0 } })
+    client.on('error', () => {})
+    await client.connect()
+    const { get, stop } = inTime((key) => client.get(key))
+    return byHand({ get, set: (key, text) => client.set(key, text) }, setting, async () => {
+      stop()
+      client.destroy()
+    })
+  },
   'node-redis GET, default client': async ({ redis, ...setting }) => {
     const client = createClient({ url: redis ?? '' })
     client.on('error', () => {})
@@ -53,6 +64,47 @@ export const ours: Readonly<Record<string, Open>> = {
     earlyRefresh: { beta: 1 },
     maxLoads: 100,
   }),
+}
+
+/** How long a read may take, in ticks of one timer for all of them. */
+const TICKS = 20
+const TICK_MS = 1000
+
+/** Callers of a key join the read that is under way; one that has no answer in time rejects. */
+function inTime(read: Client['get']): { readonly get: Client['get']; readonly stop: () => void } {
+  const running = new Map<string, Promise<string | null>>()
+  const waiting = new Set<{ left: number; readonly giveUp: (error: Error) => void }>()
+  const tick = (): void => {
+    for (const one of waiting) if (--one.left === 0) one.giveUp(new Error('no answer in time'))
+  }
+  const begin = (key: string): Promise<string | null> =>
+    new Promise((resolve, reject) => {
+      const wait = { left: TICKS, giveUp: reject }
+      waiting.add(wait)
+      const over = (): void => {
+        waiting.delete(wait)
+        running.delete(key)
+      }
+      read(key).then(
+        (text) => {
+          over()
+          resolve(text)
+        },
+        (error: Error) => {
+          over()
+          reject(error)
+        },
+      )
+    })
+  const get = (key: string): Promise<string | null> => {
+    const known = running.get(key)
+    if (known !== undefined) return known
+    const begun = begin(key)
+    running.set(key, begun)
+    return begun
+  }
+  const timer = setInterval(tick, TICK_MS).unref()
+  return { get, stop: () => clearInterval(timer) }
 }
 
 type ByHand = Omit<Parameters<Open>[0], 'redis'>
