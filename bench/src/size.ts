@@ -19,8 +19,8 @@ const MOST_CORE = 14_000
 const PARTS: Readonly<Record<string, RegExp>> = {
   'flights, leases, waiting, cooldowns':
     /^(acquire|admission|batch|deck|deferred|engine|flight|follow|lead|lease\/.*|lifecycle|load|lookup|many|nesting|policy\/.*|refresh|running-load|wait)\.js$/,
-  'a shared store: deadlines, outages, copies, tags': /^store\/(?!memory-store|mark|store)/,
-  'the memory store': /^store\//,
+  'a shared store: deadlines, outages, copies, tags': /^store\/(?!memory-store|mark|store|hit-lru|tag-numbers)/,
+  'the memory store, and what copies share with it': /^store\//,
   'options, errors, events, the public face': /./,
 }
 const OURS = ['core', 'redis', 'http', 'express', 'fastify'].map((name) => `@cattlegrid/${name}`)

@@ -90,7 +90,7 @@ function inTime(read: Client['get']): { readonly get: Client['get']; readonly st
           over()
           resolve(text)
         },
-        (error: Error) => {
+        (error: unknown) => {
           over()
           reject(error)
         },

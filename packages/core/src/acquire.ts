@@ -135,7 +135,7 @@ class Asking {
     return this.#engine.store.acquire(key, {
       duration: settings.leaseDuration,
       seen,
-      away: read.away,
+      away: read.away !== undefined,
       wake: !this.#flight.background,
       // A loader may name its tags as late as it likes, so the sequence is always noted.
       tags: true,

@@ -16,7 +16,7 @@ export class Deck {
 
   constructor(engine: Engine) {
     this.engine = engine
-    this.flights = new Flights(engine.store)
+    this.flights = new Flights(engine)
     this.waiters = new Waiters(engine.runtime)
     this.suppression = new Suppression()
   }

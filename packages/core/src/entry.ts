@@ -1,4 +1,4 @@
-import { AsyncResource } from 'node:async_hooks'
+import { asNobody } from './nobody.ts'
 
 /**
  * The identity of an entry at its store: compared for equality, never ordered. A shared store returns the raw bytes that stand at that
@@ -61,8 +61,8 @@ export interface Entry {
 }
 
 /**
- * The entry as it is kept elsewhere, and not yet hit there. Every member by name: spread, copies took objects whose members lie in several
- * places, and a hit of one took half as long again.
+ * The entry as it is kept elsewhere, and not yet hit there. Every member by name: a spread copy is laid out in several
+ * pieces, and a hit of one took half as long again.
  */
 export function copyOf(entry: Entry, from: Entry['from']): Entry {
   return {
@@ -87,11 +87,8 @@ export function promiseOf(entry: Entry): Promise<unknown> {
   return entry.promised ?? promise(entry)
 }
 
-/** Nobody's: as Node sees it, a promise belongs to whom it was made for, and keeps that request's AsyncLocalStorage for as long as it lives. */
-const nobody = new AsyncResource('cattlegrid')
-
 function promise(entry: Entry): Promise<unknown> {
-  const made = nobody.runInAsyncScope(() => Promise.resolve(entry.value))
+  const made = asNobody(() => Promise.resolve(entry.value))
   // A store may have frozen what it hands out.
   if (Object.isExtensible(entry)) entry.promised = made
   return made

@@ -1,8 +1,9 @@
 import type { Codec } from './codec.ts'
 import { Deferred } from './deferred.ts'
+import type { Engine } from './engine.ts'
 import type { Entry } from './entry.ts'
 import type { Outcome } from './load.ts'
-import type { Read, Store } from './store/store.ts'
+import type { Away, Read } from './store/store.ts'
 
 /** What a flight has for one of its callers. */
 export type Landing =
@@ -173,13 +174,13 @@ interface ReadFlight {
 
 /** The slots: at most one joinable read and one joinable refresh a key. A slot is cleared only by who is still in it. */
 export class Flights {
-  readonly #store: Store
+  readonly #engine: Pick<Engine, 'store' | 'events'>
   readonly #reads = new Map<string, ReadFlight>()
   readonly #refreshes = new Map<string, Flight>()
   readonly #running = new Set<Flight>()
 
-  constructor(store: Store) {
-    this.#store = store
+  constructor(engine: Pick<Engine, 'store' | 'events'>) {
+    this.#engine = engine
   }
 
   /** Every refresh that is not over, joinable or not. */
@@ -194,12 +195,13 @@ export class Flights {
   read<T>(key: string, codec: Codec, hear: (read: Read) => T | Promise<T>): Promise<T> {
     const running = this.#reads.get(key)
     if (running?.read !== undefined && running.codec === codec) return running.read.then(hear)
-    const read = this.#store.read(key, codec)
+    const read = this.#engine.store.read(key, codec)
     const flight: ReadFlight = { codec, read }
     this.#reads.set(key, flight)
     return read.then(
       (answer) => {
         this.#clear(key, flight)
+        if (answer.kind !== 'away' && answer.away !== undefined) this.#tell(key, answer.away)
         return hear(answer)
       },
       (error: unknown) => {
@@ -207,6 +209,12 @@ export class Flights {
         throw error
       },
     )
+  }
+
+  /** Once a read, and in the context of who started it. */
+  #tell(key: string, { cause }: Away): void {
+    const { events } = this.#engine
+    if (events.heard('away')) events.emit('away', { key, step: 'read', error: cause })
   }
 
   #clear(key: string, flight: ReadFlight): void {

@@ -84,6 +84,7 @@ export class Refresher {
   }
 
   #step<T>(call: Call, progress: Progress, give: Give<T>): Promise<T> {
+    progress.asked = this.#engine.runtime.now()
     return this.#deck.flights.read(call.key, call.settings.codec, (read) => this.#arrived(call, progress, read, give))
   }
 
@@ -116,7 +117,6 @@ export class Refresher {
     this.#beforeWaiting(call, progress)
     return this.#ride(call, look, fallback, progress).then((answer) => {
       if (answer !== undefined) return give(answer)
-      progress.asked = this.#engine.runtime.now()
       return this.#step(call, progress, give)
     })
   }
@@ -131,7 +131,7 @@ export class Refresher {
     for (let look = first; ; look = await this.#look(call)) {
       const entry = this.#found(call.key, look.read)
       const newer = not === undefined || entry?.version === not ? undefined : entry
-      const served = this.#offer(call, newer, { role: 'follower', progress })
+      const served = this.#serveIfUsable(call, newer, { role: 'follower', progress })
       if (served !== undefined) return served
       this.#beforeWaiting(call, progress)
       const answer = await this.#ride({ ...call, not }, look, undefined, progress)
@@ -194,14 +194,14 @@ export class Refresher {
         return fromLoad(landing.value, landing.freshFor, this.#waited(progress), own)
       case 'found':
         // Found by the flight's owner, who may have been easier to please.
-        return this.#offer(call, landing.entry, { role: 'follower', progress })
+        return this.#serveIfUsable(call, landing.entry, { role: 'follower', progress })
       case 'failed':
         if (landing.failure) return this.#fallBack(ride, landing.error)
         throw landing.error
       case 'gave-up':
         if (landing.why !== 'soft-timeout') return this.#waitTimedOut(ride)
         // The stale value that the load took too long to replace; where its window closed meanwhile, the call looks again.
-        return this.#offer(call, fallback, { role: 'none', progress, refresh: flight.outcome })
+        return this.#serveIfUsable(call, fallback, { role: 'none', progress, refresh: flight.outcome })
     }
   }
 
@@ -217,7 +217,7 @@ export class Refresher {
 
   /** The stale value that was in hand all the time, if its window is still open; else the error. */
   #fallBack({ call, fallback, progress }: Ride, error: unknown, refresh?: Promise<Outcome>): Answer {
-    const answer = this.#offer(call, fallback, { role: 'none', progress, refresh })
+    const answer = this.#serveIfUsable(call, fallback, { role: 'none', progress, refresh })
     if (answer === undefined) throw error
     return answer
   }
@@ -278,7 +278,7 @@ export class Refresher {
   }
 
   /** Serves an entry to a call that has waited, unless its last window has closed. */
-  #offer(call: Call, entry: Entry | undefined, serving: Omit<Serving, 'status'>): Answer | undefined {
+  #serveIfUsable(call: Call, entry: Entry | undefined, serving: Omit<Serving, 'status'>): Answer | undefined {
     if (entry === undefined) return undefined
     const now = this.#engine.runtime.now()
     const verdict = this.#engine.freshness.judge(entry, now, call.settings)

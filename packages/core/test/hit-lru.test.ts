@@ -3,6 +3,8 @@ import { LRUCache } from 'lru-cache'
 import { type Bounds, HitLru, type Kept } from '../src/store/hit-lru.ts'
 
 const SIZE = 64
+type Sized = Kept & { readonly bytes: number }
+
 const kept = (): Kept => ({ movedIn: 0 })
 const names = (count: number, prefix = 'k'): string[] =>
   Array.from({ length: count }, (_, index) => `${prefix}${index}`)
@@ -58,7 +60,7 @@ describe.each([
   test('moves nothing for hits while nothing new comes', () => {
     const lru = full(bounds)
     const moves = jest.spyOn(LRUCache.prototype, 'get')
-    for (let round = 0; round < 10; round += 1) for (const key of names(SIZE).slice(-SIZE / 8)) lru.hit(key)
+    for (let round = 0; round < 10; round += 1) for (const key of names(SIZE).slice(-SIZE / 16)) lru.hit(key)
     expect(moves).not.toHaveBeenCalled()
     lru.hit('k0')
     expect(moves).toHaveBeenCalledTimes(1)
@@ -78,21 +80,26 @@ describe.each([
   })
 })
 
-test('counts what comes by its weight: hits after a few large ones move their keys', () => {
-  const lru = new HitLru<Kept & { readonly bytes: number }>({
-    maxEntries: 1000,
-    maxBytes: 64_000,
-    sizeOf: ({ bytes }) => bytes,
+describe.each([1, 4, 13, 20, 45])('an LRU in which some weigh %i hundredths of the house', (large) => {
+  test('keeps what an LRU of seven eighths of the bytes does', () => {
+    const sizeOf = ({ bytes }: Sized): number => bytes
+    const below = numbers(large)
+    const lru = new HitLru<Sized>({ maxEntries: 1000, maxBytes: 10_000, sizeOf })
+    let expected: { readonly key: string; readonly bytes: number }[] = []
+    for (let step = 0; step < 3000; step += 1) {
+      const bytes = below(10) === 0 ? large * 100 : 50
+      const key = bytes > 50 ? `large${below(20)}` : `k${below(300)}`
+      if (lru.hit(key) === undefined) lru.set(key, { movedIn: 0, bytes })
+      expected = [{ key, bytes }, ...expected.filter((other) => other.key !== key)]
+      let left = 8750
+      expected = expected.filter((one) => (left -= one.bytes) >= 0)
+      expect(expected.filter((one) => lru.peek(one.key) === undefined)).toEqual([])
+    }
   })
-  for (const key of names(32)) lru.set(key, { movedIn: 0, bytes: 500 })
-  for (const key of names(5, 'large')) lru.set(key, { movedIn: 0, bytes: 4000 })
-  for (const key of names(32)) lru.hit(key)
-  for (const key of names(9, 'larger')) lru.set(key, { movedIn: 0, bytes: 4000 })
-  expect(names(32).filter((key) => lru.peek(key) === undefined)).toEqual([])
 })
 
 test('keeps nothing that weighs more than all may together, nor what stood in its place', () => {
-  const lru = new HitLru<Kept & { readonly bytes: number }>({
+  const lru = new HitLru<Sized>({
     maxEntries: 10,
     maxBytes: 100,
     sizeOf: ({ bytes }) => bytes,

@@ -21,7 +21,7 @@ interface KnownLife<L> {
  * its commit and never becomes longer. So there is nothing that an invalidation, a notice or a broken channel would make wrong:
  *
  * - deleted, or replaced: the next bytes are none, or have another version;
- * - expired by hand: their version is zeros, which is not theirs alone, so that what is not fresh is not kept here;
+ * - expired by hand: all of these share the version of zeros; they are never fresh, and nothing that is not fresh is kept here;
  * - a life that was told before the key changed, and is noted afterwards: of a version that is there no more.
  *
  * It is believed for a moment only, because clocks are not alike (this process may have stood still together with its clock), and because

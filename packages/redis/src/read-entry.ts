@@ -16,7 +16,7 @@ import { AS_BYTES, AS_TEXT } from './redis-client.ts'
 /** What Redis has to say about an entry. */
 type Answer = Exclude<Read, { kind: 'away' }>
 
-/** A longer head, one of many tags, is not kept with the life of its version: thousands of them are. In bytes. */
+/** A head that is longer, in bytes, one of many tags, is not remembered: thousands of heads are. */
 const LONGEST_HEAD = 512
 
 const NOTHING: Answer = { kind: 'missing', version: NO_VERSION }

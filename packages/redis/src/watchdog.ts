@@ -1,3 +1,4 @@
+import { AsyncResource } from 'node:async_hooks'
 import type { CancelTimer, Runtime } from '@cattlegrid/core'
 
 /** So many looks without an answer and it bites. More than one: a process that stood still itself first reads what has arrived meanwhile. */
@@ -11,6 +12,8 @@ export class Watchdog {
   readonly #runtime: Runtime
   readonly #pause: number
   readonly #bite: () => void
+  /** Belongs to no request: a timer keeps the context that it is made in, and this one makes the next. */
+  readonly #scope = new AsyncResource('cattlegrid')
   #open = 0
   #silentLooks = 0
   #timer: CancelTimer | undefined
@@ -27,7 +30,7 @@ export class Watchdog {
     if (this.#open === 0) this.#silentLooks = 0
     this.#open += 1
     answer.then(this.#answered, this.#answered)
-    this.#timer ??= this.#runtime.schedule(this.#look, this.#pause)
+    this.#timer ??= this.#scope.runInAsyncScope(() => this.#runtime.schedule(this.#look, this.#pause))
   }
 
   stop(): void {

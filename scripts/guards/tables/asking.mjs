@@ -218,7 +218,7 @@ export const guards = [
     guarantee: 'G6',
     guard: 'no step of a shared store is waited for longer than storeTimeout',
     file: 'packages/core/src/store/deadline.ts',
-    find: "    waiting.resolve({ kind: 'away', why: 'deadline', cause })\n",
+    find: "    waiting.tell({ kind: 'away', why: 'deadline', cause })\n",
     replace: '',
     tests: test('deadline'),
   },

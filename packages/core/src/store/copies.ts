@@ -84,7 +84,7 @@ export class Copies {
   }
 
   /** Keeps what was read, as a copy of this kind, unless an invalidation has overtaken it; undefined: there is nothing to keep any more. */
-  end(reading: Reading, entry: Entry | undefined, codec: Codec, from: Entry['from'] = entry?.from ?? 'store'): void {
+  end(reading: Reading, entry: Entry | undefined, codec: Codec, from: Entry['from']): void {
     const { key, askedAt, tagSeq } = reading
     if (this.#overtaken(reading)) return
     if (entry === undefined) {
@@ -110,7 +110,7 @@ export class Copies {
    */
   offer(reading: Reading, entry: Entry | undefined, codec: Codec): void {
     if (entry === undefined || this.#kept.peek(reading.key) !== undefined || this.#letsIn(entry))
-      this.end(reading, entry, codec)
+      this.end(reading, entry, codec, 'store')
   }
 
   drop(key: string): void {

@@ -2,8 +2,8 @@ import type { Codec } from '../codec.ts'
 import type { NewEntry } from '../entry.ts'
 import type { Lease } from '../lease/lease.ts'
 import type { Copies } from './copies.ts'
-import { ForwardingStore, type Hear } from './forwarding-store.ts'
-import type { Cleared, Commit, Done, Ending, Put, Read, Released, Store, TagsFallen } from './store.ts'
+import { ForwardingStore } from './forwarding-store.ts'
+import type { Cleared, Commit, Done, Ending, Put, Released, Store, TagsFallen } from './store.ts'
 
 /**
  * A store beside which copies are kept. Whatever this process changes is copied no more when the store's answer is there, before anybody
@@ -15,19 +15,6 @@ export class CopyingStore extends ForwardingStore {
   constructor(inner: Store, copies: Copies) {
     super(inner)
     this.copies = copies
-  }
-
-  /** Hears what `keep` makes of an answer; what it cannot keep, because it cannot be frozen, is an answer, too. */
-  protected through(hear: Hear, keep: (read: Read) => Read): Hear {
-    return (read) => {
-      let kept: Read
-      try {
-        kept = keep(read)
-      } catch (cause) {
-        kept = { kind: 'away', why: 'error', cause }
-      }
-      hear(kept)
-    }
   }
 
   override async commit(lease: Lease, entry: NewEntry, codec: Codec): Promise<Commit> {

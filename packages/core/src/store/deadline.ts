@@ -1,5 +1,6 @@
 import type { Runtime } from '../runtime.ts'
-import type { Away } from './store.ts'
+import { asNobody } from '../nobody.ts'
+import { type Away, awayBecause } from './store.ts'
 
 /** In how many ticks of one shared timer a deadline passes: a timer for every step would cost more than the step. */
 const TICKS = 10
@@ -15,7 +16,7 @@ interface Waiting {
   place: number
   left: number
   readonly times: number
-  readonly resolve: (silence: Away) => void
+  readonly tell: (silence: Away) => void
 }
 
 /**
@@ -43,8 +44,8 @@ export class Deadline {
     spent: number = 0,
   ): Promise<T | Away> {
     return new Promise((resolve) => {
-      const answered = this.await<T>(resolve, times, spent)
-      const failed = (cause: unknown): void => answered({ kind: 'away', why: 'error', cause })
+      const answered = this.limited<T>(resolve, times, spent)
+      const failed = (cause: unknown): void => answered(awayBecause(cause))
       try {
         step().then(answered, failed)
       } catch (cause) {
@@ -54,14 +55,14 @@ export class Deadline {
   }
 
   /** The same for one who is told the answer by a function: what is returned is to be called with it, and does nothing when it is too late. */
-  await<T extends { readonly kind: string }>(
+  limited<T extends { readonly kind: string }>(
     hear: (answer: T | Away) => void,
     times: number = 1,
     spent: number = 0,
   ): (answer: T | Away) => void {
     const ticks = Math.max(0, Math.ceil(TICKS * (times - spent / this.#timeout)))
     // The tick that comes next is under way already.
-    const waiting: Waiting = { place: -1, left: ticks + 1, times, resolve: hear }
+    const waiting: Waiting = { place: -1, left: ticks + 1, times, tell: hear }
     this.#add(waiting)
     return (answer) => {
       // It came too late: the wait is over, and what it said was heard as silence.
@@ -93,7 +94,7 @@ export class Deadline {
 
   #schedule(): void {
     this.#ticking = true
-    this.#runtime.schedule(() => this.#tick(), this.#timeout / TICKS)
+    asNobody(() => this.#runtime.schedule(() => this.#tick(), this.#timeout / TICKS))
   }
 
   #tick(): void {
@@ -108,6 +109,6 @@ export class Deadline {
     // Made when it is needed: an error with its stack costs more than the step.
     const cause = new Error(`The store did not answer within ${this.#timeout * waiting.times} ms`)
     this.#hearing?.silent()
-    waiting.resolve({ kind: 'away', why: 'deadline', cause })
+    waiting.tell({ kind: 'away', why: 'deadline', cause })
   }
 }

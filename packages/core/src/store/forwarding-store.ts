@@ -1,27 +1,39 @@
 import type { Codec } from '../codec.ts'
 import type { Entry, NewEntry } from '../entry.ts'
 import type { Lease } from '../lease/lease.ts'
-import type {
-  Acquire,
-  AcquireRequest,
-  Away,
-  Cleared,
-  Commit,
-  Done,
-  Ending,
-  Inspection,
-  Notice,
-  Put,
-  Read,
-  Released,
-  Renewed,
-  Store,
-  TagNumbersRead,
-  TagsFallen,
+import {
+  type Acquire,
+  type AcquireRequest,
+  type Away,
+  type Cleared,
+  type Commit,
+  type Done,
+  type Ending,
+  type Inspection,
+  type Notice,
+  type Put,
+  type Read,
+  type Released,
+  type Renewed,
+  type Store,
+  type TagNumbersRead,
+  type TagsFallen,
+  awayBecause,
 } from './store.ts'
 
 /** Told what a read found; once, and it never throws. */
 export type Hear = (read: Read) => void
+
+/** A step on the way to `hear`, which tells it at last. What goes wrong in the step is an answer, too: nobody else would hear of it. */
+export function safely(hear: Hear, step: Hear): Hear {
+  return (read) => {
+    try {
+      step(read)
+    } catch (cause) {
+      hear(awayBecause(cause))
+    }
+  }
+}
 
 /** Hands every step on to another store: a decorator says only what it does differently. */
 export class ForwardingStore implements Store {
@@ -38,20 +50,20 @@ export class ForwardingStore implements Store {
   }
 
   read(key: string, codec: Codec): Promise<Read> {
-    return new Promise((resolve) => this.ask(key, codec, resolve))
+    return new Promise((resolve) => this.readTo(key, codec, resolve))
   }
 
   /**
    * The read, told to a function: what decorators have to say of a read is not worth a promise each, which would be more to a hit than all that
    * they do. Whatever goes wrong is an answer.
    */
-  ask(key: string, codec: Codec, hear: Hear): void {
-    if (this.inner instanceof ForwardingStore) this.inner.ask(key, codec, hear)
-    else this.#ask(key, codec, hear)
+  readTo(key: string, codec: Codec, hear: Hear): void {
+    if (this.inner instanceof ForwardingStore) this.inner.readTo(key, codec, hear)
+    else this.#readInner(key, codec, hear)
   }
 
-  #ask(key: string, codec: Codec, hear: Hear): void {
-    const failed = (cause: unknown): void => hear({ kind: 'away', why: 'error', cause })
+  #readInner(key: string, codec: Codec, hear: Hear): void {
+    const failed = (cause: unknown): void => hear(awayBecause(cause))
     try {
       this.inner.read(key, codec).then(hear, failed)
     } catch (cause) {

@@ -58,9 +58,9 @@ class GuardedStore extends ForwardingStore {
     this.#deadline = new Deadline(runtime, timeout, this.#breaker)
   }
 
-  override ask(key: string, codec: Codec, hear: Hear): void {
+  override readTo(key: string, codec: Codec, hear: Hear): void {
     if (this.#breaker.open) hear(RESTING)
-    else super.ask(key, codec, this.#deadline.await(hear))
+    else super.readTo(key, codec, this.#deadline.limited(hear))
   }
 
   override async acquire(key: string, request: AcquireRequest): Promise<Acquire> {

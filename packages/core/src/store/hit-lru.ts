@@ -89,12 +89,13 @@ export class HitLru<V extends Kept> {
 
   /** It stands at the front. */
   #note(key: string, kept: V): void {
-    if (this.#moved >= TURN) {
-      this.#turn += 1
-      this.#lately = this.#turn - 1
-      this.#moved = 0
-    }
     this.#moved += this.#shareOf(kept, key)
+    if (this.#moved >= TURN) {
+      // What is large takes several turns at once.
+      this.#turn += Math.floor(this.#moved / TURN)
+      this.#lately = this.#turn - 1
+      this.#moved %= TURN
+    }
     kept.movedIn = this.#turn
   }
 }

@@ -4,7 +4,7 @@ import type { CopyLimits } from '../remote-limits.ts'
 import type { Runtime } from '../runtime.ts'
 import { Copies } from './copies.ts'
 import { CopyingStore } from './copying-store.ts'
-import type { Hear } from './forwarding-store.ts'
+import { type Hear, safely } from './forwarding-store.ts'
 import type { Notice, Store } from './store.ts'
 
 /** Keeps copies of a shared store's entries in this process, for as long as it hears of what becomes of them. */
@@ -28,15 +28,15 @@ class NearStore extends CopyingStore {
     return this.copies.get(key, codec, now)
   }
 
-  override ask(key: string, codec: Codec, hear: Hear): void {
-    if (!this.#trusted) return super.ask(key, codec, hear)
+  override readTo(key: string, codec: Codec, hear: Hear): void {
+    if (!this.#trusted) return super.readTo(key, codec, hear)
     const reading = this.copies.begin(key, this.#runtime.coarseNow())
-    const heard = this.through(hear, (read) => {
+    const heard = safely(hear, (read) => {
       const entry = read.kind === 'found' && read.entry.from === 'store' ? read.entry : undefined
       this.copies.end(reading, entry, codec, 'near')
-      return read
+      hear(read)
     })
-    super.ask(key, codec, heard)
+    super.readTo(key, codec, heard)
   }
 
   override watch(listener: (notice: Notice) => void): () => void {

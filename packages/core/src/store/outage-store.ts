@@ -5,7 +5,7 @@ import type { CopyLimits } from '../remote-limits.ts'
 import type { Runtime } from '../runtime.ts'
 import { Copies, type Reading } from './copies.ts'
 import { CopyingStore } from './copying-store.ts'
-import type { Hear } from './forwarding-store.ts'
+import { type Hear, safely } from './forwarding-store.ts'
 import { memoryStore } from './memory-store.ts'
 import type {
   Acquire,
@@ -64,13 +64,10 @@ class OutageStore extends CopyingStore {
     this.#onAway = onAway
   }
 
-  override ask(key: string, codec: Codec, hear: Hear): void {
+  override readTo(key: string, codec: Codec, hear: Hear): void {
     const reading = this.copies.begin(key, this.#runtime.coarseNow())
-    super.ask(
-      key,
-      codec,
-      this.through(hear, (read) => this.#heard(read, reading, codec)),
-    )
+    const heard = safely(hear, (read) => hear(this.#heard(read, reading, codec)))
+    super.readTo(key, codec, heard)
   }
 
   override async acquire(key: string, request: AcquireRequest): Promise<Acquire> {
@@ -158,13 +155,12 @@ class OutageStore extends CopyingStore {
     return read
   }
 
-  #lastKnown(key: string, codec: Codec, { cause }: Away): Read {
+  #lastKnown(key: string, codec: Codec, away: Away): Read {
     this.#out = true
-    this.#onAway(key, 'read', cause)
     const entry = this.copies.get(key, codec, this.#runtime.now())
     return entry === undefined
-      ? { kind: 'missing', version: NO_VERSION, away: true }
-      : { kind: 'found', entry: copyOf(entry, 'outage'), away: true }
+      ? { kind: 'missing', version: NO_VERSION, away }
+      : { kind: 'found', entry: copyOf(entry, 'outage'), away }
   }
 
   /**
@@ -186,7 +182,7 @@ class OutageStore extends CopyingStore {
   #keepOwn({ reading, seen }: Grant, loaded: Entry, codec: Codec): void {
     this.#ownUntil = loaded.bornAt + this.#maxAge
     const known = { ...reading, askedAt: loaded.bornAt }
-    this.copies.end(known, { ...loaded, version: seen, from: 'outage' }, codec)
+    this.copies.end(known, { ...loaded, version: seen }, codec, 'outage')
   }
 
   async #grant(key: string, request: AcquireRequest): Promise<Acquire> {

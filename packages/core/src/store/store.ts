@@ -10,13 +10,18 @@ export interface Away {
   readonly cause: unknown
 }
 
+/** What went wrong at a store, as an answer. */
+export function awayBecause(cause: unknown): Away {
+  return { kind: 'away', why: 'error', cause }
+}
+
 export type Read = Found | Missing | Away
 
 export interface Found {
   readonly kind: 'found'
   readonly entry: Entry
-  /** It is a copy of this process's, because the store is away. */
-  readonly away?: boolean | undefined
+  /** It is a copy of this process's, because the store is away: what it said instead. */
+  readonly away?: Away | undefined
 }
 
 export interface Missing {
@@ -24,8 +29,8 @@ export interface Missing {
   readonly version: Version
   /** There when something stood at the key that is no entry of ours, or could not be decoded. */
   readonly because?: Unreadable | undefined
-  /** Nothing is known of the store, which is away. */
-  readonly away?: boolean | undefined
+  /** Nothing is known of the store, which is away: what it said instead. */
+  readonly away?: Away | undefined
 }
 
 export interface Unreadable {

@@ -23,8 +23,8 @@ export class TagNumbers {
 
   /** Every load that began before this call is no longer good for the tags. */
   fall(tags: readonly string[]): number {
-    this.#sequence += 1
     this.#numbers ??= this.#room()
+    this.#sequence += 1
     for (const tag of tags) this.#numbers.set(tag, this.#sequence)
     return this.#sequence
   }

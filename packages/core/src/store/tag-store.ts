@@ -2,8 +2,8 @@ import { LRUCache } from 'lru-cache'
 import type { Codec } from '../codec.ts'
 import type { Entry } from '../entry.ts'
 import type { Runtime } from '../runtime.ts'
-import { ForwardingStore, type Hear } from './forwarding-store.ts'
-import type { Away, Found, Notice, Read, Store, TagNumbersRead, TagsFallen } from './store.ts'
+import { ForwardingStore, type Hear, safely } from './forwarding-store.ts'
+import { type Away, awayBecause, type Found, type Notice, type Read, type Store, type TagsFallen } from './store.ts'
 
 /** How many tags keep their number; the others are asked for again. */
 const MOST_TAGS = 10_000
@@ -30,11 +30,12 @@ class TagStore extends ForwardingStore {
     this.#maxAge = maxAge
   }
 
-  override ask(key: string, codec: Codec, hear: Hear): void {
-    super.ask(key, codec, (read) => {
+  override readTo(key: string, codec: Codec, hear: Hear): void {
+    const judge = safely(hear, (read) => {
       if (read.kind !== 'found' || this.#knownToStand(read.entry)) hear(read)
-      else void this.#confirm(read).then(hear)
+      else void this.#confirm(read).then(hear, (cause: unknown) => hear(awayBecause(cause)))
     })
+    super.readTo(key, codec, judge)
   }
 
   override async invalidateTags(tags: readonly string[]): Promise<TagsFallen> {
@@ -71,7 +72,7 @@ class TagStore extends ForwardingStore {
 
   async #stands({ tags, tagSeq }: Entry): Promise<boolean | Away> {
     const sentAt = this.#runtime.now()
-    const answer = await this.#numbersOf(tags)
+    const answer = await this.inner.tagNumbers(tags)
     if (answer.kind === 'away') return answer
     for (const [place, tag] of tags.entries()) {
       const number = answer.numbers[place]
@@ -79,14 +80,6 @@ class TagStore extends ForwardingStore {
       else this.#note([tag], number, sentAt)
     }
     return answer.numbers.every((number) => number !== undefined && number <= tagSeq)
-  }
-
-  async #numbersOf(tags: readonly string[]): Promise<TagNumbersRead | Away> {
-    try {
-      return await this.inner.tagNumbers(tags)
-    } catch (cause) {
-      return { kind: 'away', why: 'error', cause }
-    }
   }
 
   /** A number never falls: an answer that was under way while the tag fell must not undo what the notice said. */
