@@ -248,4 +248,13 @@ export const guards = [
     tests: lives,
     titles: 'of many tags',
   },
+  {
+    guarantee: 'G5',
+    guard: 'the timer of the watchdog keeps no request',
+    file: src('watchdog'),
+    find: 'this.#scope.runInAsyncScope(() => this.#runtime.schedule(this.#look, this.#pause))',
+    replace: 'this.#runtime.schedule(this.#look, this.#pause)',
+    tests: unit('watchdog'),
+    titles: 'belong to no request',
+  },
 ]
