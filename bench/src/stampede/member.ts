@@ -4,6 +4,7 @@ import { openWith } from '../contenders/cattlegrid.ts'
 import type { Open, Opened } from '../contenders/contender.ts'
 import * as naive from '../contenders/naive-lock.ts'
 import { peers } from '../contenders/peers.ts'
+import * as told from '../contenders/told-by-push.ts'
 import { serveAsMember } from '../run/member.ts'
 import type { Answers, Burst, Game, Stream } from './game.ts'
 
@@ -11,6 +12,7 @@ const contenders: Readonly<Record<string, () => Promise<Open>>> = {
   cattlegrid: async () => openWith({}),
   'cattlegrid, short lease': async () => openWith({ lease: { duration: '1s' } }),
   'cattlegrid, early refresh': async () => openWith({ earlyRefresh: { before: '300ms' } }),
+  'one flight, told by a push': async () => told.open,
   'naive lock': async () => naive.open,
   'naive lock, one flight': async () => naive.openBehindFlight,
 }

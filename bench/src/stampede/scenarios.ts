@@ -10,6 +10,8 @@ export interface Scenario {
   readonly processes?: number
   readonly game: Omit<Game, 'namespace' | 'redis'>
   readonly ours?: readonly string[]
+  /** Whether the floor of a herd takes part: it stores nothing. */
+  readonly floor?: boolean
   readonly columns: readonly (keyof typeof COLUMNS)[]
   readonly mostRounds: number
   readonly play: (fleet: Fleet, smoke: boolean) => Promise<Record<string, number>>
@@ -42,6 +44,7 @@ const sleep = (time: number): Promise<void> => new Promise((resolve) => setTimeo
 export const scenarios: readonly Scenario[] = [
   {
     id: 'one-process',
+    floor: true,
     title: 'A cold key, 1 process, 1,000 callers, 200 ms loader',
     local: true,
     processes: 1,
@@ -52,6 +55,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: 'cold',
+    floor: true,
     title: 'A cold key, 8 processes × 200 callers, 200 ms loader',
     game: { loadTime: 200, ttl: HOUR, stale: 0 },
     columns: BURST,
@@ -108,6 +112,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: 'failing',
+    floor: true,
     title: 'A cold key whose loader fails after 200 ms, 8 processes × 200 callers',
     game: { loadTime: 200, fails: true, ttl: HOUR, stale: 0 },
     columns: ['loads', 'p50', 'p99', 'failed', 'unanswered'],
