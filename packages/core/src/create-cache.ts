@@ -38,7 +38,7 @@ export function createCache(options?: CacheOptions): Cache {
 
 /** The memory store stands bare: it answers at once. One that is shared may not. */
 function attend(store: Store, events: Events, remote: RemoteLimits, runtime: Runtime): Store {
-  return remoteStore(store, runtime, remote, (key, step, error) => {
-    if (events.heard('away')) events.emit('away', { key, step, error })
+  return remoteStore(store, runtime, remote, (key, error) => {
+    if (events.heard('away')) events.emit('away', { key, step: 'acquire', error })
   })
 }

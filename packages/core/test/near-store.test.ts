@@ -1,14 +1,12 @@
 import { beforeEach, describe, expect, it } from '@jest/globals'
 import { type Cache, structured } from '@cattlegrid/core'
+import { never } from './memory-cache.ts'
 import { Remote } from './remote.ts'
 
 let remote: Remote
 let here: Cache
 let there: Cache
 
-const never = (): never => {
-  throw new Error('Nobody should load')
-}
 const ask = (options = {}): Promise<unknown> => here.getOrSet('k', never, options)
 
 beforeEach(async () => {

@@ -10,14 +10,6 @@ beforeEach(() => {
 })
 
 describe('the promise of a hit', () => {
-  it('is the same for all hits of an entry, and another once there is another value', async () => {
-    await cache.set('k', 'old')
-    const first = cache.getOrSet('k', never)
-    expect(cache.getOrSet('k', never)).toBe(first)
-    await cache.set('k', 'new')
-    expect([await first, await cache.getOrSet('k', never)]).toEqual(['old', 'new'])
-  })
-
   it('keeps nothing of the request that hit first', async () => {
     await cache.set('k', 'value')
     const requests = new AsyncLocalStorage<object>()

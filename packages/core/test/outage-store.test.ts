@@ -1,14 +1,12 @@
 import { beforeEach, describe, expect, it } from '@jest/globals'
 import type { Cache } from '@cattlegrid/core'
 import { Origin, rejection } from './fleet.ts'
+import { never } from './memory-cache.ts'
 import { Remote } from './remote.ts'
 
 let remote: Remote
 let cache: Cache
 
-const never = (): never => {
-  throw new Error('Nobody should load')
-}
 const gone = new Error('connection refused')
 
 beforeEach(async () => {

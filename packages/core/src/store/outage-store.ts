@@ -24,8 +24,8 @@ import type {
   TagsFallen,
 } from './store.ts'
 
-/** Told of every step that found the store away. */
-export type OnAway = (key: string, step: string, cause: unknown) => void
+/** Told of every lease that a store which is away was asked for. What it is to a read, the read itself says. */
+export type OnAway = (key: string, cause: unknown) => void
 
 /**
  * What a process does while its store is away: it answers from what it read of late, and its own loads take leases of this process, so that
@@ -74,7 +74,7 @@ class OutageStore extends CopyingStore {
     if (request.away === true) return await this.#grant(key, request)
     const answer = await this.inner.acquire(key, request)
     if (answer.kind !== 'away') return answer
-    this.#onAway(key, 'acquire', answer.cause)
+    this.#onAway(key, answer.cause)
     return await this.#grant(key, request)
   }
 
