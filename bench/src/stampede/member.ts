@@ -18,7 +18,7 @@ const contenders: Readonly<Record<string, () => Promise<Open>>> = {
 }
 
 /** How many crowds come before what is measured, and how large they are. */
-const WARM_UPS = 10
+const WARM_UPS = 30
 const CROWD = 200
 
 let cache: Opened | undefined

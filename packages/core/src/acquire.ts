@@ -17,9 +17,10 @@ const CHANGE_PAUSE = 50
 /** The turn of a load that needs none: its batch has one for all of its keys. */
 const NO_TURN: EndTurn = () => undefined
 
-/** What a look at the store has brought, and what it took, ms. */
+/** What a look at the store has brought, when, and what it took, ms. */
 export interface Look {
   readonly read: Read
+  readonly at: number
   readonly took: number
 }
 

@@ -33,24 +33,31 @@ export class Admission {
 
   /** @throws ReentrantLoadError when waiting for `key` would never end. */
   check(key: string): void {
-    checkReentry(this.loading(key))
+    checkReentry(this, key)
   }
 
   /**
    * Counts one more call that waits for `key`, unless this process, or the key with its `waiting` calls, has enough of them. Returns how to
    * stop counting it.
    */
-  startWaiting(key: string, waiting: number, party: Party = { waiting: 0 }): (() => void) | undefined {
-    const one = party.waiting === 0 ? 1 : 0
-    if (this.#waiters + one > this.#limits.maxWaiters || waiting >= this.#limits.maxWaitersPerKey) return undefined
-    this.#waiters += one
-    party.waiting += 1
-    const forget = noteWait(this.loading(key))
+  startWaiting(key: string, waiting: number, party?: Party): (() => void) | undefined {
+    const joins = party !== undefined && party.waiting > 0
+    if ((!joins && this.#waiters >= this.#limits.maxWaiters) || waiting >= this.#limits.maxWaitersPerKey)
+      return undefined
+    if (!joins) this.#waiters += 1
+    const forget = noteWait(this, key)
+    // As a rule: a herd shares what ends its waiting.
+    if (party === undefined && forget === undefined) return this.#oneLess
+    if (party !== undefined) party.waiting += 1
     return () => {
-      party.waiting -= 1
-      if (party.waiting === 0) this.#waiters -= 1
-      forget()
+      if (party !== undefined) party.waiting -= 1
+      if (party === undefined || party.waiting === 0) this.#oneLess()
+      forget?.()
     }
+  }
+
+  readonly #oneLess = (): void => {
+    this.#waiters -= 1
   }
 
   /** A turn to load, where one is free. A load inside a load of this cache always gets one: its outer load could not end without it. */

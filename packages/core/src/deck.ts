@@ -1,5 +1,5 @@
 import type { Engine } from './engine.ts'
-import { Flights } from './flight.ts'
+import { Flights } from './flights.ts'
 import { Waiters } from './follow.ts'
 import { Suppression } from './lease/suppression.ts'
 import type { Notice } from './store/store.ts'

@@ -82,7 +82,7 @@ export class EngineCache implements Cache {
       return (
         entry === undefined
           ? this.#refresher.walk(call, lookupOf)
-          : Promise.resolve(this.#refresher.serve(call.key, entry).lookup)
+          : Promise.resolve(lookupOf(this.#refresher.serve(call.key, entry)))
       ) as Promise<Lookup<V>>
     } catch (error) {
       return Promise.reject(error)
@@ -137,7 +137,7 @@ export class EngineCache implements Cache {
 
   async refresh<V, S = V>(key: string, loader: Loader<V, S>, options?: CallOptions<V>): Promise<V> {
     const call = this.#call(key, loader, callSettings(this.#settings, options, 'refresh'))
-    return (await this.#refresher.renew(call)).lookup.value as V
+    return (await this.#refresher.renew(call)).value as V
   }
 
   async set<V>(key: string, value: V, options?: SetOptions<V>): Promise<void> {

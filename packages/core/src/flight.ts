@@ -1,9 +1,6 @@
-import type { Codec } from './codec.ts'
 import { Deferred } from './deferred.ts'
-import type { Engine } from './engine.ts'
 import type { Entry } from './entry.ts'
 import type { Outcome } from './load.ts'
-import type { Away, Read } from './store/store.ts'
 
 /** What a flight has for one of its callers. */
 export type Landing =
@@ -17,6 +14,14 @@ export type Landing =
   /** Nothing for this caller: it loads alone. */
   | { readonly kind: 'alone' }
 
+/** Who waits for a flight, from `board` until it lands or leaves. */
+export interface Rider {
+  /** Takes what the flight has for it, which has forgotten the rider by then. */
+  land(landing: Landing): void
+  /** Told that the flight follows from now on: its time may run out. */
+  look(): void
+}
+
 type Phase = 'asking' | 'following' | 'loading' | 'committing'
 
 /**
@@ -27,19 +32,17 @@ type Phase = 'asking' | 'following' | 'loading' | 'committing'
 export class Flight {
   readonly key: string
   readonly background: boolean
-  readonly #owner = new Deferred<Landing>()
-  readonly #early = new Deferred<Landing>()
-  readonly #late = new Deferred<Landing>()
+  readonly #owner = new Set<Rider>()
+  readonly #early = new Set<Rider>()
+  readonly #late = new Set<Rider>()
   readonly #outcome = new Deferred<Outcome>()
   readonly #over = new Deferred<void>()
   #phase: Phase = 'asking'
   #detached = false
-  #callers = 0
   #followed = 0
   #followingSince: number | undefined
   #tellsWithin = Infinity
   #wanted = false
-  readonly #onFollow = new Set<() => void>()
   /** Called when the last caller leaves. */
   onDeserted: (() => void) | undefined
   /** Ends the running load with this error, from outside. */
@@ -66,36 +69,28 @@ export class Flight {
 
   /** Whether nobody wants its load any more: one that has not begun is let be. */
   get deserted(): boolean {
-    return this.#callers === 0 && !this.#wanted
+    return this.callers === 0 && !this.#wanted
   }
 
   /** How many calls wait for it. */
   get callers(): number {
-    return this.#callers
+    return this.#owner.size + this.#early.size + this.#late.size
   }
 
-  board(as: 'owner' | 'joiner'): Promise<Landing> {
-    this.#callers += 1
-    if (as === 'owner') return this.#owner.promise
-    return this.#phase === 'loading' ? this.#late.promise : this.#early.promise
+  board(rider: Rider, as: 'owner' | 'joiner'): void {
+    if (as === 'owner') this.#owner.add(rider)
+    else (this.#phase === 'loading' ? this.#late : this.#early).add(rider)
   }
 
-  leave(): void {
-    this.#callers -= 1
+  /** The rider waits no longer. */
+  leave(rider: Rider): void {
+    for (const group of this.#groups) group.delete(rider)
     if (this.deserted) this.onDeserted?.()
   }
 
   /** A caller goes on with a stale value, and counts on the load behind it. */
   want(): void {
     this.#wanted = true
-  }
-
-  /** Calls `watcher` whenever the flight begins to follow. Returns how to stop that. */
-  watchFollow(watcher: () => void): () => void {
-    this.#onFollow.add(watcher)
-    return () => {
-      this.#onFollow.delete(watcher)
-    }
   }
 
   /** No later call joins. */
@@ -108,7 +103,7 @@ export class Flight {
     this.#phase = 'following'
     this.#followingSince = now
     this.#tellsWithin = within
-    for (const watcher of this.#onFollow) watcher()
+    for (const group of this.#groups) for (const rider of group) rider.look()
   }
 
   stopFollowing(now: number): void {
@@ -143,116 +138,35 @@ export class Flight {
   /** What comes is the owner's alone: everybody else is sent on, and nobody joins. */
   release(kind: 'alone' | 'again'): void {
     this.detach()
-    this.#early.resolve({ kind })
-    this.#late.resolve({ kind })
+    hand({ kind }, this.#early)
+    hand({ kind }, this.#late)
   }
 
   /** The value is there for all who asked before its load began. */
   landLoaded(landing: Landing): void {
-    this.#owner.resolve(landing)
-    this.#early.resolve(landing)
+    hand(landing, this.#owner)
+    hand(landing, this.#early)
   }
 
   /** The same for everybody who has no landing yet; the flight is over. */
   land(landing: Landing, outcome: Outcome): void {
     this.detach()
     this.landLoaded(landing)
-    this.#late.resolve(landing)
+    hand(landing, this.#late)
     this.#outcome.resolve(outcome)
   }
 
   end(): void {
     this.#over.resolve()
   }
+
+  get #groups(): readonly Set<Rider>[] {
+    return [this.#owner, this.#early, this.#late]
+  }
 }
 
-interface ReadFlight {
-  readonly codec: Codec
-  /** Undefined once it is over: a Map that grows leaves its old tables behind, with all that stood in them. */
-  read: Promise<Read> | undefined
-}
-
-/** The slots: at most one joinable read and one joinable refresh a key. A slot is cleared only by who is still in it. */
-export class Flights {
-  readonly #engine: Pick<Engine, 'store' | 'events'>
-  readonly #reads = new Map<string, ReadFlight>()
-  readonly #refreshes = new Map<string, Flight>()
-  readonly #running = new Set<Flight>()
-
-  constructor(engine: Pick<Engine, 'store' | 'events'>) {
-    this.#engine = engine
-  }
-
-  /** Every refresh that is not over, joinable or not. */
-  get running(): ReadonlySet<Flight> {
-    return this.#running
-  }
-
-  /**
-   * Joins the read of the key that is under way, or starts one, and returns what `hear` makes of its answer. Who started it hears first, and
-   * clears the slot before that: who asks because of the answer reads anew.
-   */
-  read<T>(key: string, codec: Codec, hear: (read: Read) => T | Promise<T>): Promise<T> {
-    const running = this.#reads.get(key)
-    if (running?.read !== undefined && running.codec === codec) return running.read.then(hear)
-    const read = this.#engine.store.read(key, codec)
-    const flight: ReadFlight = { codec, read }
-    this.#reads.set(key, flight)
-    return read.then(
-      (answer) => {
-        this.#clear(key, flight)
-        if (answer.kind !== 'away' && answer.away !== undefined) this.#tell(key, answer.away)
-        return hear(answer)
-      },
-      (error: unknown) => {
-        this.#clear(key, flight)
-        throw error
-      },
-    )
-  }
-
-  /** Once a read, and in the context of who started it. */
-  #tell(key: string, { cause }: Away): void {
-    const { events } = this.#engine
-    if (events.heard('away')) events.emit('away', { key, step: 'read', error: cause })
-  }
-
-  #clear(key: string, flight: ReadFlight): void {
-    flight.read = undefined
-    if (this.#reads.get(key) === flight) this.#reads.delete(key)
-  }
-
-  /** The refresh of the key that a call may join. */
-  joinable(key: string): Flight | undefined {
-    const flight = this.#refreshes.get(key)
-    return flight?.joinable === true ? flight : undefined
-  }
-
-  add(flight: Flight): void {
-    this.#running.add(flight)
-    if (flight.joinable) this.#refreshes.set(flight.key, flight)
-  }
-
-  remove(flight: Flight): void {
-    this.#running.delete(flight)
-    if (this.#refreshes.get(flight.key) === flight) this.#refreshes.delete(flight.key)
-    flight.end()
-  }
-
-  /** The key has a newer state: no later call joins a read that may have missed it. */
-  forgetRead(key: string): void {
-    this.#reads.delete(key)
-  }
-
-  /** The key was invalidated: no later call joins anything that began before. */
-  detach(key: string): void {
-    this.#reads.delete(key)
-    this.#refreshes.get(key)?.detach()
-    this.#refreshes.delete(key)
-  }
-
-  detachAll(): void {
-    this.#reads.clear()
-    for (const key of this.#refreshes.keys()) this.detach(key)
-  }
+function hand(landing: Landing, riders: Set<Rider>): void {
+  const all = [...riders]
+  riders.clear()
+  for (const rider of all) rider.land(landing)
 }

@@ -1,5 +1,4 @@
-import type { Entry } from './entry.ts'
-import type { Flight } from './flight.ts'
+import type { Answer } from './answer.ts'
 import type { Outcome } from './load.ts'
 
 /** A value, and how it came. Times in ms. */
@@ -21,51 +20,23 @@ export interface Lookup<V> {
   readonly refresh: Promise<Outcome> | undefined
 }
 
-/** An answer on its way to the caller; `own` is the flight that ran this call's loader. */
-export interface Answer {
-  readonly lookup: Lookup<unknown>
-  readonly own: Flight | undefined
-}
-
-/** How an entry came to answer a call; `status` is what it was judged to be at `now`. */
-export interface Served {
-  readonly now: number
-  readonly status: 'fresh' | 'stale'
-  readonly role: 'none' | 'follower'
-  readonly waited: number
-  readonly refresh: Promise<Outcome> | undefined
-}
-
-export function fromEntry({ value, bornAt, freshUntil, from }: Entry, served: Served): Answer {
-  const { now, status, role, waited, refresh } = served
-  const freshFor = status === 'fresh' ? Math.max(0, freshUntil - now) : Math.min(0, freshUntil - now)
-  const age = Math.max(0, now - bornAt)
-  const lookup = { value, status, from, role, age, freshFor, waited, outcome: undefined, refresh } as const
-  return { lookup, own: undefined }
-}
-
-export function fromLoad(value: unknown, freshFor: number, waited: number, own: Flight | undefined): Answer {
-  const role = own === undefined ? 'follower' : 'leader'
-  const load = {
-    value,
-    status: 'loaded',
-    from: 'load',
-    role,
-    age: 0,
-    freshFor,
-    waited,
-    outcome: undefined,
-    refresh: undefined,
-  } as const
-  return { lookup: load, own }
-}
-
 /** With the outcome of the load that it led, which its caller waits for too. */
-export function lookupOf({ lookup, own }: Answer): Lookup<unknown> | Promise<Lookup<unknown>> {
-  return own === undefined ? lookup : own.outcome.then((outcome) => ({ ...lookup, outcome }))
+export function lookupOf(answer: Answer): Lookup<unknown> | Promise<Lookup<unknown>> {
+  const { own } = answer
+  return own === undefined ? toldOf(answer, undefined) : own.outcome.then((outcome) => toldOf(answer, outcome))
 }
 
 /** What `getOrSet` hands out of it. */
-export function valueOf({ lookup }: Answer): unknown {
-  return lookup.value
+export function valueOf({ value }: Answer): unknown {
+  return value
+}
+
+/** What somebody needs who wants all of it. */
+export function wholeOf(answer: Answer): Answer {
+  return answer
+}
+
+function toldOf(answer: Answer, outcome: Outcome | undefined): Lookup<unknown> {
+  const { value, status, from, role, age, freshFor, waited, refresh } = answer
+  return { value, status, from, role, age, freshFor, waited, outcome, refresh }
 }

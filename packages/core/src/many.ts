@@ -2,6 +2,7 @@ import type { EndTurn } from './admission.ts'
 import { ABSENT, Batch, batchTurn, type ManyLoader } from './batch.ts'
 import type { Call, Engine } from './engine.ts'
 import { WaitTimeoutError } from './errors.ts'
+import { wholeOf } from './lookup.ts'
 import type { Refresher } from './refresh.ts'
 
 /**
@@ -46,11 +47,11 @@ async function member(call: Call, batch: Batch, refresher: Refresher): Promise<u
   const decide = (): void => batch.decide(call.asked)
   try {
     const loader = batch.loaderOf(call.asked)
-    const { lookup } = await refresher.walk({ ...call, loader, party: batch.party, onWait: decide }, (answer) => answer)
+    const answer = await refresher.walk({ ...call, loader, party: batch.party, onWait: decide }, wholeOf)
     // Its load may still begin, behind the stale value.
-    if (lookup.refresh === undefined) decide()
-    else void lookup.refresh.then(decide)
-    return lookup.value
+    if (answer.refresh === undefined) decide()
+    else void answer.refresh.then(decide)
+    return answer.value
   } catch (error) {
     decide()
     throw error

@@ -14,6 +14,8 @@ export interface Chain {
   over: boolean
 }
 
+const NONE: readonly Loading[] = []
+
 const storage = new AsyncLocalStorage<Chain>()
 let entered = 0
 
@@ -23,7 +25,7 @@ const waits = new Map<object, Map<string, Set<Loading>>>()
 /** The loads that the present code runs inside of, in whichever caches of this process. */
 export function inside(): readonly Loading[] {
   const chain = storage.getStore()
-  return chain === undefined || chain.over ? [] : chain.loads
+  return chain === undefined || chain.over ? NONE : chain.loads
 }
 
 /** Runs a loader inside `chain`, until its maker ends it with the load: see `leave`. */
@@ -42,28 +44,24 @@ export function leave(chain: Chain): void {
   if (entered === 0) storage.disable()
 }
 
-/** @throws ReentrantLoadError when the present code is the loader of `target`, or of what the load of `target` waits for in this process. */
-export function checkReentry(target: Loading): void {
+/** @throws ReentrantLoadError when the present code is the load of `key`, or of what that load waits for in this process. */
+export function checkReentry(owner: object, key: string): void {
   const around = inside()
-  const way = around.length === 0 ? undefined : wayBack(target, around)
-  if (way !== undefined) throw new ReentrantLoadError([...around.map(({ key }) => key), ...way])
+  const way = around.length === 0 ? undefined : wayBack({ owner, key }, around)
+  if (way !== undefined) throw new ReentrantLoadError([...around.map((load) => load.key), ...way])
 }
 
-/** Notes that the load around the present code waits for `target`. Returns how to take that back. */
-export function noteWait(target: Loading): () => void {
+/** Notes that the load around the present code waits for `key`. Returns how to take that back; undefined where there is no load around. */
+export function noteWait(owner: object, key: string): (() => void) | undefined {
   const waiting = inside().at(-1)
-  if (waiting === undefined) return nothing
+  if (waiting === undefined) return undefined
   const targets = targetsOf(waiting) ?? addTargets(waiting)
-  const wait = { ...target }
+  const wait = { owner, key }
   targets.add(wait)
   return () => {
     targets.delete(wait)
     if (targets.size === 0) dropTargets(waiting)
   }
-}
-
-function nothing(): void {
-  // It is no load that waits.
 }
 
 interface Step {

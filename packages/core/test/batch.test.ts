@@ -142,23 +142,3 @@ describe('getOrSetMany', () => {
     }
   })
 })
-
-describe('refresh', () => {
-  it('loads although the value is fresh, and lets the lease decide between processes', async () => {
-    const fleet = createFleet()
-    const [cache, other] = fleet.caches
-    await cache.set('k', 'old')
-    const origin = new Origin()
-    const calls = [
-      cache.refresh('k', origin.loader),
-      cache.refresh('k', origin.loader),
-      other.refresh('k', origin.loader),
-    ]
-    await settle(fleet)
-    expect(origin.count).toBe(1)
-    origin.last.resolve('new')
-    await settle(fleet)
-    expect(await Promise.all(calls)).toEqual(['new', 'new', 'new'])
-    expect(await other.get('k')).toBe('new')
-  })
-})

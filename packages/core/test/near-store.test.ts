@@ -70,6 +70,12 @@ describe('a near copy', () => {
     expect(await here.getOrSet('k', () => 'loaded')).toBe(then)
   })
 
+  it('is gone when the promise of a refresh settles, although the store has not answered the commit yet', async () => {
+    remote.delays.commit = 50
+    await here.refresh('k', () => 'second')
+    expect(await here.lookup('k', never)).toMatchObject({ from: 'store' })
+  })
+
   it('is gone with an invalidation that the store never answered', async () => {
     remote.delays.invalidate = Infinity
     const deleting = here.delete('k').catch((error: unknown) => error)

@@ -1,7 +1,7 @@
 // How much one process takes on, and the loads of many keys at once.
 const admission = 'packages/core/src/admission.ts'
 const acquire = 'packages/core/src/acquire.ts'
-const refresh = 'packages/core/src/refresh.ts'
+const ride = 'packages/core/src/ride.ts'
 const batch = 'packages/core/src/batch.ts'
 const lead = 'packages/core/src/lead.ts'
 const test = (name) => [`packages/core/test/${name}.test.ts`]
@@ -108,7 +108,7 @@ export const guards = [
     guarantee: 'G8',
     guard: 'no more than maxWaiters calls wait',
     file: admission,
-    find: 'this.#waiters + one > this.#limits.maxWaiters || ',
+    find: '(!joins && this.#waiters >= this.#limits.maxWaiters) || ',
     replace: '',
     tests: test('admission'),
   },
@@ -131,9 +131,9 @@ export const guards = [
   {
     guarantee: 'G8',
     guard: "onWaitTimeout: 'load' loads no more than maxLoads allows",
-    file: refresh,
-    find: "call.settings.onWaitTimeout === 'load' ? admission.turn() : undefined",
-    replace: "call.settings.onWaitTimeout === 'load' ? (admission.turn() ?? (() => undefined)) : undefined",
+    file: ride,
+    find: "settings.onWaitTimeout === 'load' ? admission.turn() : undefined",
+    replace: "settings.onWaitTimeout === 'load' ? (admission.turn() ?? (() => undefined)) : undefined",
     tests: test('admission'),
   },
   {
@@ -148,7 +148,7 @@ export const guards = [
     guarantee: 'G6',
     guard: 'a batch does not wait for keys that have their answer',
     file: 'packages/core/src/many.ts',
-    find: 'if (lookup.refresh === undefined) decide()',
+    find: 'if (answer.refresh === undefined) decide()',
     replace: 'if (lookup.refresh === undefined) void decide',
     tests: test('batch'),
   },
@@ -211,8 +211,8 @@ export const guards = [
   {
     guarantee: 'G8',
     guard: 'a call that loads alone is one of maxWaiters',
-    file: refresh,
-    find: 'const stopWaiting = admission.startWaiting(call.key, 0, call.party)',
+    file: ride,
+    find: 'const stopWaiting = admission.startWaiting(key, 0, call.party)',
     replace: 'const stopWaiting: (() => void) | undefined = () => undefined',
     tests: test('guards-soft'),
   },
@@ -252,7 +252,7 @@ export const guards = [
     guarantee: 'G1',
     guard: 'a batch waits for keys that are refreshed behind a stale value',
     file: 'packages/core/src/many.ts',
-    find: 'else void lookup.refresh.then(decide)',
+    find: 'else void answer.refresh.then(decide)',
     replace: 'else decide()',
     tests: test('guards-batch'),
   },

@@ -1,6 +1,8 @@
 // The callers of one process: who shares which read, load and result.
 const flight = 'packages/core/src/flight.ts'
+const flights = 'packages/core/src/flights.ts'
 const refresh = 'packages/core/src/refresh.ts'
+const ride = 'packages/core/src/ride.ts'
 const deck = 'packages/core/src/deck.ts'
 const test = (name) => [`packages/core/test/${name}.test.ts`]
 
@@ -9,8 +11,8 @@ export const guards = [
   {
     guarantee: 'G1',
     guard: 'callers that find nothing join the flight that runs here',
-    file: refresh,
-    find: 'const joined = this.#deck.flights.joinable(call.key)',
+    file: ride,
+    find: 'const joined = this.#deck.flights.joinable(key)',
     replace: 'const joined: Flight | undefined = undefined as Flight | undefined',
     tests: test('guards-uncacheable'),
   },
@@ -25,7 +27,7 @@ export const guards = [
   {
     guarantee: 'G1',
     guard: 'callers of one key share a read of the store',
-    file: flight,
+    file: flights,
     find: 'if (running?.read !== undefined && running.codec === codec) return running.read',
     replace: '',
     tests: test('flight'),
@@ -33,7 +35,7 @@ export const guards = [
   {
     guarantee: 'G1',
     guard: 'a flight that ends clears its place only if it is still its own',
-    file: flight,
+    file: flights,
     find: 'if (this.#refreshes.get(flight.key) === flight) this.#refreshes.delete(flight.key)',
     replace: 'this.#refreshes.delete(flight.key)',
     tests: test('guards-flight'),
@@ -41,7 +43,7 @@ export const guards = [
   {
     guarantee: 'G1',
     guard: 'a read that ends clears its place only if it is still its own',
-    file: flight,
+    file: flights,
     find: 'if (this.#reads.get(key) === flight) this.#reads.delete(key)',
     replace: 'this.#reads.delete(key)',
     tests: test('guards-flight'),
@@ -49,7 +51,7 @@ export const guards = [
   {
     guarantee: 'API',
     guard: 'a read is joined only by callers with the same codec',
-    file: flight,
+    file: flights,
     find: ' && running.codec === codec',
     replace: '',
     tests: test('guards-flight'),
@@ -84,31 +86,31 @@ export const guards = [
     guarantee: 'G3',
     guard: 'who joined after the load began has its value only once that is known to stand',
     file: flight,
-    find: "return this.#phase === 'loading' ? this.#late.promise : this.#early.promise",
-    replace: 'return this.#early.promise',
+    find: "(this.#phase === 'loading' ? this.#late : this.#early).add(rider)",
+    replace: 'this.#early.add(rider)',
     tests: test('invalidation'),
   },
   {
     guarantee: 'API',
     guard: 'who joined before the load began has its value before the commit is answered',
     file: flight,
-    find: 'this.#owner.resolve(landing)\n    this.#early.resolve(landing)',
-    replace: 'this.#owner.resolve(landing)',
+    find: 'hand(landing, this.#owner)\n    hand(landing, this.#early)',
+    replace: 'hand(landing, this.#owner)',
     tests: test('lead'),
   },
   {
     guarantee: 'API',
     guard: 'who joined after the load began has its value once it is committed',
     file: flight,
-    find: 'this.landLoaded(landing)\n    this.#late.resolve(landing)',
-    replace: "this.landLoaded(landing)\n    this.#late.resolve({ kind: 'again' })",
+    find: 'this.landLoaded(landing)\n    hand(landing, this.#late)',
+    replace: "this.landLoaded(landing)\n    hand({ kind: 'again' }, this.#late)",
     tests: test('guards-flight'),
   },
   {
     guarantee: 'G9',
     guard: 'an unshareable result releases those who joined before the load began',
     file: flight,
-    find: 'this.#early.resolve({ kind })',
+    find: 'hand({ kind }, this.#early)',
     replace: '',
     tests: test('uncacheable'),
   },
@@ -116,22 +118,22 @@ export const guards = [
     guarantee: 'G9',
     guard: 'an unshareable result releases those who joined after the load began',
     file: flight,
-    find: 'this.#late.resolve({ kind })',
+    find: 'hand({ kind }, this.#late)',
     replace: '',
     tests: test('guards-uncacheable'),
   },
   {
     guarantee: 'G9',
     guard: 'a load that a caller runs alone is joined by nobody',
-    file: refresh,
-    find: 'flight.detach()\n    const seat',
-    replace: 'const seat',
+    file: ride,
+    find: 'flight.detach()\n    // With a turn',
+    replace: '// With a turn',
     tests: test('guards-uncacheable'),
   },
   {
     guarantee: 'G3',
     guard: 'an invalidation detaches the load that runs',
-    file: flight,
+    file: flights,
     find: 'this.#refreshes.get(key)?.detach()\n    this.#refreshes.delete(key)',
     replace: '',
     tests: test('guards-notice'),
@@ -139,7 +141,7 @@ export const guards = [
   {
     guarantee: 'G3',
     guard: 'an invalidation detaches the read under way',
-    file: flight,
+    file: flights,
     find: 'this.#reads.delete(key)\n    this.#refreshes.get(key)?.detach()',
     replace: 'this.#refreshes.get(key)?.detach()',
     tests: test('guards-notice'),
@@ -147,7 +149,7 @@ export const guards = [
   {
     guarantee: 'G3',
     guard: 'a clear and the fall of a tag detach every load',
-    file: flight,
+    file: flights,
     find: 'for (const key of this.#refreshes.keys()) this.detach(key)',
     replace: '',
     tests: test('guards-notice'),
@@ -155,7 +157,7 @@ export const guards = [
   {
     guarantee: 'G3',
     guard: 'a clear and the fall of a tag detach every read',
-    file: flight,
+    file: flights,
     find: 'this.#reads.clear()',
     replace: '',
     tests: test('guards-notice'),
@@ -220,9 +222,8 @@ export const guards = [
     guarantee: 'API',
     guard: 'an aborted caller ends its own wait and no load',
     file: 'packages/core/src/wait.ts',
-    find: 'if (this.#leave()) this.#reject(this.#patience.signal?.reason)',
-    replace:
-      'this.#flight.cut?.(this.#patience.signal?.reason)\n    if (this.#leave()) this.#reject(this.#patience.signal?.reason)',
+    find: 'if (this.#leave()) this.#reject(signal.reason)',
+    replace: 'this.#flight.cut?.(signal.reason)\n    if (this.#leave()) this.#reject(signal.reason)',
     tests: test('flight'),
   },
   {

@@ -21,7 +21,7 @@ export const guards = [
     guarantee: 'G3',
     rule: 'two-flights',
     guard: 'a read that has its answer is joined by nobody',
-    file: 'packages/core/src/flight.ts',
+    file: 'packages/core/src/flights.ts',
     find: '      (answer) => {\n        this.#clear(key, flight)\n',
     replace: '      (answer) => {\n',
     tests: core('protocol-rules'),

@@ -267,7 +267,7 @@ export const guards = [
   {
     guarantee: 'API',
     guard: 'that the store is away is told in the context of the call that asked it',
-    file: 'packages/core/src/flight.ts',
+    file: 'packages/core/src/flights.ts',
     find: "if (answer.kind !== 'away' && answer.away !== undefined) this.#tell(key, answer.away)",
     replace: '',
     tests: test('rejecting-store'),
@@ -281,5 +281,13 @@ export const guards = [
     replace: 'this.#runtime.schedule(() => this.#tick(), this.#timeout / TICKS)\n    void asNobody',
     tests: test('rejecting-store'),
     titles: 'belong to no request',
+  },
+  {
+    guarantee: 'API',
+    guard: 'a near copy is gone when its successor is sent: callers have that before the store answers',
+    file: store('near-store'),
+    find: 'this.copies.drop(lease.key)\n    return super.commit',
+    replace: 'return super.commit',
+    tests: test('near-store'),
   },
 ]

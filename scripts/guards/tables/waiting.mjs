@@ -2,6 +2,7 @@
 const follow = 'packages/core/src/follow.ts'
 const wait = 'packages/core/src/wait.ts'
 const refresh = 'packages/core/src/refresh.ts'
+const ride = 'packages/core/src/ride.ts'
 const deck = 'packages/core/src/deck.ts'
 const test = (name) => [`packages/core/test/${name}.test.ts`]
 
@@ -90,8 +91,8 @@ export const guards = [
   {
     guarantee: 'API',
     guard: 'a caller with a stale value in hand waits no longer than softTimeout',
-    file: refresh,
-    find: 'fallback === undefined ? Infinity : call.settings.softTimeout',
+    file: ride,
+    find: 'fallback === undefined ? Infinity : settings.softTimeout',
     replace: 'Infinity',
     tests: test('stale'),
   },
@@ -99,7 +100,7 @@ export const guards = [
     guarantee: 'G1',
     guard: 'no load runs for nobody: a flight knows when its last caller has left',
     file: wait,
-    find: 'this.#flight.leave()\n',
+    find: 'if (leaves) this.#flight.leave(this)\n',
     replace: '',
     tests: test('follow'),
   },
@@ -138,16 +139,16 @@ export const guards = [
   {
     guarantee: 'API',
     guard: 'a stale window that closes before softTimeout is closed',
-    file: refresh,
-    find: "    if (verdict === 'gone') return undefined\n    return",
-    replace: '    return',
+    file: 'packages/core/src/answer.ts',
+    find: "return verdict === 'gone' ? undefined : serve(engine, key, entry, verdict === 'fresh' ? 'fresh' : 'stale', serving)",
+    replace: "return serve(engine, key, entry, verdict === 'fresh' ? 'fresh' : 'stale', serving)",
     tests: test('guards-soft'),
   },
   {
     guarantee: 'API',
     guard: 'a wait that begins to follow again goes on spending its budget',
     file: 'packages/core/src/flight.ts',
-    find: 'for (const watcher of this.#onFollow) watcher()',
+    find: 'for (const group of this.#groups) for (const rider of group) rider.look()',
     replace: '',
     tests: test('follow'),
   },

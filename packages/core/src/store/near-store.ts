@@ -1,11 +1,12 @@
 import type { Codec } from '../codec.ts'
-import type { Entry } from '../entry.ts'
+import type { Entry, NewEntry } from '../entry.ts'
+import type { Lease } from '../lease/lease.ts'
 import type { CopyLimits } from '../remote-limits.ts'
 import type { Runtime } from '../runtime.ts'
 import { Copies } from './copies.ts'
 import { CopyingStore } from './copying-store.ts'
 import { type Hear, safely } from './forwarding-store.ts'
-import type { Notice, Store } from './store.ts'
+import type { Commit, Notice, Store } from './store.ts'
 
 /** Keeps copies of a shared store's entries in this process, for as long as it hears of what becomes of them. */
 export function nearStore(store: Store, runtime: Runtime, limits: CopyLimits): Store {
@@ -37,6 +38,12 @@ class NearStore extends CopyingStore {
       hear(read)
     })
     super.readTo(key, codec, heard)
+  }
+
+  /** Callers have the new value before the store's answer: what they ask for next must not be the old copy. */
+  override commit(lease: Lease, entry: NewEntry, codec: Codec): Promise<Commit> {
+    this.copies.drop(lease.key)
+    return super.commit(lease, entry, codec)
   }
 
   override watch(listener: (notice: Notice) => void): () => void {
