@@ -1,6 +1,7 @@
 // What it costs the server to take in a large value, beside a plain SET.
+import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { createClient } from 'redis'
+import { connected } from '../contenders/node-redis.ts'
 import type { BenchOptions } from '../run/bench.ts'
 import type { RedisMeter } from '../run/redis-meter.ts'
 import type { Findings } from '../run/result.ts'
@@ -9,16 +10,24 @@ import type { Fleet } from './fleet.ts'
 
 const BYTES = 256 * 1024
 const HOUR = 3_600_000
-const NAMES = ['cattlegrid', 'naive lock', 'plain SET']
+const OURS = 'cattlegrid'
+const PEER = 'naive lock'
+const SET = 'plain SET'
+/** The least that a fill under a lease sends, as plain commands: look, take the lease, then write and give it back in one write. */
+const LEASED = 'GET, SET NX, SET + DEL'
+const NAMES = [OURS, PEER, LEASED, SET]
 
 export async function fillTable(url: string, fleet: Fleet, look: RedisMeter, options: BenchOptions): Promise<Findings> {
   const fills = options.smoke ? 5 : 200
   const contenders = NAMES.map((name) => ({
     name,
-    measure: () => (name === 'plain SET' ? plain(url, look, fills) : through(name, fleet, look, fills)),
+    measure: () =>
+      name === OURS || name === PEER
+        ? through(name, fleet, look, fills)
+        : plain(url, look, fills, name === SET ? set : setLeased),
   }))
   const seen = await interleave(contenders, options.rounds)
-  const cost = ratio(seen, 'cattlegrid', 'plain SET', 'server')
+  const cost = ratio(seen, OURS, SET, 'server')
   return {
     tables: [
       {
@@ -30,8 +39,8 @@ export async function fillTable(url: string, fleet: Fleet, look: RedisMeter, opt
         ],
         rows: NAMES.map((name) => ({
           name,
-          is: name === 'cattlegrid' ? 'ours' : name === 'plain SET' ? 'floor' : 'peer',
-          cells: { server: figureOf(seen, name, 'server'), ratio: ratio(seen, name, 'plain SET', 'server') },
+          is: name === OURS ? 'ours' : name === PEER ? 'peer' : 'floor',
+          cells: { server: figureOf(seen, name, 'server'), ratio: ratio(seen, name, SET, 'server') },
         })),
       },
     ],
@@ -52,16 +61,25 @@ async function through(name: string, fleet: Fleet, look: RedisMeter, fills: numb
   return { server: server / fills }
 }
 
-async function plain(url: string, look: RedisMeter, fills: number): Promise<Record<string, number>> {
-  const client = createClient({ url })
-  await client.connect()
+async function plain(url: string, look: RedisMeter, fills: number, fill: Fill): Promise<Record<string, number>> {
+  const client = await connected(url)
   const text = JSON.stringify({ key: 'fill-000', text: 'x'.repeat(BYTES) })
   const before = await look.cpu()
-  for (let fill = 0; fill < fills; fill += 1)
-    await client.set(`plain:fill-${fill}`, text, { expiration: { type: 'PX', value: HOUR } })
+  for (let round = 0; round < fills; round += 1) await fill(client, `plain:fill-${round}`, text)
   await sleep(200)
   const server = ((await look.cpu()) - before) * 1000
   await client.close()
   await look.flush()
   return { server: server / fills }
+}
+
+type Fill = (client: Awaited<ReturnType<typeof connected>>, key: string, text: string) => Promise<unknown>
+
+const set: Fill = (client, key, text) => client.set(key, text, { expiration: { type: 'PX', value: HOUR } })
+
+const setLeased: Fill = async (client, key, text) => {
+  const lease = `${key}:lease`
+  await client.get(key)
+  await client.set(lease, randomUUID(), { condition: 'NX', expiration: { type: 'PX', value: HOUR } })
+  return await Promise.all([set(client, key, text), client.del(lease)])
 }
