@@ -12,14 +12,16 @@ const contenders: Readonly<Record<string, () => Promise<Open>>> = {
   cattlegrid: async () => openWith({}),
   'cattlegrid, short lease': async () => openWith({ lease: { duration: '1s' } }),
   'cattlegrid, early refresh': async () => openWith({ earlyRefresh: { before: '300ms' } }),
-  'one flight, told by a push': async () => told.open,
+  'one flight, told by a push': async () => told.openTold,
+  'one flight, woken by a push': async () => told.openWoken,
   'naive lock': async () => naive.open,
   'naive lock, one flight': async () => naive.openBehindFlight,
 }
 
-/** How many crowds come before what is measured, and how large they are. */
+/** How many crowds come before what is measured, how large they are, and for how long they come at most, ms. */
 const WARM_UPS = 30
 const CROWD = 200
+const WARMED_UP_IN = 1000
 
 let cache: Opened | undefined
 let warming = false
@@ -60,7 +62,8 @@ async function time(key: string): Promise<Ended> {
 /** The compiler is to have seen the code: what a herd meets is a service at work. The keys are the same in all processes. */
 async function warmUp(opened: Opened): Promise<void> {
   warming = true
-  for (let round = 0; round < WARM_UPS; round += 1) {
+  const end = now() + WARMED_UP_IN
+  for (let round = 0; round < WARM_UPS && now() < end; round += 1) {
     const crowd = Array.from({ length: CROWD }, () => opened.get(`warm-up-${round}`).catch(() => undefined))
     await Promise.all(crowd)
   }

@@ -10,7 +10,7 @@ export interface Scenario {
   readonly processes?: number
   readonly game: Omit<Game, 'namespace' | 'redis'>
   readonly ours?: readonly string[]
-  /** Whether the floor of a herd takes part: it stores nothing. */
+  /** Whether the floors of a herd take part: they load once, and know nothing of a value's age. */
   readonly floor?: boolean
   readonly columns: readonly (keyof typeof COLUMNS)[]
   readonly mostRounds: number
