@@ -87,6 +87,7 @@ class Asking {
       const asked = this.#engine.runtime.now()
       read = await this.#engine.store.read(this.#call.key, this.#call.settings.codec)
       took = this.#engine.runtime.now() - asked
+      this.#call.former?.note(read)
       if (read.kind === 'found' && this.#servable(read.entry)) {
         this.#flight.land({ kind: 'found', entry: read.entry }, { kind: 'abandoned', why: 'changed' })
         return
@@ -95,7 +96,9 @@ class Asking {
   }
 
   async runAlone(turn: EndTurn | undefined): Promise<void> {
-    this.#endTurn = turn
+    // A batch has a turn of its own, which it may have given back: with this one kept from it, it would wait for ever.
+    if (this.#call.party === undefined) this.#endTurn = turn
+    else turn?.()
     if (!(await this.#takeTurn())) return
     await loadUnleased(this.#flight, this.#call, 'unleased', undefined, this.#engine)
   }
@@ -112,14 +115,16 @@ class Asking {
     if (this.#endTurn !== undefined) return true
     if (this.#flight.background) return !this.#abandoned('busy')
     this.#call.onWait?.()
-    this.#flight.follow(runtime.now())
-    this.#endTurn = await new Promise((resolve) => {
+    const turn = new Promise<EndTurn | undefined>((resolve) => {
       const leave = admission.queue(resolve)
       this.#leaveQueue = () => {
         leave()
         resolve(undefined)
       }
     })
+    // In the queue by now: a caller without patience gives up on hearing this, and takes the flight out of it.
+    this.#flight.follow(runtime.now())
+    this.#endTurn = await turn
     this.#leaveQueue = undefined
     this.#flight.stopFollowing(runtime.now())
     return this.#endTurn !== undefined || !this.#abandoned(this.#closed ? 'closed' : 'deserted')
@@ -249,7 +254,7 @@ class Asking {
   }
 
   #servable(entry: Entry): boolean {
-    if (entry.version === this.#call.not) return false
+    if (this.#call.former?.is(entry) === true) return false
     const verdict = this.#engine.freshness.judge(entry, this.#engine.runtime.now(), this.#call.settings)
     return verdict === 'fresh' || (verdict === 'stale' && !this.#flight.background)
   }

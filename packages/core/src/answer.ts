@@ -4,7 +4,7 @@ import type { Flight } from './flight.ts'
 import type { Outcome } from './load.ts'
 import type { Lookup } from './lookup.ts'
 
-/** What a call is told at the end of its road. One object, made for every answer: a herd is answered in one breath. */
+/** What a call is told at the end of its road. A lookup as it is, without an object in between: `getOrSet` takes its value and lets it go. */
 export interface Answer extends Omit<Lookup<unknown>, 'outcome'> {
   /** The flight that ran this call's loader. */
   readonly own: Flight | undefined
@@ -45,17 +45,28 @@ export function serve(
   return { value, status, from, role, age, freshFor, waited, refresh, own: undefined }
 }
 
-/** Serves an entry to a call that has waited, unless its last window has closed, or it is the one that will not do. */
-export function serveUsable(
+/** Serves what another's load has brought to a call that has waited for it, if it may have that without an error. */
+export function serveFound(
   engine: Engine,
-  { key, settings, not }: Call,
+  call: Call,
   entry: Entry,
-  serving: Serving,
+  now: number,
+  progress: Progress,
 ): Answer | undefined {
-  const verdict = entry.version === not ? 'gone' : engine.freshness.judge(entry, serving.now, settings)
-  return verdict === 'gone' ? undefined : serve(engine, key, entry, verdict === 'fresh' ? 'fresh' : 'stale', serving)
+  const verdict = call.former?.is(entry) === true ? 'gone' : engine.freshness.judge(entry, now, call.settings)
+  if (verdict !== 'fresh' && verdict !== 'stale') return undefined
+  return serve(engine, call.key, entry, verdict, { now, role: 'follower', progress, refresh: undefined })
 }
 
+/** Serves a call that has waited the entry that it had in hand all the time, unless its last window has closed. */
+export function serveFallback(engine: Engine, call: Call, entry: Entry, serving: Serving): Answer | undefined {
+  const verdict = engine.freshness.judge(entry, serving.now, call.settings)
+  return verdict === 'gone'
+    ? undefined
+    : serve(engine, call.key, entry, verdict === 'fresh' ? 'fresh' : 'stale', serving)
+}
+
+/** `own`: the call's own flight, where its loader ran; undefined: another call's did. */
 export function loaded(value: unknown, freshFor: number, waited: number, own: Flight | undefined): Answer {
   const role = own === undefined ? 'follower' : 'leader'
   return { value, status: 'loaded', from: 'load', role, age: 0, freshFor, waited, refresh: undefined, own }
@@ -64,4 +75,25 @@ export function loaded(value: unknown, freshFor: number, waited: number, own: Fl
 /** How long a call has waited for a load, ms. */
 export function waitedBy({ waits, began }: Progress, now: number): number {
   return waits ? now - began : 0
+}
+
+/** With the outcome of the load that it led, which its caller waits for too. */
+export function lookupOf(answer: Answer): Lookup<unknown> | Promise<Lookup<unknown>> {
+  const { own } = answer
+  return own === undefined ? toldOf(answer, undefined) : own.outcome.then((outcome) => toldOf(answer, outcome))
+}
+
+/** What `getOrSet` hands out of it. */
+export function valueOf({ value }: Answer): unknown {
+  return value
+}
+
+/** The answer itself, for those that need more of it than the value and wait for no outcome. */
+export function wholeOf(answer: Answer): Answer {
+  return answer
+}
+
+function toldOf(answer: Answer, outcome: Outcome | undefined): Lookup<unknown> {
+  const { value, status, from, role, age, freshFor, waited, refresh } = answer
+  return { value, status, from, role, age, freshFor, waited, outcome, refresh }
 }

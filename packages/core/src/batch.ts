@@ -65,13 +65,14 @@ export class Batch {
     const group = this.#group
     this.#group = new Group()
     if (group.loads.size > 0) void this.#run(group)
-    else this.#endTurn()
+    else this.#takeTurn()?.()
   }
 
   async #run(group: Group): Promise<void> {
     const keys = [...group.loads.keys()]
-    // A key that was re-elected after the batch had its turn needs another one.
-    this.#turn ??= this.#admission.turn(this.#inside) ?? (await nextTurn(this.#admission))
+    const turn = await this.#ownTurn()
+    // Nobody waits any more for a load that has ended meanwhile.
+    if (group.isOver) return turn()
     const loads = keys.map((key) => this.#admission.loading(storedKey(key)))
     const chain = { loads: [...this.#inside, ...loads], over: false }
     try {
@@ -80,13 +81,19 @@ export class Batch {
       group.reject(error)
     } finally {
       leave(chain)
-      this.#endTurn()
+      turn()
     }
   }
 
-  #endTurn(): void {
-    this.#turn?.()
+  /** The batch's turn is that of its first loader call; a key that is re-elected later needs another one. */
+  async #ownTurn(): Promise<EndTurn> {
+    return this.#takeTurn() ?? this.#admission.turn(this.#inside) ?? (await nextTurn(this.#admission))
+  }
+
+  #takeTurn(): EndTurn | undefined {
+    const turn = this.#turn
     this.#turn = undefined
+    return turn
   }
 }
 
@@ -136,6 +143,11 @@ class Group implements ManyLoad {
   get signal(): AbortSignal {
     this.#abort ??= this.#watch(new AbortController())
     return this.#abort.signal
+  }
+
+  /** Whether all of its loads have ended, by a time-out or from outside. */
+  get isOver(): boolean {
+    return [...this.loads.values()].every(({ signal }) => signal.aborted)
   }
 
   keep(key: string, options: KeepOptions): void {

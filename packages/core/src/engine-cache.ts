@@ -1,3 +1,4 @@
+import { lookupOf, valueOf } from './answer.ts'
 import type { ManyLoader } from './batch.ts'
 import type { Codec } from './codec.ts'
 import type { Call, Engine } from './engine.ts'
@@ -17,7 +18,7 @@ import type {
   SetOptions,
   WrapOptions,
 } from './options.ts'
-import { type Lookup, lookupOf, valueOf } from './lookup.ts'
+import type { Lookup } from './lookup.ts'
 import { Refresher } from './refresh.ts'
 import { callSettings, setSettings, wrapSettings } from './parse-options.ts'
 import { requireTtl, type Settings } from './settings.ts'

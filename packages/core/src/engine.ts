@@ -1,6 +1,6 @@
 import type { Admission, Party } from './admission.ts'
-import type { Version } from './entry.ts'
 import type { Events } from './events.ts'
+import type { Former } from './former.ts'
 import type { Loader } from './load.ts'
 import type { CooldownPolicy, EarlyRefreshPolicy, FreshnessPolicy } from './policy/policy.ts'
 import type { Runtime } from './runtime.ts'
@@ -26,8 +26,8 @@ export interface Call {
   readonly asked: string
   readonly loader: Loader<unknown, never>
   readonly settings: Settings
-  /** A version that will not do, however fresh it is. */
-  readonly not?: Version | undefined
+  /** What will not do, however fresh it is. */
+  readonly former?: Former | undefined
   /** The load is part of another one that has a turn; its callers are one waiter. */
   readonly party?: Party
   /** Told when the call begins to wait for somebody else's load. */

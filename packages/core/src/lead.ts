@@ -10,7 +10,7 @@ import type { Outcome } from './load.ts'
 import type { CancelTimer } from './runtime.ts'
 import { type Ended, RunningLoad, type UncacheableMark } from './running-load.ts'
 import { requireTtl, type Settings } from './settings.ts'
-import type { Commit, Ending } from './store/store.ts'
+import type { Commit, Ending, Released } from './store/store.ts'
 
 /** How long a value that cannot be kept is loaded by everybody alone, ms. */
 const UNKEEPABLE_FOR = 10_000
@@ -39,7 +39,10 @@ export async function loadUnleased(
   const { ended, took } = await runLoad(load, flight, call, false, stale, engine)
   const absent = ended.kind === 'value' && ended.value === ABSENT
   const outcome = absent ? landAbsent(flight) : unleasedOutcome(ended, why)
-  flight.land(unleasedLanding(ended, call.settings), outcome)
+  const landing = unleasedLanding(ended, call.settings)
+  flight.landLoaded(landing)
+  // Nothing proves that no invalidation came between the load's begin and a late caller; of one that is away, none was acknowledged.
+  flight.land(landing.kind === 'loaded' && why === 'unleased' ? { kind: 'again' } : landing, outcome)
   tell(engine, call.key, outcome, took)
 }
 
@@ -87,7 +90,7 @@ class Leader {
   readonly #lease: Lease
   readonly #engine: Engine
   readonly #load: RunningLoad
-  #releasing: Promise<unknown> | undefined
+  #releasing: Promise<Released> | undefined
   #stopRenewals: CancelTimer = () => undefined
 
   constructor(flight: Flight, call: Call, lease: Lease, engine: Engine) {
@@ -160,8 +163,8 @@ class Leader {
       case 'unkeepable': {
         if (events.heard(answer.why)) events.emit(answer.why, { key, error: answer.cause })
         const mark = { for: UNKEEPABLE_FOR, share: true }
-        await this.#release({ kind: 'uncacheable', ...mark })
-        return this.#land(landing, { kind: 'uncacheable', ...mark })
+        const released = await this.#release({ kind: 'uncacheable', ...mark })
+        return this.#land(provenBy(released, landing), { kind: 'uncacheable', ...mark })
       }
       case 'away':
         this.#away('commit', answer.cause)
@@ -174,8 +177,7 @@ class Leader {
     const releasing = this.#releasing ?? this.#release({ kind: 'uncacheable', ...mark })
     const landing: Landing = { kind: 'loaded', value, freshFor: 0 }
     this.#flight.landLoaded(landing)
-    await releasing
-    return this.#land(landing, { kind: 'uncacheable', ...mark })
+    return this.#land(provenBy(await releasing, landing), { kind: 'uncacheable', ...mark })
   }
 
   async #fail(error: unknown, kind: 'error' | 'cut'): Promise<Outcome> {
@@ -198,9 +200,10 @@ class Leader {
     return outcome
   }
 
-  async #release(ending: Ending): Promise<void> {
+  async #release(ending: Ending): Promise<Released> {
     const answer = await this.#engine.store.release(this.#lease, ending)
     if (answer.kind === 'away') this.#away('release', answer.cause)
+    return answer
   }
 
   #land(landing: Landing, outcome: Outcome): Outcome {
@@ -212,6 +215,11 @@ class Leader {
     const { events } = this.#engine
     if (events.heard('away')) events.emit('away', { key: this.#call.key, step, error })
   }
+}
+
+/** What callers get who joined late: a lease that was void by its end may have been voided by an invalidation before they came. */
+function provenBy(released: Released, landing: Landing): Landing {
+  return released.kind === 'refused' ? { kind: 'again' } : landing
 }
 
 /** What is offered to the store: `ttl` shortened by the jitter; the stale windows then count from the shortened expiry. */

@@ -1,4 +1,3 @@
-import type { Answer } from './answer.ts'
 import type { Outcome } from './load.ts'
 
 /** A value, and how it came. Times in ms. */
@@ -18,25 +17,4 @@ export interface Lookup<V> {
   readonly outcome: Outcome | undefined
   /** A load that goes on behind; never rejects. */
   readonly refresh: Promise<Outcome> | undefined
-}
-
-/** With the outcome of the load that it led, which its caller waits for too. */
-export function lookupOf(answer: Answer): Lookup<unknown> | Promise<Lookup<unknown>> {
-  const { own } = answer
-  return own === undefined ? toldOf(answer, undefined) : own.outcome.then((outcome) => toldOf(answer, outcome))
-}
-
-/** What `getOrSet` hands out of it. */
-export function valueOf({ value }: Answer): unknown {
-  return value
-}
-
-/** What somebody needs who wants all of it. */
-export function wholeOf(answer: Answer): Answer {
-  return answer
-}
-
-function toldOf(answer: Answer, outcome: Outcome | undefined): Lookup<unknown> {
-  const { value, status, from, role, age, freshFor, waited, refresh } = answer
-  return { value, status, from, role, age, freshFor, waited, outcome, refresh }
 }

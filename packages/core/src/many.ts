@@ -1,8 +1,8 @@
 import type { EndTurn } from './admission.ts'
+import { wholeOf } from './answer.ts'
 import { ABSENT, Batch, batchTurn, type ManyLoader } from './batch.ts'
 import type { Call, Engine } from './engine.ts'
 import { WaitTimeoutError } from './errors.ts'
-import { wholeOf } from './lookup.ts'
 import type { Refresher } from './refresh.ts'
 
 /**

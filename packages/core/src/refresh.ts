@@ -1,13 +1,13 @@
 import { fly, type Look } from './acquire.ts'
-import { type Answer, type Progress, serve } from './answer.ts'
+import { type Answer, type Progress, serve, wholeOf } from './answer.ts'
 import type { Codec } from './codec.ts'
 import type { Deck } from './deck.ts'
 import type { Call, Engine } from './engine.ts'
-import { type Entry, NO_VERSION } from './entry.ts'
+import type { Entry } from './entry.ts'
 import { ClosedError } from './errors.ts'
 import { Flight } from './flight.ts'
+import { Former } from './former.ts'
 import type { Outcome } from './load.ts'
-import { wholeOf } from './lookup.ts'
 import { Rides } from './ride.ts'
 import type { Settings } from './settings.ts'
 import type { Read } from './store/store.ts'
@@ -58,15 +58,9 @@ export class Refresher {
     return this.#deck.paused ? this.#past(call, progress).then(give) : this.#step(call, progress, give)
   }
 
-  /** A load now, whatever the entry's age: joins the refresh that runs, or asks for the lease. */
+  /** A load now, whatever the entry's age: joins the refresh that runs, or asks for the lease. What is newer is a hit like any other. */
   renew(call: Call): Promise<Answer> {
-    const progress = this.#set(call)
-    if (this.#deck.paused) return this.#past(call, progress)
-    return this.#deck.flights.read(call.key, call.settings.codec, (read) => {
-      // The value that is there is not what is asked for, whoever leads.
-      const not = read.kind === 'found' ? read.entry.version : NO_VERSION
-      return this.#arrived({ ...call, not }, progress, read, wholeOf)
-    })
+    return this.walk({ ...call, former: new Former() }, wholeOf)
   }
 
   #set({ settings }: Call): Progress {
@@ -86,18 +80,18 @@ export class Refresher {
   /** What was read serves the call as it is, or the call takes part in the key's refresh. */
   #arrived<T>(call: Call, progress: Progress, read: Read, give: Give<T>): T | Promise<T> {
     const { runtime, freshness } = this.#engine
-    const { key, settings, not } = call
+    const { key, settings, former } = call
+    former?.note(read)
     const entry = this.#found(key, read)
     const now = runtime.now()
-    const verdict = entry === undefined || entry.version === not ? 'gone' : freshness.judge(entry, now, settings)
+    const verdict = entry === undefined || former?.is(entry) === true ? 'gone' : freshness.judge(entry, now, settings)
     if (entry === undefined || (verdict !== 'fresh' && verdict !== 'stale')) {
       const look = { read, at: now, took: now - progress.asked }
       return this.#wait(call, look, verdict === 'if-error' ? entry : undefined, progress, give)
     }
     const behind = verdict === 'stale' || this.#isDue(key, entry, now, settings)
     const refresh = behind ? this.#behind(call, entry, { read, at: now, took: 0 }) : undefined
-    const role = not === undefined ? 'none' : 'follower'
-    return give(serve(this.#engine, key, entry, verdict, { now, role, progress, refresh }))
+    return give(serve(this.#engine, key, entry, verdict, { now, role: 'none', progress, refresh }))
   }
 
   /** Whether it is to be refreshed although it is fresh. */

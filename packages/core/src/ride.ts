@@ -1,6 +1,6 @@
 import { fly, flyAlone, type Look } from './acquire.ts'
 import type { EndTurn } from './admission.ts'
-import { type Answer, loaded, type Progress, serveUsable, waitedBy } from './answer.ts'
+import { type Answer, loaded, type Progress, serveFallback, serveFound, waitedBy } from './answer.ts'
 import type { Deck } from './deck.ts'
 import type { Call, Engine } from './engine.ts'
 import type { Entry } from './entry.ts'
@@ -54,13 +54,11 @@ export class Rides {
     return end.then((landing) => this.#arrive(landing, ride, go))
   }
 
-  /** A load for this caller alone, stored nowhere and joined by nobody. */
+  /** A load for this caller alone, stored nowhere and joined by nobody. `turn`: one that it has already. */
   async alone(call: Call, progress: Progress, turn?: EndTurn): Promise<Answer> {
-    const { admission, runtime } = this.#engine
     const { key, settings } = call
-    if (this.#deck.closed) throw new ClosedError()
-    const stopWaiting = admission.startWaiting(key, 0, call.party)
-    if (stopWaiting === undefined) throw new TooManyWaitersError(key)
+    const { runtime } = this.#engine
+    const stopWaiting = this.#startAlone(call, turn)
     const flight = new Flight(key, false)
     flight.detach()
     // With a turn in hand nothing is waited for but the load.
@@ -71,6 +69,20 @@ export class Rides {
     const landing = await end
     if (landing.kind === 'loaded') return loaded(landing.value, 0, waitedBy(progress, runtime.now()), flight)
     throw landing.kind === 'failed' ? landing.error : new WaitTimeoutError(key, settings.waitTimeout)
+  }
+
+  /** @throws what keeps the call from loading, after it has given its turn back. */
+  #startAlone({ key, settings, party }: Call, turn: EndTurn | undefined): () => void {
+    try {
+      if (this.#deck.closed) throw new ClosedError()
+      settings.signal?.throwIfAborted()
+      const stopWaiting = this.#engine.admission.startWaiting(key, 0, party)
+      if (stopWaiting === undefined) throw new TooManyWaitersError(key)
+      return stopWaiting
+    } catch (error) {
+      turn?.()
+      throw error
+    }
   }
 
   #arrive<T>(landing: Landing | GaveUp, ride: Ride, go: Go<T>): T | Promise<T> {
@@ -86,9 +98,7 @@ export class Rides {
         return go(loaded(landing.value, landing.freshFor, waitedBy(progress, now), own))
       case 'found':
         // Found by the flight's owner, who may have been easier to please.
-        return go(
-          serveUsable(this.#engine, call, landing.entry, { now, role: 'follower', progress, refresh: undefined }),
-        )
+        return go(serveFound(this.#engine, call, landing.entry, now, progress))
       case 'failed':
         if (landing.failure) return go(this.#fallBack(ride, landing.error, now))
         throw landing.error
@@ -119,6 +129,6 @@ export class Rides {
 
   #serveFallback({ call, fallback, progress }: Ride, now: number, refresh?: Promise<Outcome>): Answer | undefined {
     if (fallback === undefined) return undefined
-    return serveUsable(this.#engine, call, fallback, { now, role: 'none', progress, refresh })
+    return serveFallback(this.#engine, call, fallback, { now, role: 'none', progress, refresh })
   }
 }

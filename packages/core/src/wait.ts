@@ -12,7 +12,7 @@ export interface Patience {
   readonly soft: number
   /** How much of the call's `waitTimeout` is left, ms; it runs only while the flight follows. */
   readonly budget: number
-  /** How long the flight has followed by now: that much of its time costs no budget. */
+  /** How long the flight has followed by now, 0 for a new one: that much of its time costs no budget. */
   readonly followed: number
   readonly signal: AbortSignal | undefined
 }

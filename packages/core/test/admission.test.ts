@@ -54,6 +54,45 @@ describe('maxLoads', () => {
     expect(fleet.runtime.pendingTimers).toBe(0)
   })
 
+  it('takes who gives up at once out of the queue, too: no load runs for nobody', async () => {
+    const fleet = createFleet({ maxLoads: 1, waitTimeout: 0 })
+    const [cache] = fleet.caches
+    cache.pause()
+    const origin = new Origin()
+    const running = cache.getOrSet('a', origin.loader)
+    await settle(fleet)
+    for (const key of ['b', 'c'])
+      expect(await rejection(cache.getOrSet(key, origin.loader))).toMatchObject({ code: 'CATTLEGRID_WAIT_TIMEOUT' })
+    origin.last.resolve('a')
+    expect(await running).toBe('a')
+    await settle(fleet)
+    expect(origin.count).toBe(1)
+  })
+
+  it('has the turn back of a caller whose signal is aborted when it is about to load alone', async () => {
+    const fleet = createFleet({ maxLoads: 1, waitTimeout: '1s', onWaitTimeout: 'load' })
+    const [cache, other] = fleet.caches
+    const elsewhere = new Origin()
+    void other.getOrSet('k', elsewhere.loader)
+    await settle(fleet)
+    const controller = new AbortController()
+    const own = new Origin()
+    const leaving = rejection(cache.getOrSet('k', own.loader, { signal: controller.signal }))
+    cache.on('wait-timeout', () => controller.abort(new Error('left')))
+    await fleet.runtime.advance(1011)
+    expect(await leaving).toMatchObject({ message: 'left' })
+    expect(own.count).toBe(0)
+    expect(await cache.getOrSet('another', () => 'loaded')).toBe('loaded')
+  })
+
+  it('counts a call inside a load as a waiter for as long as it waits', async () => {
+    const [cache] = createFleet({ maxWaiters: 2 }).caches
+    for (const round of [1, 2, 3]) {
+      const inner = (): Promise<string> => cache.getOrSet(`inner ${round}`, () => 'both')
+      expect(await cache.getOrSet(`outer ${round}`, inner)).toBe('both')
+    }
+  })
+
   it('leaves a refresh behind a stale value out while there is no turn for it', async () => {
     const fleet = createFleet({ maxLoads: 1, staleWhileRevalidate: '1m' })
     const [cache] = fleet.caches

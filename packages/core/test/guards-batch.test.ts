@@ -85,4 +85,84 @@ describe('a batch', () => {
     expect(asked).toEqual([['a', 'b']])
     expect(await cache.get('a')).toBe('a')
   })
+
+  it('gives back every turn that it took for keys which were re-elected one after the other', async () => {
+    const fleet = createFleet({ maxLoads: 2 })
+    const [cache, other] = fleet.caches
+    const [forA, forB] = [new Origin(), new Origin()]
+    const led = [rejection(other.getOrSet('a', forA.loader)), rejection(other.getOrSet('b', forB.loader))]
+    await settle(fleet)
+    const groups: { readonly keys: readonly string[]; readonly resolve: (values: Map<string, string>) => void }[] = []
+    const batch = cache.getOrSetMany<string>(
+      ['a', 'b'],
+      (keys) => new Promise((resolve) => groups.push({ keys, resolve })),
+    )
+    await settle(fleet)
+    const origin = new Origin()
+    const running = ['x', 'y'].map((key) => cache.getOrSet(key, origin.loader))
+    await settle(fleet)
+    for (const { last } of [forA, forB]) {
+      last.load.uncacheable({ share: false })
+      await settle(fleet)
+    }
+    expect(groups).toEqual([])
+    for (const { resolve } of origin.loads) {
+      resolve('value')
+      await settle(fleet)
+    }
+    expect(groups.map(({ keys }) => keys)).toEqual([['a'], ['b']])
+    for (const { keys, resolve } of groups) {
+      resolve(all(keys))
+      await settle(fleet)
+    }
+    expect(await batch).toEqual(all(['a', 'b']))
+    await Promise.all(running)
+    const later = new Origin()
+    for (const key of ['p', 'q']) void cache.getOrSet(key, later.loader)
+    await settle(fleet)
+    expect(later.count).toBe(2)
+    for (const { last } of [forA, forB]) last.reject(new Error('over'))
+    await Promise.all(led)
+  })
+
+  it('calls no loader for keys whose loads ended while it waited for a turn', async () => {
+    const fleet = createFleet({ maxLoads: 1, loadTimeout: '1s', maxWaiters: 10 })
+    const [cache, other] = fleet.caches
+    const elsewhere = new Origin()
+    const led = other.getOrSet('a', elsewhere.loader, { loadTimeout: '1m' })
+    await settle(fleet)
+    const asked: (readonly string[])[] = []
+    const batch = rejection(
+      cache.getOrSetMany(['a'], (keys) => {
+        asked.push(keys)
+        return all(keys)
+      }),
+    )
+    await settle(fleet)
+    const origin = new Origin()
+    const running = cache.getOrSet('x', origin.loader, { loadTimeout: '1m' })
+    await settle(fleet)
+    elsewhere.last.load.uncacheable({ share: false })
+    await fleet.runtime.advance(1001)
+    expect(await batch).toMatchObject({ code: 'CATTLEGRID_LOAD_TIMEOUT' })
+    origin.last.resolve('x')
+    expect(await running).toBe('x')
+    await settle(fleet)
+    expect(asked).toEqual([])
+    elsewhere.last.resolve('a')
+    expect(await led).toBe('a')
+  })
+
+  it("whose keys load alone, by onWaitTimeout: 'load', does not wait for the turn that they were given", async () => {
+    const fleet = createFleet({ maxLoads: 1, onWaitTimeout: 'load', waitTimeout: '1s' })
+    const [cache, other] = fleet.caches
+    const elsewhere = new Origin()
+    const led = other.getOrSet('k', elsewhere.loader)
+    await settle(fleet)
+    const batch = cache.getOrSetMany(['k'], () => new Map([['k', 'mine']]))
+    await fleet.runtime.advance(1100)
+    expect(await batch).toEqual(new Map([['k', 'mine']]))
+    elsewhere.last.resolve('theirs')
+    expect(await led).toBe('theirs')
+  })
 })

@@ -32,6 +32,58 @@ describe('an invalidation', () => {
     expect(await late).toBe('new')
   })
 
+  it('lets it look again also when the result is not to be kept', async () => {
+    const fleet = createFleet()
+    const [cache, other] = fleet.caches
+    fleet.muted = true
+    const origin = new Origin()
+    const early = cache.getOrSet('k', origin.loader)
+    await settle(fleet)
+    await other.delete('k')
+    const late = cache.getOrSet('k', () => 'new')
+    await settle(fleet)
+    origin.last.load.uncacheable()
+    origin.last.resolve('old')
+    expect(await early).toBe('old')
+    expect(await late).toBe('new')
+  })
+
+  it('lets it look again also when the result cannot be kept', async () => {
+    const fleet = createFleet()
+    const [cache, other] = fleet.caches
+    fleet.muted = true
+    const { commit } = fleet.store
+    fleet.store.commit = () => {
+      fleet.store.commit = commit
+      return Promise.resolve({ kind: 'unkeepable', why: 'too-large', cause: new RangeError('too large') })
+    }
+    const origin = new Origin()
+    const early = cache.getOrSet('k', origin.loader)
+    await settle(fleet)
+    await other.delete('k')
+    const late = cache.getOrSet('k', () => 'new')
+    await settle(fleet)
+    origin.last.resolve('old')
+    expect(await early).toBe('old')
+    expect(await late).toBe('new')
+  })
+
+  it('lets it look again also when the load had no lease, because the key was held off', async () => {
+    const fleet = createFleet()
+    const [cache, other] = fleet.caches
+    fleet.muted = true
+    await other.delete('k', { holdOff: '1m' })
+    const origin = new Origin()
+    const early = cache.getOrSet('k', origin.loader)
+    await settle(fleet)
+    await other.delete('k', { holdOff: '1m' })
+    const late = cache.getOrSet('k', () => 'new')
+    await settle(fleet)
+    origin.last.resolve('old')
+    expect(await early).toBe('old')
+    expect(await late).toBe('new')
+  })
+
   it('detaches the running flight, so that the next caller begins a load of its own', async () => {
     const fleet = createFleet()
     const [cache] = fleet.caches

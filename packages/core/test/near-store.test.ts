@@ -73,7 +73,7 @@ describe('a near copy', () => {
   it('is gone when the promise of a refresh settles, although the store has not answered the commit yet', async () => {
     remote.delays.commit = 50
     await here.refresh('k', () => 'second')
-    expect(await here.lookup('k', never)).toMatchObject({ from: 'store' })
+    expect(await here.lookup('k', never)).toMatchObject({ value: 'second', from: 'store' })
   })
 
   it('is gone with an invalidation that the store never answered', async () => {

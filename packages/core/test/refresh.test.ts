@@ -52,4 +52,40 @@ describe('refresh', () => {
     expect(await follower).toBe('old')
     expect(await refreshing).toBe('new')
   })
+
+  it('is not content with the value that was there, although its first read found the store away', async () => {
+    const fleet = createFleet({ ttl: '1m', lease: { duration: '1s', maxHold: '1s' } })
+    const [cache] = fleet.caches
+    await cache.set('k', 'old')
+    const [first, second] = [new Origin(), new Origin()]
+    void cache.refresh('k', first.loader)
+    await settle(fleet)
+    const { read } = fleet.store
+    fleet.store.read = () => {
+      fleet.store.read = read
+      return Promise.resolve({ kind: 'away', why: 'error', cause: new Error('reset') })
+    }
+    const joiner = cache.refresh('k', second.loader)
+    await fleet.runtime.advance(1001)
+    first.last.resolve('too late')
+    await settle(fleet)
+    second.last.resolve('new')
+    expect(await joiner).toBe('new')
+  })
+
+  it('is not content with the value that was there, although it was expired by hand meanwhile', async () => {
+    const fleet = createFleet({ ttl: '1m', staleWhileRevalidate: '1m' })
+    const [cache, other] = fleet.caches
+    await cache.set('k', 'old')
+    const [first, second] = [new Origin(), new Origin()]
+    void cache.refresh('k', first.loader)
+    await settle(fleet)
+    const late = cache.refresh('k', second.loader)
+    await settle(fleet)
+    await other.expire('k')
+    first.last.resolve('refused')
+    await settle(fleet)
+    second.last.resolve('new')
+    expect(await late).toBe('new')
+  })
 })

@@ -106,6 +106,28 @@ describe('a stale value', () => {
     expect(await fleet.caches[0].getOrSet('k', () => 'newest', { maxAge: '1s' })).toBe('newer')
   })
 
+  it('is not had from a flight by a call that would not take it from the store', async () => {
+    const fleet = createFleet()
+    const [cache, other] = fleet.caches
+    const elsewhere = new Origin()
+    const leader = other.getOrSet('k', (load) => {
+      load.keep({ ttl: '100ms', staleWhileRevalidate: '1m', staleIfError: '1m' })
+      return elsewhere.loader(load)
+    })
+    await settle(fleet)
+    const easy = cache.getOrSet('k', () => 'unused')
+    const origin = new Origin()
+    const strict = cache.getOrSet('k', origin.loader, { staleWhileRevalidate: false, softTimeout: false })
+    await settle(fleet)
+    fleet.muted = true
+    elsewhere.last.resolve('stale')
+    expect(await leader).toBe('stale')
+    await fleet.runtime.advance(501)
+    expect(await easy).toBe('stale')
+    origin.last.resolve('new')
+    expect(await strict).toBe('new')
+  })
+
   it('keeps the windows that it was committed with, whatever a later caller asks for', async () => {
     const fleet = createFleet()
     await expired(fleet)

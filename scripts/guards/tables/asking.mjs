@@ -274,14 +274,6 @@ export const guards = [
   },
   {
     guarantee: 'API',
-    guard: 'a refresh of a paused cache stores nothing',
-    file: refresh,
-    find: 'if (this.#deck.paused) return this.#past(call, progress)\n',
-    replace: '',
-    tests: test('pause'),
-  },
-  {
-    guarantee: 'API',
     guard: 'a paused cache still refuses a load that would wait for itself',
     file: refresh,
     find: 'this.#beforeWaiting(call, progress)\n    return await this.#rides',

@@ -11,6 +11,7 @@ import { guards as httpNeighbours } from './http-neighbours.mjs'
 import { guards as httpProxy } from './http-proxy.mjs'
 import { guards as httpRoad } from './http-road.mjs'
 import { guards as httpRules } from './http-rules.mjs'
+import { guards as joining } from './joining.mjs'
 import { guards as leading } from './leading.mjs'
 import { guards as memoryStore } from './memory-store.mjs'
 import { guards as memoryTags } from './memory-tags.mjs'
@@ -35,6 +36,7 @@ export const tables = {
   'http-proxy': httpProxy,
   'http-road': httpRoad,
   'http-rules': httpRules,
+  joining,
   leading,
   'memory-store': memoryStore,
   'memory-tags': memoryTags,

@@ -194,8 +194,8 @@ export const guards = [
     guarantee: 'G4',
     guard: 'a value that cannot be kept ends the lease',
     file: lead,
-    find: "await this.#release({ kind: 'uncacheable', ...mark })",
-    replace: '',
+    find: "const released = await this.#release({ kind: 'uncacheable', ...mark })",
+    replace: "const released: Released = { kind: 'released' }",
     tests: test('guards-lead'),
   },
   {

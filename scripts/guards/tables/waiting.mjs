@@ -140,8 +140,8 @@ export const guards = [
     guarantee: 'API',
     guard: 'a stale window that closes before softTimeout is closed',
     file: 'packages/core/src/answer.ts',
-    find: "return verdict === 'gone' ? undefined : serve(engine, key, entry, verdict === 'fresh' ? 'fresh' : 'stale', serving)",
-    replace: "return serve(engine, key, entry, verdict === 'fresh' ? 'fresh' : 'stale', serving)",
+    find: "verdict === 'gone'\n    ? undefined\n    : ",
+    replace: '',
     tests: test('guards-soft'),
   },
   {

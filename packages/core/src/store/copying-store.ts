@@ -6,8 +6,8 @@ import { ForwardingStore } from './forwarding-store.ts'
 import type { Cleared, Commit, Done, Ending, Put, Released, Store, TagsFallen } from './store.ts'
 
 /**
- * A store beside which copies are kept. Whatever this process changes is copied no more when the store's answer is there, before anybody
- * hears of it, and whatever the answer is: the push may come later, or never.
+ * A store beside which copies are kept. Whatever this process changes is copied no more when the store's answer is there, and whatever that
+ * is: the push may come later, or never. Nobody hears of the change before, but of a commit: its callers have the value when it is sent.
  */
 export class CopyingStore extends ForwardingStore {
   protected readonly copies: Copies

@@ -40,7 +40,7 @@ class NearStore extends CopyingStore {
     super.readTo(key, codec, heard)
   }
 
-  /** Callers have the new value before the store's answer: what they ask for next must not be the old copy. */
+  /** Callers have the new value before the store's answer: the old copy must not be what they are given next. */
   override commit(lease: Lease, entry: NewEntry, codec: Codec): Promise<Commit> {
     this.copies.drop(lease.key)
     return super.commit(lease, entry, codec)

@@ -1,0 +1,97 @@
+// What callers get of loads that others began.
+const lead = 'packages/core/src/lead.ts'
+const refresh = 'packages/core/src/refresh.ts'
+const batch = 'packages/core/src/batch.ts'
+const test = (name) => [`packages/core/test/${name}.test.ts`]
+
+/** @type {import('../table.mjs').Guard[]} */
+export const guards = [
+  {
+    guarantee: 'G3',
+    guard: 'a late caller has a result that is not kept only where its lease stood to the end',
+    file: lead,
+    find: 'provenBy(await releasing, landing)',
+    replace: '(await releasing, landing)',
+    tests: test('invalidation'),
+  },
+  {
+    guarantee: 'G3',
+    guard: 'a late caller has a result that cannot be kept only where its lease stood to the end',
+    file: lead,
+    find: 'provenBy(released, landing)',
+    replace: 'landing',
+    tests: test('invalidation'),
+  },
+  {
+    guarantee: 'G3',
+    guard: 'a late caller has nothing of a load without a lease: nothing proves it younger than an invalidation',
+    file: lead,
+    find: "landing.kind === 'loaded' && why === 'unleased' ? { kind: 'again' } : landing",
+    replace: 'landing',
+    tests: test('invalidation'),
+  },
+  {
+    guarantee: 'G8',
+    guard: 'each loader call of a batch gives back the turn that is its own',
+    file: batch,
+    find: 'const turn = await this.#ownTurn()',
+    replace: 'this.#turn ??= await this.#ownTurn()\n    const turn = () => this.#takeTurn()?.()',
+    tests: test('guards-batch'),
+  },
+  {
+    guarantee: 'G8',
+    guard: 'a batch whose loads ended while it waited for a turn calls no loader',
+    file: batch,
+    find: 'if (group.isOver) return turn()',
+    replace: '',
+    tests: test('guards-batch'),
+  },
+  {
+    guarantee: 'G4',
+    guard: 'a batch does not wait for the turn that its key was given',
+    file: 'packages/core/src/acquire.ts',
+    find: 'if (this.#call.party === undefined) this.#endTurn = turn\n    else turn?.()',
+    replace: 'this.#endTurn = turn',
+    tests: test('guards-batch'),
+  },
+  {
+    guarantee: 'API',
+    guard: 'a refresh is not content with the entry that it found, when it looks again',
+    file: refresh,
+    find: 'former?.is(entry) === true ? ',
+    replace: 'false ? ',
+    tests: test('refresh'),
+  },
+  {
+    guarantee: 'API',
+    guard: 'a refresh is not content with the entry that it found, when a flight brings it',
+    file: 'packages/core/src/answer.ts',
+    find: 'call.former?.is(entry) === true ? ',
+    replace: 'false ? ',
+    tests: test('refresh'),
+  },
+  {
+    guarantee: 'API',
+    guard: 'a refresh takes no entry for new while the store has not said which one is old',
+    file: 'packages/core/src/former.ts',
+    find: "this.#known || read.kind === 'away' || read.away !== undefined",
+    replace: 'this.#known',
+    tests: test('refresh'),
+  },
+  {
+    guarantee: 'API',
+    guard: 'a refresh does not take an entry for new because it was expired by hand',
+    file: 'packages/core/src/former.ts',
+    find: ' || expired',
+    replace: '',
+    tests: test('refresh'),
+  },
+  {
+    guarantee: 'API',
+    guard: 'a call has from a flight only what it would take from the store',
+    file: 'packages/core/src/answer.ts',
+    find: "if (verdict !== 'fresh' && verdict !== 'stale') return undefined",
+    replace: "if (verdict === 'gone') return undefined",
+    tests: test('stale'),
+  },
+]
