@@ -70,9 +70,11 @@ export class Batch {
 
   async #run(group: Group): Promise<void> {
     const keys = [...group.loads.keys()]
-    const turn = await this.#ownTurn()
-    // Nobody waits any more for a load that has ended meanwhile.
-    if (group.isOver) return turn()
+    // The batch's turn is that of its first loader call; a key that is re-elected later needs another one.
+    const atOnce = this.#takeTurn() ?? this.#admission.turn(this.#inside)
+    const turn = atOnce ?? (await nextTurn(this.#admission))
+    // Nobody waits any more for loads that have all ended meanwhile.
+    if (atOnce === undefined && group.isOver) return turn()
     const loads = keys.map((key) => this.#admission.loading(storedKey(key)))
     const chain = { loads: [...this.#inside, ...loads], over: false }
     try {
@@ -83,11 +85,6 @@ export class Batch {
       leave(chain)
       turn()
     }
-  }
-
-  /** The batch's turn is that of its first loader call; a key that is re-elected later needs another one. */
-  async #ownTurn(): Promise<EndTurn> {
-    return this.#takeTurn() ?? this.#admission.turn(this.#inside) ?? (await nextTurn(this.#admission))
   }
 
   #takeTurn(): EndTurn | undefined {
