@@ -26,8 +26,10 @@ const quick: OriginTraits = {
   namespace: 'http',
 }
 
+/** How long the load lasts that counts, and the one before it. */
+const SECONDS = 2
+
 interface Player {
-  readonly name: string
   readonly url: string
   readonly cpu: () => number
 }
@@ -39,7 +41,7 @@ async function measureHttp(options: BenchOptions, later: Later): Promise<Finding
   later(() => server.stop())
   const herd = await startMember('http/herd-member.js')
   later(() => herd.stop())
-  const hits = await measureHits(options, later, herd)
+  const hits = await measureHits(options, herd)
   const herds = await herdTables(options, herd, server.url)
   const refreshes = await refreshTable(options, herd)
   return {
@@ -48,41 +50,41 @@ async function measureHttp(options: BenchOptions, later: Later): Promise<Finding
   }
 }
 
-async function measureHits(
-  options: BenchOptions,
-  later: Later,
-  herd: Member,
-): Promise<{ table: Table; targets: Target[] }> {
+async function measureHits(options: BenchOptions, herd: Member): Promise<{ table: Table; targets: Target[] }> {
   const { name: generator, load } = loadGenerator(herd, options.smoke)
-  const players: Player[] = []
-  for (const name of chosen(names, options)) {
-    const player = await startPlayer(name, later)
-    if (player !== undefined) players.push(player)
-  }
-  const seconds = options.smoke ? 0 : 2
-  const contenders = players.map((player) => ({ name: player.name, measure: () => round(player, load, seconds) }))
-  await interleave(options.smoke ? [] : contenders, 1)
+  const wanted = chosen(names, options)
+  const contenders = wanted
+    .filter(isInstalled)
+    .map((name) => ({ name, measure: () => withCleanup((later) => hits(name, load, options, later)) }))
   const seen = await interleave(contenders, Math.min(options.rounds, 5))
-  return { table: hitTable(chosen(names, options), seen, generator), targets: hitTargets(seen) }
+  return { table: hitTable(wanted, seen, generator), targets: hitTargets(seen) }
 }
 
-async function startPlayer(name: string, later: Later): Promise<Player | undefined> {
+function isInstalled(name: string): boolean {
   const proxy = proxies[name]
-  if (proxy !== undefined && installed(proxy.program) === undefined) return undefined
+  return proxy === undefined || installed(proxy.program) !== undefined
+}
+
+/** In processes of its own in every round: two of one code may differ, for as long as they live, by more than two contenders do. */
+async function hits(name: string, load: Load, { smoke }: BenchOptions, later: Later): Promise<Record<string, number>> {
+  const { url, cpu } = await startPlayer(name, later)
+  await (await fetch(url)).text()
+  if (!smoke) await load(url, SECONDS)
+  const seconds = smoke ? 0 : SECONDS
+  const before = cpu()
+  const rate = await load(url, seconds)
+  return { rate, cpu: ((cpu() - before) * 1000) / (rate * seconds) }
+}
+
+async function startPlayer(name: string, later: Later): Promise<Player> {
+  const proxy = proxies[name]
   const member = await startMember('http/member.js')
   later(() => member.stop())
   const port = await member.ask<number>('open', proxy === undefined ? name : FLOORS.fastify, quick)
   const program = await proxy?.start(port)
   if (program !== undefined) later(() => program.stop())
   const url = `http://127.0.0.1:${program?.port ?? port}/thing/1`
-  await (await fetch(url)).text()
-  return { name, url, cpu: program === undefined ? () => member.cpu() : () => program.cpu() }
-}
-
-async function round({ url, cpu }: Player, load: Load, seconds: number): Promise<Record<string, number>> {
-  const before = cpu()
-  const rate = await load(url, seconds)
-  return { rate, cpu: ((cpu() - before) * 1000) / (rate * seconds) }
+  return { url, cpu: program === undefined ? () => member.cpu() : () => program.cpu() }
 }
 
 function floorOf(name: string): string {

@@ -1,10 +1,10 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer, type AddressInfo } from 'node:net'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { until } from '../fleet/fleet.ts'
+import { freePort } from '../free-port.ts'
 
 export const FRAMEWORKS = ['express', 'fastify'] as const
 export type Framework = (typeof FRAMEWORKS)[number]
@@ -135,13 +135,4 @@ export class ShopProcess {
     const body = await response.text()
     return response.status === 200 ? body : `${response.status} ${body}`
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
 }
