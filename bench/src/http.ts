@@ -55,7 +55,7 @@ async function measureHits(options: BenchOptions, herd: Member): Promise<{ table
   const wanted = chosen(names, options)
   const contenders = wanted
     .filter(isInstalled)
-    .map((name) => ({ name, measure: () => withCleanup((later) => hits(name, load, options, later)) }))
+    .map((name) => ({ name, measure: () => withCleanup((later) => hitRate(name, load, options, later)) }))
   const seen = await interleave(contenders, Math.min(options.rounds, 5))
   return { table: hitTable(wanted, seen, generator), targets: hitTargets(seen) }
 }
@@ -66,7 +66,7 @@ function isInstalled(name: string): boolean {
 }
 
 /** In processes of its own in every round: two of one code may differ, for as long as they live, by more than two contenders do. */
-async function hits(name: string, load: Load, { smoke }: BenchOptions, later: Later): Promise<Record<string, number>> {
+async function hitRate(name: string, load: Load, { smoke }: BenchOptions, later: Later): Promise<Record<string, number>> {
   const { url, cpu } = await startPlayer(name, later)
   await (await fetch(url)).text()
   if (!smoke) await load(url, SECONDS)
