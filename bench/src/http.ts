@@ -66,7 +66,12 @@ function isInstalled(name: string): boolean {
 }
 
 /** In processes of its own in every round: two of one code may differ, for as long as they live, by more than two contenders do. */
-async function hitRate(name: string, load: Load, { smoke }: BenchOptions, later: Later): Promise<Record<string, number>> {
+async function hitRate(
+  name: string,
+  load: Load,
+  { smoke }: BenchOptions,
+  later: Later,
+): Promise<Record<string, number>> {
   const { url, cpu } = await startPlayer(name, later)
   await (await fetch(url)).text()
   if (!smoke) await load(url, SECONDS)
