@@ -25,14 +25,14 @@ let cache = await start(redis)
 
 const keyOf = (index: number): string => `product:${index}`
 
-/** Each caller asks for keys that no other asks for, so that nothing is joined. */
-async function callers(count: number, duration: number): Promise<number> {
+/** Each caller asks in turn for keys that no other asks for, so that nothing is joined. */
+async function callers(count: number, duration: number, keysEach: number): Promise<number> {
   const end = performance.now() + duration
   let hits = 0
   const caller = async (index: number): Promise<void> => {
-    const keys = [keyOf(2 * index), keyOf(2 * index + 1)]
+    const keys = Array.from({ length: keysEach }, (_, place) => keyOf(index * keysEach + place))
     for (let turn = 0; performance.now() < end; turn += 1) {
-      await cache.get(keys[turn % 2] ?? '')
+      await cache.get(keys[turn % keysEach] ?? '')
       hits += 1
     }
   }
@@ -40,16 +40,20 @@ async function callers(count: number, duration: number): Promise<number> {
   return hits
 }
 
+/** As many keys at a time are filled. */
+const FILLED_AT_ONCE = 64
+
 serveAsMember({
   async fill(keys: number) {
-    for (let index = 0; index < keys; index += 1) await cache.get(keyOf(index))
+    for (let index = 0; index < keys; index += FILLED_AT_ONCE)
+      await Promise.all(Array.from({ length: FILLED_AT_ONCE }, (_, place) => cache.get(keyOf(index + place))))
     // Whoever writes behind its callers has written by now.
     await new Promise((resolve) => setTimeout(resolve, 100))
   },
-  async measure(count: number, duration: number) {
+  async measure(count: number, duration: number, keysEach = 2) {
     const cpu = process.cpuUsage()
     const began = performance.now()
-    const hits = await callers(count, duration)
+    const hits = await callers(count, duration, keysEach)
     const took = performance.now() - began
     const { user, system } = process.cpuUsage(cpu)
     return { hits, rate: (hits / took) * 1000, us: (took * 1000) / hits, cpu: (user + system) / hits }

@@ -14,7 +14,28 @@ const FLOOR = 'node-redis GET, no timer'
 const DEFAULT_CLIENT = 'node-redis GET, default client'
 const OURS = 'getOrSet'
 const NO_TIMER = 'getOrSet, client without timer'
-const CALLERS = [1, 64, 512]
+
+/** Callers, and between them so many keys. Of as many as `MANY` ours remembers none until its turn comes round again. */
+interface Crowd {
+  readonly id: string
+  readonly callers: number
+  readonly keys: number
+  readonly of: string
+  /** The most that a hit may take, a GET = 1. */
+  readonly wanted: number
+}
+
+const MANY = 20_480
+const LATELY = 'keys seen lately'
+const LONG_AGO = 'keys not seen lately'
+const crowds: readonly Crowd[] = [
+  { id: '1', callers: 1, keys: 2, of: LATELY, wanted: 1.15 },
+  { id: '64', callers: 64, keys: 128, of: LATELY, wanted: 1.25 },
+  { id: '512', callers: 512, keys: 1024, of: LATELY, wanted: 1.25 },
+  { id: '1-many', callers: 1, keys: MANY, of: LONG_AGO, wanted: 1.15 },
+  { id: '64-many', callers: 64, keys: MANY, of: LONG_AGO, wanted: 1.5 },
+  { id: '512-many', callers: 512, keys: MANY, of: LONG_AGO, wanted: 1.6 },
+]
 const COUNTED = 100
 // It keeps everything in the process: nothing of it is in Redis.
 const names = [...Object.keys(floors), ...Object.keys(ours), ...Object.keys(peers)].filter(
@@ -45,26 +66,24 @@ async function measureRedis(options: BenchOptions, later: Later): Promise<Findin
   for (const name of chosen(names, options)) {
     const member = await startMember('redis-member.js', [name, server.url])
     later(() => member.stop())
-    await member.ask('fill', 2 * Math.max(...CALLERS))
+    await member.ask('fill', options.smoke ? 2048 : MANY)
     players.push({ name, member })
   }
   const duration = options.smoke ? 20 : 400
-  const seen = new Map<number, Seen>()
-  for (const callers of CALLERS) {
+  const seen = new Map<string, Seen>()
+  for (const { id, callers, keys } of crowds) {
+    const keysEach = Math.floor((options.smoke ? Math.min(keys, 2048) : keys) / callers)
     const contenders = players.map(({ name, member }) => ({
       name,
-      measure: () => round(member, look, callers, duration),
+      measure: () => round(member, look, callers, duration, keysEach),
     }))
     await interleave(contenders, 1)
-    seen.set(callers, await interleave(contenders, options.rounds))
+    seen.set(id, await interleave(contenders, options.rounds))
   }
   const counts = new Map<string, Counts>()
   for (const { name, member } of players) counts.set(name, await count(member, look, server.port))
   return {
-    tables: [
-      ...CALLERS.map((callers) => timeTable(callers, seenAt(seen, callers), players)),
-      countTable(players, counts),
-    ],
+    tables: [...crowds.map((crowd) => timeTable(crowd, seenBy(seen, crowd.id), players)), countTable(players, counts)],
     targets: targets(seen, counts.get(OURS)),
   }
 }
@@ -74,10 +93,12 @@ async function round(
   look: RedisMeter,
   callers: number,
   duration: number,
+  keysEach: number,
 ): Promise<Record<string, number>> {
   const before = await look.cpu()
   const loads = await member.ask<number>('loads')
-  const found = await member.ask<{ hits: number; rate: number; us: number; cpu: number }>('measure', callers, duration)
+  const asked = ['measure', callers, duration, keysEach] as const
+  const found = await member.ask<{ hits: number; rate: number; us: number; cpu: number }>(...asked)
   if ((await member.ask<number>('loads')) > loads) throw new Error('what was measured as a hit was a load')
   return { ...found, server: (((await look.cpu()) - before) * 1000) / found.hits }
 }
@@ -106,15 +127,15 @@ function scripts(calls: ReadonlyMap<string, number>): number {
   return (calls.get('eval') ?? 0) + (calls.get('evalsha') ?? 0) + (calls.get('fcall') ?? 0)
 }
 
-function seenAt(all: ReadonlyMap<number, Seen>, callers: number): Seen {
-  return all.get(callers) ?? new Map()
+function seenBy(all: ReadonlyMap<string, Seen>, crowd: string): Seen {
+  return all.get(crowd) ?? new Map()
 }
 
 function isOf(name: string): Row['is'] {
   return name in ours ? 'ours' : name in floors ? 'floor' : 'peer'
 }
 
-function timeTable(callers: number, seen: Seen, players: readonly Player[]): Table {
+function timeTable({ id, callers, of }: Crowd, seen: Seen, players: readonly Player[]): Table {
   const columns: Column[] = [
     { id: 'rate', title: 'hits/s', digits: 0 },
     { id: 'us', title: 'µs per hit', digits: 1 },
@@ -138,8 +159,8 @@ function timeTable(callers: number, seen: Seen, players: readonly Player[]): Tab
     },
   }))
   return {
-    id: `redis-${callers}`,
-    title: `Hit in Redis, ${callers} at once: 1 KB of JSON, near cache off`,
+    id: `redis-${id}`,
+    title: `Hit in Redis, ${callers} at once, ${of}: 1 KB of JSON, near cache off`,
     columns,
     rows,
   }
@@ -156,17 +177,14 @@ function countTable(players: readonly Player[], counts: ReadonlyMap<string, Coun
   return { id: 'redis-counts', title: 'What a hit in Redis sends', columns, rows }
 }
 
-function targets(seen: ReadonlyMap<number, Seen>, counts: Counts | undefined): readonly Target[] {
+function targets(seen: ReadonlyMap<string, Seen>, counts: Counts | undefined): readonly Target[] {
   if (counts === undefined) return []
-  const times = [1.15, 1.5, 1.6].flatMap((wanted, index): Target[] => {
-    const callers = CALLERS[index] ?? 0
-    const got = ratio(seenAt(seen, callers), OURS, FLOOR, 'us')
-    return [
-      { what: `Hit in Redis, ${callers} at once: time against GET + JSON.parse`, op: '<=', wanted, got, unit: '×' },
-    ]
+  const times = crowds.map(({ id, callers, of, wanted }): Target => {
+    const what = `Hit in Redis, ${callers} at once, ${of}: time against GET + JSON.parse`
+    return { what, op: '<=', wanted, got: ratio(seenBy(seen, id), OURS, FLOOR, 'us'), unit: '×' }
   })
-  const timer = ratio(seenAt(seen, 64), OURS, NO_TIMER, 'cpu')
-  const speed = inverse(ratio(seenAt(seen, 64), OURS, DEFAULT_CLIENT, 'us'))
+  const timer = ratio(seenBy(seen, '64'), OURS, NO_TIMER, 'cpu')
+  const speed = inverse(ratio(seenBy(seen, '64'), OURS, DEFAULT_CLIENT, 'us'))
   return [
     { what: 'Hit in Redis: round trips', op: '=', wanted: 1, got: counts.roundTrips, unit: '' },
     { what: 'Hit in Redis: scripts', op: '=', wanted: 0, got: counts.lua, unit: '' },
