@@ -29,6 +29,15 @@ export const floors: Readonly<Record<string, Open>> = {
       client.destroy()
     })
   },
+  /** What a read costs that is told the time left, too: without it nobody knows the age of what is read, unless by a host's clock. */
+  'node-redis PTTL + GET, no timer': async ({ redis, ...setting }) => {
+    const client = createClient({ url: redis ?? '', commandOptions: { timeout: 0 } })
+    client.on('error', () => {})
+    await client.connect()
+    const get = async (key: string): Promise<string | null> =>
+      (await Promise.all([client.pTTL(key), client.get(key)]))[1]
+    return byHand({ get, set: (key, text) => client.set(key, text) }, setting, async () => client.destroy())
+  },
   'node-redis GET, default client': async ({ redis, ...setting }) => {
     const client = createClient({ url: redis ?? '' })
     client.on('error', () => {})
