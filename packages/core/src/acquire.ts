@@ -1,4 +1,5 @@
 import type { EndTurn } from './admission.ts'
+import { verdictOn } from './answer.ts'
 import type { Deck } from './deck.ts'
 import type { Call, Engine } from './engine.ts'
 import type { Entry } from './entry.ts'
@@ -254,8 +255,7 @@ class Asking {
   }
 
   #servable(entry: Entry): boolean {
-    if (this.#call.former?.is(entry) === true) return false
-    const verdict = this.#engine.freshness.judge(entry, this.#engine.runtime.now(), this.#call.settings)
+    const verdict = verdictOn(this.#engine, this.#call, entry, this.#engine.runtime.now())
     return verdict === 'fresh' || (verdict === 'stale' && !this.#flight.background)
   }
 

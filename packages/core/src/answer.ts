@@ -3,6 +3,7 @@ import type { Entry } from './entry.ts'
 import type { Flight } from './flight.ts'
 import type { Outcome } from './load.ts'
 import type { Lookup } from './lookup.ts'
+import type { Verdict } from './policy/policy.ts'
 
 /** What a call is told at the end of its road. A lookup as it is, without an object in between: `getOrSet` takes its value and lets it go. */
 export interface Answer extends Omit<Lookup<unknown>, 'outcome'> {
@@ -19,6 +20,11 @@ export interface Progress {
   waits: boolean
   /** What is left of `waitTimeout`, ms. */
   budget: number
+}
+
+/** What an entry is good for to a call; the one that it wants replaced is good for nothing. */
+export function verdictOn({ freshness }: Engine, { former, settings }: Call, entry: Entry, now: number): Verdict {
+  return former?.is(entry) === true ? 'gone' : freshness.judge(entry, now, settings)
 }
 
 /** How an entry comes to answer a call, at `now`. */
@@ -53,14 +59,14 @@ export function serveFound(
   now: number,
   progress: Progress,
 ): Answer | undefined {
-  const verdict = call.former?.is(entry) === true ? 'gone' : engine.freshness.judge(entry, now, call.settings)
+  const verdict = verdictOn(engine, call, entry, now)
   if (verdict !== 'fresh' && verdict !== 'stale') return undefined
   return serve(engine, call.key, entry, verdict, { now, role: 'follower', progress, refresh: undefined })
 }
 
 /** Serves a call that has waited the entry that it had in hand all the time, unless its last window has closed. */
 export function serveFallback(engine: Engine, call: Call, entry: Entry, serving: Serving): Answer | undefined {
-  const verdict = engine.freshness.judge(entry, serving.now, call.settings)
+  const verdict = verdictOn(engine, call, entry, serving.now)
   return verdict === 'gone'
     ? undefined
     : serve(engine, call.key, entry, verdict === 'fresh' ? 'fresh' : 'stale', serving)

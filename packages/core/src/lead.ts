@@ -41,7 +41,7 @@ export async function loadUnleased(
   const outcome = absent ? landAbsent(flight) : unleasedOutcome(ended, why)
   const landing = unleasedLanding(ended, call.settings)
   flight.landLoaded(landing)
-  // Nothing proves that no invalidation came between the load's begin and a late caller; of one that is away, none was acknowledged.
+  // Nothing proves that no invalidation came between the load's begin and a late caller. While the store is away nothing can, for anybody.
   flight.land(landing.kind === 'loaded' && why === 'unleased' ? { kind: 'again' } : landing, outcome)
   tell(engine, call.key, outcome, took)
 }

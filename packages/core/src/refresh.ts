@@ -1,5 +1,5 @@
 import { fly, type Look } from './acquire.ts'
-import { type Answer, type Progress, serve, wholeOf } from './answer.ts'
+import { type Answer, type Progress, serve, verdictOn, wholeOf } from './answer.ts'
 import type { Codec } from './codec.ts'
 import type { Deck } from './deck.ts'
 import type { Call, Engine } from './engine.ts'
@@ -79,12 +79,11 @@ export class Refresher {
 
   /** What was read serves the call as it is, or the call takes part in the key's refresh. */
   #arrived<T>(call: Call, progress: Progress, read: Read, give: Give<T>): T | Promise<T> {
-    const { runtime, freshness } = this.#engine
-    const { key, settings, former } = call
-    former?.note(read)
+    const { key, settings } = call
+    call.former?.note(read)
     const entry = this.#found(key, read)
-    const now = runtime.now()
-    const verdict = entry === undefined || former?.is(entry) === true ? 'gone' : freshness.judge(entry, now, settings)
+    const now = this.#engine.runtime.now()
+    const verdict = entry === undefined ? 'gone' : verdictOn(this.#engine, call, entry, now)
     if (entry === undefined || (verdict !== 'fresh' && verdict !== 'stale')) {
       const look = { read, at: now, took: now - progress.asked }
       return this.#wait(call, look, verdict === 'if-error' ? entry : undefined, progress, give)

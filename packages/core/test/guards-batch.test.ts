@@ -126,7 +126,7 @@ describe('a batch', () => {
   })
 
   it('calls no loader for keys whose loads ended while it waited for a turn', async () => {
-    const fleet = createFleet({ maxLoads: 1, loadTimeout: '1s', maxWaiters: 10 })
+    const fleet = createFleet({ maxLoads: 1, loadTimeout: '1s' })
     const [cache, other] = fleet.caches
     const elsewhere = new Origin()
     const led = other.getOrSet('a', elsewhere.loader, { loadTimeout: '1m' })

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
-import { createFleet, Origin, settle } from './fleet.ts'
+import type { InvalidateOptions } from '@cattlegrid/core'
+import { createFleet, type Fleet, Origin, settle } from './fleet.ts'
 
 describe('an invalidation', () => {
   it.each(['delete', 'expire', 'set'] as const)(
@@ -17,71 +18,50 @@ describe('an invalidation', () => {
     },
   )
 
-  it('lets a caller that joined after the load began look again instead of giving it the old value', async () => {
-    const fleet = createFleet()
-    const [cache, other] = fleet.caches
-    fleet.muted = true
-    const origin = new Origin()
-    const early = cache.getOrSet('k', origin.loader)
-    await settle(fleet)
-    await other.delete('k')
-    const late = cache.getOrSet('k', () => 'new')
-    await settle(fleet)
-    origin.last.resolve('old')
-    expect(await early).toBe('old')
-    expect(await late).toBe('new')
-  })
-
-  it('lets it look again also when the result is not to be kept', async () => {
-    const fleet = createFleet()
-    const [cache, other] = fleet.caches
-    fleet.muted = true
-    const origin = new Origin()
-    const early = cache.getOrSet('k', origin.loader)
-    await settle(fleet)
-    await other.delete('k')
-    const late = cache.getOrSet('k', () => 'new')
-    await settle(fleet)
-    origin.last.load.uncacheable()
-    origin.last.resolve('old')
-    expect(await early).toBe('old')
-    expect(await late).toBe('new')
-  })
-
-  it('lets it look again also when the result cannot be kept', async () => {
-    const fleet = createFleet()
-    const [cache, other] = fleet.caches
-    fleet.muted = true
-    const { commit } = fleet.store
-    fleet.store.commit = () => {
-      fleet.store.commit = commit
-      return Promise.resolve({ kind: 'unkeepable', why: 'too-large', cause: new RangeError('too large') })
+  describe('of which no notice has come, lets a caller that joined after the load began look again', () => {
+    /** What the early and the late caller get. */
+    const values = async (
+      fleet: Fleet,
+      origin: Origin,
+      decide: () => void,
+      how: InvalidateOptions = {},
+    ): Promise<readonly string[]> => {
+      const [cache, other] = fleet.caches
+      fleet.muted = true
+      const early = cache.getOrSet('k', origin.loader)
+      await settle(fleet)
+      await other.delete('k', how)
+      const late = cache.getOrSet('k', () => 'new')
+      await settle(fleet)
+      decide()
+      origin.last.resolve('old')
+      return await Promise.all([early, late])
     }
-    const origin = new Origin()
-    const early = cache.getOrSet('k', origin.loader)
-    await settle(fleet)
-    await other.delete('k')
-    const late = cache.getOrSet('k', () => 'new')
-    await settle(fleet)
-    origin.last.resolve('old')
-    expect(await early).toBe('old')
-    expect(await late).toBe('new')
-  })
 
-  it('lets it look again also when the load had no lease, because the key was held off', async () => {
-    const fleet = createFleet()
-    const [cache, other] = fleet.caches
-    fleet.muted = true
-    await other.delete('k', { holdOff: '1m' })
-    const origin = new Origin()
-    const early = cache.getOrSet('k', origin.loader)
-    await settle(fleet)
-    await other.delete('k', { holdOff: '1m' })
-    const late = cache.getOrSet('k', () => 'new')
-    await settle(fleet)
-    origin.last.resolve('old')
-    expect(await early).toBe('old')
-    expect(await late).toBe('new')
+    it('instead of giving it the old value', async () => {
+      expect(await values(createFleet(), new Origin(), () => {})).toEqual(['old', 'new'])
+    })
+
+    it('also when the result is not to be kept', async () => {
+      const origin = new Origin()
+      expect(await values(createFleet(), origin, () => origin.last.load.uncacheable())).toEqual(['old', 'new'])
+    })
+
+    it('also when the result cannot be kept', async () => {
+      const fleet = createFleet()
+      const { commit } = fleet.store
+      fleet.store.commit = () => {
+        fleet.store.commit = commit
+        return Promise.resolve({ kind: 'unkeepable', why: 'too-large', cause: new RangeError('too large') })
+      }
+      expect(await values(fleet, new Origin(), () => {})).toEqual(['old', 'new'])
+    })
+
+    it('also when the load had no lease, because the key was held off', async () => {
+      const fleet = createFleet()
+      await fleet.caches[1].delete('k', { holdOff: '1m' })
+      expect(await values(fleet, new Origin(), () => {}, { holdOff: '1m' })).toEqual(['old', 'new'])
+    })
   })
 
   it('detaches the running flight, so that the next caller begins a load of its own', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { createFleet, Origin, settle } from './fleet.ts'
+import { createFleet, type Fleet, Origin, settle } from './fleet.ts'
 import { never } from './memory-cache.ts'
 
 describe('refresh', () => {
@@ -21,19 +21,46 @@ describe('refresh', () => {
     expect(await other.get('k')).toBe('new')
   })
 
-  it('is not content with the value that it found, when the load that it joined was not stored', async () => {
-    const fleet = createFleet({ ttl: '1m', lease: { duration: '1s', maxHold: '1s' } })
-    const [cache] = fleet.caches
-    await cache.set('k', 'old')
-    const [first, second] = [new Origin(), new Origin()]
-    void cache.refresh('k', first.loader)
-    await settle(fleet)
-    const joiner = cache.refresh('k', second.loader)
-    await fleet.runtime.advance(1001)
-    first.last.resolve('too late')
-    await settle(fleet)
-    second.last.resolve('new')
-    expect(await joiner).toBe('new')
+  describe('is not content with the value that was there, when the load that it joined was not stored', () => {
+    /** One refresh leads, and another one joins its load; `lose` takes the lease away. */
+    const joins = async (fleet: Fleet, lose: () => Promise<void>, hinder = (): void => {}): Promise<unknown> => {
+      const [cache] = fleet.caches
+      await cache.set('k', 'old')
+      const [first, second] = [new Origin(), new Origin()]
+      void cache.refresh('k', first.loader)
+      await settle(fleet)
+      hinder()
+      const joiner = cache.refresh('k', second.loader)
+      await settle(fleet)
+      await lose()
+      first.last.resolve('refused')
+      await settle(fleet)
+      second.last.resolve('new')
+      return await joiner
+    }
+    const short = { ttl: '1m', lease: { duration: '1s', maxHold: '1s' } } as const
+
+    it('because it took longer than its lease', async () => {
+      const fleet = createFleet(short)
+      expect(await joins(fleet, () => fleet.runtime.advance(1001))).toBe('new')
+    })
+
+    it('and its own first read had found the store away', async () => {
+      const fleet = createFleet(short)
+      const { read } = fleet.store
+      const awayOnce = (): void => {
+        fleet.store.read = () => {
+          fleet.store.read = read
+          return Promise.resolve({ kind: 'away', why: 'error', cause: new Error('reset') })
+        }
+      }
+      expect(await joins(fleet, () => fleet.runtime.advance(1001), awayOnce)).toBe('new')
+    })
+
+    it('because that value was expired by hand', async () => {
+      const fleet = createFleet({ ttl: '1m', staleWhileRevalidate: '1m' })
+      expect(await joins(fleet, () => fleet.caches[1].expire('k'))).toBe('new')
+    })
   })
 
   it('is not content with the value that it found, when that is all that the call it joined has waited for', async () => {
@@ -51,41 +78,5 @@ describe('refresh', () => {
     await fleet.runtime.advance(1000)
     expect(await follower).toBe('old')
     expect(await refreshing).toBe('new')
-  })
-
-  it('is not content with the value that was there, although its first read found the store away', async () => {
-    const fleet = createFleet({ ttl: '1m', lease: { duration: '1s', maxHold: '1s' } })
-    const [cache] = fleet.caches
-    await cache.set('k', 'old')
-    const [first, second] = [new Origin(), new Origin()]
-    void cache.refresh('k', first.loader)
-    await settle(fleet)
-    const { read } = fleet.store
-    fleet.store.read = () => {
-      fleet.store.read = read
-      return Promise.resolve({ kind: 'away', why: 'error', cause: new Error('reset') })
-    }
-    const joiner = cache.refresh('k', second.loader)
-    await fleet.runtime.advance(1001)
-    first.last.resolve('too late')
-    await settle(fleet)
-    second.last.resolve('new')
-    expect(await joiner).toBe('new')
-  })
-
-  it('is not content with the value that was there, although it was expired by hand meanwhile', async () => {
-    const fleet = createFleet({ ttl: '1m', staleWhileRevalidate: '1m' })
-    const [cache, other] = fleet.caches
-    await cache.set('k', 'old')
-    const [first, second] = [new Origin(), new Origin()]
-    void cache.refresh('k', first.loader)
-    await settle(fleet)
-    const late = cache.refresh('k', second.loader)
-    await settle(fleet)
-    await other.expire('k')
-    first.last.resolve('refused')
-    await settle(fleet)
-    second.last.resolve('new')
-    expect(await late).toBe('new')
   })
 })

@@ -1,6 +1,5 @@
 // What callers get of loads that others began.
 const lead = 'packages/core/src/lead.ts'
-const refresh = 'packages/core/src/refresh.ts'
 const batch = 'packages/core/src/batch.ts'
 const test = (name) => [`packages/core/test/${name}.test.ts`]
 
@@ -56,18 +55,10 @@ export const guards = [
   },
   {
     guarantee: 'API',
-    guard: 'a refresh is not content with the entry that it found, when it looks again',
-    file: refresh,
-    find: 'former?.is(entry) === true ? ',
-    replace: 'false ? ',
-    tests: test('refresh'),
-  },
-  {
-    guarantee: 'API',
-    guard: 'a refresh is not content with the entry that it found, when a flight brings it',
+    guard: 'a refresh is not content with the entry that it found, whoever brings it',
     file: 'packages/core/src/answer.ts',
-    find: 'call.former?.is(entry) === true ? ',
-    replace: 'false ? ',
+    find: 'former?.is(entry) === true ? ',
+    replace: 'former !== former ? ',
     tests: test('refresh'),
   },
   {
