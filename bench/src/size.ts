@@ -18,7 +18,7 @@ const MOST_CORE = 14_000
 /** The modules of core, by what they are there for; the first that fits. */
 const PARTS: Readonly<Record<string, RegExp>> = {
   'flights, leases, waiting, cooldowns':
-    /^(acquire|admission|answer|batch|deck|deferred|engine|flights?|follow|former|lead|lease\/.*|lifecycle|load|lookup|many|nesting|policy\/.*|refresh|ride|running-load|wait)\.js$/,
+    /^(acquire|admission|answer|batch|deck|deferred|engine|flights?|follow|former|lead|lease\/.*|lifecycle|load|lookup|many|nesting|policy\/.*|read-slots|refresh|ride|running-load|wait)\.js$/,
   'a shared store: deadlines, outages, copies, tags': /^store\/(?!memory-store|mark|store|hit-lru|tag-numbers)/,
   'the memory store, and what copies share with it': /^store\//,
   'options, errors, events, the public face': /./,

@@ -12,31 +12,25 @@ interface Client {
 
 /** Reads by hand: a GET, and JSON.parse. */
 export const floors: Readonly<Record<string, Open>> = {
-  'node-redis GET, no timer': async ({ redis, ...setting }) => {
-    const client = createClient({ url: redis ?? '', commandOptions: { timeout: 0 } })
-    client.on('error', () => {})
-    await client.connect()
+  'node-redis GET, no timer': async (setting) => {
+    const client = await withoutTimer(setting.redis)
     return byHand(client, setting, async () => client.destroy())
   },
   /** What of the distance to ours is a read that others join and that ends in time, and not what is known of it. */
-  'node-redis GET, joined, in time': async ({ redis, ...setting }) => {
-    const client = createClient({ url: redis ?? '', commandOptions: { timeout: 0 } })
-    client.on('error', () => {})
-    await client.connect()
-    const { get, stop } = inTime((key) => client.get(key))
-    return byHand({ get, set: (key, text) => client.set(key, text) }, setting, async () => {
-      stop()
-      client.destroy()
-    })
+  'node-redis GET, joined, in time': async (setting) => {
+    const client = await withoutTimer(setting.redis)
+    return joined(client, setting, (key) => client.get(key))
   },
   /** What a read costs that is told the time left, too: without it nobody knows the age of what is read, unless by a host's clock. */
-  'node-redis PTTL + GET, no timer': async ({ redis, ...setting }) => {
-    const client = createClient({ url: redis ?? '', commandOptions: { timeout: 0 } })
-    client.on('error', () => {})
-    await client.connect()
-    const get = async (key: string): Promise<string | null> =>
-      (await Promise.all([client.pTTL(key), client.get(key)]))[1]
-    return byHand({ get, set: (key, text) => client.set(key, text) }, setting, async () => client.destroy())
+  'node-redis PTTL + GET, no timer': async (setting) => {
+    const client = await withoutTimer(setting.redis)
+    return byHand({ get: toldTimeBy(client), set: (key, text) => client.set(key, text) }, setting, async () =>
+      client.destroy(),
+    )
+  },
+  'node-redis PTTL + GET, joined, in time': async (setting) => {
+    const client = await withoutTimer(setting.redis)
+    return joined(client, setting, toldTimeBy(client))
   },
   'node-redis GET, default client': async ({ redis, ...setting }) => {
     const client = createClient({ url: redis ?? '' })
@@ -54,9 +48,7 @@ export const ours: Readonly<Record<string, Open>> = {
   getOrSet: openWith({}),
   /** Shows whether the timer of the default client is paid for: then this one would be faster. */
   'getOrSet, client without timer': async ({ load, ttl, redis, namespace }) => {
-    const client = createClient({ url: redis ?? '', commandOptions: { timeout: 0 } })
-    client.on('error', () => {})
-    await client.connect()
+    const client = await withoutTimer(redis)
     const cache = createCache({ ttl, store: redisStore({ client, namespace }), storeTimeout: '20s' })
     return {
       get: (key) => cache.getOrSet(key, () => load(key)),
@@ -73,6 +65,27 @@ export const ours: Readonly<Record<string, Open>> = {
     earlyRefresh: { beta: 1 },
     maxLoads: 100,
   }),
+}
+
+type NodeRedis = ReturnType<typeof createClient<{}, {}, {}, 3, {}>>
+
+async function withoutTimer(url: string | undefined): Promise<NodeRedis> {
+  const client = createClient({ url: url ?? '', commandOptions: { timeout: 0 } })
+  client.on('error', () => {})
+  await client.connect()
+  return client
+}
+
+function toldTimeBy(client: NodeRedis): Client['get'] {
+  return async (key) => (await Promise.all([client.pTTL(key), client.get(key)]))[1]
+}
+
+function joined(client: NodeRedis, setting: ByHand, read: Client['get']): Opened {
+  const { get, stop } = inTime(read)
+  return byHand({ get, set: (key, text) => client.set(key, text) }, setting, async () => {
+    stop()
+    client.destroy()
+  })
 }
 
 /** How long a read may take, in ticks of one timer for all of them. */

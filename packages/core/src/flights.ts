@@ -1,18 +1,13 @@
 import type { Codec } from './codec.ts'
 import type { Engine } from './engine.ts'
 import type { Flight } from './flight.ts'
+import { ReadSlots } from './read-slots.ts'
 import type { Away, Read } from './store/store.ts'
-
-interface ReadFlight {
-  readonly codec: Codec
-  /** Undefined once it is over: a Map that grows leaves its old tables behind, with all that stood in them. */
-  read: Promise<Read> | undefined
-}
 
 /** The slots: at most one joinable read and one joinable refresh a key. A slot is cleared only by who is still in it. */
 export class Flights {
   readonly #engine: Pick<Engine, 'store' | 'events'>
-  readonly #reads = new Map<string, ReadFlight>()
+  readonly #reads = new ReadSlots()
   readonly #refreshes = new Map<string, Flight>()
   readonly #running = new Set<Flight>()
 
@@ -30,19 +25,18 @@ export class Flights {
    * clears the slot before that: who asks because of the answer reads anew.
    */
   read<T>(key: string, codec: Codec, hear: (read: Read) => T | Promise<T>): Promise<T> {
-    const running = this.#reads.get(key)
-    if (running?.read !== undefined && running.codec === codec) return running.read.then(hear)
+    const known = this.#reads.of(key)
+    if (known?.read !== undefined && known.codec === codec) return known.read.then(hear)
     const read = this.#engine.store.read(key, codec)
-    const flight: ReadFlight = { codec, read }
-    this.#reads.set(key, flight)
+    const slot = this.#reads.take(key, known, codec, read)
     return read.then(
       (answer) => {
-        this.#clear(key, flight)
+        slot.read = undefined
         if (answer.kind !== 'away' && answer.away !== undefined) this.#tell(key, answer.away)
         return hear(answer)
       },
       (error: unknown) => {
-        this.#clear(key, flight)
+        slot.read = undefined
         throw error
       },
     )
@@ -52,11 +46,6 @@ export class Flights {
   #tell(key: string, { cause }: Away): void {
     const { events } = this.#engine
     if (events.heard('away')) events.emit('away', { key, step: 'read', error: cause })
-  }
-
-  #clear(key: string, flight: ReadFlight): void {
-    flight.read = undefined
-    if (this.#reads.get(key) === flight) this.#reads.delete(key)
   }
 
   /** The refresh of the key that a call may join. */
@@ -78,18 +67,18 @@ export class Flights {
 
   /** The key has a newer state: no later call joins a read that may have missed it. */
   forgetRead(key: string): void {
-    this.#reads.delete(key)
+    this.#reads.forget(key)
   }
 
   /** The key was invalidated: no later call joins anything that began before. */
   detach(key: string): void {
-    this.#reads.delete(key)
+    this.#reads.forget(key)
     this.#refreshes.get(key)?.detach()
     this.#refreshes.delete(key)
   }
 
   detachAll(): void {
-    this.#reads.clear()
+    this.#reads.forgetAll()
     for (const key of this.#refreshes.keys()) this.detach(key)
   }
 }

@@ -25,6 +25,21 @@ describe('a read under way', () => {
     await Promise.all(calls)
   })
 
+  it('and that is followed by one with another codec leaves the place to it when it ends', async () => {
+    const fleet = createFleet()
+    const [cache] = fleet.caches
+    const reads = slowReads(fleet)
+    const calls = [cache.get('k', { codec: json }), cache.get('k', { codec: structured })]
+    await settle(fleet)
+    reads[0]?.()
+    await settle(fleet)
+    calls.push(cache.get('k', { codec: structured }))
+    await settle(fleet)
+    expect(reads).toHaveLength(2)
+    reads[1]?.()
+    await Promise.all(calls)
+  })
+
   it('is not joined once another process has written, and leaves its place to the read that came after', async () => {
     const fleet = createFleet()
     const [cache, other] = fleet.caches

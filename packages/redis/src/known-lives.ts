@@ -2,6 +2,8 @@
 const MOST_KEYS = 5_000
 /** For how long a life that Redis told is believed, ms. */
 const BELIEVED = 1_000
+/** Of the newcomers to a full house, every so many is let in. */
+const LET_IN = 16
 
 /** The moments of one version of an entry, on this process's monotonic clock. */
 export interface Life {
@@ -9,10 +11,11 @@ export interface Life {
   readonly freshUntil: number
 }
 
-interface KnownLife<L> {
-  readonly life: L
-  /** From here on Redis is asked again. */
-  readonly until: number
+/** What is known of a key. */
+export interface KnownLife<L> {
+  life: L
+  /** From here on it is not believed, and Redis is asked again. */
+  until: number
 }
 
 /**
@@ -32,6 +35,7 @@ export class KnownLives<L extends Life = Life> {
   /** An LRU in two halves: when the younger one is full, the older one goes. What is asked for moves to the younger. */
   #younger = new Map<string, KnownLife<L>>()
   #older = new Map<string, KnownLife<L>>()
+  #newcomers = 0
 
   constructor(mostKeys: number = MOST_KEYS) {
     this.#mostKeys = mostKeys
@@ -42,18 +46,25 @@ export class KnownLives<L extends Life = Life> {
     return this.#younger.size + this.#older.size
   }
 
-  of(key: string, now: number): L | undefined {
-    const known = this.#younger.get(key) ?? this.#fromOlder(key)
-    return known !== undefined && now < known.until ? known.life : undefined
+  /** What is known of the key, believed or not. */
+  of(key: string): KnownLife<L> | undefined {
+    return this.#younger.get(key) ?? this.#fromOlder(key)
   }
 
   /**
-   * What Redis told when it was asked at `askedAt`. What is not fresh is not kept, however far behind the clock of who asks may lie: it will
-   * soon be another, and may have a version that others have, too.
+   * What Redis told when it was asked at `askedAt`, and what was known of the key before. What is not fresh is not kept, however far behind
+   * the clock of who asks may lie: it will soon be another, and may have a version that others have, too.
+   *
+   * Where more keys are read in turn than there is room for, each life would be gone before its key comes round again, and each read would
+   * pay for keeping one: so few newcomers get in, the sooner the more they are read.
    */
-  note(key: string, life: L, askedAt: number): void {
+  note(key: string, known: KnownLife<L> | undefined, life: L, askedAt: number): void {
+    const until = Math.min(life.freshUntil, askedAt + BELIEVED)
     if (life.freshUntil <= askedAt) this.forget(key)
-    else this.#keep(key, { life, until: Math.min(life.freshUntil, askedAt + BELIEVED) })
+    else if (known !== undefined) {
+      known.life = life
+      known.until = until
+    } else if (this.#letsIn()) this.#keep(key, { life, until })
   }
 
   forget(key: string): void {
@@ -64,6 +75,13 @@ export class KnownLives<L extends Life = Life> {
   clear(): void {
     this.#younger.clear()
     this.#older.clear()
+  }
+
+  #letsIn(): boolean {
+    // Nothing has gone to the older half yet.
+    if (this.#older.size === 0) return true
+    this.#newcomers = (this.#newcomers + 1) % LET_IN
+    return this.#newcomers === 0
   }
 
   #fromOlder(key: string): KnownLife<L> | undefined {

@@ -8,7 +8,7 @@ import {
   type Version,
 } from '@cattlegrid/core'
 import type { Names } from './keys.ts'
-import { KnownLives, type Life } from './known-lives.ts'
+import { type KnownLife, KnownLives, type Life } from './known-lives.ts'
 import type { Link, Server } from './link/link.ts'
 import { decodeHead, EXPIRED_BY_HAND, isHeadedBy, type RecordHead, versionIn } from './record.ts'
 import { AS_BYTES, AS_TEXT } from './redis-client.ts'
@@ -21,8 +21,11 @@ const LONGEST_HEAD = 512
 
 const NOTHING: Answer = { kind: 'missing', version: NO_VERSION }
 
-/** Bytes at an entry's key, the head of the record that they are, if any, and how long they have to live, as PTTL tells it. */
+/** Bytes at an entry's key, and the head of the record that they are, if any. */
 interface Found {
+  /** The moments that are told to the caller count from here, so that none is too late. */
+  readonly sentAt: number
+  /** How long the key has to live, as PTTL tells it. */
   readonly left: number
   readonly bytes: Buffer | undefined
   readonly head: RecordHead | undefined
@@ -32,6 +35,8 @@ interface Found {
 interface HeadedLife extends Life {
   readonly head: RecordHead
 }
+
+type Known = KnownLife<HeadedLife> | undefined
 
 /** Reads entries; what goes wrong is a value. */
 export class EntryReader {
@@ -49,9 +54,10 @@ export class EntryReader {
   /** By the bytes alone, where the life of what they should be is known. No async function: to a hit, each is a promise more. */
   read(key: string, codec: Codec): Promise<Read> {
     const name = this.#names.entry(key)
+    const known = this.#lives.of(key)
     // A clock that lags does no harm: what is returned is judged by the moments in it.
-    const life = this.#lives.of(key, this.#runtime.coarseNow())
-    if (life === undefined) return this.#readAll(key, name, codec).catch(failed)
+    if (known === undefined || this.#runtime.coarseNow() >= known.until) return this.#readAll(key, name, codec, known)
+    const { life } = known
     return this.#link
       .send(name, ['GET', name], AS_BYTES)
       .then((reply) => this.#recognise(reply, key, name, codec, life), failed)
@@ -70,26 +76,30 @@ export class EntryReader {
     const bytes = bufferOf(reply)
     if (bytes !== undefined && isHeadedBy(bytes, life.head)) return answerOf(bytes, life, codec)
     this.#lives.forget(key)
-    return bytes === undefined ? NOTHING : this.#readAll(key, name, codec).catch(failed)
+    return bytes === undefined ? NOTHING : this.#readAll(key, name, codec, undefined)
   }
 
-  /** The moments that it returns count from when they were asked for, so that none is too late. */
-  async #readAll(key: string, name: string, codec: Codec): Promise<Answer> {
-    const ask = (server: Server): Promise<Found> => fetch(server, name)
-    let sentAt = this.#wholeNow()
-    let found = await this.#link.inOrder(name, ask)
-    if (isMixed(found)) {
-      sentAt = this.#wholeNow()
-      found = await this.#link.inOrder(name, ask)
-    }
-    const { left, bytes, head } = found
+  #readAll(key: string, name: string, codec: Codec, known: Known): Promise<Read> {
+    const learn = (found: Found): Answer => this.#learn(key, name, codec, known, found)
+    return this.#ask(name).then(
+      (found) => (isMixed(found) ? this.#ask(name).then(learn, failed) : learn(found)),
+      failed,
+    )
+  }
+
+  #ask(name: string): Promise<Found> {
+    return this.#link.inOrder(name, (server) => fetch(server, name, this.#wholeNow()))
+  }
+
+  #learn(key: string, name: string, codec: Codec, known: Known, { sentAt, left, bytes, head }: Found): Answer {
     if (bytes === undefined) return NOTHING
     if (head === undefined) {
       const cause = new TypeError(`What stands at '${name}' is no record of this version of the library`)
       return unreadable(versionIn(bytes), 'foreign', cause)
     }
-    const life = { ...lifeOf(head, left, sentAt), head }
-    if (head.bodyStart <= LONGEST_HEAD) this.#lives.note(key, life, sentAt)
+    const { bornAt, freshUntil } = lifeOf(head, left, sentAt)
+    const life = { bornAt, freshUntil, head }
+    if (head.bodyStart <= LONGEST_HEAD) this.#lives.note(key, known, life, sentAt)
     return answerOf(bytes, life, codec)
   }
 
@@ -106,12 +116,13 @@ export class EntryReader {
  * 1. A reads the bytes: the old body      2. B commits the new body, fresh for its whole ttl
  * 3. A reads the time left: B's           4. A would serve the old body as fresh
  */
-async function fetch(server: Server, name: string): Promise<Found> {
-  const left = server.sendCommand(['PTTL', name], AS_TEXT)
-  const bytes = server.sendCommand(['GET', name], AS_BYTES)
-  const [time, body] = await Promise.all([left, bytes])
-  const found = bufferOf(body)
-  return { left: Number(time), bytes: found, head: found && decodeHead(found) }
+function fetch(server: Server, name: string, sentAt: number): Promise<Found> {
+  const time = server.sendCommand(['PTTL', name], AS_TEXT)
+  const entry = server.sendCommand(['GET', name], AS_BYTES)
+  return Promise.all([time, entry]).then(([left, reply]) => {
+    const bytes = bufferOf(reply)
+    return { sentAt, left: Number(left), bytes, head: bytes && decodeHead(bytes) }
+  })
 }
 
 function bufferOf(reply: unknown): Buffer | undefined {

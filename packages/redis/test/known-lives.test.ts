@@ -3,63 +3,99 @@ import { KnownLives, type Life } from '../src/known-lives.ts'
 
 const life: Life = { bornAt: 0, freshUntil: 60_000 }
 
+/** As a reader does: what is believed, undefined where Redis is to be asked again. */
+function believed(lives: KnownLives, key: string, now: number): Life | undefined {
+  const known = lives.of(key)
+  return known !== undefined && now < known.until ? known.life : undefined
+}
+
+/** The same, and what Redis told then is noted. */
+function note(lives: KnownLives, key: string, told: Life, askedAt: number): void {
+  lives.note(key, lives.of(key), told, askedAt)
+}
+
 describe('a life that Redis told', () => {
   test('is known for a second, and asked for again from then on', () => {
     const lives = new KnownLives()
-    lives.note('k', life, 100)
-    expect([lives.of('k', 1099), lives.of('k', 1100)]).toEqual([life, undefined])
+    note(lives, 'k', life, 100)
+    expect([believed(lives, 'k', 1099), believed(lives, 'k', 1100)]).toEqual([life, undefined])
   })
 
   test('is not known for longer than the entry is fresh', () => {
     const lives = new KnownLives()
-    lives.note('k', { ...life, freshUntil: 150 }, 100)
-    expect([lives.of('k', 149)?.freshUntil, lives.of('k', 150)]).toEqual([150, undefined])
+    note(lives, 'k', { ...life, freshUntil: 150 }, 100)
+    expect([believed(lives, 'k', 149)?.freshUntil, believed(lives, 'k', 150)]).toEqual([150, undefined])
   })
 
   test('is not kept where nothing is fresh, even for who asks by a clock that lags', () => {
     const lives = new KnownLives()
-    lives.note('k', life, 99)
-    lives.note('k', { ...life, freshUntil: 100 }, 100)
-    expect([lives.of('k', 99), lives.size]).toEqual([undefined, 0])
+    note(lives, 'k', life, 99)
+    note(lives, 'k', { ...life, freshUntil: 100 }, 100)
+    expect([believed(lives, 'k', 99), lives.size]).toEqual([undefined, 0])
   })
 
   test('is replaced by what Redis tells later', () => {
     const lives = new KnownLives()
-    lives.note('k', life, 0)
-    lives.note('k', { ...life, bornAt: 7 }, 0)
-    expect([lives.of('k', 0)?.bornAt, lives.size]).toEqual([7, 1])
+    note(lives, 'k', life, 0)
+    note(lives, 'k', { ...life, bornAt: 7 }, 0)
+    expect([believed(lives, 'k', 0)?.bornAt, lives.size]).toEqual([7, 1])
   })
 
   test('is forgotten by its key, or with all others', () => {
     const lives = new KnownLives()
-    for (const key of ['a', 'b', 'c']) lives.note(key, life, 0)
+    for (const key of ['a', 'b', 'c']) note(lives, key, life, 0)
     lives.forget('a')
-    expect([lives.of('a', 0), lives.of('b', 0)]).toEqual([undefined, life])
+    expect([believed(lives, 'a', 0), believed(lives, 'b', 0)]).toEqual([undefined, life])
     lives.clear()
-    expect([lives.of('b', 0), lives.size]).toEqual([undefined, 0])
+    expect([believed(lives, 'b', 0), lives.size]).toEqual([undefined, 0])
   })
 })
 
 describe('the lives that are kept', () => {
   test('are bounded, however many keys are read', () => {
     const lives = new KnownLives(10)
-    for (let key = 0; key < 1000; key += 1) lives.note(String(key), life, 0)
+    for (let key = 0; key < 1000; key += 1) note(lives, String(key), life, 0)
     expect(lives.size).toBeLessThanOrEqual(20)
   })
 
   test('are those of the keys that were asked for last', () => {
     const lives = new KnownLives(10)
-    lives.note('hot', life, 0)
+    note(lives, 'hot', life, 0)
     for (let key = 0; key < 1000; key += 1) {
-      lives.note(String(key), life, 0)
-      if (key % 5 === 0) lives.of('hot', 0)
+      note(lives, String(key), life, 0)
+      if (key % 5 === 0) believed(lives, 'hot', 0)
     }
-    expect([lives.of('hot', 0), lives.of('999', 0), lives.of('0', 0)]).toEqual([life, life, undefined])
+    expect([believed(lives, 'hot', 0), believed(lives, '0', 0)]).toEqual([life, undefined])
+  })
+
+  test('are few of many keys that are read in turn, so that keeping them costs those reads little', () => {
+    const lives = new KnownLives(1000)
+    for (let key = 0; key < 1800; key += 1) note(lives, String(key), life, 0)
+    const newcomers = Array.from({ length: 800 }, (_, index) => believed(lives, String(1000 + index), 0))
+    expect(newcomers.filter((found) => found !== undefined)).toHaveLength(50)
+  })
+
+  test('are soon those of a key that is read often, however many others are read between', () => {
+    const lives = new KnownLives(1000)
+    for (let key = 0; key < 2000; key += 1) note(lives, String(key), life, 0)
+    let reads = 0
+    for (; believed(lives, 'hot', 0) === undefined; reads += 1) {
+      note(lives, 'hot', life, 0)
+      for (let key = 0; key < 4; key += 1) note(lives, `${reads}/${key}`, life, 0)
+    }
+    expect(reads).toBeLessThanOrEqual(16)
+  })
+
+  test('are told anew where the house is full, too', () => {
+    const lives = new KnownLives(10)
+    for (let key = 0; key < 15; key += 1) note(lives, String(key), life, 0)
+    note(lives, '3', life, 5000)
+    expect(believed(lives, '3', 5999)).toEqual(life)
   })
 
   test('are forgotten in whichever half they are', () => {
     const lives = new KnownLives(2)
-    for (const key of ['a', 'b', 'c']) lives.note(key, life, 0)
+    for (const key of ['a', 'b', 'c']) note(lives, key, life, 0)
     for (const key of ['a', 'b', 'c']) lives.forget(key)
     expect(lives.size).toBe(0)
   })

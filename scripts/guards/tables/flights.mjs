@@ -1,6 +1,7 @@
 // The callers of one process: who shares which read, load and result.
 const flight = 'packages/core/src/flight.ts'
 const flights = 'packages/core/src/flights.ts'
+const readSlots = 'packages/core/src/read-slots.ts'
 const refresh = 'packages/core/src/refresh.ts'
 const ride = 'packages/core/src/ride.ts'
 const deck = 'packages/core/src/deck.ts'
@@ -28,7 +29,7 @@ export const guards = [
     guarantee: 'G1',
     guard: 'callers of one key share a read of the store',
     file: flights,
-    find: 'if (running?.read !== undefined && running.codec === codec) return running.read',
+    find: 'if (known?.read !== undefined && known.codec === codec) return known.read',
     replace: '',
     tests: test('flight'),
   },
@@ -43,16 +44,33 @@ export const guards = [
   {
     guarantee: 'G1',
     guard: 'a read that ends clears its place only if it is still its own',
-    file: flights,
-    find: 'if (this.#reads.get(key) === flight) this.#reads.delete(key)',
-    replace: 'this.#reads.delete(key)',
+    file: readSlots,
+    find: 'if (known !== undefined && known.read === undefined) {',
+    replace: 'if (known !== undefined) {',
     tests: test('guards-flight'),
+    titles: 'with another codec leaves the place to it when it ends',
+  },
+  {
+    guarantee: 'G1',
+    guard: 'a read under way keeps its place, however many keys are read meanwhile',
+    file: readSlots,
+    find: 'filter(([, { read }]) => read !== undefined)',
+    replace: 'filter(([, { read }]) => read === null)',
+    tests: test('read-slots'),
+  },
+  {
+    guarantee: 'G8',
+    guard: 'the slots of reads are bounded',
+    file: readSlots,
+    find: 'if (this.#slots.size >= this.#most) this.#clearOut()',
+    replace: '',
+    tests: test('read-slots'),
   },
   {
     guarantee: 'API',
     guard: 'a read is joined only by callers with the same codec',
     file: flights,
-    find: ' && running.codec === codec',
+    find: ' && known.codec === codec',
     replace: '',
     tests: test('guards-flight'),
   },
@@ -142,7 +160,7 @@ export const guards = [
     guarantee: 'G3',
     guard: 'an invalidation detaches the read under way',
     file: flights,
-    find: 'this.#reads.delete(key)\n    this.#refreshes.get(key)?.detach()',
+    find: 'this.#reads.forget(key)\n    this.#refreshes.get(key)?.detach()',
     replace: 'this.#refreshes.get(key)?.detach()',
     tests: test('guards-notice'),
   },
@@ -158,7 +176,7 @@ export const guards = [
     guarantee: 'G3',
     guard: 'a clear and the fall of a tag detach every read',
     file: flights,
-    find: 'this.#reads.clear()',
+    find: 'this.#reads.forgetAll()',
     replace: '',
     tests: test('guards-notice'),
   },
