@@ -15,7 +15,7 @@ const DEFAULT_CLIENT = 'node-redis GET, default client'
 const OURS = 'getOrSet'
 const NO_TIMER = 'getOrSet, client without timer'
 
-/** Callers, and between them so many keys. Of as many as `MANY` ours remembers none until its turn comes round again. */
+/** Callers, and between them so many keys. Of as many as `MANY` none comes round again while what is known of it is believed: the commands per hit tell. */
 interface Crowd {
   readonly id: string
   readonly callers: number
@@ -95,12 +95,14 @@ async function round(
   duration: number,
   keysEach: number,
 ): Promise<Record<string, number>> {
+  await look.forget()
   const before = await look.cpu()
   const loads = await member.ask<number>('loads')
   const asked = ['measure', callers, duration, keysEach] as const
   const found = await member.ask<{ hits: number; rate: number; us: number; cpu: number }>(...asked)
   if ((await member.ask<number>('loads')) > loads) throw new Error('what was measured as a hit was a load')
-  return { ...found, server: (((await look.cpu()) - before) * 1000) / found.hits }
+  const server = (((await look.cpu()) - before) * 1000) / found.hits
+  return { ...found, server, commands: total(await look.calls()) / found.hits }
 }
 
 async function count(member: Member, look: RedisMeter, port: number): Promise<Counts> {
@@ -144,6 +146,7 @@ function timeTable({ id, callers, of }: Crowd, seen: Seen, players: readonly Pla
     { id: 'cpu', title: 'client CPU, µs', digits: 1 },
     { id: 'byCpu', title: 'the same, GET = 1', digits: 2 },
     { id: 'server', title: 'server CPU, µs', digits: 1 },
+    { id: 'commands', title: 'commands', digits: 2 },
   ]
   const rows = players.map(({ name }) => ({
     name,
@@ -156,6 +159,7 @@ function timeTable({ id, callers, of }: Crowd, seen: Seen, players: readonly Pla
       cpu: figureOf(seen, name, 'cpu'),
       byCpu: ratio(seen, name, FLOOR, 'cpu'),
       server: figureOf(seen, name, 'server'),
+      commands: figureOf(seen, name, 'commands'),
     },
   }))
   return {

@@ -31,12 +31,12 @@ export class Flights {
     const slot = this.#reads.take(key, known, codec, read)
     return read.then(
       (answer) => {
-        slot.read = undefined
+        this.#reads.end(slot)
         if (answer.kind !== 'away' && answer.away !== undefined) this.#tell(key, answer.away)
         return hear(answer)
       },
       (error: unknown) => {
-        slot.read = undefined
+        this.#reads.end(slot)
         throw error
       },
     )

@@ -1,7 +1,7 @@
 import type { Codec } from './codec.ts'
 import type { Read } from './store/store.ts'
 
-/** So many slots stay, in use or not; more where more than half of them are in use. */
+/** So many slots may stay, in use or not; or four times as many as are in use. */
 const SLOTS = 2048
 
 export interface ReadSlot {
@@ -17,7 +17,8 @@ export interface ReadSlot {
  */
 export class ReadSlots {
   #slots = new Map<string, ReadSlot>()
-  #most = SLOTS
+  /** How many reads are under way, in a slot that can be found or in one that was replaced. */
+  #underWay = 0
 
   /** How many there are, in use or not. */
   get size(): number {
@@ -30,18 +31,25 @@ export class ReadSlots {
 
   /** Puts a read that was just sent into the key's slot, `known`; where another is in it, with another codec, into a new one in its place. */
   take(key: string, known: ReadSlot | undefined, codec: Codec, read: Promise<Read>): ReadSlot {
+    this.#underWay += 1
     if (known !== undefined && known.read === undefined) {
       known.codec = codec
       known.read = read
       return known
     }
-    if (this.#slots.size >= this.#most) this.#clearOut()
     const slot: ReadSlot = { codec, read }
     this.#slots.set(key, slot)
     return slot
   }
 
-  /** No later call joins the read that is in the slot. */
+  /** The read in the slot is over. */
+  end(slot: ReadSlot): void {
+    slot.read = undefined
+    this.#underWay -= 1
+    if (this.#slots.size > SLOTS && this.#slots.size > 4 * this.#underWay) this.#clearOut()
+  }
+
+  /** No later call joins the read of the key that is under way. */
   forget(key: string): void {
     this.#slots.delete(key)
   }
@@ -52,8 +60,6 @@ export class ReadSlots {
 
   /** Only what is in use stays, in a Map to which no old table leads. */
   #clearOut(): void {
-    const used = [...this.#slots].filter(([, { read }]) => read !== undefined)
-    this.#slots = new Map(used)
-    this.#most = Math.max(SLOTS, 2 * used.length)
+    this.#slots = new Map([...this.#slots].filter(([, { read }]) => read !== undefined))
   }
 }

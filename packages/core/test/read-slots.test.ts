@@ -10,15 +10,16 @@ function begin(slots: ReadSlots, key: string): ReadSlot {
 }
 
 function beginAndEnd(slots: ReadSlots, key: string): void {
-  begin(slots, key).read = undefined
+  slots.end(begin(slots, key))
 }
 
 describe('the slots of reads', () => {
   it('serve the next read of their key', () => {
     const slots = new ReadSlots()
-    beginAndEnd(slots, 'k')
-    begin(slots, 'k')
-    expect([slots.of('k')?.read, slots.size]).toEqual([read, 1])
+    const first = begin(slots, 'k')
+    slots.end(first)
+    expect([begin(slots, 'k'), first.read]).toEqual([first, read])
+    expect(slots.of('k')).toBe(first)
   })
 
   it('are bounded, however many keys are read', () => {
@@ -34,9 +35,20 @@ describe('the slots of reads', () => {
     expect(slots.of('slow')).toBe(slow)
   })
 
-  it('are as many as there are reads under way', () => {
+  it('are as many as there are reads under way, and few again when these are over', () => {
     const slots = new ReadSlots()
-    for (let key = 0; key < 10_000; key += 1) begin(slots, String(key))
+    const reads = Array.from({ length: 10_000 }, (_, key) => begin(slots, String(key)))
     expect(slots.size).toBe(10_000)
+    for (const slot of reads) slots.end(slot)
+    expect(slots.size).toBeLessThanOrEqual(2048)
+  })
+
+  it('that were replaced or forgotten count as long as their reads are under way', () => {
+    const slots = new ReadSlots()
+    const reads = Array.from({ length: 3000 }, (_, key) => begin(slots, String(key)))
+    for (let key = 0; key < 3000; key += 1) slots.forget(String(key))
+    for (const slot of reads) slots.end(slot)
+    for (let key = 0; key < 3000; key += 1) beginAndEnd(slots, String(key))
+    expect(slots.size).toBeLessThanOrEqual(2048)
   })
 })

@@ -2,7 +2,7 @@
 const MOST_KEYS = 5_000
 /** For how long a life that Redis told is believed, ms. */
 const BELIEVED = 1_000
-/** Of the newcomers to a full house, every so many is let in. */
+/** Once one half is full: of the newcomers, every so many is let in. */
 const LET_IN = 16
 
 /** The moments of one version of an entry, on this process's monotonic clock. */
@@ -55,8 +55,8 @@ export class KnownLives<L extends Life = Life> {
    * What Redis told when it was asked at `askedAt`, and what was known of the key before. What is not fresh is not kept, however far behind
    * the clock of who asks may lie: it will soon be another, and may have a version that others have, too.
    *
-   * Where more keys are read in turn than there is room for, each life would be gone before its key comes round again, and each read would
-   * pay for keeping one: so few newcomers get in, the sooner the more they are read.
+   * As with the copies for an outage, few newcomers get in where there are many keys: a life that is gone before its key comes round again
+   * would be paid for at every read, for nothing.
    */
   note(key: string, known: KnownLife<L> | undefined, life: L, askedAt: number): void {
     const until = Math.min(life.freshUntil, askedAt + BELIEVED)
@@ -67,9 +67,10 @@ export class KnownLives<L extends Life = Life> {
     } else if (this.#letsIn()) this.#keep(key, { life, until })
   }
 
+  /** Its life is known no more. Its place is kept: who changes is read again. */
   forget(key: string): void {
-    this.#younger.delete(key)
-    this.#older.delete(key)
+    const known = this.of(key)
+    if (known !== undefined) known.until = 0
   }
 
   clear(): void {
@@ -78,7 +79,6 @@ export class KnownLives<L extends Life = Life> {
   }
 
   #letsIn(): boolean {
-    // Nothing has gone to the older half yet.
     if (this.#older.size === 0) return true
     this.#newcomers = (this.#newcomers + 1) % LET_IN
     return this.#newcomers === 0

@@ -36,7 +36,13 @@ interface HeadedLife extends Life {
   readonly head: RecordHead
 }
 
-type Known = KnownLife<HeadedLife> | undefined
+interface Question {
+  readonly key: string
+  /** The key's name in Redis. */
+  readonly name: string
+  readonly codec: Codec
+  readonly known: KnownLife<HeadedLife> | undefined
+}
 
 /** Reads entries; what goes wrong is a value. */
 export class EntryReader {
@@ -55,12 +61,14 @@ export class EntryReader {
   read(key: string, codec: Codec): Promise<Read> {
     const name = this.#names.entry(key)
     const known = this.#lives.of(key)
+    const question = { key, name, codec, known }
     // A clock that lags does no harm: what is returned is judged by the moments in it.
-    if (known === undefined || this.#runtime.coarseNow() >= known.until) return this.#readAll(key, name, codec, known)
+    if (known === undefined || this.#runtime.coarseNow() >= known.until) return this.#readAll(question)
+    // It may have another by the time of the answer.
     const { life } = known
     return this.#link
       .send(name, ['GET', name], AS_BYTES)
-      .then((reply) => this.#recognise(reply, key, name, codec, life), failed)
+      .then((reply) => this.#recognise(question, life, reply), failed)
   }
 
   /** The key has changed: its bytes would be asked for in vain. */
@@ -72,15 +80,16 @@ export class EntryReader {
     this.#lives.clear()
   }
 
-  #recognise(reply: unknown, key: string, name: string, codec: Codec, life: HeadedLife): Answer | Promise<Read> {
+  #recognise(question: Question, life: HeadedLife, reply: unknown): Answer | Promise<Read> {
     const bytes = bufferOf(reply)
-    if (bytes !== undefined && isHeadedBy(bytes, life.head)) return answerOf(bytes, life, codec)
-    this.#lives.forget(key)
-    return bytes === undefined ? NOTHING : this.#readAll(key, name, codec, undefined)
+    if (bytes !== undefined && isHeadedBy(bytes, life.head)) return answerOf(bytes, life, question.codec)
+    this.#lives.forget(question.key)
+    return bytes === undefined ? NOTHING : this.#readAll(question)
   }
 
-  #readAll(key: string, name: string, codec: Codec, known: Known): Promise<Read> {
-    const learn = (found: Found): Answer => this.#learn(key, name, codec, known, found)
+  #readAll(question: Question): Promise<Read> {
+    const { name } = question
+    const learn = (found: Found): Answer => this.#learn(question, found)
     return this.#ask(name).then(
       (found) => (isMixed(found) ? this.#ask(name).then(learn, failed) : learn(found)),
       failed,
@@ -88,10 +97,14 @@ export class EntryReader {
   }
 
   #ask(name: string): Promise<Found> {
-    return this.#link.inOrder(name, (server) => fetch(server, name, this.#wholeNow()))
+    try {
+      return this.#link.inOrder(name, (server) => fetch(server, name, this.#wholeNow()))
+    } catch (cause) {
+      return Promise.reject(cause)
+    }
   }
 
-  #learn(key: string, name: string, codec: Codec, known: Known, { sentAt, left, bytes, head }: Found): Answer {
+  #learn({ key, name, codec, known }: Question, { sentAt, left, bytes, head }: Found): Answer {
     if (bytes === undefined) return NOTHING
     if (head === undefined) {
       const cause = new TypeError(`What stands at '${name}' is no record of this version of the library`)

@@ -62,8 +62,16 @@ export const guards = [
     guarantee: 'G8',
     guard: 'the slots of reads are bounded',
     file: readSlots,
-    find: 'if (this.#slots.size >= this.#most) this.#clearOut()',
+    find: 'if (this.#slots.size > SLOTS && this.#slots.size > 4 * this.#underWay) this.#clearOut()',
     replace: '',
+    tests: test('read-slots'),
+  },
+  {
+    guarantee: 'API',
+    guard: 'a key that is read again costs no change of the table',
+    file: readSlots,
+    find: 'if (known !== undefined && known.read === undefined) {',
+    replace: 'if (known === null) {',
     tests: test('read-slots'),
   },
   {

@@ -22,7 +22,7 @@ export const guards = [
     rule: 'two-flights',
     guard: 'a read that has its answer is joined by nobody',
     file: 'packages/core/src/flights.ts',
-    find: '      (answer) => {\n        slot.read = undefined\n',
+    find: '      (answer) => {\n        this.#reads.end(slot)\n',
     replace: '      (answer) => {\n',
     tests: core('protocol-rules'),
     titles: 'is joined until its answer, and by nobody who comes after it',
