@@ -4,7 +4,7 @@ import { peers } from './contenders/peers.ts'
 import { floors, ours } from './contenders/redis-hits.ts'
 import { serveAsMember } from './run/member.ts'
 
-const [name = '', redis = ''] = process.argv.slice(2)
+const [name = '', redis = '', namespace = `bench-${process.pid}`] = process.argv.slice(2)
 const text = 'x'.repeat(960)
 const open: Open = floors[name] ?? ours[name] ?? (await peers[name]?.())?.open ?? unknown()
 
@@ -18,7 +18,7 @@ async function start(url: string): Promise<Opened> {
     ttl: 3_600_000,
     stale: 0,
     redis: url,
-    namespace: `bench-${process.pid}`,
+    namespace,
   })
 }
 let cache = await start(redis)

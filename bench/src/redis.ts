@@ -8,7 +8,7 @@ import { type Member, startMember } from './run/member.ts'
 import { meter, type RedisMeter, total } from './run/redis-meter.ts'
 import { startRelay } from './run/relay.ts'
 import type { Column, Findings, Row, Table, Target } from './run/result.ts'
-import { figureOf, interleave, inverse, ratio, type Seen } from './run/rounds.ts'
+import { figureOf, interleave, inverse, ratio, type Seen, together } from './run/rounds.ts'
 
 const FLOOR = 'node-redis GET, no timer'
 const DEFAULT_CLIENT = 'node-redis GET, default client'
@@ -25,7 +25,7 @@ interface Crowd {
   readonly wanted: number
 }
 
-const MANY = 20_480
+const MANY = 32_768
 const LATELY = 'keys seen lately'
 const LONG_AGO = 'keys not seen lately'
 const crowds: readonly Crowd[] = [
@@ -62,30 +62,66 @@ async function measureRedis(options: BenchOptions, later: Later): Promise<Findin
   later(() => server.stop())
   const look = await meter(server.url)
   later(() => look.close())
-  const players: Player[] = []
-  for (const name of chosen(names, options)) {
-    const member = await startMember('redis-member.js', [name, server.url])
-    later(() => member.stop())
-    await member.ask('fill', options.smoke ? 2048 : MANY)
-    players.push({ name, member })
-  }
-  const duration = options.smoke ? 20 : 400
+  const keys = options.smoke ? 2048 : MANY
+  const wanted = chosen(names, options)
+  await withCleanup(async (over) => {
+    for (const { member } of await startPlayers(wanted, server.url, over)) await member.ask('fill', keys)
+  })
   const seen = new Map<string, Seen>()
-  for (const { id, callers, keys } of crowds) {
-    const keysEach = Math.floor((options.smoke ? Math.min(keys, 2048) : keys) / callers)
-    const contenders = players.map(({ name, member }) => ({
-      name,
-      measure: () => round(member, look, callers, duration, keysEach),
-    }))
-    await interleave(contenders, 1)
-    seen.set(id, await interleave(contenders, options.rounds))
+  for (let turn = 0; turn < options.rounds; turn += 1) {
+    await withCleanup(async (over) => {
+      const players = await startPlayers(wanted, server.url, over)
+      const inTurn = [...players.slice(turn % players.length), ...players.slice(0, turn % players.length)]
+      for (const crowd of crowds) {
+        const found = await oneRound(inTurn, look, { ...crowd, keys: Math.min(crowd.keys, keys) }, options)
+        seen.set(crowd.id, together(seenBy(seen, crowd.id), found))
+      }
+    })
   }
-  const counts = new Map<string, Counts>()
-  for (const { name, member } of players) counts.set(name, await count(member, look, server.port))
+  const counts = await countAll(wanted, look, server)
   return {
-    tables: [...crowds.map((crowd) => timeTable(crowd, seenBy(seen, crowd.id), players)), countTable(players, counts)],
+    tables: [...crowds.map((crowd) => timeTable(crowd, seenBy(seen, crowd.id), wanted)), countTable(wanted, counts)],
     targets: targets(seen, counts.get(OURS)),
   }
+}
+
+/** New processes, which find what others have filled: two of one code may differ, for as long as they live, by more than two contenders do. */
+async function startPlayers(wanted: readonly string[], url: string, later: Later): Promise<readonly Player[]> {
+  const players: Player[] = []
+  for (const [place, name] of wanted.entries()) {
+    const member = await startMember('redis-member.js', [name, url, `bench-${place}`])
+    later(() => member.stop())
+    players.push({ name, member })
+  }
+  return players
+}
+
+/** The first time to get warm. */
+async function oneRound(
+  players: readonly Player[],
+  look: RedisMeter,
+  { callers, keys }: Crowd,
+  { smoke }: BenchOptions,
+): Promise<Seen> {
+  const contenders = players.map(({ name, member }) => ({
+    name,
+    measure: () => round(member, look, callers, smoke ? 20 : 400, Math.floor(keys / callers)),
+  }))
+  await interleave(contenders, 1)
+  return await interleave(contenders, 1)
+}
+
+async function countAll(
+  wanted: readonly string[],
+  look: RedisMeter,
+  { url, port }: { readonly url: string; readonly port: number },
+): Promise<ReadonlyMap<string, Counts>> {
+  const counts = new Map<string, Counts>()
+  await withCleanup(async (later) => {
+    for (const { name, member } of await startPlayers(wanted, url, later))
+      counts.set(name, await count(member, look, port))
+  })
+  return counts
 }
 
 async function round(
@@ -137,7 +173,7 @@ function isOf(name: string): Row['is'] {
   return name in ours ? 'ours' : name in floors ? 'floor' : 'peer'
 }
 
-function timeTable({ id, callers, of }: Crowd, seen: Seen, players: readonly Player[]): Table {
+function timeTable({ id, callers, of }: Crowd, seen: Seen, wanted: readonly string[]): Table {
   const columns: Column[] = [
     { id: 'rate', title: 'hits/s', digits: 0 },
     { id: 'us', title: 'µs per hit', digits: 1 },
@@ -148,7 +184,7 @@ function timeTable({ id, callers, of }: Crowd, seen: Seen, players: readonly Pla
     { id: 'server', title: 'server CPU, µs', digits: 1 },
     { id: 'commands', title: 'commands', digits: 2 },
   ]
-  const rows = players.map(({ name }) => ({
+  const rows = wanted.map((name) => ({
     name,
     is: isOf(name),
     cells: {
@@ -170,14 +206,14 @@ function timeTable({ id, callers, of }: Crowd, seen: Seen, players: readonly Pla
   }
 }
 
-function countTable(players: readonly Player[], counts: ReadonlyMap<string, Counts>): Table {
+function countTable(wanted: readonly string[], counts: ReadonlyMap<string, Counts>): Table {
   const columns: Column[] = [
     { id: 'roundTrips', title: 'round trips per hit', digits: 2 },
     { id: 'commands', title: 'commands per hit', digits: 2 },
     { id: 'lua', title: 'scripts per hit', digits: 2 },
     { id: 'together', title: 'reads for 64 callers of a key', digits: 0 },
   ]
-  const rows = players.map(({ name }) => ({ name, is: isOf(name), cells: { ...counts.get(name) } }))
+  const rows = wanted.map((name) => ({ name, is: isOf(name), cells: { ...counts.get(name) } }))
   return { id: 'redis-counts', title: 'What a hit in Redis sends', columns, rows }
 }
 

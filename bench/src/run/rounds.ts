@@ -27,6 +27,11 @@ export async function interleave(contenders: readonly Contender[], rounds: numbe
   return seen
 }
 
+/** What two series of rounds saw of the same contenders. */
+export function together(first: Seen, second: Seen): Seen {
+  return new Map([...second].map(([name, rounds]) => [name, [...(first.get(name) ?? []), ...rounds]]))
+}
+
 /** For who watches a terminal: nothing stays of it. */
 function tellProgress(text: string): void {
   if (process.stderr.isTTY) process.stderr.write(`\r\x1b[K${text}`)
