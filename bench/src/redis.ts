@@ -8,7 +8,7 @@ import { type Member, startMember } from './run/member.ts'
 import { meter, type RedisMeter, total } from './run/redis-meter.ts'
 import { startRelay } from './run/relay.ts'
 import type { Column, Findings, Row, Table, Target } from './run/result.ts'
-import { figureOf, interleave, inverse, ratio, type Seen, together } from './run/rounds.ts'
+import { allRounds, figureOf, interleave, inverse, ratio, type Seen } from './run/rounds.ts'
 
 const FLOOR = 'node-redis GET, no timer'
 const DEFAULT_CLIENT = 'node-redis GET, default client'
@@ -74,7 +74,7 @@ async function measureRedis(options: BenchOptions, later: Later): Promise<Findin
       const inTurn = [...players.slice(turn % players.length), ...players.slice(0, turn % players.length)]
       for (const crowd of crowds) {
         const found = await oneRound(inTurn, look, { ...crowd, keys: Math.min(crowd.keys, keys) }, options)
-        seen.set(crowd.id, together(seenBy(seen, crowd.id), found))
+        seen.set(crowd.id, allRounds(seenBy(seen, crowd.id), found))
       }
     })
   }

@@ -28,7 +28,7 @@ export async function interleave(contenders: readonly Contender[], rounds: numbe
 }
 
 /** What two series of rounds saw of the same contenders. */
-export function together(first: Seen, second: Seen): Seen {
+export function allRounds(first: Seen, second: Seen): Seen {
   return new Map([...second].map(([name, rounds]) => [name, [...(first.get(name) ?? []), ...rounds]]))
 }
 
