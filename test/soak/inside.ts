@@ -16,9 +16,11 @@ const NOT_FOLLOWED = new Set([
   '#ear',
 ])
 const DEEPEST = 9
+/** Of these the numbers are counts of what is under way. */
+const COUNTING = new Set(['admission', '#reads'])
 
 /**
- * What is in every Map and Set of an object and of what it consists of, by its path, and what `admission` has counted. Private
+ * What is in every Map and Set of an object and of what it consists of, by its path, and what is counted besides. Private
  * fields are seen as a debugger sees them, so that nothing has to be made public for it.
  */
 export function inside(object: object): Map<string, number> {
@@ -42,7 +44,7 @@ function look(session: Session, object: Remote, path: readonly string[], found: 
   for (const [name, value] of fields(session, object)) {
     if (NOT_FOLLOWED.has(name)) continue
     const here = [...path, name]
-    const count = path.at(-1) === 'admission' && value.type === 'number' ? Number(value.value) : sizeOf(value)
+    const count = COUNTING.has(path.at(-1) ?? '') && value.type === 'number' ? Number(value.value) : sizeOf(value)
     if (count !== undefined) found.set(here.join('.'), count)
     else if (value.type === 'object' && value.subtype === undefined) look(session, value, here, found)
   }
