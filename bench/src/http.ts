@@ -4,8 +4,7 @@ import { expressApps } from './http/express-apps.ts'
 import { fastifyApps } from './http/fastify-apps.ts'
 import { herdTables } from './http/herds.ts'
 import type { OriginTraits } from './http/origin.ts'
-import { installed } from './http/program.ts'
-import { proxies } from './http/proxies.ts'
+import { isInstalled, proxies } from './http/proxies.ts'
 import { refreshTable } from './http/refreshes.ts'
 import { loadGenerator, type Load } from './http/wrk.ts'
 import { type BenchOptions, chosen, runBench } from './run/bench.ts'
@@ -58,11 +57,6 @@ async function measureHits(options: BenchOptions, herd: Member): Promise<{ table
     .map((name) => ({ name, measure: () => withCleanup((later) => hitRate(name, load, options, later)) }))
   const seen = await interleave(contenders, Math.min(options.rounds, 5))
   return { table: hitTable(wanted, seen, generator), targets: hitTargets(seen) }
-}
-
-function isInstalled(name: string): boolean {
-  const proxy = proxies[name]
-  return proxy === undefined || installed(proxy.program) !== undefined
 }
 
 /** In processes of its own in every round: two of one code may differ, for as long as they live, by more than two contenders do. */

@@ -6,8 +6,7 @@ import { type Member, startMember } from '../run/member.ts'
 import type { Findings, Row, Table, Target } from '../run/result.ts'
 import { figureOf, interleave, type Seen } from '../run/rounds.ts'
 import type { OriginTraits } from './origin.ts'
-import { installed } from './program.ts'
-import { proxies } from './proxies.ts'
+import { isInstalled, proxies } from './proxies.ts'
 
 const OURS = ['Express, cattlegrid', 'Fastify, cattlegrid']
 /** The same app without a cache: what so many answers at once cost by themselves. Where something stale is there to be served, its handler takes no time. */
@@ -41,7 +40,7 @@ const herds: readonly Herd[] = [
 export async function herdTables(options: BenchOptions, herd: Member, redis: string): Promise<Findings> {
   const tables: Table[] = []
   const targets: Target[] = []
-  const taking = chosen(options.smoke ? OURS : names, options).filter((name) => missing(name) === undefined)
+  const taking = chosen(options.smoke ? OURS : names, options).filter(isInstalled)
   for (const kind of herds) {
     const contenders = taking.map((name) => ({ name, measure: () => run(name, kind, herd, redis, options.smoke) }))
     const seen = await interleave(contenders, Math.min(options.rounds, MOST_ROUNDS))
@@ -110,11 +109,6 @@ async function runs(members: readonly Member[]): Promise<number> {
 
 function isPair(called: string): boolean {
   return [...OURS, ...FLOORS].includes(called.replace(STARTED, ''))
-}
-
-function missing(name: string): string | undefined {
-  const program = proxies[name]?.program
-  return program === undefined || installed(program) !== undefined ? undefined : program
 }
 
 function table({ id, title }: Herd, all: readonly string[], seen: Seen): Table {

@@ -13,6 +13,12 @@ export const proxies: Readonly<Record<string, { readonly program: string; readon
   Varnish: { program: 'varnishd', start: startVarnish },
 }
 
+/** Whether a contender can take part: all but the proxies can everywhere. */
+export function isInstalled(name: string): boolean {
+  const proxy = proxies[name]
+  return proxy === undefined || installed(proxy.program) !== undefined
+}
+
 /** With its lock on, stale answers allowed while one request updates, and that request behind its client's back. */
 async function startNginx(originPort: number): Promise<Program> {
   const folder = mkdtempSync(join(tmpdir(), 'bench-nginx-'))

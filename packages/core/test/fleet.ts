@@ -30,6 +30,15 @@ export function createFleet(options: CacheOptions = {}): Fleet {
   return Object.assign(fleet, { caches: [join(), join(), join()] as const })
 }
 
+/** The next value that is to be committed is too large to be kept. */
+export function refuseNextCommit(store: Store): void {
+  const { commit } = store
+  store.commit = () => {
+    store.commit = commit
+    return Promise.resolve({ kind: 'unkeepable', why: 'too-large', cause: new RangeError('too large') })
+  }
+}
+
 /** A source whose every load ends when the test says so. */
 export class Origin {
   readonly loads: {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import type { Load } from '@cattlegrid/core'
-import { createFleet, type Fleet, Origin, settle, trace } from './fleet.ts'
+import { createFleet, type Fleet, Origin, refuseNextCommit, settle, trace } from './fleet.ts'
 
 const elsewhere = (fleet: Fleet): Promise<{ readonly kind: string }> =>
   fleet.store.acquire('k', { duration: 1000, seen: '', wake: false, tags: false })
@@ -62,11 +62,7 @@ describe('the lease of a running load', () => {
 
   it('ends with a value that cannot be kept: other processes need not wait for it to run out', async () => {
     const fleet = createFleet()
-    const { commit } = fleet.store
-    fleet.store.commit = () => {
-      fleet.store.commit = commit
-      return Promise.resolve({ kind: 'unkeepable', why: 'too-large', cause: new RangeError('too large') })
-    }
+    refuseNextCommit(fleet.store)
     const events = trace(fleet.caches[0], 'too-large', 'encode-failed')
     expect(await fleet.caches[0].lookup('k', () => 'huge')).toMatchObject({ value: 'huge' })
     expect(events).toEqual(['too-large'])

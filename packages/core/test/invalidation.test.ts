@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import type { InvalidateOptions } from '@cattlegrid/core'
-import { createFleet, type Fleet, Origin, settle } from './fleet.ts'
+import { createFleet, type Fleet, Origin, refuseNextCommit, settle } from './fleet.ts'
 
 describe('an invalidation', () => {
   it.each(['delete', 'expire', 'set'] as const)(
@@ -49,11 +49,7 @@ describe('an invalidation', () => {
 
     it('also when the result cannot be kept', async () => {
       const fleet = createFleet()
-      const { commit } = fleet.store
-      fleet.store.commit = () => {
-        fleet.store.commit = commit
-        return Promise.resolve({ kind: 'unkeepable', why: 'too-large', cause: new RangeError('too large') })
-      }
+      refuseNextCommit(fleet.store)
       expect(await values(fleet, new Origin(), () => {})).toEqual(['old', 'new'])
     })
 

@@ -72,6 +72,21 @@ describe('an entry whose life is known', () => {
     expect([await store.read('k', json), sent]).toEqual([{ kind: 'missing', version: '' }, ['get']])
   })
 
+  test('and is asked for again through a client that throws is away, as with one that rejects', async () => {
+    const client = tap(redis.client, (what, forward) => {
+      if (what === 'pttl' && broken) throw new Error('The client is broken')
+      return forward()
+    })
+    let broken = false
+    const wrapped = redisStore({ client, namespace: redis.namespace, runtime })
+    await put(other, 'k', 'old', { ttl: LONG })
+    await found(wrapped, 'k')
+    await put(other, 'k', 'new', { ttl: LONG })
+    broken = true
+    expect(await wrapped.read('k', json)).toMatchObject({ kind: 'away', why: 'error' })
+    await wrapped.close()
+  })
+
   test('and in whose place something else stands now is told to be foreign', async () => {
     await know()
     await redis.client.del(`${redis.namespace}:{k}`)

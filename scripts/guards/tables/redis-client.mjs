@@ -199,6 +199,15 @@ export const guards = [
     tests: unit('known-lives'),
   },
   {
+    guarantee: 'G5',
+    guard: 'a client that throws in a second look is a store that is away',
+    file: src('read-entry'),
+    find: '      return Promise.reject(cause)\n',
+    replace: '      throw cause\n',
+    tests: lives,
+    titles: 'through a client that throws',
+  },
+  {
     guarantee: 'G8',
     guard: 'few keys are remembered of many that are read in turn',
     file: src('known-lives'),
