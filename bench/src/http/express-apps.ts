@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http'
 import { expressCache } from '@cattlegrid/express'
 import express, { type ErrorRequestHandler, type RequestHandler, type Response } from 'express'
 import { LRUCache } from 'lru-cache'
-import { openCache } from './open-cache.ts'
+import { openCache, openRuns } from './open-cache.ts'
 import { JSON_TYPE, type Origin, text, thing } from './origin.ts'
 
 type Send = (res: Response) => void
@@ -39,10 +39,22 @@ function lruInHandler(): RequestHandler {
   }
 }
 
+/** Answers with what one run of the handler gave, in whichever process it was. */
+async function oneRun(origin: Origin): Promise<RequestHandler> {
+  const bodyOf = await openRuns(origin)
+  return (req, res, next) =>
+    void bodyOf(req.originalUrl).then((body) => res.setHeader('Content-Type', JSON_TYPE).end(body), next)
+}
+
 // Neither has types of its own.
 const load = createRequire(import.meta.url)
 const apicache = load('apicache') as { middleware(duration: string): RequestHandler }
 const routeCache = load('route-cache') as { cacheSeconds(ttl: number): RequestHandler }
+
+/** What a herd costs a framework at least where the handler runs once for all processes. */
+export const expressHerdFloors: Readonly<Record<string, (origin: Origin) => Promise<Server>>> = {
+  'Express, one run told by a push': async (origin) => app(origin, sendText, await oneRun(origin)),
+}
 
 export const expressApps: Readonly<Record<string, (origin: Origin) => Promise<Server>>> = {
   'Express, sends a string': async (origin) => app(origin, sendText),

@@ -3,7 +3,7 @@ import cattlegrid from '@cattlegrid/fastify'
 import caching from '@fastify/caching'
 import fastify, { type FastifyInstance, type FastifyReply } from 'fastify'
 import { LRUCache } from 'lru-cache'
-import { openCache } from './open-cache.ts'
+import { openCache, openRuns } from './open-cache.ts'
 import { JSON_TYPE, type Origin, text, thing } from './origin.ts'
 
 type Send = (reply: FastifyReply) => FastifyReply
@@ -15,15 +15,19 @@ interface Layers {
   readonly prepare?: (app: FastifyInstance) => Promise<unknown>
   readonly config?: { readonly cache: { readonly ttl: number; readonly staleWhileRevalidate: number } }
   readonly answer?: (url: string) => string | undefined
+  /** Runs the handler's work itself, or has another do so. */
+  readonly bodyOf?: (url: string) => Promise<string>
 }
 
-async function app(origin: Origin, send: Send, { prepare, config, answer }: Layers = {}): Promise<Server> {
+async function app(origin: Origin, send: Send, { prepare, config, answer, bodyOf }: Layers = {}): Promise<Server> {
   const made = fastify()
   await prepare?.(made)
-  made.get('/ping', (_, reply) => reply.header('Cache-Control', 'no-store').send('pong'))
+  // Opens the connections: what a cache makes of it is none of the measure's business.
+  made.get('/ping', { config: { cache: false } }, (_, reply) => reply.send('pong'))
   made.get('/thing/:id', config === undefined ? {} : { config }, async (request, reply) => {
     const hit = answer?.(request.url)
     if (hit !== undefined) return reply.type(JSON_TYPE).send(hit)
+    if (bodyOf !== undefined) return reply.type(JSON_TYPE).send(await bodyOf(request.url))
     if (!(await origin.run())) return reply.code(500).send('the origin has nothing to give')
     return send(reply.header('Cache-Control', origin.cacheControl))
   })
@@ -55,6 +59,11 @@ async function asksItself(origin: Origin): Promise<Server> {
 /** What a refresh costs a framework at least. */
 export const refreshFloors: Readonly<Record<string, (origin: Origin) => Promise<Server>>> = {
   'Fastify, injects a request behind each answer': asksItself,
+}
+
+/** What a herd costs a framework at least where the handler runs once for all processes. */
+export const fastifyHerdFloors: Readonly<Record<string, (origin: Origin) => Promise<Server>>> = {
+  'Fastify, one run told by a push': async (origin) => app(origin, sendText, { bodyOf: await openRuns(origin) }),
 }
 
 export const fastifyApps: Readonly<Record<string, (origin: Origin) => Promise<Server>>> = {

@@ -3,9 +3,11 @@ import { once } from 'node:events'
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { serveAsMember, startMember } from '../run/member.ts'
-import { expressApps } from './express-apps.ts'
-import { fastifyApps, refreshFloors } from './fastify-apps.ts'
+import { expressApps, expressHerdFloors } from './express-apps.ts'
+import { fastifyApps, fastifyHerdFloors, refreshFloors } from './fastify-apps.ts'
 import { Origin, type OriginTraits } from './origin.ts'
+
+const apps = { ...expressApps, ...fastifyApps, ...expressHerdFloors, ...fastifyHerdFloors, ...refreshFloors }
 
 let server: Server | undefined
 let origin: Origin | undefined
@@ -16,7 +18,7 @@ serveAsMember({
     server?.closeAllConnections()
     server?.close()
     origin = new Origin(traits)
-    server = await (expressApps[name] ?? fastifyApps[name] ?? refreshFloors[name])?.(origin)
+    server = await apps[name]?.(origin)
     if (server === undefined) throw new Error(`there is no app called ${name}`)
     server.listen(0, '127.0.0.1')
     await once(server, 'listening')

@@ -45,6 +45,7 @@ export {
 } from './option-check.ts'
 export type {
   CacheOptions,
+  CallerSignal,
   CallOptions,
   CloseOptions,
   EarlyRefreshOptions,

@@ -109,6 +109,15 @@ export interface CacheOptions extends LoadOptions {
   readonly runtime?: Runtime | undefined
 }
 
+/** What is asked of an `AbortSignal` by which a caller leaves. Anything with these members will do. */
+export interface CallerSignal {
+  readonly aborted: boolean
+  readonly reason: unknown
+  throwIfAborted(): void
+  addEventListener(type: 'abort', onAbort: () => void): void
+  removeEventListener(type: 'abort', onAbort: () => void): void
+}
+
 /** Options of `getOrSet`, `lookup`, `refresh` and `wrap`. A call may be stricter than an entry's own windows, never laxer. */
 export interface CallOptions<V = unknown> extends LoadOptions {
   /** How this key's value becomes bytes. Default: the cache's. */
@@ -124,7 +133,7 @@ export interface CallOptions<V = unknown> extends LoadOptions {
   /** Whether a copy of this process's near cache will do. Default: true, in a cache with `near`. */
   readonly near?: boolean | undefined
   /** Ends this caller's wait, not the load that others wait for. Default: none. */
-  readonly signal?: AbortSignal | undefined
+  readonly signal?: CallerSignal | undefined
 }
 
 /** Options of `set`. */

@@ -21,6 +21,7 @@ import {
 } from './option-check.ts'
 import type {
   CacheOptions,
+  CallerSignal,
   CallOptions,
   EarlyRefreshOptions,
   FailureCooldownOptions,
@@ -44,7 +45,7 @@ const storeRule = objectRule<Store>(
   ...(['peek', 'read', 'acquire', 'renew', 'commit', 'release', 'put', 'invalidate', 'invalidateTags'] as const),
   ...(['tagNumbers', 'clear', 'inspect', 'ping', 'watch', 'close'] as const),
 )
-const signalRule = objectRule<AbortSignal>(
+const signalRule = objectRule<CallerSignal>(
   'an AbortSignal',
   'addEventListener',
   'removeEventListener',

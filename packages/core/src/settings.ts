@@ -1,5 +1,6 @@
 import { type Codec, json } from './codec.ts'
 import { InvalidOptionError } from './errors.ts'
+import type { CallerSignal } from './options.ts'
 import type { CooldownLimits, EarlyRefresh, Strictness } from './policy/policy.ts'
 
 /** Every option of a call, parsed and with its default: numbers are ms, `Infinity` means never. */
@@ -16,7 +17,7 @@ export interface Settings extends Strictness {
   readonly cooldown: CooldownLimits
   readonly isFailure: (error: unknown) => boolean
   readonly codec: Codec
-  readonly signal: AbortSignal | undefined
+  readonly signal: CallerSignal | undefined
   readonly onWaitTimeout: 'error' | 'load'
   /** Whether the cache has a finite `maxLoads`. */
   readonly boundedLoads: boolean

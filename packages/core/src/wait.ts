@@ -1,4 +1,5 @@
 import type { Flight, Landing, Rider } from './flight.ts'
+import type { CallerSignal } from './options.ts'
 import type { CancelTimer, Runtime } from './runtime.ts'
 
 /** A caller ends its own wait; the flight goes on for whoever is left. */
@@ -14,7 +15,7 @@ export interface Patience {
   readonly budget: number
   /** How long the flight has followed by now, 0 for a new one: that much of its time costs no budget. */
   readonly followed: number
-  readonly signal: AbortSignal | undefined
+  readonly signal: CallerSignal | undefined
 }
 
 /**
@@ -98,7 +99,7 @@ class Wait implements Rider {
     if (this.#leave()) this.#resolve({ kind: 'gave-up', why })
   }
 
-  #abort(signal: AbortSignal): void {
+  #abort(signal: CallerSignal): void {
     if (this.#leave()) this.#reject(signal.reason)
   }
 

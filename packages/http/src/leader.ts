@@ -34,8 +34,8 @@ export interface Errand {
   readonly target: string
   /** How a URL of this request is shown to whoever answers for its key. */
   readonly shape: (url: string) => string
-  /** undefined: entries need not be found by their URL. */
-  readonly urlTag: string | undefined
+  /** By what its entries are found by their URL; undefined: they need not be. Made where it is asked for: most visits store nothing. */
+  readonly urlTag: () => string | undefined
   /** Has credentials, and shares an entry with all who have some. */
   readonly authorized: boolean
   /** What its handler answers is nobody else's. */
@@ -57,18 +57,15 @@ export class Leader<Req, Res> {
   readonly #options: CallOptions<Stored>
   readonly #releases: Releases
   readonly #mark: number
-  /** Of its loads, for requests that come from their handlers. */
-  readonly #name: string
+  #madeName: string | undefined
   #declined = false
   #keptFor: string | undefined
   #recorder: Recorder | undefined
-  #began: () => void = () => undefined
   /** Its client has been answered: its handler may not run any more. */
   answered = false
   /** It waited for a record of variants, and none of them is its own. */
   waited = false
-  /** Resolves once this request's own handler runs. */
-  readonly begun: Promise<void>
+  #began: (() => void) | undefined
 
   constructor(exchange: Exchange<Req, Res>, route: Route<Req, Res>, errand: Errand, options: CallOptions<Stored>) {
     this.#exchange = exchange
@@ -77,15 +74,25 @@ export class Leader<Req, Res> {
     this.#options = options
     this.#releases = releasesOf(route.cache)
     this.#mark = this.#releases.mark
-    this.#name = route.runtime.token()
-    this.begun = new Promise((resolve) => {
-      this.#began = resolve
-    })
   }
 
   /** Takes down this request's own handler, once it leads. */
   get recorder(): Recorder | undefined {
     return this.#recorder
+  }
+
+  /** Of its loads, for requests that come from their handlers. Most visits have no load. */
+  get #name(): string {
+    this.#madeName ??= this.#route.runtime.token()
+    return this.#madeName
+  }
+
+  /** Resolves once this request's own handler runs; asked for once. */
+  begun(): Promise<void> {
+    return new Promise((resolve) => {
+      if (this.#recorder === undefined) this.#began = resolve
+      else resolve()
+    })
   }
 
   /** The key for which its handler gave what could be kept. */
@@ -210,7 +217,7 @@ export class Leader<Req, Res> {
     this.#normalise(revalidates)
     // From here on the handler is to answer: whatever fails before, the request is still ours to answer.
     this.#recorder = recorder
-    this.#began()
+    this.#began?.()
     exchange.run(recorder)
     return recorder.done
   }
@@ -231,11 +238,11 @@ export class Leader<Req, Res> {
 
   #normalise(revalidates: RecordedResponse | undefined): void {
     const exchange = this.#exchange
-    const { query, keyed, scrub } = this.#route
+    const { query, fields } = this.#route
     const validators = revalidates === undefined ? {} : validatorsOf(revalidates)
     const given = { ...validators, ...loopField(exchange.req.headers, this.#name) }
     const { host, scheme, target, routed = target } = exchange
-    normaliseLeader(exchange.req, { host, scheme, headers: keyed.headers, scrub, given })
+    normaliseLeader(exchange.req, { host, scheme, fields, given })
     const { shape: url } = this.#errand
     if (query.kind === 'all' && [target, routed].every((seen) => url(seen) === seen)) return
     reshapeUntilEnd(exchange, { url, keeps: query.kind === 'all' ? undefined : (name) => isKept(name, query) })

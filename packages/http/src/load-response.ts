@@ -41,7 +41,7 @@ export interface Lead extends Way {
   /** The request has credentials that its key does not hold. */
   readonly authorized: boolean
   /** What every answer of this URL is tagged with; undefined: nothing. */
-  readonly urlTag: string | undefined
+  readonly urlTag: () => string | undefined
   /** The stored answer whose validators the handler was given. */
   readonly revalidates?: RecordedResponse | undefined
 }
@@ -99,8 +99,8 @@ export function judgeFor<Req, Res>(
   if (!ofProcess.hasRoom(announced, route.maxCaptureBytes)) return CROWDED_OUT
   const tags = joinTags(route.tags(request, response), tagsIn(head.fields, route.tagHeader), said.tags ?? [])
   if (tags === undefined) return { kind: 'own', why: 'tags' }
-  const ours = urlTag === undefined ? [] : [urlTag]
-  return { kind: 'store', lifetime: { ...judgement.lifetime, tags: [...tags, ...ours] } }
+  const ours = urlTag()
+  return { kind: 'store', lifetime: { ...judgement.lifetime, tags: ours === undefined ? tags : [...tags, ours] } }
 }
 
 /** An answer that is kept, with what its load is told. */

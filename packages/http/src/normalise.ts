@@ -26,43 +26,67 @@ const UNKEYED = [
   ...METHOD_OVERRIDES,
 ]
 
+/** What the key is made of, where the framework trusts it. */
+const TRUSTED = ['host', 'x-forwarded-host', 'x-forwarded-proto']
+
 /** Codings whose absence a client would notice; each more doubles the number of variants. */
 const CODINGS = ['br', 'gzip', 'zstd']
 
 const DEFAULT_PORTS: Readonly<Record<string, RegExp>> = { http: /:80$/, https: /:443$/ }
+
+/** Which fields of a leader's request its handler is not shown as they came; the same for every request of a route. */
+export interface FieldRule {
+  readonly dropped: ReadonlySet<string>
+  /** Of these, nothing but what the key was made of. */
+  readonly trusted: ReadonlySet<string>
+}
+
+/**
+ * @param keyed fields in the key, lower-case.
+ * @param scrub whether unkeyed fields are dropped at all.
+ */
+export function fieldRule(keyed: readonly string[], scrub: boolean): FieldRule {
+  if (!scrub) return { dropped: new Set(CONDITIONS), trusted: new Set() }
+  const unkeyed = (names: readonly string[]): Set<string> => new Set(names.filter((name) => !keyed.includes(name)))
+  return { dropped: unkeyed([...CONDITIONS, ...UNKEYED]), trusted: unkeyed(TRUSTED) }
+}
 
 /** What of a leader's request its key holds. */
 export interface Keyed {
   /** The trusted ones: a forwarded host or scheme stays where it is what the key was made of, and stays as nothing but that. */
   readonly host: string
   readonly scheme: string
-  /** Fields in the key, lower-case. */
-  readonly headers: readonly string[]
-  /** Whether unkeyed fields are dropped at all. */
-  readonly scrub: boolean
+  readonly fields: FieldRule
   /** Conditions of our own, which the handler is to answer. */
-  readonly given?: Readonly<Record<string, string>> | undefined
+  readonly given: Readonly<Record<string, string>>
 }
 
 /** Takes from a leader's request what its handler could see and the key does not hold. */
-export function normaliseLeader(req: IncomingMessage, { host, scheme, headers, scrub, given = {} }: Keyed): void {
-  const replaced = new Map<string, string | undefined>(CONDITIONS.map((name) => [name, undefined]))
-  if (scrub) {
-    const site = normalHost(scheme, host)
-    for (const name of UNKEYED) replaced.set(name, undefined)
-    // Behind a proxy the key is made of the forwarded host, and `Host` is anybody's word.
-    if (hasOther(req, 'host', site)) replaced.set('host', site === '' ? undefined : site)
-    replaced.set('x-forwarded-host', trusted(req, 'x-forwarded-host', host) && site)
-    replaced.set('x-forwarded-proto', trusted(req, 'x-forwarded-proto', scheme))
-    for (const name of headers) replaced.delete(name)
-  }
-  const accepted = req.headers['accept-encoding']
+export function normaliseLeader(req: IncomingMessage, { host, scheme, fields, given }: Keyed): void {
+  const { headers, rawHeaders: raw } = req
+  const replaced = new Map<string, string | undefined>()
+  for (let index = 0; index < raw.length; index += 2) drop(raw[index]?.toLowerCase() ?? '', fields, replaced)
+  // A layer outside may have added some.
+  for (const name of Object.keys(headers)) drop(name, fields, replaced)
+  const { trusted } = fields
+  const site = normalHost(scheme, host)
+  // Behind a proxy the key is made of the forwarded host, and `Host` is anybody's word.
+  if (trusted.has('host') && hasOther(req, 'host', site)) replaced.set('host', site === '' ? undefined : site)
+  if (trusted.has('x-forwarded-host'))
+    replaced.set('x-forwarded-host', isAmong(req, 'x-forwarded-host', host) ? site : undefined)
+  if (trusted.has('x-forwarded-proto'))
+    replaced.set('x-forwarded-proto', isAmong(req, 'x-forwarded-proto', scheme) ? scheme : undefined)
+  const accepted = headers['accept-encoding']
   if (accepted !== undefined) replaced.set('accept-encoding', reduceEncoding(accepted))
-  for (const [name, value] of Object.entries(given)) replaced.set(name, value)
+  for (const name of Object.keys(given)) replaced.set(name, given[name])
   for (const [name, value] of replaced) replaceField(req, name, value)
   // Defined, not assigned: a request of HTTP/2 has a getter in its place.
-  const rawHeaders = rawWith(req.rawHeaders, replaced)
-  Object.defineProperty(req, 'rawHeaders', { value: rawHeaders, configurable: true, enumerable: true, writable: true })
+  const value = rawWith(raw, replaced)
+  Object.defineProperty(req, 'rawHeaders', { value, configurable: true, enumerable: true, writable: true })
+}
+
+function drop(name: string, { dropped }: FieldRule, replaced: Map<string, string | undefined>): void {
+  if (dropped.has(name)) replaced.set(name, undefined)
 }
 
 /** A host in the spelling that the key holds: its case and its default port make no difference. */
@@ -88,11 +112,15 @@ export function reduceEncoding(accepted: string): string {
   return wanted.length === 0 ? 'identity' : wanted.join(', ')
 }
 
-/** The value that the framework trusts, where it is among those of the field: frameworks differ in which one they take. */
-function trusted(req: IncomingMessage, name: string, value: string): string | undefined {
-  const given = req.headers[name]
-  const entries = String(given).split(',')
-  return entries.some((entry) => entry.trim() === value) ? value : undefined
+/** Whether the value that the framework trusts is among those of the field: frameworks differ in which one they take. */
+function isAmong({ headers }: IncomingMessage, name: string, value: string): boolean {
+  const given = headers[name]
+  return (
+    given !== undefined &&
+    String(given)
+      .split(',')
+      .some((entry) => entry.trim() === value)
+  )
 }
 
 /** Whether a field that is there says anything but this, on any of its lines. */
@@ -104,10 +132,11 @@ function hasOther(req: IncomingMessage, name: string, value: string): boolean {
 }
 
 function rawWith(raw: readonly string[], replaced: ReadonlyMap<string, string | undefined>): string[] {
-  const kept = [...replaced].flatMap(([name, value]) => (value === undefined ? [] : [name, value]))
+  const kept: string[] = []
+  for (const [name, value] of replaced) if (value !== undefined) kept.push(name, value)
   for (let index = 0; index + 1 < raw.length; index += 2) {
-    const [name = '', value = ''] = raw.slice(index, index + 2)
-    if (!replaced.has(name.toLowerCase())) kept.push(name, value)
+    const name = raw[index] ?? ''
+    if (!replaced.has(name.toLowerCase())) kept.push(name, raw[index + 1] ?? '')
   }
   return kept
 }

@@ -106,11 +106,12 @@ function errandOf<Req, Res>(
   return { key, target, shape, urlTag: tagOf(exchange, route), authorized, alone, demand }
 }
 
+/** Of the URL as it is now: a leader's handler may be shown it in another shape. */
 function tagOf(
   { scheme, host, target }: Exchange,
   { invalidateOnUnsafe, query }: Pick<Route, 'invalidateOnUnsafe' | 'query'>,
-): string | undefined {
-  return invalidateOnUnsafe ? urlTag({ scheme, host, target: withQuery(target, query) }) : undefined
+): () => string | undefined {
+  return () => (invalidateOnUnsafe ? urlTag({ scheme, host, target: withQuery(target, query) }) : undefined)
 }
 
 function bypassFor<Req, Res>(

@@ -1,6 +1,7 @@
 import { type CallOptions, isCattlegridError, type Load, type Lookup } from '@cattlegrid/core'
 import { type Answer, answerFromWithheld } from './answer.ts'
 import { type Member, revalidatedMember, servedMember, type Spared } from './cache-status.ts'
+import { Departure } from './departure.ts'
 import { HandOver, isHandOver, isResponseFailure, ResponseFailure, type ServeError } from './errors.ts'
 import type { Exchange } from './exchange.ts'
 import { hitInStore } from './hit.ts'
@@ -29,7 +30,7 @@ export class Visit<Req, Res> {
   readonly #route: Route<Req, Res>
   readonly #errand: Errand
   readonly #wish: Wish
-  readonly #gone = new AbortController()
+  readonly #gone: Departure
   readonly #options: CallOptions<Stored>
   readonly #leader: Leader<Req, Res>
 
@@ -38,16 +39,14 @@ export class Visit<Req, Res> {
     this.#route = route
     this.#errand = errand
     this.#wish = wishOf(exchange, route)
-    this.#options = { signal: this.#gone.signal, maxAge: errand.demand.maxAge }
+    this.#gone = new Departure(exchange.res)
+    this.#options = { signal: this.#gone, maxAge: errand.demand.maxAge }
     this.#leader = new Leader(exchange, route, errand, route.callOptions)
   }
 
   /** Never rejects: whatever goes wrong in here, the request gets an answer. */
   async run(): Promise<void> {
     const { res } = this.#exchange
-    res.once('close', () => {
-      if (!res.writableFinished) this.#gone.abort()
-    })
     try {
       // RFC 9111 section 5.2.1.7.
       if (this.#errand.demand.onlyIfCached) await this.#sendStored()
@@ -103,7 +102,7 @@ export class Visit<Req, Res> {
     const { status, refresh: refreshing } = lookup
     if (refresh !== 'inline' || status !== 'stale' || refreshing === undefined || inline.has(key)) return lookup
     inline.add(key)
-    await Promise.race([this.#leader.begun, refreshing])
+    await Promise.race([this.#leader.begun(), refreshing])
     if (this.#leader.recorder === undefined) inline.delete(key)
     else void refreshing.then(() => inline.delete(key))
     return lookup
@@ -114,7 +113,7 @@ export class Visit<Req, Res> {
     if (recorder !== undefined) return this.#finishLead(recorder, result)
     this.#leader.answered = true
     // Its client has left, or a layer outside lost its patience and answered.
-    if (this.#gone.signal.aborted || this.#exchange.res.headersSent) return undefined
+    if (this.#gone.aborted || this.#exchange.res.headersSent) return undefined
     if (isHandOver(result.error)) return passBy(this.#exchange, this.#route, this.#errand.alone ? 'body' : 'head')
     return this.#answer(result)
   }
@@ -146,7 +145,7 @@ export class Visit<Req, Res> {
     if (revalidated !== undefined) exchange.send(this.#recorded(revalidated, revalidatedMember(lookup)))
     else if (recorder.passed) {
       if (isCattlegridError(error, 'CATTLEGRID_LOAD_TIMEOUT') && !recorder.ended) exchange.res.destroy()
-    } else if (this.#gone.signal.aborted) recorder.release()
+    } else if (this.#gone.aborted) recorder.release()
     else if (lookup !== undefined && lookup.status !== 'loaded') exchange.send(this.#served(lookup, recorder))
     else if (lookup !== undefined && recorder.outdated && lookup.value !== UNSHARED)
       exchange.send(this.#recorded(lookup.value, revalidatedMember(lookup, 200)))

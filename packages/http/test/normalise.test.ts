@@ -1,9 +1,9 @@
 import { createServer, type IncomingMessage, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, test } from '@jest/globals'
-import { type Keyed, normaliseLeader, reduceEncoding } from '../src/normalise.ts'
+import { fieldRule, type Keyed, normaliseLeader, reduceEncoding } from '../src/normalise.ts'
 
-const KEYED: Keyed = { host: 'shop.example', scheme: 'https', headers: [], scrub: true }
+const KEYED: Keyed = { host: 'shop.example', scheme: 'https', fields: fieldRule([], true), given: {} }
 
 /** A real request, as Node's own parser makes it. */
 async function requestWith(headers: Readonly<Record<string, string>>): Promise<IncomingMessage> {
@@ -64,6 +64,16 @@ describe('what a leader’s handler sees', () => {
     expect({ ...req.headersDistinct }).toEqual({ host: ['shop.example'], accept: ['*/*'], connection: ['close'] })
   })
 
+  test('is without what a layer outside has taken from the fields alone, or added to them', async () => {
+    const req = await requestWith({ Host: 'shop.example', 'X-Host': 'evil' })
+    delete req.headers['x-host']
+    req.headers['x-original-url'] = '/admin'
+    normaliseLeader(req, KEYED)
+    expect(req.headers).toEqual({ host: 'shop.example', connection: 'close' })
+    expect(req.rawHeaders.join(' ')).not.toContain('evil')
+    expect({ ...req.headersDistinct }).toEqual({ host: ['shop.example'], connection: ['close'] })
+  })
+
   test('has the forwarded host that the key was made of, and no other beside it', async () => {
     const req = await requestWith({ host: 'backend:3000', 'x-forwarded-host': 'shop.example, evil.example' })
     normaliseLeader(req, KEYED)
@@ -105,11 +115,11 @@ describe('what a leader’s handler sees', () => {
 
   test('keeps what the route keys on, and everything where nothing is to be scrubbed', async () => {
     const keyed = await requestWith({ host: 'a', 'x-host': 'b', forwarded: 'host=c' })
-    normaliseLeader(keyed, { ...KEYED, headers: ['x-host'] })
+    normaliseLeader(keyed, { ...KEYED, fields: fieldRule(['x-host'], true) })
     expect(keyed.headers).toMatchObject({ 'x-host': 'b' })
     expect(keyed.headers.forwarded).toBeUndefined()
     const open = await requestWith({ host: 'a', 'x-host': 'b', range: 'bytes=0-1' })
-    normaliseLeader(open, { ...KEYED, scrub: false })
+    normaliseLeader(open, { ...KEYED, fields: fieldRule([], false) })
     expect(open.headers).toMatchObject({ 'x-host': 'b' })
     expect(open.headers.range).toBeUndefined()
   })

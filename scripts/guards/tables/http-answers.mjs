@@ -1,4 +1,4 @@
-// What an answer may be for whom: keys and variants, credentials, parts, revalidation, invalidation.
+// What an answer may be for whom: keys and variants, credentials, parts, revalidation, invalidation, clients that leave.
 const src = (name) => `packages/http/src/${name}.ts`
 const test = (name) => [`packages/http/test/${name}.test.ts`]
 const contract = ['packages/express/test/contract.test.ts']
@@ -134,8 +134,8 @@ export const guards = [
     guarantee: 'HTTP',
     guard: 'a forwarded scheme that the key was not made of is not seen',
     file: src('normalise'),
-    find: "replaced.set('x-forwarded-proto', trusted(req, 'x-forwarded-proto', scheme))\n",
-    replace: '',
+    find: "if (trusted.has('x-forwarded-proto'))",
+    replace: 'if (false)',
     tests: test('normalise'),
   },
   {
@@ -186,5 +186,29 @@ export const guards = [
     replace: 'return vary.length >= 0 ? response',
     tests: contract,
     titles: 'that varies is shared only',
+  },
+  {
+    guarantee: 'HTTP',
+    guard: 'a client whose answer is whole has not left',
+    file: src('departure'),
+    find: 'if (!res.writableFinished) this.#leave()',
+    replace: 'this.#leave()',
+    tests: test('departure'),
+  },
+  {
+    guarantee: 'HTTP',
+    guard: 'a client that has left is waited for no more',
+    file: src('departure'),
+    find: 'for (const onAbort of this.#listeners) onAbort()\n',
+    replace: '',
+    tests: test('departure'),
+  },
+  {
+    guarantee: 'HTTP',
+    guard: 'whoever has stopped listening is not told that a client has left',
+    file: src('departure'),
+    find: 'this.#listeners.delete(onAbort)',
+    replace: 'void onAbort',
+    tests: test('departure'),
   },
 ]

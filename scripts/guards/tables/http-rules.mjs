@@ -133,15 +133,29 @@ const others = [
   {
     guard: 'a leader’s handler does not see a forwarded host that the key was not made of',
     file: src('normalise'),
-    find: "replaced.set('x-forwarded-host', trusted(req, 'x-forwarded-host', host) && site)\n",
-    replace: '',
+    find: "if (trusted.has('x-forwarded-host'))",
+    replace: 'if (false)',
     tests: test('normalise'),
   },
   {
     guard: 'a dropped field is dropped from the raw fields too',
     file: src('normalise'),
-    find: 'const rawHeaders = rawWith(req.rawHeaders, replaced)',
-    replace: 'const { rawHeaders } = req',
+    find: 'const value = rawWith(raw, replaced)',
+    replace: 'const value = raw',
+    tests: test('normalise'),
+  },
+  {
+    guard: 'a dropped field that a layer outside took from the fields alone is dropped from the raw ones too',
+    file: src('normalise'),
+    find: "drop(raw[index]?.toLowerCase() ?? '', fields, replaced)",
+    replace: 'void index',
+    tests: test('normalise'),
+  },
+  {
+    guard: 'a dropped field that a layer outside added is dropped, too',
+    file: src('normalise'),
+    find: 'for (const name of Object.keys(headers)) drop(name, fields, replaced)\n',
+    replace: '',
     tests: test('normalise'),
   },
   {
