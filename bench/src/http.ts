@@ -55,7 +55,7 @@ async function measureHits(options: BenchOptions, herd: Member): Promise<{ table
   const contenders = wanted
     .filter(isInstalled)
     .map((name) => ({ name, measure: () => withCleanup((later) => hitRate(name, load, options, later)) }))
-  const seen = await interleave(contenders, Math.min(options.rounds, 5))
+  const seen = await interleave(contenders, Math.min(options.rounds, 9))
   return { table: hitTable(wanted, seen, generator), targets: hitTargets(seen) }
 }
 

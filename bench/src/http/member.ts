@@ -35,6 +35,10 @@ serveAsMember({
     await client.stop()
     return { cpu: ((user + system) * 1000) / count }
   },
+  /** From now on the handler takes so long, ms. */
+  takes(loadTime: number) {
+    if (origin !== undefined) origin.loadTime = loadTime
+  },
   /** How often the handler ran. */
   runs: () => origin?.runs,
 })

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 /** How the handlers behind the caches behave. */
 export interface OriginTraits {
-  /** Before an answer, ms. */
+  /** Before an answer at first, ms. */
   readonly loadTime: number
   readonly fails: boolean
   /** Of what the caches keep, ms. */
@@ -22,10 +22,13 @@ export const JSON_TYPE = 'application/json; charset=utf-8'
 /** The work behind a route, counted. */
 export class Origin {
   runs = 0
+  /** Before an answer, ms. */
+  loadTime: number
   readonly traits: OriginTraits
 
   constructor(traits: OriginTraits) {
     this.traits = traits
+    this.loadTime = traits.loadTime
   }
 
   /** What the caches in other programs go by. */
@@ -37,7 +40,7 @@ export class Origin {
   /** Resolves when the answer is ready; false: it is an error. */
   async run(): Promise<boolean> {
     this.runs += 1
-    if (this.traits.loadTime > 0) await sleep(this.traits.loadTime)
+    if (this.loadTime > 0) await sleep(this.loadTime)
     return !this.traits.fails
   }
 }

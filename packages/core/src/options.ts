@@ -109,7 +109,10 @@ export interface CacheOptions extends LoadOptions {
   readonly runtime?: Runtime | undefined
 }
 
-/** What is asked of an `AbortSignal` by which a caller leaves. Anything with these members will do. */
+/**
+ * By what a caller leaves: an `AbortSignal`, or anything else with these members of one, which keeps to what one does. It is aborted at most
+ * once, then at once and for good; has one reason from then on; and calls nobody back from within `addEventListener`.
+ */
 export interface CallerSignal {
   readonly aborted: boolean
   readonly reason: unknown
@@ -132,7 +135,7 @@ export interface CallOptions<V = unknown> extends LoadOptions {
   readonly maxAge?: Duration | undefined
   /** Whether a copy of this process's near cache will do. Default: true, in a cache with `near`. */
   readonly near?: boolean | undefined
-  /** Ends this caller's wait, not the load that others wait for. Default: none. */
+  /** An `AbortSignal` that ends this caller's wait, not the load that others wait for. Default: none. */
   readonly signal?: CallerSignal | undefined
 }
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
+import type { CallerSignal } from '../src/options.ts'
 import { createFleet, Origin, rejection, settle, trace } from './fleet.ts'
 
 describe('flights of one process', () => {
@@ -171,6 +172,28 @@ describe('flights of one process', () => {
     leaving.abort(new Error('gone'))
     await expect(left).rejects.toThrow('gone')
     expect(origin.last.load.signal.aborted).toBe(false)
+    origin.last.resolve('value')
+    expect(await stays).toBe('value')
+  })
+
+  it('end the wait of a caller whose signal is none of the platform’s, and listen to it no longer than that', async () => {
+    const fleet = createFleet()
+    const [cache] = fleet.caches
+    const origin = new Origin()
+    const listeners = new Set<() => void>()
+    const signal: CallerSignal = {
+      aborted: false,
+      reason: new Error('gone'),
+      throwIfAborted: () => undefined,
+      addEventListener: (_, onAbort) => void listeners.add(onAbort),
+      removeEventListener: (_, onAbort) => void listeners.delete(onAbort),
+    }
+    const left = cache.getOrSet('k', origin.loader, { signal })
+    const stays = cache.getOrSet('k', origin.loader)
+    await settle(fleet)
+    for (const onAbort of listeners) onAbort()
+    await expect(left).rejects.toThrow('gone')
+    expect(listeners.size).toBe(0)
     origin.last.resolve('value')
     expect(await stays).toBe('value')
   })

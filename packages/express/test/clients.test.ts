@@ -181,6 +181,45 @@ describe('other clients', () => {
     )
   })
 
+  test('one that has left makes room for the next one', async () => {
+    const door = gate()
+    let runs = 0
+    let left = 0
+    await onSite(
+      (app, cached) => {
+        app.use((_req, res, next) => {
+          res.once('close', () => {
+            if (!res.writableEnded) left += 1
+          })
+          next()
+        })
+        app.get('/a', cached({ ttl: '1m' }), async (_req, res) => {
+          runs += 1
+          await door.opened
+          res.send('a')
+        })
+      },
+      async (site) => {
+        const ask = (): Promise<string> =>
+          site
+            .get('/a')
+            .set('host', 'shop')
+            .then(({ text }) => text)
+        const leader = ask()
+        await until(() => runs === 1)
+        const leaver = await client(site, '/a')
+        await site.seen('join', 1)
+        leaver.destroy()
+        await until(() => left === 1)
+        const next = ask()
+        await site.seen('join', 2)
+        door.open()
+        expect(await Promise.all([leader, next])).toEqual(['a', 'a'])
+      },
+      { maxWaiters: 2, maxWaitersPerKey: 2 },
+    )
+  })
+
   test('one that reads nothing does not slow its followers down', async () => {
     const size = 12 * 1024 ** 2
     await onSite(

@@ -7,7 +7,7 @@ import type { ServerResponse } from 'node:http'
  */
 export class Departure implements CallerSignal {
   readonly #listeners = new Set<() => void>()
-  #aborted = false
+  #reason: Error | undefined
 
   constructor(res: ServerResponse) {
     res.once('close', () => {
@@ -16,15 +16,15 @@ export class Departure implements CallerSignal {
   }
 
   get aborted(): boolean {
-    return this.#aborted
+    return this.#reason !== undefined
   }
 
-  get reason(): Error {
-    return new DOMException('The client has left', 'AbortError')
+  get reason(): Error | undefined {
+    return this.#reason
   }
 
   throwIfAborted(): void {
-    if (this.#aborted) throw this.reason
+    if (this.#reason !== undefined) throw this.#reason
   }
 
   addEventListener(_type: 'abort', onAbort: () => void): void {
@@ -36,7 +36,7 @@ export class Departure implements CallerSignal {
   }
 
   #leave(): void {
-    this.#aborted = true
+    this.#reason = new DOMException('The client has left', 'AbortError')
     for (const onAbort of this.#listeners) onAbort()
     this.#listeners.clear()
   }

@@ -34,7 +34,7 @@ export interface Errand {
   readonly target: string
   /** How a URL of this request is shown to whoever answers for its key. */
   readonly shape: (url: string) => string
-  /** By what its entries are found by their URL; undefined: they need not be. Made where it is asked for: most visits store nothing. */
+  /** The tag by which entries of its URL are found; undefined: none. Made where it is asked for, since most visits store nothing. */
   readonly urlTag: () => string | undefined
   /** Has credentials, and shares an entry with all who have some. */
   readonly authorized: boolean
@@ -65,6 +65,7 @@ export class Leader<Req, Res> {
   answered = false
   /** It waited for a record of variants, and none of them is its own. */
   waited = false
+  /** Ends the wait for its own handler. */
   #began: (() => void) | undefined
 
   constructor(exchange: Exchange<Req, Res>, route: Route<Req, Res>, errand: Errand, options: CallOptions<Stored>) {
@@ -87,7 +88,7 @@ export class Leader<Req, Res> {
     return this.#madeName
   }
 
-  /** Resolves once this request's own handler runs; asked for once. */
+  /** Resolves once this request's own handler runs; for one wait at a time. */
   begun(): Promise<void> {
     return new Promise((resolve) => {
       if (this.#recorder === undefined) this.#began = resolve
@@ -238,11 +239,11 @@ export class Leader<Req, Res> {
 
   #normalise(revalidates: RecordedResponse | undefined): void {
     const exchange = this.#exchange
-    const { query, fields } = this.#route
+    const { query, hidden } = this.#route
     const validators = revalidates === undefined ? {} : validatorsOf(revalidates)
     const given = { ...validators, ...loopField(exchange.req.headers, this.#name) }
     const { host, scheme, target, routed = target } = exchange
-    normaliseLeader(exchange.req, { host, scheme, fields, given })
+    normaliseLeader(exchange.req, { host, scheme, hidden, given })
     const { shape: url } = this.#errand
     if (query.kind === 'all' && [target, routed].every((seen) => url(seen) === seen)) return
     reshapeUntilEnd(exchange, { url, keeps: query.kind === 'all' ? undefined : (name) => isKept(name, query) })

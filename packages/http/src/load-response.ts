@@ -40,7 +40,7 @@ export interface Lead extends Way {
   readonly proven: boolean
   /** The request has credentials that its key does not hold. */
   readonly authorized: boolean
-  /** What every answer of this URL is tagged with; undefined: nothing. */
+  /** Tells what every answer of this URL is tagged with; undefined: nothing. */
   readonly urlTag: () => string | undefined
   /** The stored answer whose validators the handler was given. */
   readonly revalidates?: RecordedResponse | undefined

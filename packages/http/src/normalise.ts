@@ -26,8 +26,8 @@ const UNKEYED = [
   ...METHOD_OVERRIDES,
 ]
 
-/** What the key is made of, where the framework trusts it. */
-const TRUSTED = ['host', 'x-forwarded-host', 'x-forwarded-proto']
+/** What the key is made of: a handler sees in them the key's own value, or none. */
+const IN_KEY = ['host', 'x-forwarded-host', 'x-forwarded-proto']
 
 /** Codings whose absence a client would notice; each more doubles the number of variants. */
 const CODINGS = ['br', 'gzip', 'zstd']
@@ -35,20 +35,20 @@ const CODINGS = ['br', 'gzip', 'zstd']
 const DEFAULT_PORTS: Readonly<Record<string, RegExp>> = { http: /:80$/, https: /:443$/ }
 
 /** Which fields of a leader's request its handler is not shown as they came; the same for every request of a route. */
-export interface FieldRule {
+export interface HiddenFields {
   readonly dropped: ReadonlySet<string>
-  /** Of these, nothing but what the key was made of. */
-  readonly trusted: ReadonlySet<string>
+  /** Reduced to what the key was made of. */
+  readonly reduced: ReadonlySet<string>
 }
 
 /**
  * @param keyed fields in the key, lower-case.
  * @param scrub whether unkeyed fields are dropped at all.
  */
-export function fieldRule(keyed: readonly string[], scrub: boolean): FieldRule {
-  if (!scrub) return { dropped: new Set(CONDITIONS), trusted: new Set() }
+export function hiddenFields(keyed: readonly string[], scrub: boolean): HiddenFields {
+  if (!scrub) return { dropped: new Set(CONDITIONS), reduced: new Set() }
   const unkeyed = (names: readonly string[]): Set<string> => new Set(names.filter((name) => !keyed.includes(name)))
-  return { dropped: unkeyed([...CONDITIONS, ...UNKEYED]), trusted: unkeyed(TRUSTED) }
+  return { dropped: unkeyed([...CONDITIONS, ...UNKEYED]), reduced: unkeyed(IN_KEY) }
 }
 
 /** What of a leader's request its key holds. */
@@ -56,37 +56,48 @@ export interface Keyed {
   /** The trusted ones: a forwarded host or scheme stays where it is what the key was made of, and stays as nothing but that. */
   readonly host: string
   readonly scheme: string
-  readonly fields: FieldRule
+  readonly hidden: HiddenFields
   /** Conditions of our own, which the handler is to answer. */
   readonly given: Readonly<Record<string, string>>
 }
 
 /** Takes from a leader's request what its handler could see and the key does not hold. */
-export function normaliseLeader(req: IncomingMessage, { host, scheme, fields, given }: Keyed): void {
-  const { headers, rawHeaders: raw } = req
-  const replaced = new Map<string, string | undefined>()
-  for (let index = 0; index < raw.length; index += 2) drop(raw[index]?.toLowerCase() ?? '', fields, replaced)
-  // A layer outside may have added some.
-  for (const name of Object.keys(headers)) drop(name, fields, replaced)
-  const { trusted } = fields
-  const site = normalHost(scheme, host)
-  // Behind a proxy the key is made of the forwarded host, and `Host` is anybody's word.
-  if (trusted.has('host') && hasOther(req, 'host', site)) replaced.set('host', site === '' ? undefined : site)
-  if (trusted.has('x-forwarded-host'))
-    replaced.set('x-forwarded-host', isAmong(req, 'x-forwarded-host', host) ? site : undefined)
-  if (trusted.has('x-forwarded-proto'))
-    replaced.set('x-forwarded-proto', isAmong(req, 'x-forwarded-proto', scheme) ? scheme : undefined)
-  const accepted = headers['accept-encoding']
-  if (accepted !== undefined) replaced.set('accept-encoding', reduceEncoding(accepted))
+export function normaliseLeader(req: IncomingMessage, { host, scheme, hidden, given }: Keyed): void {
+  const replaced = replacedIn(req, host, scheme, hidden)
   for (const name of Object.keys(given)) replaced.set(name, given[name])
   for (const [name, value] of replaced) replaceField(req, name, value)
   // Defined, not assigned: a request of HTTP/2 has a getter in its place.
-  const value = rawWith(raw, replaced)
+  const value = rawWith(req.rawHeaders, replaced)
   Object.defineProperty(req, 'rawHeaders', { value, configurable: true, enumerable: true, writable: true })
 }
 
-function drop(name: string, { dropped }: FieldRule, replaced: Map<string, string | undefined>): void {
-  if (dropped.has(name)) replaced.set(name, undefined)
+/** Of the fields that are there, those that the handler is shown with another value, or not at all. */
+function replacedIn(
+  req: IncomingMessage,
+  host: string,
+  scheme: string,
+  { dropped, reduced }: HiddenFields,
+): Map<string, string | undefined> {
+  const replaced = new Map<string, string | undefined>()
+  const site = normalHost(scheme, host)
+  for (const name of namesIn(req)) {
+    if (dropped.has(name)) replaced.set(name, undefined)
+    else if (!reduced.has(name)) continue
+    // Behind a proxy the key is made of the forwarded host, and `Host` is anybody's word.
+    else if (name === 'host' && hasOther(req, name, site)) replaced.set(name, site === '' ? undefined : site)
+    else if (name === 'x-forwarded-host') replaced.set(name, isAmong(req, name, host) ? site : undefined)
+    else if (name === 'x-forwarded-proto') replaced.set(name, isAmong(req, name, scheme) ? scheme : undefined)
+  }
+  const accepted = req.headers['accept-encoding']
+  if (accepted !== undefined) replaced.set('accept-encoding', reduceEncoding(accepted))
+  return replaced
+}
+
+/** Wherever a handler may look: a layer outside may have taken a field from one place, or added it to one. */
+function namesIn(req: IncomingMessage): Set<string> {
+  const names = new Set([...Object.keys(req.headers), ...Object.keys(distinctOf(req))])
+  for (let index = 0; index < req.rawHeaders.length; index += 2) names.add(req.rawHeaders[index]?.toLowerCase() ?? '')
+  return names
 }
 
 /** A host in the spelling that the key holds: its case and its default port make no difference. */
@@ -126,9 +137,7 @@ function isAmong({ headers }: IncomingMessage, name: string, value: string): boo
 /** Whether a field that is there says anything but this, on any of its lines. */
 function hasOther(req: IncomingMessage, name: string, value: string): boolean {
   const given = req.headers[name]
-  // An injected request has no distinct fields.
-  const distinct = (req.headersDistinct as NodeJS.Dict<string[]> | undefined) ?? {}
-  return given !== undefined && (given !== value || (distinct[name]?.length ?? 1) > 1)
+  return given !== undefined && (given !== value || (distinctOf(req)[name]?.length ?? 1) > 1)
 }
 
 function rawWith(raw: readonly string[], replaced: ReadonlyMap<string, string | undefined>): string[] {
@@ -143,9 +152,7 @@ function rawWith(raw: readonly string[], replaced: ReadonlyMap<string, string | 
 
 /** `undefined`: takes it away. The raw fields stay. */
 export function replaceField(req: IncomingMessage, name: string, value: string | undefined): void {
-  // Node makes the distinct fields of the raw ones when they are first asked for, and counts on finding as many as there came.
-  // An injected request, as Fastify makes it for tests, has none.
-  const distinct = (req.headersDistinct as NodeJS.Dict<string[]> | undefined) ?? {}
+  const distinct = distinctOf(req)
   if (value === undefined) {
     delete req.headers[name]
     delete distinct[name]
@@ -153,4 +160,12 @@ export function replaceField(req: IncomingMessage, name: string, value: string |
     req.headers[name] = value
     distinct[name] = [value]
   }
+}
+
+/**
+ * Node makes the distinct fields of the raw ones when they are first asked for, and counts on finding as many as there came. An injected
+ * request, as Fastify makes it for tests, has none.
+ */
+function distinctOf(req: Partial<Pick<IncomingMessage, 'headersDistinct'>>): NodeJS.Dict<string[]> {
+  return req.headersDistinct ?? {}
 }

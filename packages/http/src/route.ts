@@ -10,7 +10,7 @@ import type { Admission } from './eligible.ts'
 import { isHandOver, type ServeError } from './errors.ts'
 import type { HttpCache } from './http-cache.ts'
 import { KeyMemo } from './key-memo.ts'
-import { type FieldRule, fieldRule } from './normalise.ts'
+import { type HiddenFields, hiddenFields } from './normalise.ts'
 import type { KeyOptions, QueryOptions, RouteOptions } from './options.ts'
 import type { QueryRule } from './query.ts'
 import { type Stored, storedCodec } from './recorded-response.ts'
@@ -30,8 +30,8 @@ export interface Route<Req = unknown, Res = unknown> extends HttpCache, Decision
   readonly keyed: KeyRule
   readonly query: QueryRule
   readonly mode: 'serve' | 'observe'
-  /** What of a leader's request its handler is shown. */
-  readonly fields: FieldRule
+  /** What of a leader's request its handler is not shown. */
+  readonly hidden: HiddenFields
   readonly strip: readonly string[]
   /** Lower-case. */
   readonly tagHeader: string | undefined
@@ -94,7 +94,7 @@ export function compileRoute<Req, Res>(
     view: viewOf(owner, http, callOptions),
     keys: new KeyMemo(),
     mode: given.mode ?? 'serve',
-    fields: fieldRule(key.headers ?? [], scrub),
+    hidden: hiddenFields(key.headers ?? [], scrub),
     strip,
     maxVariants,
     maxCaptureBytes: given.maxCaptureBytes ?? 64 * 1024 ** 2,

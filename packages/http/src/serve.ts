@@ -106,12 +106,15 @@ function errandOf<Req, Res>(
   return { key, target, shape, urlTag: tagOf(exchange, route), authorized, alone, demand }
 }
 
-/** Of the URL as it is now: a leader's handler may be shown it in another shape. */
+/** Of the URL as it is now: a leader's handler may be shown it in another shape. Made once, when it is first asked for. */
 function tagOf(
-  { scheme, host, target }: Exchange,
+  exchange: Exchange,
   { invalidateOnUnsafe, query }: Pick<Route, 'invalidateOnUnsafe' | 'query'>,
 ): () => string | undefined {
-  return () => (invalidateOnUnsafe ? urlTag({ scheme, host, target: withQuery(target, query) }) : undefined)
+  if (!invalidateOnUnsafe) return () => undefined
+  const { scheme, host, target } = exchange
+  let made: string | undefined
+  return () => (made ??= urlTag({ scheme, host, target: withQuery(target, query) }))
 }
 
 function bypassFor<Req, Res>(

@@ -25,7 +25,7 @@ async function closed(answer: (res: ServerResponse, leave: () => void) => void):
     const gone = (): void => void told.push('gone')
     departure.addEventListener('abort', gone)
     departure.removeEventListener('abort', gone)
-    departure.addEventListener('abort', () => void told.push('listening'))
+    departure.addEventListener('abort', () => void told.push(departure.aborted ? 'listening' : 'too early'))
     expect(departure.aborted).toBe(false)
     departure.throwIfAborted()
     const over = once(res, 'close')

@@ -1,9 +1,9 @@
 import { createServer, type IncomingMessage, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, test } from '@jest/globals'
-import { fieldRule, type Keyed, normaliseLeader, reduceEncoding } from '../src/normalise.ts'
+import { hiddenFields, type Keyed, normaliseLeader, reduceEncoding } from '../src/normalise.ts'
 
-const KEYED: Keyed = { host: 'shop.example', scheme: 'https', fields: fieldRule([], true), given: {} }
+const KEYED: Keyed = { host: 'shop.example', scheme: 'https', hidden: hiddenFields([], true), given: {} }
 
 /** A real request, as Node's own parser makes it. */
 async function requestWith(headers: Readonly<Record<string, string>>): Promise<IncomingMessage> {
@@ -64,10 +64,13 @@ describe('what a leader’s handler sees', () => {
     expect({ ...req.headersDistinct }).toEqual({ host: ['shop.example'], accept: ['*/*'], connection: ['close'] })
   })
 
-  test('is without what a layer outside has taken from the fields alone, or added to them', async () => {
-    const req = await requestWith({ Host: 'shop.example', 'X-Host': 'evil' })
+  test('is without what a layer outside has taken from one place, or added to one', async () => {
+    const req = await requestWith({ Host: 'shop.example', 'X-Host': 'evil', 'X-Original-URI': '/evil' })
     delete req.headers['x-host']
+    delete req.headers['x-original-uri']
+    delete req.headersDistinct['x-original-uri']
     req.headers['x-original-url'] = '/admin'
+    req.headersDistinct['range'] = ['bytes=0-1']
     normaliseLeader(req, KEYED)
     expect(req.headers).toEqual({ host: 'shop.example', connection: 'close' })
     expect(req.rawHeaders.join(' ')).not.toContain('evil')
@@ -115,11 +118,15 @@ describe('what a leader’s handler sees', () => {
 
   test('keeps what the route keys on, and everything where nothing is to be scrubbed', async () => {
     const keyed = await requestWith({ host: 'a', 'x-host': 'b', forwarded: 'host=c' })
-    normaliseLeader(keyed, { ...KEYED, fields: fieldRule(['x-host'], true) })
+    normaliseLeader(keyed, { ...KEYED, hidden: hiddenFields(['x-host'], true) })
     expect(keyed.headers).toMatchObject({ 'x-host': 'b' })
     expect(keyed.headers.forwarded).toBeUndefined()
+    const site = { host: 'b:80', 'x-forwarded-host': 'c', 'x-forwarded-proto': 'd' }
+    const whole = await requestWith(site)
+    normaliseLeader(whole, { ...KEYED, hidden: hiddenFields(Object.keys(site), true) })
+    expect(whole.headers).toMatchObject(site)
     const open = await requestWith({ host: 'a', 'x-host': 'b', range: 'bytes=0-1' })
-    normaliseLeader(open, { ...KEYED, fields: fieldRule([], false) })
+    normaliseLeader(open, { ...KEYED, hidden: hiddenFields([], false) })
     expect(open.headers).toMatchObject({ 'x-host': 'b' })
     expect(open.headers.range).toBeUndefined()
   })

@@ -134,8 +134,8 @@ export const guards = [
     guarantee: 'HTTP',
     guard: 'a forwarded scheme that the key was not made of is not seen',
     file: src('normalise'),
-    find: "if (trusted.has('x-forwarded-proto'))",
-    replace: 'if (false)',
+    find: "name === 'x-forwarded-proto'",
+    replace: 'false',
     tests: test('normalise'),
   },
   {
@@ -197,6 +197,15 @@ export const guards = [
   },
   {
     guarantee: 'HTTP',
+    guard: 'a client that has left takes nobody’s room',
+    file: src('visit'),
+    find: '{ signal: this.#gone, maxAge:',
+    replace: '{ maxAge:',
+    tests: ['packages/express/test/clients.test.ts'],
+    titles: 'makes room for the next one',
+  },
+  {
+    guarantee: 'HTTP',
     guard: 'a client that has left is waited for no more',
     file: src('departure'),
     find: 'for (const onAbort of this.#listeners) onAbort()\n',
@@ -210,5 +219,13 @@ export const guards = [
     find: 'this.#listeners.delete(onAbort)',
     replace: 'void onAbort',
     tests: test('departure'),
+  },
+  {
+    guarantee: 'HTTP',
+    guard: 'a host in the key stays as it came',
+    file: src('normalise'),
+    find: 'reduced: unkeyed(IN_KEY)',
+    replace: 'reduced: new Set(IN_KEY)',
+    tests: test('normalise'),
   },
 ]
