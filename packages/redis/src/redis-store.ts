@@ -2,6 +2,7 @@ import type {
   Acquire,
   AcquireRequest,
   Away,
+  CancelTimer,
   Cleared,
   Codec,
   Commit,
@@ -261,7 +262,11 @@ class RedisStore implements Store {
    */
   #inTime(noting: Promise<number>): Promise<number> {
     return new Promise((resolve) => {
-      const cancel = this.#runtime.schedule(() => resolve(0), TAGS_PATIENCE)
+      const half = (action: () => void): CancelTimer => this.#runtime.schedule(action, TAGS_PATIENCE / 2)
+      // In two parts: a process that has stood still comes to its timers before it comes to the answer that lies there.
+      let cancel = half(() => {
+        cancel = half(() => resolve(0))
+      })
       void noting.then((sequence) => {
         cancel()
         resolve(sequence)

@@ -176,4 +176,13 @@ export const guards = [
     tests: tags,
     titles: 'do not bring a fallen tag’s entry back once the tag is used again',
   },
+  {
+    guarantee: 'G3',
+    guard: 'the tag sequence is heard by a process that stood still while it came',
+    file: 'packages/redis/src/redis-store.ts',
+    find: 'cancel = half(() => resolve(0))',
+    replace: 'resolve(0)',
+    tests: tags,
+    titles: 'is heard where its answer lay there',
+  },
 ]
