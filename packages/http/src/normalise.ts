@@ -82,11 +82,11 @@ function replacedIn(
   const site = normalHost(scheme, host)
   for (const name of namesIn(req)) {
     if (dropped.has(name)) replaced.set(name, undefined)
-    else if (!reduced.has(name)) continue
+    if (!reduced.has(name)) continue
     // Behind a proxy the key is made of the forwarded host, and `Host` is anybody's word.
-    else if (name === 'host' && hasOther(req, name, site)) replaced.set(name, site === '' ? undefined : site)
-    else if (name === 'x-forwarded-host') replaced.set(name, isAmong(req, name, host) ? site : undefined)
-    else if (name === 'x-forwarded-proto') replaced.set(name, isAmong(req, name, scheme) ? scheme : undefined)
+    if (name === 'host' && hasOther(req, name, site)) replaced.set(name, site === '' ? undefined : site)
+    if (name === 'x-forwarded-host') replaced.set(name, isAmong(req, name, host) ? site : undefined)
+    if (name === 'x-forwarded-proto') replaced.set(name, isAmong(req, name, scheme) ? scheme : undefined)
   }
   const accepted = req.headers['accept-encoding']
   if (accepted !== undefined) replaced.set('accept-encoding', reduceEncoding(accepted))

@@ -87,6 +87,7 @@ export function compileRoute<Req, Res>(
   const { strip = [], maxVariants = 16, maxLoads, range = false, downstream = 'age', refresh = 'behind' } = given
   const { tagHeader, refreshHeaders = [], scrub = true, serverTiming = false } = given
   const key = (given.key ?? {}) as KeyOptions<Req>
+  const keyed = { headers: key.headers ?? [], cookies: key.cookies ?? [] }
   return {
     ...http,
     ...decisionsOf<Req, Res>(given, key),
@@ -94,7 +95,7 @@ export function compileRoute<Req, Res>(
     view: viewOf(owner, http, callOptions),
     keys: new KeyMemo(),
     mode: given.mode ?? 'serve',
-    hidden: hiddenFields(key.headers ?? [], scrub),
+    hidden: hiddenFields(keyed.headers, scrub),
     strip,
     maxVariants,
     maxCaptureBytes: given.maxCaptureBytes ?? 64 * 1024 ** 2,
@@ -105,7 +106,7 @@ export function compileRoute<Req, Res>(
     serverTiming,
     storage: storageOf(given),
     admission: admissionOf(given),
-    keyed: { headers: key.headers ?? [], cookies: key.cookies ?? [] },
+    keyed,
     query: queryOf(given.query),
     tagHeader: tagHeader === false ? undefined : tagHeader,
     turns: maxLoads === undefined ? undefined : new Turns(maxLoads),

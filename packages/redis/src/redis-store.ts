@@ -2,7 +2,6 @@ import type {
   Acquire,
   AcquireRequest,
   Away,
-  CancelTimer,
   Cleared,
   Codec,
   Commit,
@@ -35,13 +34,11 @@ import { EntryReader } from './read-entry.ts'
 import { AS_TEXT } from './redis-client.ts'
 import { Scripts } from './scripts.ts'
 import { Subscription } from './subscription.ts'
-import { readTagNumbers, readTagSequence } from './tag-numbers.ts'
+import { readTagNumbers } from './tag-numbers.ts'
+import { inTime, tagSequence } from './tag-sequence.ts'
 
 /** A tag's number outlives the entries that carry it, the time between noting it and the commit included. */
 const TAG_MARGIN = 60_000
-
-/** How long after the lease was granted the tag sequence may take, ms: as a rule it came with it. */
-const TAGS_PATIENCE = 100
 
 const HANDOVER: Ending = { kind: 'handover' }
 
@@ -102,10 +99,10 @@ class RedisStore implements Store {
     const sentAt = this.#runtime.now()
     const answer = await this.#ask(async (): Promise<Acquire> => {
       // Asked for in the same write, so before the load begins: a tag that falls from here on voids its result.
-      const noting = request.tags ? this.#tagSequence() : undefined
+      const noting = request.tags ? tagSequence(this.#link, this.#names, this.#scripts) : undefined
       const granted = await this.#scripts.acquire(key, token, request)
       if (granted.kind !== 'lead') return granted
-      const tagSeq = noting === undefined ? 0 : await this.#inTime(noting)
+      const tagSeq = noting === undefined ? 0 : await inTime(noting, this.#runtime)
       const lease: GrantedLease = {
         key,
         token,
@@ -245,33 +242,6 @@ class RedisStore implements Store {
         // A watcher that fails must not keep the notice from the others.
       }
     }
-  }
-
-  async #tagSequence(): Promise<number> {
-    try {
-      // As a rule it is there, and a script costs the server several times as much.
-      return (await readTagSequence(this.#link, this.#names)) ?? (await this.#scripts.noteTags([], 1)).sequence
-    } catch {
-      return 0
-    }
-  }
-
-  /**
-   * The tag sequence, which must be known before the load begins. Its slot may be another server's, which is silent while the key's own is
-   * not: no load may hang on that, and one that then names no tag need not suffer from it either.
-   */
-  #inTime(noting: Promise<number>): Promise<number> {
-    return new Promise((resolve) => {
-      const half = (action: () => void): CancelTimer => this.#runtime.schedule(action, TAGS_PATIENCE / 2)
-      // In two parts: a process that has stood still comes to its timers before it comes to the answer that lies there.
-      let cancel = half(() => {
-        cancel = half(() => resolve(0))
-      })
-      void noting.then((sequence) => {
-        cancel()
-        resolve(sequence)
-      })
-    })
   }
 
   #noteTags(entry: NewEntry): ReturnType<Scripts['noteTags']> {

@@ -179,9 +179,9 @@ export const guards = [
   {
     guarantee: 'G3',
     guard: 'the tag sequence is heard by a process that stood still while it came',
-    file: 'packages/redis/src/redis-store.ts',
-    find: 'cancel = half(() => resolve(0))',
-    replace: 'resolve(0)',
+    file: 'packages/redis/src/tag-sequence.ts',
+    find: 'cancel = half(() => resolve(UNKNOWN))',
+    replace: 'resolve(UNKNOWN)',
     tests: tags,
     titles: 'is heard where its answer lay there',
   },
