@@ -5,11 +5,13 @@ import { fastifyApps } from './http/fastify-apps.ts'
 import { herdTables } from './http/herds.ts'
 import type { OriginTraits } from './http/origin.ts'
 import { isInstalled, proxies } from './http/proxies.ts'
+import { privateTable } from './http/private-answers.ts'
+import { requestRate } from './http/rate.ts'
 import { refreshTable } from './http/refreshes.ts'
-import { loadGenerator, type Load } from './http/wrk.ts'
+import { loadGenerator, type LoadGenerator } from './http/wrk.ts'
 import { type BenchOptions, chosen, runBench } from './run/bench.ts'
 import { type Later, withCleanup } from './run/cleanup.ts'
-import { type Member, startMember } from './run/member.ts'
+import { startMember } from './run/member.ts'
 import type { Findings, Row, Table, Target } from './run/result.ts'
 import { figureOf, interleave, ratio, type Seen } from './run/rounds.ts'
 
@@ -25,14 +27,6 @@ const quick: OriginTraits = {
   namespace: 'http',
 }
 
-/** How long the load lasts that counts, and the one before it. */
-const SECONDS = 2
-
-interface Player {
-  readonly url: string
-  readonly cpu: () => number
-}
-
 await runBench('http', (options) => withCleanup((later) => measureHttp(options, later)))
 
 async function measureHttp(options: BenchOptions, later: Later): Promise<Findings> {
@@ -40,50 +34,24 @@ async function measureHttp(options: BenchOptions, later: Later): Promise<Finding
   later(() => server.stop())
   const herd = await startMember('http/herd-member.js')
   later(() => herd.stop())
-  const hits = await measureHits(options, herd)
+  const generator = loadGenerator(herd, options.smoke)
+  const hits = await measureHits(options, generator)
   const herds = await herdTables(options, herd, server.url)
   const refreshes = await refreshTable(options, herd)
+  const privates = await privateTable(options, generator.load, server.url)
   return {
-    tables: [hits.table, ...herds.tables, ...refreshes.tables],
+    tables: [...hits.tables, ...herds.tables, ...refreshes.tables, ...privates.tables],
     targets: [...hits.targets, ...herds.targets, ...refreshes.targets],
   }
 }
 
-async function measureHits(options: BenchOptions, herd: Member): Promise<{ table: Table; targets: Target[] }> {
-  const { name: generator, load } = loadGenerator(herd, options.smoke)
+async function measureHits(options: BenchOptions, { name: generator, load }: LoadGenerator): Promise<Findings> {
   const wanted = chosen(names, options)
   const contenders = wanted
     .filter(isInstalled)
-    .map((name) => ({ name, measure: () => withCleanup((later) => hitRate(name, load, options, later)) }))
+    .map((name) => ({ name, measure: () => requestRate(name, { traits: quick, load }, options.smoke) }))
   const seen = await interleave(contenders, Math.min(options.rounds, 9))
-  return { table: hitTable(wanted, seen, generator), targets: hitTargets(seen) }
-}
-
-/** In processes of its own in every round: two of one code may differ, for as long as they live, by more than two contenders do. */
-async function hitRate(
-  name: string,
-  load: Load,
-  { smoke }: BenchOptions,
-  later: Later,
-): Promise<Record<string, number>> {
-  const { url, cpu } = await startPlayer(name, later)
-  await (await fetch(url)).text()
-  if (!smoke) await load(url, SECONDS)
-  const seconds = smoke ? 0 : SECONDS
-  const before = cpu()
-  const rate = await load(url, seconds)
-  return { rate, cpu: ((cpu() - before) * 1000) / (rate * seconds) }
-}
-
-async function startPlayer(name: string, later: Later): Promise<Player> {
-  const proxy = proxies[name]
-  const member = await startMember('http/member.js')
-  later(() => member.stop())
-  const port = await member.ask<number>('open', proxy === undefined ? name : FLOORS.fastify, quick)
-  const program = await proxy?.start(port)
-  if (program !== undefined) later(() => program.stop())
-  const url = `http://127.0.0.1:${program?.port ?? port}/thing/1`
-  return { url, cpu: program === undefined ? () => member.cpu() : () => program.cpu() }
+  return { tables: [hitTable(wanted, seen, generator)], targets: hitTargets(seen) }
 }
 
 function floorOf(name: string): string {

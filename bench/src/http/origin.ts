@@ -8,6 +8,8 @@ export interface OriginTraits {
   /** Of what the caches keep, ms. */
   readonly ttl: number
   readonly stale: number
+  /** Whether each answer is its client's alone. Default: false. */
+  readonly isPrivate?: boolean
   readonly redis: string | undefined
   readonly namespace: string
 }
@@ -31,9 +33,10 @@ export class Origin {
     this.loadTime = traits.loadTime
   }
 
-  /** What the caches in other programs go by. */
+  /** What the caches in other programs go by; ours, too, where it forbids them to keep anything. */
   get cacheControl(): string {
-    const { ttl, stale } = this.traits
+    const { ttl, stale, isPrivate } = this.traits
+    if (isPrivate === true) return 'private'
     return `public, max-age=${Math.ceil(ttl / 1000)}, stale-while-revalidate=${Math.ceil(stale / 1000)}`
   }
 

@@ -8,8 +8,13 @@ const CONNECTIONS = 64
 /** Sends as many requests as are answered, for so many seconds: requests per second. */
 export type Load = (url: string, seconds: number) => Promise<number>
 
+export interface LoadGenerator {
+  readonly name: string
+  readonly load: Load
+}
+
 /** wrk where it is installed: it needs less of the machine than the server does. Else autocannon, in a process of its own. */
-export function loadGenerator(herd: Member, smoke: boolean): { readonly name: string; readonly load: Load } {
+export function loadGenerator(herd: Member, smoke: boolean): LoadGenerator {
   const wrk = installed('wrk')
   if (wrk === undefined || smoke) return { name: 'autocannon', load: (url, seconds) => cannon(herd, url, seconds) }
   return {

@@ -83,7 +83,9 @@ class Asking {
       if (!(await this.#takeTurn())) return
       if (read.kind === 'away') return this.#withoutStore('read', read)
       const entry = read.kind === 'found' ? read.entry : undefined
+      const sent = this.#engine.runtime.now()
       const answer = await this.#acquire(read, took)
+      if (read.away === undefined) this.#remember(answer, sent)
       if (await this.#act(answer, entry)) return
       const asked = this.#engine.runtime.now()
       read = await this.#engine.store.read(this.#call.key, this.#call.settings.codec)
@@ -149,6 +151,12 @@ class Asking {
       // Nobody waits for what goes on behind.
       spent: this.#flight.background ? 0 : spent,
     })
+  }
+
+  /** Not where a notice has overtaken the answer: the mark may be over, and nobody would say so again. */
+  #remember(answer: Acquire, sent: number): void {
+    if (answer.kind !== 'uncacheable' || answer.share || this.#waiter?.noticed !== false) return
+    this.#deck.unshareable.add(this.#call.key, answer.remaining, sent)
   }
 
   /** Acts on the store's answer; true when the flight has landed, false when it is to look again. */

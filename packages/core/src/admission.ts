@@ -60,9 +60,14 @@ export class Admission {
     this.#waiters -= 1
   }
 
+  /** Whether a load would get a turn at once. */
+  get hasTurn(): boolean {
+    return this.#loads < this.#limits.maxLoads
+  }
+
   /** A turn to load, where one is free. A load inside a load of this cache always gets one: its outer load could not end without it. */
   turn(around: readonly Loading[] = inside()): EndTurn | undefined {
-    return this.isInside(around) || this.#loads < this.#limits.maxLoads ? this.#begin() : undefined
+    return this.isInside(around) || this.hasTurn ? this.#begin() : undefined
   }
 
   /** Calls `onTurn` with the next free turn, after all who came before. Returns how to leave the queue. */

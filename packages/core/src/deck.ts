@@ -2,6 +2,7 @@ import type { Engine } from './engine.ts'
 import { Flights } from './flights.ts'
 import { Waiters } from './follow.ts'
 import { Suppression } from './lease/suppression.ts'
+import { UnshareableKeys } from './lease/unshareable-keys.ts'
 import type { Notice } from './store/store.ts'
 
 /** Everything that is under way in this process, and what the store's notices do to it. */
@@ -10,6 +11,7 @@ export class Deck {
   readonly flights: Flights
   readonly waiters: Waiters
   readonly suppression: Suppression
+  readonly unshareable: UnshareableKeys
   /** Whether every call goes its own way, as if nothing were stored. */
   paused = false
   #closed = false
@@ -19,6 +21,7 @@ export class Deck {
     this.flights = new Flights(engine)
     this.waiters = new Waiters(engine.runtime)
     this.suppression = new Suppression()
+    this.unshareable = new UnshareableKeys()
   }
 
   /** Whether no flight begins any more. */
@@ -98,11 +101,13 @@ export class Deck {
 
   #wake(key: string): void {
     this.suppression.clear(key)
+    this.unshareable.clear(key)
     this.waiters.wake(key)
   }
 
   #wakeAll(): void {
     this.suppression.clearAll()
+    this.unshareable.clearAll()
     this.waiters.wakeAll()
   }
 }

@@ -16,6 +16,11 @@ export class Waiter {
     this.#runtime = runtime
   }
 
+  /** Whether a notice came since it was armed, or since the last `until`. */
+  get noticed(): boolean {
+    return this.#noticed
+  }
+
   /** A notice since the last `until` counts, even if it came while nobody was waiting. */
   wake(): void {
     this.#noticed = true

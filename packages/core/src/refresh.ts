@@ -55,7 +55,14 @@ export class Refresher {
    */
   walk<T>(call: Call, give: Give<T>): Promise<T> {
     const progress = this.#set(call)
-    return this.#deck.paused ? this.#past(call, progress).then(give) : this.#step(call, progress, give)
+    return this.#deck.paused || this.#loadsAlone(call.key, progress.began)
+      ? this.#past(call, progress).then(give)
+      : this.#step(call, progress, give)
+  }
+
+  /** Known to be unshareable. Where loads queue for a turn, though, the callers of one key queue as one, which is the long road. */
+  #loadsAlone(key: string, now: number): boolean {
+    return this.#deck.unshareable.holds(key, now) && this.#engine.admission.hasTurn
   }
 
   /** A load now, whatever the entry's age: joins the refresh that runs, or asks for the lease. What is newer is a hit like any other. */
@@ -106,7 +113,7 @@ export class Refresher {
     )
   }
 
-  /** As if there were no cache. */
+  /** As if there were no cache: nobody asks the store, and nobody joins. */
   async #past(call: Call, progress: Progress): Promise<Answer> {
     this.#beforeWaiting(call, progress)
     return await this.#rides.alone(call, progress)

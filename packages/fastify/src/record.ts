@@ -86,8 +86,9 @@ export class ReplyRecord implements RawWatch {
     const passage = this.#passage
     this.#final = undefined
     if (this.#over || passage === undefined || passage.head.status !== status) return {}
+    const { fields: inner, before, bodyLength } = passage.head
     // Nothing lies below Node's own response: no hook can add to this head any more.
-    this.#final = { ...passage.head, outer: fields, final: true }
+    this.#final = { status, fields: inner, before, outer: fields, bodyLength, final: true }
     return this.#recording.announces(this.#final)
   }
 

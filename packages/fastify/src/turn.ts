@@ -7,9 +7,11 @@ export interface Turn {
 
 /** Made where it is needed: a hit needs none. */
 export function newTurn(): Turn {
-  let turn: Omit<Turn, 'returned'> | undefined
-  const returned = new Promise((resolve, reject) => {
-    turn = { resolve, reject }
+  let resolve!: Turn['resolve']
+  let reject!: Turn['reject']
+  const returned = new Promise((settle, fail) => {
+    resolve = settle
+    reject = fail
   })
-  return { resolve: () => undefined, reject: () => undefined, ...turn, returned }
+  return { returned, resolve, reject }
 }

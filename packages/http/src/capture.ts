@@ -100,12 +100,13 @@ class ResponseCapture implements Capture {
     if (res.destroyed && head.status >= 400) this.#recording.cutOff('client')
     // Layers outside ours add their fields while the head goes down: a session's cookie is seen only now.
     const outer = this.#mode === 'pass' ? toFields(res.getHeaders()) : undefined
-    this.#recording.head(outer === undefined ? head : { ...head, outer })
+    this.#recording.head(outer === undefined ? head : withOuter(head, outer))
     return res
   }
 
   #headOf(args: readonly unknown[]): ResponseHead {
-    return { ...parseHead(this.#res, args), before: this.#before, bodyLength: this.#bodyLength, final: this.#final }
+    const { status, fields } = parseHead(this.#res, args)
+    return { status, fields, before: this.#before, bodyLength: this.#bodyLength, final: this.#final }
   }
 
   /** Layers outside see a 304 that the handler might have sent itself. */
@@ -214,6 +215,10 @@ class ResponseCapture implements Capture {
   #down(method: keyof Below, args: readonly unknown[]): unknown {
     return Reflect.apply(this.#own[method], this.#res, args)
   }
+}
+
+function withOuter({ status, fields, before, bodyLength, final }: ResponseHead, outer: HeaderFields): ResponseHead {
+  return { status, fields, before, outer, bodyLength, final }
 }
 
 const NOTHING = new Uint8Array()

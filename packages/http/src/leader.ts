@@ -17,15 +17,15 @@ import {
 } from './load-response.ts'
 import { beginLoop, loopField } from './loops.ts'
 import { normalHost, normaliseLeader } from './normalise.ts'
+import { nominatedFields } from './nominated-fields.ts'
 import { isKept } from './query.ts'
 import { isVaryRecord, type RecordedResponse, type Stored } from './recorded-response.ts'
 import type { Recorder } from './recorder.ts'
-import { cookiesOf } from './request-key.ts'
 import { validatorsOf } from './revalidate.ts'
 import { type Releases, releasesOf } from './releases.ts'
 import type { Route } from './route.ts'
 import { sendSubrequest } from './subrequest.ts'
-import { selectingValue, variantKey, type VaryRecord } from './vary.ts'
+import { variantKey, type VaryRecord } from './vary.ts'
 
 /** What a visit to the cache is about. */
 export interface Errand {
@@ -209,11 +209,17 @@ export class Leader<Req, Res> {
     const { urlTag, authorized } = this.#errand
     const proven = load.stale !== undefined
     const revalidates = this.#revalidates(load)
-    const forwarded = this.#forwarded(proven, record)
-    const waited = this.waited || this.#releases.since(load.key, this.#mark)
-    const known = { holdsStale: isUsable(load), proven, authorized, urlTag, revalidates }
-    const lead = { ...known, conditions: conditionsOf(exchange.req.headers), forwarded, waited, leased: load.leased }
-    const recorder = recorderFor(exchange, this.#route, lead)
+    const recorder = recorderFor(exchange, this.#route, {
+      holdsStale: isUsable(load),
+      leased: load.leased,
+      conditions: conditionsOf(exchange.req.headers),
+      proven,
+      authorized,
+      urlTag,
+      revalidates,
+      forwarded: this.#forwarded(proven, record),
+      waited: this.waited || this.#releases.since(load.key, this.#mark),
+    })
     load.signal.addEventListener('abort', () => recorder.abandon(), { once: true })
     this.#normalise(revalidates)
     // From here on the handler is to answer: whatever fails before, the request is still ours to answer.
@@ -255,7 +261,7 @@ export class Leader<Req, Res> {
     conditional: boolean = true,
   ): Promise<Produced> {
     const { layer, scheme, host, req } = this.#exchange
-    const headers = this.#nominated(record)
+    const headers = nominatedFields(req.headers, this.#route, record)
     const revalidates = conditional ? this.#revalidates(load) : undefined
     const returned = await sendSubrequest({
       layer,
@@ -271,19 +277,6 @@ export class Leader<Req, Res> {
     })
     if (returned.kind === 'outdated') return await this.#anew(load, record)
     return { settled: settleSubrequest(returned, load), shown: headers }
-  }
-
-  /** The fields that the key and `Vary` name, and what the route adds: nothing else of a client's request goes into one of ours. */
-  #nominated(record: VaryRecord | undefined): Record<string, string> {
-    const { keyed, refreshHeaders, admission } = this.#route
-    const { headers } = this.#exchange.req
-    const credentials = admission.authorization === 'key' ? ['authorization'] : []
-    const names = [...keyed.headers, ...(record?.vary ?? []), ...refreshHeaders, ...credentials]
-    const jar = cookiesOf(keyed.cookies.length === 0 ? undefined : headers.cookie)
-    const cookies = keyed.cookies.flatMap((name) => jar.get(name) ?? [])
-    const fields = names.map((name) => [name, selectingValue(name, headers)] as const)
-    const sent = fields.flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const]))
-    return { ...(cookies.length === 0 ? {} : { cookie: cookies.join('; ') }), ...Object.fromEntries(sent) }
   }
 }
 

@@ -12,7 +12,7 @@ import type { ResponseHead } from './recording.ts'
 import { saidOf } from './response-word.ts'
 import { retained } from './revalidate.ts'
 import type { Route } from './route.ts'
-import { judge, type Judgement, type Lifetime } from './storable.ts'
+import { judge, type Judgement, type Lifetime, type StoragePolicy } from './storable.ts'
 import type { Returned } from './subrequest.ts'
 import { joinTags, tagsIn } from './tags.ts'
 import { choiceOf } from './vary.ts'
@@ -29,7 +29,7 @@ const CROWDED_OUT: Judgement = { kind: 'own', why: 'too-large', passing: true }
 /** In the place of an answer that only its own client may have, and has: never served. */
 export const UNSHARED: RecordedResponse = { status: 500, fields: {}, removed: [], body: Buffer.alloc(0), initialAge: 0 }
 
-/** What a recording is begun with. */
+/** What a recording is begun with. Like the heads and policies that each answer has, it is written out where it is made: V8 is slow at spreads. */
 export interface Lead extends Way {
   readonly holdsStale: boolean
   /** Whether what it makes can be stored. */
@@ -49,6 +49,7 @@ export interface Lead extends Way {
 /** What takes down the answer of this exchange's handler. */
 export function recorderFor<Req, Res>(exchange: Exchange<Req, Res>, route: Route<Req, Res>, lead: Lead): Recorder {
   const { storage, runtime, strip, clientFreshness, cacheStatus: name } = route
+  const { proven, authorized, urlTag } = lead
   const began = runtime.timeOfDay()
   return new Recorder({
     strip,
@@ -61,7 +62,7 @@ export function recorderFor<Req, Res>(exchange: Exchange<Req, Res>, route: Route
     // A handler that revalidates knows its own validators, and must not be asked by ours.
     makesEtag: !route.revalidate,
     began,
-    judge: (head) => judgeFor(exchange, route, { ...lead, began }, head),
+    judge: (head) => judgeFor(exchange, route, { proven, authorized, urlTag, began }, head),
     defaults: clientFreshness,
     announces: (head, judgement) => {
       const certain = head.bodyLength !== undefined && head.final === true && lead.leased
@@ -89,10 +90,21 @@ export function judgeFor<Req, Res>(
 ): Judgement {
   const said = saidOf(res)
   if (said.noStore === true) return { kind: 'own', why: 'handler' }
-  const { staleWhileRevalidate = route.storage.staleWhileRevalidate } = said
-  const { staleIfError = route.storage.staleIfError, ttl = route.ttl(request, response) } = said
-  const windows = { staleWhileRevalidate, staleIfError, ttl }
-  const policy = { ...route.storage, ...windows, proven, authorized, began }
+  const { storage } = route
+  const policy: StoragePolicy = {
+    ttl: said.ttl ?? route.ttl(request, response),
+    staleWhileRevalidate: said.staleWhileRevalidate ?? storage.staleWhileRevalidate,
+    staleIfError: said.staleIfError ?? storage.staleIfError,
+    negativeTtl: storage.negativeTtl,
+    maxBodyBytes: storage.maxBodyBytes,
+    revalidates: storage.revalidates,
+    targets: storage.targets,
+    stripSetCookie: storage.stripSetCookie,
+    varyOn: storage.varyOn,
+    proven,
+    authorized,
+    began,
+  }
   const judgement = judge(head, policy, route.runtime.timeOfDay())
   if (judgement.kind !== 'store') return judgement
   const announced = head.bodyLength ?? Number(linesOf(head.fields, 'content-length')[0] ?? 0)

@@ -137,10 +137,16 @@ function takesOriginForm(exchange: Exchange, { mode }: Pick<Route, 'mode'>): boo
 /** A request of our own has come back to the layer that sent it, or is still on its way there. */
 function enter<Req, Res>(mark: Mark, exchange: Exchange<Req, Res>, route: Route<Req, Res>): void {
   if (mark.layer !== exchange.layer) return exchange.pass()
-  const { revalidates } = mark
-  const way = { leased: true, waited: false, forwarded: 'stale' } as const
-  const known = { ...way, holdsStale: false, proven: true, authorized: false, revalidates }
-  const recorder = recorderFor(exchange, route, { ...known, urlTag: tagOf(exchange, route) })
+  const recorder = recorderFor(exchange, route, {
+    holdsStale: false,
+    leased: true,
+    proven: true,
+    authorized: false,
+    urlTag: tagOf(exchange, route),
+    revalidates: mark.revalidates,
+    forwarded: 'stale',
+    waited: false,
+  })
   mark.begin(recorder)
   exchange.run(recorder)
 }

@@ -81,7 +81,7 @@ export class Visit<Req, Res> {
     const { key } = this.#errand
     const first = await this.#ask(key, (load) => this.#leader.load(load))
     const { value } = first
-    if (!isVaryRecord(value)) return { ...first, value }
+    if (!isVaryRecord(value)) return first as Lookup<RecordedResponse>
     // Its own handler has answered: the record is for the others.
     if (this.#leader.recorder !== undefined) return { ...first, value: UNSHARED }
     this.#leader.waited = first.role === 'follower'
@@ -153,14 +153,18 @@ export class Visit<Req, Res> {
     else this.#finishUnanswered(recorder, error)
   }
 
-  /** What was loaded without a lease, because the key was uncacheable, can be kept now: whoever comes next leads again. */
+  /**
+   * What was loaded without a lease, because the key was uncacheable, can be kept now: whoever comes next leads again. Unless somebody leads or
+   * has led meanwhile: this process may be the last to know.
+   */
   async #endMark(lookup: Result['lookup']): Promise<void> {
     const { keptFor } = this.#leader
     const { cache, callOptions } = this.#route
     const unleased = lookup?.outcome?.kind === 'abandoned' && lookup.outcome.why === 'unleased'
     // Where callers load for want of patience, somebody else may hold the lease.
-    if (keptFor !== undefined && unleased && callOptions.onWaitTimeout !== 'load')
-      await cache.delete(keptFor).catch(() => undefined)
+    if (keptFor === undefined || !unleased || callOptions.onWaitTimeout === 'load') return
+    const found = await cache.inspect(keptFor).catch(() => undefined)
+    if (found?.state === 'missing' && found.lease === null) await cache.delete(keptFor).catch(() => undefined)
   }
 
   #finishUnanswered(recorder: Recorder, error: unknown): void {

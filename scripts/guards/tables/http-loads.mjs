@@ -172,6 +172,14 @@ export const guards = [
   },
   {
     guarantee: 'HTTP',
+    guard: 'who ends the mark of an unstorable answer leaves alone what another has stored meanwhile',
+    file: 'packages/http/src/visit.ts',
+    find: "found?.state === 'missing' && found.lease === null",
+    replace: 'found !== null',
+    tests: ['packages/express/test/alone.test.ts'],
+  },
+  {
+    guarantee: 'HTTP',
     guard: 'only a load that runs is taken for the one that a request comes from',
     file: 'packages/http/src/loops.ts',
     find: 'running.get(name) === key',

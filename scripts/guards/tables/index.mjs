@@ -21,6 +21,7 @@ import { guards as redisClient } from './redis-client.mjs'
 import { guards as redisLeases } from './redis-leases.mjs'
 import { guards as redisWrites } from './redis-writes.mjs'
 import { guards as remoteStores } from './remote-stores.mjs'
+import { guards as uncacheable } from './uncacheable.mjs'
 import { guards as waiting } from './waiting.mjs'
 
 export const tables = {
@@ -46,5 +47,6 @@ export const tables = {
   'redis-leases': redisLeases,
   'redis-writes': redisWrites,
   'remote-stores': remoteStores,
+  uncacheable,
   waiting,
 }

@@ -1,0 +1,50 @@
+import { withCleanup, type Later } from '../run/cleanup.ts'
+import { startMember } from '../run/member.ts'
+import type { OriginTraits } from './origin.ts'
+import { proxies } from './proxies.ts'
+import type { Load } from './wrk.ts'
+
+/** How long the load lasts that counts, and the one before it. */
+const SECONDS = 2
+
+interface Job {
+  readonly traits: OriginTraits
+  readonly load: Load
+}
+
+interface Player {
+  readonly url: string
+  /** Used so far, ms. */
+  readonly cpu: () => number
+}
+
+/**
+ * The requests that a server answers in a second, and its CPU for one of them, µs. In processes of its own in every round: two of one code may
+ * differ, for as long as they live, by more than two contenders do. A proxy stands in front of a plain Fastify.
+ */
+export async function requestRate(
+  name: string,
+  { traits, load }: Job,
+  smoke: boolean,
+): Promise<Readonly<Record<string, number>>> {
+  return await withCleanup(async (later) => {
+    const { url, cpu } = await startPlayer(name, traits, later)
+    await (await fetch(url)).text()
+    if (!smoke) await load(url, SECONDS)
+    const seconds = smoke ? 0 : SECONDS
+    const before = cpu()
+    const rate = await load(url, seconds)
+    return { rate, cpu: ((cpu() - before) * 1000) / (rate * seconds) }
+  })
+}
+
+async function startPlayer(name: string, traits: OriginTraits, later: Later): Promise<Player> {
+  const proxy = proxies[name]
+  const member = await startMember('http/member.js')
+  later(() => member.stop())
+  const port = await member.ask<number>('open', proxy === undefined ? name : 'Fastify, sends a string', traits)
+  const program = await proxy?.start(port)
+  if (program !== undefined) later(() => program.stop())
+  const url = `http://127.0.0.1:${program?.port ?? port}/thing/1`
+  return { url, cpu: program === undefined ? () => member.cpu() : () => program.cpu() }
+}
