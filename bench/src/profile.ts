@@ -7,16 +7,24 @@ import type { SelfTime } from './run/profile.ts'
 import type { Findings, Table } from './run/result.ts'
 
 /** One of each kind. */
-const SMOKED = ['hit', 'redis-64', 'fastify']
+const SMOKED = ['hit', 'redis-64', 'fastify', 'refresh']
 const SHOWN = 15
+const OURS = '@cattlegrid/'
 const WARM_UP = 1000
 const DURATION = 2000
 const HTTP = { loadTime: 0, fails: false, ttl: 3_600_000, stale: 0, redis: undefined, namespace: 'profile' }
+
+/** Every request finds another stale entry. */
+const STALE = { ...HTTP, ttl: 100, stale: 3_600_000 }
 
 /** A path, who walks it, and what one step of it cost outside the profiler. */
 interface HotPath {
   readonly id: string
   readonly title: string
+  /** What one step is called. Default: a hit. */
+  readonly step?: string
+  /** Whose the time is, instead of which function's. */
+  readonly byOwner?: boolean
   readonly member: () => Promise<Member>
   readonly ask: readonly [string, ...unknown[]]
   /** The CPU of one hit in ns, out of what `ask` answers. */
@@ -76,6 +84,21 @@ function paths(redis: string): readonly HotPath[] {
     ask: ['requests', '/thing/1'],
     cost: ({ cpu }) => cpu,
   })
+  const refreshed = (id: string, name: string): HotPath => ({
+    id,
+    title: `Stale answer over HTTP, refreshed behind its client: ${name}`,
+    step: 'an answer with its refresh',
+    byOwner: true,
+    member: async () => {
+      const member = await startMember('http/member.js')
+      await member.ask('open', name, STALE)
+      await member.ask('refreshes', '/thing/', 3000)
+      await member.ask('refreshes', '/thing/', 3000)
+      return member
+    },
+    ask: ['refreshes', '/thing/'],
+    cost: ({ cpu }) => cpu,
+  })
   return [
     inProcess('hit', 'getOrSet'),
     inProcess('hit-features', 'getOrSet, every feature'),
@@ -90,6 +113,8 @@ function paths(redis: string): readonly HotPath[] {
     overHttp('express-floor', 'Express, sends a string'),
     overHttp('fastify', 'Fastify, cattlegrid'),
     overHttp('fastify-floor', 'Fastify, sends a string'),
+    refreshed('refresh', 'Fastify, cattlegrid'),
+    refreshed('refresh-floor', 'Fastify, injects a request behind each answer'),
   ]
 }
 
@@ -99,16 +124,38 @@ async function walk(path: HotPath, member: Member, smoke: boolean): Promise<Tabl
   const times = await member.ask<readonly SelfTime[]>('profile', ...path.ask, smoke ? 10 : DURATION)
   return {
     id: `profile-${path.id}`,
-    title: `${path.title}: ${Math.round(cost)} ns of CPU a hit`,
+    title: `${path.title}: ${Math.round(cost)} ns of CPU ${path.step ?? 'a hit'}`,
     columns: [
       { id: 'share', title: 'share, %', digits: 1 },
       { id: 'ns', title: 'ns', digits: 0 },
       { id: 'where', title: 'where', digits: 0 },
     ],
-    rows: times.slice(0, SHOWN).map(({ name, where, share }) => ({
+    rows: (path.byOwner === true ? byOwner(times) : times).slice(0, SHOWN).map(({ name, where, share }) => ({
       name,
-      is: where.includes(':') && !where.startsWith('node:') ? 'ours' : 'peer',
+      is: isOurs(where) || name.startsWith(OURS) ? 'ours' : 'peer',
       cells: { share: share * 100, ns: share * cost, where },
     })),
   }
+}
+
+function isOurs(where: string): boolean {
+  return where.includes(':') && !where.startsWith('node:')
+}
+
+/** The same times, added up for everybody whose code it is. */
+function byOwner(times: readonly SelfTime[]): readonly SelfTime[] {
+  const owners = new Map<string, SelfTime>()
+  for (const { name, where, share } of times) {
+    const owner = ownerOf(name, where)
+    owners.set(owner, { name: owner, where: '', share: (owners.get(owner)?.share ?? 0) + share })
+  }
+  return [...owners.values()].toSorted((one, other) => other.share - one.share)
+}
+
+function ownerOf(name: string, where: string): string {
+  if (where === 'engine') return name === '(garbage collector)' ? name : '(engine and system calls)'
+  if (where.startsWith('node:')) return 'Node'
+  const [first = '', second = ''] = where.split('/')
+  if (isOurs(where)) return OURS + first
+  return first.startsWith('@') ? `${first}/${second}` : first
 }

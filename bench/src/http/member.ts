@@ -2,6 +2,7 @@
 import { once } from 'node:events'
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { serveAsMember, startMember } from '../run/member.ts'
 import { expressApps, expressHerdFloors } from './express-apps.ts'
 import { fastifyApps, fastifyHerdFloors, refreshFloors } from './fastify-apps.ts'
@@ -34,6 +35,20 @@ serveAsMember({
     const { user, system } = process.cpuUsage(cpu)
     await client.stop()
     return { cpu: ((user + system) * 1000) / count }
+  },
+  /** Answers so many requests, each for another entry that has become stale meanwhile; what an answer and its refresh cost here, ns. */
+  async refreshes(prefix: string, count: number) {
+    const client = await startMember('http/herd-member.js')
+    const { port } = (server as Server).address() as AddressInfo
+    await sleep(2 * (origin?.traits.ttl ?? 0))
+    const before = origin?.runs ?? 0
+    const cpu = process.cpuUsage()
+    await client.ask('paths', port, prefix, count, 64)
+    // The last ones go on behind the answers.
+    await sleep(50)
+    const { user, system } = process.cpuUsage(cpu)
+    await client.stop()
+    return { cpu: ((user + system) * 1000) / ((origin?.runs ?? 0) - before) }
   },
   /** From now on the handler takes so long, ms. */
   takes(loadTime: number) {
