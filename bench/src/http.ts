@@ -37,7 +37,7 @@ async function measureHttp(options: BenchOptions, later: Later): Promise<Finding
   const generator = loadGenerator(herd, options.smoke)
   const hits = await measureHits(options, generator)
   const herds = await herdTables(options, herd, server.url)
-  const refreshes = await refreshTable(options, herd)
+  const refreshes = await refreshTable(options)
   const privates = await privateTable(options, generator.load, server.url)
   return {
     tables: [...hits.tables, ...herds.tables, ...refreshes.tables, ...privates.tables],

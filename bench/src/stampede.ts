@@ -5,7 +5,7 @@ import { type BenchOptions, chosen, runBench } from './run/bench.ts'
 import { type Later, withCleanup } from './run/cleanup.ts'
 import { meter } from './run/redis-meter.ts'
 import type { Findings, Table, Target } from './run/result.ts'
-import { figureOf, interleave, type Seen } from './run/rounds.ts'
+import { figuresOf, interleave, type Seen } from './run/rounds.ts'
 import { Fleet } from './stampede/fleet.ts'
 import { fillTable } from './stampede/fill.ts'
 import { leaseTable } from './stampede/lease.ts'
@@ -89,7 +89,7 @@ function table({ id, title, columns }: Scenario, names: readonly string[], seen:
     rows: names.map((name) => ({
       name,
       is: name === TOLD || name === WOKEN ? 'floor' : name.startsWith('cattlegrid') ? 'ours' : 'peer',
-      cells: Object.fromEntries(columns.map((column) => [column, figureOf(seen, name, column)])),
+      cells: figuresOf(seen, name, columns),
     })),
   }
 }

@@ -4,7 +4,7 @@ import { type BenchOptions, chosen } from '../run/bench.ts'
 import { type Later, withCleanup } from '../run/cleanup.ts'
 import { type Member, startMember } from '../run/member.ts'
 import type { Findings, Row, Table, Target } from '../run/result.ts'
-import { figureOf, interleave, type Seen } from '../run/rounds.ts'
+import { figureOf, figuresOf, interleave, type Seen } from '../run/rounds.ts'
 import { expressHerdFloors } from './express-apps.ts'
 import { fastifyHerdFloors } from './fastify-apps.ts'
 import type { OriginTraits } from './origin.ts'
@@ -134,9 +134,8 @@ function table({ id, title }: Herd, all: readonly string[], seen: Seen): Table {
     { id: 'timedOut', title: 'no answer in 10 s', digits: 0 },
   ]
   const rows = all.map((name): Row => {
-    const cells = seen.has(name)
-      ? Object.fromEntries(columns.map((column) => [column.id, figureOf(seen, name, column.id)]))
-      : { runs: 'not installed here' }
+    const measured = columns.map(({ id: column }) => column)
+    const cells = seen.has(name) ? figuresOf(seen, name, measured) : { runs: 'not installed here' }
     return {
       name: isPair(name) ? `${name}, 2 processes` : name,
       is: FLOORS.includes(name) ? 'floor' : isPair(name) ? 'ours' : 'peer',

@@ -1,7 +1,7 @@
 // What a cache costs an answer that it must not keep: the handler says that it is its client's alone.
 import { type BenchOptions, chosen } from '../run/bench.ts'
 import type { Findings } from '../run/result.ts'
-import { figureOf, interleave, ratio } from '../run/rounds.ts'
+import { figuresOf, interleave, ratio } from '../run/rounds.ts'
 import { requestRate } from './rate.ts'
 import type { Load } from './wrk.ts'
 
@@ -33,9 +33,8 @@ export async function privateTable(options: BenchOptions, load: Load, redis: str
           name,
           is: name in BARE ? 'ours' : 'floor',
           cells: {
-            rate: figureOf(seen, name, 'rate'),
+            ...figuresOf(seen, name, ['rate', 'cpu']),
             ratio: ratio(seen, name, BARE[name] ?? name, 'rate'),
-            cpu: figureOf(seen, name, 'cpu'),
           },
         })),
       },

@@ -1,8 +1,8 @@
 // How fast stale answers are refreshed behind their clients: every request finds another stale entry.
 import { type BenchOptions, chosen } from '../run/bench.ts'
-import { type Member, startMember } from '../run/member.ts'
+import { startMember } from '../run/member.ts'
 import type { Findings } from '../run/result.ts'
-import { figureOf, interleave } from '../run/rounds.ts'
+import { figureOf, figuresOf, interleave } from '../run/rounds.ts'
 import { refreshFloors } from './fastify-apps.ts'
 
 const OURS = ['Express, cattlegrid', 'Fastify, cattlegrid']
@@ -11,9 +11,9 @@ const TTL = 100
 /** How often everything is asked for and refreshed before it is measured. */
 const WARM_UPS = 4
 
-export async function refreshTable(options: BenchOptions, herd: Member): Promise<Findings> {
+export async function refreshTable(options: BenchOptions): Promise<Findings> {
   const names = chosen(NAMES, options)
-  const contenders = names.map((name) => ({ name, measure: () => run(name, herd, options.smoke ? 100 : 3000) }))
+  const contenders = names.map((name) => ({ name, measure: () => run(name, options.smoke ? 100 : 3000) }))
   const seen = await interleave(contenders, Math.min(options.rounds, 5))
   return {
     tables: [
@@ -28,11 +28,7 @@ export async function refreshTable(options: BenchOptions, herd: Member): Promise
         rows: names.map((name) => ({
           name,
           is: OURS.includes(name) ? 'ours' : 'floor',
-          cells: {
-            rate: figureOf(seen, name, 'rate'),
-            cpu: figureOf(seen, name, 'cpu'),
-            busy: figureOf(seen, name, 'busy'),
-          },
+          cells: figuresOf(seen, name, ['rate', 'cpu', 'busy']),
         })),
       },
     ],
@@ -46,23 +42,14 @@ export async function refreshTable(options: BenchOptions, herd: Member): Promise
   }
 }
 
-async function run(name: string, herd: Member, count: number): Promise<Record<string, number>> {
+async function run(name: string, count: number): Promise<Record<string, number>> {
   const member = await startMember('http/member.js')
   try {
     const traits = { loadTime: 0, fails: false, ttl: TTL, stale: 3_600_000, redis: undefined, namespace: 'refresh' }
-    const port = await member.ask<number>('open', name, traits)
-    for (let left = WARM_UPS; left > 0; left -= 1) {
-      await herd.ask('paths', port, '/thing/', count, 64)
-      await new Promise((resolve) => setTimeout(resolve, 2 * TTL))
-    }
-    const runs = await member.ask<number>('runs')
-    const cpu = member.cpu()
-    const took = await herd.ask<number>('paths', port, '/thing/', count, 64)
-    // The last ones go on behind the answers.
-    await new Promise((resolve) => setTimeout(resolve, 50))
-    const refreshed = (await member.ask<number>('runs')) - runs
-    const used = member.cpu() - cpu
-    return { rate: (refreshed / took) * 1000, cpu: (used * 1000) / refreshed, busy: (refreshed / used) * 1000 }
+    await member.ask('open', name, traits)
+    for (let left = WARM_UPS; left > 0; left -= 1) await member.ask('refreshes', '/thing/', count)
+    const { rate, cpu } = await member.ask<{ rate: number; cpu: number }>('refreshes', '/thing/', count)
+    return { rate, cpu: cpu / 1000, busy: 1e9 / cpu }
   } finally {
     await member.stop()
   }

@@ -42,6 +42,11 @@ export function figureOf(seen: Seen, name: string, what: string): Figure {
   return figure(valuesOf(seen, name, what))
 }
 
+/** Several figures of one contender, by their names. */
+export function figuresOf(seen: Seen, name: string, what: readonly string[]): Readonly<Record<string, Figure>> {
+  return Object.fromEntries(what.map((one) => [one, figureOf(seen, name, one)]))
+}
+
 /** How the contender stands to another: the ratio inside each round, so that a slow round slows both of them. */
 export function ratio(seen: Seen, name: string, other: string, what: string): Figure {
   const ours = valuesOf(seen, name, what)
