@@ -19,7 +19,7 @@ const WATCHDOG = 2000
 /** Options of `redisStore`. */
 export interface RedisStoreOptions {
   /**
-   * Your own client: `createClient()`, `createCluster()`, or `createSentinel()` with `reserveClient: true`, of `redis` 5 or 6, which you connect
+   * Your own client: `createClient()`, `createCluster()`, or `createSentinel()` with `reserveClient: true`, of `redis` 5.1+ or 6, which you connect
    * and close. While it is not ready the cache works per process. Either this or `url`.
    */
   readonly client?: AnyRedisClient | undefined
@@ -37,7 +37,7 @@ export interface RedisStoreOptions {
 }
 
 const clientRule: OptionRule<AnyRedisClient> = {
-  accepted: 'a connected or connecting client, cluster or Sentinel client of the redis package, version 5 or 6',
+  accepted: 'a connected or connecting client, cluster or Sentinel client of the redis package, version 5.1+ or 6',
   parse(value) {
     if (typeof value !== 'object' || value === null) return INVALID
     const reason = unfit(value)

@@ -10,7 +10,15 @@ import {
 import type { Names } from './keys.ts'
 import { type KnownLife, KnownLives, type Life } from './known-lives.ts'
 import type { Link, Server } from './link/link.ts'
-import { decodeHead, EXPIRED_BY_HAND, isHeadedBy, type RecordHead, versionIn } from './record.ts'
+import {
+  decodeHead,
+  EXPIRED_BY_HAND,
+  isHeadedBy,
+  type RecordHead,
+  VERSION_END,
+  VERSION_START,
+  versionIn,
+} from './record.ts'
 import { AS_BYTES, AS_TEXT } from './redis-client.ts'
 
 /** What Redis has to say about an entry. */
@@ -27,6 +35,8 @@ interface Found {
   readonly sentAt: number
   /** How long the key has to live, as PTTL tells it. */
   readonly left: number
+  readonly reply: unknown
+  /** The reply, where it is bytes. */
   readonly bytes: Buffer | undefined
   readonly head: RecordHead | undefined
 }
@@ -84,12 +94,12 @@ export class EntryReader {
     const bytes = bufferOf(reply)
     if (bytes !== undefined && isHeadedBy(bytes, life.head)) return answerOf(bytes, life, question.codec)
     this.#lives.forget(question.key)
-    return bytes === undefined ? NOTHING : this.#readAll(question)
+    return reply === null ? NOTHING : this.#readAll(question)
   }
 
   #readAll(question: Question): Promise<Read> {
     const { name } = question
-    const learn = (found: Found): Answer => this.#learn(question, found)
+    const learn = (found: Found): Answer | Promise<Read> => this.#learn(question, found)
     return this.#ask(name).then(
       (found) => (isMixed(found) ? this.#ask(name).then(learn, failed) : learn(found)),
       failed,
@@ -104,8 +114,9 @@ export class EntryReader {
     }
   }
 
-  #learn({ key, name, codec, known }: Question, { sentAt, left, bytes, head }: Found): Answer {
-    if (bytes === undefined) return NOTHING
+  #learn({ key, name, codec, known }: Question, found: Found): Answer | Promise<Read> {
+    const { sentAt, left, reply, bytes, head } = found
+    if (bytes === undefined) return reply === null ? NOTHING : this.#withoutBytes(name, reply)
     if (head === undefined) {
       const cause = new TypeError(`What stands at '${name}' is no record of this version of the library`)
       return unreadable(versionIn(bytes), 'foreign', cause)
@@ -114,6 +125,20 @@ export class EntryReader {
     const life = { bornAt, freshUntil, head }
     if (head.bodyStart <= LONGEST_HEAD) this.#lives.note(key, known, life, sentAt)
     return answerOf(bytes, life, codec)
+  }
+
+  /** The bytes are lost; the version, without which nobody is granted the lease, is text and can be had alone. */
+  async #withoutBytes(name: string, reply: unknown): Promise<Read> {
+    const cause = new TypeError(
+      `The Redis client replied with a ${typeof reply} where bytes were asked for: it ignores \`options.typeMapping\` of \`sendCommand\``,
+    )
+    try {
+      const range = [String(VERSION_START), String(VERSION_END - 1)]
+      const version = await this.#link.send(name, ['GETRANGE', name, ...range], AS_TEXT)
+      return unreadable(String(version), 'foreign', cause)
+    } catch (error) {
+      return failed(error)
+    }
   }
 
   /** Whole ms, rounded down: a number with a fraction would be an object of its own in every copy that is kept, and a hit would follow it. */
@@ -134,7 +159,7 @@ function fetch(server: Server, name: string, sentAt: number): Promise<Found> {
   const entry = server.sendCommand(['GET', name], AS_BYTES)
   return Promise.all([time, entry]).then(([left, reply]) => {
     const bytes = bufferOf(reply)
-    return { sentAt, left: Number(left), bytes, head: bytes && decodeHead(bytes) }
+    return { sentAt, left: Number(left), reply, bytes, head: bytes && decodeHead(bytes) }
   })
 }
 

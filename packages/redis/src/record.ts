@@ -36,10 +36,12 @@ export interface StoredRecord extends RecordHead {
 
 export const EXPIRED_BY_HAND: string = '0'.repeat(16)
 
+/** Where the version of the entry stands. */
+export const VERSION_START = 24
+export const VERSION_END = 40
+
 const MAGIC = 0xc5
 const FORMAT = 1
-const VERSION_START = 24
-const VERSION_END = 40
 const TAGS_START = 53
 const LONGEST_TTL = 2 ** 47
 const MOST_TAGS = 2 ** 16 - 1

@@ -1,8 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
-import { json, raw, type Store } from '@cattlegrid/core'
+import { createCache, json, raw, type Store } from '@cattlegrid/core'
+import { redisStore } from '@cattlegrid/redis'
 import { RESP_TYPES } from 'redis'
 import { entryOf, found, lead, LONG, put, request } from './entries.ts'
 import { type Client, openRedis, type RedisUnderTest } from './redis.ts'
+import { tap } from './tap.ts'
 
 let redis: RedisUnderTest
 let client: Client
@@ -108,6 +110,59 @@ describe('a string at the lease’s key', () => {
   test.each(['X', 'X00000000', 'Xabcdefghijkl'])('%j, a cut cooldown, ends with it', async (value) => {
     await client.set(leaseKey, value, { expiration: { type: 'PX', value: LONG } })
     expect(await store.acquire('k', request)).toMatchObject({ kind: 'cooling', attempts: 0, failure: { name: '' } })
+  })
+})
+
+describe('a client that replies with text where bytes are wanted', () => {
+  let textStore: Store
+  let asked: string[]
+  let dropsOptions: boolean
+  let refuses: string
+
+  beforeEach(() => {
+    asked = []
+    dropsOptions = true
+    refuses = 'nothing'
+    const textClient = tap(client, (what, forward, args) => {
+      asked.push(what)
+      if (what === refuses) return Promise.reject(new Error('refused'))
+      return dropsOptions ? client.sendCommand([...args]) : forward()
+    })
+    textStore = redisStore({ client: textClient, namespace: redis.namespace })
+  })
+  afterEach(() => textStore.close())
+
+  test('makes an entry unreadable and not a plain miss, and says which version is there', async () => {
+    await put(store, 'k', 'ours')
+    const { version } = await found(store, 'k')
+    const cause = expect.objectContaining({ message: expect.stringMatching(/replied with a string.*bytes/) })
+    expect(await textStore.read('k', json)).toEqual({ kind: 'missing', version, because: { why: 'foreign', cause } })
+    expect(await textStore.read('absent', json)).toEqual({ kind: 'missing', version: '' })
+  })
+
+  test('makes an entry unreadable whose life is known', async () => {
+    await put(store, 'k', 'ours')
+    dropsOptions = false
+    await found(textStore, 'k')
+    dropsOptions = true
+    expect(await textStore.read('k', json)).toMatchObject({ kind: 'missing', because: { why: 'foreign' } })
+    expect(asked.join(' ')).toBe('pttl get get pttl get getrange')
+  })
+
+  test('is away where it does not say which version is there', async () => {
+    await put(store, 'k', 'ours')
+    refuses = 'getrange'
+    expect(await textStore.read('k', json)).toMatchObject({ kind: 'away', why: 'error' })
+  })
+
+  test('makes nobody wait: every call loads, and an event says why', async () => {
+    const cache = createCache({ store: textStore, ttl: '1m', storeTimeout: '20s' })
+    const unreadable: string[] = []
+    cache.on('unreadable', ({ key, why }) => void unreadable.push(`${key} ${why}`))
+    for (const value of ['first', 'second', 'third'])
+      expect(await cache.lookup('k', () => value)).toMatchObject({ value, outcome: { kind: 'committed' } })
+    expect([unreadable, (await found(store, 'k')).value]).toEqual([['k foreign', 'k foreign'], 'third'])
+    await cache.close()
   })
 })
 

@@ -1,4 +1,4 @@
-import { inOurShape, type Argument, type RedisClient, type SendOptions } from '../redis-client.ts'
+import { type Argument, type RedisClient, type SendOptions, withSendOptions } from '../redis-client.ts'
 import type { Watchdog } from '../watchdog.ts'
 import { type Ear, type KeyGroup, type Link, oneGroup, type Server } from './link.ts'
 
@@ -11,14 +11,14 @@ export class ClientLink implements Link {
   /** `watchdog`: told of every command, for a client of the store's own. */
   constructor(client: RedisClient, watchdog?: Watchdog) {
     this.#source = client
-    this.#client = inOurShape(client)
+    this.#client = withSendOptions(client)
     this.#watchdog = watchdog
   }
 
   /** From here on another client leads to the server. */
   use(client: RedisClient): void {
     this.#source = client
-    this.#client = inOurShape(client)
+    this.#client = withSendOptions(client)
   }
 
   get isOpen(): boolean {

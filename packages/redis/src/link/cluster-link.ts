@@ -1,5 +1,5 @@
 import type { Runtime } from '@cattlegrid/core'
-import { inOurShape, type Argument, type RedisClient, type SendOptions } from '../redis-client.ts'
+import { type Argument, type RedisClient, type SendOptions, withSendOptions } from '../redis-client.ts'
 import { keySlot } from './key-slot.ts'
 import type { Ear, KeyGroup, Link, Server } from './link.ts'
 
@@ -9,7 +9,7 @@ export interface ClusterNode {
   readonly client?: RedisClient | undefined
 }
 
-/** The part of a node-redis cluster (`createCluster()` of `redis` 5 or 6) that the store uses. */
+/** The part of a node-redis cluster (`createCluster()` of `redis` 5.1+ or 6) that the store uses. */
 export interface RedisCluster {
   readonly isOpen: boolean
   readonly masters: readonly ClusterNode[]
@@ -110,7 +110,7 @@ export class ClusterLink implements Link {
     if (client === undefined) void this.#connect(node)
     if (client?.isReady !== true) throw new Error(`The cluster's node ${node.address} is not connected`)
     let shaped = this.#shaped.get(client)
-    if (shaped === undefined) this.#shaped.set(client, (shaped = inOurShape(client)))
+    if (shaped === undefined) this.#shaped.set(client, (shaped = withSendOptions(client)))
     return shaped
   }
 

@@ -24,7 +24,7 @@ export function unfit(client: object): string | undefined {
   const lacks = wants.find((name) => typeof (client as Record<string, unknown>)[name] !== 'function')
   return lacks === undefined && 'isOpen' in client
     ? undefined
-    : 'a client of the redis package, version 5 or 6, made by createClient(), createCluster() or createSentinel()'
+    : 'a client of the redis package, version 5.1+ or 6, made by createClient(), createCluster() or createSentinel()'
 }
 
 function unfitSentinel(sentinel: RedisSentinel): string | undefined {

@@ -1,23 +1,23 @@
-import { createClient } from 'redis'
 import type { Argument, RedisClient, SendOptions } from '../redis-client.ts'
 import { type Ear, type KeyGroup, type Link, oneGroup, type Server } from './link.ts'
 
-/** The part of a node-redis Sentinel (`createSentinel()` of `redis` 5 or 6) that the store uses. */
+/** The part of a node-redis Sentinel (`createSentinel()` of `redis` 5.1+ or 6) that the store uses. */
 export interface RedisSentinel {
   readonly isOpen: boolean
   readonly isReady: boolean
   /** Undefined while no connection to a master is ready. */
   getMasterNode(): { readonly host: string; readonly port: number } | undefined
   sendCommand(isReadonly: boolean, args: readonly Argument[], options?: SendOptions): Promise<unknown>
-  duplicate(): unknown
+  /** Runs `run` with the client of the master: at once, where a connection is reserved and ready. */
+  _execute(isReadonly: boolean, run: (client: RedisClient) => Promise<unknown>): Promise<unknown>
+  /** From `redis` 6 on. */
+  duplicate?(): unknown
   on(event: string, listener: (...args: unknown[]) => void): unknown
   off(event: string, listener: (...args: unknown[]) => void): unknown
 }
 
 interface SentinelOptions {
   readonly reserveClient?: boolean
-  readonly RESP?: 2 | 3
-  readonly nodeClientOptions?: { readonly socket?: object }
 }
 
 /** The master that Sentinel names. */
@@ -60,15 +60,8 @@ export class SentinelLink implements Link {
   }
 
   ear(): Ear | undefined {
-    const master = this.#sentinel.getMasterNode()
-    if (master === undefined) return undefined
-    const { host, port } = master
-    const { RESP = 3, nodeClientOptions = {} } = optionsOf(this.#sentinel) ?? {}
-    const client: RedisClient = createClient({
-      RESP,
-      ...nodeClientOptions,
-      socket: { ...nodeClientOptions.socket, host, port },
-    })
+    const client = this.#reservedClient()?.duplicate()
+    if (client === undefined) return undefined
     const address = this.#address()
     return { client, returns: false, isCurrent: () => this.#address() === address }
   }
@@ -95,6 +88,14 @@ export class SentinelLink implements Link {
     sendCommand: (args, options) => this.#sentinel.sendCommand(false, args, options),
   }
 
+  #reservedClient(): RedisClient | undefined {
+    if (!this.isReady) return undefined
+    let reserved: RedisClient | undefined
+    const note = async (client: RedisClient): Promise<void> => void (reserved = client)
+    this.#sentinel._execute(false, note).catch(() => undefined)
+    return reserved
+  }
+
   #address(): string {
     const { host, port } = this.#sentinel.getMasterNode() ?? { host: '', port: 0 }
     return `${host}:${port}`
@@ -103,7 +104,7 @@ export class SentinelLink implements Link {
 
 /**
  * Whether a Sentinel object keeps one connection for its commands. One that does not takes it from a pool for each burst, and the taking is
- * no atomic step: with one connection a burst is several times slower, with more of them it may hang for ever. True when nobody can tell.
+ * no atomic step: with one connection a burst is several times slower, with more of them it may hang for ever. True when nobody can tell, as with `redis` 5.
  */
 export function keepsConnection(sentinel: RedisSentinel): boolean {
   return optionsOf(sentinel)?.reserveClient ?? optionsOf(sentinel) === undefined
@@ -111,7 +112,7 @@ export function keepsConnection(sentinel: RedisSentinel): boolean {
 
 /**
  * What the user gave to `createSentinel`. The object shows it to nobody but the constructor of its duplicate, so one of ours takes that
- * constructor's place. Undefined should node-redis one day duplicate in another way.
+ * constructor's place. Undefined with `redis` 5, which does not duplicate, and should node-redis one day do so in another way.
  */
 function optionsOf(sentinel: RedisSentinel): SentinelOptions | undefined {
   let options: SentinelOptions | undefined
@@ -121,7 +122,7 @@ function optionsOf(sentinel: RedisSentinel): SentinelOptions | undefined {
   try {
     const prototype: unknown = Object.create(sentinel, { constructor: { value: constructor } })
     const disguised = Object.create(prototype as object) as RedisSentinel
-    disguised.duplicate()
+    disguised.duplicate?.()
   } catch {
     return undefined
   }
