@@ -10,6 +10,8 @@ import { answersIn, ask, exchange } from './wire.ts'
 export interface Page {
   readonly body: string
   readonly streamed?: boolean
+  /** The handler closes the connection instead. */
+  readonly hangsUp?: boolean
   readonly fields?: Readonly<Record<string, string>>
 }
 
@@ -175,6 +177,28 @@ export function describeConnections(onPages: OnPages): void {
           await once(socket, 'close')
           door.open()
           expect((await Promise.all(followers)).map(({ body }) => body.toString())).toEqual(['/a', '/b'])
+        },
+      )
+    })
+  })
+
+  describe('requests that are sent at once on one connection, whose first handler hangs up', () => {
+    test('end without an answer, and the handler of the second one finishes for the others', async () => {
+      const [first, second] = [gate(), gate()]
+      await onPages(
+        async (path) => {
+          await (path === '/a' ? first : second).opened
+          return { body: path, hangsUp: path === '/a' }
+        },
+        async ({ port, seen }) => {
+          const pipelined = exchange(port, line('GET', '/a') + line('GET', '/b'))
+          await seen('load', 2)
+          const follower = ask(port, '/b')
+          await seen('join', 1)
+          first.open()
+          expect(await pipelined).toBe('')
+          second.open()
+          expect((await follower).body.toString()).toBe('/b')
         },
       )
     })

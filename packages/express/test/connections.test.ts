@@ -12,7 +12,8 @@ describe.each([
     onSite(
       (app, cached) => {
         app.get('/:page', cached({ ttl: '1m' }), async ({ path }, res) => {
-          const { body, streamed = false, fields = {} } = await page(path)
+          const { body, streamed = false, hangsUp = false, fields = {} } = await page(path)
+          if (hangsUp) return void res.destroy()
           res.set(fields)
           if (!streamed) return void res.send(body)
           res.write(body.slice(0, 3))

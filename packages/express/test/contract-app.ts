@@ -38,7 +38,9 @@ function declare(app: Express, cached: Cached, route: ContractRoute): void {
   // Express 4 does not look at what a handler returns; 5 makes an error of a rejection with nothing.
   const handler: RequestHandler = (req, res, next) => {
     const failed = (error: unknown): void => next(error ?? new Error('rejected with nothing'))
-    handle(seenBy(req, res)).then((answer) => answerBy(res, answer), failed)
+    handle(seenBy(req, res))
+      .then((answer) => answerBy(res, answer))
+      .catch(failed)
   }
   const verb = method.toLowerCase() as 'get' | 'head' | 'post'
   app[verb](path, door, cached(cache), handler)

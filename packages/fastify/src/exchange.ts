@@ -147,17 +147,22 @@ export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply> {
   }
 
   #runHandler(): void {
-    const { resolve, reject } = this.#ownTurn
+    const { reject } = this.#ownTurn
     try {
       const result = this.#handler()
       if (result === undefined) return
       Promise.resolve(result).then(
-        (value) => this.#taken || resolve(value),
+        (value) => this.#returned(value),
         (error: unknown) => this.#taken || reject(error),
       )
     } catch (error) {
       reject(error)
     }
+  }
+
+  #returned(value: unknown): void {
+    if (value === undefined) this.#record?.returnedNothing()
+    if (!this.#taken) this.#ownTurn.resolve(value)
   }
 
   get #ownTurn(): Turn {

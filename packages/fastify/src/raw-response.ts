@@ -1,5 +1,5 @@
-import type { ServerResponse } from 'node:http'
-import { type HeaderFields, type NotModified, parseHead } from '@cattlegrid/http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { type DetachedResponse, discardChunk, type HeaderFields, type NotModified, parseHead } from '@cattlegrid/http'
 
 /** What is seen of an answer where Fastify hands it to Node. */
 export interface RawWatch {
@@ -19,13 +19,14 @@ export interface RawWatch {
 /** What is known of the response itself. */
 export interface RawState {
   /** Whether this process broke it off: the handler, or Fastify because a stream failed. */
-  readonly brokenOff: boolean
+  brokenOff: boolean
+  /** Set where the client left before the answer, and the handler goes on. */
+  detached: DetachedResponse | undefined
 }
 
-/** Whether nobody can be answered any more. A response of HTTP/2 does not say so, its stream does. */
-export function isGone(raw: ServerResponse): boolean {
-  const { stream } = raw as { readonly stream?: { readonly destroyed: boolean } }
-  return stream?.destroyed ?? raw.destroyed
+/** Whether nobody can be answered any more. A detached response hides it; for one of HTTP/2 the socket of its request speaks. */
+export function isGone(raw: ServerResponse, { socket }: IncomingMessage): boolean {
+  return raw.destroyed || socket.destroyed
 }
 
 /** The methods as they were, which are called on the response, always. */
@@ -46,10 +47,16 @@ function notModifiedHead(
  * Watches Node's own response, below every `onSend` hook: what hooks that run after ours add, `@fastify/cookie` among them, is seen here and
  * nowhere else, and so is what a handler writes past Fastify.
  */
-export function watchRaw(raw: ServerResponse, watch: RawWatch): RawState {
+export function watchRaw(raw: ServerResponse, req: IncomingMessage, watch: RawWatch): RawState {
   const { writeHead, write, end, destroy } = raw as Below
-  const state = { brokenOff: false }
+  const state: RawState = { brokenOff: false, detached: undefined }
+  let headSeen = false
   let bodiless = false
+  /** Whether a chunk goes nowhere. Node writes no implicit head for a client that has left, and others need it. */
+  const discards = (): boolean => {
+    if (state.detached?.open === true && !headSeen) raw.writeHead(raw.statusCode)
+    return bodiless || state.detached?.open === true
+  }
   Object.assign(raw, {
     writeHead(...parameters: unknown[]): unknown {
       const { status, fields } = parseHead(raw, parameters)
@@ -60,21 +67,26 @@ export function watchRaw(raw: ServerResponse, watch: RawWatch): RawState {
       const final = Object.keys(announced).length === 0 ? parameters : [status, told]
       const head = spared === undefined ? final : notModifiedHead(raw, told, spared)
       const result: unknown = Reflect.apply(writeHead, raw, head)
+      headSeen = true
       watch.head()
       return result
     },
     write(...parameters: unknown[]): unknown {
-      if (bodiless) return true
+      if (discards()) return discardChunk(parameters)
       const ready: unknown = Reflect.apply(write, raw, parameters)
       return ready === true || watch.hurries
     },
     end(...parameters: unknown[]): unknown {
-      const result: unknown = Reflect.apply(end, raw, bodiless ? [] : parameters)
+      const discarded = discards() && discardChunk(parameters)
+      const result: unknown = Reflect.apply(end, raw, discarded ? [] : parameters)
       watch.end()
+      state.detached?.finish()
       return result
     },
     destroy(...parameters: unknown[]): unknown {
-      state.brokenOff = true
+      // Node itself destroys a response that waits for its turn on the connection, once that is gone.
+      if (isGone(raw, req)) state.detached?.giveUp()
+      else state.brokenOff = true
       return Reflect.apply(destroy, raw, parameters)
     },
   })

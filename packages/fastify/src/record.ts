@@ -1,5 +1,12 @@
 import type { OutgoingHttpHeaders } from 'node:http'
-import { type HeaderFields, type NotModified, type Recording, type ResponseHead, toFields } from '@cattlegrid/http'
+import {
+  DetachedResponse,
+  type HeaderFields,
+  type NotModified,
+  type Recording,
+  type ResponseHead,
+  toFields,
+} from '@cattlegrid/http'
 import type { FastifyReply } from 'fastify'
 import { bytesOf, copied, takeApart } from './payload.ts'
 import { isGone, type RawState, type RawWatch, watchRaw } from './raw-response.ts'
@@ -37,7 +44,7 @@ export class ReplyRecord implements RawWatch {
     this.#reply = reply
     this.#recording = recording
     this.before = fieldsOf(reply)
-    this.#raw = watchRaw(reply.raw, this)
+    this.#raw = watchRaw(reply.raw, reply.request.raw, this)
     this.#noteTrailers()
   }
 
@@ -72,7 +79,7 @@ export class ReplyRecord implements RawWatch {
     const fields = fieldsOf(reply)
     const head = { status: reply.statusCode, fields, before: this.before, bodyLength: known?.length }
     // A handler that fails because its client left fails for nobody else.
-    if (isGone(reply.raw) && head.status >= 400) this.#cutOff()
+    if (this.#gone && head.status >= 400) this.#cutOff()
     const passage: Passage = { head, early: known === undefined ? [] : [known], whole: known !== undefined }
     this.#passage = passage
     if (this.#recording.withholds(head.status)) {
@@ -123,7 +130,17 @@ export class ReplyRecord implements RawWatch {
     const streams = this.#passage !== undefined && this.#passage.head.bodyLength === undefined
     if (this.#raw.brokenOff || streams) this.#cutOff()
     else if (this.#reply.sent) this.#refuse('hijacked')
-    // Else the client left before the answer: the handler still makes it, for those who follow.
+    // The client left before the answer: the handler still makes it, for those who follow.
+    else this.#raw.detached = new DetachedResponse(this.#reply.raw, this.#recording)
+  }
+
+  /** The handler returned nothing. Fastify, which would send an empty answer to a client that is there, sends none to one that has left. */
+  returnedNothing(): void {
+    if (this.#gone && this.#passage === undefined) this.#cutOff()
+  }
+
+  get #gone(): boolean {
+    return isGone(this.#reply.raw, this.#reply.request.raw)
   }
 
   /** The answer stays here; its bytes are told, and whoever answers instead goes on from `held`. */
@@ -151,7 +168,7 @@ export class ReplyRecord implements RawWatch {
       passage.whole = true
     }
     return copied(body, tell, whole)?.once('close', () => {
-      if (this.#passage === passage && isGone(this.#reply.raw)) this.#cutOff()
+      if (this.#passage === passage && !passage.whole && this.#gone) this.#cutOff()
     })
   }
 

@@ -153,29 +153,32 @@ describe('over HTTP/2', () => {
 })
 
 describe('a stream of HTTP/2 that its client resets', () => {
-  test('before anything was written: the handler finishes for the others, and its answer is stored', async () => {
-    const door = lock()
-    const origin = counter()
-    await onHttp2(
-      async () => {
-        const body = origin.next()
-        await door.opened
-        return body
-      },
-      async ({ open, ask, seen }) => {
-        const leader = open('/page')
-        await seen('load', 1)
-        const followers = [1, 2, 3].map(() => ask('/page'))
-        const leaver = open('/page')
-        await seen('join', 4)
-        await reset(leader)
-        await reset(leaver)
-        door.open()
-        expect((await Promise.all(followers)).map(({ text }) => text)).toEqual(Array(3).fill('run 1'))
-        expect((await ask('/page')).text).toBe('run 1')
-      },
-    )
-  })
+  test.each(Object.entries(ways))(
+    'before %s was sent: the handler finishes for the others, and its answer is stored',
+    async (_way, answer) => {
+      const door = lock()
+      const origin = counter()
+      await onHttp2(
+        async (_request, reply) => {
+          const body = origin.next()
+          await door.opened
+          return answer(reply, body)
+        },
+        async ({ open, ask, seen }) => {
+          const leader = open('/page')
+          await seen('load', 1)
+          const followers = [1, 2, 3].map(() => ask('/page'))
+          const leaver = open('/page')
+          await seen('join', 4)
+          await reset(leader)
+          await reset(leaver)
+          door.open()
+          expect((await Promise.all(followers)).map(({ text }) => text)).toEqual(Array(3).fill('run 1'))
+          expect((await ask('/page')).text).toBe('run 1')
+        },
+      )
+    },
+  )
 
   test('in the middle of a body: a follower leads, and nobody sees half an answer', async () => {
     const origin = counter()

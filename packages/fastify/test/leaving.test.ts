@@ -1,9 +1,9 @@
 import { request as send } from 'node:http'
-import { PassThrough, Readable } from 'node:stream'
+import { PassThrough, Readable, Transform } from 'node:stream'
 import { describe, expect, test } from '@jest/globals'
 import type { FastifyInstance } from 'fastify'
 import supertest from 'supertest'
-import { cache, counter, lock, withApp } from './cached-app.ts'
+import { cache, type CachedApp, counter, lock, withApp } from './cached-app.ts'
 
 /** A client that asks and leaves; resolves once the server has noticed. */
 async function askAndLeave(app: FastifyInstance, url: string, asked: Promise<void>): Promise<void> {
@@ -54,25 +54,87 @@ describe('a leader whose client leaves', () => {
     })
   }
 
-  test('before a stream that was read to its end while a hook after ours took its time leaves nobody behind', async () => {
+  const HOOKS: readonly (readonly [string, (payload: Readable) => unknown])[] = [
+    ['takes its time', (payload) => new Promise((resolve) => setTimeout(() => resolve(payload), 20))],
+    [
+      'passes it on slowly',
+      (payload) => {
+        const slow = new Transform({
+          transform: (chunk, _encoding, next) => void setTimeout(() => next(null, chunk), 20),
+        })
+        return payload.pipe(slow)
+      },
+    ],
+  ]
+  for (const [does, hook] of HOOKS) {
+    test(`before a stream was sent that a hook after ours ${does} still answers the others, and logs no failure`, async () => {
+      const logged: string[] = []
+      const logger = { level: 'info', stream: { write: (line: string) => void logged.push(line) } }
+      const play = async ({ app }: CachedApp): Promise<void> => {
+        const asked = lock()
+        const gate = lock()
+        const origin = counter()
+        app.addHook('onSend', async (_request, _reply, payload) =>
+          payload instanceof Readable ? hook(payload) : payload,
+        )
+        app.get('/late', { config: { cache } }, async (_request, reply) => {
+          const run = origin.next()
+          asked.open()
+          await gate.opened
+          return reply.type('text/plain').send(Readable.from([run], { objectMode: false }))
+        })
+        await askAndLeave(app, '/late', asked.opened)
+        gate.open()
+        await supertest(originOf(app)).get('/late').expect(200, 'run 1')
+      }
+      await withApp(play, { server: { logger } })
+      expect(logged.filter((line) => /\berr\b|premature/.test(line))).toEqual([])
+    })
+  }
+
+  test('from a handler that sends a stream and returns nothing still answers the others', async () => {
     await withApp(async ({ app }) => {
       const asked = lock()
       const gate = lock()
       const origin = counter()
-      app.addHook('onSend', async (_request, _reply, payload) => {
-        await new Promise((resolve) => setTimeout(resolve, 20))
-        return payload
+      app.get('/sent', { config: { cache } }, async (_request, reply) => {
+        const run = origin.next()
+        asked.open()
+        await gate.opened
+        void reply.type('text/plain').send(Readable.from([run], { objectMode: false }))
       })
-      app.get('/late', { config: { cache } }, async (_request, reply) => {
+      await askAndLeave(app, '/sent', asked.opened)
+      gate.open()
+      await supertest(originOf(app)).get('/sent').expect(200, 'run 1')
+    })
+  })
+
+  test('only after a handler has returned nothing gets an empty answer, which is stored', async () => {
+    await withApp(async ({ app, bodies }) => {
+      const origin = counter()
+      app.get('/nothing', { config: { cache } }, async () => {
+        origin.next()
+      })
+      expect(await bodies('/nothing', 2)).toEqual(['', ''])
+      expect(origin.runs).toBe(1)
+    })
+  })
+
+  test('from a handler that then returns nothing leaves nobody behind', async () => {
+    await withApp(async ({ app }) => {
+      const asked = lock()
+      const gate = lock()
+      const origin = counter()
+      app.get('/given-up', { config: { cache } }, async ({ raw }) => {
         const run = origin.next()
         if (run !== 'run 1') return run
         asked.open()
         await gate.opened
-        return reply.type('text/plain').send(Readable.from([run]))
+        return raw.destroyed ? undefined : 'too early'
       })
-      await askAndLeave(app, '/late', asked.opened)
+      await askAndLeave(app, '/given-up', asked.opened)
       gate.open()
-      await supertest(originOf(app)).get('/late').expect(200, 'run 2')
+      await supertest(originOf(app)).get('/given-up').expect(200, 'run 2')
     })
   })
 

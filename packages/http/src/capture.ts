@@ -1,5 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Readable } from 'node:stream'
 import { type Answer, sendAnswer } from './answer.ts'
+import { DetachedResponse, discardChunk } from './detached-response.ts'
 import { addToHead, parseHead } from './head-arguments.ts'
 import { type HeaderFields, toFields } from './header-fields.ts'
 import type { NotModified, Recording, ResponseHead } from './recording.ts'
@@ -45,6 +47,8 @@ class ResponseCapture implements Capture {
   #bodyLength: number | undefined
   /** Its client has the answer already. */
   #spared: NotModified | undefined
+  /** Its client left before the head was out. */
+  #detached: DetachedResponse | undefined
 
   constructor(req: IncomingMessage, res: ServerResponse, recording: Recording) {
     const { writeHead, write, end, flushHeaders, addTrailers } = res as Below
@@ -64,7 +68,7 @@ class ResponseCapture implements Capture {
     res.end = ((...args: unknown[]) => this.#end(args)) as ServerResponse['end']
     res.flushHeaders = () => {
       this.#probe()
-      if (this.#mode === 'pass') this.#down('flushHeaders', [])
+      if (this.#mode === 'pass' && this.#detached === undefined) this.#down('flushHeaders', [])
     }
     // For its own client: what is kept has none (RFC 9111 section 3.1).
     res.addTrailers = (headers) => {
@@ -97,7 +101,7 @@ class ResponseCapture implements Capture {
     else this.#announceNotModified(this.#recording.announces(head), this.#spared)
     this.#headSeen = true
     // A handler that noticed that its client has left often fails for that alone, and nobody else is to suffer for it.
-    if (res.destroyed && head.status >= 400) this.#recording.cutOff('client')
+    if (this.#gone && head.status >= 400) this.#recording.cutOff('client')
     // Layers outside ours add their fields while the head goes down: a session's cookie is seen only now.
     const outer = this.#mode === 'pass' ? toFields(res.getHeaders()) : undefined
     this.#recording.head(outer === undefined ? head : withOuter(head, outer))
@@ -134,8 +138,9 @@ class ResponseCapture implements Capture {
 
   #write(args: readonly unknown[]): boolean {
     this.#probe()
-    if (this.#mode === 'closed') return inVain(args)
-    const accepted = this.#mode === 'withhold' ? inVain(args) : this.#down('write', args) === true
+    if (this.#mode === 'closed') return discardChunk(args)
+    const discards = this.#mode === 'withhold' || this.#detached?.open === true
+    const accepted = discards ? discardChunk(args) : this.#down('write', args) === true
     this.#record(bytesOf(args))
     // The copy is bounded, so the handler runs at its own speed and not at that of its client's line.
     return this.#recording.keeping || accepted
@@ -145,13 +150,8 @@ class ResponseCapture implements Capture {
     const bytes = bytesOf(args)
     this.#bodyLength = this.#headSeen ? undefined : (bytes?.length ?? 0)
     this.#probe(bytes ?? NOTHING)
-    if (this.#mode !== 'pass') inVain(args)
-    else if (this.#spared === undefined) this.#down('end', args)
-    else
-      this.#down(
-        'end',
-        args.filter((argument) => typeof argument === 'function'),
-      )
+    if (this.#mode !== 'pass') discardChunk(args)
+    else this.#endBelow(args)
     if (this.#mode === 'closed' || this.#ended) return this.#res
     this.#ended = true
     if (this.#reopened) {
@@ -160,7 +160,21 @@ class ResponseCapture implements Capture {
     }
     this.#record(bytes)
     this.#recording.end()
+    this.#detached?.finish()
     return this.#res
+  }
+
+  /** A client that has the body or has left gets none. Layers outside end with the response: one may save a session. */
+  #endBelow(args: readonly unknown[]): void {
+    if (this.#detached?.open === true) {
+      discardChunk(args)
+      this.#down('end', [])
+    } else if (this.#spared === undefined) this.#down('end', args)
+    else
+      this.#down(
+        'end',
+        args.filter((argument) => typeof argument === 'function'),
+      )
   }
 
   /**
@@ -171,7 +185,7 @@ class ResponseCapture implements Capture {
     const res = this.#res
     if (this.#mode !== 'pass' || this.#headSeen) return
     if (whole !== undefined) this.#spared = this.#recording.spares(this.#headOf([res.statusCode]), whole)
-    if (res.destroyed || this.#spared !== undefined || this.#recording.withholds(res.statusCode))
+    if (this.#gone || this.#spared !== undefined || this.#recording.withholds(res.statusCode))
       res.writeHead(res.statusCode)
   }
 
@@ -179,20 +193,26 @@ class ResponseCapture implements Capture {
     if (bytes !== undefined) this.#recording.chunk(bytes)
   }
 
+  /** Nobody can be answered any more. */
+  get #gone(): boolean {
+    return this.#detached !== undefined || this.#res.destroyed
+  }
+
   #closed(): void {
     if (this.#ended || this.#mode === 'closed') return
-    const by = clientLeft(this.#req) ? 'client' : 'handler'
+    const by = clientLeft(this.#req, this.#res) ? 'client' : 'handler'
     if (this.#headSeen || by === 'handler') this.#recording.cutOff(by)
-    else this.#awaitHandler()
+    else this.#detach()
   }
 
   /** Nothing was written yet: the handler may still finish, and its answer be kept. A stream that stops on its way here never will. */
-  #awaitHandler(): void {
-    const stopped = (): void => {
-      if (!this.#ended) this.#recording.cutOff('client')
+  #detach(): void {
+    const stopped = (source: Readable): void => {
+      if (!this.#ended && !source.readableEnded) this.#recording.cutOff('client')
     }
-    this.#res.once('unpipe', stopped)
-    this.#res.on('pipe', (source) => source.once('close', stopped))
+    this.#detached = new DetachedResponse(this.#res, this.#recording)
+    this.#res.on('unpipe', stopped)
+    this.#res.on('pipe', (source) => source.once('close', () => stopped(source)))
   }
 
   #restore(): void {
@@ -223,13 +243,6 @@ function withOuter({ status, fields, before, bodyLength, final }: ResponseHead, 
 
 const NOTHING = new Uint8Array()
 
-/** A chunk that goes nowhere: its callback still comes, as after a real write. */
-function inVain(args: readonly unknown[]): true {
-  const callback = args.find((argument) => typeof argument === 'function')
-  if (callback !== undefined) queueMicrotask(() => void Reflect.apply(callback, undefined, []))
-  return true
-}
-
 /** The bytes of `write`'s and `end`'s arguments: `(chunk?, encoding?, callback?)`. */
 function bytesOf([chunk, encoding]: readonly unknown[]): Uint8Array | undefined {
   if (typeof chunk === 'string')
@@ -237,7 +250,11 @@ function bytesOf([chunk, encoding]: readonly unknown[]): Uint8Array | undefined 
   return chunk instanceof Uint8Array ? chunk : undefined
 }
 
-/** Whether the other side hung up: by the end of its stream, or by a reset; else the response was destroyed here. */
-function clientLeft({ socket }: IncomingMessage): boolean {
-  return socket.readableEnded || (socket.errored !== null && 'syscall' in socket.errored)
+/**
+ * Whether the other side hung up: by the end of its stream, or by a reset; else the response was destroyed here. Node closes a response that waits
+ * for its turn on the connection only with the connection, which is not its handler's doing either.
+ */
+function clientLeft({ socket }: IncomingMessage, res: ServerResponse): boolean {
+  const queued = res.socket === null && socket.destroyed
+  return queued || socket.readableEnded || (socket.errored !== null && 'syscall' in socket.errored)
 }

@@ -1,5 +1,6 @@
 export { type Answer, sendAnswer } from './answer.ts'
 export { type Capture, captureResponse } from './capture.ts'
+export { DetachedResponse, discardChunk } from './detached-response.ts'
 export { ServeError } from './errors.ts'
 export type { Exchange, Reshape } from './exchange.ts'
 export { parseHead } from './head-arguments.ts'

@@ -35,6 +35,7 @@ export function observe<Req, Res>(exchange: Exchange<Req, Res>, route: Route<Req
 class Watch<Req, Res> implements Recording {
   /** A write waits for its client, as ever. */
   readonly keeping = false
+  readonly done: Promise<void> = Promise.resolve()
   readonly #exchange: Exchange<Req, Res>
   readonly #route: Route<Req, Res>
   readonly #errand: Errand

@@ -27,6 +27,8 @@ export interface NotModified {
 export interface Recording {
   /** Whether bytes are still kept: as long as they are, a write need not wait for a slow client, for the copy is bounded. */
   readonly keeping: boolean
+  /** Resolves once no more bytes are kept: how the answer came out is certain, or it concerns nobody any more. */
+  readonly done: Promise<unknown>
   /**
    * Whether an answer of this status is kept from the client, because a stale one will be sent instead. Asked before a byte is out. Its
    * head, chunks and end are told as usual.

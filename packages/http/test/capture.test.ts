@@ -67,6 +67,12 @@ describe('every way to write a head is seen', () => {
     expect(recorded).toEqual({ kind: 'own', why: 'set-cookie' })
   })
 
+  test('that is written after the response was destroyed, with its body', async () => {
+    const { recorded, body } = await record((res) => [res.destroy(), res.write('h'), res.end('i')])
+    expect(body).toBe('broken off')
+    expect(stored(recorded).body).toBe('hi')
+  })
+
   test('a flat list may repeat a name, and replaces what was set before', async () => {
     const { recorded } = await record((res) => {
       res.setHeader('x-list', 'before')

@@ -21,13 +21,17 @@ export interface Setting {
   readonly outside?: (res: ServerResponse) => void
   readonly holdsStale?: boolean
   readonly maxBodyBytes?: number
+  /** The client leaves at once; the handler runs when that is noticed. */
+  readonly leaves?: boolean
+  readonly onceBegun?: (recorder: Recorder) => void
   /** What the adapter would do once the recording has settled. */
   readonly onceRecorded?: (capture: Capture, recorder: Recorder) => void
 }
 
 /** Runs a handler on a real response while it is recorded, and asks it over a real socket. */
 export async function record(handler: Handler, setting: Setting = {}): Promise<Outcome> {
-  const { outside, holdsStale = false, maxBodyBytes = 1000, onceRecorded } = setting
+  const { outside, holdsStale = false, maxBodyBytes = 1000, leaves = false, onceBegun, onceRecorded } = setting
+  const leaving = new AbortController()
   const heads: ResponseHead[] = []
   const windows = { ttl: 1000, negativeTtl: 0, staleWhileRevalidate: 0, staleIfError: 0 }
   const open = { proven: false, authorized: false, targets: [], stripSetCookie: false, varyOn: [] }
@@ -46,14 +50,17 @@ export async function record(handler: Handler, setting: Setting = {}): Promise<O
   const server = createServer((req, res) => {
     outside?.(res)
     const capture = captureResponse(req, res, recorder)
+    onceBegun?.(recorder)
     // As the road does, once the load is over without the recording.
     res.once('finish', () => setImmediate(() => recorder.abandon()))
     void recorder.done.then(() => onceRecorded?.(capture, recorder))
-    handler(res, req, capture)
+    if (!leaves) return handler(res, req, capture)
+    res.once('close', () => handler(res, req, capture))
+    return leaving.abort()
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   try {
-    const wire = await get((server.address() as AddressInfo).port)
+    const wire = await get((server.address() as AddressInfo).port, leaving.signal)
     return { ...wire, recorded: await recorder.done, heads }
   } finally {
     server.close()
@@ -63,10 +70,10 @@ export async function record(handler: Handler, setting: Setting = {}): Promise<O
 
 type Wire = Pick<Outcome, 'status' | 'headers' | 'body'>
 
-function get(port: number): Promise<Wire> {
+function get(port: number, signal: AbortSignal): Promise<Wire> {
   return new Promise((resolve) => {
     const broken = { status: 0, headers: {}, body: 'broken off' }
-    request({ host: '127.0.0.1', port, agent: false }, (res) => {
+    request({ host: '127.0.0.1', port, agent: false, signal }, (res) => {
       const chunks: Buffer[] = []
       res.on('data', (chunk: Buffer) => chunks.push(chunk))
       res.once('error', () => resolve(broken))

@@ -18,7 +18,7 @@ export const guards = [
     guarantee: 'HTTP',
     guard: 'a handler over HTTP/2 that fails because its stream was reset fails for nobody else',
     file: 'packages/fastify/src/raw-response.ts',
-    find: 'return stream?.destroyed ?? raw.destroyed',
+    find: 'return raw.destroyed || socket.destroyed',
     replace: 'return raw.destroyed',
     tests: fastify('http2'),
     titles: 'whose handler fails because of that',

@@ -161,11 +161,11 @@ export function describeFailingLeaders({ factory, describe, test }: Contract): v
       })
     })
 
-    test('a leader whose client leaves before a streamed answer leaves nobody behind', async () => {
+    test('a leader whose client leaves before a streamed answer still answers its followers, and is stored', async () => {
       const gate = createGate()
-      const origin = counted(async (run) => {
-        if (run === 1) await gate.opened
-        return stream(['well'], { 'content-type': 'text/plain' })
+      const origin = counted(async () => {
+        await gate.opened
+        return stream(['for', ' all'], { 'content-type': 'text/plain' })
       })
       await onStage(factory, [{ path: '/streams', cache, handle: origin.handle }], async (stage) => {
         const leader = stage.askAndLeave('/streams')
@@ -175,10 +175,32 @@ export function describeFailingLeaders({ factory, describe, test }: Contract): v
         leader.leave()
         await leader.gone
         gate.open()
-        for (const received of await crowd) if (received.status !== 200) expectFailure(received)
-        assert.equal((await stage.ask('/streams')).text, 'well')
+        for (const { text: body } of await crowd) assert.equal(body, 'for all')
+        assert.equal((await stage.ask('/streams')).text, 'for all')
+        assert.equal(origin.runs, 1)
       })
     })
+
+    for (const [what, fail] of FAILURES.filter(([title]) => title === 'is cut off' || title === 'hangs up')) {
+      test(`a leader that ${what} after its client left fails for nobody else`, async () => {
+        const gate = createGate()
+        const origin = counted(async (run) => {
+          await gate.opened
+          return run === 1 ? fail() : text('well')
+        })
+        await onStage(factory, [{ path: '/left', cache, handle: origin.handle }], async (stage) => {
+          const leader = stage.askAndLeave('/left')
+          await stage.seen('load', 1)
+          const crowd = stage.crowd(20, '/left')
+          await stage.seen('join', 20)
+          leader.leave()
+          await leader.gone
+          gate.open()
+          for (const { text: body } of await crowd) assert.equal(body, 'well')
+          assert.equal(origin.runs, 2)
+        })
+      })
+    }
 
     test('a leader whose client reads nothing does not slow its followers down', async () => {
       const chunk = 'x'.repeat(64 * 1024)

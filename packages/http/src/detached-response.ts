@@ -1,0 +1,65 @@
+import type { ServerResponse } from 'node:http'
+import type { Recording } from './recording.ts'
+
+/**
+ * The response of a handler whose client left before the head was out, while others wait for the answer. To Node it is closed; to the handler it
+ * looks open as long as the recording keeps bytes, because `stream.pipeline` and its like refuse a closed one.
+ */
+export class DetachedResponse {
+  readonly #res: ServerResponse
+  readonly #recording: Recording
+  /** The listeners that Node has notified of the departure: everything outside the handler is among them. */
+  readonly #notified: ReadonlySet<unknown>
+  #over = false
+
+  constructor(res: ServerResponse, recording: Recording) {
+    this.#res = res
+    this.#recording = recording
+    this.#notified = new Set([...res.rawListeners('finish'), ...res.rawListeners('close')])
+    Object.defineProperties(res, {
+      closed: { configurable: true, get: () => !this.open },
+      destroyed: {
+        configurable: true,
+        get: () => !this.open,
+        // By Node's own `destroy`.
+        set: () => {
+          this.giveUp()
+        },
+      },
+    })
+    // A stream that is still being written must not wait for ever for a response that takes no more.
+    void recording.done.then(() => this.#notify('close'))
+  }
+
+  get open(): boolean {
+    return this.#recording.keeping
+  }
+
+  /** The handler has destroyed the response: no connection is left whose end would show that. */
+  giveUp(): void {
+    this.#recording.cutOff('client')
+  }
+
+  /** The handler has ended its answer. */
+  finish(): void {
+    this.#notify('finish', 'close')
+  }
+
+  /** Node emits neither event for a connection that is gone, and a handler may wait for one. */
+  #notify(...events: readonly string[]): void {
+    if (this.#over) return
+    this.#over = true
+    queueMicrotask(() => {
+      for (const event of events)
+        for (const listener of this.#res.rawListeners(event))
+          if (!this.#notified.has(listener)) Reflect.apply(listener, this.#res, [])
+    })
+  }
+}
+
+/** Drops a chunk: its callback still comes, as after a real write. */
+export function discardChunk(args: readonly unknown[]): true {
+  const callback = args.find((argument) => typeof argument === 'function')
+  if (callback !== undefined) queueMicrotask(() => void Reflect.apply(callback, undefined, []))
+  return true
+}
