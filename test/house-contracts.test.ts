@@ -47,7 +47,7 @@ holds(
 )
 
 const options = (text: string): Files => core('options.ts', text)
-const optionsAt = 'packages/core/src/options.ts'
+const optionsAt = 'packages/core/src/options/options.ts'
 const tableAt = 'packages/core/test/options-table.ts:1'
 
 holds(
@@ -94,7 +94,7 @@ holds(
     ],
     [
       'a missing table',
-      { 'packages/http/src/options.ts': 'export interface AppOptions {}\n' },
+      { 'packages/http/src/route/options.ts': 'export interface AppOptions {}\n' },
       'packages/http/test/options-table.ts:1',
       'missing',
     ],

@@ -56,8 +56,8 @@ holds(
     ],
     [
       'an error code of another package without a heading',
-      { 'packages/http/src/errors.ts': "export const code = 'CATTLEGRID_LATE'\n" },
-      'packages/http/src/errors.ts:1',
+      { 'packages/http/src/response/errors.ts': "export const code = 'CATTLEGRID_LATE'\n" },
+      'packages/http/src/response/errors.ts:1',
       'no heading CATTLEGRID_LATE',
     ],
     [

@@ -4,13 +4,13 @@ holds('layers', [
   [
     'an engine that names a store',
     core('refresh.ts', "import type { M } from './store/memory-store.ts'\n"),
-    'packages/core/src/refresh.ts:1',
+    'packages/core/src/lookup/lookup-run.ts:1',
     'of stores',
   ],
   [
     'a cache that names a policy in a type',
     core('cache.ts', "\nexport type A = import('./policy/freshness.ts').A\n"),
-    'packages/core/src/cache.ts:2',
+    'packages/core/src/cache/cache.ts:2',
     'of policies',
   ],
   [
@@ -22,13 +22,13 @@ holds('layers', [
   [
     'a store that looks at a policy',
     core('store/near-store.ts', "import('../policy/freshness.ts')\n"),
-    'packages/core/src/store/near-store.ts:1',
+    'packages/core/src/store/remote/near-store.ts:1',
     'of policies',
   ],
   [
     'a lease that looks at a store',
     core('lease/keep-alive.ts', "import '../store/memory-store.ts'\n"),
-    'packages/core/src/lease/keep-alive.ts:1',
+    'packages/core/src/refresh/keep-alive.ts:1',
     'of stores',
   ],
 ])
@@ -39,7 +39,7 @@ holds(
     [
       'a core that knows http',
       { ...core('cache.ts', "import '@cattlegrid/http'\n") },
-      'packages/core/src/cache.ts:1',
+      'packages/core/src/cache/cache.ts:1',
       'core may import no package of ours',
     ],
     [
@@ -103,11 +103,11 @@ holds('names', [
 ])
 
 holds('sizes', [
-  ['a long file', core('cache.ts', '//\n'.repeat(301)), 'packages/core/src/cache.ts:301', '301 lines'],
+  ['a long file', core('cache.ts', '//\n'.repeat(301)), 'packages/core/src/cache/cache.ts:301', '301 lines'],
   [
     'a long function',
     core('cache.ts', `export const a = () => {\n${'//\n'.repeat(49)}}\n`),
-    'packages/core/src/cache.ts:1',
+    'packages/core/src/cache/cache.ts:1',
     'a function of 51 lines',
   ],
   [

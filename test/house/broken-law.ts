@@ -20,15 +20,15 @@ const clean: Files = {
     "export * from './create-cache.ts'\nexport { memoryStore } from './store/memory-store.ts'\n",
   'packages/core/src/create-cache.ts':
     "import { memoryStore } from './store/memory-store.ts'\nexport const made = memoryStore\n",
-  'packages/core/src/engine-cache.ts': "import './refresh.ts'\n",
-  'packages/core/src/refresh.ts': "import type { Store } from './store/store.ts'\nexport type Road = Store\n",
+  'packages/core/src/cache/default-cache.ts': "import './refresh.ts'\n",
+  'packages/core/src/lookup/lookup-run.ts': "import type { Store } from './store/store.ts'\nexport type Road = Store\n",
   'packages/core/src/store/store.ts':
     "import type { Entry } from '../entry.ts'\nexport interface Store { entry: Entry }\n",
-  'packages/core/src/store/memory-store.ts':
+  'packages/core/src/store/memory/memory-store.ts':
     "import type { Store } from './store.ts'\nexport const memoryStore: Store[] = []\n",
   'packages/core/src/entry.ts': 'export interface Entry { body: string }\n',
   'packages/core/src/runtime.ts': 'export const now = () => performance.now()\n',
-  'packages/core/src/options.ts':
+  'packages/core/src/options/options.ts':
     'export interface CacheOptions {\n  /** How long a value is fresh. */\n  ttl?: number\n}\n',
   'packages/core/src/errors.ts': "export type ErrorCode = 'CATTLEGRID_CLOSED'\n",
   'docs/errors.md': '## `CATTLEGRID_CLOSED`\n',
@@ -155,6 +155,6 @@ export const core = (file: string, text: string): Files => ({ [`packages/core/sr
 export const reads = (title: string, text: string, words: string): Break => [
   title,
   core('cache.ts', `\n${text}\n`),
-  'packages/core/src/cache.ts:2',
+  'packages/core/src/cache/cache.ts:2',
   words,
 ]

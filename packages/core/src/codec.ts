@@ -1,5 +1,5 @@
 import { deserialize, serialize } from 'node:v8'
-import { INVALID, objectRule, type OptionRule } from './option-check.ts'
+import { INVALID, objectRule, type OptionRule } from './option-rules.ts'
 
 /** Turns a value into the bytes that a shared store keeps, and back. */
 export interface Codec<V = unknown> {

@@ -1,5 +1,5 @@
-export type { ManyLoad, ManyLoader } from './batch.ts'
-export type { Cache, Inspected, ReadResult } from './cache.ts'
+export type { ManyLoad, ManyLoader } from './batch/batch.ts'
+export type { Cache, Inspected, ReadResult } from './cache/cache.ts'
 export { type Codec, json, type OpenCodec, raw, structured } from './codec.ts'
 export { createCache } from './create-cache.ts'
 export { type ByteSize, type Duration, duration } from './duration.ts'
@@ -22,9 +22,9 @@ export {
   WaitTimeoutError,
 } from './errors.ts'
 export type { CacheEvents, EventName, Listener } from './events.ts'
-export type { Lease } from './lease/lease.ts'
+export type { Lease } from './store/lease.ts'
 export type { Abandoned, KeepOptions, Load, Loader, Outcome, UncacheableOptions } from './load.ts'
-export type { Lookup } from './lookup.ts'
+export type { Lookup } from './lookup/lookup.ts'
 export {
   booleanRule,
   byteSizeRule,
@@ -42,7 +42,7 @@ export {
   orFalse,
   type Parsed,
   textRule,
-} from './option-check.ts'
+} from './option-rules.ts'
 export type {
   CacheOptions,
   CallerSignal,
@@ -61,9 +61,9 @@ export type {
   SetOptions,
   TagOptions,
   WrapOptions,
-} from './options.ts'
+} from './options/options.ts'
 export { type CancelTimer, type Runtime, runtimeRule, systemRuntime } from './runtime.ts'
-export { memoryStore } from './store/memory-store.ts'
+export { memoryStore } from './store/memory/memory-store.ts'
 export type {
   Acquire,
   AcquireRequest,

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { performance } from 'node:perf_hooks'
-import { objectRule, type OptionRule } from './option-check.ts'
+import { objectRule, type OptionRule } from './option-rules.ts'
 
 /** Ends a timer that has not fired yet; without effect on one that has. */
 export type CancelTimer = () => void

@@ -1,4 +1,4 @@
-import { INVALID, type OptionRule } from './option-check.ts'
+import { INVALID, type OptionRule } from './option-rules.ts'
 
 /** Each tag is a key of its own in a shared store, read with every entry that carries it. */
 const MOST_TAGS = 100

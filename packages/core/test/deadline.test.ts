@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import type { Cache } from '@cattlegrid/core'
 import { createManualRuntime } from '@cattlegrid/testkit'
-import { Deadline } from '../src/store/deadline.ts'
+import { Deadline } from '../src/store/remote/deadline.ts'
 import { Origin } from './fleet.ts'
 import { Remote } from './remote.ts'
 

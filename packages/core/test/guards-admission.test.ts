@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { describe, expect, it, jest } from '@jest/globals'
 import type { ManyLoad } from '@cattlegrid/core'
-import { Admission } from '../src/admission.ts'
+import { Admission } from '../src/flight/admission-control.ts'
 import { createFleet, Origin, rejection, settle } from './fleet.ts'
 
 const keysOf = ({ loads }: Origin): string[] => loads.map(({ load }) => load.key)

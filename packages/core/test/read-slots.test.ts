@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { json } from '@cattlegrid/core'
-import { type ReadSlot, ReadSlots } from '../src/read-slots.ts'
+import { type ReadSlot, ReadSlots } from '../src/flight/shared-reads.ts'
 import type { Read } from '../src/store/store.ts'
 
 const read: Promise<Read> = new Promise(() => {})

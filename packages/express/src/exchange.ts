@@ -14,7 +14,7 @@ import {
   wordOf,
 } from '@cattlegrid/http'
 import { type ExpressRequest, hostOf, matchedBy, reshaped, rootOf, routedOf } from './express-request.ts'
-import { layerOf, passLayer } from './site.ts'
+import { layerOf, passLayer } from './layer.ts'
 
 /** Translates one Express request. */
 export class ExpressExchange implements Exchange<IncomingMessage, ServerResponse> {

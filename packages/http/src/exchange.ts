@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Answer } from './answer.ts'
-import type { ServeError } from './errors.ts'
-import type { HeaderFields } from './header-fields.ts'
-import type { Recording } from './recording.ts'
-import type { Matched } from './request-key.ts'
+import type { Answer } from './response/answer.ts'
+import type { ServeError } from './response/errors.ts'
+import type { HeaderFields } from './fields/header-fields.ts'
+import type { Recording } from './capture/recording.ts'
+import type { Matched } from './request/request-key.ts'
 
 /** How the URL of a request is to look to its handler. */
 export interface Reshape {

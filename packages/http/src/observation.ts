@@ -1,5 +1,5 @@
 import { channel } from 'node:diagnostics_channel'
-import type { Member } from './cache-status.ts'
+import type { Member } from './response/cache-status.ts'
 
 /** What a route in `mode: 'observe'` would have done with a request: published to `cattlegrid:observe` of `node:diagnostics_channel`. */
 export interface Observation {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
-import { type Answer, answerFrom, type Serving } from '../src/answer.ts'
-import type { RecordedResponse } from '../src/recorded-response.ts'
+import { type Answer, answerFrom, type Serving } from '../src/response/answer.ts'
+import type { RecordedResponse } from '../src/response/recorded-response.ts'
 
 const RECORDED: RecordedResponse = {
   status: 200,

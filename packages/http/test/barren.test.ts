@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
-import { Barren } from '../src/barren.ts'
-import { HandOver, isHandOver } from '../src/errors.ts'
+import { Barren } from '../src/lookup/failed-subrequests.ts'
+import { HandOver, isHandOver } from '../src/response/errors.ts'
 
 test('what brought nothing is remembered of the 1,000 latest keys, and what failed of none', async () => {
   const runtime = { now: () => 0 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import * as fc from 'fast-check'
-import { parseCacheControl, parseSeconds, secondsOf } from '../src/cache-control.ts'
+import { parseCacheControl, parseSeconds, secondsOf } from '../src/fields/cache-control.ts'
 
 const parse = (...lines: string[]): Record<string, string> => Object.fromEntries(parseCacheControl(lines))
 

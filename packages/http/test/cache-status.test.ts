@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { appendMember, bypassMember, leaderMember, servedMember } from '../src/cache-status.ts'
+import { appendMember, bypassMember, leaderMember, servedMember } from '../src/response/cache-status.ts'
 
 const lookup = { status: 'fresh', role: 'none', freshFor: 42_900, waited: 0 } as const
 

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import { describe, expect, test } from '@jest/globals'
-import type { Capture } from '../src/capture.ts'
-import type { Recorded } from '../src/recorder.ts'
+import type { Capture } from '../src/capture/capture.ts'
+import type { Recorded } from '../src/capture/recorder.ts'
 import { record } from './recorded-server.ts'
 
 const stored = (recorded: Recorded): { readonly body: string; readonly fields: Record<string, unknown> } => {

@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals'
-import { BodyCopy } from '../src/body-copy.ts'
-import { CaptureBudget } from '../src/capture-budget.ts'
-import { Recorder, type RecorderSetup } from '../src/recorder.ts'
-import type { ResponseHead } from '../src/recording.ts'
-import type { Judgement } from '../src/storable.ts'
+import { BodyCopy } from '../src/capture/body-copy.ts'
+import { CaptureBudget } from '../src/capture/capture-budget.ts'
+import { Recorder, type RecorderSetup } from '../src/capture/recorder.ts'
+import type { ResponseHead } from '../src/capture/recording.ts'
+import type { Judgement } from '../src/response/storable.ts'
 
 const STORE: Judgement = {
   kind: 'store',

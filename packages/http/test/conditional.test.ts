@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { conditionsOf, fieldsOfNotModified, notModified } from '../src/conditional.ts'
+import { conditionsOf, fieldsOfNotModified, notModified } from '../src/response/conditional.ts'
 
 const NOON = 'Tue, 15 Jan 2030 12:00:00 GMT'
 const LATER = 'Tue, 15 Jan 2030 13:00:00 GMT'

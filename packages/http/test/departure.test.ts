@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, get, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, test } from '@jest/globals'
-import { Departure } from '../src/departure.ts'
+import { Departure } from '../src/lookup/client-disconnect.ts'
 
 interface Told {
   readonly departure: Departure

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http'
 import { finished, PassThrough, Readable, Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { describe, expect, test } from '@jest/globals'
-import type { Recorder } from '../src/recorder.ts'
+import type { Recorder } from '../src/capture/recorder.ts'
 import { type Outcome, record, type Setting } from './recorded-server.ts'
 
 /** Runs a handler whose client has left; resolves to how its answer was recorded and what the handler returned or threw. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { type Admission, bypassOf, type Candidate, leadsNobody, originForm } from '../src/eligible.ts'
+import { type Admission, bypassOf, type Candidate, leadsNobody, originForm } from '../src/request/eligible.ts'
 
 const candidate = (headers: Candidate['headers'], more: Partial<Candidate> = {}): Candidate => ({
   method: 'GET',

@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals'
 import * as fc from 'fast-check'
-import { currentAge, initialAge } from '../src/age.ts'
-import { parseCacheControl } from '../src/cache-control.ts'
-import { declaredFreshness, type DeclaredFreshness } from '../src/freshness.ts'
-import { formatHttpDate, parseHttpDate } from '../src/http-date.ts'
+import { currentAge, initialAge } from '../src/response/age.ts'
+import { parseCacheControl } from '../src/fields/cache-control.ts'
+import { declaredFreshness, type DeclaredFreshness } from '../src/response/freshness.ts'
+import { formatHttpDate, parseHttpDate } from '../src/fields/http-date.ts'
 
 const NOW = Date.UTC(2030, 0, 15, 12)
 const at = (seconds: number): string => formatHttpDate(NOW + seconds * 1000)

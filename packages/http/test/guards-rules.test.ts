@@ -1,8 +1,8 @@
 import { LoadFailedError, LoadTimeoutError, TooManyWaitersError, WaitTimeoutError } from '@cattlegrid/core'
 import { describe, expect, test } from '@jest/globals'
-import { unanswered } from '../src/outcome.ts'
-import { requestKey } from '../src/request-key.ts'
-import { judge, type StoragePolicy } from '../src/storable.ts'
+import { unanswered } from '../src/response/error-response.ts'
+import { requestKey } from '../src/request/request-key.ts'
+import { judge, type StoragePolicy } from '../src/response/storable.ts'
 
 const appMode: StoragePolicy = {
   ttl: undefined,

@@ -1,9 +1,9 @@
 import { IncomingMessage, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
 import { describe, expect, test } from '@jest/globals'
-import { addToHead, parseHead } from '../src/head-arguments.ts'
-import { noFields, toFields } from '../src/header-fields.ts'
-import { addedFields, removedFields } from '../src/recorded-fields.ts'
+import { addToHead, parseHead } from '../src/fields/head-arguments.ts'
+import { noFields, toFields } from '../src/fields/header-fields.ts'
+import { addedFields, removedFields } from '../src/response/recorded-fields.ts'
 
 /** As an object of one's own: a literal would have set its prototype. */
 function named(name: string, value: string | string[]): Record<string, string | string[]> {

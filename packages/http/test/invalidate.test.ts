@@ -3,8 +3,8 @@ import type { AddressInfo } from 'node:net'
 import type { Cache } from '@cattlegrid/core'
 import { expect, test } from '@jest/globals'
 import type { Exchange } from '../src/exchange.ts'
-import type { HttpCache } from '../src/http-cache.ts'
-import { invalidateAfter } from '../src/invalidate.ts'
+import type { HttpCache } from '../src/route/http-cache.ts'
+import { invalidateAfter } from '../src/purge/invalidate.ts'
 
 /** One POST to a handler, with a cache whose invalidations take until `let go`. */
 async function post(

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import * as fc from 'fast-check'
-import { KeyMemo } from '../src/key-memo.ts'
-import { type KeyParts, requestKey } from '../src/request-key.ts'
+import { KeyMemo } from '../src/request/key-memo.ts'
+import { type KeyParts, requestKey } from '../src/request/request-key.ts'
 
 const BASE: KeyParts = { scheme: 'http', host: 'shop.example', target: '/a', layer: '', decodesPath: true }
 

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, test } from '@jest/globals'
-import { hiddenFields, type Keyed, normaliseLeader, reduceEncoding } from '../src/normalise.ts'
+import { hiddenFields, type Keyed, normaliseLeader, reduceEncoding } from '../src/request/normalise.ts'
 
 const KEYED: Keyed = { host: 'shop.example', scheme: 'https', hidden: hiddenFields([], true), given: {} }
 

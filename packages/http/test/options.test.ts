@@ -1,8 +1,8 @@
 import { type Cache, createCache } from '@cattlegrid/core'
 import { afterAll, describe, expect, test } from '@jest/globals'
-import { httpCache } from '../src/http-cache.ts'
-import type { RouteOptions } from '../src/options.ts'
-import { compileRoute, type Route } from '../src/route.ts'
+import { httpCache } from '../src/route/http-cache.ts'
+import type { RouteOptions } from '../src/route/options.ts'
+import { compileRoute, type Route } from '../src/route/route.ts'
 import { optionsTable } from './options-table.ts'
 
 const cache: Cache = createCache()

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import CachePolicy from 'http-cache-semantics'
-import { formatHttpDate } from '../src/http-date.ts'
-import { judge } from '../src/storable.ts'
+import { formatHttpDate } from '../src/fields/http-date.ts'
+import { judge } from '../src/response/storable.ts'
 
 const NOW = Date.UTC(2030, 0, 15, 12)
 const at = (seconds: number): string => formatHttpDate(NOW + seconds * 1000)

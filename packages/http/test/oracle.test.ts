@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals'
 import * as fc from 'fast-check'
 import CachePolicy from 'http-cache-semantics'
-import { formatHttpDate } from '../src/http-date.ts'
-import { judge, type StoragePolicy } from '../src/storable.ts'
+import { formatHttpDate } from '../src/fields/http-date.ts'
+import { judge, type StoragePolicy } from '../src/response/storable.ts'
 
 const NOW = Date.UTC(2030, 0, 15, 12)
 const APP: StoragePolicy = {

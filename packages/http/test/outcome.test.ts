@@ -8,8 +8,8 @@ import {
   WaitTimeoutError,
 } from '@cattlegrid/core'
 import { describe, expect, test } from '@jest/globals'
-import { ResponseFailure } from '../src/errors.ts'
-import { unanswered } from '../src/outcome.ts'
+import { ResponseFailure } from '../src/response/errors.ts'
+import { unanswered } from '../src/response/error-response.ts'
 
 describe('an error of the engine as an answer', () => {
   test.each([

@@ -1,8 +1,8 @@
 import { type Cache, createCache, memoryStore } from '@cattlegrid/core'
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
-import { httpCache } from '../src/http-cache.ts'
-import { purgeEndpoint } from '../src/purge.ts'
-import { urlTag } from '../src/request-key.ts'
+import { httpCache } from '../src/route/http-cache.ts'
+import { purgeEndpoint } from '../src/purge/purge.ts'
+import { urlTag } from '../src/request/request-key.ts'
 
 let cache: Cache
 beforeEach(() => {

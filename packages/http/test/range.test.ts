@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { cutOf } from '../src/range.ts'
+import { cutOf } from '../src/response/range.ts'
 
 const cut = (range: string, ifRange?: string, fields = {}, length = 10): unknown =>
   cutOf({ range, ifRange }, fields, length)

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import * as fc from 'fast-check'
-import { type RecordedResponse, storedCodec } from '../src/recorded-response.ts'
+import { type RecordedResponse, storedCodec } from '../src/response/recorded-response.ts'
 
 const { encode, decode } = storedCodec
 const SAMPLE: RecordedResponse = {

@@ -1,9 +1,9 @@
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { type Capture, captureResponse } from '../src/capture.ts'
-import { type Recorded, Recorder } from '../src/recorder.ts'
-import type { ResponseHead } from '../src/recording.ts'
-import { judge } from '../src/storable.ts'
+import { type Capture, captureResponse } from '../src/capture/capture.ts'
+import { type Recorded, Recorder } from '../src/capture/recorder.ts'
+import type { ResponseHead } from '../src/capture/recording.ts'
+import { judge } from '../src/response/storable.ts'
 
 /** What came of one request: on the wire, and in the recording. */
 export interface Outcome {

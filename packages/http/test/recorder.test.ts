@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
-import { Recorder, type RecorderSetup } from '../src/recorder.ts'
-import type { ResponseHead } from '../src/recording.ts'
-import type { Judgement } from '../src/storable.ts'
+import { Recorder, type RecorderSetup } from '../src/capture/recorder.ts'
+import type { ResponseHead } from '../src/capture/recording.ts'
+import type { Judgement } from '../src/response/storable.ts'
 
 const NOW = Date.UTC(2030, 0, 15, 12)
 const LIFETIME = { ttl: 1000, staleWhileRevalidate: undefined, staleIfError: undefined }

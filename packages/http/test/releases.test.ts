@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { Releases } from '../src/releases.ts'
+import { Releases } from '../src/lookup/released-keys.ts'
 
 describe('releases', () => {
   test('are known to who was on its way when its key was released, and to nobody that came later', () => {

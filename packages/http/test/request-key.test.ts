@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import * as fc from 'fast-check'
-import { cookiesOf, type KeyParts, requestKey, spelled } from '../src/request-key.ts'
+import { cookiesOf, type KeyParts, requestKey, spelled } from '../src/request/request-key.ts'
 
 const BASE: KeyParts = { scheme: 'http', host: 'shop.example', target: '/a', layer: '0', decodesPath: true }
 const key = (target: string, parts: Partial<KeyParts> = {}): string | undefined =>

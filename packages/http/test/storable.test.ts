@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
-import type { ResponseHead } from '../src/recording.ts'
-import { judge, type Judgement, type StoragePolicy } from '../src/storable.ts'
+import type { ResponseHead } from '../src/capture/recording.ts'
+import { judge, type Judgement, type StoragePolicy } from '../src/response/storable.ts'
 
 const NOW = Date.UTC(2030, 0, 15, 12)
 const ROUTE: StoragePolicy = {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import * as fc from 'fast-check'
-import { directivesFor } from '../src/targeted-fields.ts'
+import { directivesFor } from '../src/fields/targeted-fields.ts'
 
 const TARGETS = ['my-cache-control', 'cdn-cache-control']
 

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { Turns } from '../src/turns.ts'
+import { Turns } from '../src/route/handler-limit.ts'
 
 const signal = new AbortController().signal
 

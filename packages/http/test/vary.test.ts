@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { mergeVary, selectingValue, VariantCount, variantKey, varyForbids, varyNames } from '../src/vary.ts'
+import { mergeVary, selectingValue, VariantCount, variantKey, varyForbids, varyNames } from '../src/response/vary.ts'
 
 const RECORD = { vary: ['accept-language', 'x-kind'], id: 'one' }
 

@@ -1,4 +1,4 @@
-import type { Names } from './keys.ts'
+import type { Names } from './redis-keys.ts'
 import type { KeyGroup, Link, Server } from './link/link.ts'
 import { AS_BYTES, AS_TEXT } from './redis-client.ts'
 import { CLEARED } from './wake-message.ts'

@@ -1,5 +1,5 @@
 import { type Codec, type Entry, type Inspection, json, raw, structured } from '@cattlegrid/core'
-import type { Names } from './keys.ts'
+import type { Names } from './redis-keys.ts'
 import { inspectLease } from './lease-value.ts'
 import type { Link } from './link/link.ts'
 import { decodeRecord } from './record.ts'

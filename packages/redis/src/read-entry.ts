@@ -7,8 +7,8 @@ import {
   type Unreadable,
   type Version,
 } from '@cattlegrid/core'
-import type { Names } from './keys.ts'
-import { type KnownLife, KnownLives, type Life } from './known-lives.ts'
+import type { Names } from './redis-keys.ts'
+import { type KnownLife, KnownLives, type Life } from './expiry-cache.ts'
 import type { Link, Server } from './link/link.ts'
 import {
   decodeHead,

@@ -1,5 +1,5 @@
 import { LONGEST_WINDOW, type Windows } from '@cattlegrid/core'
-import { escapeKey, unescapeKey } from './keys.ts'
+import { escapeKey, unescapeKey } from './redis-keys.ts'
 
 /**
  * How an entry stands in Redis; numbers are big-endian. Bytes 0–39 never change their meaning, because the scripts of every version read

@@ -1,5 +1,5 @@
 import type { Acquire, AcquireRequest, Ending } from '@cattlegrid/core'
-import type { Names } from './keys.ts'
+import type { Names } from './redis-keys.ts'
 import { failureOf, markOf } from './lease-value.ts'
 import type { Link } from './link/link.ts'
 import { luaSources } from './lua.generated.ts'

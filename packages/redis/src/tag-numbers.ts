@@ -1,4 +1,4 @@
-import type { Names } from './keys.ts'
+import type { Names } from './redis-keys.ts'
 import type { Link } from './link/link.ts'
 import { AS_TEXT } from './redis-client.ts'
 

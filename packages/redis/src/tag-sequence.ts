@@ -1,5 +1,5 @@
 import type { CancelTimer, Runtime } from '@cattlegrid/core'
-import type { Names } from './keys.ts'
+import type { Names } from './redis-keys.ts'
 import type { Link } from './link/link.ts'
 import type { Scripts } from './scripts.ts'
 import { readTagSequence } from './tag-numbers.ts'

@@ -1,5 +1,5 @@
 import type { Notice } from '@cattlegrid/core'
-import { escapeKey, unescapeKey } from './keys.ts'
+import { escapeKey, unescapeKey } from './redis-keys.ts'
 
 /** What happened to one key. */
 export type KeyEvent = 'committed' | 'released' | 'deleted' | 'expired'

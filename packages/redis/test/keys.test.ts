@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import * as fc from 'fast-check'
-import { escapeKey, Names, unescapeKey } from '../src/keys.ts'
+import { escapeKey, Names, unescapeKey } from '../src/redis-keys.ts'
 
 /** Any JavaScript string: half surrogate pairs, NUL and escapes of our own included. */
 const anyString = fc.oneof(

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { KnownLives, type Life } from '../src/known-lives.ts'
+import { KnownLives, type Life } from '../src/expiry-cache.ts'
 
 const life: Life = { bornAt: 0, freshUntil: 60_000 }
 

@@ -1,9 +1,9 @@
 // How much one process takes on, and the loads of many keys at once.
-const admission = 'packages/core/src/admission.ts'
-const acquire = 'packages/core/src/acquire.ts'
-const ride = 'packages/core/src/ride.ts'
-const batch = 'packages/core/src/batch.ts'
-const lead = 'packages/core/src/lead.ts'
+const admission = 'packages/core/src/flight/admission-control.ts'
+const acquire = 'packages/core/src/refresh/refresh-run.ts'
+const ride = 'packages/core/src/lookup/join-flight.ts'
+const batch = 'packages/core/src/batch/batch.ts'
+const lead = 'packages/core/src/refresh/lead.ts'
 const test = (name) => [`packages/core/test/${name}.test.ts`]
 
 /** @type {import('../table.mjs').Guard[]} */
@@ -123,7 +123,7 @@ export const guards = [
   {
     guarantee: 'API',
     guard: 'a call that has waited makes room for the next',
-    file: 'packages/core/src/admission.ts',
+    file: 'packages/core/src/flight/admission-control.ts',
     find: 'this.#waiters -= 1\n',
     replace: '',
     tests: test('admission'),
@@ -139,7 +139,7 @@ export const guards = [
   {
     guarantee: 'G6',
     guard: 'a batch does not wait for keys that are led elsewhere',
-    file: 'packages/core/src/many.ts',
+    file: 'packages/core/src/batch/get-or-set-many.ts',
     find: ', onWait: decide }',
     replace: ' }',
     tests: test('batch'),
@@ -147,7 +147,7 @@ export const guards = [
   {
     guarantee: 'G6',
     guard: 'a batch does not wait for keys that have their answer',
-    file: 'packages/core/src/many.ts',
+    file: 'packages/core/src/batch/get-or-set-many.ts',
     find: 'if (answer.refresh === undefined) decide()',
     replace: 'if (answer.refresh === undefined) void decide',
     tests: test('batch'),
@@ -219,7 +219,7 @@ export const guards = [
   {
     guarantee: 'G1',
     guard: 'a batch takes its turn before any lease',
-    file: 'packages/core/src/many.ts',
+    file: 'packages/core/src/batch/get-or-set-many.ts',
     find: 'const turn = await turnFor(calls, engine, refresher)',
     replace: 'const turn = await turnFor([], engine, refresher)',
     tests: test('guards-batch'),
@@ -243,7 +243,7 @@ export const guards = [
   {
     guarantee: 'API',
     guard: 'what a batch left running is inside of nothing',
-    file: 'packages/core/src/nesting.ts',
+    file: 'packages/core/src/flight/reentrancy.ts',
     find: 'chain.over = true\n',
     replace: '',
     tests: test('guards-endings'),
@@ -251,7 +251,7 @@ export const guards = [
   {
     guarantee: 'G1',
     guard: 'a batch waits for keys that are refreshed behind a stale value',
-    file: 'packages/core/src/many.ts',
+    file: 'packages/core/src/batch/get-or-set-many.ts',
     find: 'else void answer.refresh.then(decide)',
     replace: 'else decide()',
     tests: test('guards-batch'),

@@ -1,7 +1,7 @@
 // Flights that ask for the lease: what each answer of the store makes of them.
-const acquire = 'packages/core/src/acquire.ts'
-const refresh = 'packages/core/src/refresh.ts'
-const deck = 'packages/core/src/deck.ts'
+const acquire = 'packages/core/src/refresh/refresh-run.ts'
+const refresh = 'packages/core/src/lookup/lookup-run.ts'
+const deck = 'packages/core/src/flight/coordinator.ts'
 const test = (name) => [`packages/core/test/${name}.test.ts`]
 
 /** @type {import('../table.mjs').Guard[]} */
@@ -145,7 +145,7 @@ export const guards = [
   {
     guarantee: 'API',
     guard: 'what is known of one version does not delay the refresh of the next',
-    file: 'packages/core/src/lease/suppression.ts',
+    file: 'packages/core/src/flight/refresh-suppression.ts',
     find: 'suppressed.version === version && ',
     replace: '',
     tests: test('guards-stale'),
@@ -153,7 +153,7 @@ export const guards = [
   {
     guarantee: 'G4',
     guard: 'a lease is known to be held only until its end',
-    file: 'packages/core/src/lease/suppression.ts',
+    file: 'packages/core/src/flight/refresh-suppression.ts',
     find: ' && now < suppressed.until',
     replace: '',
     tests: test('guards-stale'),
@@ -201,7 +201,7 @@ export const guards = [
   {
     guarantee: 'G6',
     guard: 'no step of a shared store is waited for longer than storeTimeout',
-    file: 'packages/core/src/store/deadline.ts',
+    file: 'packages/core/src/store/remote/deadline.ts',
     find: "    waiting.tell({ kind: 'away', why: 'deadline', cause })\n",
     replace: '',
     tests: test('deadline'),
@@ -209,7 +209,7 @@ export const guards = [
   {
     guarantee: 'G6',
     guard: 'a commit is waited for longer, behind its callers',
-    file: 'packages/core/src/store/guarded-store.ts',
+    file: 'packages/core/src/store/remote/guarded-store.ts',
     find: 'this.inner.commit(lease, entry, codec), { times: BEHIND }',
     replace: 'this.inner.commit(lease, entry, codec)',
     tests: test('deadline'),
@@ -218,7 +218,7 @@ export const guards = [
     guarantee: 'G4',
     rule: 'late-grant',
     guard: 'a lease that was granted too late is given back',
-    file: 'packages/core/src/store/guarded-store.ts',
+    file: 'packages/core/src/store/remote/guarded-store.ts',
     find: "if (answer.kind === 'away' && answer.why === 'deadline') void this.#giveBack(granting)\n",
     replace: '',
     tests: test('deadline'),
@@ -227,7 +227,7 @@ export const guards = [
   {
     guarantee: 'G8',
     guard: 'no timer runs when no step is under way',
-    file: 'packages/core/src/store/deadline.ts',
+    file: 'packages/core/src/store/remote/deadline.ts',
     find: '      this.#remove(waiting)\n      this.#hear(answer)\n',
     replace: '      this.#hear(answer)\n',
     tests: test('deadline'),

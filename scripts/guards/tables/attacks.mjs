@@ -5,7 +5,7 @@ export const guards = [
   {
     guarantee: 'HTTP',
     guard: 'a leader’s handler does not see the fields that handlers believe',
-    file: 'packages/http/src/normalise.ts',
+    file: 'packages/http/src/request/normalise.ts',
     find: 'unkeyed([...CONDITIONS, ...UNKEYED])',
     replace: 'unkeyed([...CONDITIONS])',
     tests: attacks('unkeyed.test'),
@@ -14,7 +14,7 @@ export const guards = [
   {
     guarantee: 'HTTP',
     guard: 'a leader’s handler sees no Host but the key’s',
-    file: 'packages/http/src/normalise.ts',
+    file: 'packages/http/src/request/normalise.ts',
     find: "name === 'host' && hasOther(req, name, site)",
     replace: 'false',
     tests: attacks('unkeyed.test'),
@@ -41,7 +41,7 @@ export const guards = [
   {
     guarantee: 'HTTP',
     guard: 'what a parser may take for a listed parameter is in the key',
-    file: 'packages/http/src/query.ts',
+    file: 'packages/http/src/request/query.ts',
     find: '[name, baseOf(name), firstWordOf(name)]',
     replace: '[name, baseOf(name)]',
     tests: attacks('unkeyed.test'),
@@ -50,7 +50,7 @@ export const guards = [
   {
     guarantee: 'HTTP',
     guard: 'a parameter that is not listed is not seen',
-    file: 'packages/http/src/leader.ts',
+    file: 'packages/http/src/lookup/leader.ts',
     find: 'reshapeUntilEnd(exchange, { url,',
     replace: 'void ({ url,',
     tests: attacks('unkeyed.test'),
@@ -59,7 +59,7 @@ export const guards = [
   {
     guarantee: 'HTTP',
     guard: 'names that a parser reads alike keep their order',
-    file: 'packages/http/src/query.ts',
+    file: 'packages/http/src/request/query.ts',
     find: '/^(?:\\[|%5B)*([\\w~-]*)/',
     replace: '/^([^=[%]*)/',
     tests: attacks('targets.test'),
@@ -68,7 +68,7 @@ export const guards = [
   {
     guarantee: 'HTTP',
     guard: 'an answer with a cookie is its own client’s, over sockets',
-    file: 'packages/http/src/storable.ts',
+    file: 'packages/http/src/response/storable.ts',
     find: "return 'set-cookie'\n",
     replace: 'void 0\n',
     tests: attacks('leaks.test'),
@@ -77,7 +77,7 @@ export const guards = [
   {
     guarantee: 'HTTP',
     guard: 'credentials go past the cache, over sockets',
-    file: 'packages/http/src/eligible.ts',
+    file: 'packages/http/src/request/eligible.ts',
     find: "return 'authorization'\n",
     replace: 'void 0\n',
     tests: attacks('leaks.test'),
@@ -86,7 +86,7 @@ export const guards = [
   {
     guarantee: 'HTTP',
     guard: 'the first client’s conditions and ranges are nobody else’s',
-    file: 'packages/http/src/normalise.ts',
+    file: 'packages/http/src/request/normalise.ts',
     find: "'if-none-match', 'if-modified-since', 'if-match', 'if-unmodified-since', 'if-range', 'range'",
     replace: '',
     tests: attacks('messages.test'),
@@ -95,7 +95,7 @@ export const guards = [
   {
     guarantee: 'HTTP',
     guard: 'a body makes no entry',
-    file: 'packages/http/src/eligible.ts',
+    file: 'packages/http/src/request/eligible.ts',
     find: "headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0'",
     replace: 'false',
     tests: attacks('messages.test'),
@@ -104,7 +104,7 @@ export const guards = [
   {
     guarantee: 'HTTP',
     guard: 'a method override makes no entry, also where nothing hides it',
-    file: 'packages/http/src/eligible.ts',
+    file: 'packages/http/src/request/eligible.ts',
     find: 'if (METHOD_OVERRIDES.some((name) => headers[name] !== undefined)) return true',
     replace: '',
     tests: attacks('messages.test'),
@@ -113,7 +113,7 @@ export const guards = [
   {
     guarantee: 'HTTP',
     guard: 'a HEAD that comes first fills the entry by a GET',
-    file: 'packages/http/src/leader.ts',
+    file: 'packages/http/src/lookup/leader.ts',
     find: " || this.#exchange.req.method === 'HEAD'",
     replace: '',
     tests: attacks('messages.test'),
@@ -131,7 +131,7 @@ export const guards = [
   {
     guarantee: 'HTTP',
     guard: 'what a layer outside allowed one origin is not repeated to another',
-    file: 'packages/http/src/recorded-fields.ts',
+    file: 'packages/http/src/response/recorded-fields.ts',
     find: ' || sameValue(value, before[name])',
     replace: '',
     tests: attacks('leaks.test'),
@@ -140,7 +140,7 @@ export const guards = [
   {
     guarantee: 'HTTP',
     guard: 'invented codings cost no run',
-    file: 'packages/http/src/vary.ts',
+    file: 'packages/http/src/response/vary.ts',
     find: "if (name === 'accept-encoding') return reduceEncoding(text)",
     replace: '',
     tests: attacks('floods.test'),
@@ -149,7 +149,7 @@ export const guards = [
   {
     guarantee: 'HTTP',
     guard: 'a body that ended too early is kept for nobody, over sockets',
-    file: 'packages/http/src/recorder.ts',
+    file: 'packages/http/src/capture/recorder.ts',
     find: 'if (!this.#isWhole()) this.#finish',
     replace: 'if (false) this.#finish',
     tests: attacks('clients.test'),
@@ -158,7 +158,7 @@ export const guards = [
   {
     guarantee: 'HTTP',
     guard: 'only what is plainly true lets anybody purge',
-    file: 'packages/http/src/purge.ts',
+    file: 'packages/http/src/purge/purge.ts',
     find: '(await authorize(request)) === true',
     replace: 'Boolean(await authorize(request))',
     tests: attacks('names.test'),
@@ -167,7 +167,7 @@ export const guards = [
   {
     guarantee: 'HTTP',
     guard: 'a cookie that parsers read differently stands for no other',
-    file: 'packages/http/src/request-key.ts',
+    file: 'packages/http/src/request/request-key.ts',
     find: 'jar.set(name, [pair])',
     replace: "jar.set(name, [`${name}=${pair.slice(pair.indexOf('=') + 1)}`])",
     tests: attacks('unkeyed.test'),
@@ -176,7 +176,7 @@ export const guards = [
   {
     guarantee: 'HTTP',
     guard: 'an error page of a client’s making is not stored',
-    file: 'packages/http/src/storable.ts',
+    file: 'packages/http/src/response/storable.ts',
     find: 'const LASTING = new Set([200,',
     replace: 'const LASTING = new Set([400, 431, 200,',
     tests: attacks('messages.test'),
@@ -185,7 +185,7 @@ export const guards = [
   {
     guarantee: 'HTTP',
     guard: 'an answer with a cookie reaches no other process',
-    file: 'packages/http/src/storable.ts',
+    file: 'packages/http/src/response/storable.ts',
     find: "return 'set-cookie'\n",
     replace: 'void 0\n',
     tests: attacks('leaks.int.test'),
@@ -194,7 +194,7 @@ export const guards = [
   {
     guarantee: 'HTTP',
     guard: 'a field called constructor is there only where it was set',
-    file: 'packages/http/src/header-fields.ts',
+    file: 'packages/http/src/fields/header-fields.ts',
     find: 'Object.create(null) as',
     replace: '({}) as',
     tests: ['packages/http/test/header-fields.test.ts'],
@@ -203,7 +203,7 @@ export const guards = [
   {
     guarantee: 'HTTP',
     guard: 'a field of ours takes no other out of the head',
-    file: 'packages/http/src/head-arguments.ts',
+    file: 'packages/http/src/fields/head-arguments.ts',
     find: '!Object.hasOwn(names, name.toLowerCase())',
     replace: '!(name.toLowerCase() in names)',
     tests: ['packages/http/test/header-fields.test.ts'],
@@ -221,7 +221,7 @@ export const guards = [
   {
     guarantee: 'HTTP',
     guard: 'a refresh asks in the spelling of the key',
-    file: 'packages/http/src/leader.ts',
+    file: 'packages/http/src/lookup/leader.ts',
     find: 'target: this.#errand.shape(this.#errand.target)',
     replace: 'target: this.#errand.target',
     tests: ['packages/express/test/mounted-url.test.ts'],
@@ -248,7 +248,7 @@ export const guards = [
   {
     guarantee: 'HTTP',
     guard: 'a HEAD that cannot fill its entry costs a run, not two',
-    file: 'packages/http/src/barren.ts',
+    file: 'packages/http/src/lookup/failed-subrequests.ts',
     find: 'if (isHandOver(error)) this.#note(key, runtime.now())\n',
     replace: '',
     tests: attacks('floods.test'),
@@ -257,7 +257,7 @@ export const guards = [
   {
     guarantee: 'HTTP',
     guard: 'that a HEAD could not fill its entry is forgotten',
-    file: 'packages/http/src/barren.ts',
+    file: 'packages/http/src/lookup/failed-subrequests.ts',
     find: '< REMEMBERED',
     replace: '< Infinity',
     tests: attacks('floods.test'),

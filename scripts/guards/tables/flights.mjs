@@ -1,10 +1,10 @@
 // The callers of one process: who shares which read, load and result.
-const flight = 'packages/core/src/flight.ts'
-const flights = 'packages/core/src/flights.ts'
-const readSlots = 'packages/core/src/read-slots.ts'
-const refresh = 'packages/core/src/refresh.ts'
-const ride = 'packages/core/src/ride.ts'
-const deck = 'packages/core/src/deck.ts'
+const flight = 'packages/core/src/flight/flight.ts'
+const flights = 'packages/core/src/flight/flight-registry.ts'
+const readSlots = 'packages/core/src/flight/shared-reads.ts'
+const refresh = 'packages/core/src/lookup/lookup-run.ts'
+const ride = 'packages/core/src/lookup/join-flight.ts'
+const deck = 'packages/core/src/flight/coordinator.ts'
 const test = (name) => [`packages/core/test/${name}.test.ts`]
 
 /** @type {import('../table.mjs').Guard[]} */
@@ -208,7 +208,7 @@ export const guards = [
     guarantee: 'G3',
     rule: 'at-the-answer',
     guard: 'an invalidation detaches before its promise settles, with or without an answer of the store',
-    file: 'packages/core/src/engine-cache.ts',
+    file: 'packages/core/src/cache/default-cache.ts',
     find: 'this.#deck.invalidated(stored)\n    this.#executed(key, how, answer)',
     replace: 'this.#executed(key, how, answer)',
     tests: test('guards-notice'),
@@ -218,7 +218,7 @@ export const guards = [
     guarantee: 'G3',
     rule: 'at-the-answer',
     guard: 'a set detaches before its promise settles, with or without an answer of the store',
-    file: 'packages/core/src/engine-cache.ts',
+    file: 'packages/core/src/cache/default-cache.ts',
     find: 'this.#deck.invalidated(stored)\n    if (answer.kind',
     replace: 'if (answer.kind',
     tests: test('guards-notice'),
@@ -228,7 +228,7 @@ export const guards = [
     guarantee: 'G3',
     rule: 'at-the-answer',
     guard: 'invalidateTags detaches before its promise settles, with or without an answer of the store',
-    file: 'packages/core/src/engine-cache.ts',
+    file: 'packages/core/src/cache/default-cache.ts',
     find: "this.#deck.invalidatedAll()\n    this.#executed(parsed.join(' ')",
     replace: "this.#executed(parsed.join(' ')",
     tests: test('guards-notice'),
@@ -238,7 +238,7 @@ export const guards = [
     guarantee: 'G3',
     rule: 'at-the-answer',
     guard: 'clear detaches before its promise settles, with or without an answer of the store',
-    file: 'packages/core/src/engine-cache.ts',
+    file: 'packages/core/src/cache/default-cache.ts',
     find: "this.#deck.invalidatedAll()\n    this.#executed('*'",
     replace: "this.#executed('*'",
     tests: test('guards-notice'),
@@ -247,7 +247,7 @@ export const guards = [
   {
     guarantee: 'API',
     guard: 'an aborted caller ends its own wait and no load',
-    file: 'packages/core/src/wait.ts',
+    file: 'packages/core/src/lookup/caller-wait.ts',
     find: 'if (this.#leave()) this.#reject(signal.reason)',
     replace: 'this.#flight.cut?.(signal.reason)\n    if (this.#leave()) this.#reject(signal.reason)',
     tests: test('flight'),
@@ -271,7 +271,7 @@ export const guards = [
   {
     guarantee: 'G6',
     guard: 'a load inside a load knows the whole chain',
-    file: 'packages/core/src/running-load.ts',
+    file: 'packages/core/src/refresh/load-run.ts',
     find: '[...(how.background ? [] : inside()), admission.loading(key)]',
     replace: '[admission.loading(key)]',
     tests: test('flight'),
@@ -279,7 +279,7 @@ export const guards = [
   {
     guarantee: 'API',
     guard: 'a background load begins a chain of its own, since nobody waits for it',
-    file: 'packages/core/src/running-load.ts',
+    file: 'packages/core/src/refresh/load-run.ts',
     find: '[...(how.background ? [] : inside()), admission.loading(key)]',
     replace: '[...inside(), admission.loading(key)]',
     tests: test('guards-flight'),

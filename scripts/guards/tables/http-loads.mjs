@@ -1,5 +1,5 @@
 // What a load costs and tells: trailers, captures, Cache-Status, 304 for a leader, loops, a cache that only observes.
-const recorder = 'packages/http/src/recorder.ts'
+const recorder = 'packages/http/src/capture/recorder.ts'
 const express = ['packages/express/test/contract.test.ts']
 const fastify = ['packages/fastify/test/contract.test.ts']
 
@@ -8,7 +8,7 @@ export const guards = [
   {
     guarantee: 'HTTP',
     guard: 'trailers that a layer outside announces are not announced of a hit, which has none',
-    file: 'packages/http/src/recorded-fields.ts',
+    file: 'packages/http/src/response/recorded-fields.ts',
     find: "name === 'trailer' || ",
     replace: '',
     tests: express,
@@ -34,7 +34,7 @@ export const guards = [
   {
     guarantee: 'G8',
     guard: 'all captures of a process together are bounded',
-    file: 'packages/http/src/body-copy.ts',
+    file: 'packages/http/src/capture/body-copy.ts',
     find: 'this.#budget.take(bytes.length, maxCaptureBytes)',
     replace: 'this.#budget.take(bytes.length, Infinity)',
     tests: ['packages/http/test/captures.test.ts'],
@@ -42,7 +42,7 @@ export const guards = [
   {
     guarantee: 'G8',
     guard: 'an answer that says that it is too large for what is left is not recorded',
-    file: 'packages/http/src/load-response.ts',
+    file: 'packages/http/src/lookup/load-result.ts',
     find: 'if (!ofProcess.hasRoom(announced, route.maxCaptureBytes)) return CROWDED_OUT\n',
     replace: '',
     tests: express,
@@ -59,7 +59,7 @@ export const guards = [
   {
     guarantee: 'G8',
     guard: 'nor that of a failure that was withheld, once its request is answered',
-    file: 'packages/http/src/visit.ts',
+    file: 'packages/http/src/lookup/cached-request.ts',
     find: 'this.#leader.recorder?.letGo()\n',
     replace: '',
     tests: express,
@@ -68,7 +68,7 @@ export const guards = [
   {
     guarantee: 'HTTP',
     guard: 'what is kept while a route observes is out of reach of one that serves',
-    file: 'packages/http/src/observe.ts',
+    file: 'packages/http/src/observe/observe.ts',
     find: 'this.#key = `observed:${errand.key}`',
     replace: 'this.#key = errand.key',
     tests: express,
@@ -77,7 +77,7 @@ export const guards = [
   {
     guarantee: 'G6',
     guard: 'a route that observes waits for no store over the network',
-    file: 'packages/http/src/observe.ts',
+    file: 'packages/http/src/observe/observe.ts',
     find: 'if (!this.#route.cache.shared) await this.#looked',
     replace: 'await this.#looked',
     tests: express,
@@ -86,7 +86,7 @@ export const guards = [
   {
     guarantee: 'HTTP',
     guard: 'a handler that is only observed sees the request as its client sent it',
-    file: 'packages/http/src/observe.ts',
+    file: 'packages/http/src/observe/observe.ts',
     find: 'this.#partial ? asWhole(head) : head',
     replace: 'head',
     tests: express,
@@ -104,7 +104,7 @@ export const guards = [
   {
     guarantee: 'HTTP',
     guard: 'who was let go without an answer is told from the one that it waited for',
-    file: 'packages/http/src/leader.ts',
+    file: 'packages/http/src/lookup/leader.ts',
     find: 'if (uncacheableFor(recorded, own) > 0) this.#release(load)\n',
     replace: '',
     tests: express,
@@ -113,7 +113,7 @@ export const guards = [
   {
     guarantee: 'HTTP',
     guard: 'who comes while everybody runs alone is not said to have waited',
-    file: 'packages/http/src/leader.ts',
+    file: 'packages/http/src/lookup/leader.ts',
     find: 'if (leased) this.#releases.note(key)',
     replace: 'this.#releases.note(key)',
     tests: express,
@@ -122,7 +122,7 @@ export const guards = [
   {
     guarantee: 'HTTP',
     guard: 'what runs alone is not said to be stored',
-    file: 'packages/http/src/load-response.ts',
+    file: 'packages/http/src/lookup/load-result.ts',
     find: ' && lead.leased',
     replace: '',
     tests: ['packages/express/test/told-at-once.test.ts'],
@@ -130,7 +130,7 @@ export const guards = [
   {
     guarantee: 'HTTP',
     guard: 'a body that is shorter than it declares is not said to be stored',
-    file: 'packages/http/src/load-response.ts',
+    file: 'packages/http/src/lookup/load-result.ts',
     find: 'isCutShort(head) ? INCOMPLETE : judgement',
     replace: 'judgement',
     tests: ['packages/express/test/told-at-once.test.ts'],
@@ -138,7 +138,7 @@ export const guards = [
   {
     guarantee: 'HTTP',
     guard: 'a leader whose condition its answer meets gets 304, in Express',
-    file: 'packages/http/src/capture.ts',
+    file: 'packages/http/src/capture/capture.ts',
     find: 'if (whole !== undefined) this.#spared = ',
     replace: 'if (whole === null) this.#spared = ',
     tests: express,
@@ -156,7 +156,7 @@ export const guards = [
   {
     guarantee: 'HTTP',
     guard: 'a 304 says nothing of a content',
-    file: 'packages/http/src/conditional.ts',
+    file: 'packages/http/src/response/conditional.ts',
     find: 'return [...OF_CONTENT, ...others]',
     replace: 'return others',
     tests: express,
@@ -173,7 +173,7 @@ export const guards = [
   {
     guarantee: 'HTTP',
     guard: 'who ends the mark of an unstorable answer leaves alone what another has stored meanwhile',
-    file: 'packages/http/src/visit.ts',
+    file: 'packages/http/src/lookup/cached-request.ts',
     find: "found?.state === 'missing' && found.lease === null",
     replace: 'found !== null',
     tests: ['packages/express/test/alone.test.ts'],
@@ -181,7 +181,7 @@ export const guards = [
   {
     guarantee: 'HTTP',
     guard: 'only a load that runs is taken for the one that a request comes from',
-    file: 'packages/http/src/loops.ts',
+    file: 'packages/http/src/request/loop-detection.ts',
     find: 'running.get(name) === key',
     replace: 'running.get(name) === undefined',
     tests: express,

@@ -1,6 +1,6 @@
 // What callers get of loads that others began.
-const lead = 'packages/core/src/lead.ts'
-const batch = 'packages/core/src/batch.ts'
+const lead = 'packages/core/src/refresh/lead.ts'
+const batch = 'packages/core/src/batch/batch.ts'
 const test = (name) => [`packages/core/test/${name}.test.ts`]
 
 /** @type {import('../table.mjs').Guard[]} */
@@ -48,7 +48,7 @@ export const guards = [
   {
     guarantee: 'G4',
     guard: 'a batch does not wait for the turn that its key was given',
-    file: 'packages/core/src/acquire.ts',
+    file: 'packages/core/src/refresh/refresh-run.ts',
     find: 'if (this.#call.party === undefined) this.#endTurn = turn\n    else turn?.()',
     replace: 'this.#endTurn = turn',
     tests: test('guards-batch'),
@@ -56,7 +56,7 @@ export const guards = [
   {
     guarantee: 'API',
     guard: 'a refresh is not content with the entry that it found, whoever brings it',
-    file: 'packages/core/src/answer.ts',
+    file: 'packages/core/src/lookup/lookup-result.ts',
     find: 'former?.is(entry) === true ? ',
     replace: 'former !== former ? ',
     tests: test('refresh'),
@@ -64,7 +64,7 @@ export const guards = [
   {
     guarantee: 'API',
     guard: 'a refresh takes no entry for new while the store has not said which one is old',
-    file: 'packages/core/src/former.ts',
+    file: 'packages/core/src/flight/previous-version.ts',
     find: "this.#known || read.kind === 'away' || read.away !== undefined",
     replace: 'this.#known',
     tests: test('refresh'),
@@ -72,7 +72,7 @@ export const guards = [
   {
     guarantee: 'API',
     guard: 'a refresh does not take an entry for new because it was expired by hand',
-    file: 'packages/core/src/former.ts',
+    file: 'packages/core/src/flight/previous-version.ts',
     find: ' || expired',
     replace: '',
     tests: test('refresh'),
@@ -80,7 +80,7 @@ export const guards = [
   {
     guarantee: 'API',
     guard: 'a call has from a flight only what it would take from the store',
-    file: 'packages/core/src/answer.ts',
+    file: 'packages/core/src/lookup/lookup-result.ts',
     find: "if (verdict !== 'fresh' && verdict !== 'stale') return undefined",
     replace: "if (verdict === 'gone') return undefined",
     tests: test('stale'),

@@ -1,7 +1,7 @@
 // The leader: its lease, its load, and how it ends.
-const lead = 'packages/core/src/lead.ts'
-const load = 'packages/core/src/running-load.ts'
-const keepAlive = 'packages/core/src/lease/keep-alive.ts'
+const lead = 'packages/core/src/refresh/lead.ts'
+const load = 'packages/core/src/refresh/load-run.ts'
+const keepAlive = 'packages/core/src/refresh/keep-alive.ts'
 const test = (name) => [`packages/core/test/${name}.test.ts`]
 
 /** @type {import('../table.mjs').Guard[]} */
@@ -241,7 +241,7 @@ export const guards = [
   {
     guarantee: 'API',
     guard: 'what a load left running is inside of nothing',
-    file: 'packages/core/src/nesting.ts',
+    file: 'packages/core/src/flight/reentrancy.ts',
     find: 'chain.over = true\n',
     replace: '',
     tests: test('guards-endings'),

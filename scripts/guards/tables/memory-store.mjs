@@ -1,6 +1,6 @@
 // The memory store, held to the contract of every store.
-const store = 'packages/core/src/store/memory-store.ts'
-const mark = 'packages/core/src/store/mark.ts'
+const store = 'packages/core/src/store/memory/memory-store.ts'
+const mark = 'packages/core/src/store/memory/lease-marks.ts'
 const contract = ['packages/core/test/store-contract.test.ts']
 const memory = ['packages/core/test/memory-store.test.ts']
 

@@ -1,5 +1,5 @@
 // How a memory store judges the tags of its entries.
-const store = 'packages/core/src/store/memory-store.ts'
+const store = 'packages/core/src/store/memory/memory-store.ts'
 const numbers = 'packages/core/src/store/tag-numbers.ts'
 const contract = ['packages/core/test/store-contract.test.ts']
 const forgetting = ['packages/core/test/memory-tags.test.ts']

@@ -2,13 +2,13 @@
 const freshness = 'packages/core/src/policy/freshness.ts'
 const cooldown = 'packages/core/src/policy/cooldown.ts'
 const early = 'packages/core/src/policy/early-refresh.ts'
-const refresh = 'packages/core/src/refresh.ts'
-const settings = 'packages/core/src/parse-options.ts'
+const refresh = 'packages/core/src/lookup/lookup-run.ts'
+const settings = 'packages/core/src/options/parse-options.ts'
 const events = 'packages/core/src/events.ts'
 const errors = 'packages/core/src/errors.ts'
-const cache = 'packages/core/src/engine-cache.ts'
+const cache = 'packages/core/src/cache/default-cache.ts'
 const codec = 'packages/core/src/codec.ts'
-const check = 'packages/core/src/option-check.ts'
+const check = 'packages/core/src/option-rules.ts'
 const test = (name) => [`packages/core/test/${name}.test.ts`]
 
 /** @type {import('../table.mjs').Guard[]} */
@@ -80,7 +80,7 @@ export const guards = [
   {
     guarantee: 'API',
     guard: 'a stale window that has closed meanwhile is closed',
-    file: 'packages/core/src/answer.ts',
+    file: 'packages/core/src/lookup/lookup-result.ts',
     find: "verdict === 'gone'\n    ? undefined\n    : ",
     replace: '',
     tests: test('stale'),
@@ -88,7 +88,7 @@ export const guards = [
   {
     guarantee: 'API',
     guard: 'an error that is an answer is given to the caller, whatever there is that is stale',
-    file: 'packages/core/src/ride.ts',
+    file: 'packages/core/src/lookup/join-flight.ts',
     find: 'if (landing.failure) return',
     replace: 'if (landing.failure || landing.error !== undefined) return',
     tests: test('failure'),
@@ -177,7 +177,7 @@ export const guards = [
   {
     guarantee: 'G8',
     guard: 'a key has a longest length',
-    file: 'packages/core/src/key.ts',
+    file: 'packages/core/src/stored-key.ts',
     find: ' || key.length > LONGEST',
     replace: '',
     tests: test('keys'),
@@ -194,7 +194,7 @@ export const guards = [
   {
     guarantee: 'API',
     guard: 'a leader is told how its load ended, when it has',
-    file: 'packages/core/src/answer.ts',
+    file: 'packages/core/src/lookup/lookup-result.ts',
     find: 'toldOf(answer, outcome))',
     replace: 'toldOf(answer, undefined))',
     tests: test('lead'),

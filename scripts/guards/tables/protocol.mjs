@@ -1,5 +1,5 @@
 // Where the protocol of docs/protocol.md stands between the parts: in which order they ask, and when they let go.
-const engine = 'packages/core/src/engine-cache.ts'
+const engine = 'packages/core/src/cache/default-cache.ts'
 const core = (name) => [`packages/core/test/${name}.test.ts`]
 const redis = (name) => [`packages/redis/test/${name}.int.test.ts`]
 
@@ -21,7 +21,7 @@ export const guards = [
     guarantee: 'G3',
     rule: 'two-flights',
     guard: 'a read that has its answer is joined by nobody',
-    file: 'packages/core/src/flights.ts',
+    file: 'packages/core/src/flight/flight-registry.ts',
     find: '      (answer) => {\n        this.#reads.end(slot)\n',
     replace: '      (answer) => {\n',
     tests: core('protocol-rules'),
@@ -43,7 +43,7 @@ export const guards = [
     guarantee: 'G3',
     rule: 'same-epoch',
     guard: 'a read that an invalidation of its key has overtaken leaves no copy',
-    file: 'packages/core/src/store/copies.ts',
+    file: 'packages/core/src/store/remote/local-copies.ts',
     find: ' || (dropSeq !== this.#dropped.sequence && this.#dropped.of(key) > dropSeq)',
     replace: '',
     tests: core('near-store'),
@@ -53,7 +53,7 @@ export const guards = [
     guarantee: 'G3',
     rule: 'same-epoch',
     guard: 'a read that a clear has overtaken leaves no copy',
-    file: 'packages/core/src/store/copies.ts',
+    file: 'packages/core/src/store/remote/local-copies.ts',
     find: 'epoch !== this.#epoch || ',
     replace: '',
     tests: core('near-store'),
@@ -85,7 +85,7 @@ export const guards = [
     guarantee: 'G3',
     rule: 'missing-tag',
     guard: 'an entry whose tag has no number any more is a miss',
-    file: 'packages/core/src/store/tag-store.ts',
+    file: 'packages/core/src/store/remote/tag-store.ts',
     find: 'number !== undefined && number <= tagSeq',
     replace: '(number ?? 0) <= tagSeq',
     tests: core('tag-store'),
@@ -94,7 +94,7 @@ export const guards = [
   {
     guarantee: 'G3',
     guard: 'an entry whose tag fell after its load began is a miss',
-    file: 'packages/core/src/store/tag-store.ts',
+    file: 'packages/core/src/store/remote/tag-store.ts',
     find: 'number !== undefined && number <= tagSeq',
     replace: 'number !== undefined',
     tests: core('tag-store'),
@@ -114,7 +114,7 @@ export const guards = [
     guarantee: 'G1',
     rule: 'ask-again',
     guard: 'nobody loads for a tag’s number that may be out of date',
-    file: 'packages/core/src/store/tag-store.ts',
+    file: 'packages/core/src/store/remote/tag-store.ts',
     find: 'const stands = await this.#stands(read.entry)',
     replace:
       "const known = read.entry.tags.map((tag) => this.#known.get(tag))\n    if (known.some((one) => one !== undefined && one.number > read.entry.tagSeq)) return { kind: 'missing', version: read.entry.version }\n    const stands = await this.#stands(read.entry)",

@@ -175,7 +175,7 @@ export const guards = [
   {
     guarantee: 'G1',
     guard: 'what was loaded without the store keeps nobody from asking it for a lease again',
-    file: 'packages/core/src/acquire.ts',
+    file: 'packages/core/src/refresh/refresh-run.ts',
     find: 'away: read.away !== undefined,',
     replace: "away: read.kind === 'found' ? read.entry.from === 'outage' : read.away !== undefined,",
     tests: test('refused-leases'),
@@ -267,7 +267,7 @@ export const guards = [
   {
     guarantee: 'API',
     guard: 'that the store is away is told in the context of the call that asked it',
-    file: 'packages/core/src/flights.ts',
+    file: 'packages/core/src/flight/flight-registry.ts',
     find: "if (answer.kind !== 'away' && answer.away !== undefined) this.#tell(key, answer.away)",
     replace: '',
     tests: test('rejecting-store'),

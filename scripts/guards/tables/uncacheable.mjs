@@ -1,10 +1,10 @@
 // Results that nobody may keep: what becomes of them, and of the key.
-const acquire = 'packages/core/src/acquire.ts'
-const deck = 'packages/core/src/deck.ts'
-const lead = 'packages/core/src/lead.ts'
-const load = 'packages/core/src/running-load.ts'
-const refresh = 'packages/core/src/refresh.ts'
-const known = 'packages/core/src/lease/unshareable-keys.ts'
+const acquire = 'packages/core/src/refresh/refresh-run.ts'
+const deck = 'packages/core/src/flight/coordinator.ts'
+const lead = 'packages/core/src/refresh/lead.ts'
+const load = 'packages/core/src/refresh/load-run.ts'
+const refresh = 'packages/core/src/lookup/lookup-run.ts'
+const known = 'packages/core/src/flight/unshareable-keys.ts'
 const test = (name) => [`packages/core/test/${name}.test.ts`]
 
 /** @type {import('../table.mjs').Guard[]} */

@@ -1,9 +1,9 @@
 // Callers and flights that wait, and what ends it.
-const follow = 'packages/core/src/follow.ts'
-const wait = 'packages/core/src/wait.ts'
-const refresh = 'packages/core/src/refresh.ts'
-const ride = 'packages/core/src/ride.ts'
-const deck = 'packages/core/src/deck.ts'
+const follow = 'packages/core/src/flight/lease-waiters.ts'
+const wait = 'packages/core/src/lookup/caller-wait.ts'
+const refresh = 'packages/core/src/lookup/lookup-run.ts'
+const ride = 'packages/core/src/lookup/join-flight.ts'
+const deck = 'packages/core/src/flight/coordinator.ts'
 const test = (name) => [`packages/core/test/${name}.test.ts`]
 
 /** @type {import('../table.mjs').Guard[]} */
@@ -67,7 +67,7 @@ export const guards = [
   {
     guarantee: 'G4',
     guard: 'a caller who would not be told again in time has a timer',
-    file: 'packages/core/src/flight.ts',
+    file: 'packages/core/src/flight/flight.ts',
     find: 'within: number = Infinity',
     replace: 'within: number = 0',
     tests: test('admission', 'guards-admission'),
@@ -115,7 +115,7 @@ export const guards = [
   {
     guarantee: 'API',
     guard: 'a closed cache refuses every call',
-    file: 'packages/core/src/lifecycle.ts',
+    file: 'packages/core/src/cache/lifecycle.ts',
     find: 'if (this.#deck.closed || !this.#deck.engine.admission.isInside()) throw new ClosedError()',
     replace: '',
     tests: test('guards-notice'),
@@ -123,7 +123,7 @@ export const guards = [
   {
     guarantee: 'G8',
     guard: 'a closed cache listens to its store no more',
-    file: 'packages/core/src/lifecycle.ts',
+    file: 'packages/core/src/cache/lifecycle.ts',
     find: 'this.#unwatch()\n',
     replace: '',
     tests: test('guards-notice'),
@@ -139,7 +139,7 @@ export const guards = [
   {
     guarantee: 'API',
     guard: 'a stale window that closes before softTimeout is closed',
-    file: 'packages/core/src/answer.ts',
+    file: 'packages/core/src/lookup/lookup-result.ts',
     find: "verdict === 'gone'\n    ? undefined\n    : ",
     replace: '',
     tests: test('guards-soft'),
@@ -147,7 +147,7 @@ export const guards = [
   {
     guarantee: 'API',
     guard: 'a wait that begins to follow again goes on spending its budget',
-    file: 'packages/core/src/flight.ts',
+    file: 'packages/core/src/flight/flight.ts',
     find: 'for (const group of this.#groups) for (const rider of group) rider.look()',
     replace: '',
     tests: test('follow'),

@@ -1,7 +1,7 @@
-import type { Cache } from '../cache.ts'
+import type { Cache } from '../cache/cache.ts'
 import { InvalidOptionError } from '../errors.ts'
-import type { CallOptions } from '../options.ts'
-import { checkMethodOptions } from '../parse-options.ts'
+import type { CallOptions } from '../options/options.ts'
+import { checkMethodOptions } from '../options/parse-options.ts'
 
 type Method = (...args: never[]) => unknown
 

@@ -1,7 +1,7 @@
 import type { Codec } from '../codec.ts'
 import type { Entry, NewEntry, Version } from '../entry.ts'
 import type { Failure } from '../errors.ts'
-import type { Lease } from '../lease/lease.ts'
+import type { Lease } from './lease.ts'
 
 /** The store did not answer: a value, never an exception, so that no road forgets it. */
 export interface Away {

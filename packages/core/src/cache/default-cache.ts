@@ -1,0 +1,298 @@
+import { lookupOf, valueOf } from '../lookup/lookup-result.ts'
+import type { ManyLoader } from '../batch/batch.ts'
+import type { Codec } from '../codec.ts'
+import type { Call, Engine } from '../flight/engine.ts'
+import { InvalidOptionError, StoreAwayError } from '../errors.ts'
+import type { CacheEvents, EventName, Listener, Subject } from '../events.ts'
+import { type Entry, promiseOf } from '../entry.ts'
+import { newEntry } from '../refresh/lead.ts'
+import { storedKey, uniqueKeys } from '../stored-key.ts'
+import type { Loader } from '../load.ts'
+import { INVALID } from '../option-rules.ts'
+import type {
+  CallOptions,
+  CloseOptions,
+  GetOptions,
+  InvalidateOptions,
+  ReadOptions,
+  SetOptions,
+  WrapOptions,
+} from '../options/options.ts'
+import type { Lookup } from '../lookup/lookup.ts'
+import { Refresher } from '../lookup/lookup-run.ts'
+import { callSettings, setSettings, wrapSettings } from '../options/parse-options.ts'
+import { requireTtl, type Settings } from '../options/settings.ts'
+import type { Runtime } from '../runtime.ts'
+import type { Away } from '../store/store.ts'
+import { tagsRule } from '../tags.ts'
+import { drainTime, getSettings, holdOffTime, readCodec, refuseThenable } from '../options/operation-options.ts'
+import type { Cache, Inspected, ReadResult } from './cache.ts'
+import type { Deck } from '../flight/coordinator.ts'
+import type { Lifecycle } from './lifecycle.ts'
+import { loadMany } from '../batch/get-or-set-many.ts'
+
+/**
+ * Checks what callers hand in, and sends each call on its road. What is wrong with the arguments rejects the promise that a call returns. Several
+ * may stand on one deck: views of one cache, each with settings of its own.
+ */
+export class EngineCache implements Cache {
+  readonly #engine: Engine
+  readonly #settings: Settings
+  readonly #deck: Deck
+  readonly #lifecycle: Lifecycle
+  readonly #refresher: Refresher
+  readonly #hits: Subject
+
+  constructor(deck: Deck, lifecycle: Lifecycle, settings: Settings) {
+    this.#engine = deck.engine
+    this.#settings = settings
+    this.#deck = deck
+    this.#lifecycle = lifecycle
+    this.#refresher = new Refresher(deck)
+    this.#hits = deck.engine.events.subject('hit')
+  }
+
+  get shared(): boolean {
+    return this.#engine.store.shared
+  }
+
+  get paused(): boolean {
+    return this.#deck.paused
+  }
+
+  get runtime(): Runtime {
+    return this.#engine.runtime
+  }
+
+  with(options: CallOptions): Cache {
+    return new EngineCache(this.#deck, this.#lifecycle, callSettings(this.#settings, options, 'with'))
+  }
+
+  getOrSet<V, S = V>(key: string, loader: Loader<V, S>, options?: CallOptions<V>): Promise<V> {
+    try {
+      return this.#value(key, loader, callSettings(this.#settings, options, 'getOrSet')) as Promise<V>
+    } catch (error) {
+      return Promise.reject(error)
+    }
+  }
+
+  lookup<V, S = V>(key: string, loader: Loader<V, S>, options?: CallOptions<V>): Promise<Lookup<V>> {
+    try {
+      const call = this.#call(key, loader, callSettings(this.#settings, options, 'lookup'))
+      const entry = this.#refresher.peek(call.key, call.settings)
+      return (
+        entry === undefined
+          ? this.#refresher.walk(call, lookupOf)
+          : Promise.resolve(lookupOf(this.#refresher.serve(call.key, entry)))
+      ) as Promise<Lookup<V>>
+    } catch (error) {
+      return Promise.reject(error)
+    }
+  }
+
+  peek<V = unknown>(key: string, options?: ReadOptions<V>): ReadResult<V> | undefined {
+    const stored = this.#stored(key)
+    const entry = this.#refresher.peek(stored, this.#settings, readCodec(this.#settings, 'peek', options))
+    if (entry === undefined) return undefined
+    if (this.#hits.heard) this.#refresher.serve(stored, entry)
+    return resultOf(entry, 'fresh', this.#engine.runtime.coarseNow()) as ReadResult<V>
+  }
+
+  get<V = unknown>(key: string, options?: GetOptions<V>): Promise<V | undefined> {
+    try {
+      const { codec, stale } = getSettings(this.#settings, 'get', options)
+      const entry = this.#refresher.peek(this.#stored(key), this.#settings, codec)
+      if (entry !== undefined) return promiseOf(entry) as Promise<V>
+      return this.#read(key, codec).then((found) =>
+        stale || found?.state === 'fresh' ? (found?.value as V) : undefined,
+      )
+    } catch (error) {
+      return Promise.reject(error)
+    }
+  }
+
+  async read<V = unknown>(key: string, options?: ReadOptions<V>): Promise<ReadResult<V> | undefined> {
+    return (await this.#read(key, readCodec(this.#settings, 'read', options))) as ReadResult<V> | undefined
+  }
+
+  async getMany<V = unknown>(keys: readonly string[], options?: GetOptions<V>): Promise<Map<string, V>> {
+    const { codec, stale } = getSettings(this.#settings, 'getMany', options)
+    const found = await Promise.all(uniqueKeys(keys).map(async (key) => [key, await this.#read(key, codec)] as const))
+    return new Map(
+      found.flatMap(([key, read]) =>
+        read !== undefined && (stale || read.state === 'fresh') ? [[key, read.value as V] as const] : [],
+      ),
+    )
+  }
+
+  async getOrSetMany<V>(
+    keys: readonly string[],
+    loader: ManyLoader<V>,
+    options?: CallOptions<V>,
+  ): Promise<Map<string, V>> {
+    const settings = callSettings(this.#settings, options, 'getOrSetMany')
+    if (typeof loader !== 'function') throw new InvalidOptionError('loader', loader, 'a function (keys, load) => Map')
+    const calls = uniqueKeys(keys).map((key) => this.#call(key, NO_LOADER, settings))
+    return await loadMany(calls, loader, this.#engine, this.#refresher)
+  }
+
+  async refresh<V, S = V>(key: string, loader: Loader<V, S>, options?: CallOptions<V>): Promise<V> {
+    const call = this.#call(key, loader, callSettings(this.#settings, options, 'refresh'))
+    return (await this.#refresher.renew(call)).value as V
+  }
+
+  async set<V>(key: string, value: V, options?: SetOptions<V>): Promise<void> {
+    const stored = this.#stored(key)
+    const settings = setSettings(this.#settings, options)
+    refuseThenable(value)
+    const { store, runtime } = this.#engine
+    const answer = await store.put(stored, newEntry(value, 0, settings, runtime.random()), settings.codec)
+    this.#deck.invalidated(stored)
+    if (answer.kind === 'unkeepable') throw answer.cause
+    this.#executed(key, 'set', answer)
+  }
+
+  async delete(key: string, options?: InvalidateOptions): Promise<void> {
+    await this.#invalidate(key, 'delete', options)
+  }
+
+  async expire(key: string, options?: InvalidateOptions): Promise<void> {
+    await this.#invalidate(key, 'expire', options)
+  }
+
+  async invalidateTags(tags: readonly string[]): Promise<void> {
+    this.#lifecycle.check()
+    const parsed = tagsRule.parse(tags)
+    if (parsed === INVALID) throw new InvalidOptionError('invalidateTags', tags, tagsRule.accepted)
+    const answer = await this.#engine.store.invalidateTags(parsed)
+    this.#deck.invalidatedAll()
+    this.#executed(parsed.join(' '), 'tags', answer)
+  }
+
+  async clear(): Promise<number> {
+    this.#lifecycle.check()
+    const answer = await this.#engine.store.clear()
+    this.#deck.invalidatedAll()
+    this.#executed('*', 'clear', answer)
+    return answer.kind === 'cleared' ? answer.entries : 0
+  }
+
+  async inspect(key: string): Promise<Inspected | undefined> {
+    const stored = this.#stored(key)
+    const { store, runtime, freshness } = this.#engine
+    const answer = await store.inspect(stored)
+    if (answer.kind === 'away') return undefined
+    const { entry, lease = null, cooldown = null } = answer
+    const now = runtime.now()
+    const verdict = entry === undefined ? 'gone' : freshness.judge(entry, now, this.#settings)
+    return {
+      state: verdict === 'gone' ? 'missing' : verdict === 'fresh' ? 'fresh' : 'stale',
+      age: entry === undefined ? undefined : now - entry.bornAt,
+      freshFor: entry === undefined ? undefined : entry.freshUntil - now,
+      lease,
+      cooldown,
+      waitersHere: this.#deck.waiting(stored),
+    }
+  }
+
+  wrap<F extends (...args: never[]) => unknown>(
+    fn: F,
+    options: WrapOptions<F>,
+  ): (...args: Parameters<F>) => Promise<Awaited<ReturnType<F>>> {
+    if (typeof fn !== 'function') throw new InvalidOptionError('wrap', fn, 'a function to wrap')
+    const { key, settings } = wrapSettings(this.#settings, options, 'wrap')
+    const value = this.#value.bind(this)
+    return function (this: unknown, ...args) {
+      const loader = (): unknown => Reflect.apply(fn, this, args)
+      try {
+        return value(key(...args), loader, settings) as Promise<Awaited<ReturnType<F>>>
+      } catch (error) {
+        return Promise.reject(error)
+      }
+    }
+  }
+
+  on<E extends EventName>(event: E, listener: Listener<E>): () => void {
+    return this.#engine.events.on(event, listener)
+  }
+
+  pause(): void {
+    this.#deck.paused = true
+  }
+
+  resume(): void {
+    this.#deck.paused = false
+  }
+
+  async close(options?: CloseOptions): Promise<void> {
+    await this.#lifecycle.close(drainTime(options))
+  }
+
+  #value(key: string, loader: Loader<unknown, never>, settings: Settings): Promise<unknown> {
+    const stored = this.#accept(key, loader, settings)
+    const entry = this.#refresher.peek(stored, settings)
+    if (entry === undefined) return this.#walked(stored, key, loader, settings)
+    if (this.#hits.heard) this.#refresher.serve(stored, entry)
+    return promiseOf(entry)
+  }
+
+  #walked(key: string, asked: string, loader: Loader<unknown, never>, settings: Settings): Promise<unknown> {
+    return this.#refresher.walk({ key, asked, loader, settings }, valueOf)
+  }
+
+  #call(key: string, loader: Loader<unknown, never>, settings: Settings): Call {
+    return { key: this.#accept(key, loader, settings), asked: key, loader, settings }
+  }
+
+  /** The name that the entry is kept by, once all that a call is made of has been looked at. */
+  #accept(key: string, loader: Loader<unknown, never>, settings: Settings): string {
+    const stored = this.#stored(key)
+    requireTtl(settings)
+    if (typeof loader !== 'function') refuseLoader(loader)
+    return stored
+  }
+
+  /** The name that the entry of the key is kept by. */
+  #stored(key: unknown): string {
+    this.#lifecycle.check()
+    return storedKey(key)
+  }
+
+  async #read(key: string, codec: Codec): Promise<ReadResult<unknown> | undefined> {
+    const stored = this.#stored(key)
+    const { runtime, freshness } = this.#engine
+    const found = this.#refresher.peek(stored, this.#settings, codec) ?? (await this.#refresher.read(stored, codec))
+    if (found === undefined) return undefined
+    const now = runtime.now()
+    const verdict = freshness.judge(found, now, this.#settings)
+    return verdict === 'gone' ? undefined : resultOf(found, verdict === 'fresh' ? 'fresh' : 'stale', now)
+  }
+
+  async #invalidate(key: string, how: 'delete' | 'expire', options: InvalidateOptions | undefined): Promise<void> {
+    const stored = this.#stored(key)
+    const answer = await this.#engine.store.invalidate(stored, how, holdOffTime(how, options))
+    this.#deck.invalidated(stored)
+    this.#executed(key, how, answer)
+  }
+
+  /** What began before has let go of its joiners by now; only then is a silent store an error. */
+  #executed(key: string, how: CacheEvents['invalidate']['how'], answer: { readonly kind: string } | Away): void {
+    const { events } = this.#engine
+    if ('cause' in answer) {
+      if (events.heard('away')) events.emit('away', { key, step: how, error: answer.cause })
+      throw new StoreAwayError(how, key, answer)
+    }
+    if (events.heard('invalidate')) events.emit('invalidate', { key, how })
+  }
+}
+
+/** In the place of the loader of many keys. */
+const NO_LOADER = (): undefined => undefined
+
+function resultOf({ value, bornAt, freshUntil }: Entry, state: 'fresh' | 'stale', now: number): ReadResult<unknown> {
+  return { value, state, age: now - bornAt, freshFor: freshUntil - now }
+}
+
+function refuseLoader(loader: unknown): never {
+  throw new InvalidOptionError('loader', loader, 'a function (load) => value')
+}

@@ -1,0 +1,105 @@
+import type { Call, Engine } from '../flight/engine.ts'
+import type { Entry } from '../entry.ts'
+import type { Flight } from '../flight/flight.ts'
+import type { Outcome } from '../load.ts'
+import type { Lookup } from './lookup.ts'
+import type { Verdict } from '../policy/policy.ts'
+
+/** What a call is told at the end of its road. A lookup as it is, without an object in between: `getOrSet` takes its value and lets it go. */
+export interface Answer extends Omit<Lookup<unknown>, 'outcome'> {
+  /** The flight that ran this call's loader. */
+  readonly own: Flight | undefined
+}
+
+/** What a call carries from one look to the next. */
+export interface Progress {
+  readonly began: number
+  /** When it asked the store last. */
+  asked: number
+  /** Whether the call has had to wait for a load. */
+  waits: boolean
+  /** What is left of `waitTimeout`, ms. */
+  budget: number
+}
+
+/** What an entry is good for to a call; the one that it wants replaced is good for nothing. */
+export function verdictOn({ freshness }: Engine, { former, settings }: Call, entry: Entry, now: number): Verdict {
+  return former?.is(entry) === true ? 'gone' : freshness.judge(entry, now, settings)
+}
+
+/** How an entry comes to answer a call, at `now`. */
+export interface Serving {
+  readonly now: number
+  readonly role: 'none' | 'follower'
+  readonly progress: Progress | undefined
+  readonly refresh: Promise<Outcome> | undefined
+}
+
+/** Serves an entry, which is told as a hit; `status` is what it was judged to be. */
+export function serve(
+  { events }: Engine,
+  key: string,
+  entry: Entry,
+  status: 'fresh' | 'stale',
+  { now, role, progress, refresh }: Serving,
+): Answer {
+  const { value, from, bornAt, freshUntil } = entry
+  const freshFor = status === 'fresh' ? Math.max(0, freshUntil - now) : Math.min(0, freshUntil - now)
+  const age = Math.max(0, now - bornAt)
+  if (events.heard('hit')) events.emit('hit', { key, status, age, freshFor })
+  const waited = progress === undefined ? 0 : waitedBy(progress, now)
+  return { value, status, from, role, age, freshFor, waited, refresh, own: undefined }
+}
+
+/** Serves what another's load has brought to a call that has waited for it, if it may have that without an error. */
+export function serveFound(
+  engine: Engine,
+  call: Call,
+  entry: Entry,
+  now: number,
+  progress: Progress,
+): Answer | undefined {
+  const verdict = verdictOn(engine, call, entry, now)
+  if (verdict !== 'fresh' && verdict !== 'stale') return undefined
+  return serve(engine, call.key, entry, verdict, { now, role: 'follower', progress, refresh: undefined })
+}
+
+/** Serves a call that has waited the entry that it had in hand all the time, unless its last window has closed. */
+export function serveFallback(engine: Engine, call: Call, entry: Entry, serving: Serving): Answer | undefined {
+  const verdict = verdictOn(engine, call, entry, serving.now)
+  return verdict === 'gone'
+    ? undefined
+    : serve(engine, call.key, entry, verdict === 'fresh' ? 'fresh' : 'stale', serving)
+}
+
+/** `own`: the call's own flight, where its loader ran; undefined: another call's did. */
+export function loaded(value: unknown, freshFor: number, waited: number, own: Flight | undefined): Answer {
+  const role = own === undefined ? 'follower' : 'leader'
+  return { value, status: 'loaded', from: 'load', role, age: 0, freshFor, waited, refresh: undefined, own }
+}
+
+/** How long a call has waited for a load, ms. */
+export function waitedBy({ waits, began }: Progress, now: number): number {
+  return waits ? now - began : 0
+}
+
+/** With the outcome of the load that it led, which its caller waits for too. */
+export function lookupOf(answer: Answer): Lookup<unknown> | Promise<Lookup<unknown>> {
+  const { own } = answer
+  return own === undefined ? toldOf(answer, undefined) : own.outcome.then((outcome) => toldOf(answer, outcome))
+}
+
+/** What `getOrSet` hands out of it. */
+export function valueOf({ value }: Answer): unknown {
+  return value
+}
+
+/** The answer itself, for those that need more of it than the value and wait for no outcome. */
+export function wholeOf(answer: Answer): Answer {
+  return answer
+}
+
+function toldOf(answer: Answer, outcome: Outcome | undefined): Lookup<unknown> {
+  const { value, status, from, role, age, freshFor, waited, refresh } = answer
+  return { value, status, from, role, age, freshFor, waited, outcome, refresh }
+}

@@ -1,0 +1,41 @@
+import { type Codec, codecRule } from '../codec.ts'
+import { InvalidOptionError } from '../errors.ts'
+import { booleanRule, checkOptions, durationRule, type OptionRules } from '../option-rules.ts'
+import type { CloseOptions, GetOptions, InvalidateOptions, ReadOptions } from './options.ts'
+import type { Settings } from './settings.ts'
+
+const getRules = { stale: booleanRule, codec: codecRule } satisfies OptionRules<GetOptions>
+const readRules = { codec: codecRule } satisfies OptionRules<ReadOptions>
+const closeRules = { drain: durationRule(0) } satisfies OptionRules<CloseOptions>
+const invalidateRules = { holdOff: durationRule(0) } satisfies OptionRules<InvalidateOptions>
+
+export interface GetSettings {
+  readonly codec: Codec
+  readonly stale: boolean
+}
+
+export function getSettings(base: Settings, verb: 'get' | 'getMany', options: object | undefined): GetSettings {
+  if (options === undefined) return { codec: base.codec, stale: false }
+  const parsed = checkOptions(verb, options, getRules)
+  return { codec: parsed.codec ?? base.codec, stale: parsed.stale ?? false }
+}
+
+export function readCodec(base: Settings, verb: 'read' | 'peek', options: object | undefined): Codec {
+  return options === undefined ? base.codec : (checkOptions(verb, options, readRules).codec ?? base.codec)
+}
+
+/** How long nothing is stored after an invalidation, ms. */
+export function holdOffTime(verb: 'delete' | 'expire', options: InvalidateOptions | undefined): number {
+  return checkOptions(verb, options, invalidateRules).holdOff ?? 0
+}
+
+/** How long `close` lets running loads end, ms. */
+export function drainTime(options: CloseOptions | undefined): number {
+  return checkOptions('close', options, closeRules).drain ?? 5000
+}
+
+/** A hit could not hand it out: to await it is to call it. */
+export function refuseThenable(value: unknown): void {
+  if (typeof (value as { readonly then?: unknown } | null | undefined)?.then === 'function')
+    throw new InvalidOptionError('set.value', value, 'a value; await a promise first')
+}

@@ -1,0 +1,65 @@
+import { byteSizeRule, countRule, durationRule, nestedRule, type OptionRule, orFalse } from '../option-rules.ts'
+
+/** How many copies are kept in this process, and for how long: bytes and ms. */
+export interface CopyLimits {
+  readonly maxEntries: number
+  readonly maxBytes: number
+  readonly maxAge: number
+  /** Whether what is kept is made read-only. */
+  readonly freeze: boolean
+}
+
+/** How a process goes by a store that others share; times in ms. */
+export interface RemoteLimits {
+  readonly storeTimeout: number
+  readonly tagMaxAge: number
+  readonly near: CopyLimits | undefined
+  readonly outage: CopyLimits | undefined
+}
+
+type Given<T> = { readonly [K in keyof T]: T[K] | undefined }
+
+/** The options that concern a shared store only, as they were given. */
+export interface RemoteOptions {
+  readonly storeTimeout: number
+  readonly tags: Given<{ readonly maxAge: number }>
+  readonly near: Given<Omit<CopyLimits, 'freeze'>> | false
+  readonly outage: Given<Omit<CopyLimits, 'maxBytes' | 'freeze'>> | false
+}
+
+/** A Map holds no more keys than this. */
+const MOST_COPIES = 2 ** 24 - 1
+
+export const remoteRules: { readonly [K in keyof RemoteOptions]: OptionRule<RemoteOptions[K]> } = {
+  storeTimeout: durationRule(10),
+  tags: nestedRule({ maxAge: durationRule(0) }),
+  near: orFalse(
+    nestedRule({ maxEntries: countRule(1, MOST_COPIES), maxBytes: byteSizeRule(1), maxAge: durationRule(1) }),
+  ),
+  outage: orFalse(nestedRule({ maxEntries: countRule(1, MOST_COPIES), maxAge: durationRule(1) })),
+}
+
+const COPIES_BYTES = 64 * 1024 ** 2
+const COPIES_AGE = 5000
+
+export function remoteLimits(
+  { storeTimeout, tags, near, outage }: Given<RemoteOptions>,
+  freeze: boolean,
+): RemoteLimits {
+  return {
+    storeTimeout: storeTimeout ?? 250,
+    tagMaxAge: tags?.maxAge ?? 1000,
+    near:
+      near === undefined || near === false
+        ? undefined
+        : { maxBytes: near.maxBytes ?? COPIES_BYTES, ...lives(near, 10_000), freeze },
+    outage: outage === false ? undefined : { maxBytes: COPIES_BYTES, ...lives(outage, 1000), freeze },
+  }
+}
+
+function lives(
+  given: Given<Pick<CopyLimits, 'maxEntries' | 'maxAge'>> | undefined,
+  maxEntries: number,
+): Pick<CopyLimits, 'maxEntries' | 'maxAge'> {
+  return { maxEntries: given?.maxEntries ?? maxEntries, maxAge: given?.maxAge ?? COPIES_AGE }
+}

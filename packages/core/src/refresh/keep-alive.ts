@@ -1,0 +1,41 @@
+import type { Engine } from '../flight/engine.ts'
+import type { CancelTimer } from '../runtime.ts'
+import type { Lease } from '../store/lease.ts'
+
+export interface Hold {
+  /** What a renewal lengthens the lease to, ms. */
+  readonly duration: number
+  /** The latest end of the lease, ms from its grant: a hung loader must lose it. */
+  readonly maxHold: number
+}
+
+/** Renews a lease at a third of its duration until the returned function is called, the lease is lost, or `maxHold` is reached. */
+export function keepAlive(lease: Lease, hold: Hold, engine: Engine, onLost: () => void): CancelTimer {
+  const { store, runtime, events } = engine
+  let stopped = false
+  let cancel: CancelTimer
+  const stop = (): void => {
+    stopped = true
+    cancel()
+  }
+  const lose = (why: string): void => {
+    if (events.heard('lease-lost')) events.emit('lease-lost', { key: lease.key, why })
+    onLost()
+  }
+  const renew = async (): Promise<void> => {
+    const left = hold.maxHold - (runtime.now() - lease.sentAt)
+    if (left < 1) return lose('max-hold')
+    const duration = Math.min(hold.duration, left)
+    const answer = await store.renew(lease, duration)
+    if (stopped) return undefined
+    if (answer.kind === 'refused') return lose(answer.why)
+    if (answer.kind === 'renewed' && events.heard('renew'))
+      events.emit('renew', { key: lease.key, remaining: duration })
+    return arm()
+  }
+  const arm = (): void => {
+    cancel = runtime.schedule(() => void renew(), hold.duration / 3)
+  }
+  arm()
+  return stop
+}

@@ -1,0 +1,67 @@
+import type { Codec } from '../../codec.ts'
+import type { Entry, NewEntry } from '../../entry.ts'
+import type { Lease } from '../lease.ts'
+import type { CopyLimits } from '../../options/remote-options.ts'
+import type { Runtime } from '../../runtime.ts'
+import { Copies } from './local-copies.ts'
+import { CopyingStore } from './copying-store.ts'
+import { type Hear, safely } from './forwarding-store.ts'
+import type { Commit, Notice, Store } from '../store.ts'
+
+/** Keeps copies of a shared store's entries in this process, for as long as it hears of what becomes of them. */
+export function nearStore(store: Store, runtime: Runtime, limits: CopyLimits): Store {
+  return new NearStore(store, runtime, limits)
+}
+
+class NearStore extends CopyingStore {
+  readonly #runtime: Runtime
+  /** Whether notices arrive, and the store answers: while they do not, nobody would say that a copy has become wrong. */
+  #hearing = false
+  #away = false
+
+  constructor(inner: Store, runtime: Runtime, limits: CopyLimits) {
+    super(inner, new Copies(limits))
+    this.#runtime = runtime
+  }
+
+  /** Only what is fresh is worth a look: an older copy is read anew, since another process may have refreshed the entry. */
+  override peek(key: string, codec: Codec, now: number): Entry | undefined {
+    return this.copies.get(key, codec, now)
+  }
+
+  override readTo(key: string, codec: Codec, hear: Hear): void {
+    if (!this.#trusted) return super.readTo(key, codec, hear)
+    const reading = this.copies.begin(key, this.#runtime.coarseNow())
+    const heard = safely(hear, (read) => {
+      const entry = read.kind === 'found' && read.entry.from === 'store' ? read.entry : undefined
+      this.copies.end(reading, entry, codec, 'near')
+      hear(read)
+    })
+    super.readTo(key, codec, heard)
+  }
+
+  /** Callers have the new value before the store's answer: the old copy must not be what they are given next. */
+  override commit(lease: Lease, entry: NewEntry, codec: Codec): Promise<Commit> {
+    this.copies.drop(lease.key)
+    return super.commit(lease, entry, codec)
+  }
+
+  override watch(listener: (notice: Notice) => void): () => void {
+    return this.inner.watch((notice) => {
+      this.#heed(notice)
+      listener(notice)
+    })
+  }
+
+  get #trusted(): boolean {
+    return this.#hearing && !this.#away
+  }
+
+  #heed(notice: Notice): void {
+    if (notice.kind === 'hearing' || notice.kind === 'deaf') this.#hearing = notice.kind === 'hearing'
+    else if (notice.kind === 'away' || notice.kind === 'back') this.#away = notice.kind === 'away'
+    else return this.copies.heed(notice)
+    // Of a change nothing is known from before it: also what was asked for then is not kept.
+    this.copies.dropAll()
+  }
+}

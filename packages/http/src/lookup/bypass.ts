@@ -1,0 +1,35 @@
+import { appendMember, type Aside, bypassMember } from '../response/cache-status.ts'
+import { addToHead, parseHead } from '../fields/head-arguments.ts'
+import type { Bypass } from '../request/eligible.ts'
+import type { Exchange } from '../exchange.ts'
+import { linesOf } from '../fields/header-fields.ts'
+import { tellObservation } from '../observation.ts'
+import type { Route } from '../route/route.ts'
+
+/** Lets the handler answer, and says in `Cache-Status` why. */
+export function passBy(
+  exchange: Exchange,
+  { cacheStatus: name, mode }: Pick<Route, 'cacheStatus' | 'mode'>,
+  why: Bypass | Aside,
+): void {
+  const { req, target } = exchange
+  if (mode === 'observe')
+    tellObservation(() => ({ method: req.method ?? '', target, would: 'run', why, status: undefined, took: 0 }))
+  if (name !== undefined) announce(exchange, name, why)
+  exchange.pass()
+}
+
+/** Once the head is known: our member comes after those of caches nearer the origin (RFC 9211 section 2). */
+function announce({ res }: Exchange, name: string, why: Bypass | Aside): void {
+  const { writeHead } = res as Readonly<Record<'writeHead', (...args: never[]) => unknown>>
+  let announced = false
+  Object.assign(res, {
+    writeHead(...args: unknown[]): unknown {
+      if (announced) return Reflect.apply(writeHead, res, args)
+      announced = true
+      const { fields } = parseHead(res, args)
+      const value = appendMember(linesOf(fields, 'cache-status'), name, bypassMember(why))
+      return Reflect.apply(writeHead, res, addToHead(res, args, { 'cache-status': value }))
+    },
+  })
+}

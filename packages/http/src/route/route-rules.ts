@@ -1,0 +1,173 @@
+import {
+  booleanRule,
+  byteSizeRule,
+  checkOptions,
+  countRule,
+  durationRule,
+  functionRule,
+  INVALID,
+  LONGEST_WINDOW,
+  nestedRule,
+  oneOfRule,
+  type OptionRule,
+  type OptionRules,
+  orFalse,
+} from '@cattlegrid/core'
+import type { KeyOptions, QueryOptions, RouteOptions } from './options.ts'
+import { tagsRule } from '../response/tags.ts'
+
+const CACHE_NAME = /^[A-Za-z*][\w!#$%&'*+.^`|~:/-]*$/
+const FIELD_NAME = /^[\w!#$%&'*+.^`|~-]+$/
+
+export const positive: OptionRule<number> = durationRule(1)
+const window = durationRule(0, LONGEST_WINDOW)
+
+/** `rule`, or a function or word beside it. */
+function either(accepted: string, fits: (value: unknown) => boolean, rule: OptionRule<unknown>): OptionRule<unknown> {
+  return {
+    accepted: `${rule.accepted}; or ${accepted}`,
+    parse: (value, path) => (fits(value) ? value : rule.parse(value, path)),
+  }
+}
+
+const isFunction = (value: unknown): boolean => typeof value === 'function'
+
+/** Names of header fields, in lower case. */
+const fieldNames = listRule(
+  'a list of names of header fields',
+  (name) => FIELD_NAME.test(name),
+  (name) => name.toLowerCase(),
+)
+const texts = listRule(
+  'a list of texts',
+  (text) => text !== '',
+  (text) => text,
+)
+const hostNames = listRule(
+  'a list of hosts, with the port where it is not the default',
+  (host) => /^[^/\s]+$/.test(host),
+  (host) => host.toLowerCase(),
+)
+
+function listRule(
+  accepted: string,
+  fits: (text: string) => boolean,
+  turn: (text: string) => string,
+): OptionRule<readonly string[]> {
+  return {
+    accepted,
+    parse(value) {
+      if (!Array.isArray(value)) return INVALID
+      const list: readonly unknown[] = value
+      return list.every((one) => typeof one === 'string' && fits(one)) ? list.map((one) => turn(String(one))) : INVALID
+    },
+  }
+}
+
+/** The engine's own options are checked by the engine, together, where a route is compiled. */
+const byEngine: OptionRule<unknown> = { accepted: 'what a call of the cache takes', parse: (value) => value }
+
+const keyRules = {
+  headers: fieldNames,
+  cookies: texts,
+  extra: functionRule<(request: never) => string>('a function (req) => string'),
+} satisfies OptionRules<KeyOptions>
+
+const queryRules = { ignore: texts } satisfies OptionRules<QueryOptions>
+
+const isBoolean = (value: unknown): boolean => typeof value === 'boolean'
+
+const routeRules = {
+  enabled: either('a function (req) => boolean', isFunction, booleanRule),
+  mode: oneOfRule('serve', 'observe'),
+  skip: functionRule<(request: never) => boolean>('a function (req) => boolean'),
+  key: nestedRule(keyRules),
+  query: {
+    accepted: 'true, false, a list of names, or an object with ignore',
+    parse: (value, path) =>
+      isBoolean(value) ? value : Array.isArray(value) ? texts.parse(value) : nestedRule(queryRules).parse(value, path),
+  } satisfies OptionRule<unknown>,
+  hosts: hostNames,
+  cookies: oneOfRule('ignore', 'bypass'),
+  authorization: oneOfRule('bypass', 'key'),
+  unsafeShareAuthorized: booleanRule,
+  unsafeStripSetCookie: booleanRule,
+  unsafeVaryOn: fieldNames,
+  scrub: booleanRule,
+  strip: fieldNames,
+  ttl: either("'origin', or a function", (value) => value === 'origin' || isFunction(value), positive),
+  staleWhileRevalidate: window,
+  staleIfError: window,
+  softTimeout: byEngine,
+  jitter: byEngine,
+  loadTimeout: byEngine,
+  waitTimeout: byEngine,
+  onWaitTimeout: byEngine,
+  earlyRefresh: byEngine,
+  lease: byEngine,
+  failureCooldown: byEngine,
+  negativeTtl: orFalse(durationRule(0)),
+  targets: fieldNames,
+  tags: either('a function (req, res) => tags', isFunction, tagsRule),
+  tagHeader: {
+    accepted: 'the name of a header field, or false',
+    parse: (value) =>
+      value === false ? false : typeof value === 'string' && FIELD_NAME.test(value) ? value.toLowerCase() : INVALID,
+  } satisfies OptionRule<string | false>,
+  maxBodyBytes: byteSizeRule(0),
+  maxCaptureBytes: byteSizeRule(0),
+  maxVariants: countRule(1),
+  maxLoads: countRule(1),
+  range: booleanRule,
+  revalidate: booleanRule,
+  clientDirectives: orFalse(functionRule<(request: never) => boolean>('a function (req) => boolean')),
+  clientMaxAge: durationRule(0),
+  downstream: oneOfRule('age', 'reset'),
+  refresh: oneOfRule('behind', 'inline'),
+  refreshHeaders: fieldNames,
+  invalidateOnUnsafe: booleanRule,
+  cacheStatus: either('true or false', isBoolean, {
+    accepted: 'a token such as edge-1',
+    parse: (value) => (typeof value === 'string' && CACHE_NAME.test(value) ? value : INVALID),
+  }),
+  serverTiming: booleanRule,
+  phase: oneOfRule('preHandler', 'onRequest'),
+  onError: functionRule<(...args: never[]) => boolean>('a function (error, req, res) => boolean'),
+} satisfies OptionRules<RouteOptions>
+
+/** The options of a route, each as it was parsed, or undefined. Durations are ms, field names lower-case; functions are as they came. */
+export type ParsedRoute = { readonly [K in keyof Required<RouteOptions>]?: unknown } & {
+  readonly mode?: 'serve' | 'observe' | undefined
+  readonly key?: Pick<KeyOptions, 'headers' | 'cookies'> | undefined
+  readonly hosts?: readonly string[] | undefined
+  readonly cookies?: 'ignore' | 'bypass' | undefined
+  readonly authorization?: 'bypass' | 'key' | undefined
+  readonly unsafeShareAuthorized?: boolean | undefined
+  readonly unsafeStripSetCookie?: boolean | undefined
+  readonly unsafeVaryOn?: readonly string[] | undefined
+  readonly scrub?: boolean | undefined
+  readonly strip?: readonly string[] | undefined
+  readonly staleWhileRevalidate?: number | undefined
+  readonly staleIfError?: number | undefined
+  readonly negativeTtl?: number | false | undefined
+  readonly targets?: readonly string[] | undefined
+  readonly tagHeader?: string | false | undefined
+  readonly maxBodyBytes?: number | undefined
+  readonly maxCaptureBytes?: number | undefined
+  readonly maxVariants?: number | undefined
+  readonly maxLoads?: number | undefined
+  readonly range?: boolean | undefined
+  readonly revalidate?: boolean | undefined
+  readonly clientMaxAge?: number | undefined
+  readonly phase?: 'preHandler' | 'onRequest' | undefined
+  readonly downstream?: 'age' | 'reset' | undefined
+  readonly refresh?: 'behind' | 'inline' | undefined
+  readonly refreshHeaders?: readonly string[] | undefined
+  readonly invalidateOnUnsafe?: boolean | undefined
+  readonly serverTiming?: boolean | undefined
+}
+
+/** @throws InvalidOptionError for an option that is unknown or has a value it cannot have. */
+export function parseRouteOptions(owner: string, options: unknown): ParsedRoute {
+  return checkOptions(owner, options, routeRules)
+}

@@ -1,0 +1,228 @@
+import {
+  type Cache,
+  type CallOptions,
+  INVALID,
+  InvalidOptionError,
+  isCattlegridError,
+  type LoadOptions,
+} from '@cattlegrid/core'
+import type { Admission } from '../request/eligible.ts'
+import { isHandOver, type ServeError } from '../response/errors.ts'
+import type { HttpCache } from './http-cache.ts'
+import { KeyMemo } from '../request/key-memo.ts'
+import { type HiddenFields, hiddenFields } from '../request/normalise.ts'
+import type { KeyOptions, QueryOptions, RouteOptions } from './options.ts'
+import type { QueryRule } from '../request/query.ts'
+import { type Stored, storedCodec } from '../response/recorded-response.ts'
+import type { KeyRule } from '../request/request-key.ts'
+import { type ParsedRoute, parseRouteOptions, positive } from './route-rules.ts'
+import type { StoragePolicy } from '../response/storable.ts'
+import { Turns } from './handler-limit.ts'
+
+/** A route's options, checked, with their defaults. Its functions never throw. */
+export interface Route<Req = unknown, Res = unknown> extends HttpCache, Decisions<Req, Res> {
+  readonly callOptions: CallOptions<Stored>
+  /** The cache, with these options. */
+  readonly view: Cache
+  readonly keys: KeyMemo
+  readonly storage: Omit<StoragePolicy, 'ttl' | 'proven' | 'authorized'>
+  readonly admission: Admission
+  readonly keyed: KeyRule
+  readonly query: QueryRule
+  readonly mode: 'serve' | 'observe'
+  /** What of a leader's request its handler is not shown. */
+  readonly hidden: HiddenFields
+  readonly strip: readonly string[]
+  /** Lower-case. */
+  readonly tagHeader: string | undefined
+  readonly maxVariants: number
+  readonly maxCaptureBytes: number
+  readonly turns: Turns | undefined
+  readonly range: boolean
+  readonly downstream: 'age' | 'reset'
+  readonly refresh: 'behind' | 'inline'
+  readonly refreshHeaders: readonly string[]
+  readonly invalidateOnUnsafe: boolean
+  readonly revalidate: boolean
+  /** What stored answers without a `Cache-Control` tell clients. */
+  readonly clientFreshness: Readonly<Record<string, string>>
+  readonly phase: 'preHandler' | 'onRequest'
+  /** The name in `Cache-Status`; undefined: the field is not sent. */
+  readonly cacheStatus: string | undefined
+  readonly serverTiming: boolean
+}
+
+/** What a route's own functions decide. */
+interface Decisions<Req, Res> {
+  /** ms; undefined: only what the answer declares; NaN: not stored. */
+  ttl(request: Req, response: Res): number | undefined
+  /** Unchecked: what a function returned. */
+  tags(request: Req, response: Res): unknown
+  enabled(request: Req): boolean
+  skip(request: Req): boolean
+  /** undefined: nothing; null: it failed, and there is no key. */
+  extra(request: Req): string | null | undefined
+  obeysClient(request: Req): boolean
+  /** Whether it answers in our place. */
+  answers(error: ServeError, request: Req, response: Res): boolean
+}
+
+/**
+ * Checks the options of a route when it is declared; `defaults` are those of the adapter, checked already.
+ *
+ * @param owner what the options were given to, for error messages.
+ * @throws InvalidOptionError for an option that is unknown or has a value it cannot have.
+ */
+export function compileRoute<Req, Res>(
+  owner: string,
+  http: HttpCache,
+  defaults: RouteOptions<Req, Res> | undefined,
+  options: RouteOptions<Req, Res> | undefined,
+): Route<Req, Res> {
+  const given: ParsedRoute = {
+    ...parseRouteOptions(owner, defaults),
+    ...withoutUndefined(parseRouteOptions(owner, options)),
+  }
+  const callOptions = callOptionsOf(given)
+  const { strip = [], maxVariants = 16, maxLoads, range = false, downstream = 'age', refresh = 'behind' } = given
+  const { tagHeader, refreshHeaders = [], scrub = true, serverTiming = false } = given
+  const key = (given.key ?? {}) as KeyOptions<Req>
+  const keyed = { headers: key.headers ?? [], cookies: key.cookies ?? [] }
+  return {
+    ...http,
+    ...decisionsOf<Req, Res>(given, key),
+    callOptions,
+    view: viewOf(owner, http, callOptions),
+    keys: new KeyMemo(),
+    mode: given.mode ?? 'serve',
+    hidden: hiddenFields(keyed.headers, scrub),
+    strip,
+    maxVariants,
+    maxCaptureBytes: given.maxCaptureBytes ?? 64 * 1024 ** 2,
+    range,
+    downstream,
+    refresh,
+    refreshHeaders,
+    serverTiming,
+    storage: storageOf(given),
+    admission: admissionOf(given),
+    keyed,
+    query: queryOf(given.query),
+    tagHeader: tagHeader === false ? undefined : tagHeader,
+    turns: maxLoads === undefined ? undefined : new Turns(maxLoads),
+    revalidate: given.revalidate ?? false,
+    clientFreshness: clientFreshnessOf(given.clientMaxAge),
+    phase: given.phase ?? 'preHandler',
+    invalidateOnUnsafe: given.invalidateOnUnsafe ?? declares(given),
+    cacheStatus: nameOf(given.cacheStatus),
+  }
+}
+
+/** Whether the answers alone say how long they live: app mode. */
+function declares({ ttl }: ParsedRoute): boolean {
+  return ttl === undefined || ttl === 'origin'
+}
+
+function storageOf(given: ParsedRoute): Route['storage'] {
+  const { staleWhileRevalidate, staleIfError, negativeTtl, maxBodyBytes, targets, unsafeVaryOn } = given
+  return {
+    staleWhileRevalidate,
+    staleIfError,
+    negativeTtl: negativeTtl === false ? 0 : (negativeTtl ?? 5000),
+    maxBodyBytes: maxBodyBytes ?? 1024 ** 2,
+    revalidates: given.revalidate ?? false,
+    targets: targets ?? [],
+    stripSetCookie: given.unsafeStripSetCookie ?? false,
+    varyOn: [...(unsafeVaryOn ?? []), ...(given.key?.headers ?? [])],
+  }
+}
+
+function admissionOf(given: ParsedRoute): Admission {
+  const authorization = given.authorization ?? (declares(given) ? 'declared' : 'bypass')
+  const { cookies = 'ignore', hosts } = given
+  return { authorization: given.unsafeShareAuthorized === true ? 'share' : authorization, cookies, hosts }
+}
+
+function queryOf(query: unknown): QueryRule {
+  if (query === undefined || query === true) return { kind: 'all' }
+  if (query === false) return { kind: 'only', names: new Set() }
+  if (Array.isArray(query)) return { kind: 'only', names: new Set(query as string[]) }
+  return { kind: 'ignore', names: new Set((query as QueryOptions).ignore) }
+}
+
+function decisionsOf<Req, Res>(given: ParsedRoute, { extra }: KeyOptions<Req>): Decisions<Req, Res> {
+  const { ttl, tags = [], enabled = true, clientDirectives } = given
+  const skip = given.skip as ((request: Req) => unknown) | undefined
+  const onError = given.onError as ((...args: unknown[]) => unknown) | undefined
+  const ask = <T>(question: unknown, failed: T, ...args: readonly unknown[]): T => {
+    try {
+      return (question as (...args: readonly unknown[]) => T)(...args)
+    } catch {
+      return failed
+    }
+  }
+  return {
+    ttl: ttlOf(ttl),
+    tags: (...args) => (typeof tags === 'function' ? ask<unknown>(tags, undefined, ...args) : tags),
+    enabled: (request) =>
+      typeof enabled === 'function' ? Boolean(ask<unknown>(enabled, false, request)) : Boolean(enabled),
+    skip: (request) => skip !== undefined && Boolean(ask<unknown>(skip, true, request)),
+    extra: (request) => {
+      const value = extra === undefined ? undefined : ask<unknown>(extra, null, request)
+      return value === undefined || typeof value === 'string' ? value : null
+    },
+    obeysClient: (request) =>
+      typeof clientDirectives === 'function' && ask<unknown>(clientDirectives, false, request) === true,
+    answers: (...args) => onError !== undefined && ask<unknown>(onError, false, ...args) === true,
+  }
+}
+
+function ttlOf<Req, Res>(ttl: unknown): (request: Req, response: Res) => number | undefined {
+  if (ttl === undefined || ttl === 'origin') return () => undefined
+  if (typeof ttl !== 'function') return () => ttl as number
+  return (request, response) => {
+    try {
+      const answer = positive.parse((ttl as (req: Req, res: Res) => unknown)(request, response))
+      return answer === INVALID ? Number.NaN : answer
+    } catch {
+      return Number.NaN
+    }
+  }
+}
+
+/** Every answer says with `keep` how long it lives: the ttl of the call only has to be one. */
+function callOptionsOf(given: ParsedRoute): CallOptions<Stored> {
+  const { softTimeout, jitter, loadTimeout, waitTimeout, onWaitTimeout, earlyRefresh, lease, failureCooldown } = given
+  const waits = { softTimeout, loadTimeout, waitTimeout, onWaitTimeout }
+  const ofEngine = { ...waits, jitter, earlyRefresh, lease, failureCooldown }
+  return {
+    ...(withoutUndefined(ofEngine) as LoadOptions),
+    ttl: 1,
+    codec: storedCodec,
+    isFailure: (error) => !isHandOver(error),
+  }
+}
+
+/** The engine judges its options now, once for all requests. */
+function viewOf(owner: string, { cache }: HttpCache, callOptions: CallOptions<Stored>): Cache {
+  try {
+    return cache.with(callOptions)
+  } catch (error) {
+    if (!isCattlegridError(error, 'CATTLEGRID_INVALID_OPTION')) throw error
+    const { option, value, accepted } = error
+    throw new InvalidOptionError(option.replace(/^with/, owner), value, accepted)
+  }
+}
+
+function clientFreshnessOf(maxAge: number | undefined): Readonly<Record<string, string>> {
+  return maxAge === undefined ? {} : { 'cache-control': `max-age=${Math.floor(maxAge / 1000)}` }
+}
+
+function nameOf(cacheStatus: unknown): string | undefined {
+  if (cacheStatus === true) return 'cattlegrid'
+  return typeof cacheStatus === 'string' ? cacheStatus : undefined
+}
+
+function withoutUndefined<T extends object>(options: T): T {
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as T
+}
