@@ -22,8 +22,7 @@ export {
   WaitTimeoutError,
 } from './errors.ts'
 export type { CacheEvents, EventName, Listener } from './events.ts'
-export type { Lease } from './store/lease.ts'
-export type { Abandoned, KeepOptions, Load, Loader, Outcome, UncacheableOptions } from './load.ts'
+export type { Abandoned, CallerSignal, KeepOptions, Load, Loader, Outcome, UncacheableOptions } from './load.ts'
 export type { Lookup } from './lookup/lookup.ts'
 export {
   booleanRule,
@@ -41,11 +40,11 @@ export {
   type OptionRules,
   orFalse,
   type Parsed,
+  runtimeRule,
   textRule,
 } from './option-rules.ts'
 export type {
   CacheOptions,
-  CallerSignal,
   CallOptions,
   CloseOptions,
   EarlyRefreshOptions,
@@ -54,7 +53,6 @@ export type {
   InvalidateOptions,
   LeaseOptions,
   LoadOptions,
-  MemoryStoreOptions,
   NearOptions,
   OutageOptions,
   ReadOptions,
@@ -62,8 +60,9 @@ export type {
   TagOptions,
   WrapOptions,
 } from './options/options.ts'
-export { type CancelTimer, type Runtime, runtimeRule, systemRuntime } from './runtime.ts'
+export { type CancelTimer, type Runtime, systemRuntime } from './runtime.ts'
 export { memoryStore } from './store/memory/memory-store.ts'
+export type { MemoryStoreOptions } from './store/memory/options.ts'
 export type {
   Acquire,
   AcquireRequest,
@@ -73,6 +72,7 @@ export type {
   Done,
   Ending,
   Inspection,
+  Lease,
   Notice,
   Put,
   Read,

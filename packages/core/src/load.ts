@@ -56,3 +56,16 @@ export type Outcome =
  * behind a stale value found `maxLoads` loads running. `absent`: a batch did not bring this key.
  */
 export type Abandoned = 'held' | 'cooling' | 'changed' | 'unleased' | 'away' | 'deserted' | 'closed' | 'busy' | 'absent'
+/** What the loader of one key of a batch returns when the batch brought nothing for it. */
+export const ABSENT: unique symbol = Symbol('absent')
+/**
+ * By what a caller leaves: an `AbortSignal`, or anything else with these members of one, which keeps to what one does. It is aborted at most
+ * once, then at once and for good; has one reason from then on; and calls nobody back from within `addEventListener`.
+ */
+export interface CallerSignal {
+  readonly aborted: boolean
+  readonly reason: unknown
+  throwIfAborted(): void
+  addEventListener(type: 'abort', onAbort: () => void): void
+  removeEventListener(type: 'abort', onAbort: () => void): void
+}

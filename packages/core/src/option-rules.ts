@@ -1,6 +1,7 @@
 import { closest, distance } from 'fastest-levenshtein'
 import { BYTE_SIZE_FORM, DURATION_FORM, parseByteSize, parseDuration } from './duration.ts'
 import { InvalidOptionError } from './errors.ts'
+import type { Runtime } from './runtime.ts'
 
 /** Returns what the option means (ms, bytes, itself), or `INVALID` when the value is none it can have. */
 export interface OptionRule<T> {
@@ -134,4 +135,37 @@ export function nestedRule<R extends OptionRules<object>>(rules: R): OptionRule<
 
 function within(value: number, min: number, max: number): number | typeof INVALID {
   return value >= min && value <= max ? value : INVALID
+}
+
+/** What an option named `runtime` takes. */
+export const runtimeRule: OptionRule<Runtime> = objectRule<Runtime>(
+  'a Runtime',
+  'now',
+  'coarseNow',
+  'timeOfDay',
+  'random',
+  'token',
+  'schedule',
+)
+
+/** Each tag is a key of its own in a shared store, read with every entry that carries it. */
+const MOST_TAGS = 100
+const LONGEST_TAG = 256
+
+function isTag(tag: unknown): tag is string {
+  return typeof tag === 'string' && tag.length >= 1 && tag.length <= LONGEST_TAG
+}
+
+/** What an option named `tags` takes; the same tag twice is one. */
+export const tagsRule: OptionRule<readonly string[]> = {
+  accepted: `at most ${MOST_TAGS} texts of 1 to ${LONGEST_TAG} characters`,
+  parse(value) {
+    if (!Array.isArray(value) || value.length > MOST_TAGS) return INVALID
+    const tags: string[] = []
+    for (const tag of value as readonly unknown[]) {
+      if (!isTag(tag)) return INVALID
+      if (!tags.includes(tag)) tags.push(tag)
+    }
+    return tags
+  },
 }

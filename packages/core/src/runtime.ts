@@ -1,6 +1,6 @@
+import { AsyncResource } from 'node:async_hooks'
 import { randomBytes } from 'node:crypto'
 import { performance } from 'node:perf_hooks'
-import { objectRule, type OptionRule } from './option-rules.ts'
 
 /** Ends a timer that has not fired yet; without effect on one that has. */
 export type CancelTimer = () => void
@@ -79,13 +79,11 @@ export const systemRuntime: Runtime = {
   schedule,
 }
 
-/** What an option named `runtime` takes. */
-export const runtimeRule: OptionRule<Runtime> = objectRule<Runtime>(
-  'a Runtime',
-  'now',
-  'coarseNow',
-  'timeOfDay',
-  'random',
-  'token',
-  'schedule',
-)
+const nobody = new AsyncResource('cattlegrid')
+/**
+ * Runs what is done for all requests and so belongs to none. In Node a promise or a timer keeps the AsyncLocalStorage that it was made in: one
+ * that outlives its request would keep that request's whole context.
+ */
+export function asNobody<T>(run: () => T): T {
+  return nobody.runInAsyncScope(run)
+}

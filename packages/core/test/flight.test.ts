@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import type { CallerSignal } from '../src/options/options.ts'
+import type { CallerSignal } from '../src/load.ts'
 import { createFleet, Origin, rejection, settle, trace } from './fleet.ts'
 
 describe('flights of one process', () => {

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals'
 import { BodyCopy } from '../src/capture/body-copy.ts'
 import { CaptureBudget } from '../src/capture/capture-budget.ts'
 import { Recorder, type RecorderSetup } from '../src/capture/recorder.ts'
-import type { ResponseHead } from '../src/capture/recording.ts'
+import type { ResponseHead } from '../src/response/response-head.ts'
 import type { Judgement } from '../src/response/storable.ts'
 
 const STORE: Judgement = {

@@ -7,13 +7,13 @@ import { demandOf } from '../src/request/client-directives.ts'
 import { notModified } from '../src/response/conditional.ts'
 import { originForm } from '../src/request/eligible.ts'
 import { parseHttpDate } from '../src/fields/http-date.ts'
-import { reduceEncoding } from '../src/request/normalise.ts'
+import { reduceEncoding, selectingValue } from '../src/fields/selecting-value.ts'
 import { withQuery } from '../src/request/query.ts'
 import { cutOf } from '../src/response/range.ts'
 import { cookiesOf, requestKey } from '../src/request/request-key.ts'
 import { tagsIn } from '../src/response/tags.ts'
 import { directivesFor } from '../src/fields/targeted-fields.ts'
-import { mergeVary, selectingValue, varyNames } from '../src/response/vary.ts'
+import { mergeVary, varyNames } from '../src/response/vary.ts'
 
 const NOW = Date.UTC(2030, 0, 15, 12)
 const only = { kind: 'only', names: new Set(['a']) } as const

@@ -1,7 +1,8 @@
 import { createServer, type IncomingMessage, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, test } from '@jest/globals'
-import { hiddenFields, type Keyed, normaliseLeader, reduceEncoding } from '../src/request/normalise.ts'
+import { reduceEncoding } from '../src/fields/selecting-value.ts'
+import { hiddenFields, type Keyed, normaliseLeader } from '../src/request/normalise.ts'
 
 const KEYED: Keyed = { host: 'shop.example', scheme: 'https', hidden: hiddenFields([], true), given: {} }
 

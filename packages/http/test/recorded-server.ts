@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, request, type ServerResponse } from
 import type { AddressInfo } from 'node:net'
 import { type Capture, captureResponse } from '../src/capture/capture.ts'
 import { type Recorded, Recorder } from '../src/capture/recorder.ts'
-import type { ResponseHead } from '../src/capture/recording.ts'
+import type { ResponseHead } from '../src/response/response-head.ts'
 import { judge } from '../src/response/storable.ts'
 
 /** What came of one request: on the wire, and in the recording. */

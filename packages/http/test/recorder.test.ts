@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import { Recorder, type RecorderSetup } from '../src/capture/recorder.ts'
-import type { ResponseHead } from '../src/capture/recording.ts'
+import type { ResponseHead } from '../src/response/response-head.ts'
 import type { Judgement } from '../src/response/storable.ts'
 
 const NOW = Date.UTC(2030, 0, 15, 12)

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import type { ResponseHead } from '../src/capture/recording.ts'
+import type { ResponseHead } from '../src/response/response-head.ts'
 import { judge, type Judgement, type StoragePolicy } from '../src/response/storable.ts'
 
 const NOW = Date.UTC(2030, 0, 15, 12)

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
-import { mergeVary, selectingValue, VariantCount, variantKey, varyForbids, varyNames } from '../src/response/vary.ts'
+import { selectingValue } from '../src/fields/selecting-value.ts'
+import { mergeVary, VariantCount, variantKey, varyForbids, varyNames } from '../src/response/vary.ts'
 
 const RECORD = { vary: ['accept-language', 'x-kind'], id: 'one' }
 

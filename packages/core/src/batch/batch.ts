@@ -1,6 +1,6 @@
 import type { Admission, EndTurn, Party } from '../flight/admission-control.ts'
 import { enter, inside, leave, type Loading } from '../flight/reentrancy.ts'
-import type { KeepOptions, Load, Loader, UncacheableOptions } from '../load.ts'
+import { ABSENT, type KeepOptions, type Load, type Loader, type UncacheableOptions } from '../load.ts'
 import { storedKey } from '../stored-key.ts'
 import type { CancelTimer, Runtime } from '../runtime.ts'
 
@@ -19,9 +19,6 @@ export type ManyLoader<V> = (
   missing: readonly string[],
   load: ManyLoad,
 ) => ReadonlyMap<string, V> | Promise<ReadonlyMap<string, V>>
-
-/** What the loader of one key of a batch returns when the batch brought nothing for it. */
-export const ABSENT: unique symbol = Symbol('absent')
 
 /**
  * One loader call for all keys that this process leads. Each key goes its own road; the batch begins once every one of them either leads

@@ -1,7 +1,9 @@
 import type { EndTurn } from '../flight/admission-control.ts'
 import { wholeOf } from '../lookup/lookup-result.ts'
-import { ABSENT, Batch, batchTurn, type ManyLoader } from './batch.ts'
-import type { Call, Engine } from '../flight/engine.ts'
+import { Batch, batchTurn, type ManyLoader } from './batch.ts'
+import { ABSENT } from '../load.ts'
+import type { Engine } from '../flight/engine.ts'
+import type { Call } from '../flight/call.ts'
 import { WaitTimeoutError } from '../errors.ts'
 import type { Refresher } from '../lookup/lookup-run.ts'
 

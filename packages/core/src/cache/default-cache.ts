@@ -1,14 +1,15 @@
 import { lookupOf, valueOf } from '../lookup/lookup-result.ts'
 import type { ManyLoader } from '../batch/batch.ts'
 import type { Codec } from '../codec.ts'
-import type { Call, Engine } from '../flight/engine.ts'
+import type { Engine } from '../flight/engine.ts'
+import type { Call } from '../flight/call.ts'
 import { InvalidOptionError, StoreAwayError } from '../errors.ts'
 import type { CacheEvents, EventName, Listener, Subject } from '../events.ts'
 import { type Entry, promiseOf } from '../entry.ts'
-import { newEntry } from '../refresh/lead.ts'
+import { newEntry } from '../refresh/new-entry.ts'
 import { storedKey, uniqueKeys } from '../stored-key.ts'
 import type { Loader } from '../load.ts'
-import { INVALID } from '../option-rules.ts'
+import { INVALID, tagsRule } from '../option-rules.ts'
 import type {
   CallOptions,
   CloseOptions,
@@ -24,7 +25,6 @@ import { callSettings, setSettings, wrapSettings } from '../options/parse-option
 import { requireTtl, type Settings } from '../options/settings.ts'
 import type { Runtime } from '../runtime.ts'
 import type { Away } from '../store/store.ts'
-import { tagsRule } from '../tags.ts'
 import { drainTime, getSettings, holdOffTime, readCodec, refuseThenable } from '../options/operation-options.ts'
 import type { Cache, Inspected, ReadResult } from './cache.ts'
 import type { Deck } from '../flight/coordinator.ts'

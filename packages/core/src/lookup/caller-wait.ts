@@ -1,5 +1,5 @@
 import type { Flight, Landing, Rider } from '../flight/flight.ts'
-import type { CallerSignal } from '../options/options.ts'
+import type { CallerSignal } from '../load.ts'
 import type { CancelTimer, Runtime } from '../runtime.ts'
 
 /** A caller ends its own wait; the flight goes on for whoever is left. */

@@ -1,9 +1,9 @@
-import type { Call, Engine } from '../flight/engine.ts'
+import type { Engine } from '../flight/engine.ts'
+import { type Call, verdictOn } from '../flight/call.ts'
 import type { Entry } from '../entry.ts'
 import type { Flight } from '../flight/flight.ts'
 import type { Outcome } from '../load.ts'
 import type { Lookup } from './lookup.ts'
-import type { Verdict } from '../policy/policy.ts'
 
 /** What a call is told at the end of its road. A lookup as it is, without an object in between: `getOrSet` takes its value and lets it go. */
 export interface Answer extends Omit<Lookup<unknown>, 'outcome'> {
@@ -20,11 +20,6 @@ export interface Progress {
   waits: boolean
   /** What is left of `waitTimeout`, ms. */
   budget: number
-}
-
-/** What an entry is good for to a call; the one that it wants replaced is good for nothing. */
-export function verdictOn({ freshness }: Engine, { former, settings }: Call, entry: Entry, now: number): Verdict {
-  return former?.is(entry) === true ? 'gone' : freshness.judge(entry, now, settings)
 }
 
 /** How an entry comes to answer a call, at `now`. */

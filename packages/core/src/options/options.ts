@@ -1,5 +1,6 @@
 import type { Codec } from '../codec.ts'
 import type { ByteSize, Duration } from '../duration.ts'
+import type { CallerSignal } from '../load.ts'
 import type { Runtime } from '../runtime.ts'
 import type { Store } from '../store/store.ts'
 
@@ -109,18 +110,6 @@ export interface CacheOptions extends LoadOptions {
   readonly runtime?: Runtime | undefined
 }
 
-/**
- * By what a caller leaves: an `AbortSignal`, or anything else with these members of one, which keeps to what one does. It is aborted at most
- * once, then at once and for good; has one reason from then on; and calls nobody back from within `addEventListener`.
- */
-export interface CallerSignal {
-  readonly aborted: boolean
-  readonly reason: unknown
-  throwIfAborted(): void
-  addEventListener(type: 'abort', onAbort: () => void): void
-  removeEventListener(type: 'abort', onAbort: () => void): void
-}
-
 /** Options of `getOrSet`, `lookup`, `refresh` and `wrap`. A call may be stricter than an entry's own windows, never laxer. */
 export interface CallOptions<V = unknown> extends LoadOptions {
   /** How this key's value becomes bytes. Default: the cache's. */
@@ -185,16 +174,4 @@ export interface WrapOptions<F extends (...args: never[]) => unknown> extends Ca
 export interface CloseOptions {
   /** How long running loads may take to end and commit before they are aborted and their leases handed back. Default: `'5s'`. */
   readonly drain?: Duration | undefined
-}
-
-/** Options of `memoryStore`. */
-export interface MemoryStoreOptions {
-  /** How many keys are kept; the least recently used go first. Default: 10,000. */
-  readonly maxEntries?: number | undefined
-  /** How much their values may weigh together, by `sizeOf`. Default: no limit. */
-  readonly maxBytes?: ByteSize | undefined
-  /** What a value weighs, in bytes. Default: its length once encoded, taken at each write; asked only with `maxBytes`. */
-  readonly sizeOf?: ((value: unknown) => number) | undefined
-  /** Time and tokens: for tests. Default: the process's own. */
-  readonly runtime?: Runtime | undefined
 }

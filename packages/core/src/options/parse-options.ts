@@ -1,7 +1,7 @@
 import { codecRule } from '../codec.ts'
 import { LONGEST_WINDOW } from '../entry.ts'
 import { InvalidOptionError } from '../errors.ts'
-import type { KeepOptions } from '../load.ts'
+import type { KeepOptions, CallerSignal } from '../load.ts'
 import {
   booleanRule,
   byteSizeRule,
@@ -18,10 +18,11 @@ import {
   type OptionRules,
   orFalse,
   type Parsed,
+  runtimeRule,
+  tagsRule,
 } from '../option-rules.ts'
 import type {
   CacheOptions,
-  CallerSignal,
   CallOptions,
   EarlyRefreshOptions,
   FailureCooldownOptions,
@@ -31,9 +32,9 @@ import type {
   WrapOptions,
 } from './options.ts'
 import type { CooldownLimits, EarlyRefresh } from '../policy/policy.ts'
-import { type RemoteLimits, remoteLimits, remoteRules } from './remote-options.ts'
-import { tagsRule } from '../tags.ts'
-import { type Runtime, runtimeRule, systemRuntime } from '../runtime.ts'
+import { remoteLimits, remoteRules } from './remote-options.ts'
+import type { RemoteLimits } from '../store/remote/remote-limits.ts'
+import { type Runtime, systemRuntime } from '../runtime.ts'
 import { type AdmissionLimits, DEFAULTS, draftOf, requireTtl, type Settings, type SettingsDraft } from './settings.ts'
 import type { Store } from '../store/store.ts'
 

@@ -1,21 +1,5 @@
 import { byteSizeRule, countRule, durationRule, nestedRule, type OptionRule, orFalse } from '../option-rules.ts'
-
-/** How many copies are kept in this process, and for how long: bytes and ms. */
-export interface CopyLimits {
-  readonly maxEntries: number
-  readonly maxBytes: number
-  readonly maxAge: number
-  /** Whether what is kept is made read-only. */
-  readonly freeze: boolean
-}
-
-/** How a process goes by a store that others share; times in ms. */
-export interface RemoteLimits {
-  readonly storeTimeout: number
-  readonly tagMaxAge: number
-  readonly near: CopyLimits | undefined
-  readonly outage: CopyLimits | undefined
-}
+import type { CopyLimits, RemoteLimits } from '../store/remote/remote-limits.ts'
 
 type Given<T> = { readonly [K in keyof T]: T[K] | undefined }
 

@@ -1,6 +1,6 @@
 import { type Codec, json } from '../codec.ts'
 import { InvalidOptionError } from '../errors.ts'
-import type { CallerSignal } from './options.ts'
+import type { CallerSignal } from '../load.ts'
 import type { CooldownLimits, EarlyRefresh, Strictness } from '../policy/policy.ts'
 
 /** Every option of a call, parsed and with its default: numbers are ms, `Infinity` means never. */

@@ -1,6 +1,6 @@
 import type { Engine } from '../flight/engine.ts'
 import type { CancelTimer } from '../runtime.ts'
-import type { Lease } from '../store/lease.ts'
+import type { Lease } from '../store/store.ts'
 
 export interface Hold {
   /** What a renewal lengthens the lease to, ms. */

@@ -1,16 +1,16 @@
-import { ABSENT } from '../batch/batch.ts'
-import type { Call, Engine } from '../flight/engine.ts'
-import type { Entry, NewEntry } from '../entry.ts'
+import { ABSENT } from '../load.ts'
+import type { Engine } from '../flight/engine.ts'
+import type { Call } from '../flight/call.ts'
+import type { Entry } from '../entry.ts'
 import { type Failure, LeaseLostError } from '../errors.ts'
-import { deepFreeze } from '../freeze.ts'
 import type { Flight, Landing } from '../flight/flight.ts'
 import { keepAlive } from './keep-alive.ts'
-import type { Lease } from '../store/lease.ts'
+import type { Lease, Commit, Ending, Released } from '../store/store.ts'
 import type { Outcome } from '../load.ts'
 import type { CancelTimer } from '../runtime.ts'
 import { type Ended, RunningLoad, type UncacheableMark } from './load-run.ts'
-import { requireTtl, type Settings } from '../options/settings.ts'
-import type { Commit, Ending, Released } from '../store/store.ts'
+import type { Settings } from '../options/settings.ts'
+import { newEntry } from './new-entry.ts'
 
 /** How long a value that cannot be kept is loaded by everybody alone, ms. */
 const UNKEEPABLE_FOR = 10_000
@@ -220,14 +220,6 @@ class Leader {
 /** What callers get who joined late: a lease that was void by its end may have been voided by an invalidation before they came. */
 function provenBy(released: Released, landing: Landing): Landing {
   return released.kind === 'refused' ? { kind: 'again' } : landing
-}
-
-/** What is offered to the store: `ttl` shortened by the jitter; the stale windows then count from the shortened expiry. */
-export function newEntry(value: unknown, loadTime: number, settings: Settings, random: number): NewEntry {
-  const ttl = Math.max(1, requireTtl(settings) * (1 - settings.jitter * random))
-  if (settings.freeze) deepFreeze(value)
-  const { staleWhileRevalidate, staleIfError, tags, maxEntryBytes } = settings
-  return { value, ttl, staleWhileRevalidate, staleIfError, loadTime, tags, maxBytes: maxEntryBytes }
 }
 
 /** A predicate that throws itself says nothing of value: the error then counts as a failure. */

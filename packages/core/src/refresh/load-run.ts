@@ -1,5 +1,6 @@
 import { Deferred } from '../flight/deferred.ts'
-import type { Call, Engine } from '../flight/engine.ts'
+import type { Engine } from '../flight/engine.ts'
+import type { Call } from '../flight/call.ts'
 import type { Entry } from '../entry.ts'
 import { LoadTimeoutError } from '../errors.ts'
 import type { KeepOptions, Load, UncacheableOptions } from '../load.ts'

@@ -1,7 +1,7 @@
 import type { EndTurn } from '../flight/admission-control.ts'
-import { verdictOn } from '../lookup/lookup-result.ts'
 import type { Deck } from '../flight/coordinator.ts'
-import type { Call, Engine } from '../flight/engine.ts'
+import type { Engine } from '../flight/engine.ts'
+import { type Call, type Look, verdictOn } from '../flight/call.ts'
 import type { Entry } from '../entry.ts'
 import { ClosedError, LoadFailedError } from '../errors.ts'
 import type { Flight } from '../flight/flight.ts'
@@ -17,13 +17,6 @@ const CHANGE_PAUSE = 50
 
 /** The turn of a load that needs none: its batch has one for all of its keys. */
 const NO_TURN: EndTurn = () => undefined
-
-/** What a look at the store has brought, when, and what it took, ms. */
-export interface Look {
-  readonly read: Read
-  readonly at: number
-  readonly took: number
-}
 
 /** The road of one flight: ask for the lease; then lead, follow, or stand aside. Always lands the flight, and never rejects. */
 export function fly(flight: Flight, call: Call, look: Look, deck: Deck): Promise<void> {

@@ -1,7 +1,6 @@
 import type { Codec } from '../codec.ts'
 import type { Entry, NewEntry, Version } from '../entry.ts'
 import type { Failure } from '../errors.ts'
-import type { Lease } from './lease.ts'
 
 /** The store did not answer: a value, never an exception, so that no road forgets it. */
 export interface Away {
@@ -149,4 +148,15 @@ export interface Store {
   /** Calls `listener` for what happens at the store, in any process, until the returned function is called. */
   watch(listener: (notice: Notice) => void): () => void
   close(): Promise<void>
+}
+
+/** The right to refresh one key, as the process that holds it knows it. */
+export interface Lease {
+  readonly key: string
+  /** Proves the holder: only who knows it may renew, commit or release. */
+  readonly token: string
+  /** How many loads of the key have failed in a row before this one. */
+  readonly attempts: number
+  /** When the acquire was sent, on the holder's monotonic clock: the lease cannot end later than `duration` after it was executed. */
+  readonly sentAt: number
 }

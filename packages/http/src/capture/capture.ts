@@ -4,7 +4,8 @@ import { type Answer, sendAnswer } from '../response/answer.ts'
 import { DetachedResponse, discardChunk } from './detached-response.ts'
 import { addToHead, parseHead } from '../fields/head-arguments.ts'
 import { type HeaderFields, toFields } from '../fields/header-fields.ts'
-import type { NotModified, Recording, ResponseHead } from './recording.ts'
+import type { NotModified, Recording } from './recording.ts'
+import type { ResponseHead } from '../response/response-head.ts'
 
 /** A response whose handler is being recorded. */
 export interface Capture {

@@ -1,7 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { cookiesOf } from '../request/request-key.ts'
 import type { Route } from '../route/route.ts'
-import { selectingValue, type VaryRecord } from '../response/vary.ts'
+import { selectingValue } from '../fields/selecting-value.ts'
+import type { VaryRecord } from '../response/vary.ts'
 
 /** The fields that the key and `Vary` name, and what the route adds: nothing else of a client's request goes into one of ours. */
 export function nominatedFields(

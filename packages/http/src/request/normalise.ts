@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http'
+import { reduceEncoding } from '../fields/selecting-value.ts'
 import { METHOD_OVERRIDES } from './eligible.ts'
 
 /** Answered by us from the entry: a leader's handler that saw them would answer 304, 206, 412 or 416, and everybody would get that. */
@@ -28,9 +29,6 @@ const UNKEYED = [
 
 /** What the key is made of: a handler sees in them the key's own value, or none. */
 const IN_KEY = ['host', 'x-forwarded-host', 'x-forwarded-proto']
-
-/** Codings whose absence a client would notice; each more doubles the number of variants. */
-const CODINGS = ['br', 'gzip', 'zstd']
 
 const DEFAULT_PORTS: Readonly<Record<string, RegExp>> = { http: /:80$/, https: /:443$/ }
 
@@ -103,24 +101,6 @@ function namesIn(req: IncomingMessage): Set<string> {
 /** A host in the spelling that the key holds: its case and its default port make no difference. */
 export function normalHost(scheme: string, host: string): string {
   return host.toLowerCase().replace(DEFAULT_PORTS[scheme] ?? /$^/, '')
-}
-
-/** The sorted codings that this client takes, of those that matter: so there are few of them. `identity` where there is none. */
-export function reduceEncoding(accepted: string): string {
-  const taken = new Map(
-    accepted
-      .toLowerCase()
-      .split(',')
-      .map((member) => {
-        const [coding = '', ...parameters] = member.split(';').map((text) => text.trim())
-        return [
-          coding === 'x-gzip' ? 'gzip' : coding,
-          !parameters.some((text) => /^q\s*=\s*0(?:\.0*)?$/.test(text)),
-        ] as const
-      }),
-  )
-  const wanted = CODINGS.filter((coding) => taken.get(coding) ?? taken.get('*') ?? false)
-  return wanted.length === 0 ? 'identity' : wanted.join(', ')
 }
 
 /** Whether the value that the framework trusts is among those of the field: frameworks differ in which one they take. */

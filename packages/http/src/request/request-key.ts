@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { withoutBlanks } from '../fields/header-fields.ts'
 import { normalHost } from './normalise.ts'
 import { normalEncoding, sortedQuery } from './query.ts'
-import { selectingValue } from '../response/vary.ts'
+import { selectingValue } from '../fields/selecting-value.ts'
 
 /** How a framework found the route, where it folds paths that differ in case or a last slash into one. */
 export interface Matched {

@@ -5,7 +5,7 @@ import type { HeaderFields } from '../fields/header-fields.ts'
 import { formatHttpDate } from '../fields/http-date.ts'
 import { cutOf, type RangeRequest } from './range.ts'
 import type { RecordedResponse } from './recorded-response.ts'
-import type { ResponseHead } from '../capture/recording.ts'
+import type { ResponseHead } from './response-head.ts'
 import { mergeVary } from './vary.ts'
 
 /** A whole answer, ready to be sent as it is. */

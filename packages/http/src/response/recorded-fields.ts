@@ -1,5 +1,5 @@
 import { type HeaderFields, linesOf, noFields, sameValue } from '../fields/header-fields.ts'
-import type { ResponseHead } from '../capture/recording.ts'
+import type { ResponseHead } from './response-head.ts'
 import { varyNames } from './vary.ts'
 
 /** RFC 9111 section 3.1: what concerns one connection, one request, or is made anew with each answer. */

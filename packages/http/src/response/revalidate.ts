@@ -1,6 +1,6 @@
 import { linesOf } from '../fields/header-fields.ts'
 import type { RecordedResponse } from './recorded-response.ts'
-import type { ResponseHead } from '../capture/recording.ts'
+import type { ResponseHead } from './response-head.ts'
 import type { Lifetime } from './storable.ts'
 
 /** How long an answer is kept past its last use, so that it can still be revalidated, ms: 1 hour. */

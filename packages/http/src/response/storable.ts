@@ -2,7 +2,7 @@ import { initialAge } from './age.ts'
 import { type Directives, parseCacheControl } from '../fields/cache-control.ts'
 import { type DeclaredFreshness, declaredFreshness } from './freshness.ts'
 import { linesOf } from '../fields/header-fields.ts'
-import type { ResponseHead } from '../capture/recording.ts'
+import type { ResponseHead } from './response-head.ts'
 import { directivesFor, type Policy } from '../fields/targeted-fields.ts'
 import { varyForbids, varyNames } from './vary.ts'
 

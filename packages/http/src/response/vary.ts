@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
-import { type HeaderFields, linesOf, withoutBlanks } from '../fields/header-fields.ts'
-import { reduceEncoding } from '../request/normalise.ts'
+import { type HeaderFields, linesOf } from '../fields/header-fields.ts'
+import { selectingValue } from '../fields/selecting-value.ts'
 
 /**
  * What stands at the key of a URL whose answers vary: by which request fields, and an id that is made anew whenever this is written, so that
@@ -53,16 +53,6 @@ export function isChosenBy(
 ): boolean {
   if (choice === undefined) return true
   return Object.entries(choice).every(([name, value]) => selectingValue(name, headers) === value)
-}
-
-/** What a request says in a field that chooses, in the one spelling of all values that mean the same. */
-export function selectingValue(name: string, headers: IncomingHttpHeaders): string | undefined {
-  // The names are an answer's: `constructor` is on every object.
-  const value = Object.hasOwn(headers, name) ? headers[name] : undefined
-  if (value === undefined) return undefined
-  const text = String(value).split(',').map(withoutBlanks).join(', ')
-  if (name === 'accept-encoding') return reduceEncoding(text)
-  return name === 'accept-language' ? text.toLowerCase() : text
 }
 
 /** The same list with the names that it lacks: what layers outside vary by stays. */

@@ -1,10 +1,7 @@
 import type { Codec } from '../../codec.ts'
 import { type Entry, EXPIRED_BY_HAND, type NewEntry, NO_VERSION, type Version } from '../../entry.ts'
-import type { Lease } from '../lease.ts'
-import { byteSizeRule, checkOptions, countRule, functionRule, type OptionRules } from '../../option-rules.ts'
-import type { MemoryStoreOptions } from '../../options/options.ts'
-import { type Runtime, runtimeRule, systemRuntime } from '../../runtime.ts'
 import type {
+  Lease,
   Acquire,
   AcquireRequest,
   Away,
@@ -19,6 +16,16 @@ import type {
   TagNumbersRead,
   Unkeepable,
 } from '../store.ts'
+import {
+  byteSizeRule,
+  checkOptions,
+  countRule,
+  functionRule,
+  type OptionRules,
+  runtimeRule,
+} from '../../option-rules.ts'
+import type { MemoryStoreOptions } from './options.ts'
+import { type Runtime, systemRuntime } from '../../runtime.ts'
 import { HitLru, type Kept } from '../hit-lru.ts'
 import { endingMark, type LeaseMark, type Mark, refusal } from './lease-marks.ts'
 import { TagNumbers } from '../tag-numbers.ts'

@@ -1,9 +1,8 @@
 import type { Codec } from '../../codec.ts'
 import type { NewEntry } from '../../entry.ts'
-import type { Lease } from '../lease.ts'
+import type { Lease, Cleared, Commit, Done, Ending, Put, Released, Store, TagsFallen } from '../store.ts'
 import type { Copies } from './local-copies.ts'
 import { ForwardingStore } from './forwarding-store.ts'
-import type { Cleared, Commit, Done, Ending, Put, Released, Store, TagsFallen } from '../store.ts'
 
 /**
  * A store beside which copies are kept. Whatever this process changes is copied no more when the store's answer is there, and whatever that

@@ -1,7 +1,7 @@
 import type { Codec } from '../../codec.ts'
 import type { Entry, NewEntry } from '../../entry.ts'
-import type { Lease } from '../lease.ts'
 import {
+  type Lease,
   type Acquire,
   type AcquireRequest,
   type Away,

@@ -1,11 +1,7 @@
 import type { Codec } from '../../codec.ts'
 import type { NewEntry } from '../../entry.ts'
-import type { Lease } from '../lease.ts'
-import type { Runtime } from '../../runtime.ts'
-import { Breaker } from './circuit-breaker.ts'
-import { Deadline } from './deadline.ts'
-import { ForwardingStore, type Hear } from './forwarding-store.ts'
 import type {
+  Lease,
   Acquire,
   AcquireRequest,
   Away,
@@ -21,6 +17,10 @@ import type {
   Store,
   TagsFallen,
 } from '../store.ts'
+import type { Runtime } from '../../runtime.ts'
+import { Breaker } from './circuit-breaker.ts'
+import { Deadline } from './deadline.ts'
+import { ForwardingStore, type Hear } from './forwarding-store.ts'
 
 /** What goes on behind its callers' backs may take longer. */
 const BEHIND = 4

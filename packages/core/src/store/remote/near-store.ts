@@ -1,12 +1,11 @@
 import type { Codec } from '../../codec.ts'
 import type { Entry, NewEntry } from '../../entry.ts'
-import type { Lease } from '../lease.ts'
-import type { CopyLimits } from '../../options/remote-options.ts'
+import type { Lease, Commit, Notice, Store } from '../store.ts'
+import type { CopyLimits } from './remote-limits.ts'
 import type { Runtime } from '../../runtime.ts'
 import { Copies } from './local-copies.ts'
 import { CopyingStore } from './copying-store.ts'
 import { type Hear, safely } from './forwarding-store.ts'
-import type { Commit, Notice, Store } from '../store.ts'
 
 /** Keeps copies of a shared store's entries in this process, for as long as it hears of what becomes of them. */
 export function nearStore(store: Store, runtime: Runtime, limits: CopyLimits): Store {

@@ -1,13 +1,7 @@
 import type { Codec } from '../../codec.ts'
 import { copyOf, type Entry, type NewEntry, NO_VERSION, type Version } from '../../entry.ts'
-import type { Lease } from '../lease.ts'
-import type { CopyLimits } from '../../options/remote-options.ts'
-import type { Runtime } from '../../runtime.ts'
-import { Copies, type Reading } from './local-copies.ts'
-import { CopyingStore } from './copying-store.ts'
-import { type Hear, safely } from './forwarding-store.ts'
-import { memoryStore } from '../memory/memory-store.ts'
 import type {
+  Lease,
   Acquire,
   AcquireRequest,
   Away,
@@ -23,6 +17,12 @@ import type {
   Store,
   TagsFallen,
 } from '../store.ts'
+import type { CopyLimits } from './remote-limits.ts'
+import type { Runtime } from '../../runtime.ts'
+import { Copies, type Reading } from './local-copies.ts'
+import { CopyingStore } from './copying-store.ts'
+import { type Hear, safely } from './forwarding-store.ts'
+import { memoryStore } from '../memory/memory-store.ts'
 
 /** Told of every lease that a store which is away was asked for. What it is to a read, the read itself says. */
 export type OnAway = (key: string, cause: unknown) => void

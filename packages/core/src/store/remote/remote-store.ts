@@ -1,4 +1,4 @@
-import type { RemoteLimits } from '../../options/remote-options.ts'
+import type { RemoteLimits } from './remote-limits.ts'
 import type { Runtime } from '../../runtime.ts'
 import { guardedStore } from './guarded-store.ts'
 import { nearStore } from './near-store.ts'
