@@ -1,7 +1,7 @@
-import { Admission } from './flight/admission-control.ts'
+import { AdmissionControl } from './flight/admission-control.ts'
 import type { Cache } from './cache/cache.ts'
-import { Deck } from './flight/coordinator.ts'
-import { EngineCache } from './cache/default-cache.ts'
+import { LoadCoordinator } from './flight/coordinator.ts'
+import { DefaultCache } from './cache/default-cache.ts'
 import { Events } from './events.ts'
 import { Lifecycle } from './cache/lifecycle.ts'
 import type { CacheOptions } from './options/options.ts'
@@ -24,21 +24,24 @@ export function createCache(options?: CacheOptions): Cache {
   const { settings, limits, store, remote, runtime } = cacheSetup(options)
   const events = new Events()
   const engine = {
-    store: store?.shared === true ? attend(store, events, remote, runtime) : (store ?? memoryStore({ runtime })),
+    store:
+      store?.shared === true
+        ? withRemoteDecorators(store, events, remote, runtime)
+        : (store ?? memoryStore({ runtime })),
     runtime,
     events,
     freshness: windowFreshness,
     cooldown: doublingCooldown,
     earlyRefresh: earlyRefresh(() => runtime.random()),
-    admission: new Admission(limits),
+    admission: new AdmissionControl(limits),
   }
-  const deck = new Deck(engine)
-  return new EngineCache(deck, new Lifecycle(deck), settings)
+  const coordinator = new LoadCoordinator(engine)
+  return new DefaultCache(coordinator, new Lifecycle(coordinator), settings)
 }
 
 /** The memory store stands bare: it answers at once. One that is shared may not. */
-function attend(store: Store, events: Events, remote: RemoteLimits, runtime: Runtime): Store {
+function withRemoteDecorators(store: Store, events: Events, remote: RemoteLimits, runtime: Runtime): Store {
   return remoteStore(store, runtime, remote, (key, error) => {
-    if (events.heard('away')) events.emit('away', { key, step: 'acquire', error })
+    if (events.hasListeners('away')) events.emit('away', { key, step: 'acquire', error })
   })
 }

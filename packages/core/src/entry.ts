@@ -1,4 +1,4 @@
-import { asNobody } from './runtime.ts'
+import { runDetached } from './runtime.ts'
 
 /**
  * The identity of an entry at its store: compared for equality, never ordered. A shared store returns the raw bytes that stand at that
@@ -40,7 +40,7 @@ export interface Entry {
   readonly value: unknown
   readonly version: Version
   /** When it was committed. */
-  readonly bornAt: number
+  readonly committedAt: number
   /** When it stops being fresh; the stale windows count from here. */
   readonly freshUntil: number
   /** Expired by hand: never fresh, whatever a clock says. */
@@ -68,7 +68,7 @@ export function copyOf(entry: Entry, from: Entry['from']): Entry {
   return {
     value: entry.value,
     version: entry.version,
-    bornAt: entry.bornAt,
+    committedAt: entry.committedAt,
     freshUntil: entry.freshUntil,
     expired: entry.expired,
     staleWhileRevalidate: entry.staleWhileRevalidate,
@@ -88,7 +88,7 @@ export function promiseOf(entry: Entry): Promise<unknown> {
 }
 
 function promise(entry: Entry): Promise<unknown> {
-  const made = asNobody(() => Promise.resolve(entry.value))
+  const made = runDetached(() => Promise.resolve(entry.value))
   // A store may have frozen what it hands out.
   if (Object.isExtensible(entry)) entry.promised = made
   return made

@@ -47,7 +47,7 @@ export interface CacheEvents {
   /** The store is not asked for a while, because it did not answer in time (`open`), or is asked again (`closed`). */
   breaker: { readonly state: 'open' | 'closed' }
   /** Notices may have been lost from here on, or arrive again. */
-  notices: { readonly state: 'deaf' | 'hearing' }
+  notices: { readonly state: 'disconnected' | 'connected' }
   /** Something a person should know, with the cure. */
   warning: { readonly message: string }
   /** A listener of ours threw: its error ends here. */
@@ -88,7 +88,7 @@ export type EventName = keyof CacheEvents
 export type Listener<E extends EventName> = (event: CacheEvents[E]) => void
 
 /** One event's listeners. */
-export class Subject {
+export class EventChannel {
   readonly listeners: Set<(event: CacheEvents[EventName]) => unknown> = new Set()
   readonly channel: Channel
 
@@ -97,14 +97,14 @@ export class Subject {
   }
 
   /** Whether building the event is worth it. */
-  get heard(): boolean {
+  get hasListeners(): boolean {
     return this.listeners.size > 0 || this.channel.hasSubscribers
   }
 }
 
 /** Hands each step to whoever listens, and builds no event when nobody does. A failing listener never fails a call. */
 export class Events {
-  readonly #subjects = new Map<EventName, Subject>()
+  readonly #channels = new Map<EventName, EventChannel>()
 
   /** @throws InvalidOptionError for an event that there is not, or a listener that is no function. */
   on<E extends EventName>(name: E, listener: Listener<E>): () => void {
@@ -121,14 +121,14 @@ export class Events {
   }
 
   /** Whether building the event is worth it. */
-  heard(name: EventName): boolean {
-    return this.subject(name).heard
+  hasListeners(name: EventName): boolean {
+    return this.subject(name).hasListeners
   }
 
   emit<E extends EventName>(name: E, event: CacheEvents[E]): void {
-    const subject = this.subject(name)
-    if (subject.channel.hasSubscribers) subject.channel.publish(event)
-    for (const listener of subject.listeners) {
+    const channelOf = this.subject(name)
+    if (channelOf.channel.hasSubscribers) channelOf.channel.publish(event)
+    for (const listener of channelOf.listeners) {
       try {
         this.#watch(name, listener(event))
       } catch (error) {
@@ -148,11 +148,11 @@ export class Events {
   }
 
   /** For who asks at every hit. */
-  subject(name: EventName): Subject {
-    let subject = this.#subjects.get(name)
+  subject(name: EventName): EventChannel {
+    let subject = this.#channels.get(name)
     if (subject === undefined) {
-      subject = new Subject(name)
-      this.#subjects.set(name, subject)
+      subject = new EventChannel(name)
+      this.#channels.set(name, subject)
     }
     return subject
   }

@@ -57,7 +57,7 @@ describe('a store that is silent five times in a row', () => {
     remote.freeze(true)
     await miss(5)
     remote.freeze(false)
-    remote.tell({ kind: 'hearing' })
+    remote.tell({ kind: 'connected' })
     await remote.runtime.advance(0)
     expect(states).toEqual(['open', 'closed'])
   })

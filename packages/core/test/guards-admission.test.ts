@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { describe, expect, it, jest } from '@jest/globals'
 import type { ManyLoad } from '@cattlegrid/core'
-import { Admission } from '../src/flight/admission-control.ts'
+import { AdmissionControl } from '../src/flight/admission-control.ts'
 import { createFleet, Origin, rejection, settle } from './fleet.ts'
 
 const keysOf = ({ loads }: Origin): string[] => loads.map(({ load }) => load.key)
@@ -109,7 +109,7 @@ describe('the storage that knows what runs inside of what', () => {
 
 describe('a turn that is given back twice', () => {
   it('makes room for one load, not for two', () => {
-    const admission = new Admission({ maxLoads: 2, maxWaiters: 1, maxWaitersPerKey: 1 })
+    const admission = new AdmissionControl({ maxLoads: 2, maxWaiters: 1, maxWaitersPerKey: 1 })
     const [first, second] = [admission.turn(), admission.turn()]
     expect(second).toBeDefined()
     first?.()

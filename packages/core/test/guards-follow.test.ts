@@ -93,7 +93,7 @@ describe('a follower', () => {
     expect(await call).toBe('mine')
   })
 
-  it.each(['deaf', 'hearing'] as const)(
+  it.each(['disconnected', 'connected'] as const)(
     'looks again when its process is %s, for a notice may be lost',
     async (kind) => {
       const fleet = createFleet()

@@ -136,9 +136,9 @@ describe('a read that an invalidation overtakes', () => {
     [
       'lost to hearing',
       async () => {
-        remote.tell({ kind: 'deaf' })
+        remote.tell({ kind: 'disconnected' })
         await remote.runtime.advance(0)
-        remote.tell({ kind: 'hearing' })
+        remote.tell({ kind: 'connected' })
       },
     ],
   ])('because its entry is %s is answered, and not kept', async (_, change) => {
@@ -171,10 +171,10 @@ describe('the near cache', () => {
   })
 
   it('is emptied at once when the channel breaks, and is used again when it is back', async () => {
-    remote.tell({ kind: 'deaf' })
+    remote.tell({ kind: 'disconnected' })
     expect(await here.lookup('k', never)).toMatchObject({ from: 'store' })
     expect(await here.lookup('k', never)).toMatchObject({ from: 'store' })
-    remote.tell({ kind: 'hearing' })
+    remote.tell({ kind: 'connected' })
     expect(await here.lookup('k', never)).toMatchObject({ from: 'store' })
     expect(await here.lookup('k', never)).toMatchObject({ from: 'near' })
   })

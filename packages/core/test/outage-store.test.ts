@@ -233,7 +233,7 @@ describe('a copy for an outage', () => {
 
   it('outlives the loss of the channel: that is what it is for', async () => {
     remote.refuses = gone
-    remote.tell({ kind: 'deaf' })
+    remote.tell({ kind: 'disconnected' })
     expect(await cache.get('hot')).toBe('kept')
   })
 

@@ -1,21 +1,21 @@
 import { describe, expect, it } from '@jest/globals'
 import { json } from '@cattlegrid/core'
-import { type ReadSlot, ReadSlots } from '../src/flight/shared-reads.ts'
+import { type SharedRead, SharedReads } from '../src/flight/shared-reads.ts'
 import type { Read } from '../src/store/store.ts'
 
 const read: Promise<Read> = new Promise(() => {})
 
-function begin(slots: ReadSlots, key: string): ReadSlot {
+function begin(slots: SharedReads, key: string): SharedRead {
   return slots.take(key, slots.of(key), json, read)
 }
 
-function beginAndEnd(slots: ReadSlots, key: string): void {
+function beginAndEnd(slots: SharedReads, key: string): void {
   slots.end(begin(slots, key))
 }
 
 describe('the slots of reads', () => {
   it('serve the next read of their key', () => {
-    const slots = new ReadSlots()
+    const slots = new SharedReads()
     const first = begin(slots, 'k')
     slots.end(first)
     expect([begin(slots, 'k'), first.read]).toEqual([first, read])
@@ -23,20 +23,20 @@ describe('the slots of reads', () => {
   })
 
   it('are bounded, however many keys are read', () => {
-    const slots = new ReadSlots()
+    const slots = new SharedReads()
     for (let key = 0; key < 100_000; key += 1) beginAndEnd(slots, String(key))
     expect(slots.size).toBeLessThanOrEqual(2048)
   })
 
   it('stay where a read is under way, however many keys are read meanwhile', () => {
-    const slots = new ReadSlots()
+    const slots = new SharedReads()
     const slow = begin(slots, 'slow')
     for (let key = 0; key < 10_000; key += 1) beginAndEnd(slots, String(key))
     expect(slots.of('slow')).toBe(slow)
   })
 
   it('are as many as there are reads under way, and few again when these are over', () => {
-    const slots = new ReadSlots()
+    const slots = new SharedReads()
     const reads = Array.from({ length: 10_000 }, (_, key) => begin(slots, String(key)))
     expect(slots.size).toBe(10_000)
     for (const slot of reads) slots.end(slot)
@@ -44,7 +44,7 @@ describe('the slots of reads', () => {
   })
 
   it('that were replaced or forgotten count as long as their reads are under way', () => {
-    const slots = new ReadSlots()
+    const slots = new SharedReads()
     const reads = Array.from({ length: 3000 }, (_, key) => begin(slots, String(key)))
     for (let key = 0; key < 3000; key += 1) slots.forget(String(key))
     for (const slot of reads) slots.end(slot)

@@ -55,7 +55,7 @@ describe('while the store answers reads and refuses leases', () => {
 
   it('nothing that it loaded is served by a process that would not hear of an invalidation', async () => {
     await cache.getOrSet('cold', () => 'loaded')
-    remote.tell({ kind: 'deaf' })
+    remote.tell({ kind: 'disconnected' })
     expect(await cache.getOrSet('cold', () => 'again')).toBe('again')
   })
 

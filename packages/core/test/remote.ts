@@ -87,7 +87,7 @@ export class Remote {
       watch: (listener) => {
         this.#listeners.add(listener)
         const unwatch = memory.watch((notice) => !this.muted && listener(notice))
-        queueMicrotask(() => listener({ kind: 'hearing' }))
+        queueMicrotask(() => listener({ kind: 'connected' }))
         return () => {
           this.#listeners.delete(listener)
           unwatch()

@@ -64,7 +64,7 @@ describe('the number of a tag', () => {
 
   it('is asked for again when the channel was lost', async () => {
     const asked = remote.count('tagNumbers')
-    remote.tell({ kind: 'deaf' })
+    remote.tell({ kind: 'disconnected' })
     await here.get('k')
     expect(remote.count('tagNumbers')).toBe(asked + 1)
   })

@@ -214,7 +214,7 @@ export function entryOf(head: RecordHead, value: unknown, size: number, { bornAt
   return {
     value,
     version,
-    bornAt,
+    committedAt: bornAt,
     freshUntil,
     expired: version === EXPIRED_BY_HAND,
     staleWhileRevalidate,

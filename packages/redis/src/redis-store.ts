@@ -205,7 +205,7 @@ class RedisStore implements Store {
   watch(listener: (notice: Notice) => void): () => void {
     this.#listeners.add(listener)
     if (!this.#watching) this.#begin()
-    else if (this.#subscription.hearing) queueMicrotask(() => listener({ kind: 'hearing' }))
+    else if (this.#subscription.hearing) queueMicrotask(() => listener({ kind: 'connected' }))
     return () => {
       this.#listeners.delete(listener)
     }

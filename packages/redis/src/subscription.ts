@@ -92,7 +92,7 @@ export class Subscription {
     this.#hearing = true
     this.#failures = 0
     this.#beat = this.#runtime.schedule(() => this.#listenIn(ear), BEAT)
-    this.#tell({ kind: 'hearing' })
+    this.#tell({ kind: 'connected' })
   }
 
   /** Silence on a channel means nothing: an answer does. */
@@ -147,6 +147,6 @@ export class Subscription {
     this.#beat?.()
     if (!this.#hearing) return
     this.#hearing = false
-    if (!this.#closed) this.#tell({ kind: 'deaf' })
+    if (!this.#closed) this.#tell({ kind: 'disconnected' })
   }
 }

@@ -71,7 +71,7 @@ describe('watch', () => {
       .map((line) => JSON.parse(line) as Record<string, unknown>)
     expect(notices).toEqual(
       [
-        { kind: 'hearing' },
+        { kind: 'connected' },
         { kind: 'committed', key: 'made' },
         { kind: 'released', key: 'given back' },
         { kind: 'expired', key: 'aged' },
@@ -161,7 +161,7 @@ describe('watch on a server of its own', () => {
     const server = await startRedis({ own: true })
     try {
       const admin = await connect(server.url)
-      await admin.sendCommand(['ACL', 'SETUSER', 'deaf', 'on', '>pw', '~*', 'resetchannels', '+@all'])
+      await admin.sendCommand(['ACL', 'SETUSER', 'disconnected', 'on', '>pw', '~*', 'resetchannels', '+@all'])
       await admin.close()
       const url = server.url.replace('//', '//deaf:pw@')
       const { code, out, err } = await cattlegrid(['watch', '--timeout', '20s'], url)

@@ -112,17 +112,17 @@ describe('a store on a cluster', () => {
     await cluster.connect()
     // Such a client connects to a node when somebody needs it.
     await until(async () => (await store.read('k', json)).kind === 'missing')
-    await until(() => notices.some(({ kind }) => kind === 'hearing'))
+    await until(() => notices.some(({ kind }) => kind === 'connected'))
   })
 
   test('hears again, through another node or the same, when its ear is cut off', async () => {
     const { store, kinds } = await open()
-    await until(() => kinds.includes('hearing'))
+    await until(() => kinds.includes('connected'))
     for (const master of servers.masters) await clientOf(master).sendCommand(['CLIENT', 'KILL', 'TYPE', 'pubsub'])
     await until(() => kinds.join(' ') === 'hearing deaf hearing')
     await store.invalidate('k', 'delete', 0)
     await until(() => kinds.includes('deleted'))
-    expect(kinds).toEqual(['hearing', 'deaf', 'hearing', 'deleted'])
+    expect(kinds).toEqual(['connected', 'disconnected', 'connected', 'deleted'])
   })
 })
 
@@ -195,7 +195,7 @@ describe('a slot that moves', () => {
 
 test('an ear moves on when its node is no master any more', async () => {
   const { store, kinds, namespace } = await open()
-  await until(() => kinds.includes('hearing'))
+  await until(() => kinds.includes('connected'))
   const subscribed = await Promise.all(
     servers.masters.map((master) => clientOf(master).pubSubNumSub([`${namespace}:wake`])),
   )
@@ -210,5 +210,5 @@ test('an ear moves on when its node is no master any more', async () => {
   })
   await store.invalidate('k', 'delete', 0)
   await until(() => kinds.includes('deleted'))
-  expect(kinds).toEqual(['hearing', 'deaf', 'hearing', 'deleted'])
+  expect(kinds).toEqual(['connected', 'disconnected', 'connected', 'deleted'])
 })

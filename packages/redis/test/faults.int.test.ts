@@ -87,12 +87,12 @@ describe('a server that is gone and comes back', () => {
     const notices: Notice[] = []
     store.watch((notice) => void notices.push(notice))
     const kinds = (): readonly string[] => notices.map(({ kind }) => kind)
-    await until(() => kinds().includes('hearing'))
+    await until(() => kinds().includes('connected'))
     await server.kill()
-    await until(() => kinds().includes('deaf'))
+    await until(() => kinds().includes('disconnected'))
     server = await startRedis({ port: server.port })
-    await until(() => kinds().lastIndexOf('hearing') > kinds().indexOf('deaf'))
-    expect(kinds()).toEqual(['hearing', 'deaf', 'hearing'])
+    await until(() => kinds().lastIndexOf('connected') > kinds().indexOf('disconnected'))
+    expect(kinds()).toEqual(['connected', 'disconnected', 'connected'])
     await until(() => client.isReady)
     await store.invalidate('k', 'delete', 0)
     await until(() => kinds().at(-1) === 'deleted')
@@ -147,7 +147,7 @@ describe('a client that its owner has not opened', () => {
     expect(notices).toEqual([{ kind: 'warning', message: expect.stringContaining('client.connect()') }])
     await late.connect()
     await put(closed, 'k', 1)
-    await until(() => notices.some(({ kind }) => kind === 'hearing'))
+    await until(() => notices.some(({ kind }) => kind === 'connected'))
     expect(notices.filter(({ kind }) => kind === 'warning')).toHaveLength(1)
   })
 
@@ -160,7 +160,7 @@ describe('a client that its owner has not opened', () => {
     opening.watch((notice) => void notices.push(notice))
     await prompt.connect()
     await until(() => notices.length > 0)
-    expect(notices).toEqual([{ kind: 'hearing' }])
+    expect(notices).toEqual([{ kind: 'connected' }])
   })
 
   test('or has closed is away', async () => {

@@ -35,7 +35,7 @@ describe('a message on the channel', () => {
     'committed %zz',
     'Committed k',
     'cleared now',
-    'hearing',
+    'connected',
     'tags',
     'tags 1',
     'tags x ["a"]',

@@ -67,7 +67,7 @@ describe('a connection of the store’s own', () => {
     await proxy.heal()
     await until(() => answers(store))
     await until(() => answers(late))
-    await until(() => kinds.at(-1) === 'hearing' && lateKinds.at(-1) === 'hearing')
+    await until(() => kinds.at(-1) === 'connected' && lateKinds.at(-1) === 'connected')
     const { connections } = proxy.traffic
     await pause(1000)
     expect(proxy.traffic.connections).toBe(connections)
@@ -79,18 +79,18 @@ describe('a connection of the store’s own', () => {
     await until(() => proxy.traffic.connections >= 2)
     await proxy.heal()
     await until(() => answers(store))
-    await until(() => kinds.includes('hearing'))
-    expect(kinds).toEqual(['hearing'])
+    await until(() => kinds.includes('connected'))
+    expect(kinds).toEqual(['connected'])
   })
 
   test('is kept while the server answers, however slowly, and while nobody asks', async () => {
     const { store, kinds } = open({ watchdog: '1s' })
-    await until(() => kinds.includes('hearing'))
+    await until(() => kinds.includes('connected'))
     await proxy.inject({ kind: 'latency', ms: 300 })
     const { connections } = proxy.traffic
     for (let round = 0; round < 4; round += 1) expect(await answers(store)).toBe(true)
     await pause(2500)
-    expect([proxy.traffic.connections, kinds]).toEqual([connections, ['hearing']])
+    expect([proxy.traffic.connections, kinds]).toEqual([connections, ['connected']])
   })
 
   test('is not opened again once the store is closed', async () => {
@@ -121,10 +121,10 @@ describe.each([
 ])('the connection for the wake-ups, beside %s,', (_, openBeside) => {
   test('is kept while it hears, and opened anew when its server vanished without a word', async () => {
     const { kinds } = await openBeside()
-    await until(() => kinds.includes('hearing'))
+    await until(() => kinds.includes('connected'))
     // Some beats long.
     await pause(5000)
-    expect(kinds).toEqual(['hearing'])
+    expect(kinds).toEqual(['connected'])
     await proxy.inject({ kind: 'half-open' })
     await proxy.heal()
     await until(() => kinds.join(' ') === 'hearing deaf hearing')

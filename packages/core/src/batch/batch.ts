@@ -1,5 +1,5 @@
-import type { Admission, EndTurn, Party } from '../flight/admission-control.ts'
-import { enter, inside, leave, type Loading } from '../flight/reentrancy.ts'
+import type { AdmissionControl, ReleasePermit, SharedWaiter } from '../flight/admission-control.ts'
+import { runInLoad, activeLoads, endLoad, type ActiveLoad } from '../flight/reentrancy.ts'
 import { ABSENT, type KeepOptions, type Load, type Loader, type UncacheableOptions } from '../load.ts'
 import { storedKey } from '../stored-key.ts'
 import type { CancelTimer, Runtime } from '../runtime.ts'
@@ -26,21 +26,26 @@ export type ManyLoader<V> = (
  */
 export class Batch {
   readonly #loader: ManyLoader<unknown>
-  readonly #admission: Admission
+  readonly #admission: AdmissionControl
   readonly #undecided: Set<string>
   /** What the call itself runs inside of: its loader is called from inside the load of one of its keys. */
-  readonly #inside: readonly Loading[]
+  readonly #inside: readonly ActiveLoad[]
   /** The keys of a batch that wait are one waiter. */
-  readonly party: Party = { waiting: 0 }
-  #turn: EndTurn | undefined
+  readonly party: SharedWaiter = { waiting: 0 }
+  #turn: ReleasePermit | undefined
   #group: Group = new Group()
 
   /** `turn`: taken before any lease, since waiting for one with leases in hand would keep the keys from everybody. */
-  constructor(keys: Iterable<string>, loader: ManyLoader<unknown>, admission: Admission, turn: EndTurn | undefined) {
+  constructor(
+    keys: Iterable<string>,
+    loader: ManyLoader<unknown>,
+    admission: AdmissionControl,
+    turn: ReleasePermit | undefined,
+  ) {
     this.#undecided = new Set(keys)
     this.#loader = loader
     this.#admission = admission
-    this.#inside = inside()
+    this.#inside = activeLoads()
     this.#turn = turn
   }
 
@@ -72,38 +77,42 @@ export class Batch {
     const turn = atOnce ?? (await nextTurn(this.#admission))
     // Nobody waits any more for loads that have all ended meanwhile.
     if (atOnce === undefined && group.isOver) return turn()
-    const loads = keys.map((key) => this.#admission.loading(storedKey(key)))
+    const loads = keys.map((key) => this.#admission.activeLoad(storedKey(key)))
     const chain = { loads: [...this.#inside, ...loads], over: false }
     try {
-      group.resolve(checkMap(await enter(chain, () => this.#loader(keys, group))))
+      group.resolve(checkMap(await runInLoad(chain, () => this.#loader(keys, group))))
     } catch (error) {
       group.reject(error)
     } finally {
-      leave(chain)
+      endLoad(chain)
       turn()
     }
   }
 
-  #takeTurn(): EndTurn | undefined {
+  #takeTurn(): ReleasePermit | undefined {
     const turn = this.#turn
     this.#turn = undefined
     return turn
   }
 }
 
-function nextTurn(admission: Admission): Promise<EndTurn> {
+function nextTurn(admission: AdmissionControl): Promise<ReleasePermit> {
   return new Promise((resolve) => {
-    admission.queue(resolve)
+    admission.queueForPermit(resolve)
   })
 }
 
 /** A turn for a batch, or undefined when none is free within `budget` ms. */
-export async function batchTurn(admission: Admission, runtime: Runtime, budget: number): Promise<EndTurn | undefined> {
+export async function batchTurn(
+  admission: AdmissionControl,
+  runtime: Runtime,
+  budget: number,
+): Promise<ReleasePermit | undefined> {
   const free = admission.turn()
   if (free !== undefined) return free
   let cancel: CancelTimer | undefined
-  const turn = await new Promise<EndTurn | undefined>((resolve) => {
-    const leaveQueue = admission.queue(resolve)
+  const turn = await new Promise<ReleasePermit | undefined>((resolve) => {
+    const leaveQueue = admission.queueForPermit(resolve)
     cancel = runtime.schedule(() => {
       leaveQueue()
       resolve(undefined)

@@ -1,11 +1,11 @@
-import type { EndTurn } from '../flight/admission-control.ts'
-import { wholeOf } from '../lookup/lookup-result.ts'
+import type { ReleasePermit } from '../flight/admission-control.ts'
+import { identity } from '../lookup/lookup-result.ts'
 import { Batch, batchTurn, type ManyLoader } from './batch.ts'
 import { ABSENT } from '../load.ts'
 import type { Engine } from '../flight/engine.ts'
 import type { Call } from '../flight/call.ts'
 import { WaitTimeoutError } from '../errors.ts'
-import type { Refresher } from '../lookup/lookup-run.ts'
+import type { LookupRun } from '../lookup/lookup-run.ts'
 
 /**
  * The values of many keys, by one call of the loader for those that this process leads. Each call names its key and settings; its loader is the
@@ -17,10 +17,10 @@ export async function loadMany<V>(
   calls: readonly Call[],
   loader: ManyLoader<V>,
   engine: Engine,
-  refresher: Refresher,
+  refresher: LookupRun,
 ): Promise<Map<string, V>> {
   const turn = await turnFor(calls, engine, refresher)
-  const keys = calls.map(({ asked }) => asked)
+  const keys = calls.map(({ requestedKey }) => requestedKey)
   const batch = new Batch(keys, loader, engine.admission, turn)
   const answers = await Promise.allSettled(calls.map((call) => member(call, batch, refresher)))
   const values = new Map<string, V>()
@@ -35,21 +35,21 @@ export async function loadMany<V>(
 async function turnFor(
   calls: readonly Call[],
   { admission, runtime }: Engine,
-  refresher: Refresher,
-): Promise<EndTurn | undefined> {
+  refresher: LookupRun,
+): Promise<ReleasePermit | undefined> {
   const missing = calls.find(({ key, settings }) => refresher.peek(key, settings) === undefined)
   if (missing === undefined) return undefined
   const { waitTimeout } = missing.settings
   const turn = await batchTurn(admission, runtime, waitTimeout)
-  if (turn === undefined) throw new WaitTimeoutError(missing.asked, waitTimeout)
+  if (turn === undefined) throw new WaitTimeoutError(missing.requestedKey, waitTimeout)
   return turn
 }
 
-async function member(call: Call, batch: Batch, refresher: Refresher): Promise<unknown> {
-  const decide = (): void => batch.decide(call.asked)
+async function member(call: Call, batch: Batch, refresher: LookupRun): Promise<unknown> {
+  const decide = (): void => batch.decide(call.requestedKey)
   try {
-    const loader = batch.loaderOf(call.asked)
-    const answer = await refresher.walk({ ...call, loader, party: batch.party, onWait: decide }, wholeOf)
+    const loader = batch.loaderOf(call.requestedKey)
+    const answer = await refresher.run({ ...call, loader, sharedWaiter: batch.party, onWait: decide }, identity)
     // Its load may still begin, behind the stale value.
     if (answer.refresh === undefined) decide()
     else void answer.refresh.then(decide)

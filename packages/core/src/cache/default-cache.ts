@@ -4,7 +4,7 @@ import type { Codec } from '../codec.ts'
 import type { Engine } from '../flight/engine.ts'
 import type { Call } from '../flight/call.ts'
 import { InvalidOptionError, StoreAwayError } from '../errors.ts'
-import type { CacheEvents, EventName, Listener, Subject } from '../events.ts'
+import type { CacheEvents, EventName, Listener, EventChannel } from '../events.ts'
 import { type Entry, promiseOf } from '../entry.ts'
 import { newEntry } from '../refresh/new-entry.ts'
 import { storedKey, uniqueKeys } from '../stored-key.ts'
@@ -20,36 +20,36 @@ import type {
   WrapOptions,
 } from '../options/options.ts'
 import type { Lookup } from '../lookup/lookup.ts'
-import { Refresher } from '../lookup/lookup-run.ts'
+import { LookupRun } from '../lookup/lookup-run.ts'
 import { callSettings, setSettings, wrapSettings } from '../options/parse-options.ts'
 import { requireTtl, type Settings } from '../options/settings.ts'
 import type { Runtime } from '../runtime.ts'
 import type { Away } from '../store/store.ts'
 import { drainTime, getSettings, holdOffTime, readCodec, refuseThenable } from '../options/operation-options.ts'
 import type { Cache, Inspected, ReadResult } from './cache.ts'
-import type { Deck } from '../flight/coordinator.ts'
+import type { LoadCoordinator } from '../flight/coordinator.ts'
 import type { Lifecycle } from './lifecycle.ts'
 import { loadMany } from '../batch/get-or-set-many.ts'
 
 /**
  * Checks what callers hand in, and sends each call on its road. What is wrong with the arguments rejects the promise that a call returns. Several
- * may stand on one deck: views of one cache, each with settings of its own.
+ * may stand on one coordinator: views of one cache, each with settings of its own.
  */
-export class EngineCache implements Cache {
+export class DefaultCache implements Cache {
   readonly #engine: Engine
   readonly #settings: Settings
-  readonly #deck: Deck
+  readonly #coordinator: LoadCoordinator
   readonly #lifecycle: Lifecycle
-  readonly #refresher: Refresher
-  readonly #hits: Subject
+  readonly #lookups: LookupRun
+  readonly #hitChannel: EventChannel
 
-  constructor(deck: Deck, lifecycle: Lifecycle, settings: Settings) {
-    this.#engine = deck.engine
+  constructor(coordinator: LoadCoordinator, lifecycle: Lifecycle, settings: Settings) {
+    this.#engine = coordinator.engine
     this.#settings = settings
-    this.#deck = deck
+    this.#coordinator = coordinator
     this.#lifecycle = lifecycle
-    this.#refresher = new Refresher(deck)
-    this.#hits = deck.engine.events.subject('hit')
+    this.#lookups = new LookupRun(coordinator)
+    this.#hitChannel = coordinator.engine.events.subject('hit')
   }
 
   get shared(): boolean {
@@ -57,7 +57,7 @@ export class EngineCache implements Cache {
   }
 
   get paused(): boolean {
-    return this.#deck.paused
+    return this.#coordinator.paused
   }
 
   get runtime(): Runtime {
@@ -65,7 +65,7 @@ export class EngineCache implements Cache {
   }
 
   with(options: CallOptions): Cache {
-    return new EngineCache(this.#deck, this.#lifecycle, callSettings(this.#settings, options, 'with'))
+    return new DefaultCache(this.#coordinator, this.#lifecycle, callSettings(this.#settings, options, 'with'))
   }
 
   getOrSet<V, S = V>(key: string, loader: Loader<V, S>, options?: CallOptions<V>): Promise<V> {
@@ -79,11 +79,11 @@ export class EngineCache implements Cache {
   lookup<V, S = V>(key: string, loader: Loader<V, S>, options?: CallOptions<V>): Promise<Lookup<V>> {
     try {
       const call = this.#call(key, loader, callSettings(this.#settings, options, 'lookup'))
-      const entry = this.#refresher.peek(call.key, call.settings)
+      const entry = this.#lookups.peek(call.key, call.settings)
       return (
         entry === undefined
-          ? this.#refresher.walk(call, lookupOf)
-          : Promise.resolve(lookupOf(this.#refresher.serve(call.key, entry)))
+          ? this.#lookups.run(call, lookupOf)
+          : Promise.resolve(lookupOf(this.#lookups.serve(call.key, entry)))
       ) as Promise<Lookup<V>>
     } catch (error) {
       return Promise.reject(error)
@@ -91,17 +91,17 @@ export class EngineCache implements Cache {
   }
 
   peek<V = unknown>(key: string, options?: ReadOptions<V>): ReadResult<V> | undefined {
-    const stored = this.#stored(key)
-    const entry = this.#refresher.peek(stored, this.#settings, readCodec(this.#settings, 'peek', options))
+    const stored = this.#storedKey(key)
+    const entry = this.#lookups.peek(stored, this.#settings, readCodec(this.#settings, 'peek', options))
     if (entry === undefined) return undefined
-    if (this.#hits.heard) this.#refresher.serve(stored, entry)
+    if (this.#hitChannel.hasListeners) this.#lookups.serve(stored, entry)
     return resultOf(entry, 'fresh', this.#engine.runtime.coarseNow()) as ReadResult<V>
   }
 
   get<V = unknown>(key: string, options?: GetOptions<V>): Promise<V | undefined> {
     try {
       const { codec, stale } = getSettings(this.#settings, 'get', options)
-      const entry = this.#refresher.peek(this.#stored(key), this.#settings, codec)
+      const entry = this.#lookups.peek(this.#storedKey(key), this.#settings, codec)
       if (entry !== undefined) return promiseOf(entry) as Promise<V>
       return this.#read(key, codec).then((found) =>
         stale || found?.state === 'fresh' ? (found?.value as V) : undefined,
@@ -133,23 +133,23 @@ export class EngineCache implements Cache {
     const settings = callSettings(this.#settings, options, 'getOrSetMany')
     if (typeof loader !== 'function') throw new InvalidOptionError('loader', loader, 'a function (keys, load) => Map')
     const calls = uniqueKeys(keys).map((key) => this.#call(key, NO_LOADER, settings))
-    return await loadMany(calls, loader, this.#engine, this.#refresher)
+    return await loadMany(calls, loader, this.#engine, this.#lookups)
   }
 
   async refresh<V, S = V>(key: string, loader: Loader<V, S>, options?: CallOptions<V>): Promise<V> {
     const call = this.#call(key, loader, callSettings(this.#settings, options, 'refresh'))
-    return (await this.#refresher.renew(call)).value as V
+    return (await this.#lookups.forceRefresh(call)).value as V
   }
 
   async set<V>(key: string, value: V, options?: SetOptions<V>): Promise<void> {
-    const stored = this.#stored(key)
+    const stored = this.#storedKey(key)
     const settings = setSettings(this.#settings, options)
     refuseThenable(value)
     const { store, runtime } = this.#engine
     const answer = await store.put(stored, newEntry(value, 0, settings, runtime.random()), settings.codec)
-    this.#deck.invalidated(stored)
+    this.#coordinator.invalidated(stored)
     if (answer.kind === 'unkeepable') throw answer.cause
-    this.#executed(key, 'set', answer)
+    this.#confirmExecuted(key, 'set', answer)
   }
 
   async delete(key: string, options?: InvalidateOptions): Promise<void> {
@@ -161,24 +161,24 @@ export class EngineCache implements Cache {
   }
 
   async invalidateTags(tags: readonly string[]): Promise<void> {
-    this.#lifecycle.check()
+    this.#lifecycle.throwIfClosed()
     const parsed = tagsRule.parse(tags)
     if (parsed === INVALID) throw new InvalidOptionError('invalidateTags', tags, tagsRule.accepted)
     const answer = await this.#engine.store.invalidateTags(parsed)
-    this.#deck.invalidatedAll()
-    this.#executed(parsed.join(' '), 'tags', answer)
+    this.#coordinator.invalidatedAll()
+    this.#confirmExecuted(parsed.join(' '), 'tags', answer)
   }
 
   async clear(): Promise<number> {
-    this.#lifecycle.check()
+    this.#lifecycle.throwIfClosed()
     const answer = await this.#engine.store.clear()
-    this.#deck.invalidatedAll()
-    this.#executed('*', 'clear', answer)
+    this.#coordinator.invalidatedAll()
+    this.#confirmExecuted('*', 'clear', answer)
     return answer.kind === 'cleared' ? answer.entries : 0
   }
 
   async inspect(key: string): Promise<Inspected | undefined> {
-    const stored = this.#stored(key)
+    const stored = this.#storedKey(key)
     const { store, runtime, freshness } = this.#engine
     const answer = await store.inspect(stored)
     if (answer.kind === 'away') return undefined
@@ -187,11 +187,11 @@ export class EngineCache implements Cache {
     const verdict = entry === undefined ? 'gone' : freshness.judge(entry, now, this.#settings)
     return {
       state: verdict === 'gone' ? 'missing' : verdict === 'fresh' ? 'fresh' : 'stale',
-      age: entry === undefined ? undefined : now - entry.bornAt,
+      age: entry === undefined ? undefined : now - entry.committedAt,
       freshFor: entry === undefined ? undefined : entry.freshUntil - now,
       lease,
       cooldown,
-      waitersHere: this.#deck.waiting(stored),
+      waitersHere: this.#coordinator.waiting(stored),
     }
   }
 
@@ -217,11 +217,11 @@ export class EngineCache implements Cache {
   }
 
   pause(): void {
-    this.#deck.paused = true
+    this.#coordinator.paused = true
   }
 
   resume(): void {
-    this.#deck.paused = false
+    this.#coordinator.paused = false
   }
 
   async close(options?: CloseOptions): Promise<void> {
@@ -229,39 +229,39 @@ export class EngineCache implements Cache {
   }
 
   #value(key: string, loader: Loader<unknown, never>, settings: Settings): Promise<unknown> {
-    const stored = this.#accept(key, loader, settings)
-    const entry = this.#refresher.peek(stored, settings)
-    if (entry === undefined) return this.#walked(stored, key, loader, settings)
-    if (this.#hits.heard) this.#refresher.serve(stored, entry)
+    const stored = this.#checkCall(key, loader, settings)
+    const entry = this.#lookups.peek(stored, settings)
+    if (entry === undefined) return this.#runLookup(stored, key, loader, settings)
+    if (this.#hitChannel.hasListeners) this.#lookups.serve(stored, entry)
     return promiseOf(entry)
   }
 
-  #walked(key: string, asked: string, loader: Loader<unknown, never>, settings: Settings): Promise<unknown> {
-    return this.#refresher.walk({ key, asked, loader, settings }, valueOf)
+  #runLookup(key: string, requestedKey: string, loader: Loader<unknown, never>, settings: Settings): Promise<unknown> {
+    return this.#lookups.run({ key, requestedKey, loader, settings }, valueOf)
   }
 
   #call(key: string, loader: Loader<unknown, never>, settings: Settings): Call {
-    return { key: this.#accept(key, loader, settings), asked: key, loader, settings }
+    return { key: this.#checkCall(key, loader, settings), requestedKey: key, loader, settings }
   }
 
   /** The name that the entry is kept by, once all that a call is made of has been looked at. */
-  #accept(key: string, loader: Loader<unknown, never>, settings: Settings): string {
-    const stored = this.#stored(key)
+  #checkCall(key: string, loader: Loader<unknown, never>, settings: Settings): string {
+    const stored = this.#storedKey(key)
     requireTtl(settings)
     if (typeof loader !== 'function') refuseLoader(loader)
     return stored
   }
 
   /** The name that the entry of the key is kept by. */
-  #stored(key: unknown): string {
-    this.#lifecycle.check()
+  #storedKey(key: unknown): string {
+    this.#lifecycle.throwIfClosed()
     return storedKey(key)
   }
 
   async #read(key: string, codec: Codec): Promise<ReadResult<unknown> | undefined> {
-    const stored = this.#stored(key)
+    const stored = this.#storedKey(key)
     const { runtime, freshness } = this.#engine
-    const found = this.#refresher.peek(stored, this.#settings, codec) ?? (await this.#refresher.read(stored, codec))
+    const found = this.#lookups.peek(stored, this.#settings, codec) ?? (await this.#lookups.read(stored, codec))
     if (found === undefined) return undefined
     const now = runtime.now()
     const verdict = freshness.judge(found, now, this.#settings)
@@ -269,28 +269,32 @@ export class EngineCache implements Cache {
   }
 
   async #invalidate(key: string, how: 'delete' | 'expire', options: InvalidateOptions | undefined): Promise<void> {
-    const stored = this.#stored(key)
+    const stored = this.#storedKey(key)
     const answer = await this.#engine.store.invalidate(stored, how, holdOffTime(how, options))
-    this.#deck.invalidated(stored)
-    this.#executed(key, how, answer)
+    this.#coordinator.invalidated(stored)
+    this.#confirmExecuted(key, how, answer)
   }
 
   /** What began before has let go of its joiners by now; only then is a silent store an error. */
-  #executed(key: string, how: CacheEvents['invalidate']['how'], answer: { readonly kind: string } | Away): void {
+  #confirmExecuted(key: string, how: CacheEvents['invalidate']['how'], answer: { readonly kind: string } | Away): void {
     const { events } = this.#engine
     if ('cause' in answer) {
-      if (events.heard('away')) events.emit('away', { key, step: how, error: answer.cause })
+      if (events.hasListeners('away')) events.emit('away', { key, step: how, error: answer.cause })
       throw new StoreAwayError(how, key, answer)
     }
-    if (events.heard('invalidate')) events.emit('invalidate', { key, how })
+    if (events.hasListeners('invalidate')) events.emit('invalidate', { key, how })
   }
 }
 
 /** In the place of the loader of many keys. */
 const NO_LOADER = (): undefined => undefined
 
-function resultOf({ value, bornAt, freshUntil }: Entry, state: 'fresh' | 'stale', now: number): ReadResult<unknown> {
-  return { value, state, age: now - bornAt, freshFor: freshUntil - now }
+function resultOf(
+  { value, committedAt, freshUntil }: Entry,
+  state: 'fresh' | 'stale',
+  now: number,
+): ReadResult<unknown> {
+  return { value, state, age: now - committedAt, freshFor: freshUntil - now }
 }
 
 function refuseLoader(loader: unknown): never {

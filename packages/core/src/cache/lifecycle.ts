@@ -1,15 +1,15 @@
-import type { Deck } from '../flight/coordinator.ts'
+import type { LoadCoordinator } from '../flight/coordinator.ts'
 import { ClosedError } from '../errors.ts'
 
 /** Whether a cache takes calls: it is closed once. */
 export class Lifecycle {
-  readonly #deck: Deck
+  readonly #coordinator: LoadCoordinator
   readonly #unwatch: () => void
   #closing: Promise<void> | undefined
 
-  constructor(deck: Deck) {
-    this.#deck = deck
-    this.#unwatch = deck.engine.store.watch((notice) => deck.notice(notice))
+  constructor(coordinator: LoadCoordinator) {
+    this.#coordinator = coordinator
+    this.#unwatch = coordinator.engine.store.watch((notice) => coordinator.onNotice(notice))
   }
 
   /**
@@ -17,8 +17,8 @@ export class Lifecycle {
    *
    * @throws ClosedError
    */
-  check(): void {
-    if (this.#closing !== undefined) this.#checkInside()
+  throwIfClosed(): void {
+    if (this.#closing !== undefined) this.#allowOnlyRunningLoads()
   }
 
   /** Ends when the store is closed; `drain` in ms. Who closes again waits for the same end. */
@@ -27,13 +27,13 @@ export class Lifecycle {
     return this.#closing
   }
 
-  #checkInside(): void {
-    if (this.#deck.closed || !this.#deck.engine.admission.isInside()) throw new ClosedError()
+  #allowOnlyRunningLoads(): void {
+    if (this.#coordinator.closed || !this.#coordinator.engine.admission.isInsideLoad()) throw new ClosedError()
   }
 
   async #close(drain: number): Promise<void> {
-    const { store, events } = this.#deck.engine
-    const abandoned = await this.#deck.close(drain, new ClosedError())
+    const { store, events } = this.#coordinator.engine
+    const abandoned = await this.#coordinator.close(drain, new ClosedError())
     this.#unwatch()
     await store.close()
     events.emit('close', { abandoned })

@@ -1,15 +1,15 @@
 import type { Engine } from './engine.ts'
-import { Flights } from './flight-registry.ts'
-import { Waiters } from './lease-waiters.ts'
+import { FlightRegistry } from './flight-registry.ts'
+import { LeaseWaiters } from './lease-waiters.ts'
 import { Suppression } from './refresh-suppression.ts'
 import { UnshareableKeys } from './unshareable-keys.ts'
 import type { Notice } from '../store/store.ts'
 
 /** Everything that is under way in this process, and what the store's notices do to it. */
-export class Deck {
+export class LoadCoordinator {
   readonly engine: Engine
-  readonly flights: Flights
-  readonly waiters: Waiters
+  readonly flights: FlightRegistry
+  readonly leaseWaiters: LeaseWaiters
   readonly suppression: Suppression
   readonly unshareable: UnshareableKeys
   /** Whether every call goes its own way, as if nothing were stored. */
@@ -18,8 +18,8 @@ export class Deck {
 
   constructor(engine: Engine) {
     this.engine = engine
-    this.flights = new Flights(engine)
-    this.waiters = new Waiters(engine.runtime)
+    this.flights = new FlightRegistry(engine)
+    this.leaseWaiters = new LeaseWaiters(engine.runtime)
     this.suppression = new Suppression()
     this.unshareable = new UnshareableKeys()
   }
@@ -35,7 +35,7 @@ export class Deck {
   }
 
   /** Handles what the store tells of any process. */
-  notice(notice: Notice): void {
+  onNotice(notice: Notice): void {
     switch (notice.kind) {
       case 'committed':
       case 'released':
@@ -47,8 +47,8 @@ export class Deck {
       case 'tags':
       case 'cleared':
         return this.invalidatedAll()
-      case 'deaf':
-      case 'hearing':
+      case 'disconnected':
+      case 'connected':
         this.engine.events.emit('notices', { state: notice.kind })
         return this.#wakeAll()
       case 'away':
@@ -84,30 +84,30 @@ export class Deck {
     const late = [...this.flights.running]
     for (const flight of late) flight.cut?.(reason)
     // A lease is given back once the store has answered: what is sent with the process's last breath may never leave it.
-    await Promise.all(late.map((flight) => flight.over))
+    await Promise.all(late.map((flight) => flight.finished))
     return late.length
   }
 
   /** A load that runs may have begun another one meanwhile. */
   async #over(): Promise<void> {
-    while (this.flights.running.size > 0) await Promise.all([...this.flights.running].map((flight) => flight.over))
+    while (this.flights.running.size > 0) await Promise.all([...this.flights.running].map((flight) => flight.finished))
   }
 
   /** What a person should know is said on the process where no program listens for it. */
   #warn(message: string): void {
-    if (this.engine.events.heard('warning')) this.engine.events.emit('warning', { message })
+    if (this.engine.events.hasListeners('warning')) this.engine.events.emit('warning', { message })
     else process.emitWarning(message, { type: 'CattlegridWarning' })
   }
 
   #wake(key: string): void {
     this.suppression.clear(key)
     this.unshareable.clear(key)
-    this.waiters.wake(key)
+    this.leaseWaiters.wake(key)
   }
 
   #wakeAll(): void {
     this.suppression.clearAll()
     this.unshareable.clearAll()
-    this.waiters.wakeAll()
+    this.leaseWaiters.wakeAll()
   }
 }

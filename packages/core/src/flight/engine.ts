@@ -1,4 +1,4 @@
-import type { Admission } from './admission-control.ts'
+import type { AdmissionControl } from './admission-control.ts'
 import type { Events } from '../events.ts'
 import type { CooldownPolicy, EarlyRefreshPolicy, FreshnessPolicy } from '../policy/policy.ts'
 import type { Runtime } from '../runtime.ts'
@@ -12,5 +12,5 @@ export interface Engine {
   readonly freshness: FreshnessPolicy
   readonly cooldown: CooldownPolicy
   readonly earlyRefresh: EarlyRefreshPolicy
-  readonly admission: Admission
+  readonly admission: AdmissionControl
 }

@@ -1,13 +1,13 @@
 import type { Codec } from '../codec.ts'
 import type { Engine } from './engine.ts'
 import type { Flight } from './flight.ts'
-import { ReadSlots } from './shared-reads.ts'
+import { SharedReads } from './shared-reads.ts'
 import type { Away, Read } from '../store/store.ts'
 
 /** The slots: at most one joinable read and one joinable refresh a key. A slot is cleared only by who is still in it. */
-export class Flights {
+export class FlightRegistry {
   readonly #engine: Pick<Engine, 'store' | 'events'>
-  readonly #reads = new ReadSlots()
+  readonly #reads = new SharedReads()
   readonly #refreshes = new Map<string, Flight>()
   readonly #running = new Set<Flight>()
 
@@ -32,7 +32,7 @@ export class Flights {
     return read.then(
       (answer) => {
         this.#reads.end(slot)
-        if (answer.kind !== 'away' && answer.away !== undefined) this.#tell(key, answer.away)
+        if (answer.kind !== 'away' && answer.away !== undefined) this.#emitAway(key, answer.away)
         return hear(answer)
       },
       (error: unknown) => {
@@ -43,9 +43,9 @@ export class Flights {
   }
 
   /** Once a read, and in the context of who started it. */
-  #tell(key: string, { cause }: Away): void {
+  #emitAway(key: string, { cause }: Away): void {
     const { events } = this.#engine
-    if (events.heard('away')) events.emit('away', { key, step: 'read', error: cause })
+    if (events.hasListeners('away')) events.emit('away', { key, step: 'read', error: cause })
   }
 
   /** The refresh of the key that a call may join. */
@@ -61,7 +61,7 @@ export class Flights {
     void road.then(() => {
       this.#running.delete(flight)
       if (this.#refreshes.get(flight.key) === flight) this.#refreshes.delete(flight.key)
-      flight.end()
+      flight.finish()
     })
   }
 

@@ -3,7 +3,7 @@ import type { Entry } from '../entry.ts'
 import type { Outcome } from '../load.ts'
 
 /** What a flight has for one of its callers. */
-export type Landing =
+export type FlightResult =
   | { readonly kind: 'loaded'; readonly value: unknown; readonly freshFor: number }
   /** Somebody else's commit. */
   | { readonly kind: 'found'; readonly entry: Entry }
@@ -15,11 +15,11 @@ export type Landing =
   | { readonly kind: 'alone' }
 
 /** Who waits for a flight, from `board` until it lands or leaves. */
-export interface Rider {
-  /** Takes what the flight has for it, which has forgotten the rider by then. */
-  land(landing: Landing): void
+export interface FlightWaiter {
+  /** Takes what the flight has for it, which has forgotten the waiter by then. */
+  settle(result: FlightResult): void
   /** Told that the flight follows from now on: its time may run out. */
-  look(): void
+  onFollowing(): void
 }
 
 type Phase = 'asking' | 'following' | 'loading' | 'committing'
@@ -32,19 +32,19 @@ type Phase = 'asking' | 'following' | 'loading' | 'committing'
 export class Flight {
   readonly key: string
   readonly background: boolean
-  readonly #owner = new Set<Rider>()
-  readonly #early = new Set<Rider>()
-  readonly #late = new Set<Rider>()
+  readonly #owner = new Set<FlightWaiter>()
+  readonly #early = new Set<FlightWaiter>()
+  readonly #late = new Set<FlightWaiter>()
   readonly #outcome = new Deferred<Outcome>()
-  readonly #over = new Deferred<void>()
+  readonly #finished = new Deferred<void>()
   #phase: Phase = 'asking'
   #detached = false
   #followed = 0
   #followingSince: number | undefined
-  #tellsWithin = Infinity
-  #wanted = false
+  #notifiesWithin = Infinity
+  #keepsRunning = false
   /** Called when the last caller leaves. */
-  onDeserted: (() => void) | undefined
+  onAbandoned: (() => void) | undefined
   /** Ends the running load with this error, from outside. */
   cut: ((error: unknown) => void) | undefined
 
@@ -59,8 +59,8 @@ export class Flight {
   }
 
   /** Settles when it has nothing to tell the store any more, either: callers do not wait for a lease that is given back. */
-  get over(): Promise<void> {
-    return this.#over.promise
+  get finished(): Promise<void> {
+    return this.#finished.promise
   }
 
   get joinable(): boolean {
@@ -68,8 +68,8 @@ export class Flight {
   }
 
   /** Whether nobody wants its load any more: one that has not begun is let be. */
-  get deserted(): boolean {
-    return this.callers === 0 && !this.#wanted
+  get abandoned(): boolean {
+    return this.callers === 0 && !this.#keepsRunning
   }
 
   /** How many calls wait for it. */
@@ -77,20 +77,20 @@ export class Flight {
     return this.#owner.size + this.#early.size + this.#late.size
   }
 
-  board(rider: Rider, as: 'owner' | 'joiner'): void {
-    if (as === 'owner') this.#owner.add(rider)
-    else (this.#phase === 'loading' ? this.#late : this.#early).add(rider)
+  add(waiter: FlightWaiter, as: 'owner' | 'joiner'): void {
+    if (as === 'owner') this.#owner.add(waiter)
+    else (this.#phase === 'loading' ? this.#late : this.#early).add(waiter)
   }
 
-  /** The rider waits no longer. */
-  leave(rider: Rider): void {
-    for (const group of this.#groups) group.delete(rider)
-    if (this.deserted) this.onDeserted?.()
+  /** The waiter waits no longer. */
+  remove(waiter: FlightWaiter): void {
+    for (const group of this.#groups) group.delete(waiter)
+    if (this.abandoned) this.onAbandoned?.()
   }
 
   /** A caller goes on with a stale value, and counts on the load behind it. */
-  want(): void {
-    this.#wanted = true
+  keepRunning(): void {
+    this.#keepsRunning = true
   }
 
   /** No later call joins. */
@@ -102,8 +102,8 @@ export class Flight {
   follow(now: number, within: number = Infinity): void {
     this.#phase = 'following'
     this.#followingSince = now
-    this.#tellsWithin = within
-    for (const group of this.#groups) for (const rider of group) rider.look()
+    this.#notifiesWithin = within
+    for (const group of this.#groups) for (const waiter of group) waiter.onFollowing()
   }
 
   stopFollowing(now: number): void {
@@ -113,8 +113,8 @@ export class Flight {
   }
 
   /** While it follows, its callers hear of it again at least this often, ms. */
-  get tellsWithin(): number {
-    return this.#tellsWithin
+  get notifiesWithin(): number {
+    return this.#notifiesWithin
   }
 
   get following(): boolean {
@@ -138,35 +138,35 @@ export class Flight {
   /** What comes is the owner's alone: everybody else is sent on, and nobody joins. */
   release(kind: 'alone' | 'again'): void {
     this.detach()
-    hand({ kind }, this.#early)
-    hand({ kind }, this.#late)
+    deliver({ kind }, this.#early)
+    deliver({ kind }, this.#late)
   }
 
   /** The value is there for all who asked before its load began. */
-  landLoaded(landing: Landing): void {
-    hand(landing, this.#owner)
-    hand(landing, this.#early)
+  settleEarly(result: FlightResult): void {
+    deliver(result, this.#owner)
+    deliver(result, this.#early)
   }
 
-  /** The same for everybody who has no landing yet; the flight is over. */
-  land(landing: Landing, outcome: Outcome): void {
+  /** The same for everybody who has no result yet; the flight is over. */
+  settle(result: FlightResult, outcome: Outcome): void {
     this.detach()
-    this.landLoaded(landing)
-    hand(landing, this.#late)
+    this.settleEarly(result)
+    deliver(result, this.#late)
     this.#outcome.resolve(outcome)
   }
 
-  end(): void {
-    this.#over.resolve()
+  finish(): void {
+    this.#finished.resolve()
   }
 
-  get #groups(): readonly Set<Rider>[] {
+  get #groups(): readonly Set<FlightWaiter>[] {
     return [this.#owner, this.#early, this.#late]
   }
 }
 
-function hand(landing: Landing, riders: Set<Rider>): void {
-  const all = [...riders]
-  riders.clear()
-  for (const rider of all) rider.land(landing)
+function deliver(result: FlightResult, waiters: Set<FlightWaiter>): void {
+  const all = [...waiters]
+  waiters.clear()
+  for (const waiter of all) waiter.settle(result)
 }

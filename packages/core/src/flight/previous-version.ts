@@ -2,7 +2,7 @@ import type { Entry, Version } from '../entry.ts'
 import type { Read } from '../store/store.ts'
 
 /** What stood at a key when its value was to be refreshed: no answer to that, however fresh it is. */
-export class Former {
+export class PreviousVersion {
   #known = false
   #version: Version | undefined
 
@@ -14,7 +14,7 @@ export class Former {
   }
 
   /** Whether the entry is no newer, as far as is known. One that was expired by hand is the old one with another version. */
-  is({ version, expired }: Entry): boolean {
+  isNoNewer({ version, expired }: Entry): boolean {
     return !this.#known || expired || version === this.#version
   }
 }

@@ -2,34 +2,34 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { ReentrantLoadError } from '../errors.ts'
 
 /** A key that is being loaded, and whose key it is: two caches of a process may have the same. */
-export interface Loading {
+export interface ActiveLoad {
   readonly owner: object
   readonly key: string
 }
 
 /** The loads around the present code, from the outermost on. */
 export interface Chain {
-  readonly loads: readonly Loading[]
+  readonly loads: readonly ActiveLoad[]
   /** The load is over: what it left running, a timer or a connection, is inside of nothing any more. */
   over: boolean
 }
 
-const NONE: readonly Loading[] = []
+const NONE: readonly ActiveLoad[] = []
 
 const storage = new AsyncLocalStorage<Chain>()
 let entered = 0
 
 /** What the loads of this process wait for: by owner and key, each wait an object of its own. */
-const waits = new Map<object, Map<string, Set<Loading>>>()
+const waits = new Map<object, Map<string, Set<ActiveLoad>>>()
 
 /** The loads that the present code runs inside of, in whichever caches of this process. */
-export function inside(): readonly Loading[] {
+export function activeLoads(): readonly ActiveLoad[] {
   const chain = storage.getStore()
   return chain === undefined || chain.over ? NONE : chain.loads
 }
 
 /** Runs a loader inside `chain`, until its maker ends it with the load: see `leave`. */
-export function enter<T>(chain: Chain, loader: () => T): T {
+export function runInLoad<T>(chain: Chain, loader: () => T): T {
   entered += 1
   return storage.run(chain, loader)
 }
@@ -38,22 +38,22 @@ export function enter<T>(chain: Chain, loader: () => T): T {
  * Ends a chain that was entered. With the last one the storage is switched off until the next load: as long as it is on, Node attends to
  * every promise of the process, which more than doubles the cost of each.
  */
-export function leave(chain: Chain): void {
+export function endLoad(chain: Chain): void {
   chain.over = true
   entered -= 1
   if (entered === 0) storage.disable()
 }
 
 /** @throws ReentrantLoadError when the present code is the load of `key`, or of what that load waits for in this process. */
-export function checkReentry(owner: object, key: string): void {
-  const around = inside()
-  const way = around.length === 0 ? undefined : wayBack({ owner, key }, around)
+export function throwIfReentrant(owner: object, key: string): void {
+  const around = activeLoads()
+  const way = around.length === 0 ? undefined : findCycle({ owner, key }, around)
   if (way !== undefined) throw new ReentrantLoadError([...around.map((load) => load.key), ...way])
 }
 
 /** Notes that the load around the present code waits for `key`. Returns how to take that back; undefined where there is no load around. */
 export function noteWait(owner: object, key: string): (() => void) | undefined {
-  const waiting = inside().at(-1)
+  const waiting = activeLoads().at(-1)
   if (waiting === undefined) return undefined
   const targets = targetsOf(waiting) ?? addTargets(waiting)
   const wait = { owner, key }
@@ -65,12 +65,12 @@ export function noteWait(owner: object, key: string): (() => void) | undefined {
 }
 
 interface Step {
-  readonly at: Loading
+  readonly at: ActiveLoad
   readonly from: Step | undefined
 }
 
 /** The keys over which waiting for `target` comes back to one of `ends`; each load is looked at once. */
-function wayBack(target: Loading, ends: readonly Loading[]): readonly string[] | undefined {
+function findCycle(target: ActiveLoad, ends: readonly ActiveLoad[]): readonly string[] | undefined {
   const steps: Step[] = [{ at: target, from: undefined }]
   const looked = new Map<object, Set<string>>()
   for (const step of steps) {
@@ -90,18 +90,18 @@ function keysTo(last: Step): readonly string[] {
   return keys
 }
 
-function targetsOf({ owner, key }: Loading): Set<Loading> | undefined {
+function targetsOf({ owner, key }: ActiveLoad): Set<ActiveLoad> | undefined {
   return waits.get(owner)?.get(key)
 }
 
-function addTargets({ owner, key }: Loading): Set<Loading> {
-  const keys = waits.get(owner) ?? new Map<string, Set<Loading>>()
-  const targets = new Set<Loading>()
+function addTargets({ owner, key }: ActiveLoad): Set<ActiveLoad> {
+  const keys = waits.get(owner) ?? new Map<string, Set<ActiveLoad>>()
+  const targets = new Set<ActiveLoad>()
   waits.set(owner, keys.set(key, targets))
   return targets
 }
 
-function dropTargets({ owner, key }: Loading): void {
+function dropTargets({ owner, key }: ActiveLoad): void {
   const keys = waits.get(owner)
   keys?.delete(key)
   if (keys?.size === 0) waits.delete(owner)

@@ -4,7 +4,7 @@ import type { Read } from '../store/store.ts'
 /** So many slots may stay, in use or not; or four times as many as are in use. */
 const SLOTS = 2048
 
-export interface ReadSlot {
+export interface SharedRead {
   codec: Codec
   /** Undefined when none is under way. */
   read: Promise<Read> | undefined
@@ -15,8 +15,8 @@ export interface ReadSlot {
  * table after so many of them. Once one of its tables has become old, the garbage collector keeps all that follow it, and all that stood in
  * them, which was a good part of what a hit cost.
  */
-export class ReadSlots {
-  #slots = new Map<string, ReadSlot>()
+export class SharedReads {
+  #slots = new Map<string, SharedRead>()
   /** How many reads are under way, in a slot that can be found or in one that was replaced. */
   #underWay = 0
 
@@ -25,25 +25,25 @@ export class ReadSlots {
     return this.#slots.size
   }
 
-  of(key: string): ReadSlot | undefined {
+  of(key: string): SharedRead | undefined {
     return this.#slots.get(key)
   }
 
   /** Puts a read that was just sent into the key's slot, `known`; where another is in it, with another codec, into a new one in its place. */
-  take(key: string, known: ReadSlot | undefined, codec: Codec, read: Promise<Read>): ReadSlot {
+  take(key: string, known: SharedRead | undefined, codec: Codec, read: Promise<Read>): SharedRead {
     this.#underWay += 1
     if (known !== undefined && known.read === undefined) {
       known.codec = codec
       known.read = read
       return known
     }
-    const slot: ReadSlot = { codec, read }
+    const slot: SharedRead = { codec, read }
     this.#slots.set(key, slot)
     return slot
   }
 
   /** The read in the slot is over. */
-  end(slot: ReadSlot): void {
+  end(slot: SharedRead): void {
     slot.read = undefined
     this.#underWay -= 1
     if (this.#slots.size > SLOTS && this.#slots.size > 4 * this.#underWay) this.#clearOut()

@@ -1,4 +1,4 @@
-import type { Flight, Landing, Rider } from '../flight/flight.ts'
+import type { Flight, FlightResult, FlightWaiter } from '../flight/flight.ts'
 import type { CallerSignal } from '../load.ts'
 import type { CancelTimer, Runtime } from '../runtime.ts'
 
@@ -8,7 +8,7 @@ export interface GaveUp {
   readonly why: 'soft-timeout' | 'wait-timeout'
 }
 
-export interface Patience {
+export interface WaitLimits {
   /** How long to wait while a stale value is in hand, ms. */
   readonly soft: number
   /** How much of the call's `waitTimeout` is left, ms; it runs only while the flight follows. */
@@ -26,24 +26,24 @@ export interface Patience {
 export function waitFor(
   flight: Flight,
   as: 'owner' | 'joiner',
-  patience: Patience,
+  patience: WaitLimits,
   runtime: Runtime,
   onOver: () => void,
-): Promise<Landing | GaveUp> {
+): Promise<FlightResult | GaveUp> {
   return new Promise((resolve, reject) => {
-    const wait = new Wait(flight, patience, runtime, onOver, resolve, reject)
-    flight.board(wait, as)
+    const wait = new CallerWait(flight, patience, runtime, onOver, resolve, reject)
+    flight.add(wait, as)
     wait.begin()
   })
 }
 
 /** A herd is made of these: one promise each, and a timer only where there is something to wait for. */
-class Wait implements Rider {
+class CallerWait implements FlightWaiter {
   readonly #flight: Flight
-  readonly #patience: Patience
+  readonly #patience: WaitLimits
   readonly #runtime: Runtime
   readonly #onOver: () => void
-  readonly #resolve: (end: Landing | GaveUp) => void
+  readonly #resolve: (end: FlightResult | GaveUp) => void
   readonly #reject: (reason: unknown) => void
   #cancelSoft: CancelTimer | undefined
   #cancelLook: CancelTimer | undefined
@@ -52,10 +52,10 @@ class Wait implements Rider {
 
   constructor(
     flight: Flight,
-    patience: Patience,
+    patience: WaitLimits,
     runtime: Runtime,
     onOver: () => void,
-    resolve: (end: Landing | GaveUp) => void,
+    resolve: (end: FlightResult | GaveUp) => void,
     reject: (reason: unknown) => void,
   ) {
     this.#flight = flight
@@ -73,15 +73,15 @@ class Wait implements Rider {
       this.#onAbort = () => this.#abort(signal)
       signal.addEventListener('abort', this.#onAbort)
     }
-    this.look()
+    this.onFollowing()
   }
 
-  land(landing: Landing): void {
-    if (this.#end()) this.#resolve(landing)
+  settle(result: FlightResult): void {
+    if (this.#end()) this.#resolve(result)
   }
 
   /** Gives up once the flight has followed for the whole budget; looks again when that may be. */
-  look(): void {
+  onFollowing(): void {
     const { budget, followed } = this.#patience
     this.#cancelLook?.()
     // A timer runs only while the flight follows; when it does so again, it is looked at again.
@@ -90,12 +90,13 @@ class Wait implements Rider {
     const left = budget - (this.#flight.followed(this.#runtime.now()) - followed)
     if (left <= 0) this.#giveUp('wait-timeout')
     // Told again before that, it needs no timer yet: as a rule no caller of a herd ever sets one.
-    else if (left <= this.#flight.tellsWithin) this.#cancelLook = this.#runtime.schedule(() => this.look(), left)
+    else if (left <= this.#flight.notifiesWithin)
+      this.#cancelLook = this.#runtime.schedule(() => this.onFollowing(), left)
   }
 
   #giveUp(why: GaveUp['why']): void {
     // Before it leaves: a load that nobody wants may be stopped.
-    if (why === 'soft-timeout' && !this.#over) this.#flight.want()
+    if (why === 'soft-timeout' && !this.#over) this.#flight.keepRunning()
     if (this.#leave()) this.#resolve({ kind: 'gave-up', why })
   }
 
@@ -105,7 +106,7 @@ class Wait implements Rider {
 
   #leave(): boolean {
     const leaves = this.#end()
-    if (leaves) this.#flight.leave(this)
+    if (leaves) this.#flight.remove(this)
     return leaves
   }
 

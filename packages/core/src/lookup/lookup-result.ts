@@ -6,16 +6,16 @@ import type { Outcome } from '../load.ts'
 import type { Lookup } from './lookup.ts'
 
 /** What a call is told at the end of its road. A lookup as it is, without an object in between: `getOrSet` takes its value and lets it go. */
-export interface Answer extends Omit<Lookup<unknown>, 'outcome'> {
+export interface LookupResult extends Omit<Lookup<unknown>, 'outcome'> {
   /** The flight that ran this call's loader. */
   readonly own: Flight | undefined
 }
 
 /** What a call carries from one look to the next. */
-export interface Progress {
+export interface CallState {
   readonly began: number
   /** When it asked the store last. */
-  asked: number
+  readAt: number
   /** Whether the call has had to wait for a load. */
   waits: boolean
   /** What is left of `waitTimeout`, ms. */
@@ -26,7 +26,7 @@ export interface Progress {
 export interface Serving {
   readonly now: number
   readonly role: 'none' | 'follower'
-  readonly progress: Progress | undefined
+  readonly progress: CallState | undefined
   readonly refresh: Promise<Outcome> | undefined
 }
 
@@ -37,11 +37,11 @@ export function serve(
   entry: Entry,
   status: 'fresh' | 'stale',
   { now, role, progress, refresh }: Serving,
-): Answer {
-  const { value, from, bornAt, freshUntil } = entry
+): LookupResult {
+  const { value, from, committedAt, freshUntil } = entry
   const freshFor = status === 'fresh' ? Math.max(0, freshUntil - now) : Math.min(0, freshUntil - now)
-  const age = Math.max(0, now - bornAt)
-  if (events.heard('hit')) events.emit('hit', { key, status, age, freshFor })
+  const age = Math.max(0, now - committedAt)
+  if (events.hasListeners('hit')) events.emit('hit', { key, status, age, freshFor })
   const waited = progress === undefined ? 0 : waitedBy(progress, now)
   return { value, status, from, role, age, freshFor, waited, refresh, own: undefined }
 }
@@ -52,15 +52,15 @@ export function serveFound(
   call: Call,
   entry: Entry,
   now: number,
-  progress: Progress,
-): Answer | undefined {
+  progress: CallState,
+): LookupResult | undefined {
   const verdict = verdictOn(engine, call, entry, now)
   if (verdict !== 'fresh' && verdict !== 'stale') return undefined
   return serve(engine, call.key, entry, verdict, { now, role: 'follower', progress, refresh: undefined })
 }
 
 /** Serves a call that has waited the entry that it had in hand all the time, unless its last window has closed. */
-export function serveFallback(engine: Engine, call: Call, entry: Entry, serving: Serving): Answer | undefined {
+export function serveFallback(engine: Engine, call: Call, entry: Entry, serving: Serving): LookupResult | undefined {
   const verdict = verdictOn(engine, call, entry, serving.now)
   return verdict === 'gone'
     ? undefined
@@ -68,33 +68,35 @@ export function serveFallback(engine: Engine, call: Call, entry: Entry, serving:
 }
 
 /** `own`: the call's own flight, where its loader ran; undefined: another call's did. */
-export function loaded(value: unknown, freshFor: number, waited: number, own: Flight | undefined): Answer {
+export function loaded(value: unknown, freshFor: number, waited: number, own: Flight | undefined): LookupResult {
   const role = own === undefined ? 'follower' : 'leader'
   return { value, status: 'loaded', from: 'load', role, age: 0, freshFor, waited, refresh: undefined, own }
 }
 
 /** How long a call has waited for a load, ms. */
-export function waitedBy({ waits, began }: Progress, now: number): number {
+export function waitedBy({ waits, began }: CallState, now: number): number {
   return waits ? now - began : 0
 }
 
 /** With the outcome of the load that it led, which its caller waits for too. */
-export function lookupOf(answer: Answer): Lookup<unknown> | Promise<Lookup<unknown>> {
+export function lookupOf(answer: LookupResult): Lookup<unknown> | Promise<Lookup<unknown>> {
   const { own } = answer
-  return own === undefined ? toldOf(answer, undefined) : own.outcome.then((outcome) => toldOf(answer, outcome))
+  return own === undefined
+    ? withOutcome(answer, undefined)
+    : own.outcome.then((outcome) => withOutcome(answer, outcome))
 }
 
 /** What `getOrSet` hands out of it. */
-export function valueOf({ value }: Answer): unknown {
+export function valueOf({ value }: LookupResult): unknown {
   return value
 }
 
 /** The answer itself, for those that need more of it than the value and wait for no outcome. */
-export function wholeOf(answer: Answer): Answer {
+export function identity(answer: LookupResult): LookupResult {
   return answer
 }
 
-function toldOf(answer: Answer, outcome: Outcome | undefined): Lookup<unknown> {
+function withOutcome(answer: LookupResult, outcome: Outcome | undefined): Lookup<unknown> {
   const { value, status, from, role, age, freshFor, waited, refresh } = answer
   return { value, status, from, role, age, freshFor, waited, outcome, refresh }
 }

@@ -156,7 +156,7 @@ export function cacheSetup(options: CacheOptions | undefined): CacheSetup {
     ...given
   } = parsed
   const base = { ...DEFAULTS, boundedLoads: maxLoads !== Infinity, maxEntryBytes, freeze, shareErrorMessages }
-  const settings = settle(base, given, 'createCache')
+  const settings = applyOptions(base, given, 'createCache')
   const limits = { maxLoads, maxWaiters, maxWaitersPerKey: maxWaitersPerKey ?? Math.ceil(maxWaiters / 4) }
   return { settings, limits, store, remote: remoteLimits({ storeTimeout, tags, near, outage }, freeze), runtime }
 }
@@ -167,7 +167,7 @@ export function callSettings(base: Settings, options: object | undefined, owner:
 }
 
 function givenSettings(base: Settings, options: object, owner: string): Settings {
-  return strict(base, checkOptions(owner, options, callRules), owner)
+  return withStrictness(base, checkOptions(owner, options, callRules), owner)
 }
 
 /** The key function and the settings of a wrapped function, checked once. */
@@ -179,7 +179,7 @@ export interface WrapSettings {
 export function wrapSettings(base: Settings, options: object | undefined, owner: string): WrapSettings {
   const { key, ...given } = checkOptions(owner, options, wrapRules)
   if (key === undefined) throw new InvalidOptionError(`${owner}.key`, key, wrapRules.key.accepted)
-  const settings = strict(base, given, owner)
+  const settings = withStrictness(base, given, owner)
   requireTtl(settings)
   return { key, settings }
 }
@@ -191,8 +191,8 @@ export function checkMethodOptions(options: object | undefined): void {
   if (key === undefined) throw new InvalidOptionError('cachedMethod.key', key, wrapRules.key.accepted)
 }
 
-function strict(base: Settings, given: Parsed<typeof callRules>, owner: string): Settings {
-  const settings = settle(base, given, owner)
+function withStrictness(base: Settings, given: Parsed<typeof callRules>, owner: string): Settings {
+  const settings = applyOptions(base, given, owner)
   if (given.signal !== undefined) settings.signal = given.signal
   if (given.staleWhileRevalidate !== undefined)
     settings.allowStaleWhileRevalidate = given.staleWhileRevalidate !== false
@@ -204,18 +204,18 @@ function strict(base: Settings, given: Parsed<typeof callRules>, owner: string):
 
 /** The settings that a `set` writes with. */
 export function setSettings(base: Settings, options: object | undefined): Settings {
-  return options === undefined ? base : settle(base, checkOptions('set', options, setRules), 'set')
+  return options === undefined ? base : applyOptions(base, checkOptions('set', options, setRules), 'set')
 }
 
 /** The windows and tags that a result is kept with: the call's, but for what its loader decided. */
-export function kept(settings: Settings, options: KeepOptions): Settings {
-  return settle(settings, checkOptions('load.keep', options, keepRules), 'load.keep')
+export function withKeepOptions(settings: Settings, options: KeepOptions): Settings {
+  return applyOptions(settings, checkOptions('load.keep', options, keepRules), 'load.keep')
 }
 
 type Given = Partial<Parsed<typeof callRules>>
 
 /** Every call with options of its own goes through here, hits included: one copy, and then only what was given. */
-function settle(base: Settings, given: Given, owner: string): SettingsDraft {
+function applyOptions(base: Settings, given: Given, owner: string): SettingsDraft {
   const settings = draftOf(base)
   if (given.ttl !== undefined) settings.ttl = given.ttl
   // `false` makes a call strict about what it reads; what it commits keeps the cache's window.

@@ -4,7 +4,7 @@ import type { FreshnessPolicy, Strictness, Verdict } from './policy.ts'
 /** Fresh, then the two stale windows, both counted from the end of freshness (RFC 5861). A window includes its first moment, not its last. */
 export const windowFreshness: FreshnessPolicy = {
   judge(entry, now, strictness) {
-    if (now - entry.bornAt > strictness.maxAge) return 'gone'
+    if (now - entry.committedAt > strictness.maxAge) return 'gone'
     // The moment of an expiry by hand may lie ahead of the coarse clock that judges it.
     return now < entry.freshUntil && !entry.expired ? 'fresh' : judgeStale(entry, now, strictness)
   },

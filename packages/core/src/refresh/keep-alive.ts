@@ -19,7 +19,7 @@ export function keepAlive(lease: Lease, hold: Hold, engine: Engine, onLost: () =
     cancel()
   }
   const lose = (why: string): void => {
-    if (events.heard('lease-lost')) events.emit('lease-lost', { key: lease.key, why })
+    if (events.hasListeners('lease-lost')) events.emit('lease-lost', { key: lease.key, why })
     onLost()
   }
   const renew = async (): Promise<void> => {
@@ -29,7 +29,7 @@ export function keepAlive(lease: Lease, hold: Hold, engine: Engine, onLost: () =
     const answer = await store.renew(lease, duration)
     if (stopped) return undefined
     if (answer.kind === 'refused') return lose(answer.why)
-    if (answer.kind === 'renewed' && events.heard('renew'))
+    if (answer.kind === 'renewed' && events.hasListeners('renew'))
       events.emit('renew', { key: lease.key, remaining: duration })
     return arm()
   }

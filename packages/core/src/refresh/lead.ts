@@ -3,12 +3,12 @@ import type { Engine } from '../flight/engine.ts'
 import type { Call } from '../flight/call.ts'
 import type { Entry } from '../entry.ts'
 import { type Failure, LeaseLostError } from '../errors.ts'
-import type { Flight, Landing } from '../flight/flight.ts'
+import type { Flight, FlightResult } from '../flight/flight.ts'
 import { keepAlive } from './keep-alive.ts'
 import type { Lease, Commit, Ending, Released } from '../store/store.ts'
 import type { Outcome } from '../load.ts'
 import type { CancelTimer } from '../runtime.ts'
-import { type Ended, RunningLoad, type UncacheableMark } from './load-run.ts'
+import { type LoadEnd, LoadRun, type UncacheableMark } from './load-run.ts'
 import type { Settings } from '../options/settings.ts'
 import { newEntry } from './new-entry.ts'
 
@@ -23,7 +23,7 @@ export async function lead(
   stale: Entry | undefined,
   engine: Engine,
 ): Promise<void> {
-  await new Leader(flight, call, lease, engine).run(stale)
+  await new LeasedLoad(flight, call, lease, engine).run(stale)
 }
 
 /** Runs the load of a flight without a lease: its result is given to the callers and not stored. Never rejects. */
@@ -34,62 +34,62 @@ export async function loadUnleased(
   stale: Entry | undefined,
   engine: Engine,
 ): Promise<void> {
-  const load = new RunningLoad(call, engine)
+  const load = new LoadRun(call, engine)
   load.onUnshareable = () => flight.release('alone')
   const { ended, took } = await runLoad(load, flight, call, false, stale, engine)
   const absent = ended.kind === 'value' && ended.value === ABSENT
-  const outcome = absent ? landAbsent(flight) : unleasedOutcome(ended, why)
-  const landing = unleasedLanding(ended, call.settings)
-  flight.landLoaded(landing)
+  const outcome = absent ? settleAbsent(flight) : unleasedOutcome(ended, why)
+  const result = unleasedResult(ended, call.settings)
+  flight.settleEarly(result)
   // Nothing proves that no invalidation came between the load's begin and a late caller. While the store is away nothing can, for anybody.
-  flight.land(landing.kind === 'loaded' && why === 'unleased' ? { kind: 'again' } : landing, outcome)
-  tell(engine, call.key, outcome, took)
+  flight.settle(result.kind === 'loaded' && why === 'unleased' ? { kind: 'again' } : result, outcome)
+  emitOutcome(engine, call.key, outcome, took)
 }
 
-function landAbsent(flight: Flight): Outcome {
+function settleAbsent(flight: Flight): Outcome {
   const outcome: Outcome = { kind: 'abandoned', why: 'absent' }
   flight.release('again')
-  flight.land({ kind: 'loaded', value: ABSENT, freshFor: 0 }, outcome)
+  flight.settle({ kind: 'loaded', value: ABSENT, freshFor: 0 }, outcome)
   return outcome
 }
 
-function unleasedOutcome(ended: Ended, why: 'unleased' | 'away'): Outcome {
+function unleasedOutcome(ended: LoadEnd, why: 'unleased' | 'away'): Outcome {
   if (ended.kind === 'error') return { kind: 'failed', error: ended.error, cooldown: 0 }
   return { kind: 'abandoned', why: ended.kind === 'cut' ? 'closed' : why }
 }
 
-function unleasedLanding(ended: Ended, settings: Settings): Landing {
+function unleasedResult(ended: LoadEnd, settings: Settings): FlightResult {
   if (ended.kind === 'value') return { kind: 'loaded', value: ended.value, freshFor: 0 }
   return { kind: 'failed', error: ended.error, failure: ended.kind === 'error' && isFailure(settings, ended.error) }
 }
 
-function tell({ events }: Engine, key: string, outcome: Outcome, took: number): void {
-  if (events.heard('outcome')) events.emit('outcome', { key, outcome, took })
+function emitOutcome({ events }: Engine, key: string, outcome: Outcome, took: number): void {
+  if (events.hasListeners('outcome')) events.emit('outcome', { key, outcome, took })
 }
 
 async function runLoad(
-  load: RunningLoad,
+  load: LoadRun,
   flight: Flight,
   call: Call,
   leased: boolean,
   stale: Entry | undefined,
   { events, runtime }: Engine,
-): Promise<{ readonly ended: Ended; readonly took: number }> {
+): Promise<{ readonly ended: LoadEnd; readonly took: number }> {
   flight.beginLoad()
   flight.cut = (error) => load.cut(error)
   const { background } = flight
-  if (events.heard('load')) events.emit('load', { key: call.key, background, leased })
+  if (events.hasListeners('load')) events.emit('load', { key: call.key, background, leased })
   const begun = runtime.now()
   const ended = await load.run(stale, { background, leased })
   return { ended, took: runtime.now() - begun }
 }
 
-class Leader {
+class LeasedLoad {
   readonly #flight: Flight
   readonly #call: Call
   readonly #lease: Lease
   readonly #engine: Engine
-  readonly #load: RunningLoad
+  readonly #load: LoadRun
   #releasing: Promise<Released> | undefined
   #stopRenewals: CancelTimer = () => undefined
 
@@ -98,7 +98,7 @@ class Leader {
     this.#call = call
     this.#lease = lease
     this.#engine = engine
-    this.#load = new RunningLoad(call, engine)
+    this.#load = new LoadRun(call, engine)
     this.#load.onUnshareable = (mark) => this.#unshareable(mark)
   }
 
@@ -109,18 +109,18 @@ class Leader {
     const { ended, took } = await runLoad(this.#load, this.#flight, this.#call, true, stale, this.#engine)
     this.#stopRenewals()
     const outcome = await this.#conclude(ended, took)
-    tell(this.#engine, this.#call.key, outcome, took)
+    emitOutcome(this.#engine, this.#call.key, outcome, took)
   }
 
-  #conclude(ended: Ended, took: number): Promise<Outcome> {
+  #conclude(ended: LoadEnd, took: number): Promise<Outcome> {
     if (ended.kind !== 'value') return this.#fail(ended.error, ended.kind)
-    return ended.value === ABSENT ? this.#absent() : this.#offer(ended.value, took)
+    return ended.value === ABSENT ? this.#absent() : this.#commit(ended.value, took)
   }
 
   /** The batch brought nothing for this key: whoever else wants it asks for it anew. */
   async #absent(): Promise<Outcome> {
     const releasing = this.#release({ kind: 'handover' })
-    const outcome = landAbsent(this.#flight)
+    const outcome = settleAbsent(this.#flight)
     await releasing
     return outcome
   }
@@ -138,46 +138,46 @@ class Leader {
     this.#releasing ??= this.#release({ kind: 'uncacheable', ...mark })
   }
 
-  async #offer(value: unknown, took: number): Promise<Outcome> {
+  async #commit(value: unknown, took: number): Promise<Outcome> {
     const { mark } = this.#load
     if (mark !== undefined) return this.#endUncacheable(value, mark)
     const { store, runtime } = this.#engine
     const entry = newEntry(value, took, this.#load.settings, runtime.random())
     this.#flight.beginCommit()
     const committing = store.commit(this.#lease, entry, this.#call.settings.codec)
-    const landing: Landing = { kind: 'loaded', value, freshFor: entry.ttl }
-    this.#flight.landLoaded(landing)
-    return this.#settle(await committing, landing, entry.ttl)
+    const result: FlightResult = { kind: 'loaded', value, freshFor: entry.ttl }
+    this.#flight.settleEarly(result)
+    return this.#settleCommit(await committing, result, entry.ttl)
   }
 
-  async #settle(answer: Commit, landing: Landing, ttl: number): Promise<Outcome> {
+  async #settleCommit(answer: Commit, result: FlightResult, ttl: number): Promise<Outcome> {
     const { events } = this.#engine
     const { key } = this.#call
     switch (answer.kind) {
       case 'stored':
-        if (events.heard('commit')) events.emit('commit', { key, ttl })
-        return this.#land(landing, { kind: 'committed' })
+        if (events.hasListeners('commit')) events.emit('commit', { key, ttl })
+        return this.#settleFlight(result, { kind: 'committed' })
       case 'refused':
-        if (events.heard('refused')) events.emit('refused', { key, why: answer.why })
-        return this.#land({ kind: 'again' }, { kind: 'refused', why: answer.why })
+        if (events.hasListeners('refused')) events.emit('refused', { key, why: answer.why })
+        return this.#settleFlight({ kind: 'again' }, { kind: 'refused', why: answer.why })
       case 'unkeepable': {
-        if (events.heard(answer.why)) events.emit(answer.why, { key, error: answer.cause })
+        if (events.hasListeners(answer.why)) events.emit(answer.why, { key, error: answer.cause })
         const mark = { for: UNKEEPABLE_FOR, share: true }
         const released = await this.#release({ kind: 'uncacheable', ...mark })
-        return this.#land(provenBy(released, landing), { kind: 'uncacheable', ...mark })
+        return this.#settleFlight(resultForLateJoiners(released, result), { kind: 'uncacheable', ...mark })
       }
       case 'away':
         this.#away('commit', answer.cause)
-        return this.#land(landing, { kind: 'abandoned', why: 'away' })
+        return this.#settleFlight(result, { kind: 'abandoned', why: 'away' })
     }
   }
 
   async #endUncacheable(value: unknown, mark: UncacheableMark): Promise<Outcome> {
     this.#flight.beginCommit()
     const releasing = this.#releasing ?? this.#release({ kind: 'uncacheable', ...mark })
-    const landing: Landing = { kind: 'loaded', value, freshFor: 0 }
-    this.#flight.landLoaded(landing)
-    return this.#land(provenBy(await releasing, landing), { kind: 'uncacheable', ...mark })
+    const result: FlightResult = { kind: 'loaded', value, freshFor: 0 }
+    this.#flight.settleEarly(result)
+    return this.#settleFlight(resultForLateJoiners(await releasing, result), { kind: 'uncacheable', ...mark })
   }
 
   async #fail(error: unknown, kind: 'error' | 'cut'): Promise<Outcome> {
@@ -186,7 +186,7 @@ class Leader {
     const failure = kind === 'error' && isFailure(settings, error)
     const attempts = this.#lease.attempts + 1
     const cooldown = failure ? policy.after(attempts, settings.cooldown) : 0
-    if (failure && events.heard('load-failed')) events.emit('load-failed', { key, error, cooldown })
+    if (failure && events.hasListeners('load-failed')) events.emit('load-failed', { key, error, cooldown })
     this.#flight.beginCommit()
     // The owner's own abort is no answer for those who joined it: they look again.
     if (kind === 'error' && isOwnAbort(settings, error)) this.#flight.release('again')
@@ -195,7 +195,7 @@ class Leader {
       : { kind: 'handover' }
     const releasing = this.#releasing ?? this.#release(ending)
     const outcome: Outcome = kind === 'cut' ? { kind: 'abandoned', why: 'closed' } : { kind: 'failed', error, cooldown }
-    this.#land({ kind: 'failed', error, failure }, outcome)
+    this.#settleFlight({ kind: 'failed', error, failure }, outcome)
     await releasing
     return outcome
   }
@@ -206,20 +206,20 @@ class Leader {
     return answer
   }
 
-  #land(landing: Landing, outcome: Outcome): Outcome {
-    this.#flight.land(landing, outcome)
+  #settleFlight(result: FlightResult, outcome: Outcome): Outcome {
+    this.#flight.settle(result, outcome)
     return outcome
   }
 
   #away(step: string, error: unknown): void {
     const { events } = this.#engine
-    if (events.heard('away')) events.emit('away', { key: this.#call.key, step, error })
+    if (events.hasListeners('away')) events.emit('away', { key: this.#call.key, step, error })
   }
 }
 
 /** What callers get who joined late: a lease that was void by its end may have been voided by an invalidation before they came. */
-function provenBy(released: Released, landing: Landing): Landing {
-  return released.kind === 'refused' ? { kind: 'again' } : landing
+function resultForLateJoiners(released: Released, result: FlightResult): FlightResult {
+  return released.kind === 'refused' ? { kind: 'again' } : result
 }
 
 /** A predicate that throws itself says nothing of value: the error then counts as a failure. */

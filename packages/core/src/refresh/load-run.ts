@@ -4,13 +4,13 @@ import type { Call } from '../flight/call.ts'
 import type { Entry } from '../entry.ts'
 import { LoadTimeoutError } from '../errors.ts'
 import type { KeepOptions, Load, UncacheableOptions } from '../load.ts'
-import { enter, inside, leave } from '../flight/reentrancy.ts'
+import { runInLoad, activeLoads, endLoad } from '../flight/reentrancy.ts'
 import { booleanRule, checkOptions, durationRule, type OptionRules } from '../option-rules.ts'
-import { kept } from '../options/parse-options.ts'
+import { withKeepOptions } from '../options/parse-options.ts'
 import type { Settings } from '../options/settings.ts'
 
 /** How a loader ended: what it returned, or why it did not. */
-export type Ended =
+export type LoadEnd =
   | { readonly kind: 'value'; readonly value: unknown }
   | { readonly kind: 'error'; readonly error: unknown }
   /** Ended from outside, by `close`. */
@@ -27,14 +27,14 @@ const UNCACHEABLE_FOR = 10_000
 const uncacheableRules = { for: durationRule(1), share: booleanRule } satisfies OptionRules<UncacheableOptions>
 
 /** What a loader is told of how it runs. */
-type How = Pick<Load, 'background' | 'leased'>
+type LoadMode = Pick<Load, 'background' | 'leased'>
 
 /** One run of a loader: its time-out, its signal, and what it decides about its result. */
-export class RunningLoad {
+export class LoadRun {
   readonly #call: Call
   readonly #engine: Engine
   readonly #abort = new AbortController()
-  readonly #ended = new Deferred<Ended>()
+  readonly #ended = new Deferred<LoadEnd>()
   #over = false
   #settings: Settings
   #mark: UncacheableMark | undefined
@@ -68,22 +68,22 @@ export class RunningLoad {
   }
 
   /** Runs the loader; never rejects, and ends at the latest with `loadTimeout`. */
-  async run(stale: Entry | undefined, how: How): Promise<Ended> {
+  async run(stale: Entry | undefined, how: LoadMode): Promise<LoadEnd> {
     const { key, loader, settings } = this.#call
     const { runtime, admission } = this.#engine
     const cancelTimeout = runtime.schedule(() => this.#timeOut(), settings.loadTimeout)
     const load = this.#describe(stale, how)
     // A background load has no caller that waits for it, so it begins a chain of its own.
-    const chain = { loads: [...(how.background ? [] : inside()), admission.loading(key)], over: false }
+    const chain = { loads: [...(how.background ? [] : activeLoads()), admission.activeLoad(key)], over: false }
     new Promise((resolve) => {
       // Awaited inside the chain: what a lazy promise does when it is asked belongs to the load.
-      resolve(enter(chain, async () => await loader(load)))
+      resolve(runInLoad(chain, async () => await loader(load)))
     }).then(
       (value) => this.#end({ kind: 'value', value }),
       (error: unknown) => this.#end({ kind: 'error', error }),
     )
     const ended = await this.#ended.promise
-    leave(chain)
+    endLoad(chain)
     cancelTimeout()
     return ended
   }
@@ -94,16 +94,16 @@ export class RunningLoad {
     this.#abort.abort(error)
   }
 
-  #end(ended: Ended): void {
+  #end(ended: LoadEnd): void {
     this.#over = true
     this.#ended.resolve(ended)
   }
 
-  #describe(stale: Entry | undefined, { background, leased }: How): Load<never> {
-    const age = stale === undefined ? 0 : this.#engine.runtime.now() - stale.bornAt
+  #describe(stale: Entry | undefined, { background, leased }: LoadMode): Load<never> {
+    const age = stale === undefined ? 0 : this.#engine.runtime.now() - stale.committedAt
     const abort = this.#abort
     return {
-      key: this.#call.asked,
+      key: this.#call.requestedKey,
       // Made when it is asked for: many a loader never looks at it.
       get signal() {
         return abort.signal
@@ -117,7 +117,7 @@ export class RunningLoad {
   }
 
   #keep(options: KeepOptions): void {
-    if (!this.#over) this.#settings = kept(this.#settings, options)
+    if (!this.#over) this.#settings = withKeepOptions(this.#settings, options)
   }
 
   #uncacheable(options: UncacheableOptions | undefined): void {

@@ -1,11 +1,11 @@
-import type { EndTurn } from '../flight/admission-control.ts'
-import type { Deck } from '../flight/coordinator.ts'
+import type { ReleasePermit } from '../flight/admission-control.ts'
+import type { LoadCoordinator } from '../flight/coordinator.ts'
 import type { Engine } from '../flight/engine.ts'
-import { type Call, type Look, verdictOn } from '../flight/call.ts'
+import { type Call, type StoreRead, verdictOn } from '../flight/call.ts'
 import type { Entry } from '../entry.ts'
 import { ClosedError, LoadFailedError } from '../errors.ts'
 import type { Flight } from '../flight/flight.ts'
-import { LOOKS_AGAIN, type Waiter } from '../flight/lease-waiters.ts'
+import { POLL_INTERVAL, type LeaseWaiter } from '../flight/lease-waiters.ts'
 import { lead, loadUnleased } from './lead.ts'
 import type { Abandoned } from '../load.ts'
 import type { Acquire, Away, Read } from '../store/store.ts'
@@ -16,49 +16,59 @@ const MOST_CHANGES = 8
 const CHANGE_PAUSE = 50
 
 /** The turn of a load that needs none: its batch has one for all of its keys. */
-const NO_TURN: EndTurn = () => undefined
+const NO_PERMIT: ReleasePermit = () => undefined
 
 /** The road of one flight: ask for the lease; then lead, follow, or stand aside. Always lands the flight, and never rejects. */
-export function fly(flight: Flight, call: Call, look: Look, deck: Deck): Promise<void> {
-  return take((asking) => asking.run(look), flight, call, deck)
+export function runRefresh(flight: Flight, call: Call, look: StoreRead, coordinator: LoadCoordinator): Promise<void> {
+  return take((asking) => asking.run(look), flight, call, coordinator)
 }
 
 /** The road of a flight that asks nobody: its load runs unleased, for its own caller. `turn`: one that it has already. */
-export function flyAlone(flight: Flight, call: Call, deck: Deck, turn?: EndTurn): Promise<void> {
-  return take((asking) => asking.runAlone(turn), flight, call, deck)
+export function runUnleased(
+  flight: Flight,
+  call: Call,
+  coordinator: LoadCoordinator,
+  turn?: ReleasePermit,
+): Promise<void> {
+  return take((asking) => asking.runUnleased(turn), flight, call, coordinator)
 }
 
-async function take(road: (asking: Asking) => Promise<void>, flight: Flight, call: Call, deck: Deck): Promise<void> {
-  const asking = new Asking(flight, call, deck)
+async function take(
+  road: (asking: RefreshRun) => Promise<void>,
+  flight: Flight,
+  call: Call,
+  coordinator: LoadCoordinator,
+): Promise<void> {
+  const asking = new RefreshRun(flight, call, coordinator)
   try {
     await road(asking)
   } catch (error) {
     // A store or policy that throws breaks its contract; its callers must not hang on it.
-    flight.land({ kind: 'failed', error, failure: true }, { kind: 'failed', error, cooldown: 0 })
+    flight.settle({ kind: 'failed', error, failure: true }, { kind: 'failed', error, cooldown: 0 })
   } finally {
     asking.disarm()
   }
 }
 
-class Asking {
+class RefreshRun {
   readonly #flight: Flight
   readonly #call: Call
-  readonly #deck: Deck
+  readonly #coordinator: LoadCoordinator
   readonly #engine: Engine
   /** Armed before the acquire: a notice between its answer and our wait must not be lost. */
-  readonly #waiter: Waiter | undefined
+  readonly #waiter: LeaseWaiter | undefined
   #changes = 0
   #closed = false
-  #endTurn: EndTurn | undefined
+  #releasePermit: ReleasePermit | undefined
   #leaveQueue: (() => void) | undefined
 
-  constructor(flight: Flight, call: Call, deck: Deck) {
+  constructor(flight: Flight, call: Call, coordinator: LoadCoordinator) {
     this.#flight = flight
     this.#call = call
-    this.#deck = deck
-    this.#engine = deck.engine
-    this.#waiter = flight.background ? undefined : deck.waiters.arm(call.key)
-    flight.onDeserted = () => this.#stopWaiting()
+    this.#coordinator = coordinator
+    this.#engine = coordinator.engine
+    this.#waiter = flight.background ? undefined : coordinator.leaseWaiters.arm(call.key)
+    flight.onAbandoned = () => this.#stopWaiting()
     flight.cut = () => {
       this.#closed = true
       this.#stopWaiting()
@@ -66,14 +76,14 @@ class Asking {
   }
 
   disarm(): void {
-    this.#endTurn?.()
-    if (this.#waiter !== undefined) this.#deck.waiters.disarm(this.#call.key, this.#waiter)
+    this.#releasePermit?.()
+    if (this.#waiter !== undefined) this.#coordinator.leaseWaiters.disarm(this.#call.key, this.#waiter)
   }
 
-  async run(first: Look): Promise<void> {
+  async run(first: StoreRead): Promise<void> {
     let { read, took } = first
     for (;;) {
-      if (!(await this.#takeTurn())) return
+      if (!(await this.#takePermit())) return
       if (read.kind === 'away') return this.#withoutStore('read', read)
       const entry = read.kind === 'found' ? read.entry : undefined
       const sent = this.#engine.runtime.now()
@@ -83,19 +93,19 @@ class Asking {
       const asked = this.#engine.runtime.now()
       read = await this.#engine.store.read(this.#call.key, this.#call.settings.codec)
       took = this.#engine.runtime.now() - asked
-      this.#call.former?.note(read)
+      this.#call.previousVersion?.note(read)
       if (read.kind === 'found' && this.#servable(read.entry)) {
-        this.#flight.land({ kind: 'found', entry: read.entry }, { kind: 'abandoned', why: 'changed' })
+        this.#flight.settle({ kind: 'found', entry: read.entry }, { kind: 'abandoned', why: 'changed' })
         return
       }
     }
   }
 
-  async runAlone(turn: EndTurn | undefined): Promise<void> {
+  async runUnleased(turn: ReleasePermit | undefined): Promise<void> {
     // A batch has a turn of its own, which it may have given back: with this one kept from it, it would wait for ever.
-    if (this.#call.party === undefined) this.#endTurn = turn
+    if (this.#call.sharedWaiter === undefined) this.#releasePermit = turn
     else turn?.()
-    if (!(await this.#takeTurn())) return
+    if (!(await this.#takePermit())) return
     await loadUnleased(this.#flight, this.#call, 'unleased', undefined, this.#engine)
   }
 
@@ -103,16 +113,16 @@ class Asking {
    * A turn to load comes before the lease: waiting for one with the lease in hand would keep the key from processes that have time for it.
    * False when the flight has landed without one.
    */
-  async #takeTurn(): Promise<boolean> {
+  async #takePermit(): Promise<boolean> {
     const { admission, runtime } = this.#engine
     if (this.#closed) return !this.#abandoned('closed')
-    this.#endTurn ??=
-      this.#call.party !== undefined ? NO_TURN : admission.turn(this.#flight.background ? [] : undefined)
-    if (this.#endTurn !== undefined) return true
+    this.#releasePermit ??=
+      this.#call.sharedWaiter !== undefined ? NO_PERMIT : admission.turn(this.#flight.background ? [] : undefined)
+    if (this.#releasePermit !== undefined) return true
     if (this.#flight.background) return !this.#abandoned('busy')
     this.#call.onWait?.()
-    const turn = new Promise<EndTurn | undefined>((resolve) => {
-      const leave = admission.queue(resolve)
+    const turn = new Promise<ReleasePermit | undefined>((resolve) => {
+      const leave = admission.queueForPermit(resolve)
       this.#leaveQueue = () => {
         leave()
         resolve(undefined)
@@ -120,10 +130,10 @@ class Asking {
     })
     // In the queue by now: a caller without patience gives up on hearing this, and takes the flight out of it.
     this.#flight.follow(runtime.now())
-    this.#endTurn = await turn
+    this.#releasePermit = await turn
     this.#leaveQueue = undefined
     this.#flight.stopFollowing(runtime.now())
-    return this.#endTurn !== undefined || !this.#abandoned(this.#closed ? 'closed' : 'deserted')
+    return this.#releasePermit !== undefined || !this.#abandoned(this.#closed ? 'closed' : 'deserted')
   }
 
   #stopWaiting(): void {
@@ -149,7 +159,7 @@ class Asking {
   /** Not where a notice has overtaken the answer: the mark may be over, and nobody would say so again. */
   #remember(answer: Acquire, sent: number): void {
     if (answer.kind !== 'uncacheable' || answer.share || this.#waiter?.noticed !== false) return
-    this.#deck.unshareable.add(this.#call.key, answer.remaining, sent)
+    this.#coordinator.unshareable.add(this.#call.key, answer.remaining, sent)
   }
 
   /** Acts on the store's answer; true when the flight has landed, false when it is to look again. */
@@ -192,7 +202,7 @@ class Asking {
       this.#abandon(this.#closed ? 'closed' : 'deserted')
       return
     }
-    if (events.heard('lead')) events.emit('lead', { key: this.#call.key, background })
+    if (events.hasListeners('lead')) events.emit('lead', { key: this.#call.key, background })
     await lead(this.#flight, this.#call, lease, this.#usable(entry), this.#engine)
   }
 
@@ -202,21 +212,21 @@ class Asking {
       this.#suppress(entry, remaining)
       return this.#abandoned('held')
     }
-    if (events.heard('follow')) events.emit('follow', { key: this.#call.key, remaining })
+    if (events.hasListeners('follow')) events.emit('follow', { key: this.#call.key, remaining })
     this.#call.onWait?.()
-    this.#endTurn?.()
-    this.#endTurn = undefined
+    this.#releasePermit?.()
+    this.#releasePermit = undefined
     const by = await this.#pause(remaining)
     if (this.#unwanted) return this.#abandoned('deserted')
-    if (events.heard('wake')) events.emit('wake', { key: this.#call.key, by })
+    if (events.hasListeners('wake')) events.emit('wake', { key: this.#call.key, by })
     return false
   }
 
   /** Time that counts into the callers' `waitTimeout`. A background flight, which nobody waits for, never pauses. */
   async #pause(remaining: number): Promise<'notice' | 'timer'> {
     const { runtime } = this.#engine
-    this.#flight.follow(runtime.now(), LOOKS_AGAIN)
-    const by = (await this.#waiter?.until(remaining)) ?? 'timer'
+    this.#flight.follow(runtime.now(), POLL_INTERVAL)
+    const by = (await this.#waiter?.waitUntil(remaining)) ?? 'timer'
     this.#flight.stopFollowing(runtime.now())
     return by
   }
@@ -224,35 +234,35 @@ class Asking {
   #cooling({ remaining, attempts, failure }: Acquire & { kind: 'cooling' }, entry: Entry | undefined): void {
     const { events } = this.#engine
     const { key } = this.#call
-    if (events.heard('cooling')) events.emit('cooling', { key, remaining })
+    if (events.hasListeners('cooling')) events.emit('cooling', { key, remaining })
     this.#suppress(entry, remaining)
     const error = new LoadFailedError(key, attempts, remaining, failure)
-    this.#flight.land({ kind: 'failed', error, failure: true }, { kind: 'abandoned', why: 'cooling' })
+    this.#flight.settle({ kind: 'failed', error, failure: true }, { kind: 'abandoned', why: 'cooling' })
   }
 
   /** Nobody queues for what will not be kept. Where it may be shared, one load serves the callers that are here. */
   async #uncacheable(share: boolean): Promise<void> {
     if (this.#flight.background) this.#abandon('unleased')
     else if (share) await loadUnleased(this.#flight, this.#call, 'unleased', undefined, this.#engine)
-    else this.#flight.land({ kind: 'alone' }, { kind: 'abandoned', why: 'unleased' })
+    else this.#flight.settle({ kind: 'alone' }, { kind: 'abandoned', why: 'unleased' })
   }
 
   /** The store is away: one load per process still serves everybody here. Behind a stale value it would serve nobody. */
   async #withoutStore(step: string, { cause }: Away): Promise<void> {
     const { events } = this.#engine
-    if (events.heard('away')) events.emit('away', { key: this.#call.key, step, error: cause })
+    if (events.hasListeners('away')) events.emit('away', { key: this.#call.key, step, error: cause })
     if (this.#flight.background) this.#abandon('away')
     else await loadUnleased(this.#flight, this.#call, 'away', undefined, this.#engine)
   }
 
   /** Nobody waits for it, nor counts on it behind a stale value. */
   get #unwanted(): boolean {
-    return this.#flight.deserted && !this.#flight.background
+    return this.#flight.abandoned && !this.#flight.background
   }
 
   #suppress(entry: Entry | undefined, remaining: number): void {
     if (entry === undefined) return
-    this.#deck.suppression.add(this.#call.key, entry.version, this.#engine.runtime.now() + remaining)
+    this.#coordinator.suppression.add(this.#call.key, entry.version, this.#engine.runtime.now() + remaining)
   }
 
   #servable(entry: Entry): boolean {
@@ -272,10 +282,10 @@ class Asking {
   }
 
   #abandon(why: Abandoned): void {
-    const landing =
+    const result =
       why === 'closed'
         ? { kind: 'failed' as const, error: new ClosedError(), failure: false }
         : { kind: 'again' as const }
-    this.#flight.land(landing, { kind: 'abandoned', why })
+    this.#flight.settle(result, { kind: 'abandoned', why })
   }
 }

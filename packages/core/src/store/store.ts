@@ -85,8 +85,8 @@ export type Ending =
 export type Notice =
   | { readonly kind: 'committed' | 'released' | 'deleted' | 'expired'; readonly key: string }
   | { readonly kind: 'tags'; readonly tags: readonly string[]; readonly tagSeq: number }
-  /** Every entry was removed; or notices may have been lost from here on (`deaf`); or they arrive again (`hearing`). */
-  | { readonly kind: 'cleared' | 'deaf' | 'hearing' }
+  /** Every entry was removed; or notices may have been lost from here on (`disconnected`); or they arrive again (`connected`). */
+  | { readonly kind: 'cleared' | 'disconnected' | 'connected' }
   /** The store is not asked any more, because it did not answer (`away`); or it answers again (`back`). */
   | { readonly kind: 'away' | 'back' }
   /** Something a person should know, with the cure in the message. */

@@ -35,7 +35,7 @@ export class TagNumbers {
   }
 
   /** Whether one of the tags fell after the sequence stood at `tagSeq`. */
-  fellSince(tags: readonly string[], tagSeq: number): boolean {
+  invalidatedSince(tags: readonly string[], tagSeq: number): boolean {
     return tags.some((tag) => this.of(tag) > tagSeq)
   }
 

@@ -79,7 +79,7 @@ function judged(key: string, { fallen, ...found }: Found, now: number): Sight {
   const freshFor = entry.freshUntil - now
   const usableFor = freshFor + Math.max(entry.staleWhileRevalidate, entry.staleIfError)
   const state = fallen || usableFor <= 0 ? 'gone' : freshFor > 0 ? 'fresh' : 'stale'
-  return { key, state, age: Math.max(0, now - entry.bornAt), freshFor, ...found }
+  return { key, state, age: Math.max(0, now - entry.committedAt), freshFor, ...found }
 }
 
 function rowsOf({ key, state, entry, age, freshFor, lease, cooldown, notes }: Sight): readonly Row[] {

@@ -39,7 +39,7 @@ class Watch {
     const { connection, terminal } = this.#call
     const hearing = new Promise<void>((resolve, reject) => {
       this.#stopListening = connection.watch((notice) => {
-        if (notice.kind === 'hearing') resolve()
+        if (notice.kind === 'connected') resolve()
         if (notice.kind === 'warning' && !this.#hears) {
           reject(new Complaint(1, notice.message, 'Name a Redis user who may subscribe in the URL.'))
         } else this.#tell(notice)
@@ -58,12 +58,12 @@ class Watch {
   #tell(notice: Notice): void {
     const { json, terminal, connection } = this.#call
     const wasHearing = this.#hears
-    if (notice.kind === 'hearing' || notice.kind === 'deaf') this.#hears = notice.kind === 'hearing'
+    if (notice.kind === 'connected' || notice.kind === 'disconnected') this.#hears = notice.kind === 'connected'
     const at = new Date(connection.runtime.timeOfDay())
     if (json) terminal.out(jsonLine({ at: at.toISOString(), ...notice }))
     else if (notice.kind === 'warning') terminal.err(notice.message)
-    else if (notice.kind === 'deaf') terminal.err('The connection is lost: what happens now is not shown.')
-    else if (notice.kind !== 'hearing') terminal.out(`${clock(at)}  ${lineOf(notice)}`)
+    else if (notice.kind === 'disconnected') terminal.err('The connection is lost: what happens now is not shown.')
+    else if (notice.kind !== 'connected') terminal.out(`${clock(at)}  ${lineOf(notice)}`)
     else if (this.#nextQuestion !== undefined && !wasHearing) terminal.err('The connection is back.')
   }
 

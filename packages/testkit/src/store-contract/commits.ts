@@ -43,20 +43,20 @@ export function describeCommits({ factory, describe, test }: StoreContract): voi
         const before = now()
         const windows = { ttl: 30_000, staleWhileRevalidate: 10_000, staleIfError: 20_000, loadTime: 42 }
         const entry = await fill(here, 'k', 1, windows)
-        close(entry.freshUntil - entry.bornAt, 30_000, 'ttl')
+        close(entry.freshUntil - entry.committedAt, 30_000, 'ttl')
         close(entry.staleWhileRevalidate, 10_000, 'staleWhileRevalidate')
         close(entry.staleIfError, 20_000, 'staleIfError')
         close(entry.loadTime, 42, 'load time')
         // Too old by the time that the read was on its way, at most: then nothing is fresh for too long.
         const earliest = before - (now() - before) - 2
-        assert.ok(entry.bornAt >= earliest && entry.bornAt <= now(), `born at ${entry.bornAt}, not after ${earliest}`)
+        assert.ok(entry.committedAt >= earliest && entry.committedAt <= now(), `born at ${entry.committedAt}, not after ${earliest}`)
         assert.ok(entry.freshUntil > now())
       }))
 
     test('takes fractions of a millisecond, as jitter makes them', () =>
       onStage(factory, async ({ here }) => {
         const entry = await fill(here, 'k', 1, { ttl: 29_999.7, staleIfError: 100.2, loadTime: 0.3 })
-        close(entry.freshUntil - entry.bornAt, 29_999.7, 'ttl')
+        close(entry.freshUntil - entry.committedAt, 29_999.7, 'ttl')
         await commit(here, 'soon gone', 1, { ttl: 0.4 })
       }))
 

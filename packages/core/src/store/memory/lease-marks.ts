@@ -2,7 +2,7 @@ import type { Failure } from '../../errors.ts'
 import type { Acquire, Ending } from '../store.ts'
 
 /** What stands where a lease would: one mark at a time, each with its end on the store's clock. */
-export type Mark =
+export type KeyState =
   | {
       readonly kind: 'lease'
       readonly token: string
@@ -22,10 +22,10 @@ export type Mark =
   | { readonly kind: 'uncacheable'; readonly share: boolean; readonly until: number }
   | { readonly kind: 'held-off'; readonly until: number }
 
-export type LeaseMark = Extract<Mark, { kind: 'lease' }>
+export type LeaseState = Extract<KeyState, { kind: 'lease' }>
 
 /** What an acquire is told when somebody or something is in its way; notes that it waits. */
-export function refusal(mark: Mark, now: number, wake: boolean): Acquire | undefined {
+export function refusal(mark: KeyState, now: number, wake: boolean): Acquire | undefined {
   switch (mark.kind) {
     case 'lease':
       mark.awaited ||= wake
@@ -44,7 +44,7 @@ export function refusal(mark: Mark, now: number, wake: boolean): Acquire | undef
 /** How long the count of failures in a row outlives its cooldown at least, ms. */
 const COUNT_KEPT = 60_000
 
-export function endingMark(ending: Ending, now: number): Mark | undefined {
+export function stateAfter(ending: Ending, now: number): KeyState | undefined {
   switch (ending.kind) {
     case 'handover':
       return undefined

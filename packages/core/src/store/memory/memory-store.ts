@@ -27,7 +27,7 @@ import {
 import type { MemoryStoreOptions } from './options.ts'
 import { type Runtime, systemRuntime } from '../../runtime.ts'
 import { HitLru, type Kept } from '../hit-lru.ts'
-import { endingMark, type LeaseMark, type Mark, refusal } from './lease-marks.ts'
+import { stateAfter, type LeaseState, type KeyState, refusal } from './lease-marks.ts'
 import { TagNumbers } from '../tag-numbers.ts'
 
 interface OwnEntry extends Entry {
@@ -36,9 +36,9 @@ interface OwnEntry extends Entry {
 }
 
 /** Entry and mark of a key live and are evicted together: bounded by the same limit. */
-interface Slot extends Kept {
+interface KeyRecord extends Kept {
   readonly entry: OwnEntry | undefined
-  readonly mark: Mark | undefined
+  readonly state: KeyState | undefined
 }
 
 /** A Map holds no more keys than this. */
@@ -64,7 +64,7 @@ export function memoryStore(options?: MemoryStoreOptions): Store {
 class MemoryStore implements Store {
   readonly shared = false
   readonly #runtime: Runtime
-  readonly #slots: HitLru<Slot>
+  readonly #slots: HitLru<KeyRecord>
   readonly #tags: TagNumbers
   readonly #maxBytes: number | undefined
   readonly #sizeOf: ((value: unknown) => number) | undefined
@@ -86,19 +86,19 @@ class MemoryStore implements Store {
 
   peek(key: string): Entry | undefined {
     const slot = this.#slots.hit(key)
-    return slot === undefined ? undefined : this.#untouched(slot)
+    return slot === undefined ? undefined : this.#ifTagsValid(slot)
   }
 
   read(key: string): Promise<Read> {
-    const entry = this.#standing(key)
+    const entry = this.#liveEntry(key)
     return Promise.resolve(entry === undefined ? { kind: 'missing', version: NO_VERSION } : { kind: 'found', entry })
   }
 
   acquire(key: string, { duration, seen, wake }: AcquireRequest): Promise<Acquire> {
     const now = this.#runtime.now()
-    const entry = this.#standing(key)
+    const entry = this.#liveEntry(key)
     if (entry !== undefined && entry.version !== seen) return Promise.resolve({ kind: 'changed' })
-    const mark = this.#mark(key, now)
+    const mark = this.#stateOf(key, now)
     const busy = mark === undefined ? undefined : refusal(mark, now, wake)
     if (busy !== undefined) return Promise.resolve(busy)
     const attempts = mark?.kind === 'cooling' ? mark.attempts : 0
@@ -127,19 +127,19 @@ class MemoryStore implements Store {
     if (held.kind === 'refused') return Promise.resolve(held)
     const size = this.#weigh(fresh.value, codec)
     if (typeof size !== 'number') return Promise.resolve(size)
-    if (this.#tags.fellSince(fresh.tags, held.tagSeq)) {
+    if (this.#tags.invalidatedSince(fresh.tags, held.tagSeq)) {
       this.#end(lease.key, held, 'released')
       return Promise.resolve({ kind: 'refused', why: 'tag-voided' })
     }
     const version = this.#write(lease.key, fresh, held.tagSeq, size)
-    if (held.awaited) this.#tell({ kind: 'committed', key: lease.key })
+    if (held.awaited) this.#notify({ kind: 'committed', key: lease.key })
     return Promise.resolve({ kind: 'stored', version })
   }
 
   release(lease: Lease, ending: Ending): Promise<{ readonly kind: 'released' } | Refused> {
     const held = this.#held(lease)
     if (held.kind === 'refused') return Promise.resolve(held)
-    this.#end(lease.key, held, 'released', endingMark(ending, this.#runtime.now()))
+    this.#end(lease.key, held, 'released', stateAfter(ending, this.#runtime.now()))
     return Promise.resolve({ kind: 'released' })
   }
 
@@ -151,21 +151,21 @@ class MemoryStore implements Store {
     const size = this.#weigh(fresh.value, codec)
     if (typeof size !== 'number') return Promise.resolve(size)
     const version = this.#write(key, fresh, this.#tags.sequence, size)
-    this.#tell({ kind: 'committed', key })
+    this.#notify({ kind: 'committed', key })
     return Promise.resolve({ kind: 'stored', version })
   }
 
   invalidate(key: string, how: 'delete' | 'expire', holdOff: number): Promise<Done> {
     const now = this.#runtime.now()
-    const entry = how === 'delete' ? undefined : expireByHand(this.#standing(key), now)
+    const entry = how === 'delete' ? undefined : expireByHand(this.#liveEntry(key), now)
     this.#put(key, entry, holdOff > 0 ? { kind: 'held-off', until: now + holdOff } : undefined)
-    this.#tell({ kind: how === 'delete' ? 'deleted' : 'expired', key })
+    this.#notify({ kind: how === 'delete' ? 'deleted' : 'expired', key })
     return Promise.resolve({ kind: 'done' })
   }
 
   invalidateTags(tags: readonly string[]): Promise<{ readonly kind: 'done'; readonly tagSeq: number }> {
     const tagSeq = this.#tags.fall(tags)
-    this.#tell({ kind: 'tags', tags, tagSeq })
+    this.#notify({ kind: 'tags', tags, tagSeq })
     return Promise.resolve({ kind: 'done', tagSeq })
   }
 
@@ -177,13 +177,13 @@ class MemoryStore implements Store {
     const now = this.#runtime.now()
     const entries = [...this.#slots.values()].filter(({ entry }) => entry !== undefined && goneAt(entry) > now).length
     this.#slots.clear()
-    this.#tell({ kind: 'cleared' })
+    this.#notify({ kind: 'cleared' })
     return Promise.resolve({ kind: 'cleared', entries })
   }
 
   inspect(key: string): Promise<Inspection | Away> {
     const now = this.#runtime.now()
-    const mark = this.#mark(key, now)
+    const mark = this.#stateOf(key, now)
     const lease =
       mark?.kind === 'lease'
         ? { heldFor: now - mark.grantedAt, remaining: mark.until - now, awaited: mark.awaited }
@@ -192,7 +192,7 @@ class MemoryStore implements Store {
     const cooldown = cools
       ? { remaining: mark.coolUntil - now, attempts: mark.attempts, failure: mark.failure }
       : undefined
-    return Promise.resolve({ kind: 'found', entry: this.#standing(key), lease, cooldown })
+    return Promise.resolve({ kind: 'found', entry: this.#liveEntry(key), lease, cooldown })
   }
 
   ping(): Promise<Done> {
@@ -211,32 +211,32 @@ class MemoryStore implements Store {
     return Promise.resolve()
   }
 
-  #standing(key: string): OwnEntry | undefined {
+  #liveEntry(key: string): OwnEntry | undefined {
     const slot = this.#slots.hit(key)
-    const entry = slot === undefined ? undefined : this.#untouched(slot)
+    const entry = slot === undefined ? undefined : this.#ifTagsValid(slot)
     return entry === undefined || goneAt(entry) <= this.#runtime.now() ? undefined : entry
   }
 
   /** The entry, unless one of its tags has fallen. */
-  #untouched(slot: Slot): OwnEntry | undefined {
+  #ifTagsValid(slot: KeyRecord): OwnEntry | undefined {
     const { entry } = slot
     return entry === undefined || entry.tagSeq === this.#tags.sequence ? entry : this.#judged(entry)
   }
 
   #judged(entry: OwnEntry): OwnEntry | undefined {
-    if (this.#tags.fellSince(entry.tags, entry.tagSeq)) return undefined
+    if (this.#tags.invalidatedSince(entry.tags, entry.tagSeq)) return undefined
     entry.tagSeq = this.#tags.sequence
     return entry
   }
 
-  #mark(key: string, now: number): Mark | undefined {
-    const mark = this.#slots.peek(key)?.mark
+  #stateOf(key: string, now: number): KeyState | undefined {
+    const mark = this.#slots.peek(key)?.state
     return mark !== undefined && mark.until > now ? mark : undefined
   }
 
-  #held(lease: Lease): LeaseMark | Refused {
+  #held(lease: Lease): LeaseState | Refused {
     // Who renews a lease, or ends it, uses it: else new keys would push it out.
-    const mark = this.#slots.hit(lease.key)?.mark
+    const mark = this.#slots.hit(lease.key)?.state
     if (mark === undefined) return { kind: 'refused', why: 'voided' }
     if (mark.kind !== 'lease' || mark.token !== lease.token) return { kind: 'refused', why: 'taken' }
     return mark.until > this.#runtime.now() ? mark : { kind: 'refused', why: 'expired' }
@@ -251,7 +251,7 @@ class MemoryStore implements Store {
     const entry: OwnEntry = {
       value: fresh.value,
       version,
-      bornAt: now,
+      committedAt: now,
       freshUntil: now + Math.floor(fresh.ttl),
       expired: false,
       staleWhileRevalidate: fresh.staleWhileRevalidate,
@@ -267,15 +267,15 @@ class MemoryStore implements Store {
     return version
   }
 
-  #end(key: string, held: LeaseMark, kind: 'released', next?: Mark): void {
+  #end(key: string, held: LeaseState, kind: 'released', next?: KeyState): void {
     // An uncacheable result takes the old value with it: else it would be served on.
-    this.#put(key, next?.kind === 'uncacheable' ? undefined : this.#standing(key), next)
-    if (held.awaited) this.#tell({ kind, key })
+    this.#put(key, next?.kind === 'uncacheable' ? undefined : this.#liveEntry(key), next)
+    if (held.awaited) this.#notify({ kind, key })
   }
 
-  #put(key: string, entry: OwnEntry | undefined, mark: Mark | undefined): void {
-    if (entry === undefined && mark === undefined) this.#slots.delete(key)
-    else this.#slots.set(key, { entry, mark, movedIn: 0 })
+  #put(key: string, entry: OwnEntry | undefined, state: KeyState | undefined): void {
+    if (entry === undefined && state === undefined) this.#slots.delete(key)
+    else this.#slots.set(key, { entry, state, movedIn: 0 })
   }
 
   #weigh(value: unknown, codec: Codec): number | Unkeepable {
@@ -291,7 +291,7 @@ class MemoryStore implements Store {
     }
   }
 
-  #tell(notice: Notice): void {
+  #notify(notice: Notice): void {
     for (const listener of this.#listeners) listener(notice)
   }
 }

@@ -1,7 +1,7 @@
 import type { Codec } from '../../codec.ts'
 import type { NewEntry } from '../../entry.ts'
 import type { Lease, Cleared, Commit, Done, Ending, Put, Released, Store, TagsFallen } from '../store.ts'
-import type { Copies } from './local-copies.ts'
+import type { LocalCopies } from './local-copies.ts'
 import { ForwardingStore } from './forwarding-store.ts'
 
 /**
@@ -9,9 +9,9 @@ import { ForwardingStore } from './forwarding-store.ts'
  * is: the push may come later, or never. Nobody hears of the change before, but of a commit: its callers have the value when it is sent.
  */
 export class CopyingStore extends ForwardingStore {
-  protected readonly copies: Copies
+  protected readonly copies: LocalCopies
 
-  constructor(inner: Store, copies: Copies) {
+  constructor(inner: Store, copies: LocalCopies) {
     super(inner)
     this.copies = copies
   }

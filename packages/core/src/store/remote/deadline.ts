@@ -1,5 +1,5 @@
 import type { Runtime } from '../../runtime.ts'
-import { asNobody } from '../../runtime.ts'
+import { runDetached } from '../../runtime.ts'
 import { type Away, awayBecause } from '../store.ts'
 
 /** In how many ticks of one shared timer a deadline passes: a timer for every step would cost more than the step. */
@@ -94,7 +94,7 @@ export class Deadline {
 
   #schedule(): void {
     this.#ticking = true
-    asNobody(() => this.#runtime.schedule(() => this.#tick(), this.#timeout / TICKS))
+    runDetached(() => this.#runtime.schedule(() => this.#tick(), this.#timeout / TICKS))
   }
 
   #tick(): void {

@@ -22,10 +22,10 @@ import {
 } from '../store.ts'
 
 /** Told what a read found; once, and it never throws. */
-export type Hear = (read: Read) => void
+export type OnRead = (read: Read) => void
 
 /** A step on the way to `hear`, which tells it at last. What goes wrong in the step is an answer, too: nobody else would hear of it. */
-export function safely(hear: Hear, step: Hear): Hear {
+export function catching(hear: OnRead, step: OnRead): OnRead {
   return (read) => {
     try {
       step(read)
@@ -50,19 +50,19 @@ export class ForwardingStore implements Store {
   }
 
   read(key: string, codec: Codec): Promise<Read> {
-    return new Promise((resolve) => this.readTo(key, codec, resolve))
+    return new Promise((resolve) => this.readWithCallback(key, codec, resolve))
   }
 
   /**
    * The read, told to a function: what decorators have to say of a read is not worth a promise each, which would be more to a hit than all that
    * they do. Whatever goes wrong is an answer.
    */
-  readTo(key: string, codec: Codec, hear: Hear): void {
-    if (this.inner instanceof ForwardingStore) this.inner.readTo(key, codec, hear)
+  readWithCallback(key: string, codec: Codec, hear: OnRead): void {
+    if (this.inner instanceof ForwardingStore) this.inner.readWithCallback(key, codec, hear)
     else this.#readInner(key, codec, hear)
   }
 
-  #readInner(key: string, codec: Codec, hear: Hear): void {
+  #readInner(key: string, codec: Codec, hear: OnRead): void {
     const failed = (cause: unknown): void => hear(awayBecause(cause))
     try {
       this.inner.read(key, codec).then(hear, failed)

@@ -20,7 +20,7 @@ import type {
 import type { Runtime } from '../../runtime.ts'
 import { Breaker } from './circuit-breaker.ts'
 import { Deadline } from './deadline.ts'
-import { ForwardingStore, type Hear } from './forwarding-store.ts'
+import { ForwardingStore, type OnRead } from './forwarding-store.ts'
 
 /** What goes on behind its callers' backs may take longer. */
 const BEHIND = 4
@@ -58,9 +58,9 @@ class GuardedStore extends ForwardingStore {
     this.#deadline = new Deadline(runtime, timeout, this.#breaker)
   }
 
-  override readTo(key: string, codec: Codec, hear: Hear): void {
+  override readWithCallback(key: string, codec: Codec, hear: OnRead): void {
     if (this.#breaker.open) hear(RESTING)
-    else super.readTo(key, codec, this.#deadline.limited(hear))
+    else super.readWithCallback(key, codec, this.#deadline.limited(hear))
   }
 
   override async acquire(key: string, request: AcquireRequest): Promise<Acquire> {
@@ -110,7 +110,7 @@ class GuardedStore extends ForwardingStore {
     this.#listeners.add(listener)
     const unwatch = this.inner.watch((notice) => {
       // Its other connection is there again.
-      if (notice.kind === 'hearing') this.#breaker.hint()
+      if (notice.kind === 'connected') this.#breaker.hint()
       listener(notice)
     })
     return () => {

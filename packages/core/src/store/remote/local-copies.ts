@@ -24,7 +24,7 @@ interface Copy extends Kept {
 }
 
 /** A read under way, which an invalidation may overtake: where everything stood when it was sent. */
-export interface Reading {
+export interface ReadSnapshot {
   readonly key: string
   readonly askedAt: number
   readonly tagSeq: number
@@ -38,7 +38,7 @@ export interface Reading {
  *
  * 1. a read is sent      2. the key is deleted, and this process hears of it      3. the read's answer arrives: the deleted entry
  */
-export class Copies {
+export class LocalCopies {
   readonly #kept: HitLru<Copy>
   readonly #maxAge: number
   readonly #freeze: boolean
@@ -66,13 +66,13 @@ export class Copies {
 
   /** The entry, unless one of its tags has fallen. */
   #judged(copy: Copy): Entry | undefined {
-    if (this.#fallen.fellSince(copy.entry.tags, copy.judgedAt)) return undefined
+    if (this.#fallen.invalidatedSince(copy.entry.tags, copy.judgedAt)) return undefined
     copy.judgedAt = this.#fallen.sequence
     return copy.entry
   }
 
   /** A read is about to be sent. */
-  begin(key: string, now: number): Reading {
+  begin(key: string, now: number): ReadSnapshot {
     return {
       key,
       askedAt: now,
@@ -83,9 +83,9 @@ export class Copies {
   }
 
   /** Keeps what was read, as a copy of this kind, unless an invalidation has overtaken it; undefined: there is nothing to keep any more. */
-  end(reading: Reading, entry: Entry | undefined, codec: Codec, from: Entry['from']): void {
+  end(reading: ReadSnapshot, entry: Entry | undefined, codec: Codec, from: Entry['from']): void {
     const { key, askedAt, tagSeq } = reading
-    if (this.#overtaken(reading)) return
+    if (this.#invalidatedSince(reading)) return
     if (entry === undefined) {
       this.#kept.delete(key)
       return
@@ -107,7 +107,7 @@ export class Copies {
    * The same for copies that may never be needed. Where more keys are read in turn than there is room for, each copy would be gone before
    * its key comes round again, and each hit would pay for keeping one: so few newcomers get in, the sooner the more they are read.
    */
-  offer(reading: Reading, entry: Entry | undefined, codec: Codec): void {
+  offer(reading: ReadSnapshot, entry: Entry | undefined, codec: Codec): void {
     if (entry === undefined || this.#kept.peek(reading.key) !== undefined || this.#letsIn(entry))
       this.end(reading, entry, codec, 'store')
   }
@@ -127,7 +127,7 @@ export class Copies {
   }
 
   /** What the store tells of any process. */
-  heed(notice: Notice): void {
+  onNotice(notice: Notice): void {
     if ('key' in notice) this.drop(notice.key)
     else if (notice.kind === 'tags') this.dropTags(notice.tags)
     else if (notice.kind === 'cleared') this.dropAll()
@@ -139,7 +139,7 @@ export class Copies {
     return this.#newcomers === 0
   }
 
-  #overtaken({ key, dropSeq, epoch }: Reading): boolean {
+  #invalidatedSince({ key, dropSeq, epoch }: ReadSnapshot): boolean {
     return epoch !== this.#epoch || (dropSeq !== this.#dropped.sequence && this.#dropped.of(key) > dropSeq)
   }
 }

@@ -3,9 +3,9 @@ import type { Entry, NewEntry } from '../../entry.ts'
 import type { Lease, Commit, Notice, Store } from '../store.ts'
 import type { CopyLimits } from './remote-limits.ts'
 import type { Runtime } from '../../runtime.ts'
-import { Copies } from './local-copies.ts'
+import { LocalCopies } from './local-copies.ts'
 import { CopyingStore } from './copying-store.ts'
-import { type Hear, safely } from './forwarding-store.ts'
+import { type OnRead, catching } from './forwarding-store.ts'
 
 /** Keeps copies of a shared store's entries in this process, for as long as it hears of what becomes of them. */
 export function nearStore(store: Store, runtime: Runtime, limits: CopyLimits): Store {
@@ -19,7 +19,7 @@ class NearStore extends CopyingStore {
   #away = false
 
   constructor(inner: Store, runtime: Runtime, limits: CopyLimits) {
-    super(inner, new Copies(limits))
+    super(inner, new LocalCopies(limits))
     this.#runtime = runtime
   }
 
@@ -28,15 +28,15 @@ class NearStore extends CopyingStore {
     return this.copies.get(key, codec, now)
   }
 
-  override readTo(key: string, codec: Codec, hear: Hear): void {
-    if (!this.#trusted) return super.readTo(key, codec, hear)
+  override readWithCallback(key: string, codec: Codec, hear: OnRead): void {
+    if (!this.#trusted) return super.readWithCallback(key, codec, hear)
     const reading = this.copies.begin(key, this.#runtime.coarseNow())
-    const heard = safely(hear, (read) => {
+    const heard = catching(hear, (read) => {
       const entry = read.kind === 'found' && read.entry.from === 'store' ? read.entry : undefined
       this.copies.end(reading, entry, codec, 'near')
       hear(read)
     })
-    super.readTo(key, codec, heard)
+    super.readWithCallback(key, codec, heard)
   }
 
   /** Callers have the new value before the store's answer: the old copy must not be what they are given next. */
@@ -57,9 +57,9 @@ class NearStore extends CopyingStore {
   }
 
   #heed(notice: Notice): void {
-    if (notice.kind === 'hearing' || notice.kind === 'deaf') this.#hearing = notice.kind === 'hearing'
+    if (notice.kind === 'connected' || notice.kind === 'disconnected') this.#hearing = notice.kind === 'connected'
     else if (notice.kind === 'away' || notice.kind === 'back') this.#away = notice.kind === 'away'
-    else return this.copies.heed(notice)
+    else return this.copies.onNotice(notice)
     // Of a change nothing is known from before it: also what was asked for then is not kept.
     this.copies.dropAll()
   }

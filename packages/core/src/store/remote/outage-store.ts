@@ -19,9 +19,9 @@ import type {
 } from '../store.ts'
 import type { CopyLimits } from './remote-limits.ts'
 import type { Runtime } from '../../runtime.ts'
-import { Copies, type Reading } from './local-copies.ts'
+import { LocalCopies, type ReadSnapshot } from './local-copies.ts'
 import { CopyingStore } from './copying-store.ts'
-import { type Hear, safely } from './forwarding-store.ts'
+import { type OnRead, catching } from './forwarding-store.ts'
 import { memoryStore } from '../memory/memory-store.ts'
 
 /** Told of every lease that a store which is away was asked for. What it is to a read, the read itself says. */
@@ -38,7 +38,7 @@ export function outageStore(store: Store, runtime: Runtime, limits: CopyLimits, 
 
 interface Grant {
   /** What became of the key since its load began. */
-  readonly reading: Reading
+  readonly reading: ReadSnapshot
   /** The version that the load replaces. */
   readonly seen: Version
 }
@@ -57,17 +57,17 @@ class OutageStore extends CopyingStore {
   #ownUntil: number | undefined
 
   constructor(inner: Store, runtime: Runtime, limits: CopyLimits, onAway: OnAway) {
-    super(inner, new Copies(limits))
+    super(inner, new LocalCopies(limits))
     this.#runtime = runtime
     this.#local = memoryStore({ runtime, maxEntries: limits.maxEntries, maxBytes: limits.maxBytes })
     this.#maxAge = limits.maxAge
     this.#onAway = onAway
   }
 
-  override readTo(key: string, codec: Codec, hear: Hear): void {
+  override readWithCallback(key: string, codec: Codec, hear: OnRead): void {
     const reading = this.copies.begin(key, this.#runtime.coarseNow())
-    const heard = safely(hear, (read) => hear(this.#heard(read, reading, codec)))
-    super.readTo(key, codec, heard)
+    const heard = catching(hear, (read) => hear(this.#heard(read, reading, codec)))
+    super.readWithCallback(key, codec, heard)
   }
 
   override async acquire(key: string, request: AcquireRequest): Promise<Acquire> {
@@ -131,9 +131,9 @@ class OutageStore extends CopyingStore {
 
   override watch(listener: (notice: Notice) => void): () => void {
     const unwatch = this.inner.watch((notice) => {
-      if (notice.kind === 'hearing' || notice.kind === 'deaf') this.#hearing = notice.kind === 'hearing'
+      if (notice.kind === 'connected' || notice.kind === 'disconnected') this.#hearing = notice.kind === 'connected'
       // A lease that ended without a commit changes nothing of what was read.
-      if (notice.kind !== 'released') this.copies.heed(notice)
+      if (notice.kind !== 'released') this.copies.onNotice(notice)
       listener(notice)
     })
     // What becomes of the leases of this process; that they are forgotten is no news of the store's.
@@ -146,7 +146,7 @@ class OutageStore extends CopyingStore {
     }
   }
 
-  #heard(read: Read, reading: Reading, codec: Codec): Read {
+  #heard(read: Read, reading: ReadSnapshot, codec: Codec): Read {
     if (read.kind === 'away') return this.#lastKnown(reading.key, codec, read)
     if (this.#out) this.#forget()
     const own = this.#insteadOf(read, reading.key, codec)
@@ -180,8 +180,8 @@ class OutageStore extends CopyingStore {
   }
 
   #keepOwn({ reading, seen }: Grant, loaded: Entry, codec: Codec): void {
-    this.#ownUntil = loaded.bornAt + this.#maxAge
-    const known = { ...reading, askedAt: loaded.bornAt }
+    this.#ownUntil = loaded.committedAt + this.#maxAge
+    const known = { ...reading, askedAt: loaded.committedAt }
     this.copies.end(known, { ...loaded, version: seen }, codec, 'outage')
   }
 

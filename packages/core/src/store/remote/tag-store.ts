@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache'
 import type { Codec } from '../../codec.ts'
 import type { Entry } from '../../entry.ts'
 import type { Runtime } from '../../runtime.ts'
-import { ForwardingStore, type Hear, safely } from './forwarding-store.ts'
+import { ForwardingStore, type OnRead, catching } from './forwarding-store.ts'
 import { type Away, awayBecause, type Found, type Notice, type Read, type Store, type TagsFallen } from '../store.ts'
 
 /** How many tags keep their number; the others are asked for again. */
@@ -30,12 +30,12 @@ class TagStore extends ForwardingStore {
     this.#maxAge = maxAge
   }
 
-  override readTo(key: string, codec: Codec, hear: Hear): void {
-    const judge = safely(hear, (read) => {
+  override readWithCallback(key: string, codec: Codec, hear: OnRead): void {
+    const judge = catching(hear, (read) => {
       if (read.kind !== 'found' || this.#knownToStand(read.entry)) hear(read)
       else void this.#confirm(read).then(hear, (cause: unknown) => hear(awayBecause(cause)))
     })
-    super.readTo(key, codec, judge)
+    super.readWithCallback(key, codec, judge)
   }
 
   override async invalidateTags(tags: readonly string[]): Promise<TagsFallen> {
@@ -49,7 +49,7 @@ class TagStore extends ForwardingStore {
   override watch(listener: (notice: Notice) => void): () => void {
     return this.inner.watch((notice) => {
       if (notice.kind === 'tags') this.#note(notice.tags, notice.tagSeq)
-      else if (notice.kind === 'deaf') this.#known.clear()
+      else if (notice.kind === 'disconnected') this.#known.clear()
       listener(notice)
     })
   }
