@@ -11,7 +11,7 @@ import {
   sendAnswer,
   type ServeError,
   toText,
-  wordOf,
+  directivesOf,
 } from '@cattlegrid/http'
 import { type ExpressRequest, hostOf, matchedBy, reshaped, rootOf, routedOf } from './express-request.ts'
 import { layerOf, passLayer } from './layer.ts'
@@ -109,6 +109,6 @@ export class ExpressExchange implements Exchange<IncomingMessage, ServerResponse
 const WORD: PropertyDescriptor & ThisType<ServerResponse> = {
   configurable: true,
   get() {
-    return wordOf(this)
+    return directivesOf(this)
   },
 }

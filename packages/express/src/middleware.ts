@@ -5,7 +5,7 @@ import {
   httpCache,
   purgeEndpoint,
   type PurgeOptions,
-  type ResponseWord,
+  type ResponseDirectives,
   type RouteOptions,
   sendAnswer,
   serve,
@@ -16,7 +16,7 @@ declare global {
   namespace Express {
     interface Response {
       /** What the handler of a cached route says about its own answer, before it is sent. */
-      readonly cattlegrid: ResponseWord
+      readonly cattlegrid: ResponseDirectives
     }
   }
 }

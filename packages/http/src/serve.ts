@@ -4,48 +4,49 @@ import { type Bypass, bypassOf, type Candidate, leadsNobody, originForm } from '
 import { type Exchange, reshapeUntilEnd } from './exchange.ts'
 import { hitAtHand, hitInStore } from './lookup/hit.ts'
 import { invalidateAfter, isUnsafe } from './purge/invalidate.ts'
-import type { Errand } from './lookup/leader.ts'
+import type { RequestContext } from './lookup/leader.ts'
 import { recorderFor } from './lookup/load-result.ts'
 import { comesFromItself, endLoop } from './request/loop-detection.ts'
 import { observe } from './observe/observe.ts'
-import { passBy } from './lookup/bypass.ts'
+import { bypass } from './lookup/bypass.ts'
 import { withQuery } from './request/query.ts'
 import { keyedValues, requestKey, spelled, urlTag } from './request/request-key.ts'
 import type { Route } from './route/route.ts'
-import { type Mark, markOf } from './lookup/subrequest.ts'
-import { Visit } from './lookup/cached-request.ts'
+import { type SubrequestMarker, subrequestMarkerOf } from './lookup/subrequest.ts'
+import { CachedRequest } from './lookup/cached-request.ts'
 
 /**
  * The road of one request: normalise → eligible → request-key → hit → lookup → (leader) handler → capture → storable → serve. In the end the
  * exchange was told once to pass, to run, to send or to fail. Never throws.
  */
 export function serve<Req, Res>(exchange: Exchange<Req, Res>, route: Route<Req, Res>): void {
-  const mark = markOf(exchange.req)
-  if (mark !== undefined) return enter(mark, exchange, route)
+  const mark = subrequestMarkerOf(exchange.req)
+  if (mark !== undefined) return recordSubrequest(mark, exchange, route)
   const candidate = candidateOf(exchange)
-  const bypass = bypassFor(candidate, exchange, route)
-  if (bypass === 'method' && route.invalidateOnUnsafe && isUnsafe(candidate.originalMethod ?? candidate.method))
+  const reason = bypassFor(candidate, exchange, route)
+  if (reason === 'method' && route.invalidateOnUnsafe && isUnsafe(candidate.originalMethod ?? candidate.method))
     invalidateAfter(exchange, route, route.query)
-  if (bypass !== undefined || !takesOriginForm(exchange, route))
-    return passBy(exchange, route, bypass ?? 'absolute-form')
+  if (reason !== undefined || !takesOriginForm(exchange, route))
+    return bypass(exchange, route, reason ?? 'absolute-form')
   const demand = route.obeysClient(exchange.request) ? demandOf(exchange.req.headers) : NO_DEMAND
-  if (demand.noStore) return passBy(exchange, route, 'no-store')
+  if (demand.noStore) return bypass(exchange, route, 'no-store')
   const key = keyOf(exchange, route)
-  if (key.kind === 'none') return passBy(exchange, route, key.why)
-  if (route.mode === 'observe') return observe(exchange, route, errandOf(exchange, route, key, demand, candidate))
+  if (key.kind === 'none') return bypass(exchange, route, key.why)
+  if (route.mode === 'observe') return observe(exchange, route, contextOf(exchange, route, key, demand, candidate))
   if (demand.maxAge === undefined && sendsHit(exchange, route, key.key)) return undefined
   if (comesFromItself(exchange.req, key.key)) {
     endLoop(exchange.req)
-    return passBy(exchange, route, 'loop')
+    return bypass(exchange, route, 'loop')
   }
-  void new Visit(exchange, route, errandOf(exchange, route, key, demand, candidate)).run()
+  void new CachedRequest(exchange, route, contextOf(exchange, route, key, demand, candidate)).run()
 }
 
 /**
  * Serves what is stored and fresh, and calls `onward` where that is not to be had. For a phase in which no handler can run yet. Never throws.
  */
 export function serveStored<Req, Res>(exchange: Exchange<Req, Res>, route: Route<Req, Res>, onward: () => void): void {
-  const bypassed = markOf(exchange.req) !== undefined || bypassFor(candidateOf(exchange), exchange, route) !== undefined
+  const bypassed =
+    subrequestMarkerOf(exchange.req) !== undefined || bypassFor(candidateOf(exchange), exchange, route) !== undefined
   if (bypassed || route.mode === 'observe' || !takesOriginForm(exchange, route)) return onward()
   const key = keyOf(exchange, route)
   if (key.kind === 'none') return onward()
@@ -92,13 +93,13 @@ function keyOf<Req, Res>(exchange: Exchange<Req, Res>, route: Route<Req, Res>): 
   return key === undefined ? { kind: 'none', why: 'key-too-long' } : { kind: 'key', key, target, authorized }
 }
 
-function errandOf<Req, Res>(
+function contextOf<Req, Res>(
   exchange: Exchange<Req, Res>,
   route: Route<Req, Res>,
   { key, target, authorized }: KeyOf & { readonly kind: 'key' },
   demand: Demand,
   candidate: Candidate,
-): Errand {
+): RequestContext {
   // A cookie that a layer outside sets is this client's alone, but says nothing about the others.
   const alone = leadsNobody(candidate) || exchange.field('set-cookie') !== undefined
   const { matched, decodesPath } = exchange
@@ -123,8 +124,8 @@ function bypassFor<Req, Res>(
   route: Route<Req, Res>,
 ): Bypass | undefined {
   if (!route.enabled(request)) return 'disabled'
-  const bypass = bypassOf(candidate, route.admission) ?? (route.skip(request) ? 'skip' : undefined)
-  return bypass ?? (route.cache.paused ? 'paused' : undefined)
+  const reason = bypassOf(candidate, route.admission) ?? (route.skip(request) ? 'skip' : undefined)
+  return reason ?? (route.cache.paused ? 'paused' : undefined)
 }
 
 /** RFC 9112 section 3.2.2: an absolute target is taken as its path. The handler must not see the text that the key does not hold. */
@@ -135,7 +136,11 @@ function takesOriginForm(exchange: Exchange, { mode }: Pick<Route, 'mode'>): boo
 }
 
 /** A request of our own has come back to the layer that sent it, or is still on its way there. */
-function enter<Req, Res>(mark: Mark, exchange: Exchange<Req, Res>, route: Route<Req, Res>): void {
+function recordSubrequest<Req, Res>(
+  mark: SubrequestMarker,
+  exchange: Exchange<Req, Res>,
+  route: Route<Req, Res>,
+): void {
   if (mark.layer !== exchange.layer) return exchange.pass()
   const recorder = recorderFor(exchange, route, {
     holdsStale: false,

@@ -1,18 +1,18 @@
 import { expect, test } from '@jest/globals'
-import { Barren } from '../src/lookup/failed-subrequests.ts'
-import { HandOver, isHandOver } from '../src/response/errors.ts'
+import { FailedSubrequests } from '../src/lookup/failed-subrequests.ts'
+import { NoSharedResult, isNoSharedResult } from '../src/response/errors.ts'
 
 test('what brought nothing is remembered of the 1,000 latest keys, and what failed of none', async () => {
   const runtime = { now: () => 0 }
-  const barren = new Barren()
+  const barren = new FailedSubrequests()
   const sent: string[] = []
-  const ask = async (key: string, error: Error = new HandOver('its answer cannot be stored')): Promise<unknown> =>
+  const ask = async (key: string, error: Error = new NoSharedResult('its answer cannot be stored')): Promise<unknown> =>
     await barren
-      .unless(key, runtime, () => {
+      .skipOr(key, runtime, () => {
         sent.push(key)
         return Promise.reject(error)
       })
-      .catch((reason: unknown) => isHandOver(reason))
+      .catch((reason: unknown) => isNoSharedResult(reason))
   expect(await ask('failed', new Error('closed'))).toBe(false)
   for (let index = 0; index <= 1000; index += 1) expect(await ask(`key ${index}`)).toBe(true)
   sent.length = 0

@@ -64,12 +64,12 @@ describe('the bytes that all captures of a process hold', () => {
     async (when) => {
       const captures = new CaptureBudget()
       const recording = begin(recorder(captures, FAIL, { holdsStale: true }), 500)
-      if (when !== 'after') recording.letGo()
+      if (when !== 'after') recording.dispose()
       recording.end()
       await recording.done
       const held = when === 'after' ? 10 : 0
       expect([captures.held, recording.withheld?.body.length]).toEqual([held, held])
-      recording.letGo()
+      recording.dispose()
       expect(captures.held).toBe(0)
     },
   )

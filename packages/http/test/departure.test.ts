@@ -2,10 +2,10 @@ import { once } from 'node:events'
 import { createServer, get, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, test } from '@jest/globals'
-import { Departure } from '../src/lookup/client-disconnect.ts'
+import { ClientDisconnect } from '../src/lookup/client-disconnect.ts'
 
 interface Told {
-  readonly departure: Departure
+  readonly departure: ClientDisconnect
   /** Who was told that the client has left. */
   readonly told: readonly string[]
 }
@@ -20,7 +20,7 @@ async function closed(answer: (res: ServerResponse, leave: () => void) => void):
   ).on('error', () => undefined)
   try {
     const [, res] = (await once(server, 'request')) as [unknown, ServerResponse]
-    const departure = new Departure(res)
+    const departure = new ClientDisconnect(res)
     const told: string[] = []
     const gone = (): void => void told.push('gone')
     departure.addEventListener('abort', gone)

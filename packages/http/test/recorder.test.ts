@@ -214,7 +214,7 @@ describe('a failure', () => {
 
   test('is withheld while a stale answer is at hand, and kept whole for its own client', async () => {
     const recording = recorder(PERSONAL, { holdsStale: true })
-    expect([recording.withholds(499), recording.withholds(500)]).toEqual([false, true])
+    expect([recording.suppresses(499), recording.suppresses(500)]).toEqual([false, true])
     recording.head(head({ 'set-cookie': 'a=b', trailer: 'x-sum' }, {}, 500))
     recording.chunk(Buffer.from('oops'))
     expect(recording.withheld).toBeUndefined()
@@ -230,7 +230,7 @@ describe('a failure', () => {
   test('passes once no stale answer will come', () => {
     const recording = recorder(SHARED, { holdsStale: true })
     recording.release()
-    expect(recording.withholds(500)).toBe(false)
+    expect(recording.suppresses(500)).toBe(false)
   })
 })
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals'
-import { Releases } from '../src/lookup/released-keys.ts'
+import { ReleasedKeys } from '../src/lookup/released-keys.ts'
 
 describe('releases', () => {
   test('are known to who was on its way when its key was released, and to nobody that came later', () => {
-    const releases = new Releases()
+    const releases = new ReleasedKeys()
     const early = releases.mark
     releases.note('a')
     const late = releases.mark
@@ -15,7 +15,7 @@ describe('releases', () => {
   })
 
   test('are remembered of so many keys only, the latest ones', () => {
-    const releases = new Releases()
+    const releases = new ReleasedKeys()
     for (let key = 0; key <= 1000; key += 1) releases.note(`${key}`)
     expect([releases.since('0', 0), releases.since('1', 0), releases.since('1000', 0)]).toEqual([false, true, true])
   })

@@ -1,10 +1,10 @@
 import { expect, test } from '@jest/globals'
-import { Turns } from '../src/route/handler-limit.ts'
+import { HandlerLimit } from '../src/route/handler-limit.ts'
 
 const signal = new AbortController().signal
 
 test('as many as may run do, the others follow in the order in which they came', async () => {
-  const turns = new Turns(2)
+  const turns = new HandlerLimit(2)
   const ran: string[] = []
   const run = async (name: string): Promise<() => void> => {
     const end = await turns.take(signal)
@@ -25,7 +25,7 @@ test('as many as may run do, the others follow in the order in which they came',
 })
 
 test('who gave up waiting takes no turn', async () => {
-  const turns = new Turns(1)
+  const turns = new HandlerLimit(1)
   const end = await turns.take(signal)
   const leaver = new AbortController()
   const left = turns.take(leaver.signal)

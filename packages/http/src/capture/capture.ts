@@ -29,7 +29,7 @@ export function captureResponse(req: IncomingMessage, res: ServerResponse, recor
 }
 
 /** The methods as they were before ours: nearer to the socket. Called on the response, always. */
-type Below = Readonly<
+type OriginalMethods = Readonly<
   Record<'writeHead' | 'write' | 'end' | 'flushHeaders' | 'addTrailers', (...args: never[]) => unknown>
 >
 
@@ -38,7 +38,7 @@ class ResponseCapture implements Capture {
   readonly #res: ServerResponse
   readonly #recording: Recording
   readonly #before: HeaderFields
-  readonly #own: Below
+  readonly #own: OriginalMethods
   /** Nobody outside wrapped the head before us: what we see is what goes out. */
   readonly #final: boolean
   #mode: Mode = 'pass'
@@ -52,7 +52,7 @@ class ResponseCapture implements Capture {
   #detached: DetachedResponse | undefined
 
   constructor(req: IncomingMessage, res: ServerResponse, recording: Recording) {
-    const { writeHead, write, end, flushHeaders, addTrailers } = res as Below
+    const { writeHead, write, end, flushHeaders, addTrailers } = res as OriginalMethods
     this.#req = req
     this.#res = res
     this.#recording = recording
@@ -97,7 +97,7 @@ class ResponseCapture implements Capture {
     if (this.#mode !== 'pass') return res
     if (this.#headSeen) return this.#down('writeHead', args) as ServerResponse
     const head = this.#headOf(args)
-    if (this.#recording.withholds(head.status)) this.#mode = 'withhold'
+    if (this.#recording.suppresses(head.status)) this.#mode = 'withhold'
     else if (this.#spared === undefined) this.#announce(this.#recording.announces(head), args)
     else this.#announceNotModified(this.#recording.announces(head), this.#spared)
     this.#headSeen = true
@@ -185,8 +185,8 @@ class ResponseCapture implements Capture {
   #probe(whole?: Uint8Array): void {
     const res = this.#res
     if (this.#mode !== 'pass' || this.#headSeen) return
-    if (whole !== undefined) this.#spared = this.#recording.spares(this.#headOf([res.statusCode]), whole)
-    if (this.#gone || this.#spared !== undefined || this.#recording.withholds(res.statusCode))
+    if (whole !== undefined) this.#spared = this.#recording.answersNotModified(this.#headOf([res.statusCode]), whole)
+    if (this.#gone || this.#spared !== undefined || this.#recording.suppresses(res.statusCode))
       res.writeHead(res.statusCode)
   }
 
@@ -233,7 +233,7 @@ class ResponseCapture implements Capture {
     res.removeHeader = () => undefined
   }
 
-  #down(method: keyof Below, args: readonly unknown[]): unknown {
+  #down(method: keyof OriginalMethods, args: readonly unknown[]): unknown {
     return Reflect.apply(this.#own[method], this.#res, args)
   }
 }

@@ -134,11 +134,11 @@ export class Recorder implements Recording {
     return this.#outdated
   }
 
-  withholds(status: number): boolean {
+  suppresses(status: number): boolean {
     return (this.#holdsStale && status >= 500) || (this.#setup.revalidates !== undefined && status === 304)
   }
 
-  spares(head: ResponseHead, body: Uint8Array): NotModified | undefined {
+  answersNotModified(head: ResponseHead, body: Uint8Array): NotModified | undefined {
     const { conditions } = this.#setup
     if (conditions === undefined) return undefined
     const lacks = !('etag' in head.fields)
@@ -154,7 +154,7 @@ export class Recorder implements Recording {
   head(head: ResponseHead): void {
     if (this.#head !== undefined) return
     const { revalidates } = this.#setup
-    this.#kept = this.withholds(head.status)
+    this.#kept = this.suppresses(head.status)
     this.#head = head
     if (revalidates !== undefined && head.status === 304) this.#revalidate(head, revalidates)
     this.#advance()
@@ -195,7 +195,7 @@ export class Recorder implements Recording {
   }
 
   /** Its request is answered: what was withheld is let go. */
-  letGo(): void {
+  dispose(): void {
     this.#wanted = false
     if (this.#settled) this.#body.drop()
   }

@@ -18,12 +18,12 @@ export interface Recording {
    * Whether an answer of this status is kept from the client, because a stale one will be sent instead. Asked before a byte is out. Its
    * head, chunks and end are told as usual.
    */
-  withholds(status: number): boolean
+  suppresses(status: number): boolean
   /**
    * Asked of a whole answer before a byte is out. Defined where the client has it already: it is to get a 304, and the recording is told
    * of the answer itself.
    */
-  spares(head: ResponseHead, body: Uint8Array): NotModified | undefined
+  answersNotModified(head: ResponseHead, body: Uint8Array): NotModified | undefined
   /** Fields to send with this head, over those that are set, such as the whole `Cache-Status`. */
   announces(head: ResponseHead): Readonly<Record<string, string>>
   /** Told once the framework accepted the head, or when it is withheld. */

@@ -1,4 +1,4 @@
-import { appendMember, type Aside, bypassMember } from '../response/cache-status.ts'
+import { appendMember, type BypassReason, bypassMember } from '../response/cache-status.ts'
 import { addToHead, parseHead } from '../fields/head-arguments.ts'
 import type { Bypass } from '../request/eligible.ts'
 import type { Exchange } from '../exchange.ts'
@@ -7,10 +7,10 @@ import { tellObservation } from '../observation.ts'
 import type { Route } from '../route/route.ts'
 
 /** Lets the handler answer, and says in `Cache-Status` why. */
-export function passBy(
+export function bypass(
   exchange: Exchange,
   { cacheStatus: name, mode }: Pick<Route, 'cacheStatus' | 'mode'>,
-  why: Bypass | Aside,
+  why: Bypass | BypassReason,
 ): void {
   const { req, target } = exchange
   if (mode === 'observe')
@@ -20,7 +20,7 @@ export function passBy(
 }
 
 /** Once the head is known: our member comes after those of caches nearer the origin (RFC 9211 section 2). */
-function announce({ res }: Exchange, name: string, why: Bypass | Aside): void {
+function announce({ res }: Exchange, name: string, why: Bypass | BypassReason): void {
   const { writeHead } = res as Readonly<Record<'writeHead', (...args: never[]) => unknown>>
   let announced = false
   Object.assign(res, {

@@ -1,18 +1,24 @@
 import { type CallOptions, isCattlegridError, type Load, type Lookup } from '@cattlegrid/core'
 import { type Answer, answerFromWithheld } from '../response/answer.ts'
 import { type Member, revalidatedMember, servedMember, type Spared } from '../response/cache-status.ts'
-import { Departure } from './client-disconnect.ts'
-import { HandOver, isHandOver, isResponseFailure, ResponseFailure, type ServeError } from '../response/errors.ts'
+import { ClientDisconnect } from './client-disconnect.ts'
+import {
+  NoSharedResult,
+  isNoSharedResult,
+  isResponseFailure,
+  ResponseFailure,
+  type ServeError,
+} from '../response/errors.ts'
 import type { Exchange } from '../exchange.ts'
 import { hitInStore } from './hit.ts'
-import { type Errand, Leader } from './leader.ts'
-import { UNSHARED } from './load-result.ts'
+import { type RequestContext, Leader } from './leader.ts'
+import { PRIVATE_RESPONSE } from './load-result.ts'
 import { tryAgain, unanswered } from '../response/error-response.ts'
-import { passBy } from './bypass.ts'
+import { bypass } from './bypass.ts'
 import { isUsable, isVaryRecord, type RecordedResponse, type Stored } from '../response/recorded-response.ts'
 import type { Recorder } from '../capture/recorder.ts'
 import type { Route } from '../route/route.ts'
-import { servedTo, type Wish, wishOf } from './present.ts'
+import { servedTo, type ClientPreconditions, preconditionsOf } from './present.ts'
 import { isChosenBy, variantKey } from '../response/vary.ts'
 
 /** Each election that a request loses costs another one its client: that many in a row are no accident, and it runs alone. */
@@ -25,23 +31,23 @@ interface Result {
 }
 
 /** One request on its way through the cache. */
-export class Visit<Req, Res> {
+export class CachedRequest<Req, Res> {
   readonly #exchange: Exchange<Req, Res>
   readonly #route: Route<Req, Res>
-  readonly #errand: Errand
-  readonly #wish: Wish
-  readonly #gone: Departure
+  readonly #context: RequestContext
+  readonly #preconditions: ClientPreconditions
+  readonly #disconnect: ClientDisconnect
   readonly #options: CallOptions<Stored>
   readonly #leader: Leader<Req, Res>
 
-  constructor(exchange: Exchange<Req, Res>, route: Route<Req, Res>, errand: Errand) {
+  constructor(exchange: Exchange<Req, Res>, route: Route<Req, Res>, context: RequestContext) {
     this.#exchange = exchange
     this.#route = route
-    this.#errand = errand
-    this.#wish = wishOf(exchange, route)
-    this.#gone = new Departure(exchange.res)
-    this.#options = { signal: this.#gone, maxAge: errand.demand.maxAge }
-    this.#leader = new Leader(exchange, route, errand, route.callOptions)
+    this.#context = context
+    this.#preconditions = preconditionsOf(exchange, route)
+    this.#disconnect = new ClientDisconnect(exchange.res)
+    this.#options = { signal: this.#disconnect, maxAge: context.demand.maxAge }
+    this.#leader = new Leader(exchange, route, context, route.callOptions)
   }
 
   /** Never rejects: whatever goes wrong in here, the request gets an answer. */
@@ -49,44 +55,44 @@ export class Visit<Req, Res> {
     const { res } = this.#exchange
     try {
       // RFC 9111 section 5.2.1.7.
-      if (this.#errand.demand.onlyIfCached) await this.#sendStored()
-      else await this.#finish(await this.#elect())
+      if (this.#context.demand.onlyIfCached) await this.#sendStored()
+      else await this.#finish(await this.#lookupUntilSettled())
     } catch {
       if (this.#leader.recorder === undefined && !res.headersSent) this.#exchange.pass()
       else res.destroy()
     } finally {
-      this.#leader.recorder?.letGo()
+      this.#leader.recorder?.dispose()
     }
   }
 
   async #sendStored(): Promise<void> {
-    this.#exchange.send((await hitInStore(this.#exchange, this.#route, this.#errand.key)) ?? NOT_CACHED)
+    this.#exchange.send((await hitInStore(this.#exchange, this.#route, this.#context.key)) ?? NOT_CACHED)
   }
 
   /** Looks again when a leader had nothing for its followers: one of them leads then. */
-  async #elect(): Promise<Result> {
+  async #lookupUntilSettled(): Promise<Result> {
     for (let elections = 1; ; elections += 1) {
       try {
         return { lookup: await this.#lookup() }
       } catch (error) {
         const { recorder, declined } = this.#leader
-        const final = recorder !== undefined || declined || this.#errand.alone || elections === MOST_ELECTIONS
-        if (final || !isHandOver(error)) return { error }
+        const final = recorder !== undefined || declined || this.#context.alone || elections === MOST_ELECTIONS
+        if (final || !isNoSharedResult(error)) return { error }
       }
     }
   }
 
   /** Asks at the key of the URL; where a record of variants stands there, at that of its own variant. */
   async #lookup(): Promise<Lookup<RecordedResponse>> {
-    const { key } = this.#errand
-    const first = await this.#ask(key, (load) => this.#leader.load(load))
+    const { key } = this.#context
+    const first = await this.#lookupAt(key, (load) => this.#leader.load(load))
     const { value } = first
     if (!isVaryRecord(value)) return first as Lookup<RecordedResponse>
     // Its own handler has answered: the record is for the others.
-    if (this.#leader.recorder !== undefined) return { ...first, value: UNSHARED }
+    if (this.#leader.recorder !== undefined) return { ...first, value: PRIVATE_RESPONSE }
     this.#leader.waited = first.role === 'follower'
     const variant = variantKey(key, value, this.#exchange.req.headers)
-    const second = await this.#ask(variant, (load) => this.#leader.load(load, value))
+    const second = await this.#lookupAt(variant, (load) => this.#leader.load(load, value))
     const collapsed = first.status === 'loaded' && second.status === 'fresh'
     return {
       ...second,
@@ -96,7 +102,7 @@ export class Visit<Req, Res> {
     }
   }
 
-  async #ask(key: string, loader: (load: Load<never>) => Promise<Stored>): Promise<Lookup<Stored>> {
+  async #lookupAt(key: string, loader: (load: Load<never>) => Promise<Stored>): Promise<Lookup<Stored>> {
     const { view, refresh, inline } = this.#route
     const lookup = await usable(await view.lookup<Stored, never>(key, loader, this.#options))
     const { status, refresh: refreshing } = lookup
@@ -113,20 +119,21 @@ export class Visit<Req, Res> {
     if (recorder !== undefined) return this.#finishLead(recorder, result)
     this.#leader.answered = true
     // Its client has left, or a layer outside lost its patience and answered.
-    if (this.#gone.aborted || this.#exchange.res.headersSent) return undefined
-    if (isHandOver(result.error)) return passBy(this.#exchange, this.#route, this.#errand.alone ? 'body' : 'head')
+    if (this.#disconnect.aborted || this.#exchange.res.headersSent) return undefined
+    if (isNoSharedResult(result.error))
+      return bypass(this.#exchange, this.#route, this.#context.alone ? 'body' : 'head')
     return this.#answer(result)
   }
 
   #answer({ lookup, error }: Result): void {
     const exchange = this.#exchange
     const mine = (response: RecordedResponse): boolean => isChosenBy(response.chosenBy, exchange.req.headers)
-    if (lookup !== undefined && lookup.value !== UNSHARED && mine(lookup.value))
+    if (lookup !== undefined && lookup.value !== PRIVATE_RESPONSE && mine(lookup.value))
       return exchange.send(this.#served(lookup))
     if (isResponseFailure(error) && error.response !== undefined && mine(error.response))
       return exchange.send(this.#recorded(error.response, 'fwd=uri-miss; collapsed'))
     const failure = unanswered(error)
-    if (failure === undefined && error === undefined) passBy(exchange, this.#route, 'collapsed')
+    if (failure === undefined && error === undefined) bypass(exchange, this.#route, 'collapsed')
     else if (failure === undefined) exchange.pass()
     else this.#fail(failure)
   }
@@ -140,14 +147,14 @@ export class Visit<Req, Res> {
   async #finishLead(recorder: Recorder, { lookup, error }: Result): Promise<void> {
     const exchange = this.#exchange
     await lookup?.refresh
-    await this.#endMark(lookup)
+    await this.#clearUncacheable(lookup)
     const revalidated = recorder.revalidated
     if (revalidated !== undefined) exchange.send(this.#recorded(revalidated, revalidatedMember(lookup)))
     else if (recorder.passed) {
       if (isCattlegridError(error, 'CATTLEGRID_LOAD_TIMEOUT') && !recorder.ended) exchange.res.destroy()
-    } else if (this.#gone.aborted) recorder.release()
+    } else if (this.#disconnect.aborted) recorder.release()
     else if (lookup !== undefined && lookup.status !== 'loaded') exchange.send(this.#served(lookup, recorder))
-    else if (lookup !== undefined && recorder.outdated && lookup.value !== UNSHARED)
+    else if (lookup !== undefined && recorder.outdated && lookup.value !== PRIVATE_RESPONSE)
       exchange.send(this.#recorded(lookup.value, revalidatedMember(lookup, 200)))
     else if (recorder.withheld !== undefined) exchange.send(answerFromWithheld(recorder.withheld))
     else this.#finishUnanswered(recorder, error)
@@ -157,7 +164,7 @@ export class Visit<Req, Res> {
    * What was loaded without a lease, because the key was uncacheable, can be kept now: whoever comes next leads again. Unless somebody leads or
    * has led meanwhile: this process may be the last to know.
    */
-  async #endMark(lookup: Result['lookup']): Promise<void> {
+  async #clearUncacheable(lookup: Result['lookup']): Promise<void> {
     const { keptFor } = this.#leader
     const { cache, callOptions } = this.#route
     const unleased = lookup?.outcome?.kind === 'abandoned' && lookup.outcome.why === 'unleased'
@@ -180,7 +187,11 @@ export class Visit<Req, Res> {
   }
 
   #recorded(response: RecordedResponse, member: Member, resident: number = 0, waited: number = 0): Answer {
-    return servedTo(this.#exchange, this.#route, response, this.#wish, { resident, waited, member: () => member })
+    return servedTo(this.#exchange, this.#route, response, this.#preconditions, {
+      resident,
+      waited,
+      member: () => member,
+    })
   }
 }
 
@@ -196,5 +207,5 @@ async function usable(lookup: Lookup<Stored>): Promise<Lookup<Stored>> {
   if (status === 'loaded' && role === 'leader') return lookup
   if (status === 'stale' && refresh === undefined) throw new ResponseFailure(503, undefined)
   await refresh
-  throw new HandOver('the answer at hand may not be used')
+  throw new NoSharedResult('the answer at hand may not be used')
 }

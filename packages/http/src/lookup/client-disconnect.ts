@@ -5,7 +5,7 @@ import type { ServerResponse } from 'node:http'
  * That a client has left before its answer was whole, as a signal. Every request of a herd needs one, and an `AbortController` costs more than
  * the whole wait: its signal is an event target.
  */
-export class Departure implements CallerSignal {
+export class ClientDisconnect implements CallerSignal {
   readonly #listeners = new Set<() => void>()
   #reason: Error | undefined
 

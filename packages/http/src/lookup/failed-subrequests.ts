@@ -1,5 +1,5 @@
 import type { Cache, Runtime } from '@cattlegrid/core'
-import { HandOver, isHandOver } from '../response/errors.ts'
+import { NoSharedResult, isNoSharedResult } from '../response/errors.ts'
 
 /** As many keys as are remembered for one cache. */
 const MOST_KEYS = 1000
@@ -10,16 +10,16 @@ const REMEMBERED = 10_000
  * The keys for which a subrequest in the place of a client's own handler brought nothing to store, of late: a client that cannot lead, as of
  * `HEAD`, is better off with its own handler at once than with two runs. Nothing that anybody else goes by.
  */
-export class Barren {
+export class FailedSubrequests {
   /** By `now()`, the oldest first. */
   readonly #since = new Map<string, number>()
 
   /** @throws HandOver where the subrequest brings nothing, or brought nothing of late and is not sent. */
-  async unless<T>(key: string, runtime: Pick<Runtime, 'now'>, send: () => Promise<T>): Promise<T> {
+  async skipOr<T>(key: string, runtime: Pick<Runtime, 'now'>, send: () => Promise<T>): Promise<T> {
     if (runtime.now() - (this.#since.get(key) ?? -Infinity) < REMEMBERED)
-      throw new HandOver('nothing could be stored of late')
+      throw new NoSharedResult('nothing could be stored of late')
     return await send().catch((error: unknown) => {
-      if (isHandOver(error)) this.#note(key, runtime.now())
+      if (isNoSharedResult(error)) this.#note(key, runtime.now())
       throw error
     })
   }
@@ -31,10 +31,10 @@ export class Barren {
   }
 }
 
-const barren = new WeakMap<Cache, Barren>()
+const failedSubrequests = new WeakMap<Cache, FailedSubrequests>()
 
-export function barrenOf(cache: Cache): Barren {
-  const known = barren.get(cache) ?? new Barren()
-  barren.set(cache, known)
+export function failedSubrequestsOf(cache: Cache): FailedSubrequests {
+  const known = failedSubrequests.get(cache) ?? new FailedSubrequests()
+  failedSubrequests.set(cache, known)
   return known
 }

@@ -4,7 +4,7 @@ import { servedMember } from '../response/cache-status.ts'
 import type { Exchange } from '../exchange.ts'
 import { isUsable, isVaryRecord, type Stored } from '../response/recorded-response.ts'
 import type { Route } from '../route/route.ts'
-import { servedTo, wishOf } from './present.ts'
+import { servedTo, preconditionsOf } from './present.ts'
 import { isChosenBy, variantKey } from '../response/vary.ts'
 
 /**
@@ -52,5 +52,5 @@ function hitFrom<Req, Res>(
   if (isVaryRecord(value) || !isUsable(value, age) || !isChosenBy(value.chosenBy, exchange.req.headers))
     return undefined
   const member = (): string => servedMember({ status: 'fresh', role: 'none', freshFor, waited: 0 }, undefined)
-  return servedTo(exchange, route, value, wishOf(exchange, route), { resident: age, waited: 0, member })
+  return servedTo(exchange, route, value, preconditionsOf(exchange, route), { resident: age, waited: 0, member })
 }

@@ -1,18 +1,18 @@
 import type { CallOptions, Load } from '@cattlegrid/core'
 import type { IncomingHttpHeaders } from 'node:http'
-import { barrenOf } from './failed-subrequests.ts'
+import { failedSubrequestsOf } from './failed-subrequests.ts'
 import type { Forwarded } from '../response/cache-status.ts'
 import type { Demand } from '../request/client-directives.ts'
 import { conditionsOf } from '../response/conditional.ts'
-import { HandOver, isHandOver } from '../response/errors.ts'
+import { NoSharedResult, isNoSharedResult } from '../response/errors.ts'
 import { type Exchange, reshapeUntilEnd } from '../exchange.ts'
 import {
   keepAnswer,
   type Kept,
   lifeOfRecord,
   recorderFor,
-  settleLead,
-  settleSubrequest,
+  resultOfHandler,
+  resultOfSubrequest,
   uncacheableFor,
 } from './load-result.ts'
 import { beginLoop, loopField } from '../request/loop-detection.ts'
@@ -22,13 +22,13 @@ import { isKept } from '../request/query.ts'
 import { isVaryRecord, type RecordedResponse, type Stored } from '../response/recorded-response.ts'
 import type { Recorder } from '../capture/recorder.ts'
 import { validatorsOf } from '../response/revalidate.ts'
-import { type Releases, releasesOf } from './released-keys.ts'
+import { type ReleasedKeys, releasedKeysOf } from './released-keys.ts'
 import type { Route } from '../route/route.ts'
 import { sendSubrequest } from './subrequest.ts'
 import { variantKey, type VaryRecord } from '../response/vary.ts'
 
 /** What a visit to the cache is about. */
-export interface Errand {
+export interface RequestContext {
   readonly key: string
   /** What of the target belongs to the resource. */
   readonly target: string
@@ -53,9 +53,9 @@ interface Produced {
 export class Leader<Req, Res> {
   readonly #exchange: Exchange<Req, Res>
   readonly #route: Route<Req, Res>
-  readonly #errand: Errand
+  readonly #context: RequestContext
   readonly #options: CallOptions<Stored>
-  readonly #releases: Releases
+  readonly #releasedKeys: ReleasedKeys
   readonly #mark: number
   #madeName: string | undefined
   #declined = false
@@ -68,13 +68,18 @@ export class Leader<Req, Res> {
   /** Ends the wait for its own handler. */
   #began: (() => void) | undefined
 
-  constructor(exchange: Exchange<Req, Res>, route: Route<Req, Res>, errand: Errand, options: CallOptions<Stored>) {
+  constructor(
+    exchange: Exchange<Req, Res>,
+    route: Route<Req, Res>,
+    context: RequestContext,
+    options: CallOptions<Stored>,
+  ) {
     this.#exchange = exchange
     this.#route = route
-    this.#errand = errand
+    this.#context = context
     this.#options = options
-    this.#releases = releasesOf(route.cache)
-    this.#mark = this.#releases.mark
+    this.#releasedKeys = releasedKeysOf(route.cache)
+    this.#mark = this.#releasedKeys.mark
   }
 
   /** Takes down this request's own handler, once it leads. */
@@ -111,11 +116,11 @@ export class Leader<Req, Res> {
    * own, and is out of reach unless the record is committed after it.
    */
   async load(load: Load<never>, record?: VaryRecord): Promise<Stored> {
-    const endLoop = beginLoop(this.#name, this.#errand.key)
+    const endLoop = beginLoop(this.#name, this.#context.key)
     const { settled, shown } = await this.#inTurn(load, () => this.#produce(load, record))
       .finally(endLoop)
       .catch((error: unknown) => {
-        if (isHandOver(error)) this.#release(load)
+        if (isNoSharedResult(error)) this.#release(load)
         throw error
       })
     if (!('kind' in settled)) return settled
@@ -126,7 +131,7 @@ export class Leader<Req, Res> {
     if (record !== undefined) return this.#variant(load, settled, names, record)
     if (names.length === 0) return keepAnswer(load, settled, revalidate)
     const made = { vary: names, id: this.#route.runtime.token() }
-    const key = variantKey(this.#errand.key, made, shown)
+    const key = variantKey(this.#context.key, made, shown)
     this.#note(made, key)
     await this.#route.cache.lookup<Stored, never>(key, (inner) => keepAnswer(inner, settled, revalidate), this.#options)
     load.keep({ ttl: lifeOfRecord(lifetime), staleWhileRevalidate: 0, staleIfError: 0, tags: lifetime.tags })
@@ -141,8 +146,8 @@ export class Leader<Req, Res> {
     record: VaryRecord,
   ): Promise<RecordedResponse> {
     if (names.some((name) => !record.vary.includes(name))) {
-      await this.#route.cache.delete(this.#errand.key).catch(() => undefined)
-      throw new HandOver('it varies by more than was known')
+      await this.#route.cache.delete(this.#context.key).catch(() => undefined)
+      throw new NoSharedResult('it varies by more than was known')
     }
     this.#note(record, load.key)
     return keepAnswer(load, kept, this.#route.revalidate)
@@ -155,19 +160,19 @@ export class Leader<Req, Res> {
   }
 
   async #inTurn<T>(load: Load<never>, produce: () => Promise<T>): Promise<T> {
-    const { turns } = this.#route
-    if (turns === undefined) return await produce()
-    if (load.background && turns.full) throw new HandOver('the route runs as many handlers as it may')
-    const end = await turns.take(load.signal)
+    const { handlerLimit } = this.#route
+    if (handlerLimit === undefined) return await produce()
+    if (load.background && handlerLimit.full) throw new NoSharedResult('the route runs as many handlers as it may')
+    const end = await handlerLimit.take(load.signal)
     return await produce().finally(end)
   }
 
   async #produce(load: Load<never>, record: VaryRecord | undefined): Promise<Produced> {
     const { req } = this.#exchange
     const inline = load.background && this.#route.refresh === 'inline'
-    if (inline && (this.answered || this.#cannotRun)) throw new HandOver('its client is no part of this refresh')
+    if (inline && (this.answered || this.#cannotRun)) throw new NoSharedResult('its client is no part of this refresh')
     if (load.background && !inline) return await this.#fromSubrequest(load, record)
-    if (this.#recorder !== undefined || this.#declined) throw new HandOver('its handler has run')
+    if (this.#recorder !== undefined || this.#declined) throw new NoSharedResult('its handler has run')
     if (!this.#cannotRun) {
       const recorded = await this.#runHandler(load, record)
       if (recorded.kind === 'outdated') return await this.#anew(load, record)
@@ -175,19 +180,21 @@ export class Leader<Req, Res> {
       const own =
         load.stale === undefined && this.#route.ttl(this.#exchange.request, this.#exchange.response) === undefined
       if (uncacheableFor(recorded, own) > 0) this.#release(load)
-      return { settled: settleLead(recorded, load, req.headers, own), shown: req.headers }
+      return { settled: resultOfHandler(recorded, load, req.headers, own), shown: req.headers }
     }
     this.#declined = true
-    if (this.#errand.alone) throw new HandOver('its handler sees more than the key holds')
+    if (this.#context.alone) throw new NoSharedResult('its handler sees more than the key holds')
     const { cache, runtime } = this.#route
-    const produced = await barrenOf(cache).unless(load.key, runtime, () => this.#fromSubrequest(load, record))
+    const produced = await failedSubrequestsOf(cache).skipOr(load.key, runtime, () =>
+      this.#fromSubrequest(load, record),
+    )
     this.#declined = false
     return produced
   }
 
   /** Noted before they are let go. For a load without a lease nobody waits. */
   #release({ key, leased }: Load<never>): void {
-    if (leased) this.#releases.note(key)
+    if (leased) this.#releasedKeys.note(key)
   }
 
   /** The stored answer and its validators are worth nothing any more: asks for the whole, and where there is none forgets it. */
@@ -201,12 +208,12 @@ export class Leader<Req, Res> {
   }
 
   get #cannotRun(): boolean {
-    return this.#errand.alone || this.#exchange.req.method === 'HEAD'
+    return this.#context.alone || this.#exchange.req.method === 'HEAD'
   }
 
   #runHandler(load: Load<never>, record: VaryRecord | undefined): Recorder['done'] {
     const exchange = this.#exchange
-    const { urlTag, authorized } = this.#errand
+    const { urlTag, authorized } = this.#context
     const proven = load.stale !== undefined
     const revalidates = this.#revalidates(load)
     const recorder = recorderFor(exchange, this.#route, {
@@ -218,7 +225,7 @@ export class Leader<Req, Res> {
       urlTag,
       revalidates,
       forwarded: this.#forwarded(proven, record),
-      waited: this.waited || this.#releases.since(load.key, this.#mark),
+      waited: this.waited || this.#releasedKeys.since(load.key, this.#mark),
     })
     load.signal.addEventListener('abort', () => recorder.abandon(), { once: true })
     this.#normalise(revalidates)
@@ -230,7 +237,7 @@ export class Leader<Req, Res> {
   }
 
   #forwarded(stale: boolean, record: VaryRecord | undefined): Forwarded {
-    if (this.#errand.demand.maxAge !== undefined) return 'request'
+    if (this.#context.demand.maxAge !== undefined) return 'request'
     if (stale) return 'stale'
     return record === undefined ? 'uri-miss' : 'vary-miss'
   }
@@ -250,7 +257,7 @@ export class Leader<Req, Res> {
     const given = { ...validators, ...loopField(exchange.req.headers, this.#name) }
     const { host, scheme, target, routed = target } = exchange
     normaliseLeader(exchange.req, { host, scheme, hidden, given })
-    const { shape: url } = this.#errand
+    const { shape: url } = this.#context
     if (query.kind === 'all' && [target, routed].every((seen) => url(seen) === seen)) return
     reshapeUntilEnd(exchange, { url, keeps: query.kind === 'all' ? undefined : (name) => isKept(name, query) })
   }
@@ -269,14 +276,14 @@ export class Leader<Req, Res> {
       host: normalHost(scheme, host),
       headers: { ...headers, ...(revalidates && validatorsOf(revalidates)), ...loopField({}, this.#name) },
       revalidates,
-      target: this.#errand.shape(this.#errand.target),
+      target: this.#context.shape(this.#context.target),
       signal: load.signal,
       origin: req,
       scope: this.#route.scope,
       dispatch: (subReq, subRes) => this.#exchange.dispatch(subReq, subRes),
     })
     if (returned.kind === 'outdated') return await this.#anew(load, record)
-    return { settled: settleSubrequest(returned, load), shown: headers }
+    return { settled: resultOfSubrequest(returned, load), shown: headers }
   }
 }
 

@@ -1,15 +1,15 @@
 import { type Load, LONGEST_WINDOW } from '@cattlegrid/core'
 import type { IncomingHttpHeaders } from 'node:http'
 import { ofProcess } from '../capture/capture-budget.ts'
-import { appendMember, leaderMember, type Way } from '../response/cache-status.ts'
+import { appendMember, leaderMember, type MissReason } from '../response/cache-status.ts'
 import type { Conditions } from '../response/conditional.ts'
-import { HandOver, ResponseFailure } from '../response/errors.ts'
+import { NoSharedResult, ResponseFailure } from '../response/errors.ts'
 import type { Exchange } from '../exchange.ts'
 import { linesOf } from '../fields/header-fields.ts'
 import type { RecordedResponse } from '../response/recorded-response.ts'
 import { BODILESS, type Recorded, Recorder } from '../capture/recorder.ts'
 import type { ResponseHead } from '../response/response-head.ts'
-import { saidOf } from '../response/response-directives.ts'
+import { givenDirectives } from '../response/response-directives.ts'
 import { retained } from '../response/revalidate.ts'
 import type { Route } from '../route/route.ts'
 import { judge, type Judgement, type Lifetime, type StoragePolicy } from '../response/storable.ts'
@@ -27,10 +27,16 @@ const INCOMPLETE: Judgement = { kind: 'own', why: 'incomplete' }
 const CROWDED_OUT: Judgement = { kind: 'own', why: 'too-large', passing: true }
 
 /** In the place of an answer that only its own client may have, and has: never served. */
-export const UNSHARED: RecordedResponse = { status: 500, fields: {}, removed: [], body: Buffer.alloc(0), initialAge: 0 }
+export const PRIVATE_RESPONSE: RecordedResponse = {
+  status: 500,
+  fields: {},
+  removed: [],
+  body: Buffer.alloc(0),
+  initialAge: 0,
+}
 
 /** What a recording is begun with. Like the heads and policies that each answer has, it is written out where it is made: V8 is slow at spreads. */
-export interface Lead extends Way {
+export interface RecordingSetup extends MissReason {
   readonly holdsStale: boolean
   /** Whether what it makes can be stored. */
   readonly leased: boolean
@@ -47,7 +53,11 @@ export interface Lead extends Way {
 }
 
 /** What takes down the answer of this exchange's handler. */
-export function recorderFor<Req, Res>(exchange: Exchange<Req, Res>, route: Route<Req, Res>, lead: Lead): Recorder {
+export function recorderFor<Req, Res>(
+  exchange: Exchange<Req, Res>,
+  route: Route<Req, Res>,
+  lead: RecordingSetup,
+): Recorder {
   const { storage, runtime, strip, clientFreshness, cacheStatus: name } = route
   const { proven, authorized, urlTag } = lead
   const began = runtime.timeOfDay()
@@ -85,10 +95,15 @@ function isCutShort({ bodyLength, status, fields }: ResponseHead): boolean {
 export function judgeFor<Req, Res>(
   { request, response, res }: Exchange<Req, Res>,
   route: Route<Req, Res>,
-  { proven, authorized, urlTag, began }: Pick<Lead, 'proven' | 'authorized' | 'urlTag'> & { readonly began: number },
+  {
+    proven,
+    authorized,
+    urlTag,
+    began,
+  }: Pick<RecordingSetup, 'proven' | 'authorized' | 'urlTag'> & { readonly began: number },
   head: ResponseHead,
 ): Judgement {
-  const said = saidOf(res)
+  const said = givenDirectives(res)
   if (said.noStore === true) return { kind: 'own', why: 'handler' }
   const { storage } = route
   const policy: StoragePolicy = {
@@ -124,7 +139,7 @@ export type Kept = Recorded & { readonly kind: 'store' }
  *
  * @throws ResponseFailure when the handler failed; HandOver when its client left in the middle.
  */
-export function settleLead(
+export function resultOfHandler(
   recorded: Exclude<Recorded, { kind: 'outdated' }>,
   load: Load<never>,
   shown: IncomingHttpHeaders,
@@ -138,14 +153,14 @@ export function settleLead(
       return chosen(recorded.response, recorded.vary, shown)
     case 'own':
       load.uncacheable({ share: false, for: uncacheableFor(recorded, own) })
-      return UNSHARED
+      return PRIVATE_RESPONSE
     case 'fail':
       throw new ResponseFailure(recorded.status, recorded.response && chosen(recorded.response, recorded.vary, shown))
     case 'lost':
-      if (recorded.by === 'client') throw new HandOver('its client left')
+      if (recorded.by === 'client') throw new NoSharedResult('its client left')
       if (!own) throw new ResponseFailure('cut-off', undefined)
       load.uncacheable({ share: false, for: uncacheableFor(recorded, own) })
-      return UNSHARED
+      return PRIVATE_RESPONSE
   }
 }
 
@@ -166,11 +181,11 @@ function chosen(response: RecordedResponse, vary: readonly string[], shown: Inco
  *
  * @throws ResponseFailure when the handler failed, but for `HEAD`, whose own handler may know better; else HandOver.
  */
-export function settleSubrequest(recorded: Returned, load: Load<never>): Kept {
+export function resultOfSubrequest(recorded: Returned, load: Load<never>): Kept {
   if (recorded.kind === 'store') return recorded
   if (recorded.kind === 'fail' && load.background) throw new ResponseFailure(recorded.status, undefined)
   if (recorded.kind === 'lost' && load.background) throw new ResponseFailure('cut-off', undefined)
-  throw new HandOver('its answer cannot be stored')
+  throw new NoSharedResult('its answer cannot be stored')
 }
 
 /** Returns the answer to store, with its lifetime told to the load. */

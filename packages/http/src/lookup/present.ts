@@ -7,7 +7,7 @@ import type { RecordedResponse } from '../response/recorded-response.ts'
 import type { Route } from '../route/route.ts'
 
 /** What a client wants of an answer; taken down before its own handler may be shown less. */
-export interface Wish {
+export interface ClientPreconditions {
   readonly conditions: Conditions | undefined
   /** undefined: parts are not served. */
   readonly range: RangeRequest | undefined
@@ -23,7 +23,7 @@ export interface Arrival {
   member(): Member
 }
 
-export function wishOf({ req }: Exchange, { range }: Pick<Route, 'range'>): Wish {
+export function preconditionsOf({ req }: Exchange, { range }: Pick<Route, 'range'>): ClientPreconditions {
   return { conditions: conditionsOf(req.headers), range: range ? rangeRequestOf(req.headers) : undefined }
 }
 
@@ -32,7 +32,7 @@ export function servedTo<Req, Res>(
   exchange: Exchange<Req, Res>,
   { cacheStatus, serverTiming, downstream, runtime }: Route<Req, Res>,
   response: RecordedResponse,
-  { conditions, range }: Wish,
+  { conditions, range }: ClientPreconditions,
   arrival: Arrival,
 ): Answer {
   const tells = cacheStatus !== undefined || serverTiming

@@ -7,7 +7,7 @@ const MOST_KEYS = 1000
  * When a leader of this process had nothing for those who waited, by its key: so that who was on its way by then, and has to run its own
  * handler, is known to have waited in vain.
  */
-export class Releases {
+export class ReleasedKeys {
   readonly #latest = new Map<string, number>()
   #count = 0
 
@@ -30,10 +30,10 @@ export class Releases {
   }
 }
 
-const releases = new WeakMap<Cache, Releases>()
+const releasedKeys = new WeakMap<Cache, ReleasedKeys>()
 
-export function releasesOf(cache: Cache): Releases {
-  const known = releases.get(cache) ?? new Releases()
-  releases.set(cache, known)
+export function releasedKeysOf(cache: Cache): ReleasedKeys {
+  const known = releasedKeys.get(cache) ?? new ReleasedKeys()
+  releasedKeys.set(cache, known)
   return known
 }

@@ -8,7 +8,7 @@ import type { Recorded, Recorder } from '../capture/recorder.ts'
 const MARK = Symbol.for('cattlegrid.subrequest')
 
 /** Rides on a request of our own, until it reaches the layer that sent it. */
-export interface Mark {
+export interface SubrequestMarker {
   readonly layer: string
   /** The layer runs the handler for this request, and this is what takes its answer down. */
   begin(recorder: Recorder): void
@@ -17,13 +17,13 @@ export interface Mark {
 }
 
 /** The mark of a request of our own; undefined for one from the network, where no field can forge it. */
-export function markOf(req: IncomingMessage): Mark | undefined {
-  return (req as { [MARK]?: Mark })[MARK]
+export function subrequestMarkerOf(req: IncomingMessage): SubrequestMarker | undefined {
+  return (req as { [MARK]?: SubrequestMarker })[MARK]
 }
 
 /** Whether this request is a refresh of cattlegrid's own: for the `skip` of loggers, rate limiters and sessions above the cache. */
 export function isRefresh(req: IncomingMessage): boolean {
-  return markOf(req) !== undefined
+  return subrequestMarkerOf(req) !== undefined
 }
 
 export interface Subrequest {
@@ -75,7 +75,7 @@ export function sendSubrequest(subrequest: Subrequest): Promise<Returned> {
     }
     const closed = (): void => (reached === undefined ? resolve({ kind: 'unreached' }) : reached.cutOff('handler'))
     Object.defineProperty(req, MARK, {
-      value: { layer: subrequest.layer, begin, revalidates: subrequest.revalidates } satisfies Mark,
+      value: { layer: subrequest.layer, begin, revalidates: subrequest.revalidates } satisfies SubrequestMarker,
     })
     // After the recording's own listener, which knows more.
     res.once('close', () => queueMicrotask(closed))

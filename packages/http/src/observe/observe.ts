@@ -2,7 +2,7 @@ import type { Cache, ReadResult } from '@cattlegrid/core'
 import { appendMember } from '../response/cache-status.ts'
 import type { Exchange } from '../exchange.ts'
 import { linesOf } from '../fields/header-fields.ts'
-import type { Errand } from '../lookup/leader.ts'
+import type { RequestContext } from '../lookup/leader.ts'
 import { judgeFor, lifeOfRecord } from '../lookup/load-result.ts'
 import { type Observation, observedMember, tellObservation } from '../observation.ts'
 import { addedVary } from '../response/recorded-fields.ts'
@@ -29,17 +29,17 @@ const runs = new WeakMap<Cache, Map<string, Run>>()
  * `mode: 'observe'`: the request is answered by its own handler, as if there were no cache, and what the cache would have done is told. Of an
  * answer that would have been stored a trace is kept, with its lifetime and its tags, so that the next request would have been a hit.
  */
-export function observe<Req, Res>(exchange: Exchange<Req, Res>, route: Route<Req, Res>, errand: Errand): void {
-  new Watch(exchange, route, errand).begin().catch(() => exchange.res.destroy())
+export function observe<Req, Res>(exchange: Exchange<Req, Res>, route: Route<Req, Res>, context: RequestContext): void {
+  new Observer(exchange, route, context).begin().catch(() => exchange.res.destroy())
 }
 
-class Watch<Req, Res> implements Recording {
+class Observer<Req, Res> implements Recording {
   /** A write waits for its client, as ever. */
   readonly keeping = false
   readonly done: Promise<void> = Promise.resolve()
   readonly #exchange: Exchange<Req, Res>
   readonly #route: Route<Req, Res>
-  readonly #errand: Errand
+  readonly #context: RequestContext
   readonly #began: { readonly now: number; readonly timeOfDay: number }
   readonly #looked: Promise<void>
   /** Whether the client asked for a part, or for nothing new: what its handler makes of that is not what a leader's would have said. */
@@ -56,11 +56,11 @@ class Watch<Req, Res> implements Recording {
   #size = 0
   #over = false
 
-  constructor(exchange: Exchange<Req, Res>, route: Route<Req, Res>, errand: Errand) {
+  constructor(exchange: Exchange<Req, Res>, route: Route<Req, Res>, context: RequestContext) {
     this.#exchange = exchange
     this.#route = route
-    this.#errand = errand
-    this.#key = `observed:${errand.key}`
+    this.#context = context
+    this.#key = `observed:${context.key}`
     this.#began = { now: route.runtime.now(), timeOfDay: route.runtime.timeOfDay() }
     const { headers } = exchange.req
     this.#partial = ['if-none-match', 'if-modified-since', 'range'].some((name) => headers[name] !== undefined)
@@ -73,12 +73,12 @@ class Watch<Req, Res> implements Recording {
     this.#exchange.run(this)
   }
 
-  withholds(): boolean {
+  suppresses(): boolean {
     return false
   }
 
   /** Its handler sees its conditions. */
-  spares(): undefined {
+  answersNotModified(): undefined {
     return undefined
   }
 
@@ -133,7 +133,7 @@ class Watch<Req, Res> implements Recording {
   }
 
   #takePlace(): void {
-    const { demand, alone } = this.#errand
+    const { demand, alone } = this.#context
     const found = this.#found
     if (found?.state === 'fresh' && found.age <= (demand.maxAge ?? Infinity)) this.#place = 'hit'
     else if (found?.state === 'stale' && demand.maxAge === undefined) this.#place = 'stale'
@@ -155,7 +155,7 @@ class Watch<Req, Res> implements Recording {
   }
 
   #judge(head: ResponseHead): Judgement {
-    const { urlTag, authorized } = this.#errand
+    const { urlTag, authorized } = this.#context
     const known = { proven: this.#found !== undefined, authorized, urlTag, began: this.#began.timeOfDay }
     return judgeFor(this.#exchange, this.#route, known, this.#partial ? asWhole(head) : head)
   }
@@ -186,7 +186,7 @@ class Watch<Req, Res> implements Recording {
     await this.#looked
     if (this.#makes) await this.#leaveTrace().finally(() => this.#running.delete(this.#key))
     const { method = '' } = this.#exchange.req
-    const { target } = this.#errand
+    const { target } = this.#context
     tellObservation(() => ({ method, target, ...this.#would(this.#judgement), status: this.#head?.status, took }))
   }
 
@@ -196,7 +196,7 @@ class Watch<Req, Res> implements Recording {
     const { lifetime } = this.#judgement
     const { keyed, runtime, variants, maxVariants, cache } = this.#route
     const names = addedVary(this.#head).filter((name) => !keyed.headers.includes(name))
-    const base = `observed:${this.#errand.key}`
+    const base = `observed:${this.#context.key}`
     try {
       if (names.every((name) => this.#record?.vary.includes(name) === true))
         return await this.#keep(this.#key, lifetime)

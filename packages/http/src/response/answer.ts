@@ -120,10 +120,10 @@ export function answerFromWithheld({ head, body }: { readonly head: ResponseHead
   return { status: head.status, fields: { ...fields, 'content-length': String(body.length) }, removed, body }
 }
 
-type Below = Readonly<Record<'writeHead' | 'end', (...args: never[]) => unknown>>
+type AnswerMethods = Readonly<Record<'writeHead' | 'end', (...args: never[]) => unknown>>
 
 /** Writes an answer on a raw response; the fields that layers outside ours have set stay. `via`: its methods, where they were wrapped. */
-export function sendAnswer(res: ServerResponse, answer: Answer, via: Below = res): void {
+export function sendAnswer(res: ServerResponse, answer: Answer, via: AnswerMethods = res): void {
   for (const name of answer.removed) res.removeHeader(name)
   for (const fields of [answer.fields, answer.own ?? {}])
     for (const name of Object.keys(fields)) res.setHeader(name, fields[name] ?? '')

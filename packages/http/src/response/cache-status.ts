@@ -9,7 +9,7 @@ export type Member = string
 export type Forwarded = 'uri-miss' | 'vary-miss' | 'stale' | 'request'
 
 /** Why a request that may use the cache goes past it all the same. `collapsed`: what it waited for was none for it. */
-export type Aside = 'body' | 'head' | 'key-failed' | 'collapsed'
+export type BypassReason = 'body' | 'head' | 'key-failed' | 'collapsed'
 
 /** Adds our member at the end: the first one is the nearest to the origin. */
 export function appendMember(existing: string | readonly string[] | undefined, name: string, member: Member): string {
@@ -17,21 +17,21 @@ export function appendMember(existing: string | readonly string[] | undefined, n
   return `${before}${name}; ${member}`
 }
 
-export function bypassMember(why: Bypass | Aside): Member {
+export function bypassMember(why: Bypass | BypassReason): Member {
   if (why === 'collapsed') return 'fwd=uri-miss; collapsed=?0'
   if (why === 'no-store') return 'fwd=request'
   return why === 'method' ? 'fwd=method' : `fwd=bypass; detail=${why}`
 }
 
 /** How a request came to run its own handler. */
-export interface Way {
+export interface MissReason {
   readonly forwarded: Forwarded
   /** For another's answer first, which was none for it. */
   readonly waited: boolean
 }
 
 /** What a leader can say when its head goes out: `stored` only where nothing can come between any more (`certain`). */
-export function leaderMember(judgement: Judgement, { forwarded, waited }: Way, certain: boolean): Member {
+export function leaderMember(judgement: Judgement, { forwarded, waited }: MissReason, certain: boolean): Member {
   const way = `fwd=${forwarded}${waited ? '; collapsed=?0' : ''}`
   if (judgement.kind === 'store') return certain ? `${way}; stored; ttl=${seconds(judgement.lifetime.ttl)}` : way
   // Why nobody could have it is what the one said who was waited for.

@@ -38,7 +38,7 @@ export class ResponseFailure extends Error {
 }
 
 /** The load's error when nothing went wrong, but this request has nothing for the others: somebody else is to lead. */
-export class HandOver extends Error {
+export class NoSharedResult extends Error {
   constructor(why: string) {
     super(`Nothing to share: ${why}.`)
     this.name = 'HandOver'
@@ -46,7 +46,7 @@ export class HandOver extends Error {
   }
 }
 
-export function isHandOver(error: unknown): error is HandOver {
+export function isNoSharedResult(error: unknown): error is NoSharedResult {
   return isBranded(error, HAND_OVER)
 }
 

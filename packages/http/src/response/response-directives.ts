@@ -3,7 +3,7 @@ import { checkOptions, durationRule, type KeepOptions, LONGEST_WINDOW, type Opti
 import { tagsRule } from './tags.ts'
 
 /** What a handler may say about its own answer, before its head is written: `res.cattlegrid`, `reply.cattlegrid`. */
-export interface ResponseWord {
+export interface ResponseDirectives {
   /** This answer is for its own client alone. */
   noStore(): void
   /**
@@ -22,7 +22,7 @@ const keepRules = {
 } satisfies OptionRules<KeepOptions>
 
 /** What was said: the last word on each point counts. */
-export interface Said {
+export interface GivenDirectives {
   readonly noStore?: boolean | undefined
   /** ms. */
   readonly ttl?: number | undefined
@@ -31,22 +31,22 @@ export interface Said {
   readonly tags?: readonly string[] | undefined
 }
 
-const words = new WeakMap<ServerResponse, { readonly word: ResponseWord; said: Said }>()
+const directives = new WeakMap<ServerResponse, { readonly word: ResponseDirectives; said: GivenDirectives }>()
 
 /** The word that belongs to a response; the same for every layer of the application. */
-export function wordOf(res: ServerResponse): ResponseWord {
+export function directivesOf(res: ServerResponse): ResponseDirectives {
   return stateOf(res).word
 }
 
-export function saidOf(res: ServerResponse): Said {
-  return words.get(res)?.said ?? {}
+export function givenDirectives(res: ServerResponse): GivenDirectives {
+  return directives.get(res)?.said ?? {}
 }
 
-function stateOf(res: ServerResponse): { readonly word: ResponseWord } {
-  const standing = words.get(res)
+function stateOf(res: ServerResponse): { readonly word: ResponseDirectives } {
+  const standing = directives.get(res)
   if (standing !== undefined) return standing
   const state = {
-    said: {} as Said,
+    said: {} as GivenDirectives,
     word: {
       noStore: (): void => {
         state.said = { ...state.said, noStore: true }
@@ -56,6 +56,6 @@ function stateOf(res: ServerResponse): { readonly word: ResponseWord } {
       },
     },
   }
-  words.set(res, state)
+  directives.set(res, state)
   return state
 }

@@ -1,5 +1,5 @@
 /** How many handlers of a route may run at once, over all its keys. */
-export class Turns {
+export class HandlerLimit {
   readonly #most: number
   readonly #waiting = new Set<() => void>()
   #running = 0

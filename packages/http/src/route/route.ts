@@ -7,7 +7,7 @@ import {
   type LoadOptions,
 } from '@cattlegrid/core'
 import type { Admission } from '../request/eligible.ts'
-import { isHandOver, type ServeError } from '../response/errors.ts'
+import { isNoSharedResult, type ServeError } from '../response/errors.ts'
 import type { HttpCache } from './http-cache.ts'
 import { KeyMemo } from '../request/key-memo.ts'
 import { type HiddenFields, hiddenFields } from '../request/normalise.ts'
@@ -17,7 +17,7 @@ import { type Stored, storedCodec } from '../response/recorded-response.ts'
 import type { KeyRule } from '../request/request-key.ts'
 import { type ParsedRoute, parseRouteOptions, positive } from './route-rules.ts'
 import type { StoragePolicy } from '../response/storable.ts'
-import { Turns } from './handler-limit.ts'
+import { HandlerLimit } from './handler-limit.ts'
 
 /** A route's options, checked, with their defaults. Its functions never throw. */
 export interface Route<Req = unknown, Res = unknown> extends HttpCache, Decisions<Req, Res> {
@@ -37,7 +37,7 @@ export interface Route<Req = unknown, Res = unknown> extends HttpCache, Decision
   readonly tagHeader: string | undefined
   readonly maxVariants: number
   readonly maxCaptureBytes: number
-  readonly turns: Turns | undefined
+  readonly handlerLimit: HandlerLimit | undefined
   readonly range: boolean
   readonly downstream: 'age' | 'reset'
   readonly refresh: 'behind' | 'inline'
@@ -109,7 +109,7 @@ export function compileRoute<Req, Res>(
     keyed,
     query: queryOf(given.query),
     tagHeader: tagHeader === false ? undefined : tagHeader,
-    turns: maxLoads === undefined ? undefined : new Turns(maxLoads),
+    handlerLimit: maxLoads === undefined ? undefined : new HandlerLimit(maxLoads),
     revalidate: given.revalidate ?? false,
     clientFreshness: clientFreshnessOf(given.clientMaxAge),
     phase: given.phase ?? 'preHandler',
@@ -199,7 +199,7 @@ function callOptionsOf(given: ParsedRoute): CallOptions<Stored> {
     ...(withoutUndefined(ofEngine) as LoadOptions),
     ttl: 1,
     codec: storedCodec,
-    isFailure: (error) => !isHandOver(error),
+    isFailure: (error) => !isNoSharedResult(error),
   }
 }
 
