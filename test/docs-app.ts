@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { pipeline, type Readable } from 'node:stream'
-import { wordOf } from '@cattlegrid/http'
+import { directivesOf } from '@cattlegrid/http'
 import type { AdapterServer, ContractAnswer, ContractRequest, ContractRoute } from '@cattlegrid/testkit'
 
 /** The little framework that docs/writing-an-adapter.md takes for granted. */
@@ -64,7 +64,7 @@ async function listen(listener: RequestListener): Promise<AdapterServer> {
 
 function seenBy({ method = '', url = '', headers }: IncomingMessage, res: ServerResponse): ContractRequest {
   const query = Object.fromEntries(new URLSearchParams(url.split('?')[1]))
-  return { method, url, headers, query, word: wordOf(res) }
+  return { method, url, headers, query, word: directivesOf(res) }
 }
 
 async function answerBy(res: ServerResponse, handle: () => Promise<ContractAnswer>): Promise<void> {

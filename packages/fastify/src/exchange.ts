@@ -13,7 +13,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { discard } from './payload.ts'
 import { type Onward, ReplyRecord } from './record.ts'
 import { reshaped } from './reshape.ts'
-import { newTurn, type Turn } from './turn.ts'
+import { newDeferred, type Deferred } from './turn.ts'
 
 /** What tells a route from others of the same URL. */
 export interface Site {
@@ -30,7 +30,7 @@ export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply> {
   readonly layer: string
   readonly #version: string | undefined
   readonly #handler: () => unknown
-  #turn: Turn | undefined
+  #deferred: Deferred | undefined
   #record: ReplyRecord | undefined
   #taken = false
   #answer: Answer | undefined
@@ -45,7 +45,7 @@ export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply> {
 
   /** What the route's handler is to return to Fastify: nothing where the answer is sent already. Never the reply, which has a `then`. */
   get returned(): Promise<unknown> | undefined {
-    return this.#taken ? undefined : this.#ownTurn.returned
+    return this.#taken ? undefined : this.#ownDeferred.returned
   }
 
   get req(): IncomingMessage {
@@ -147,7 +147,7 @@ export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply> {
   }
 
   #runHandler(): void {
-    const { reject } = this.#ownTurn
+    const { reject } = this.#ownDeferred
     try {
       const result = this.#handler()
       if (result === undefined) return
@@ -162,11 +162,11 @@ export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply> {
 
   #returned(value: unknown): void {
     if (value === undefined) this.#record?.returnedNothing()
-    if (!this.#taken) this.#ownTurn.resolve(value)
+    if (!this.#taken) this.#ownDeferred.resolve(value)
   }
 
-  get #ownTurn(): Turn {
-    return (this.#turn ??= newTurn())
+  get #ownDeferred(): Deferred {
+    return (this.#deferred ??= newDeferred())
   }
 
   /** From here on the handler is not heard any more, and its fields are gone. Returns how to go on where its answer is held. */
@@ -174,7 +174,7 @@ export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply> {
     this.#taken = true
     if (this.#record !== undefined) restoreFields(this.response, this.#record.before)
     for (const name of this.#record?.trailers ?? []) this.response.removeTrailer(name)
-    return this.#record?.held
+    return this.#record?.pendingOnSend
   }
 }
 

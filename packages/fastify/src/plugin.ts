@@ -14,12 +14,12 @@ import {
   httpCache,
   purgeEndpoint,
   type PurgeOptions,
-  type ResponseWord,
+  type ResponseDirectives,
   type Route,
   type RouteOptions,
   serve,
   serveStored,
-  wordOf,
+  directivesOf,
 } from '@cattlegrid/http'
 import type {
   FastifyInstance,
@@ -33,7 +33,7 @@ import fp from 'fastify-plugin'
 import { FastifyExchange } from './exchange.ts'
 import type { CattlegridOptions } from './options.ts'
 import { isKnown, markSeen, refuseEarlyRoute, refuseEarlyRoutes } from './route-order.ts'
-import { Slot } from './slot.ts'
+import { ExchangeSlot } from './slot.ts'
 
 /** The options of a cached route: what `config.cache` holds. */
 export type FastifyRouteOptions = RouteOptions<FastifyRequest, FastifyReply>
@@ -48,7 +48,7 @@ declare module 'fastify' {
   }
   interface FastifyReply {
     /** What the handler of a cached route says about its own answer, before it is sent. */
-    readonly cattlegrid: ResponseWord
+    readonly cattlegrid: ResponseDirectives
   }
 }
 
@@ -85,13 +85,13 @@ const optionRules = {
 async function cattlegridPlugin(app: FastifyInstance, options: CattlegridOptions): Promise<void> {
   const { cache, close, defaults } = checked(options)
   const http = httpCache(cache)
-  const slot = new Slot(app)
+  const slot = new ExchangeSlot(app)
   compileRoute('cattlegrid.defaults', http, defaults, undefined)
 
   app.decorate('cattlegrid', { cache, purge: (endpoint) => purgeHandler(http, endpoint) })
   app.decorateReply('cattlegrid', {
     getter() {
-      return wordOf(this.raw)
+      return directivesOf(this.raw)
     },
   })
   app.addHook('onRoute', (routeOptions) => {
@@ -127,7 +127,7 @@ async function cattlegridPlugin(app: FastifyInstance, options: CattlegridOptions
 function cachedHandler(
   { handler, constraints }: FastifyRoute,
   route: Route<FastifyRequest, FastifyReply>,
-  slot: Slot,
+  slot: ExchangeSlot,
 ): RouteHandlerMethod {
   const site = { layer: layerOf(constraints), version: constraints?.version }
   return function cattlegrid(request, reply) {
@@ -150,7 +150,7 @@ function purgeHandler(http: HttpCache, options: PurgeOptions<FastifyRequest> | u
 function early(
   { constraints }: FastifyRoute,
   route: Route<FastifyRequest, FastifyReply>,
-  slot: Slot,
+  slot: ExchangeSlot,
 ): onRequestHookHandler {
   const site = { layer: layerOf(constraints), version: constraints?.version }
   return (request, reply, next) => {

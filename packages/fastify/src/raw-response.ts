@@ -6,11 +6,11 @@ export interface RawWatch {
   /** The head as it goes down, final; returns the fields to send with it, over those that are set. */
   announces(status: number, fields: HeaderFields): Readonly<Record<string, string>>
   /** How the head differs where its client gets a 304 in the place of this whole answer. */
-  spares(): NotModified | undefined
+  answersNotModified(): NotModified | undefined
   /** Node accepted that head. */
   head(): void
   /** Whether writing need not wait for the client. */
-  readonly hurries: boolean
+  readonly skipBackpressure: boolean
   end(): void
   /** The connection closed, which is also how a whole answer ends. */
   close(): void
@@ -30,7 +30,7 @@ export function isGone(raw: ServerResponse, { socket }: IncomingMessage): boolea
 }
 
 /** The methods as they were, which are called on the response, always. */
-type Below = Readonly<Record<'writeHead' | 'write' | 'end' | 'destroy', (...parameters: never[]) => unknown>>
+type OriginalMethods = Readonly<Record<'writeHead' | 'write' | 'end' | 'destroy', (...parameters: never[]) => unknown>>
 
 /** What is to be given to `writeHead` for a 304 in the place of an answer with these fields. */
 function notModifiedHead(
@@ -48,7 +48,7 @@ function notModifiedHead(
  * nowhere else, and so is what a handler writes past Fastify.
  */
 export function watchRaw(raw: ServerResponse, req: IncomingMessage, watch: RawWatch): RawState {
-  const { writeHead, write, end, destroy } = raw as Below
+  const { writeHead, write, end, destroy } = raw as OriginalMethods
   const state: RawState = { brokenOff: false, detached: undefined }
   let headSeen = false
   let bodiless = false
@@ -61,7 +61,7 @@ export function watchRaw(raw: ServerResponse, req: IncomingMessage, watch: RawWa
     writeHead(...parameters: unknown[]): unknown {
       const { status, fields } = parseHead(raw, parameters)
       const announced = watch.announces(status, fields)
-      const spared = watch.spares()
+      const spared = watch.answersNotModified()
       bodiless = spared !== undefined
       const told = { ...fields, ...announced }
       const final = Object.keys(announced).length === 0 ? parameters : [status, told]
@@ -74,7 +74,7 @@ export function watchRaw(raw: ServerResponse, req: IncomingMessage, watch: RawWa
     write(...parameters: unknown[]): unknown {
       if (discards()) return discardChunk(parameters)
       const ready: unknown = Reflect.apply(write, raw, parameters)
-      return ready === true || watch.hurries
+      return ready === true || watch.skipBackpressure
     },
     end(...parameters: unknown[]): unknown {
       const discarded = discards() && discardChunk(parameters)

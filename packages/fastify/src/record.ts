@@ -15,7 +15,7 @@ import { isGone, type RawState, type RawWatch, watchRaw } from './raw-response.t
 export type Onward = (error: Error | null, payload?: unknown) => void
 
 /** One answer on its way through `onSend`. A hook that throws after ours makes Fastify send another: the last one counts. */
-interface Passage {
+interface PendingPayload {
   readonly head: ResponseHead
   /** What came before the head was out. */
   readonly early: Buffer[]
@@ -34,7 +34,7 @@ export class ReplyRecord implements RawWatch {
   readonly #reply: FastifyReply
   readonly #recording: Recording
   readonly #raw: RawState
-  #passage: Passage | undefined
+  #passage: PendingPayload | undefined
   #final: ResponseHead | undefined
   #headIsOut = false
   #over = false
@@ -49,7 +49,7 @@ export class ReplyRecord implements RawWatch {
   }
 
   /** How to go on from where a withheld answer stands; undefined where none does. */
-  get held(): Onward | undefined {
+  get pendingOnSend(): Onward | undefined {
     return this.#held
   }
 
@@ -68,7 +68,7 @@ export class ReplyRecord implements RawWatch {
     }
   }
 
-  get hurries(): boolean {
+  get skipBackpressure(): boolean {
     return !this.#over && this.#recording.keeping
   }
 
@@ -80,9 +80,9 @@ export class ReplyRecord implements RawWatch {
     const head = { status: reply.statusCode, fields, before: this.before, bodyLength: known?.length }
     // A handler that fails because its client left fails for nobody else.
     if (this.#gone && head.status >= 400) this.#cutOff()
-    const passage: Passage = { head, early: known === undefined ? [] : [known], whole: known !== undefined }
+    const passage: PendingPayload = { head, early: known === undefined ? [] : [known], whole: known !== undefined }
     this.#passage = passage
-    if (this.#recording.withholds(head.status)) {
+    if (this.#recording.suppresses(head.status)) {
       this.#hold(passage, body, onward)
       return
     }
@@ -99,11 +99,11 @@ export class ReplyRecord implements RawWatch {
     return this.#recording.announces(this.#final)
   }
 
-  spares(): NotModified | undefined {
+  answersNotModified(): NotModified | undefined {
     const [body, ...more] = this.#passage?.early ?? []
     const final = this.#final
     if (this.#over || final?.bodyLength === undefined || body === undefined || more.length > 0) return undefined
-    return this.#recording.spares(final, body)
+    return this.#recording.answersNotModified(final, body)
   }
 
   head(): void {
@@ -144,7 +144,7 @@ export class ReplyRecord implements RawWatch {
   }
 
   /** The answer stays here; its bytes are told, and whoever answers instead goes on from `held`. */
-  #hold(passage: Passage, body: unknown, onward: Onward): void {
+  #hold(passage: PendingPayload, body: unknown, onward: Onward): void {
     this.#held = onward
     this.#headIsOut = true
     this.#recording.head(passage.head)
@@ -158,7 +158,7 @@ export class ReplyRecord implements RawWatch {
         .resume()
   }
 
-  #copy(passage: Passage, body: unknown): ReturnType<typeof copied> {
+  #copy(passage: PendingPayload, body: unknown): ReturnType<typeof copied> {
     const tell = (chunk: Buffer): void => {
       if (this.#over || this.#passage !== passage) return
       if (this.#headIsOut) this.#recording.chunk(chunk)

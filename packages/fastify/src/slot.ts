@@ -4,7 +4,7 @@ import type { FastifyExchange } from './exchange.ts'
 type Slotted = Record<symbol, FastifyExchange | undefined>
 
 /** Where the replies of an app carry their exchange: a property of the reply costs a hit less than a map of all replies. */
-export class Slot {
+export class ExchangeSlot {
   readonly #name = Symbol('cattlegrid.exchange')
 
   constructor(app: FastifyInstance) {

@@ -1,14 +1,14 @@
 /** How Fastify learns what a handler returned that runs later. */
-export interface Turn {
+export interface Deferred {
   readonly returned: Promise<unknown>
   readonly resolve: (result: unknown) => void
   readonly reject: (error: unknown) => void
 }
 
 /** Made where it is needed: a hit needs none. */
-export function newTurn(): Turn {
-  let resolve!: Turn['resolve']
-  let reject!: Turn['reject']
+export function newDeferred(): Deferred {
+  let resolve!: Deferred['resolve']
+  let reject!: Deferred['reject']
   const returned = new Promise((settle, fail) => {
     resolve = settle
     reject = fail

@@ -1,4 +1,4 @@
-import type { Names } from './redis-keys.ts'
+import type { RedisKeys } from './redis-keys.ts'
 import type { KeyGroup, Link, Server } from './link/link.ts'
 import { AS_BYTES, AS_TEXT } from './redis-client.ts'
 import { CLEARED } from './wake-message.ts'
@@ -13,7 +13,7 @@ const KEYS_A_STEP = '1000'
  *
  * Each master by itself: an entry and its lease are on the same one. Tag numbers stay: without them every entry that carries a tag would be void.
  */
-export async function clearNamespace(link: Link, names: Names): Promise<number> {
+export async function clearNamespace(link: Link, names: RedisKeys): Promise<number> {
   const { leases, entries } = names.patterns
   const removed = await Promise.all(
     link.masters().map(async (master) => {

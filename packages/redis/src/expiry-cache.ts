@@ -6,13 +6,13 @@ const BELIEVED = 1_000
 const LET_IN = 16
 
 /** The moments of one version of an entry, on this process's monotonic clock. */
-export interface Life {
-  readonly bornAt: number
+export interface Expiry {
+  readonly committedAt: number
   readonly freshUntil: number
 }
 
 /** What is known of a key. */
-export interface KnownLife<L> {
+export interface KnownExpiry<L> {
   life: L
   /** From here on it is not believed, and Redis is asked again. */
   until: number
@@ -30,11 +30,11 @@ export interface KnownLife<L> {
  * It is believed for a moment only, because clocks are not alike (this process may have stood still together with its clock), and because
  * a person may shorten a life with EXPIRE.
  */
-export class KnownLives<L extends Life = Life> {
+export class ExpiryCache<L extends Expiry = Expiry> {
   readonly #mostKeys: number
   /** An LRU in two halves: when the younger one is full, the older one goes. What is asked for moves to the younger. */
-  #younger = new Map<string, KnownLife<L>>()
-  #older = new Map<string, KnownLife<L>>()
+  #younger = new Map<string, KnownExpiry<L>>()
+  #older = new Map<string, KnownExpiry<L>>()
   #newcomers = 0
 
   constructor(mostKeys: number = MOST_KEYS) {
@@ -47,7 +47,7 @@ export class KnownLives<L extends Life = Life> {
   }
 
   /** What is known of the key, believed or not. */
-  of(key: string): KnownLife<L> | undefined {
+  of(key: string): KnownExpiry<L> | undefined {
     return this.#younger.get(key) ?? this.#fromOlder(key)
   }
 
@@ -58,7 +58,7 @@ export class KnownLives<L extends Life = Life> {
    * As with the copies for an outage, few newcomers get in where there are many keys: a life that is gone before its key comes round again
    * would be paid for at every read, for nothing.
    */
-  note(key: string, known: KnownLife<L> | undefined, life: L, askedAt: number): void {
+  note(key: string, known: KnownExpiry<L> | undefined, life: L, askedAt: number): void {
     const until = Math.min(life.freshUntil, askedAt + BELIEVED)
     if (life.freshUntil <= askedAt) this.forget(key)
     else if (known !== undefined) {
@@ -84,13 +84,13 @@ export class KnownLives<L extends Life = Life> {
     return this.#newcomers === 0
   }
 
-  #fromOlder(key: string): KnownLife<L> | undefined {
+  #fromOlder(key: string): KnownExpiry<L> | undefined {
     const known = this.#older.get(key)
     if (known !== undefined) this.#keep(key, known)
     return known
   }
 
-  #keep(key: string, known: KnownLife<L>): void {
+  #keep(key: string, known: KnownExpiry<L>): void {
     this.#older.delete(key)
     this.#younger.set(key, known)
     if (this.#younger.size < this.#mostKeys) return

@@ -1,5 +1,5 @@
 import type { Lease, Refused, Version } from '@cattlegrid/core'
-import type { Turned } from './scripts.ts'
+import type { Rejection } from './scripts.ts'
 
 /** A lease as this store grants it. */
 export interface GrantedLease extends Lease {
@@ -18,7 +18,7 @@ export function isGranted(lease: Lease): lease is GrantedLease {
 /** A lease ends at the store that granted it: to this one it is none. */
 export const FOREIGN_LEASE: Refused = { kind: 'refused', why: 'expired' }
 
-export function refusalOf(turned: Turned, { endsAt }: GrantedLease, now: number): Refused {
+export function refusalOf(turned: Rejection, { endsAt }: GrantedLease, now: number): Refused {
   if (turned === 'taken') return { kind: 'refused', why: 'taken' }
   return { kind: 'refused', why: now < endsAt ? 'voided' : 'expired' }
 }

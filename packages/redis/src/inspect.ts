@@ -1,5 +1,5 @@
 import { type Codec, type Entry, type Inspection, json, raw, structured } from '@cattlegrid/core'
-import type { Names } from './redis-keys.ts'
+import type { RedisKeys } from './redis-keys.ts'
 import { inspectLease } from './lease-value.ts'
 import type { Link } from './link/link.ts'
 import { decodeRecord } from './record.ts'
@@ -9,7 +9,7 @@ import { AS_BYTES, AS_TEXT } from './redis-client.ts'
 const own: readonly Codec[] = [json, structured, raw]
 
 /** What stands at a key. A value in a codec of the user's own is shown as its bytes. Rejects with what Redis or the client says. */
-export async function inspectKey(link: Link, names: Names, key: string, sentAt: number): Promise<Inspection> {
+export async function inspectKey(link: Link, names: RedisKeys, key: string, sentAt: number): Promise<Inspection> {
   const entryName = names.entry(key)
   const send = (...args: readonly string[]): Promise<unknown> => link.send(entryName, args, AS_TEXT)
   const [left, bytes, leaseLeft, lease, time] = await Promise.all([

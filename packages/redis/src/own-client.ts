@@ -1,7 +1,7 @@
 import type { Runtime } from '@cattlegrid/core'
 import { createClient } from 'redis'
 import { ClientLink } from './link/client-link.ts'
-import { greeted, type RedisClient } from './redis-client.ts'
+import { onceReady, type RedisClient } from './redis-client.ts'
 import { Watchdog } from './watchdog.ts'
 
 /** How long it may take to deliver what was sent before `close`. */
@@ -56,7 +56,7 @@ export class OwnClient {
   #connect(): void {
     const client = this.#client
     // A server that accepts a connection may still never greet.
-    client.on('connect', () => this.#watchdog?.watch(greeted(client)))
+    client.on('connect', () => this.#watchdog?.watch(onceReady(client)))
     // What fails is told as `away`.
     client.connect().catch(() => undefined)
   }

@@ -7,8 +7,8 @@ import {
   type Unreadable,
   type Version,
 } from '@cattlegrid/core'
-import type { Names } from './redis-keys.ts'
-import { type KnownLife, KnownLives, type Life } from './expiry-cache.ts'
+import type { RedisKeys } from './redis-keys.ts'
+import { type KnownExpiry, ExpiryCache, type Expiry } from './expiry-cache.ts'
 import type { Link, Server } from './link/link.ts'
 import {
   decodeHead,
@@ -42,7 +42,7 @@ interface Found {
 }
 
 /** A life, and what the record says besides. */
-interface HeadedLife extends Life {
+interface HeadedLife extends Expiry {
   readonly head: RecordHead
 }
 
@@ -51,17 +51,17 @@ interface Question {
   /** The key's name in Redis. */
   readonly name: string
   readonly codec: Codec
-  readonly known: KnownLife<HeadedLife> | undefined
+  readonly known: KnownExpiry<HeadedLife> | undefined
 }
 
 /** Reads entries; what goes wrong is a value. */
 export class EntryReader {
   readonly #link: Link
-  readonly #names: Names
+  readonly #names: RedisKeys
   readonly #runtime: Runtime
-  readonly #lives = new KnownLives<HeadedLife>()
+  readonly #lives = new ExpiryCache<HeadedLife>()
 
-  constructor(link: Link, names: Names, runtime: Runtime) {
+  constructor(link: Link, names: RedisKeys, runtime: Runtime) {
     this.#link = link
     this.#names = names
     this.#runtime = runtime
@@ -121,8 +121,8 @@ export class EntryReader {
       const cause = new TypeError(`What stands at '${name}' is no record of this version of the library`)
       return unreadable(versionIn(bytes), 'foreign', cause)
     }
-    const { bornAt, freshUntil } = lifeOf(head, left, sentAt)
-    const life = { bornAt, freshUntil, head }
+    const { committedAt, freshUntil } = lifeOf(head, left, sentAt)
+    const life = { committedAt, freshUntil, head }
     if (head.bodyStart <= LONGEST_HEAD) this.#lives.note(key, known, life, sentAt)
     return answerOf(bytes, life, codec)
   }
@@ -200,21 +200,21 @@ function decode({ codecId }: RecordHead, body: Buffer, codec: Codec): unknown {
 }
 
 /** Freshness is the time left beyond the stale window: relative, so no host's clock takes part in it. */
-export function lifeOf({ keepFor, staleFor, version }: RecordHead, left: number, sentAt: number): Life {
+export function lifeOf({ keepFor, staleFor, version }: RecordHead, left: number, sentAt: number): Expiry {
   // Not a life that we gave it: without an end, or longer than it was written for. Stale then, never fresh.
   const known = left >= 0 && left <= keepFor
   const rest = known ? left : staleFor
   const freshFor = version === EXPIRED_BY_HAND ? Math.min(0, rest - staleFor) : rest - staleFor
-  return { bornAt: sentAt - (keepFor - rest), freshUntil: sentAt + freshFor }
+  return { committedAt: sentAt - (keepFor - rest), freshUntil: sentAt + freshFor }
 }
 
 /** `size`: of the encoded value, bytes. */
-export function entryOf(head: RecordHead, value: unknown, size: number, { bornAt, freshUntil }: Life): Entry {
+export function entryOf(head: RecordHead, value: unknown, size: number, { committedAt, freshUntil }: Expiry): Entry {
   const { version, staleWhileRevalidate, staleIfError, loadTime, tags, tagSeq } = head
   return {
     value,
     version,
-    committedAt: bornAt,
+    committedAt,
     freshUntil,
     expired: version === EXPIRED_BY_HAND,
     staleWhileRevalidate,

@@ -42,7 +42,7 @@ export function withSendOptions(client: RedisClient): Pick<RedisClient, 'sendCom
 }
 
 /** Settles when the server has greeted, or the connection is over. */
-export function greeted(client: RedisClient): Promise<void> {
+export function onceReady(client: RedisClient): Promise<void> {
   return new Promise((resolve) => {
     const events = ['ready', 'error', 'reconnecting', 'end']
     const settle = (): void => {

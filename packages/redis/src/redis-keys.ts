@@ -32,7 +32,7 @@ export function unescapeKey(escaped: string): string | undefined {
  * Every name that a store uses in Redis. What belongs to one key shares a hash tag, so that a script may touch it in a cluster; so do all
  * tags. No escaped key begins with `%tags`, so the tags meet nobody's entry.
  */
-export class Names {
+export class RedisKeys {
   readonly channel: string
   /** The greatest number that any tag has had. */
   readonly tagSequence: string

@@ -24,7 +24,7 @@ import { clearNamespace } from './clear.ts'
 import { encodeEntry } from './encode-entry.ts'
 import { FOREIGN_LEASE, type GrantedLease, isGranted, refusalOf } from './granted-lease.ts'
 import { inspectKey } from './inspect.ts'
-import { Names } from './redis-keys.ts'
+import { RedisKeys } from './redis-keys.ts'
 import type { Link } from './link/link.ts'
 import { linkTo } from './link/link-to.ts'
 import { type RedisStoreOptions, type RedisStoreSetup, storeSetup } from './options.ts'
@@ -35,7 +35,7 @@ import { AS_TEXT } from './redis-client.ts'
 import { Scripts } from './scripts.ts'
 import { Subscription } from './subscription.ts'
 import { readTagNumbers } from './tag-numbers.ts'
-import { inTime, tagSequence } from './tag-sequence.ts'
+import { withTimeout, tagSequence } from './tag-sequence.ts'
 
 /** A tag's number outlives the entries that carry it, the time between noting it and the commit included. */
 const TAG_MARGIN = 60_000
@@ -60,7 +60,7 @@ class RedisStore implements Store {
   readonly shared = true
   readonly #link: Link
   readonly #own: OwnClient | undefined
-  readonly #names: Names
+  readonly #names: RedisKeys
   readonly #runtime: Runtime
   readonly #reader: EntryReader
   readonly #scripts: Scripts
@@ -72,7 +72,7 @@ class RedisStore implements Store {
   constructor(link: Link, own: OwnClient | undefined, { namespace, runtime, watchdog }: RedisStoreSetup) {
     this.#link = link
     this.#own = own
-    this.#names = new Names(namespace)
+    this.#names = new RedisKeys(namespace)
     this.#runtime = runtime
     this.#reader = new EntryReader(link, this.#names, runtime)
     this.#scripts = new Scripts(link, this.#names)
@@ -102,7 +102,7 @@ class RedisStore implements Store {
       const noting = request.tags ? tagSequence(this.#link, this.#names, this.#scripts) : undefined
       const granted = await this.#scripts.acquire(key, token, request)
       if (granted.kind !== 'lead') return granted
-      const tagSeq = noting === undefined ? 0 : await inTime(noting, this.#runtime)
+      const tagSeq = noting === undefined ? 0 : await withTimeout(noting, this.#runtime)
       const lease: GrantedLease = {
         key,
         token,
@@ -205,7 +205,7 @@ class RedisStore implements Store {
   watch(listener: (notice: Notice) => void): () => void {
     this.#listeners.add(listener)
     if (!this.#watching) this.#begin()
-    else if (this.#subscription.hearing) queueMicrotask(() => listener({ kind: 'connected' }))
+    else if (this.#subscription.connected) queueMicrotask(() => listener({ kind: 'connected' }))
     return () => {
       this.#listeners.delete(listener)
     }

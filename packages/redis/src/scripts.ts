@@ -1,5 +1,5 @@
 import type { Acquire, AcquireRequest, Ending } from '@cattlegrid/core'
-import type { Names } from './redis-keys.ts'
+import type { RedisKeys } from './redis-keys.ts'
 import { failureOf, markOf } from './lease-value.ts'
 import type { Link } from './link/link.ts'
 import { luaSources } from './lua.generated.ts'
@@ -32,7 +32,7 @@ export interface Grant {
 }
 
 /** A refusal that the script can tell apart: no lease at all, or somebody else's. */
-export type Turned = 'gone' | 'taken'
+export type Rejection = 'gone' | 'taken'
 
 /**
  * The atomic steps, one script each: the one place that knows their KEYS, ARGV and replies. They reject with what Redis or the client
@@ -40,11 +40,11 @@ export type Turned = 'gone' | 'taken'
  */
 export class Scripts {
   readonly #link: Link
-  readonly #names: Names
+  readonly #redisKeys: RedisKeys
 
-  constructor(link: Link, names: Names) {
+  constructor(link: Link, redisKeys: RedisKeys) {
     this.#link = link
-    this.#names = names
+    this.#redisKeys = redisKeys
   }
 
   async acquire(
@@ -78,41 +78,41 @@ export class Scripts {
     }
   }
 
-  async commit(key: string, token: string, { bytes, keepFor }: EncodedRecord): Promise<'stored' | Turned> {
-    const args = [token, ms(keepFor), this.#names.channel, keyMessage('committed', key)]
+  async commit(key: string, token: string, { bytes, keepFor }: EncodedRecord): Promise<'stored' | Rejection> {
+    const args = [token, ms(keepFor), this.#redisKeys.channel, keyMessage('committed', key)]
     const reply = await this.#write(key, token, bytes, (keys, record) =>
       this.#run('commit', keys, [...args, ...record]),
     )
-    return turned(reply) ?? 'stored'
+    return rejectionOf(reply) ?? 'stored'
   }
 
   /** Returns the version that the server gave. */
   async put(key: string, token: string, { bytes, keepFor }: EncodedRecord): Promise<string> {
-    const args = [ms(keepFor), this.#names.channel, keyMessage('committed', key)]
+    const args = [ms(keepFor), this.#redisKeys.channel, keyMessage('committed', key)]
     const reply = await this.#write(key, token, bytes, (keys, record) => this.#run('put', keys, [...args, ...record]))
     return String(reply)
   }
 
-  async renew(key: string, token: string, duration: number): Promise<'renewed' | Turned> {
-    return turned(await this.#run('renew', [this.#names.lease(key)], [token, ms(duration)])) ?? 'renewed'
+  async renew(key: string, token: string, duration: number): Promise<'renewed' | Rejection> {
+    return rejectionOf(await this.#run('renew', [this.#redisKeys.lease(key)], [token, ms(duration)])) ?? 'renewed'
   }
 
-  async release(key: string, token: string, ending: Ending): Promise<'released' | Turned> {
+  async release(key: string, token: string, ending: Ending): Promise<'released' | Rejection> {
     const { value, duration } = markOf(ending)
     const drop = ending.kind === 'uncacheable' ? '1' : '0'
-    const args = [token, value, ms(duration), drop, this.#names.channel, keyMessage('released', key)]
-    return turned(await this.#run('release', this.#keys(key), args)) ?? 'released'
+    const args = [token, value, ms(duration), drop, this.#redisKeys.channel, keyMessage('released', key)]
+    return rejectionOf(await this.#run('release', this.#keys(key), args)) ?? 'released'
   }
 
   async invalidate(key: string, how: 'delete' | 'expire', holdOff: number): Promise<void> {
     const message = keyMessage(how === 'delete' ? 'deleted' : 'expired', key)
-    const args = [how, this.#names.channel, message, holdOff > 0 ? ms(holdOff) : '0']
+    const args = [how, this.#redisKeys.channel, message, holdOff > 0 ? ms(holdOff) : '0']
     await this.#run('invalidate', this.#keys(key), args)
   }
 
   /** Returns the number that the tags have now. */
   async invalidateTags(tags: readonly string[]): Promise<number> {
-    return Number(await this.#run('invalidateTags', this.#tagKeys(tags), [this.#names.channel, tagList(tags)]))
+    return Number(await this.#run('invalidateTags', this.#tagKeys(tags), [this.#redisKeys.channel, tagList(tags)]))
   }
 
   /** The tag sequence, and the greatest number among the tags; one that has none yet gets the sequence's. */
@@ -138,18 +138,18 @@ export class Scripts {
   ): Promise<unknown> {
     const keys = this.#keys(key)
     if (bytes.length <= LONGEST_ARGUMENT) return await run(keys, [bytes])
-    const temporary = this.#names.temporary(key, token)
+    const temporary = this.#redisKeys.temporary(key, token)
     const ahead = this.#link.send(temporary, ['SET', temporary, bytes, 'PX', TEMPORARY_LIFE], AS_TEXT)
     const [, reply] = await Promise.all([ahead, run([...keys, temporary], [])])
     return reply === -3 || reply === '' ? await run(keys, [bytes]) : reply
   }
 
   #keys(key: string): readonly [entry: string, lease: string] {
-    return [this.#names.entry(key), this.#names.lease(key)]
+    return [this.#redisKeys.entry(key), this.#redisKeys.lease(key)]
   }
 
   #tagKeys(tags: readonly string[]): ScriptKeys {
-    return [this.#names.tagSequence, ...tags.map((tag) => this.#names.tag(tag))]
+    return [this.#redisKeys.tagSequence, ...tags.map((tag) => this.#redisKeys.tag(tag))]
   }
 }
 
@@ -157,7 +157,7 @@ function ms(duration: number): string {
   return String(wholeMs(duration))
 }
 
-function turned(reply: unknown): Turned | undefined {
+function rejectionOf(reply: unknown): Rejection | undefined {
   if (reply === -1) return 'gone'
   return reply === -2 ? 'taken' : undefined
 }

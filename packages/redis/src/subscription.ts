@@ -1,43 +1,49 @@
 import type { CancelTimer, Notice, Runtime } from '@cattlegrid/core'
-import type { Ear, Link } from './link/link.ts'
-import { AS_TEXT, greeted, type RedisClient } from './redis-client.ts'
+import type { SubscriberConnection, Link } from './link/link.ts'
+import { AS_TEXT, onceReady, type RedisClient } from './redis-client.ts'
 import { parseMessage } from './wake-message.ts'
 import { Watchdog } from './watchdog.ts'
 
 const FIRST_PAUSE = 500
 const LONGEST_PAUSE = 30_000
-/** How often an ear is asked whether it still hears. */
+/** How often an connection is asked whether it still hears. */
 const BEAT = 2000
 
 /**
- * The store's ear: a connection of its own to one channel, so that no big reply delays a wake-up. Opened behind everybody's back; while it
+ * The store's connection: a connection of its own to one channel, so that no big reply delays a wake-up. Opened behind everybody's back; while it
  * is away followers are woken by their timers.
  */
 export class Subscription {
   readonly #link: Link
   readonly #channel: string
-  readonly #tell: (notice: Notice) => void
+  readonly #notify: (notice: Notice) => void
   readonly #runtime: Runtime
   readonly #watchdog: Watchdog | undefined
-  #ear: Ear | undefined
+  #connection: SubscriberConnection | undefined
   #withdraw: CancelTimer = () => undefined
   #retry: CancelTimer | undefined
   #beat: CancelTimer | undefined
   #failures = 0
-  #hearing = false
+  #connected = false
   #closed = false
 
   /** `patience`, ms: how long the server may leave everything unanswered. */
-  constructor(link: Link, channel: string, tell: (notice: Notice) => void, runtime: Runtime, patience: number | false) {
+  constructor(
+    link: Link,
+    channel: string,
+    notify: (notice: Notice) => void,
+    runtime: Runtime,
+    patience: number | false,
+  ) {
     this.#link = link
     this.#channel = channel
-    this.#tell = tell
+    this.#notify = notify
     this.#runtime = runtime
     this.#watchdog = patience === false ? undefined : new Watchdog(runtime, patience, this.#replace)
   }
 
-  get hearing(): boolean {
-    return this.#hearing
+  get connected(): boolean {
+    return this.#connected
   }
 
   /** Begins as soon as the client that it copies is open: an address that its owner never uses is never called. */
@@ -54,68 +60,68 @@ export class Subscription {
   }
 
   readonly #open = (): void => {
-    if (this.#closed || this.#ear !== undefined) return
-    const ear = this.#link.ear()
-    if (ear !== undefined) this.#listen(ear)
+    if (this.#closed || this.#connection !== undefined) return
+    const connection = this.#link.subscriberConnection()
+    if (connection !== undefined) this.#subscribe(connection)
     // Looking costs nothing: no reason to become more patient.
     else this.#retry = this.#runtime.schedule(this.#open, FIRST_PAUSE)
   }
 
-  #listen(ear: Ear): void {
-    this.#ear = ear
-    const { client } = ear
+  #subscribe(connection: SubscriberConnection): void {
+    this.#connection = connection
+    const { client } = connection
     let subscribed = false
-    client.on('connect', () => this.#watchdog?.watch(greeted(client)))
+    client.on('connect', () => this.#watchdog?.watch(onceReady(client)))
     // A reconnecting client subscribes again before it is ready.
     client.on('ready', () => {
-      if (subscribed) this.#heard(ear)
+      if (subscribed) this.#markConnected(connection)
     })
-    for (const event of ['error', 'reconnecting', 'end']) client.on(event, () => this.#lost(ear))
+    for (const event of ['error', 'reconnecting', 'end']) client.on(event, () => this.#connectionLost(connection))
     // The owner's client decides how long the process lives.
     client.unref()
     const subscribe = async (): Promise<void> => {
       await client.connect()
       await client.subscribe(this.#channel, (message) => this.#receive(message))
       subscribed = true
-      this.#heard(ear)
+      this.#markConnected(connection)
     }
-    subscribe().catch((error: unknown) => this.#failed(ear, error))
+    subscribe().catch((error: unknown) => this.#subscribeFailed(connection, error))
   }
 
   #receive(message: string): void {
     const notice = parseMessage(message)
-    if (notice !== undefined && !this.#closed) this.#tell(notice)
+    if (notice !== undefined && !this.#closed) this.#notify(notice)
   }
 
-  #heard(ear: Ear): void {
-    if (ear !== this.#ear || this.#hearing) return
-    this.#hearing = true
+  #markConnected(connection: SubscriberConnection): void {
+    if (connection !== this.#connection || this.#connected) return
+    this.#connected = true
     this.#failures = 0
-    this.#beat = this.#runtime.schedule(() => this.#listenIn(ear), BEAT)
-    this.#tell({ kind: 'connected' })
+    this.#beat = this.#runtime.schedule(() => this.#checkAlive(connection), BEAT)
+    this.#notify({ kind: 'connected' })
   }
 
   /** Silence on a channel means nothing: an answer does. */
-  #listenIn(ear: Ear): void {
-    if (ear !== this.#ear || !this.#hearing) return
-    if (!ear.isCurrent()) return this.#replace()
-    this.#beat = this.#runtime.schedule(() => this.#listenIn(ear), BEAT)
-    this.#watchdog?.watch(ear.client.sendCommand(['PING'], AS_TEXT))
+  #checkAlive(connection: SubscriberConnection): void {
+    if (connection !== this.#connection || !this.#connected) return
+    if (!connection.isCurrent()) return this.#replace()
+    this.#beat = this.#runtime.schedule(() => this.#checkAlive(connection), BEAT)
+    this.#watchdog?.watch(connection.client.sendCommand(['PING'], AS_TEXT))
   }
 
-  #lost(ear: Ear): void {
-    if (ear !== this.#ear) return
+  #connectionLost(connection: SubscriberConnection): void {
+    if (connection !== this.#connection) return
     // A client whose reconnect strategy has given up stays closed for good.
-    if (!ear.returns || !ear.client.isOpen) this.#replace()
-    else this.#deafen()
+    if (!connection.returns || !connection.client.isOpen) this.#replace()
+    else this.#markDisconnected()
   }
 
-  #failed(ear: Ear, error: unknown): void {
-    if (ear !== this.#ear) return
-    if (ear.client.isReady && this.#failures === 0) {
+  #subscribeFailed(connection: SubscriberConnection, error: unknown): void {
+    if (connection !== this.#connection) return
+    if (connection.client.isReady && this.#failures === 0) {
       const reason = error instanceof Error ? error.message : String(error)
       const cure = `allow the Redis user to subscribe to it (&${this.#channel})`
-      this.#tell({
+      this.#notify({
         kind: 'warning',
         message: `Wake-ups on the channel '${this.#channel}' do not arrive (${reason}): ${cure}. Until then waiting callers look again by timer.`,
       })
@@ -125,10 +131,10 @@ export class Subscription {
 
   readonly #replace = (): void => {
     this.#drop()
-    this.#again()
+    this.#retryLater()
   }
 
-  #again(): void {
+  #retryLater(): void {
     if (this.#closed) return
     this.#retry?.()
     const pause = Math.min(FIRST_PAUSE * 2 ** this.#failures, LONGEST_PAUSE)
@@ -137,16 +143,16 @@ export class Subscription {
   }
 
   #drop(): void {
-    const client: RedisClient | undefined = this.#ear?.client
-    this.#ear = undefined
-    this.#deafen()
+    const client: RedisClient | undefined = this.#connection?.client
+    this.#connection = undefined
+    this.#markDisconnected()
     if (client?.isOpen === true) client.destroy()
   }
 
-  #deafen(): void {
+  #markDisconnected(): void {
     this.#beat?.()
-    if (!this.#hearing) return
-    this.#hearing = false
-    if (!this.#closed) this.#tell({ kind: 'disconnected' })
+    if (!this.#connected) return
+    this.#connected = false
+    if (!this.#closed) this.#notify({ kind: 'disconnected' })
   }
 }

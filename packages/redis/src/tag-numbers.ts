@@ -1,4 +1,4 @@
-import type { Names } from './redis-keys.ts'
+import type { RedisKeys } from './redis-keys.ts'
 import type { Link } from './link/link.ts'
 import { AS_TEXT } from './redis-client.ts'
 
@@ -10,7 +10,7 @@ const COUNTED = 9_007_199_254_740_000
 /** The numbers of tags. What is no number of ours counts as none: nobody knows any more whether the tag fell. */
 export async function readTagNumbers(
   link: Link,
-  names: Names,
+  names: RedisKeys,
   tags: readonly string[],
 ): Promise<readonly (number | undefined)[]> {
   const reply = await link.send(names.tagSequence, ['MGET', ...tags.map((tag) => names.tag(tag))], AS_TEXT)
@@ -18,7 +18,7 @@ export async function readTagNumbers(
 }
 
 /** The tag sequence, unless there is none that can be counted on from. */
-export async function readTagSequence(link: Link, names: Names): Promise<number | undefined> {
+export async function readTagSequence(link: Link, names: RedisKeys): Promise<number | undefined> {
   // MGET, to which what is no string is nothing.
   const [reply] = (await link.send(names.tagSequence, ['MGET', names.tagSequence], AS_TEXT)) as readonly unknown[]
   const sequence = numberIn(reply)

@@ -11,18 +11,18 @@ const LOOKS = 3
 export class Watchdog {
   readonly #runtime: Runtime
   readonly #pause: number
-  readonly #bite: () => void
+  readonly #reconnect: () => void
   /** Belongs to no request: a timer keeps the context that it is made in, and this one makes the next. */
   readonly #scope = new AsyncResource('cattlegrid')
   #open = 0
   #silentLooks = 0
   #timer: CancelTimer | undefined
 
-  constructor(runtime: Runtime, patience: number, bite: () => void) {
+  constructor(runtime: Runtime, patience: number, reconnect: () => void) {
     this.#runtime = runtime
     // A fleet whose server stood still for a moment shall not come back in one moment.
     this.#pause = (patience * (1 + runtime.random() / 4)) / (LOOKS - 1)
-    this.#bite = bite
+    this.#reconnect = reconnect
   }
 
   /** Something was asked, and `answer` is what it waits for, an error as well as a reply. */
@@ -49,6 +49,6 @@ export class Watchdog {
     this.#silentLooks += 1
     if (this.#silentLooks < LOOKS) return
     this.#silentLooks = 0
-    this.#bite()
+    this.#reconnect()
   }
 }

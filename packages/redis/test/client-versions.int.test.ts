@@ -104,7 +104,7 @@ async function openTwo(library: Library, way: Way): Promise<readonly [Cache, Cac
   const open = async (): Promise<Cache> => {
     const store = redisStore({ ...(await way(library)), namespace })
     let hears = false
-    store.watch(({ kind }) => void (hears ||= kind === 'hearing'))
+    store.watch(({ kind }) => void (hears ||= kind === 'connected'))
     const cache = createCache({ store, ttl: '1m', staleWhileRevalidate: '1m', storeTimeout: '20s' })
     ends.push(() => cache.close())
     await until(() => hears)

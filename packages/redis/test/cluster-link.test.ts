@@ -60,7 +60,7 @@ describe('a link to a cluster', () => {
     await expect(link.inOrder('ns:{k}', (server) => server.sendCommand(['GET'], AS_TEXT))).rejects.toThrow(
       'not connected',
     )
-    expect([commands, sent, link.ear()]).toEqual([[], [], undefined])
+    expect([commands, sent, link.subscriberConnection()]).toEqual([[], [], undefined])
   })
 
   test('does not send on what was refused for another reason', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import * as fc from 'fast-check'
-import { escapeKey, Names, unescapeKey } from '../src/redis-keys.ts'
+import { escapeKey, RedisKeys, unescapeKey } from '../src/redis-keys.ts'
 
 /** Any JavaScript string: half surrogate pairs, NUL and escapes of our own included. */
 const anyString = fc.oneof(
@@ -25,14 +25,16 @@ describe('the name of a key in Redis', () => {
   })
 
   test('leaves ordinary keys readable', () => {
-    expect(new Names('shop').entry('GET http://shop.example/é?a=1 🐄')).toBe('shop:{GET http://shop.example/é?a=1 🐄}')
+    expect(new RedisKeys('shop').entry('GET http://shop.example/é?a=1 🐄')).toBe(
+      'shop:{GET http://shop.example/é?a=1 🐄}',
+    )
   })
 
   test('has a hash tag that is the whole escaped key, so that its keys lie in one slot', () => {
     const hashTag = (name: string): string | undefined => /\{([^}]*)\}/.exec(name)?.[1]
     fc.assert(
       fc.property(anyString, (key) => {
-        const names = new Names('ns')
+        const names = new RedisKeys('ns')
         const tag = escapeKey(key)
         expect(tag).not.toBe('')
         for (const name of [names.entry(key), names.lease(key), names.temporary(key, 'token')])
@@ -42,8 +44,10 @@ describe('the name of a key in Redis', () => {
   })
 
   test('is never the name of the tags', () => {
-    fc.assert(fc.property(anyString, (key) => !new Names('ns').entry(key).startsWith(new Names('ns').tagSequence)))
-    expect(new Names('ns').entry('tags')).not.toBe(new Names('ns').tagSequence)
+    fc.assert(
+      fc.property(anyString, (key) => !new RedisKeys('ns').entry(key).startsWith(new RedisKeys('ns').tagSequence)),
+    )
+    expect(new RedisKeys('ns').entry('tags')).not.toBe(new RedisKeys('ns').tagSequence)
   })
 
   test.each(['', '%', '%2', '%zz', '%41', '%7b', '{', 'a}', 'a%00', '%uD83D%uDC04', '%u0041', '\uD83D'])(
@@ -54,7 +58,7 @@ describe('the name of a key in Redis', () => {
   )
 
   test('is found by the patterns of its own namespace, and by no other’s', () => {
-    const { leases, entries } = new Names('a*[b]?\\').patterns
+    const { leases, entries } = new RedisKeys('a*[b]?\\').patterns
     expect([leases, entries]).toEqual([String.raw`a\*\[b\]\?\\:{*}:l`, String.raw`a\*\[b\]\?\\:{*}`])
   })
 })

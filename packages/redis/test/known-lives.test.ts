@@ -1,48 +1,48 @@
 import { describe, expect, test } from '@jest/globals'
-import { KnownLives, type Life } from '../src/expiry-cache.ts'
+import { ExpiryCache, type Expiry } from '../src/expiry-cache.ts'
 
-const life: Life = { bornAt: 0, freshUntil: 60_000 }
+const life: Expiry = { committedAt: 0, freshUntil: 60_000 }
 
 /** As a reader does: what is believed, undefined where Redis is to be asked again. */
-function believed(lives: KnownLives, key: string, now: number): Life | undefined {
+function believed(lives: ExpiryCache, key: string, now: number): Expiry | undefined {
   const known = lives.of(key)
   return known !== undefined && now < known.until ? known.life : undefined
 }
 
 /** The same, and what Redis told then is noted. */
-function note(lives: KnownLives, key: string, told: Life, askedAt: number): void {
+function note(lives: ExpiryCache, key: string, told: Expiry, askedAt: number): void {
   lives.note(key, lives.of(key), told, askedAt)
 }
 
 describe('a life that Redis told', () => {
   test('is known for a second, and asked for again from then on', () => {
-    const lives = new KnownLives()
+    const lives = new ExpiryCache()
     note(lives, 'k', life, 100)
     expect([believed(lives, 'k', 1099), believed(lives, 'k', 1100)]).toEqual([life, undefined])
   })
 
   test('is not known for longer than the entry is fresh', () => {
-    const lives = new KnownLives()
+    const lives = new ExpiryCache()
     note(lives, 'k', { ...life, freshUntil: 150 }, 100)
     expect([believed(lives, 'k', 149)?.freshUntil, believed(lives, 'k', 150)]).toEqual([150, undefined])
   })
 
   test('is not kept where nothing is fresh, even for who asks by a clock that lags', () => {
-    const lives = new KnownLives()
+    const lives = new ExpiryCache()
     note(lives, 'k', life, 99)
     note(lives, 'k', { ...life, freshUntil: 100 }, 100)
     expect(believed(lives, 'k', 99)).toBeUndefined()
   })
 
   test('is replaced by what Redis tells later', () => {
-    const lives = new KnownLives()
+    const lives = new ExpiryCache()
     note(lives, 'k', life, 0)
-    note(lives, 'k', { ...life, bornAt: 7 }, 0)
-    expect([believed(lives, 'k', 0)?.bornAt, lives.size]).toEqual([7, 1])
+    note(lives, 'k', { ...life, committedAt: 7 }, 0)
+    expect([believed(lives, 'k', 0)?.committedAt, lives.size]).toEqual([7, 1])
   })
 
   test('is forgotten by its key, or with all others', () => {
-    const lives = new KnownLives()
+    const lives = new ExpiryCache()
     for (const key of ['a', 'b', 'c']) note(lives, key, life, 0)
     lives.forget('a')
     expect([believed(lives, 'a', 0), believed(lives, 'b', 0)]).toEqual([undefined, life])
@@ -53,13 +53,13 @@ describe('a life that Redis told', () => {
 
 describe('the lives that are kept', () => {
   test('are bounded, however many keys are read', () => {
-    const lives = new KnownLives(10)
+    const lives = new ExpiryCache(10)
     for (let key = 0; key < 1000; key += 1) note(lives, String(key), life, 0)
     expect(lives.size).toBeLessThanOrEqual(20)
   })
 
   test('are those of the keys that were asked for last', () => {
-    const lives = new KnownLives(10)
+    const lives = new ExpiryCache(10)
     note(lives, 'hot', life, 0)
     for (let key = 0; key < 1000; key += 1) {
       note(lives, String(key), life, 0)
@@ -69,14 +69,14 @@ describe('the lives that are kept', () => {
   })
 
   test('are few of many keys that are read in turn, so that keeping them costs those reads little', () => {
-    const lives = new KnownLives(1000)
+    const lives = new ExpiryCache(1000)
     for (let key = 0; key < 1800; key += 1) note(lives, String(key), life, 0)
     const newcomers = Array.from({ length: 800 }, (_, index) => believed(lives, String(1000 + index), 0))
     expect(newcomers.filter((found) => found !== undefined)).toHaveLength(50)
   })
 
   test('are soon those of a key that is read often, however many others are read between', () => {
-    const lives = new KnownLives(1000)
+    const lives = new ExpiryCache(1000)
     for (let key = 0; key < 2000; key += 1) note(lives, String(key), life, 0)
     let reads = 0
     for (; believed(lives, 'hot', 0) === undefined; reads += 1) {
@@ -87,17 +87,17 @@ describe('the lives that are kept', () => {
   })
 
   test('are told anew where there are many, too, also of a key that changes', () => {
-    const lives = new KnownLives(10)
+    const lives = new ExpiryCache(10)
     for (let key = 0; key < 15; key += 1) note(lives, String(key), life, 0)
     note(lives, '3', life, 5000)
     expect(believed(lives, '3', 5999)).toEqual(life)
     lives.forget('3')
-    note(lives, '3', { ...life, bornAt: 7 }, 5000)
-    expect(believed(lives, '3', 5999)?.bornAt).toBe(7)
+    note(lives, '3', { ...life, committedAt: 7 }, 5000)
+    expect(believed(lives, '3', 5999)?.committedAt).toBe(7)
   })
 
   test('are forgotten in whichever half they are', () => {
-    const lives = new KnownLives(2)
+    const lives = new ExpiryCache(2)
     for (const key of ['a', 'b', 'c']) note(lives, key, life, 0)
     for (const key of ['a', 'b', 'c']) lives.forget(key)
     expect(['a', 'b', 'c'].map((key) => believed(lives, key, 0))).toEqual([undefined, undefined, undefined])

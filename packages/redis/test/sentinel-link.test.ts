@@ -23,7 +23,7 @@ const reserved = { duplicate: () => duplicate } as RedisClient
 
 describe('a link to the master that Sentinel names', () => {
   test('listens on a duplicate of the reserved connection', () => {
-    expect(linkWith(true, (_, run) => run(reserved)).ear()).toMatchObject({ client: duplicate, returns: false })
+    expect(linkWith(true, (_, run) => run(reserved)).subscriberConnection()).toMatchObject({ client: duplicate, returns: false })
   })
 
   test('asks for no connection while there is none: the Sentinel object would search for one without a pause', () => {
@@ -32,7 +32,7 @@ describe('a link to the master that Sentinel names', () => {
       asked += 1
       return run(reserved)
     }
-    expect([linkWith(false, count).ear(), asked]).toEqual([undefined, 0])
+    expect([linkWith(false, count).subscriberConnection(), asked]).toEqual([undefined, 0])
   })
 
   test.each<[string, Execute]>([
@@ -40,7 +40,7 @@ describe('a link to the master that Sentinel names', () => {
     ['never comes', () => Promise.reject(new Error('no master'))],
   ])('has nothing to listen on where the connection %s', async (_, execute) => {
     const link = linkWith(true, execute)
-    expect(link.ear()).toBeUndefined()
+    expect(link.subscriberConnection()).toBeUndefined()
     await new Promise((resolve) => setImmediate(resolve))
   })
 })

@@ -25,7 +25,7 @@ A connection that is lost is made again, and both is told: what happened in betw
 
 class Watch {
   readonly #call: Call
-  #hears = false
+  #connected = false
   #silent = false
   #stopListening: (() => void) | undefined
   #nextQuestion: CancelTimer | undefined
@@ -40,7 +40,7 @@ class Watch {
     const hearing = new Promise<void>((resolve, reject) => {
       this.#stopListening = connection.watch((notice) => {
         if (notice.kind === 'connected') resolve()
-        if (notice.kind === 'warning' && !this.#hears) {
+        if (notice.kind === 'warning' && !this.#connected) {
           reject(new Complaint(1, notice.message, 'Name a Redis user who may subscribe in the URL.'))
         } else this.#tell(notice)
       })
@@ -57,8 +57,8 @@ class Watch {
 
   #tell(notice: Notice): void {
     const { json, terminal, connection } = this.#call
-    const wasHearing = this.#hears
-    if (notice.kind === 'connected' || notice.kind === 'disconnected') this.#hears = notice.kind === 'connected'
+    const wasHearing = this.#connected
+    if (notice.kind === 'connected' || notice.kind === 'disconnected') this.#connected = notice.kind === 'connected'
     const at = new Date(connection.runtime.timeOfDay())
     if (json) terminal.out(jsonLine({ at: at.toISOString(), ...notice }))
     else if (notice.kind === 'warning') terminal.err(notice.message)
@@ -88,7 +88,7 @@ class Watch {
 
   #unanswered(): void {
     // A lost connection was told already.
-    if (this.#silent || !this.#hears) return
+    if (this.#silent || !this.#connected) return
     this.#silent = true
     const { connection, terminal } = this.#call
     terminal.err(`The server has not answered for ${time(connection.timeout)}: what happens now may not be shown.`)

@@ -1,6 +1,6 @@
 import { type Argument, type RedisClient, type SendOptions, withSendOptions } from '../redis-client.ts'
 import type { Watchdog } from '../watchdog.ts'
-import { type Ear, type KeyGroup, type Link, oneGroup, type Server } from './link.ts'
+import { type SubscriberConnection, type KeyGroup, type Link, oneGroup, type Server } from './link.ts'
 
 /** One server. */
 export class ClientLink implements Link {
@@ -51,7 +51,7 @@ export class ClientLink implements Link {
     return oneGroup(keys)
   }
 
-  ear(): Ear {
+  subscriberConnection(): SubscriberConnection {
     return { client: this.#source.duplicate(), returns: true, isCurrent: () => true }
   }
 

@@ -1,7 +1,7 @@
 import type { Runtime } from '@cattlegrid/core'
 import { type Argument, type RedisClient, type SendOptions, withSendOptions } from '../redis-client.ts'
 import { keySlot } from './key-slot.ts'
-import type { Ear, KeyGroup, Link, Server } from './link.ts'
+import type { SubscriberConnection, KeyGroup, Link, Server } from './link.ts'
 
 /** A node of a cluster; it has a client once somebody needed one. */
 export interface ClusterNode {
@@ -74,7 +74,7 @@ export class ClusterLink implements Link {
     return keys.map((key) => [key])
   }
 
-  ear(): Ear | undefined {
+  subscriberConnection(): SubscriberConnection | undefined {
     // Any node hears what is published at any other; a fleet spreads over them.
     const nodes = this.#cluster.isOpen ? this.#cluster.masters.filter(({ client }) => client?.isReady === true) : []
     const node = nodes[Math.floor(this.#runtime.random() * nodes.length)]

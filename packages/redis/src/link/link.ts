@@ -8,7 +8,7 @@ export interface Server {
 export type KeyGroup = readonly [Buffer, ...(readonly Buffer[])]
 
 /** A connection for the wake-ups, not yet connected: whoever asked for it connects and ends it. */
-export interface Ear {
+export interface SubscriberConnection {
   readonly client: RedisClient
   /** Whether it comes back by itself when it breaks. One to a server that may be gone for good is replaced. */
   readonly returns: boolean
@@ -33,7 +33,7 @@ export interface Link {
   /** Keys, in groups that one command may name. */
   grouped(keys: readonly Buffer[]): readonly KeyGroup[]
   /** Undefined while there is no server to listen to. */
-  ear(): Ear | undefined
+  subscriberConnection(): SubscriberConnection | undefined
   /** Calls `listener` once, when the client is opened; at once when it is open. Returns what withdraws it. */
   whenOpen(listener: () => void): () => void
 }

@@ -1,5 +1,5 @@
 import type { Argument, RedisClient, SendOptions } from '../redis-client.ts'
-import { type Ear, type KeyGroup, type Link, oneGroup, type Server } from './link.ts'
+import { type SubscriberConnection, type KeyGroup, type Link, oneGroup, type Server } from './link.ts'
 
 /** The part of a node-redis Sentinel (`createSentinel()` of `redis` 5.1+ or 6) that the store uses. */
 export interface RedisSentinel {
@@ -59,7 +59,7 @@ export class SentinelLink implements Link {
     return oneGroup(keys)
   }
 
-  ear(): Ear | undefined {
+  subscriberConnection(): SubscriberConnection | undefined {
     const client = this.#reservedClient()?.duplicate()
     if (client === undefined) return undefined
     const address = this.#address()

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
-import type { ResponseWord, RouteOptions } from '@cattlegrid/http'
+import type { ResponseDirectives, RouteOptions } from '@cattlegrid/http'
 
 /** A route in no framework's words. A factory puts each into its own framework's, as a user of it would write it. */
 export interface ContractRoute {
@@ -24,7 +24,7 @@ export interface ContractRequest {
   /** As the framework parsed it. */
   readonly query: unknown
   /** What a handler may say about its answer: where the framework shows it. */
-  readonly word: ResponseWord
+  readonly word: ResponseDirectives
 }
 
 /** What stands in front of the cache does: sets header fields of this request's answer, or answers 401 itself. */
