@@ -21,26 +21,21 @@ import type {
   TagsFallen,
 } from '@cattlegrid/core'
 import { clearNamespace } from './clear.ts'
-import { encodeEntry } from './encode-entry.ts'
-import { FOREIGN_LEASE, type GrantedLease, isGranted, refusalOf } from './granted-lease.ts'
+import { EntryWrites } from './entry-writes.ts'
 import { inspectKey } from './inspect.ts'
-import { RedisKeys } from './redis-keys.ts'
+import { LeaseSteps } from './lease-steps.ts'
 import type { Link } from './link/link.ts'
 import { linkTo } from './link/link-to.ts'
+import { NoticeHub } from './notice-hub.ts'
 import { type RedisStoreOptions, type RedisStoreSetup, storeSetup } from './options.ts'
 import { OwnClient } from './own-client.ts'
-import { EXPIRED_BY_HAND, livesOf } from './record.ts'
 import { EntryReader } from './read-entry.ts'
 import { AS_TEXT } from './redis-client.ts'
+import { RedisKeys } from './redis-keys.ts'
 import { Scripts } from './scripts.ts'
-import { Subscription } from './subscription.ts'
+import { awayBecause, StepRunner } from './step-runner.ts'
 import { readTagNumbers } from './tag-numbers.ts'
-import { withTimeout, tagSequence } from './tag-sequence.ts'
-
-/** A tag's number outlives the entries that carry it, the time between noting it and the commit included. */
-const TAG_MARGIN = 60_000
-
-const HANDOVER: Ending = { kind: 'handover' }
+import { TagSequence } from './tag-sequence.ts'
 
 /**
  * A store on Redis or Valkey, alone, in a cluster or behind Sentinel, through node-redis. With `client` it never connects or closes anything
@@ -60,211 +55,111 @@ class RedisStore implements Store {
   readonly shared = true
   readonly #link: Link
   readonly #own: OwnClient | undefined
-  readonly #names: RedisKeys
+  readonly #redisKeys: RedisKeys
   readonly #runtime: Runtime
   readonly #reader: EntryReader
-  readonly #scripts: Scripts
-  readonly #subscription: Subscription
-  readonly #listeners = new Set<(notice: Notice) => void>()
-  #watching = false
+  readonly #steps: StepRunner
+  readonly #leases: LeaseSteps
+  readonly #writes: EntryWrites
+  readonly #notices: NoticeHub
   #closed = false
 
   constructor(link: Link, own: OwnClient | undefined, { namespace, runtime, watchdog }: RedisStoreSetup) {
+    const redisKeys = new RedisKeys(namespace)
+    const scripts = new Scripts(link, redisKeys)
+    const tags = new TagSequence(link, redisKeys, scripts)
+    const reader = new EntryReader(link, redisKeys, runtime)
     this.#link = link
     this.#own = own
-    this.#names = new RedisKeys(namespace)
+    this.#redisKeys = redisKeys
     this.#runtime = runtime
-    this.#reader = new EntryReader(link, this.#names, runtime)
-    this.#scripts = new Scripts(link, this.#names)
-    const tell = (notice: Notice): void => this.#tell(notice)
-    this.#subscription = new Subscription(link, this.#names.channel, tell, runtime, watchdog)
+    this.#reader = reader
+    this.#steps = new StepRunner(link)
+    this.#leases = new LeaseSteps(this.#steps, scripts, tags, runtime, (key) => reader.forget(key))
+    this.#writes = new EntryWrites(this.#steps, scripts, tags, runtime)
+    this.#notices = new NoticeHub(link, redisKeys.channel, runtime, watchdog, (notice) => {
+      if ('key' in notice) reader.forget(notice.key)
+    })
   }
 
-  /** Nothing of Redis is at hand in this process. */
+  /** No entry of Redis is at hand in this process. */
   peek(): undefined {
     return undefined
   }
 
+  /** Without the step runner: a hit would pay for one more promise. */
   read(key: string, codec: Codec): Promise<Read> {
     try {
-      this.#checkReady()
+      this.#steps.assertReady()
       return this.#reader.read(key, codec)
     } catch (cause) {
       return Promise.resolve(awayBecause(cause))
     }
   }
 
-  async acquire(key: string, request: AcquireRequest): Promise<Acquire> {
-    const token = this.#runtime.token()
-    const sentAt = this.#runtime.now()
-    const answer = await this.#ask(async (): Promise<Acquire> => {
-      // Asked for in the same write, so before the load begins: a tag that falls from here on voids its result.
-      const noting = request.tags ? tagSequence(this.#link, this.#names, this.#scripts) : undefined
-      const granted = await this.#scripts.acquire(key, token, request)
-      if (granted.kind !== 'lead') return granted
-      const tagSeq = noting === undefined ? 0 : await withTimeout(noting, this.#runtime)
-      const lease: GrantedLease = {
-        key,
-        token,
-        attempts: granted.attempts,
-        sentAt,
-        version: granted.version,
-        tagSeq,
-        endsAt: sentAt + request.duration,
-      }
-      return { kind: 'lead', lease }
-    })
-    // Redis may grant it all the same: nobody here would ever end that lease, and nobody may adopt it.
-    if (answer.kind === 'away') void this.#ask(() => this.#scripts.release(key, token, HANDOVER))
-    return answer
+  acquire(key: string, request: AcquireRequest): Promise<Acquire> {
+    return this.#leases.acquire(key, request)
   }
 
-  async renew(lease: Lease, duration: number): Promise<Renewed> {
-    if (!isGranted(lease)) return FOREIGN_LEASE
-    const sentAt = this.#runtime.now()
-    return await this.#ask(async () => {
-      const answer = await this.#scripts.renew(lease.key, lease.token, duration)
-      if (answer !== 'renewed') return refusalOf(answer, lease, this.#runtime.now())
-      lease.endsAt = sentAt + duration
-      return { kind: 'renewed' }
-    })
+  renew(lease: Lease, duration: number): Promise<Renewed> {
+    return this.#leases.renew(lease, duration)
   }
 
-  async commit(lease: Lease, entry: NewEntry, codec: Codec): Promise<Commit> {
-    if (!isGranted(lease)) return FOREIGN_LEASE
-    const { key, token, version, tagSeq } = lease
-    const record = encodeEntry(entry, codec, version, tagSeq)
-    if ('kind' in record) return record
-    return await this.#ask(async (): Promise<Commit> => {
-      if (entry.tags.length > 0 && (await this.#noteTags(entry)).greatest > tagSeq) {
-        // Nothing was written, so the lease is still there.
-        await this.#scripts.release(key, token, HANDOVER)
-        return { kind: 'refused', why: 'tag-voided' }
-      }
-      const answer = await this.#scripts.commit(key, token, record)
-      this.#reader.forget(key)
-      return answer === 'stored' ? { kind: 'stored', version } : refusalOf(answer, lease, this.#runtime.now())
-    })
+  commit(lease: Lease, entry: NewEntry, codec: Codec): Promise<Commit> {
+    return this.#leases.commit(lease, entry, codec)
   }
 
-  async release(lease: Lease, ending: Ending): Promise<Released> {
-    if (!isGranted(lease)) return FOREIGN_LEASE
-    return await this.#ask(async () => {
-      const answer = await this.#scripts.release(lease.key, lease.token, ending)
-      return answer === 'released' ? { kind: answer } : refusalOf(answer, lease, this.#runtime.now())
-    })
+  release(lease: Lease, ending: Ending): Promise<Released> {
+    return this.#leases.release(lease, ending)
   }
 
   put(key: string, entry: NewEntry, codec: Codec): Promise<Put> {
-    return this.#ask(async () => {
-      // The value is made by now: only a tag that falls from here on voids it.
-      const tagSeq = entry.tags.length > 0 ? (await this.#noteTags(entry)).sequence : 0
-      const record = encodeEntry(entry, codec, EXPIRED_BY_HAND, tagSeq)
-      if ('kind' in record) return record
-      const version = await this.#scripts.put(key, this.#runtime.token(), record)
-      return { kind: 'stored', version } as const
-    })
+    return this.#writes.put(key, entry, codec)
   }
 
   invalidate(key: string, how: 'delete' | 'expire', holdOff: number): Promise<Done> {
-    return this.#ask(async () => {
-      await this.#scripts.invalidate(key, how, holdOff)
-      return { kind: 'done' } as const
-    })
+    return this.#writes.invalidate(key, how, holdOff)
   }
 
   invalidateTags(tags: readonly string[]): Promise<TagsFallen> {
-    return this.#ask(async () => ({ kind: 'done', tagSeq: await this.#scripts.invalidateTags(tags) }) as const)
+    return this.#writes.invalidateTags(tags)
   }
 
   tagNumbers(tags: readonly string[]): Promise<TagNumbersRead | Away> {
-    return this.#ask(
-      async () => ({ kind: 'numbers', numbers: await readTagNumbers(this.#link, this.#names, tags) }) as const,
+    return this.#steps.run(
+      async () => ({ kind: 'numbers', numbers: await readTagNumbers(this.#link, this.#redisKeys, tags) }) as const,
     )
   }
 
   clear(): Promise<Cleared> {
-    return this.#ask(async () => {
-      const entries = await clearNamespace(this.#link, this.#names)
+    return this.#steps.run(async () => {
+      const entries = await clearNamespace(this.#link, this.#redisKeys)
       this.#reader.forgetAll()
       return { kind: 'cleared', entries } as const
     })
   }
 
   inspect(key: string): Promise<Inspection | Away> {
-    return this.#ask(() => inspectKey(this.#link, this.#names, key, this.#runtime.now()))
+    return this.#steps.run(() => inspectKey(this.#link, this.#redisKeys, key, this.#runtime.now()))
   }
 
   ping(): Promise<Done> {
-    return this.#ask(async () => {
-      await this.#link.send(this.#names.tagSequence, ['PING'], AS_TEXT)
+    return this.#steps.run(async () => {
+      await this.#link.send(this.#redisKeys.tagSequence, ['PING'], AS_TEXT)
       return { kind: 'done' } as const
     })
   }
 
   watch(listener: (notice: Notice) => void): () => void {
-    this.#listeners.add(listener)
-    if (!this.#watching) this.#begin()
-    else if (this.#subscription.connected) queueMicrotask(() => listener({ kind: 'connected' }))
-    return () => {
-      this.#listeners.delete(listener)
-    }
+    return this.#notices.watch(listener)
   }
 
   async close(): Promise<void> {
     if (this.#closed) return
     this.#closed = true
-    this.#listeners.clear()
+    this.#steps.close()
     this.#reader.forgetAll()
-    this.#subscription.close()
+    this.#notices.close()
     await this.#own?.close()
   }
-
-  #begin(): void {
-    this.#watching = true
-    this.#subscription.start()
-    // A moment later, so that whoever made the cache can listen, or connect in the same breath.
-    queueMicrotask(() => {
-      if (!this.#link.isOpen)
-        this.#tell({
-          kind: 'warning',
-          message: 'The Redis client is not open: `await client.connect()`. Until then every process works on its own.',
-        })
-    })
-  }
-
-  #tell(notice: Notice): void {
-    if ('key' in notice) this.#reader.forget(notice.key)
-    for (const listener of this.#listeners) {
-      try {
-        listener(notice)
-      } catch {
-        // A watcher that fails must not keep the notice from the others.
-      }
-    }
-  }
-
-  #noteTags(entry: NewEntry): ReturnType<Scripts['noteTags']> {
-    return this.#scripts.noteTags(entry.tags, livesOf(entry).keepFor + TAG_MARGIN)
-  }
-
-  /** Everything that goes to Redis goes through here, but a read, which has a shorter way. */
-  async #ask<T>(step: () => Promise<T>): Promise<T | Away> {
-    try {
-      this.#checkReady()
-      return await step()
-    } catch (cause) {
-      return awayBecause(cause)
-    }
-  }
-
-  /** A client that is not ready would queue what it is told, and send it at a moment nobody knows. */
-  #checkReady(): void {
-    if (this.#closed) throw new Error('The store is closed')
-    if (!this.#link.isReady) throw new Error('The Redis client is not connected')
-  }
-}
-
-function awayBecause(cause: unknown): Away {
-  return { kind: 'away', why: 'error', cause }
 }
