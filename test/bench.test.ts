@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { at, figure } from '../bench/src/run/figure.ts'
+import { resultJson } from '../bench/src/run/result-json.ts'
 import { met } from '../bench/src/run/result.ts'
 import { figureOf, interleave, inverse, ratio } from '../bench/src/run/rounds.ts'
 import { loadsPerExpiry } from '../bench/src/stampede/game.ts'
@@ -47,5 +48,18 @@ describe('the arithmetic of the benches', () => {
     expect(met({ ...target, op: '<=', got: figure([1.6]) })).toBe(false)
     expect(met({ ...target, op: '>=', got: 1.4 })).toBe(false)
     expect(met({ ...target, op: '=', got: 1.5 })).toBe(true)
+  })
+
+  it('keeps each row of a result on one line, and loses nothing of it', () => {
+    const rows = [
+      { name: 'ours', cells: { ns: figure([1, 2]), seen: [[1, 2], []] } },
+      { name: 'floor', cells: {} },
+    ]
+    const result = { bench: 'hit', versions: { redis: '6' }, tables: [{ id: 'hit', rows }], plots: [] }
+    const text = resultJson({ ...result, conditions: undefined })
+    expect(JSON.parse(text)).toEqual(result)
+    const lines = text.split('\n')
+    expect(lines).toContain('  "versions": {"redis":"6"},')
+    for (const row of rows) expect(lines.map((line) => line.trim().replace(/,$/, ''))).toContain(JSON.stringify(row))
   })
 })

@@ -6,7 +6,7 @@ import { writeFileSync } from 'node:fs'
 import { availableParallelism, loadavg } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { format, resolveConfig } from 'prettier'
+import { resultJson } from '../../bench/src/run/result-json.ts'
 import { type Cell, FULL, playCell, SMALL } from './cell.ts'
 import { FAULTS, VIAS } from './faults.ts'
 import { matrixTable } from './matrix-table.ts'
@@ -53,16 +53,11 @@ async function play(): Promise<Cell[]> {
   return cells
 }
 
-/** In the format of the house: what is kept in the repository is checked for it. */
-async function keep(file: string, kept: object): Promise<void> {
-  writeFileSync(file, await format(JSON.stringify(kept), { ...(await resolveConfig(file)), parser: 'json' }))
-}
-
 const cells = await play()
 const findings = cells.flatMap(broken)
 const given = { node: process.version, busy, scale, storeTimeout: STORE_TIMEOUT, loadTime: LOAD_TIME, bound: BOUND }
 const report = { ...given, faults: faults.map(({ name, title }) => ({ name, title })), cells, broken: findings }
 const whole = !options.small && faults.length === FAULTS.length && vias.length === VIAS.length
-if (whole) await keep(join(import.meta.dirname, 'results.json'), report)
+if (whole) writeFileSync(join(import.meta.dirname, 'results.json'), resultJson(report))
 console.log(options.json ? JSON.stringify(report, undefined, 2) : ['', matrixTable(cells), '', ...findings].join('\n'))
 process.exitCode = findings.length === 0 ? 0 : 1

@@ -3,6 +3,7 @@ import { createRequire } from 'node:module'
 import { parseArgs } from 'node:util'
 import { watchMachine } from './machine.ts'
 import { printed } from './print.ts'
+import { resultJson } from './result-json.ts'
 import type { Findings, Result } from './result.ts'
 
 export interface BenchOptions {
@@ -52,7 +53,7 @@ export async function runBench(name: string, measure: (options: BenchOptions) =>
 function keepResult(result: Result): void {
   const folder = new URL('../../results/', import.meta.url)
   mkdirSync(folder, { recursive: true })
-  writeFileSync(new URL(`${result.bench}.json`, folder), `${JSON.stringify(result, rounded, 2)}\n`)
+  writeFileSync(new URL(`${result.bench}.json`, folder), resultJson(result, rounded))
 }
 
 /** Nothing that is measured here has more than six digits that mean anything. */
