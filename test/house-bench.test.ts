@@ -10,56 +10,59 @@ const result = {
       id: 'hit',
       title: 'A hit',
       columns: [{ id: 'ratio', title: 'speed', digits: 2 }],
-      rows: [{ name: 'ours', is: 'ours', cells: { ratio: 1 } }],
+      rows: [{ name: 'getOrSet', is: 'ours', cells: { ratio: { median: 1.5, low: 1.5, high: 1.5 } } }],
     },
   ],
   targets: [],
-  plots: [],
 }
 const kept = { 'bench/results/hit.json': JSON.stringify(result) }
-const page = (name: string, text: string): string =>
-  `# Speed\n\n<!-- generated: bench ${name} -->\n\n${text}\n\n<!-- /generated -->\n`
+const region = (name: string, text: string): string =>
+  `# Speed\n\n<!-- generated: ${name} -->\n\n${text}\n\n<!-- /generated -->\n`
+const tableWith = (cell: string): string =>
+  region(
+    'bench hit',
+    `**A hit**\n\n|              |     speed |\n| ------------ | --------: |\n| **getOrSet** | ${cell} |`,
+  )
+const sentence = (place: string, figure: string): string =>
+  region('bench redis', 'No result is kept yet: `npm run bench:redis -- --keep`.') +
+  `\nIt is <!-- figure: ${place} -->${figure}<!-- /figure --> times as fast.\n`
 
 holds(
   'docs',
   [
     [
       'a plot that is not the one of its result',
-      { ...kept, 'docs/performance.md': page('hit', ''), 'docs/plots/hit.svg': '<svg/>' },
+      { ...kept, 'docs/performance.md': region('plot hit', ''), 'docs/plots/hit.svg': '<svg/>' },
       'docs/performance.md:1',
       'docs/plots/hit.svg is behind bench/results',
     ],
     [
+      'a plot that no result has',
+      { ...kept, 'docs/performance.md': region('plot memory', '') },
+      'docs/performance.md:1',
+      'no result has a plot memory',
+    ],
+    [
       'a figure that was typed',
-      {
-        'bench/results/size.json': JSON.stringify({
-          ...result,
-          bench: 'size',
-          tables: [{ ...result.tables[0], id: 'other' }],
-        }),
-        'docs/performance.md': page(
-          'size',
-          '**A hit**\n\n|          | speed |\n| -------- | ----: |\n| **ours** |  9.00 |',
-        ),
-      },
+      { ...kept, 'bench/results/README.md': tableWith('9.00 ±0 %') },
+      'bench/results/README.md:9',
+      'npm run docs',
+    ],
+    [
+      'a figure that was typed into a sentence',
+      { ...kept, 'docs/performance.md': sentence('hit | getOrSet | ratio', '9') },
       'docs/performance.md:9',
       'npm run docs',
     ],
+    [
+      'a figure of a row that no result has',
+      { ...kept, 'docs/performance.md': sentence('hit | get | ratio', '1.5') },
+      'docs/performance.md:1',
+      'no result has the figure hit | get | ratio',
+    ],
   ],
   [
-    [
-      'a table as its result has it',
-      {
-        'bench/results/size.json': JSON.stringify({
-          ...result,
-          bench: 'size',
-          tables: [{ ...result.tables[0], id: 'other' }],
-        }),
-        'docs/performance.md': page(
-          'size',
-          '**A hit**\n\n|          | speed |\n| -------- | ----: |\n| **ours** |  1.00 |',
-        ),
-      },
-    ],
+    ['a table as its result has it', { ...kept, 'bench/results/README.md': tableWith('1.50 ±0 %') }],
+    ['a figure as its result has it', { ...kept, 'docs/performance.md': sentence('hit | getOrSet | ratio', '1.5') }],
   ],
 )

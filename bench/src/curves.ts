@@ -1,11 +1,11 @@
-// Cost as work grows: each curve has so much of one thing on its x, and nothing else changes.
+// Cost as work grows: each table has a column for each amount of one thing, and nothing else changes.
 import { startRedis } from '@cattlegrid/testkit'
 import { type BenchOptions, runBench } from './run/bench.ts'
 import { type Later, withCleanup } from './run/cleanup.ts'
-import { figure } from './run/figure.ts'
+import { type Figure, figure } from './run/figure.ts'
 import { type Member, startMember } from './run/member.ts'
 import { meter } from './run/redis-meter.ts'
-import type { Curve, Findings, Plot } from './run/result.ts'
+import { amountColumns, type Findings, type Row, type Table } from './run/result.ts'
 import { Fleet } from './stampede/fleet.ts'
 
 const MOST_ROUNDS = 3
@@ -17,11 +17,14 @@ type Point = (member: Member, x: number) => Promise<number>
 
 interface Line {
   readonly name: string
-  readonly is: Curve['is']
+  readonly is: Row['is']
   readonly point: Point
 }
 
-interface Sheet extends Omit<Plot, 'curves'> {
+/** What one table measures: each line at each amount. */
+interface Sheet {
+  readonly id: string
+  readonly title: string
   readonly xs: readonly number[]
   readonly lines: readonly Line[]
 }
@@ -33,12 +36,10 @@ async function measureCurves(options: BenchOptions, later: Later): Promise<Findi
   later(() => server.stop())
   const other = await startMember('curves-member.js', [server.url])
   later(() => other.stop())
-  const plots: Plot[] = []
-  for (const sheet of sheets(options.smoke, other)) {
-    plots.push(await draw(sheet, server.url, options))
-  }
-  plots.push(await processes(server.url, options))
-  return { tables: [], targets: [], plots }
+  const tables: Table[] = []
+  for (const sheet of sheets(options.smoke, other)) tables.push(await measure(sheet, server.url, options))
+  tables.push(await processes(server.url, options))
+  return { tables, targets: [] }
 }
 
 function sheets(smoke: boolean, other: Member): readonly Sheet[] {
@@ -47,9 +48,7 @@ function sheets(smoke: boolean, other: Member): readonly Sheet[] {
   return [
     {
       id: 'curve-keys',
-      title: 'A hit in process, by the keys that are there',
-      x: 'keys',
-      y: 'CPU of a hit, ns',
+      title: 'CPU of a hit in process, ns, by the number of keys',
       xs: smoke ? [100] : [1000, 10_000, 100_000, 1_000_000],
       lines: [
         { name: OURS, is: 'ours', point: (member, keys) => member.ask('keys', 'ours', keys, hits) },
@@ -58,9 +57,8 @@ function sheets(smoke: boolean, other: Member): readonly Sheet[] {
     },
     {
       id: 'curve-callers',
-      title: 'A miss, by the callers that come for the key at once',
-      x: 'callers of one key',
-      y: 'CPU of a caller, µs (one load for all of them)',
+      title:
+        'CPU of a caller of a missing key, µs, by the callers that ask for it at once; one load serves all of them',
       xs: smoke ? [1, 10] : [1, 10, 100, 1000, 2500],
       lines: [
         { name: 'in memory', is: 'ours', point: (member, callers) => member.ask('callers', 'memory', callers) },
@@ -69,17 +67,13 @@ function sheets(smoke: boolean, other: Member): readonly Sheet[] {
     },
     {
       id: 'curve-tags',
-      title: 'A hit of a near copy, by the tags of its entry',
-      x: 'tags of an entry',
-      y: 'CPU of a hit, ns',
+      title: 'CPU of a hit in the near cache, ns, by the tags of its entry',
       xs: smoke ? [1] : [1, 3, 10, 30, 99],
       lines: [{ name: OURS, is: 'ours', point: (member, tags) => member.ask('tags', tags, hits) }],
     },
     {
       id: 'curve-bytes',
-      title: 'A hit in Redis, by the size of its value',
-      x: 'bytes of a value',
-      y: 'client CPU of a hit, µs',
+      title: 'Client CPU of a hit in Redis, µs, by the bytes of its value',
       xs: smoke ? [100] : [100, 1000, 10_000, 100_000, 1_000_000, 4_000_000],
       lines: [
         { name: OURS, is: 'ours', point: (member, size) => member.ask('bytes', 'ours', size, asMany(few, size)) },
@@ -92,9 +86,8 @@ function sheets(smoke: boolean, other: Member): readonly Sheet[] {
     },
     {
       id: 'curve-invalidations',
-      title: 'A hit of 100 near copies that carry one tag, while another process invalidates it',
-      x: 'invalidations a second',
-      y: 'CPU of a hit, µs (loads included)',
+      title:
+        'CPU of a hit in the near cache, loads included, µs, by how often a second another process invalidates its tag',
       xs: smoke ? [10] : [1, 10, 100, 500],
       lines: [{ name: OURS, is: 'ours', point: (member, rate) => underInvalidation(member, other, rate, smoke) }],
     },
@@ -117,49 +110,50 @@ async function underInvalidation(member: Member, other: Member, rate: number, sm
 }
 
 /** A process for each line, so that one has nothing of the other in its memory. */
-async function draw({ xs, lines, ...plot }: Sheet, redis: string, { rounds, smoke }: BenchOptions): Promise<Plot> {
-  const curves: Curve[] = []
+async function measure(sheet: Sheet, redis: string, options: BenchOptions): Promise<Table> {
+  const { id, title, xs, lines } = sheet
+  const rounds = options.smoke ? 1 : Math.min(options.rounds, MOST_ROUNDS)
+  const rows: Row[] = []
   for (const { name, is, point } of lines) {
     const member = await startMember('curves-member.js', [redis])
     try {
-      const points: (readonly [number, number])[] = []
+      const cells: Record<string, Figure> = {}
       for (const x of xs) {
         const seen: number[] = []
-        for (let round = 0; round < (smoke ? 1 : Math.min(rounds, MOST_ROUNDS)); round += 1)
-          seen.push(await point(member, x))
-        points.push([x, figure(seen).median])
+        for (let round = 0; round < rounds; round += 1) seen.push(await point(member, x))
+        cells[x] = figure(seen)
       }
-      curves.push({ name, is, points })
+      rows.push({ name, is, cells })
     } finally {
       await member.stop()
     }
   }
-  return { ...plot, curves }
+  return { id, title, columns: amountColumns(xs), rows }
 }
 
 /** A herd of 20 callers a process on a cold key: what each process sends, and how many loads there are. */
-async function processes(redis: string, { smoke }: BenchOptions): Promise<Plot> {
+async function processes(redis: string, { smoke }: BenchOptions): Promise<Table> {
   const look = await meter(redis)
   const fleet = new Fleet(redis, look, 16)
-  const sent: (readonly [number, number])[] = []
-  const loads: (readonly [number, number])[] = []
-  for (const size of smoke ? [1, 2] : [1, 2, 4, 8, 16]) {
+  const sizes = smoke ? [1, 2] : [1, 2, 4, 8, 16]
+  const sent: Record<string, number> = {}
+  const loads: Record<string, number> = {}
+  for (const size of sizes) {
     await fleet.open('cattlegrid', { loadTime: 200, ttl: 3_600_000, stale: 0 }, { processes: size })
     const burst = (key: string): Promise<Record<string, number>> =>
       fleet.burst({ keys: [key], callers: 20, patience: 5000 })
-    sent.push([size, await fleet.sent(() => burst('counted'))])
-    loads.push([size, (await burst('seen'))['loads'] ?? 0])
+    sent[size] = await fleet.sent(() => burst('counted'))
+    loads[size] = (await burst('seen'))['loads'] ?? 0
   }
   await fleet.stop()
   await look.close()
   return {
     id: 'curve-processes',
-    title: 'A cold key, by the processes that come for it with 20 callers each',
-    x: 'processes',
-    y: 'of the whole fleet, and of each process',
-    curves: [
-      { name: 'loads', is: 'ours', points: loads },
-      { name: 'commands a process', is: 'peer', points: sent },
+    title: 'A cold key, by the processes that ask for it with 20 callers each',
+    columns: amountColumns(sizes),
+    rows: [
+      { name: 'loads', is: 'ours', cells: loads },
+      { name: 'commands a process', is: 'ours', cells: sent },
     ],
   }
 }

@@ -2,7 +2,7 @@
 import { peers } from './contenders/peers.ts'
 import { type BenchOptions, chosen, runBench } from './run/bench.ts'
 import { startMember } from './run/member.ts'
-import type { Curve, Findings } from './run/result.ts'
+import { amountColumns, type Findings, type Row, type Table } from './run/result.ts'
 import { figureOf, interleave, ratio } from './run/rounds.ts'
 
 const FLOOR = 'Map'
@@ -20,19 +20,20 @@ async function measureMemory(options: BenchOptions): Promise<Findings> {
   const taking = chosen(names, options)
   const contenders = taking.map((name) => ({ name, measure: async () => ({ bytes: await weigh(name, entries) }) }))
   const seen = await interleave(contenders, Math.min(options.rounds, MOST_ROUNDS))
-  const rows = taking.map((name) => ({
+  const rows = taking.map((name): Row => ({
     name,
-    is: name === OURS ? ('ours' as const) : name === FLOOR ? ('floor' as const) : ('peer' as const),
+    is: name === OURS ? 'ours' : name === FLOOR ? 'floor' : 'peer',
     cells: { bytes: figureOf(seen, name, 'bytes'), ratio: ratio(seen, name, FLOOR, 'bytes') },
   }))
   const columns = [
     { id: 'bytes', title: 'heap per entry, bytes', digits: 0 },
     { id: 'ratio', title: 'Map = 1', digits: 2 },
   ]
-  const curves: Curve[] = []
-  for (const name of [FLOOR, OURS]) curves.push(await growth(name, options.smoke ? SIZES.slice(0, 1) : SIZES))
   return {
-    tables: [{ id: 'memory', title: `Heap of ${entries.toLocaleString('en')} entries of 1 KB`, columns, rows }],
+    tables: [
+      { id: 'memory', title: `Heap of ${entries.toLocaleString('en')} entries of 1 KB`, columns, rows },
+      await growth(options.smoke ? SIZES.slice(0, 1) : SIZES),
+    ],
     targets: seen.has(OURS)
       ? [
           {
@@ -44,14 +45,22 @@ async function measureMemory(options: BenchOptions): Promise<Findings> {
           },
         ]
       : [],
-    plots: [{ id: 'memory-entries', title: 'Heap per entry of 1 KB', x: 'entries', y: 'bytes', curves }],
   }
 }
 
-async function growth(name: string, sizes: readonly number[]): Promise<Curve> {
-  const points: (readonly [number, number])[] = []
-  for (const size of sizes) points.push([size, await weigh(name, size)])
-  return { name, is: name === OURS ? 'ours' : 'floor', points }
+async function growth(sizes: readonly number[]): Promise<Table> {
+  const rows: Row[] = []
+  for (const name of [FLOOR, OURS]) {
+    const cells: Record<string, number> = {}
+    for (const size of sizes) cells[size] = await weigh(name, size)
+    rows.push({ name, is: name === OURS ? 'ours' : 'floor', cells })
+  }
+  return {
+    id: 'memory-entries',
+    title: 'Heap per entry of 1 KB, bytes, by the number of entries',
+    columns: amountColumns(sizes),
+    rows,
+  }
 }
 
 /** A process for each time: what another left behind would be weighed with it. */

@@ -1,106 +1,120 @@
-// The regions of docs/performance.md: tables and plots of the results that are kept under bench/results/.
-//
-//   <!-- generated: bench hit -->          the tables and the plots of bench/results/hit.json
-//   <!-- generated: bench targets -->      every figure to reach, and what was got
-//   <!-- generated: bench machines -->     where and when each of them was taken
+// What the pages show of the kept results, bench/results/*.json.
 import { plotsOf } from './plots.mjs'
+import { table } from './docstring.mjs'
 
-const folder = 'bench/results'
 const order = ['hit', 'redis', 'stampede', 'http', 'memory', 'size', 'curves', 'profile']
 
-/** The kept results, in the order of the page. */
 function keptResults(tree) {
-  return order.flatMap((name) => {
-    const file = `${folder}/${name}.json`
-    return tree.has(file) ? [tree.json(file)] : []
-  })
+  const files = order.map((name) => `bench/results/${name}.json`)
+  return files.filter((file) => tree.has(file)).map((file) => tree.json(file))
 }
 
 /** Every plot that the results have, as path → SVG. */
 export function plotFiles(tree) {
-  return new Map(
-    keptResults(tree)
-      .flatMap(plotsOf)
-      .map(({ id, svg }) => [`docs/plots/${id}.svg`, svg]),
-  )
+  return new Map(plotsOf(keptResults(tree)).map(({ id, svg }) => [`docs/plots/${id}.svg`, svg]))
 }
 
-/** @throws where a plot in the repository is not the one that the results have. */
+/** @throws where the plot in the repository is not the one that the results have. */
+export function plotImage(tree, id) {
+  const plot = plotsOf(keptResults(tree)).find((one) => one.id === id)
+  const file = `docs/plots/${id}.svg`
+  if (plot === undefined) throw new Error(`no result has a plot ${id}`)
+  if (!tree.has(file) || tree.text(file) !== plot.svg) throw new Error(`${file} is behind bench/results: npm run docs`)
+  return `![${plot.title}](plots/${id}.svg)`
+}
+
+/** @param {string} name a bench, `targets` or `machines` */
 export function benchRegion(tree, name) {
   const results = keptResults(tree)
   if (name === 'targets') return targetsTable(results)
   if (name === 'machines') return machinesTable(results)
   const result = results.find(({ bench }) => bench === name)
   if (result === undefined) return `No result is kept yet: \`npm run bench:${name} -- --keep\`.`
-  const plots = plotsOf(result).map(({ id, title, svg }) => {
-    const path = `docs/plots/${id}.svg`
-    if (!tree.has(path) || tree.text(path) !== svg) throw new Error(`${path} is behind ${folder}: npm run docs`)
-    return `![${title}](plots/${id}.svg)`
-  })
-  return [...plots, ...result.tables.map(resultTable)].join('\n\n')
+  return result.tables.map(resultTable).join('\n\n')
+}
+
+/** The middle value of one cell. @param {string} place `table | row | column` */
+export function figureAt(tree, place) {
+  const [id, name, column] = place.split(' | ')
+  const found = keptResults(tree)
+    .flatMap(({ tables }) => tables)
+    .find((one) => one.id === id)
+  const cell = found?.rows.find((row) => row.name === name)?.cells[column]
+  if (cell === undefined) throw new Error(`no result has the figure ${place}`)
+  const { digits } = found.columns.find((one) => one.id === column)
+  return medianOf(cell).toLocaleString('en', { maximumFractionDigits: digits })
 }
 
 function resultTable({ title, columns, rows }) {
+  const mark = { ours: '**', floor: '_', peer: '' }
   const body = rows.map(({ name, is, cells }) => [
-    is === 'ours' ? `**${name}**` : is === 'floor' ? `_${name}_` : name,
+    `${mark[is]}${name}${mark[is]}`,
     ...columns.map(({ id, digits }) => cellText(cells[id], digits)),
   ])
-  return [`**${title}**`, '', ...lines(['', ...columns.map((column) => column.title)], body)].join('\n')
+  return `**${title}**\n\n${table(['', ...columns.map((column) => column.title)], body, '--:')}`
 }
 
+/** A row for each scenario, `Scenario: what is measured of it`, and in it a line for each of these. */
 function targetsTable(results) {
-  const body = results.flatMap(({ targets, bench }) =>
-    targets.map((target) => [
-      target.what,
-      `${sign(target.op)} ${target.wanted} ${target.unit}`.trimEnd(),
-      cellText(target.got, 2),
-      isMet(target) ? 'met' : '**not met**',
-      `\`bench:${bench}\``,
-    ]),
-  )
-  return lines(['', 'wanted', 'got', '', 'measured by'], body).join('\n')
+  const scenarios = new Map()
+  const targets = results.flatMap(({ targets: own }) => own)
+  for (const target of targets) {
+    const [scenario, measured = ''] = target.what.split(': ')
+    const lines = scenarios.get(scenario) ?? new Map()
+    scenarios.set(scenario, lines.set(measured, [...(lines.get(measured) ?? []), targetText(target)]))
+  }
+  const rows = [...scenarios].map(([scenario, lines]) => [
+    scenario,
+    [...lines].map(([measured, texts]) => (measured && `${measured}: `) + texts.join('; ')).join('<br>'),
+  ])
+  const sum = `${targets.filter(isMet).length} of ${targets.length} targets are met. Those in bold are not.`
+  return `${sum}\n\n${table(['Scenario', 'Measured (target)'], rows)}`
+}
+
+function targetText(target) {
+  const { op, wanted, got, unit } = target
+  const value = medianOf(got)
+  const digits = { maximumFractionDigits: value < 1000 ? 2 : 0 }
+  const counted = value === 1 ? unit.replace(/^(load|run)s/, '$1') : unit
+  const measured = `${value.toLocaleString('en', digits)} ${counted}${spread(got).replace(' ±0 %', '')}`
+  const text = `${measured} (${{ '<=': '≤', '>=': '≥', '=': '=' }[op]} ${wanted.toLocaleString('en')})`
+  return isMet(target) ? text : `**${text}**`
+}
+
+function isMet({ op, wanted, got }) {
+  const value = medianOf(got)
+  return op === '<=' ? value <= wanted : op === '>=' ? value >= wanted : value === wanted
 }
 
 function machinesTable(results) {
-  const body = results.map(({ bench, at, machine, conditions }) => [
+  const rows = results.map(({ bench, at, machine, conditions }) => [
     `\`bench:${bench}\``,
     at.slice(0, 16).replace('T', ' '),
     `${machine.cpu}, ${machine.cores} cores, ${machine.memory}`,
     `${machine.os}, Node ${machine.node}`,
     `load ${machine.loadBefore.toFixed(1)} before, cores ${Math.round(machine.busy * 100)} % busy${conditions ? `; ${conditions}` : ''}`,
   ])
-  const versions = Object.assign({}, ...results.map((result) => result.versions))
-  const named = Object.entries(versions)
-    .filter(([name]) => !name.startsWith('@types/') && !name.startsWith('@cattlegrid/'))
+  const versions = Object.entries(Object.assign({}, ...results.map((result) => result.versions)))
+    .filter(([name]) => !/^@(types|cattlegrid)\//.test(name))
     .map(([name, version]) => `${name} ${version}`)
-  const table = lines(['', 'taken (UTC)', 'machine', 'system', 'what it was doing'], body)
-  return [...table, '', `Versions: ${named.join(', ')}.`].join('\n')
+  const heads = ['Result of', 'measured (UTC)', 'machine', 'system', 'other work']
+  return `${table(heads, rows)}\n\nVersions: ${versions.join(', ')}.`
 }
 
-function lines(heads, body) {
-  const row = (cells) => `| ${cells.join(' | ')} |`
-  return [row(heads), row(heads.map((_, index) => (index === 0 ? '---' : '--:'))), ...body.map(row)]
-}
-
-/** The median, and how far the quartiles lie from it. */
+/** The median and its spread. JSON has no NaN: a figure that could not be measured is null. */
 function cellText(cell, digits) {
-  // JSON has no NaN: what could not be told is null.
-  if (cell === undefined || cell === null || cell.median === null) return ''
   if (typeof cell === 'string') return cell
-  if (typeof cell === 'number') return grouped(cell, digits)
-  const spread = cell.median === 0 ? 0 : (cell.high - cell.low) / 2 / Math.abs(cell.median)
-  return `${grouped(cell.median, digits)} ±${Math.round(spread * 100)} %`
+  return (medianOf(cell) ?? null) === null ? '' : grouped(medianOf(cell), digits) + spread(cell)
+}
+
+const medianOf = (cell) => (typeof cell === 'number' ? cell : cell?.median)
+
+/** Half the distance between the quartiles, as a share of the median. */
+function spread({ median, low, high }) {
+  if (median === undefined) return ''
+  return ` ±${median === 0 ? 0 : Math.round((50 * (high - low)) / Math.abs(median))} %`
 }
 
 function grouped(value, digits) {
   return value.toLocaleString('en', { minimumFractionDigits: digits, maximumFractionDigits: digits })
-}
-
-function sign(op) {
-  return { '<=': '≤', '>=': '≥', '=': '=' }[op]
-}
-
-function isMet({ op, wanted, got }) {
-  const value = typeof got === 'number' ? got : got.median
-  return op === '<=' ? value <= wanted : op === '>=' ? value >= wanted : value === wanted
 }

@@ -20,8 +20,8 @@ export function splitDefault(doc) {
   return { meaning: doc.slice(0, index), default: given ?? (without === undefined ? 'none' : `none: ${without}`) }
 }
 
-/** A table in Markdown. A bar inside a cell would end it, even inside code. */
-export function table(head, rows) {
+/** A table in Markdown; `others` aligns all columns but the first. A bar inside a cell would end it, even inside code. */
+export function table(head, rows, others = '---') {
   const line = (cells) => `| ${cells.map((cell) => cell.replaceAll('|', String.raw`\|`)).join(' | ')} |`
-  return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n')
+  return [line(head), line(head.map((_, index) => (index === 0 ? '---' : others))), ...rows.map(line)].join('\n')
 }

@@ -1,10 +1,9 @@
-// Draws the plots of the kept bench results, and fills the generated regions of docs/ from them and from the docstrings of the
-// sources: `npm run docs`.
+// `npm run docs`: draws the plots of the kept bench results, then fills the generated regions of the pages.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { Tree } from '../house/tree.mjs'
 import { plotFiles } from './bench-tables.mjs'
-import { fill, regionsOf } from './regions.mjs'
+import { fill, generatedPages } from './regions.mjs'
 
 const tree = new Tree(resolve(import.meta.dirname, '../..'))
 // First: a page is filled only where the plots that it shows are there.
@@ -12,8 +11,7 @@ for (const [file, svg] of plotFiles(tree)) {
   mkdirSync(dirname(join(tree.root, file)), { recursive: true })
   writeFileSync(join(tree.root, file), svg)
 }
-for (const file of tree.matching(/^docs\/.*\.md$/)) {
-  if (regionsOf(tree.text(file)).length === 0) continue
+for (const file of generatedPages(tree)) {
   const text = await fill(tree, file)
   const changed = text !== tree.text(file)
   if (changed) writeFileSync(join(tree.root, file), text)

@@ -1,40 +1,68 @@
-// A page of docs/ is written by hand around regions that are generated from the docstrings of the sources:
+// A page is written by hand around regions that are generated from the docstrings of the sources and from kept results:
 //
 //   <!-- generated: options CacheOptions -->     a table of that interface's own members, and where the others are told
 //   <!-- generated: events CacheEvents -->       a table of the events and their fields
 //   <!-- generated: guards rules -->             a table of the protocol's rules and the tests that hold them
 //   <!-- generated: faults matrix -->            a table of what callers got in each fault
-//   <!-- generated: bench hit -->                the tables and plots of a kept result of bench/
+//   <!-- generated: bench hit -->                the tables of a kept result of bench/; all `targets`; the `machines`
+//   <!-- generated: plot hit -->                 the plot of one of these tables
 //   …
 //   <!-- /generated -->
+//
+// One figure of a kept result stands in a sentence, by its table, row and column:
+//
+//   <!-- figure: hit | getOrSet | ns -->145<!-- /figure -->
 //
 // `npm run docs` fills them in place; the house check `docs` refuses a page that is behind its sources.
 import { format } from 'prettier'
 import { Declarations } from '../house/options.mjs'
-import { benchRegion } from './bench-tables.mjs'
+import { benchRegion, figureAt, plotImage } from './bench-tables.mjs'
 import { eventsTable } from './events-table.mjs'
 import { matrixTable } from './matrix-table.mjs'
 import { optionsTable } from './options-table.mjs'
 import { rulesTable } from './rules-table.mjs'
 
-/** @typedef {{ tree: import('../house/tree.mjs').Tree, declarations: Declarations, link(name: string): string | undefined }} Page   `link` to where an interface is told */
+/** @typedef {{ tree: import('../house/tree.mjs').Tree, declarations: Declarations, wanted: Map<string, object>, link(name: string): string | undefined }} Page   `link` to where an interface is shown */
 
-const region = /(<!-- generated: (\w+) (\w+) -->\n)([\s\S]*?)(<!-- \/generated -->)/g
+const region = /(<!-- generated: (\w+) ([\w-]+) -->\n)[\s\S]*?(<!-- \/generated -->)/g
+const figure = /(<!-- figure: (.+?) -->).*?(<!-- \/figure -->)/g
 const documented = /^packages\/[^/]+\/src\/(options|load|decorator\/.*)\.ts$/
 const events = 'packages/core/src/events.ts'
+
+const generators = {
+  guards: (page, file) => rulesTable(page, file),
+  faults: (page) => matrixTable(page),
+  bench: ({ tree }, _, name) => benchRegion(tree, name),
+  plot: ({ tree }, _, name) => plotImage(tree, name),
+  options: (page, file, name) => optionsTable(page, name, declared(page, file, `options ${name}`)),
+  events: (page, file, name) => eventsTable(page, declared(page, file, `events ${name}`)),
+}
+
+/** The pages that have regions. */
+export function generatedPages(tree) {
+  return tree
+    .matching(/^(docs\/.*|bench\/results\/README)\.md$/)
+    .filter((file) => regionsOf(tree.text(file)).length > 0)
+}
 
 /** Every interface that a page must show, as `kind name` → where it is declared. */
 export function interfacesToShow(tree) {
   const declarations = new Declarations(tree)
-  const interfacesOf = (file) =>
-    [...declarations.in(file)].filter(([, { node, exported }]) => exported && node.type === 'TSInterfaceDeclaration')
-  const options = tree
-    .matching(documented)
-    .flatMap(interfacesOf)
-    .filter(([name]) => name.endsWith('Options'))
-    .map(([name, found]) => [`options ${name}`, found])
-  const told = tree.has(events) ? interfacesOf(events).filter(([name]) => name === 'CacheEvents') : []
-  return new Map([...options, ...told.map(([name, found]) => [`events ${name}`, found])])
+  const found = (kind, files, wanted) =>
+    files
+      .flatMap((file) => [...declarations.in(file)])
+      .filter(([name, { node, exported }]) => exported && node.type === 'TSInterfaceDeclaration' && wanted.test(name))
+      .map(([name, declaration]) => [`${kind} ${name}`, declaration])
+  return new Map([
+    ...found('options', tree.matching(documented), /Options$/),
+    ...found('events', tree.has(events) ? [events] : [], /^CacheEvents$/),
+  ])
+}
+
+function declared({ wanted }, file, name) {
+  const found = wanted.get(name)
+  if (found === undefined) throw new Error(`${file} shows ${name}, which the sources do not have`)
+  return found
 }
 
 /** The regions of a page: `{ kind, name, offset }`, `offset` that of the first marker. */
@@ -42,34 +70,25 @@ export function regionsOf(text) {
   return [...text.matchAll(region)].map(({ 2: kind, 3: name, index }) => ({ kind, name, offset: index }))
 }
 
-/** The page with every region as the sources have it now. */
+/** The page with every region and every figure as the sources have it now. */
 export async function fill(tree, file) {
   const text = tree.text(file)
   const wanted = interfacesToShow(tree)
-  const page = { tree, declarations: new Declarations(tree), link: (name) => linkTo(text, name) }
-  const parts = []
-  let end = 0
-  for (const match of text.matchAll(region)) {
-    const { 0: whole, 1: open, 2: kind, 3: name, 5: close, index } = match
-    const table =
-      kind === 'guards' ? await rulesTable(page, file) : tableOf(page, kind, name, wanted.get(`${kind} ${name}`), file)
-    parts.push(text.slice(end, index), open, '\n', await format(table, { parser: 'markdown' }), '\n', close)
-    end = index + whole.length
-  }
-  return [...parts, text.slice(end)].join('')
-}
-
-function tableOf(page, kind, name, found, file) {
-  if (kind === 'bench') return benchRegion(page.tree, name)
-  if (kind === 'faults') return matrixTable(page)
-  if (found === undefined) throw new Error(`${file} shows ${kind} ${name}, which the sources do not have`)
-  return kind === 'events' ? eventsTable(page, found) : optionsTable(page, name, found)
+  const page = { tree, declarations: new Declarations(tree), wanted, link: (name) => linkTo(text, name) }
+  const contents = await Promise.all(
+    regionsOf(text).map(async ({ kind, name }) =>
+      format(await generators[kind](page, file, name), { parser: 'markdown' }),
+    ),
+  )
+  return text
+    .replaceAll(region, (_, open, _kind, _name, close) => `${open}\n${contents.shift()}\n${close}`)
+    .replaceAll(figure, (_, open, place, close) => open + figureAt(tree, place) + close)
 }
 
 /** A link to the heading above an interface's region: its words, and the fragment that GitHub makes of them. */
 function linkTo(text, name) {
-  const shown = regionsOf(text).find((one) => one.name === name)
-  const heading = [...text.slice(0, shown?.offset ?? 0).matchAll(/^#+ (.+)$/gm)].at(-1)?.[1]
+  const above = regionsOf(text).find((one) => one.name === name)
+  const heading = [...text.slice(0, above?.offset ?? 0).matchAll(/^#+ (.+)$/gm)].at(-1)?.[1]
   if (heading === undefined) return undefined
   const fragment = heading
     .toLowerCase()

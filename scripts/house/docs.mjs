@@ -1,6 +1,6 @@
-// The reference pages say what the sources say: generated regions are up to date, every options interface and the events
-// have one, and docs/errors.md has a heading for every code in packages/*/src/errors.ts and for no other.
-import { fill, interfacesToShow, regionsOf } from '../docs/regions.mjs'
+// The generated pages say what the sources and the kept results say: their regions and figures are up to date, every options
+// interface and the events have a region, and docs/errors.md has a heading for every code in packages/*/src/errors.ts and for no other.
+import { fill, generatedPages, interfacesToShow, regionsOf } from '../docs/regions.mjs'
 import { walk } from './tree.mjs'
 
 const errorsPage = 'docs/errors.md'
@@ -12,7 +12,7 @@ async function regionFaults(tree, file) {
     const stale = filled.split('\n').findIndex((line, index) => line !== tree.text(file).split('\n')[index])
     return filled === tree.text(file)
       ? []
-      : [{ file, line: stale + 1, message: 'behind the docstrings of the sources: npm run docs' }]
+      : [{ file, line: stale + 1, message: 'behind the sources or the kept results: npm run docs' }]
   } catch (error) {
     return [{ file, line: 1, message: error.message }]
   }
@@ -56,11 +56,10 @@ function headingFaults(tree) {
 
 /** @param {import('./tree.mjs').Tree} tree @returns {Promise<import('./tree.mjs').Finding>} */
 export async function checkDocs(tree) {
-  const pages = tree.matching(/^docs\/.*\.md$/)
-  const generated = pages.filter((file) => regionsOf(tree.text(file)).length > 0)
-  const stale = await Promise.all(generated.map((file) => regionFaults(tree, file)))
+  const pages = generatedPages(tree)
+  const stale = await Promise.all(pages.map((file) => regionFaults(tree, file)))
   return {
-    looked: `${generated.length} generated pages, ${codesOf(tree).size} error codes`,
+    looked: `${pages.length} generated pages, ${codesOf(tree).size} error codes`,
     faults: [...stale.flat(), ...unshownFaults(tree, pages), ...headingFaults(tree)],
   }
 }

@@ -44,7 +44,6 @@ export async function runBench(name: string, measure: (options: BenchOptions) =>
     versions: versions(),
     ...(values.note === undefined ? {} : { conditions: values.note }),
     ...findings,
-    plots: findings.plots ?? [],
   }
   if (keep) keepResult(result)
   console.log(json ? JSON.stringify(result) : printed(result))

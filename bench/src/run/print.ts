@@ -1,4 +1,4 @@
-import { met, type Cell, type Column, type Plot, type Result, type Row, type Table, type Target } from './result.ts'
+import { met, type Cell, type Column, type Result, type Row, type Table, type Target } from './result.ts'
 
 /** All tables of a run, for people. */
 export function printed(result: Result): string {
@@ -6,7 +6,6 @@ export function printed(result: Result): string {
   const parts = [
     `${machine.cpu}, ${machine.cores} cores, Node ${machine.node}; cores ${percent(machine.busy)} busy, load before ${machine.loadBefore.toFixed(1)}`,
     ...result.tables.map(printedTable),
-    ...result.plots.map(printedPlot),
   ]
   if (result.smoke) parts.push('A smoke run: it shows that the bench works, and measures nothing.')
   else if (result.targets.length > 0) parts.push(printedTargets(result.targets))
@@ -20,16 +19,6 @@ function printedTable(table: Table): string {
     ...table.columns.map((column) => cellText(row.cells[column.id], column)),
   ])
   return [table.title, aligned([heads, ...rows])].join('\n')
-}
-
-/** What will be drawn, as numbers. */
-function printedPlot({ title, x, y, curves }: Plot): string {
-  const xs = [...new Set(curves.flatMap(({ points }) => points.map(([at]) => at)))].toSorted((a, b) => a - b)
-  const rows = curves.map(({ name, points }) => [
-    `  ${name}`,
-    ...xs.map((at) => grouped(points.find(([own]) => own === at)?.[1] ?? Number.NaN, 1)),
-  ])
-  return [`${title}: ${y}`, aligned([[x, ...xs.map((at) => grouped(at, 0))], ...rows])].join('\n')
 }
 
 function printedTargets(targets: readonly Target[]): string {

@@ -34,22 +34,7 @@ export interface Target {
   readonly unit: string
 }
 
-/** Points of one curve over the same x. */
-export interface Curve {
-  readonly name: string
-  readonly is: Row['is']
-  readonly points: readonly (readonly [x: number, y: number])[]
-}
-
-export interface Plot {
-  readonly id: string
-  readonly title: string
-  readonly x: string
-  readonly y: string
-  readonly curves: readonly Curve[]
-}
-
-/** Everything that a run found out; kept under results/, and what docs/performance.md is made from. */
+/** Everything that a run found out. `--keep` writes it under results/, and `npm run docs` makes the tables and plots from it. */
 export interface Result {
   readonly bench: string
   /** ISO date of the run. */
@@ -61,11 +46,15 @@ export interface Result {
   readonly conditions?: string
   readonly tables: readonly Table[]
   readonly targets: readonly Target[]
-  readonly plots: readonly Plot[]
 }
 
 /** What a scenario finds out. */
-export type Findings = Pick<Result, 'tables' | 'targets'> & { readonly plots?: readonly Plot[] }
+export type Findings = Pick<Result, 'tables' | 'targets'>
+
+/** The columns of a table that shows a cost as something grows: one for each amount of it. */
+export function amountColumns(amounts: readonly number[]): readonly Column[] {
+  return amounts.map((amount) => ({ id: String(amount), title: amount.toLocaleString('en'), digits: 1 }))
+}
 
 function median(value: Figure | number): number {
   return typeof value === 'number' ? value : value.median
