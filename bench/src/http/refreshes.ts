@@ -5,7 +5,12 @@ import type { Findings } from '../run/result.ts'
 import { figureOf, figuresOf, interleave } from '../run/rounds.ts'
 import { refreshFloors } from './fastify-apps.ts'
 
-const OURS = ['Express, cattlegrid', 'Fastify, cattlegrid']
+/** What takes part for cattlegrid, and its target: refreshes per second of server CPU. */
+const AIMS = [
+  ['Express, cattlegrid', 2400],
+  ['Fastify, cattlegrid', 4000],
+] as const
+const OURS: readonly string[] = AIMS.map(([name]) => name)
 const NAMES = [...OURS, ...Object.keys(refreshFloors)]
 const TTL = 100
 /** How often everything is asked for and refreshed before it is measured. */
@@ -32,10 +37,10 @@ export async function refreshTable(options: BenchOptions): Promise<Findings> {
         })),
       },
     ],
-    targets: chosen(OURS, options).map((name) => ({
+    targets: AIMS.filter(([name]) => seen.has(name)).map(([name, wanted]) => ({
       what: `Background refreshes, the stale answers included: ${name}`,
       op: '>=',
-      wanted: 5000,
+      wanted,
       got: figureOf(seen, name, 'busy'),
       unit: 'per second of server CPU',
     })),
