@@ -10,39 +10,32 @@ export function accepted(page, file, type) {
 }
 
 function alternatives(page, file, type) {
+  const source = ({ start, end }) => page.tree.text(file).slice(start, end)
   switch (type.type) {
     case 'TSUnionType':
       return type.types.flatMap((one) => alternatives(page, file, one))
     case 'TSParenthesizedType':
-      return alternatives(page, file, type.typeAnnotation)
     case 'TSTypeOperator':
       return alternatives(page, file, type.typeAnnotation)
     case 'TSArrayType':
-      return [`list of ${plural[type.elementType.type] ?? sourceOf(page, file, type.elementType)}`]
+      return [`list of ${plural[type.elementType.type] ?? source(type.elementType)}`]
     case 'TSUndefinedKeyword':
       return []
     case 'TSFunctionType':
-      return [`\`${signature(page, file, type)}\``]
+      return [`\`(${type.params.map(nameOf).join(', ')}) => ${source(type.returnType.typeAnnotation)}\``]
     case 'TSTypeReference':
       return reference(page, file, type.typeName.name)
     default:
-      return [plain[type.type] ?? `\`${sourceOf(page, file, type)}\``]
+      return [plain[type.type] ?? `\`${source(type)}\``]
   }
 }
 
-/** Names alone: what an argument's type is, its editor tells. */
-function signature(page, file, { params, returnType }) {
-  const names = params.map((one) => (one.type === 'RestElement' ? `...${one.argument.name}` : one.name))
-  return `(${names.join(', ')}) => ${sourceOf(page, file, returnType.typeAnnotation)}`
-}
+const nameOf = (one) => (one.type === 'RestElement' ? `...${one.argument.name}` : one.name)
 
 function reference(page, file, name) {
-  if (name in named) return [named[name]]
-  const link = page.link(name)
-  if (link !== undefined) return [link]
+  const known = named[name] ?? page.link(name)
+  if (known !== undefined) return [known]
   const found = page.declarations.find(name, file)
-  const alias = found?.node.type === 'TSTypeAliasDeclaration' ? found : undefined
-  return alias === undefined ? [`\`${name}\``] : alternatives(page, alias.file, alias.node.typeAnnotation)
+  if (found?.node.type !== 'TSTypeAliasDeclaration') return [`\`${name}\``]
+  return alternatives(page, found.file, found.node.typeAnnotation)
 }
-
-const sourceOf = ({ tree }, file, { start, end }) => tree.text(file).slice(start, end)
