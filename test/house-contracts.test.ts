@@ -46,7 +46,7 @@ holds(
   ],
 )
 
-const options = (text: string): Files => core('options.ts', text)
+const options = (text: string): Files => core('options/options.ts', text)
 const optionsAt = 'packages/core/src/options/options.ts'
 const tableAt = 'packages/core/test/options-table.ts:1'
 

@@ -1,6 +1,6 @@
 // Every option has a doc comment and a row in its package's table of bad input.
 //
-// Options live in packages/<name>/src/options.ts: exported interfaces (or type aliases of object types) whose name ends
+// Options live in files called options.ts below packages/<name>/src: exported interfaces (or type aliases of object types) whose name ends
 // in `Options`. `extends`, `&`, Omit, Pick, Partial, Required and Readonly of other interfaces of the repository are
 // followed; inherited keys need rows too. An option that is an object has an interface of its own, not an inline type.
 //
@@ -143,16 +143,18 @@ function* rowFaults(file, wanted, table) {
   }
 }
 
-async function checkPackage(tree, declarations, options) {
+async function checkPackage(tree, declarations, name, sources) {
   const wanted = new Map()
   const faults = []
-  for (const [name, { node, exported }] of declarations.in(options)) {
-    if (!exported || !name.endsWith('Options')) continue
-    const members = membersOf(declarations, options, node)
-    wanted.set(name, new Set(members.keys()))
-    faults.push(...[...members].flatMap(([key, member]) => [...memberFaults(tree, name, key, member)]))
+  for (const source of sources) {
+    for (const [type, { node, exported }] of declarations.in(source)) {
+      if (!exported || !type.endsWith('Options')) continue
+      const members = membersOf(declarations, source, node)
+      wanted.set(type, new Set(members.keys()))
+      faults.push(...[...members].flatMap(([key, member]) => [...memberFaults(tree, type, key, member)]))
+    }
   }
-  const file = options.replace('src/options.ts', 'test/options-table.ts')
+  const file = `packages/${name}/test/options-table.ts`
   if (!tree.has(file)) faults.push({ file, line: 1, message: `missing: the rows for ${[...wanted.keys()].join(', ')}` })
   else {
     const table = await readTable(tree, file).catch(
@@ -166,8 +168,13 @@ async function checkPackage(tree, declarations, options) {
 /** @param {import('./tree.mjs').Tree} tree @returns {Promise<import('./tree.mjs').Finding>} */
 export async function checkOptions(tree) {
   const declarations = new Declarations(tree)
+  const sources = tree.matching(/^packages\/[^/]+\/src\/(?:.*\/)?options\.ts$/)
+  const packages = [...new Set(sources.map((file) => file.split('/')[1]))]
   const found = await Promise.all(
-    tree.matching(/^packages\/[^/]+\/src\/options\.ts$/).map((file) => checkPackage(tree, declarations, file)),
+    packages.map((name) => {
+      const own = sources.filter((file) => file.startsWith(`packages/${name}/`))
+      return checkPackage(tree, declarations, name, own)
+    }),
   )
   const keys = found.reduce((sum, one) => sum + one.keys, 0)
   return { looked: `${keys} options of ${found.length} packages`, faults: found.flatMap((one) => one.faults) }
