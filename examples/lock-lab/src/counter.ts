@@ -1,84 +1,80 @@
-import { Actors } from './actors.ts'
-import { type Key, type Program, redis } from './command.ts'
-import type { Step } from './step.ts'
-import type { ToldStep } from './told.ts'
-import type { Connections } from './worlds/connections.ts'
+import { type Key, type Program, redis } from './caller.ts'
+import type { LabServers } from './servers.ts'
+import { Callers, differences, type ExpectedRun, type Step } from './steps.ts'
 
 const COUNTER: Key = { key: 'counter' }
 
-/** The smallest relative of a lock without exclusion: two callers add one each, and must have added two. */
+/** The smallest critical section: two callers add one each, and the counter must say two. */
 export interface Counter {
-  readonly id: string
   readonly name: string
   increment(): Program<void>
-  /** How it goes; `sum` is what two increments make of it. */
-  readonly told: { readonly steps: readonly ToldStep[]; readonly sum: number }
+  /** The worst interleaving. */
+  readonly expected: ExpectedRun
 }
 
-const readModifyWrite: Counter = {
-  id: 'counter-get-set',
-  name: 'GET, add one, SET',
-  *increment() {
-    const before = Number(yield redis('GET', COUNTER))
-    yield redis('SET', COUNTER, before + 1)
+export const counters: readonly Counter[] = [
+  {
+    name: 'GET, add one, SET',
+    *increment() {
+      const before = Number(yield redis('GET', COUNTER))
+      yield redis('SET', COUNTER, before + 1)
+    },
+    expected: {
+      id: 'counter-get-set',
+      why: 'two increments made 1',
+      steps: [
+        ['A', 'GET counter', null],
+        ['B', 'GET counter', null],
+        ['B', 'SET counter 1', 'OK'],
+        ['A', 'SET counter 1', 'OK'],
+        ['C', 'GET counter', '1'],
+      ],
+    },
   },
-  told: {
-    steps: [
-      ['A', 'GET counter', null],
-      ['B', 'GET counter', null],
-      ['B', 'SET counter 1', 'OK'],
-      ['A', 'SET counter 1', 'OK'],
-      ['C', 'GET counter', '1'],
-    ],
-    sum: 1,
+  {
+    name: 'INCR',
+    *increment() {
+      yield redis('INCR', COUNTER)
+    },
+    expected: {
+      id: 'counter-incr',
+      why: 'two increments made 2',
+      steps: [
+        ['A', 'INCR counter', 1],
+        ['B', 'INCR counter', 2],
+        ['C', 'GET counter', '2'],
+      ],
+    },
   },
-}
+]
 
-const increment: Counter = {
-  id: 'counter-incr',
-  name: 'INCR',
-  *increment() {
-    yield redis('INCR', COUNTER)
-  },
-  told: {
-    steps: [
-      ['A', 'INCR counter', 1],
-      ['B', 'INCR counter', 2],
-      ['C', 'GET counter', '2'],
-    ],
-    sum: 2,
-  },
-}
-
-export const counters: readonly Counter[] = [readModifyWrite, increment]
-
-function* count(): Program<number> {
-  return Number(yield redis('GET', COUNTER))
-}
-
-/** What was counted where it went worst: A pauses in every place in turn, and B counts meanwhile. */
-export interface Counted {
+export interface CounterReport {
+  readonly counter: Counter
   readonly sum: number
   readonly steps: readonly Step[]
+  /** Where the result differs from `expected`. */
+  readonly unexpected: readonly string[]
 }
 
-export async function tryCounter(
-  counter: Counter,
-  connections: Connections,
-  freshName: () => string,
-): Promise<Counted> {
-  let worst: Counted = { sum: Infinity, steps: [] }
+/** Lets A pause in every place in turn while B counts, and reports the run with the smallest sum. */
+export async function checkCounter(counter: Counter, { shared, newNamespace }: LabServers): Promise<CounterReport> {
+  let worst: { sum: number; steps: readonly Step[] } = { sum: Infinity, steps: [] }
   for (let pauseAfter = 0, paused = true; paused; pauseAfter += 1) {
-    const actors = new Actors(connections, freshName())
+    const callers = new Callers(shared.connections, newNamespace())
     let sum = 0
-    actors.begin('A', counter.increment(), () => undefined)
-    paused = await actors.goOn('A', pauseAfter)
-    actors.begin('B', counter.increment(), () => undefined)
-    await actors.goOn('B')
-    await actors.goOn('A')
-    actors.begin('C', count(), (value) => void (sum = value))
-    await actors.goOn('C')
-    if (sum <= worst.sum) worst = { sum, steps: actors.steps }
+    callers.start('A', counter.increment(), () => undefined)
+    paused = await callers.proceed('A', pauseAfter)
+    callers.start('B', counter.increment(), () => undefined)
+    await callers.proceed('B')
+    await callers.proceed('A')
+    callers.start('C', readCounter(), (value) => void (sum = value))
+    await callers.proceed('C')
+    if (sum <= worst.sum) worst = { sum, steps: callers.steps }
   }
-  return worst
+  const unexpected = differences(counter.expected, worst.steps, `two increments made ${worst.sum}`)
+  return { counter, ...worst, unexpected }
+}
+
+function* readCounter(): Program<number> {
+  return Number(yield redis('GET', COUNTER))
 }

@@ -1,40 +1,70 @@
-import type { Caller } from './caller.ts'
-import { ENTRY, type Key, LOCK, type Program, redis } from './command.ts'
-import type { PropertyName } from './property-name.ts'
-import type { Told } from './told.ts'
+import { type Caller, ENTRY, type Key, LOCK, type Program, redis } from './caller.ts'
+import type { ExpectedRun, ExpectedStep } from './steps.ts'
 
-/** How long a lock lives unless it is released, ms: far longer than a play takes, which lets it expire where the play says so. */
+/** What a lock for a cache must withstand, in the order of the table. */
+export const PROPERTY_NAMES = [
+  'liveness after crash',
+  'losers do not extend',
+  'two concurrent callers',
+  'foreign release',
+  'foreign renew',
+  'unique token',
+  'clock skew',
+  'late write',
+  'write after invalidation',
+  'double check',
+  'lock evicted',
+  'server restarted',
+  'failover',
+] as const
+
+export type PropertyName = (typeof PROPERTY_NAMES)[number]
+
+/** How long a lock lives, ms: far longer than a run takes, so that it expires only where the interleaving says so. */
 export const TTL = 60_000
 
-/** A lock and the cache behind it. Every operation is code that sends its commands one by one. */
+/** A lock and the cache that it protects. */
 export interface Lock {
   readonly id: string
   readonly name: string
-  /** Where Redis keeps it. */
+  /** Where Redis keeps the lock. */
   readonly key: Key
-  /** Returns whether the caller may believe that it holds the lock. */
+  /** Returns true if the caller may conclude that it holds the lock. */
   acquire(caller: Caller): Program<boolean>
   release(caller: Caller): Program<void>
-  /** Undefined where the lock cannot be held longer than it was asked for. */
+  /** Undefined if the lock cannot be renewed. */
   readonly renew?: ((caller: Caller) => Program<void>) | undefined
-  /** When the lock ends, in whatever unit: a greater number is later. */
-  end(caller: Caller): Program<number>
-  /** The cached value, or null. */
+  /** When the lock ends, in any unit: a greater number is later. */
+  endsAt(caller: Caller): Program<number>
+  /** Returns the cached value, or null. */
   read(caller: Caller): Program<unknown>
   write(caller: Caller, value: string): Program<void>
   invalidate(caller: Caller): Program<void>
-  /** The properties that it breaks; it must break exactly these. */
+  /** The properties that this lock breaks. It must break exactly these. */
   readonly breaks: readonly PropertyName[]
-  /** The properties whose question cannot be put to it. */
+  /** The properties that do not apply to this lock. */
   readonly moot: readonly PropertyName[]
-  /** How it breaks: the interleavings that the lab must find and see happen, step by step. */
-  readonly told: readonly Told[]
+  /** How it breaks: the lab must find these interleavings and see these replies. */
+  readonly failures: readonly KnownFailure[]
 }
 
-/** What folklore does beside the lock: the time to live is Redis's, and the cache is a plain key that knows nothing of the lock. */
-export const plainKeys: Pick<Lock, 'key' | 'end' | 'read' | 'write' | 'invalidate'> = {
+export interface KnownFailure extends ExpectedRun {
+  readonly property: PropertyName
+}
+
+export function failure(id: string, property: PropertyName, why: string, steps: readonly ExpectedStep[]): KnownFailure {
+  return { id, property, why, steps }
+}
+
+/** How the lock breaks the property. */
+export function failuresOf(lock: Lock, property: PropertyName): readonly KnownFailure[] {
+  return lock.failures.filter((one) => one.property === property)
+}
+
+/** The folklore's cache: a plain key. The lock's time to live is Redis's own, and nothing ties a write to the lock. */
+export const plainCache: Pick<Lock, 'key' | 'endsAt' | 'read' | 'write' | 'invalidate'> = {
   key: LOCK,
-  *end() {
+  *endsAt() {
     return Number(yield redis('PTTL', LOCK))
   },
   *read() {
@@ -48,8 +78,8 @@ export const plainKeys: Pick<Lock, 'key' | 'end' | 'read' | 'write' | 'invalidat
   },
 }
 
-/** What breaks wherever the write to the cache is not tied to the lock, however good the lock is. */
-export const untiedWrite: readonly PropertyName[] = [
+/** What breaks wherever a write does not depend on the lock, however good the lock is. */
+export const unfencedWrite: readonly PropertyName[] = [
   'write after invalidation',
   'double check',
   'lock evicted',

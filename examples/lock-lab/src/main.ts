@@ -1,26 +1,33 @@
-// npm run lock-lab [-- --lock c] [-- --json]: how each folklore lock breaks, on a real Redis. Exits 0 only if everything came out as told.
-import { type Audience, runLab } from './lab.ts'
-import { counters } from './counter.ts'
-import { labJson } from './lab-json.ts'
+// npm run lock-lab [-- --lock c] [-- --json]: how each folklore lock breaks, on a real Redis. Exits with 0 only if every result is as expected.
+import { parseArgs } from 'node:util'
+import { checkCounter, type Counter, type CounterReport, counters } from './counter.ts'
+import { checkLock, type LockReport } from './lab.ts'
+import type { Lock } from './lock.ts'
 import { locks } from './locks/all.ts'
-import { readOptions, type LabOptions } from './options.ts'
-import { paintFor } from './paint.ts'
-import { INTRODUCTION, printingAudience, printTable } from './print-lab.ts'
-import { openWorlds, type Worlds } from './worlds/worlds.ts'
+import { coloured, INTRODUCTION, plain, printCounter, printLock, printTable, reportJson } from './report.ts'
+import { type LabServers, openServers } from './servers.ts'
 
 const EXIT_CODES = { SIGINT: 130, SIGTERM: 143 } as const
-const SILENT: Audience = { lock: () => undefined, counter: () => undefined }
+
+interface LabOptions {
+  readonly locks: readonly Lock[]
+  readonly counters: readonly Counter[]
+  /** Show every property of the lock, not only its known failures. */
+  readonly inFull: boolean
+  /** Print one JSON document and nothing else. */
+  readonly json: boolean
+}
 
 process.exit(await main())
 
 async function main(): Promise<number> {
   try {
-    const options = readOptions(process.argv.slice(2), { locks, counters })
-    const worlds = await openWorlds()
+    const options = readOptions(process.argv.slice(2))
+    const servers = await openServers()
     try {
-      return await Promise.race([show(options, worlds), interruption()])
+      return await Promise.race([runLab(options, servers), interruption()])
     } finally {
-      await worlds.stop()
+      await servers.stop()
     }
   } catch (error) {
     console.error(error instanceof Error ? error.message : error)
@@ -28,28 +35,49 @@ async function main(): Promise<number> {
   }
 }
 
-async function show({ inFull, json, ...chosen }: LabOptions, worlds: Worlds): Promise<number> {
-  const paint = paintFor(process.stdout.isTTY && !process.env['NO_COLOR'])
-  const audience = json ? SILENT : printingAudience(console.log, paint, inFull)
-  if (!json) console.log(INTRODUCTION)
-  const report = await runLab(chosen.locks, chosen.counters, worlds, audience)
-  const surprises = [...report.locks.flatMap(({ trials }) => trials), ...report.counters].flatMap(
-    (one) => one.surprises,
-  )
-  if (json) console.log(JSON.stringify(labJson(report, surprises, worlds.missing), null, 2))
-  else {
-    console.log(printTable(report.locks, paint))
-    if (worlds.missing !== undefined)
-      console.error(`\nLeft out, because no server of the lab's own could be started: ${worlds.missing}`)
-    const whatWasPlayed = worlds.missing === undefined ? 'Everything' : 'Everything that could be played'
-    console.log(
-      surprises.length === 0 ? `\n${whatWasPlayed} came out as told.` : `\nNot as told:\n${surprises.join('\n')}`,
-    )
-  }
-  return surprises.length === 0 ? 0 : 1
+function readOptions(args: readonly string[]): LabOptions {
+  const { values } = parseArgs({
+    args: [...args],
+    options: { lock: { type: 'string' }, json: { type: 'boolean', default: false } },
+  })
+  const { lock: wanted, json } = values
+  if (wanted === undefined) return { locks, counters, inFull: false, json }
+  const chosen = locks.filter(({ id, failures }) => id === wanted || failures.some((one) => one.id === wanted))
+  if (chosen.length === 0)
+    throw new Error(`--lock is one of ${locks.map(({ id }) => id).join(', ')}, not ${JSON.stringify(wanted)}`)
+  return { locks: chosen, counters: [], inFull: true, json }
 }
 
-/** Resolves at a signal that asks the process to end; what was started is stopped then. */
+/** Returns the exit code. */
+async function runLab(options: LabOptions, servers: LabServers): Promise<number> {
+  const style = process.stdout.isTTY && !process.env['NO_COLOR'] ? coloured : plain
+  const print = options.json ? () => undefined : console.log
+  const lockReports: LockReport[] = []
+  const counterReports: CounterReport[] = []
+  print(INTRODUCTION)
+  for (const lock of options.locks) {
+    const report = await checkLock(lock, servers)
+    lockReports.push(report)
+    print(printLock(report, style, options.inFull))
+  }
+  for (const counter of options.counters) {
+    const report = await checkCounter(counter, servers)
+    counterReports.push(report)
+    print(printCounter(report, style))
+  }
+  const { missing } = servers
+  const results = [...lockReports.flatMap(({ properties }) => properties), ...counterReports]
+  const unexpected = results.flatMap((one) => one.unexpected)
+  if (options.json) console.log(JSON.stringify(reportJson(lockReports, counterReports, unexpected, missing), null, 2))
+  print(printTable(lockReports, style))
+  if (!options.json && missing !== undefined)
+    console.error(`\nLeft out, because no server could be started: ${missing}`)
+  const scope = missing === undefined ? 'Everything' : 'Everything that could be run'
+  print(unexpected.length === 0 ? `\n${scope} came out as expected.` : `\nNot as expected:\n${unexpected.join('\n')}`)
+  return unexpected.length === 0 ? 0 : 1
+}
+
+/** Resolves with the exit code of the first signal that asks the process to end. */
 function interruption(): Promise<number> {
   return new Promise((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve(EXIT_CODES[signal]))

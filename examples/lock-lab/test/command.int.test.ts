@@ -1,26 +1,45 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { type RedisServer, startRedis } from '@cattlegrid/testkit'
-import { type Client, connect } from '../src/worlds/connections.ts'
-import { openSharedServer } from '../src/worlds/shared-server.ts'
-import { type LabCommand, startLab } from './lab.ts'
+import { type Client, connect, openSharedServer } from '../src/servers.ts'
 
 const RUN_MS = 120_000
+const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url))
+
+/** `npm run lock-lab` in a process of its own. */
+interface LabCommand {
+  readonly child: ChildProcess
+  readonly exited: Promise<unknown>
+  stdout(): string
+  stderr(): string
+}
+
 const commands: LabCommand[] = []
 
 afterEach(() => {
   for (const { child } of commands.splice(0)) child.kill('SIGKILL')
 })
 
-function start(args: readonly string[], redisUrl?: string): LabCommand {
-  const command = startLab(args, redisUrl)
+function start(args: readonly string[], redisUrl = ''): LabCommand {
+  const child = spawn(process.execPath, ['--import', 'tsx', MAIN, ...args], {
+    env: { ...process.env, REDIS_URL: redisUrl },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let stdout = ''
+  let stderr = ''
+  child.stdout?.on('data', (chunk: Buffer) => (stdout += chunk.toString()))
+  child.stderr?.on('data', (chunk: Buffer) => (stderr += chunk.toString()))
+  const command = { child, exited: once(child, 'close'), stdout: () => stdout, stderr: () => stderr }
   commands.push(command)
   return command
 }
 
-/** Waits until it prints that, or fails with what it printed. */
-async function said(command: LabCommand, text: string): Promise<void> {
+/** Waits until the command prints `text`, or fails with what it printed. */
+async function printed(command: LabCommand, text: string): Promise<void> {
   while (!command.stdout().includes(text)) {
-    if (command.child.exitCode !== null) throw new Error(`it ended without "${text}":\n${command.stderr()}`)
+    if (command.child.exitCode !== null) throw new Error(`the command ended without "${text}":\n${command.stderr()}`)
     await new Promise((resolve) => setTimeout(resolve, 10))
   }
 }
@@ -33,7 +52,7 @@ async function finish(args: readonly string[]): Promise<{ code: number | null; s
 
 describe('npm run lock-lab', () => {
   test(
-    'shows every play of one lock, without colours where nobody sees them, and ends with 0',
+    'shows every property of one lock, without colours outside a terminal, and ends with 0',
     async () => {
       const { code, stdout, stderr } = await finish(['--lock', 'c'])
       expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
@@ -44,33 +63,33 @@ describe('npm run lock-lab', () => {
       expect(stdout).toMatch(/^ {2}liveness after crash +✓$/m)
       expect(stdout).toContain('the replica takes over')
       expect(stdout).not.toContain('\u001B')
-      expect(stdout.trimEnd()).toMatch(/Everything came out as told\.$/)
+      expect(stdout.trimEnd()).toMatch(/Everything came out as expected\.$/)
     },
     RUN_MS,
   )
 
   test(
-    'gives programs one JSON document, in which a failure by its own name finds its lock',
+    'prints one JSON document for programs, and finds a lock by the name of its failure',
     async () => {
       const { code, stdout, stderr } = await finish(['--json', '--lock', 'd2'])
       expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
       const document = JSON.parse(stdout)
-      expect(document).toMatchObject({ asTold: true, surprises: [], leftOut: null, locks: [{ id: 'd' }] })
-      const renew = document.locks[0].properties.find((one: { told: string[] }) => one.told.includes('d2'))
+      expect(document).toMatchObject({ asExpected: true, unexpected: [], leftOut: null, locks: [{ id: 'd' }] })
+      const renew = document.locks[0].properties.find((one: { failures: string[] }) => one.failures.includes('d2'))
       expect(renew).toMatchObject({ property: 'foreign renew', verdict: 'broken', why: 'A renews the lock of B' })
       expect(renew.steps[6]).toEqual({ step: 7, who: 'A', text: 'PEXPIRE lock 60000', reply: 1 })
     },
     RUN_MS,
   )
 
-  test('ends with 1 and names the locks there are when it does not know one', async () => {
+  test('ends with 1 and lists the locks when it does not know one', async () => {
     const { code, stdout, stderr } = await finish(['--lock', 'z'])
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
     expect(stderr).toBe('--lock is one of a, b, c, d, e, e4, f, g, h, h4, i, not "z"\n')
   })
 })
 
-describe('on a server of somebody else', () => {
+describe('on the server that REDIS_URL names', () => {
   let server: RedisServer
 
   beforeEach(async () => {
@@ -110,32 +129,32 @@ describe('on a server of somebody else', () => {
     'it cleans up when it is interrupted',
     async () => {
       const lab = start([], server.url)
-      await said(lab, 'SETNX lock A')
-      // The keys of the first lock's plays are there until the end.
+      await printed(lab, 'SETNX lock A')
+      // The keys of the first lock's runs exist until the end.
       expect(await ask((client) => client.dbSize())).toBeGreaterThan(0)
       lab.child.kill('SIGINT')
       await lab.exited
       expect(lab.child.exitCode).toBe(130)
-      expect(lab.stdout()).not.toContain('came out as told')
+      expect(lab.stdout()).not.toContain('came out as expected')
       expect(await ask((client) => client.dbSize())).toBe(0)
     },
     RUN_MS,
   )
 
-  test('it leaves nothing that a play writes while the servers are already being left', async () => {
+  test('it leaves no key that a run writes while the lab is already stopping', async () => {
     const before = process.env['REDIS_URL']
     process.env['REDIS_URL'] = server.url
-    const world = await openSharedServer('lock-lab:left').finally(() => {
+    const shared = await openSharedServer('lock-lab:left').finally(() => {
       if (before === undefined) delete process.env['REDIS_URL']
       else process.env['REDIS_URL'] = before
     })
-    const writer = world.connections.of('A')
-    const play = async (): Promise<void> => {
+    const writer = shared.connections.of('A')
+    const run = async (): Promise<void> => {
       for (let place = 0; place < 100_000; place += 1) await writer.set(`lock-lab:left:${place}`, 'v1')
     }
-    const played = play().catch((error: unknown) => error)
-    await world.stop()
-    expect(await played).toBeInstanceOf(Error)
+    const ended = run().catch((error: unknown) => error)
+    await shared.stop()
+    expect(await ended).toBeInstanceOf(Error)
     expect(await ask((client) => client.dbSize())).toBe(0)
   })
 })

@@ -1,26 +1,19 @@
 import type { Lock } from '../lock.ts'
 import { cattlegrid } from './cattlegrid.ts'
-import { getCompareDel } from './get-compare-del.ts'
-import { getThenSet } from './get-then-set.ts'
-import { luaSetnxExpire } from './lua-setnx-expire.ts'
-import { processIdToken } from './process-id-token.ts'
-import { setNxDel } from './set-nx-del.ts'
-import { setnxDel } from './setnx-del.ts'
-import { setnxExpire } from './setnx-expire.ts'
-import { timestampDel } from './timestamp-del.ts'
-import { timestampGetset } from './timestamp-getset.ts'
-import { tokenCompareAndDelete } from './token-compare-and-delete.ts'
+import { timestampDel, timestampGetset } from './timestamp.ts'
+import { compareAndDelete, getCompareDel, processIdToken } from './token.ts'
+import { getThenSet, luaSetnxExpire, setnxDel, setnxExpire, setNxPxDel } from './without-token.ts'
 
 export const locks: readonly Lock[] = [
   setnxDel,
   setnxExpire,
-  setNxDel,
+  setNxPxDel,
   getCompareDel,
   timestampGetset,
   timestampDel,
   getThenSet,
   luaSetnxExpire,
-  tokenCompareAndDelete,
+  compareAndDelete,
   processIdToken,
   cattlegrid,
 ]

@@ -1,20 +1,19 @@
 import { type Acquire, json, type NewEntry, type Read, type Store } from '@cattlegrid/core'
-import type { Caller } from '../caller.ts'
-import { call, type Command } from '../command.ts'
+import { call, type Command } from '../caller.ts'
 import { type Lock, TTL } from '../lock.ts'
 
 const KEY = 'entry'
 
-/** A call of the public store. It never rejects: that the server did not answer is a value, and in the lab an accident. */
-function ask(text: string, send: (store: Store, caller: Caller) => Promise<object>): Command {
-  return call(text, async (caller) => {
-    const answer = await send(caller.store, caller)
+/** A call of the public store. The store returns an unreachable server as a value; here that is an error of the lab. */
+function ask(text: string, send: (store: Store) => Promise<object>): Command {
+  return call(text, async ({ store }) => {
+    const answer = await send(store)
     if ('cause' in answer && answer.cause !== undefined) throw answer.cause
     return answer
   })
 }
 
-/** When the lease ends, ms from now; as PTTL, -2 where there is none. */
+/** When the lease ends, ms from now; -2 without a lease, as PTTL. */
 async function remaining(store: Store): Promise<number> {
   const answer = await store.inspect(KEY)
   if (answer.kind === 'away') throw answer.cause
@@ -26,8 +25,8 @@ function entryOf(value: string): NewEntry {
 }
 
 /**
- * The lease of cattlegrid. The write is part of it: `commit` writes the entry and gives the lease back in one step, which only the token
- * that still holds the lease can take. An invalidation takes the lease away, and who has not seen the present entry is granted none.
+ * The lease of cattlegrid. The write is part of it: `commit` writes the entry and gives the lease back in one step, and only the token that
+ * still holds the lease can take that step. An invalidation voids the lease. A caller that has not seen the present entry is granted none.
  */
 export const cattlegrid: Lock = {
   id: 'i',
@@ -47,7 +46,7 @@ export const cattlegrid: Lock = {
   *renew({ lease }) {
     if (lease !== undefined) yield ask('renew', (store) => store.renew(lease, TTL))
   },
-  *end() {
+  *endsAt() {
     return Number(yield call('inspect: lease.remaining', ({ store }) => remaining(store)))
   },
   *read(caller) {
@@ -57,7 +56,7 @@ export const cattlegrid: Lock = {
   },
   *write(caller, value) {
     const { lease } = caller
-    // Whatever comes of it, the lease is gone after that.
+    // With either outcome the lease is gone.
     caller.lease = undefined
     if (lease !== undefined) yield ask(`commit ${value}`, (store) => store.commit(lease, entryOf(value), json))
   },
@@ -67,5 +66,5 @@ export const cattlegrid: Lock = {
 
   breaks: [],
   moot: [],
-  told: [],
+  failures: [],
 }
