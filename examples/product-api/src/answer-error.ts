@@ -5,8 +5,9 @@ export interface ErrorAnswer {
 }
 
 /**
- * The answer to an error, the same from both frameworks: the status the error carries (ours, the framework's for a broken
- * body, cattlegrid's 503 with Retry-After), else 500. What a 5xx says stays in the log: it may name hosts and queries.
+ * The response to an error, the same on both frameworks: the status that the error carries (a RequestError, the framework's own
+ * for a malformed body, cattlegrid's 503 with Retry-After), else 500. The message of a 5xx goes to the log only: it may name
+ * hosts and queries.
  */
 export function answerError(error: unknown): ErrorAnswer {
   const { status, statusCode, headers, message } = readError(error)

@@ -1,4 +1,4 @@
-// One API process of a fleet: configured by its environment, says its address to its parent, ends when told to.
+// One API process of a fleet. The environment configures it. It sends its URL to its parent, and ends on a signal.
 import { startApi, type Framework } from './api.ts'
 import { onShutdown } from './shutdown.ts'
 

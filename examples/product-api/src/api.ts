@@ -12,17 +12,17 @@ export type Framework = 'express' | 'fastify'
 export interface ApiOptions {
   readonly framework: Framework
   readonly databaseUrl: string
-  /** Without one the cache lives in this process only. */
+  /** Default: none; the cache lives in this process only. */
   readonly redisUrl?: string | undefined
   /** Prefix of every key in Redis. */
   readonly namespace?: string | undefined
-  /** 0 or nothing: any free port. */
+  /** Default: 0, any free port. */
   readonly port?: number | undefined
 }
 
 export interface Api {
   readonly url: string
-  /** Stops listening, lets the requests under way end, then closes the cache and the database pool. */
+  /** Stops listening, waits for the requests under way, then closes the cache and the database pool. */
   readonly close: () => Promise<void>
 }
 
@@ -69,7 +69,7 @@ function closeServer(server: Server): Promise<void> {
   return new Promise((resolve, reject) => {
     server.close((error) => (error === undefined ? resolve() : reject(error)))
     server.closeIdleConnections()
-    // A client that keeps its connection busy does not hold the process up for ever.
+    // A client that keeps its connection busy must not keep the process alive.
     setTimeout(() => server.closeAllConnections(), REQUEST_GRACE_MS).unref()
   })
 }

@@ -7,22 +7,22 @@ export interface OpenCache {
   readonly close: () => Promise<void>
 }
 
-/** One cache for the whole fleet in Redis; without a URL, one in the memory of this process. */
+/** A cache in Redis, shared by all processes; without a URL, a cache in the memory of this process. */
 export async function openCache(redisUrl: string | undefined, namespace: string): Promise<OpenCache> {
   if (redisUrl === undefined) {
     const cache = createCache()
     return { cache, close: () => cache.close() }
   }
   const client = createClient({ url: redisUrl })
-  // node-redis reports every attempt to connect again; one line for each outage is enough.
+  // node-redis reports every attempt to reconnect; one line for each outage is enough.
   let lost = false
   client.on('ready', () => (lost = false))
   client.on('error', (error: Error) => {
-    if (!lost) console.error(`redis is away: ${error.message}`)
+    if (!lost) console.error(`Redis is away: ${error.message}`)
     lost = true
   })
   await client.connect()
-  // Longer than the default: here Redis shares two cores with the database, the APIs and those who load them.
+  // Longer than the default: in the demo Redis shares the machine with the database, the APIs and the load generator.
   const cache = createCache({ store: redisStore({ client, namespace }), storeTimeout: '2s' })
   return {
     cache,

@@ -10,7 +10,7 @@ export interface Product {
   readonly priceCents: number
 }
 
-/** What the API offers, free of any web framework. */
+/** The operations of the API, independent of the web framework. */
 export interface Catalogue {
   list(page: number): Promise<{ page: number; products: Product[] }>
   product(id: number): Promise<Product>
@@ -23,7 +23,7 @@ const PAGE_SIZE = 20
 
 const productKey = (id: number): string => `product:${id}`
 
-/** @param app tells in the database's count of loads which app asked. */
+/** @param app names the caller in the database's record of loads. */
 export function createCatalogue(pool: Pool, cache: Cache, app: string): Catalogue {
   const find = async (id: number): Promise<Product | null> => {
     const found = await pool.query<Product>(`select ${COLUMNS} from cattlegrid_demo.products where id = $1`, [id])

@@ -4,12 +4,12 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 
 const START_AT_MOST_MS = 60_000
 const STOP_GRACE_MS = 6_000
-/** Bytes, for each process. */
+/** Of stderr, bytes a process. */
 const MOST_COMPLAINTS = 16_384
 
 export interface Child {
   readonly pid: number
-  /** Where it listens, in its own words. */
+  /** Where it listens, as it reported. */
   readonly url: string
   readonly stop: () => Promise<void>
 }
@@ -17,18 +17,18 @@ export interface Child {
 export interface ChildOptions {
   readonly args?: readonly string[] | undefined
   readonly env?: Readonly<Record<string, string | undefined>> | undefined
-  /** Called as soon as the process exists, before it is ready: whoever must end it can do so from then on. */
+  /** Called as soon as the process exists, before it is ready: from then on `stop` can end it. */
   readonly onSpawn?: ((stop: () => Promise<void>) => void) | undefined
 }
 
-/** Starts a TypeScript file of this folder as a process of its own; resolves once it has said where it listens. */
+/** Starts a TypeScript file of this folder as a process; resolves when it has reported its URL. */
 export async function startChild(file: string, options: ChildOptions = {}): Promise<Child> {
   const loader = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href
   const child = fork(fileURLToPath(new URL(file, import.meta.url)), options.args ?? [], {
     execArgv: ['--import', loader],
     env: { ...process.env, ...options.env },
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
-    // Out of reach of a Ctrl-C in the terminal: whoever started it ends it, in the right order.
+    // A Ctrl-C in the terminal does not reach it: its parent ends it, in the right order.
     detached: true,
   })
   const mute = forwardComplaints(child)
@@ -50,7 +50,7 @@ function firstMessage(child: ChildProcess, file: string): Promise<string> {
   })
 }
 
-/** Shows what the process complains of, but not all of it: one fault can be in a million answers. */
+/** Passes on what the process writes to stderr, up to a limit: one fault may be logged for every request. */
 function forwardComplaints(child: ChildProcess): () => void {
   let left = MOST_COMPLAINTS
   child.stderr?.on('data', (chunk: Buffer) => {
@@ -66,7 +66,7 @@ function stopper(child: ChildProcess, mute: () => void): () => Promise<void> {
     child.once('error', () => resolve())
   })
   return async () => {
-    // What it says about requests that are cut off now is no news.
+    // Its messages about requests that are aborted from here on are expected.
     mute()
     child.kill('SIGTERM')
     const kill = setTimeout(() => child.kill('SIGKILL'), STOP_GRACE_MS)

@@ -11,14 +11,14 @@ export interface Database {
 
 export interface DatabaseOptions {
   readonly seed: Seed
-  /** A Postgres of yours; without one PGlite is started. */
+  /** Default: none; PGlite is started. */
   readonly url?: string | undefined
   readonly onProgress?: ((line: string) => void) | undefined
-  /** Called as soon as there is something to take down, even when the rest of the start fails. */
+  /** Called as soon as there is something to close, even if the rest of the start fails. */
   readonly onStarted?: ((close: () => Promise<void>) => void) | undefined
 }
 
-/** A catalogue ready to be asked: the schema created and filled, in the given Postgres or in one of our own. */
+/** Creates and fills the schema, in the given Postgres or in a new PGlite. */
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
   const database = options.url === undefined ? await startPglite(options) : await claimSchema(options.url, options)
   const total = options.seed.reviews.toLocaleString('en')
@@ -30,21 +30,21 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   return database
 }
 
-/** A pool that survives a lost connection: an idle client's error would otherwise end the process. */
+/** A pool that survives a lost connection: an error of an idle client would otherwise end the process. */
 export function openPool(connectionString: string, max: number): Pool {
   const pool = new Pool({ connectionString, max, connectionTimeoutMillis: 10_000 })
   pool.on('error', (error) => console.error(`database connection lost: ${error.message}`))
   return pool
 }
 
-/** Connects before the first request comes, so that a burst does not begin with a queue at the database's door. */
+/** Connects before the first request arrives, so that a burst does not wait for connections. */
 export async function connectAll(pool: Pool, count: number): Promise<void> {
   const clients = await Promise.all(Array.from({ length: count }, () => pool.connect()))
   for (const client of clients) client.release()
 }
 
 async function startPglite(options: DatabaseOptions): Promise<Database> {
-  options.onProgress?.('starting PGlite (set DATABASE_URL to use a Postgres of your own)')
+  options.onProgress?.('starting PGlite (set DATABASE_URL to use your own Postgres)')
   const { pid, url, stop } = await startChild('./pglite-server.ts', { onSpawn: options.onStarted })
   options.onProgress?.(`PGlite is process ${pid} at ${url}`)
   await withPool(url, createSchema)
@@ -52,7 +52,7 @@ async function startPglite(options: DatabaseOptions): Promise<Database> {
 }
 
 async function claimSchema(url: string, options: DatabaseOptions): Promise<Database> {
-  // Ours to drop from the moment it is created, also by somebody who wants to close while that is under way; never before.
+  // `close` may be called while the schema is being created: it drops the schema only if this call has created it.
   const created = withPool(url, createSchema)
   const drop = (): Promise<void> => withPool(url, dropSchema)
   const close = (): Promise<void> => created.then(drop, () => {})

@@ -1,4 +1,4 @@
-// npm run demo: the stampede that did not happen, in one table. Exits 0 only if the protected routes made one load per expiry.
+// npm run demo: one route with and without the cache, compared in a table. Exits with 0 only if the protected routes made one load per expiry.
 import { createCleanup, type Cleanup } from './demo/cleanup.ts'
 import { Interrupted, interruption } from './demo/interruption.ts'
 import { measure } from './demo/measure.ts'
@@ -26,7 +26,7 @@ async function main(): Promise<number> {
   }
 }
 
-/** Measures, prints the table, and says what is wrong with it. */
+/** Measures, prints the table, and returns its faults. */
 async function show(options: DemoOptions, progress: Progress, cleanup: Cleanup): Promise<string[]> {
   const { title, fleets, pool } = await setStage(options, progress, cleanup)
   const runs = await measure({ fleets, pool, expiries: options.expiries, progress, onTraffic: cleanup.defer })
@@ -37,7 +37,7 @@ async function show(options: DemoOptions, progress: Progress, cleanup: Cleanup):
 }
 
 function printError(error: unknown): void {
-  // A host name with several addresses fails once for each, under a message that is empty.
+  // A host name with several addresses fails with one error for each, inside an error without a message.
   if (error instanceof AggregateError) error.errors.forEach(printError)
   else console.error(error instanceof Error ? error.message : String(error))
 }

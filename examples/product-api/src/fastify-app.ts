@@ -7,7 +7,7 @@ import { readChange, readId, readPage, RequestError } from './requests.ts'
 
 export async function createFastifyApp(catalogue: Catalogue, cache: Cache): Promise<FastifyInstance> {
   const app = Fastify()
-  // Before the routes: the plugin must see each of them to serve it.
+  // Before the routes: the plugin caches only routes that are declared after it.
   await app.register(cattlegrid, { cache })
 
   app.setErrorHandler((error, _request, reply) => {

@@ -1,5 +1,5 @@
-// Postgres for a machine that has none: PGlite, in memory, behind a TCP port that `pg` connects to. A process of its own,
-// because a query holds its event loop for as long as it runs.
+// Postgres for a machine without one: PGlite, in memory, behind a TCP port that `pg` connects to. It runs in its own process,
+// because a query blocks the event loop as long as it runs.
 import { PGLiteSocketServer } from '@electric-sql/pglite-socket'
 import { SharedPGlite } from './shared-pglite.ts'
 import { onShutdown } from './shutdown.ts'
@@ -8,6 +8,6 @@ const database = new SharedPGlite()
 const server = new PGLiteSocketServer({ db: database, host: '127.0.0.1', port: 0, maxConnections: 100 })
 await server.start()
 
-// It lives in memory: nothing is worth waiting for.
+// The data is in memory only: there is nothing to save.
 onShutdown(async () => {})
 process.send?.({ url: `postgres://postgres@${server.getServerConn()}/postgres` })

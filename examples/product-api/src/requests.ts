@@ -1,6 +1,6 @@
 const MAX_INTEGER = 2_147_483_647
 
-/** A request that cannot be answered as it stands. Both frameworks find the status where they look for it. */
+/** A request with a mistake. Express reads `status`, Fastify reads `statusCode`. */
 export class RequestError extends Error {
   readonly status: number
   readonly statusCode: number
@@ -21,12 +21,12 @@ export function notFound(message: string): never {
   throw new RequestError(404, message)
 }
 
-/** An id from the path. What cannot be one names no product, hence 404 and not 400. */
+/** An id from the path. A malformed id names no product: 404, not 400. */
 export function readId(text: unknown): number {
   return readPositive(text) ?? notFound('there is no such product')
 }
 
-/** `?page=`, 1 when left out. */
+/** `?page=`. Default: 1. */
 export function readPage(text: unknown): number {
   const page = text === undefined ? 1 : readPositive(text)
   if (page === undefined || page > 1_000_000)

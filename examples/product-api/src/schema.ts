@@ -1,6 +1,6 @@
 import type { Pool } from 'pg'
 
-/** Everything this example creates lives in this one schema, so that dropping it leaves a database as it was found. */
+/** Everything that this example creates is in this schema: dropping it restores the database. */
 const SCHEMA = 'cattlegrid_demo'
 
 const TABLES = `
@@ -17,7 +17,7 @@ const TABLES = `
     helpful    integer  not null,
     written_on date     not null
   );
-  -- The database's own record of every ranking it was asked for: see ranking.ts.
+  -- The database's own record of every ranking query: see ranking.ts.
   create table cattlegrid_demo.loads (
     id       bigint generated always as identity primary key,
     app      text        not null,
@@ -54,12 +54,12 @@ export interface Seed {
 
 export const FULL_SEED: Seed = { products: 2_000, reviews: 200_000 }
 
-/** Creates the schema. Fails, and changes nothing, where one of that name exists: it may belong to a run under way. */
+/** Creates the schema. Fails and changes nothing if it exists: it may belong to a run under way. */
 export async function createSchema(pool: Pool): Promise<void> {
   if (await hasSchema(pool)) {
     throw new Error(
-      `the database already has a schema ${SCHEMA}: another run uses it, or one was killed. ` +
-        `If nothing runs: drop schema ${SCHEMA} cascade`,
+      `the database already has a schema ${SCHEMA}: another run uses it, or a run was killed. ` +
+        `If no run uses it: drop schema ${SCHEMA} cascade`,
     )
   }
   await pool.query(`create schema ${SCHEMA}`)
@@ -74,7 +74,7 @@ export async function dropSchema(pool: Pool): Promise<void> {
   await pool.query(`drop schema if exists ${SCHEMA} cascade`)
 }
 
-/** Fills the schema, in slices, and says after each how many reviews there are. */
+/** Fills the schema in batches, and reports the number of reviews after each. */
 export async function fillSchema(pool: Pool, seed: Seed, onReviews: (written: number) => void): Promise<void> {
   await pool.query(TABLES)
   await pool.query(PRODUCTS, [seed.products])

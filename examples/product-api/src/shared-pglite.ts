@@ -1,16 +1,16 @@
 import { PGlite } from '@electric-sql/pglite'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 
-// Parse, Bind, Describe, Execute, Close, Flush: a statement with parameters comes as several of them, up to a Sync.
+// Parse, Bind, Describe, Execute, Close, Flush: a statement with parameters is several of these messages, up to a Sync.
 const WITHIN_BATCH = new Set(Array.from('PBDECH', (letter) => letter.charCodeAt(0)))
 
 /**
- * PGlite for many connections at once. It has one session, and the socket server hands it one message at a time, of whichever
- * connection is next, except inside a transaction. Two things are missing there under load:
+ * PGlite for many concurrent connections. It has one session. The socket server passes it one message at a time, from any
+ * connection, except inside a transaction. Under load that needs two additions:
  *
- * - A batch must not be broken up either, or the Bind of one connection meets the Parse of another.
- * - The sockets must be looked at between two batches. Else all that was read is worked off first, and since an event loop accepts
- *   one connection a turn, a client waits at the door for seconds.
+ * - The messages of a batch must stay together, or the Bind of one connection follows the Parse of another.
+ * - The event loop must turn between two batches. It accepts one connection a turn, so without that a client waits for seconds to
+ *   be accepted.
  */
 export class SharedPGlite extends PGlite {
   #inBatch = false

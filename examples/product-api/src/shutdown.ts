@@ -1,8 +1,8 @@
 const GRACE_MS = 5_000
 
 /**
- * Runs `close` once, on SIGINT, on SIGTERM, or when the parent process is gone (its IPC channel closes), then exits.
- * The last one is what leaves no orphan behind a parent that was killed.
+ * Runs `close` once, on SIGINT, on SIGTERM, or when the IPC channel to the parent process closes, then exits.
+ * The channel closes too when the parent is killed, so no orphan is left.
  */
 export function onShutdown(close: () => Promise<void>): void {
   let closing = false
@@ -21,6 +21,6 @@ export function onShutdown(close: () => Promise<void>): void {
   process.on('SIGINT', shutDown)
   process.on('SIGTERM', shutDown)
   process.on('disconnect', shutDown)
-  // The parent may have gone while this process was still starting.
+  // The parent may have ended while this process was starting.
   if (process.send !== undefined && !process.connected) shutDown()
 }

@@ -1,4 +1,4 @@
-// One API by hand: npm start -- express | fastify
+// Starts one API: npm start -- express | fastify
 import { startApi, type Framework } from './api.ts'
 import { openDatabase, openPool, type Database } from './database.ts'
 import { FULL_SEED, hasSchema } from './schema.ts'
@@ -15,9 +15,11 @@ onShutdown(async () => {
 const other: Framework = framework === 'express' ? 'fastify' : 'express'
 const next = Number(new URL(api.url).port) + 1
 console.log(`${framework} at ${api.url}, cache in ${REDIS_URL ?? 'this process (set REDIS_URL to share it)'}`)
-console.log(`beside it: DATABASE_URL=${database.url} REDIS_URL=${REDIS_URL ?? '…'} PORT=${next} npm start -- ${other}`)
+console.log(
+  `a second process: DATABASE_URL=${database.url} REDIS_URL=${REDIS_URL ?? '…'} PORT=${next} npm start -- ${other}`,
+)
 
-/** A catalogue that another process opened is used as it is; else one is opened here, and gone when this process ends. */
+/** Uses the catalogue of another process if there is one; else creates one, which is dropped when this process ends. */
 async function findDatabase(): Promise<Pick<Database, 'url' | 'close'>> {
   if (DATABASE_URL !== undefined && (await holdsCatalogue(DATABASE_URL))) {
     return { url: DATABASE_URL, close: async () => {} }
@@ -34,5 +36,5 @@ async function holdsCatalogue(url: string): Promise<boolean> {
 
 function readFramework(text: string): Framework {
   if (text === 'express' || text === 'fastify') return text
-  throw new Error(`express or fastify, not ${text}`)
+  throw new Error(`the framework is express or fastify, not ${text}`)
 }

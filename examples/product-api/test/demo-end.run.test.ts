@@ -60,7 +60,7 @@ test(
     expect(started).toHaveLength(6)
     demo.child.kill('SIGKILL')
     await once(demo.child, 'exit')
-    // They notice that nobody holds the other end of their channel any more. Orphans may stay zombies: asked by port, not by pid.
+    // They notice that their channel to the demo is closed. Orphans may stay zombies, so the test asks their ports, not their pids.
     for (const { port } of started) while (await answers(port)) await sleep(50)
   },
   RUN_MS,

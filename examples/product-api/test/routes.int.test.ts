@@ -139,7 +139,7 @@ describe.each([
 
   test('shows the new price at the next request, in both', async () => {
     const before = await priceAt(other.url)
-    // Behind the back of the API: both go on with what is cached, or this test would prove nothing.
+    // Past the API: both processes must still serve the cached price, or this test would prove nothing.
     await pool.query('update cattlegrid_demo.products set price_cents = price_cents + 7 where id = 3')
     expect([await priceAt(other.url), await priceAt(api.url)]).toEqual([before, before])
 

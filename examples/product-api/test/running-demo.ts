@@ -5,10 +5,10 @@ import { fileURLToPath } from 'node:url'
 
 const DEMO = fileURLToPath(new URL('../src/demo.ts', import.meta.url))
 
-/** The full demo in small: fewer reviews to rank, fewer expiries to wait for. */
+/** The full demo with fewer reviews to rank and fewer expiries to wait for. */
 export const SMALL: readonly string[] = ['--reviews', '20000', '--expiries', '2']
 
-/** For Jest: how long one demo may take, on a machine that does much else. */
+/** Jest's time-out for one demo on a busy machine. */
 export const RUN_MS = 150_000
 
 export interface Started {
@@ -19,13 +19,13 @@ export interface Started {
 
 export interface RunningDemo {
   readonly child: ChildProcess
-  /** Settles when it has ended and all that it wrote was read. */
+  /** Settles when it has ended and its output has been read. */
   readonly exited: Promise<unknown>
   readonly stdout: () => string
   readonly stderr: () => string
 }
 
-/** In a process group of its own, as a shell starts it, so that a test can send what Ctrl-C sends: a signal to the whole group. */
+/** Starts it in its own process group, as a shell does, so that a test can signal the whole group, as Ctrl-C does. */
 export function startDemo(args: readonly string[], databaseUrl?: string): RunningDemo {
   const { DATABASE_URL: _database, REDIS_URL: _redis, ...env } = process.env
   const child = spawn(process.execPath, ['--import', 'tsx', DEMO, ...args], {
@@ -40,7 +40,7 @@ export function startDemo(args: readonly string[], databaseUrl?: string): Runnin
   return { child, exited: once(child, 'close'), stdout: () => stdout, stderr: () => stderr }
 }
 
-/** Waits until the demo says so, or fails with all that it said. */
+/** Waits until the demo prints `text` to stderr, or fails with what it printed. */
 export async function said(demo: RunningDemo, text: string): Promise<void> {
   while (!demo.stderr().includes(text)) {
     if (demo.child.exitCode !== null) throw new Error(`the demo ended without "${text}":\n${demo.stderr()}`)
@@ -48,13 +48,13 @@ export async function said(demo: RunningDemo, text: string): Promise<void> {
   }
 }
 
-/** What the demo started, as it says: `Redis is process 4711 at redis://127.0.0.1:6380`. */
+/** The processes that the demo started, by its lines such as `Redis is process 4711 at redis://127.0.0.1:6380`. */
 export function startedBy(demo: RunningDemo): Started[] {
   const found = demo.stderr().matchAll(/(\w+) is process (\d+) at \w+:\/\/\S*127\.0\.0\.1:(\d+)/g)
   return Array.from(found, ([, name = '', pid, port]) => ({ name, pid: Number(pid), port: Number(port) }))
 }
 
-/** A row of its table, without the label. */
+/** One row of its table, without the label. */
 export function figures(demo: RunningDemo, label: string): string[] {
   const lines = demo.stdout().split('\n')
   const row = lines.find((line) => line.trim().startsWith(`${label}  `))

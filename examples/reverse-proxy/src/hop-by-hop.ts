@@ -1,13 +1,13 @@
-/** A field as it stood in a message: name, value, name, value, and so on, as in `rawHeaders`. */
+/** The fields of a message as in `rawHeaders`: name, value, name, value, and so on. */
 export type RawFields = readonly string[]
 
-/** They concern one connection, whether or not `Connection` names them (RFC 9110 section 7.6.1). */
+/** These concern one connection, whether or not `Connection` names them (RFC 9110 section 7.6.1). */
 const HOP_BY_HOP = ['connection', 'proxy-connection', 'keep-alive', 'te', 'transfer-encoding', 'upgrade']
 
-/** What a message cannot be understood without: a sender that names one of these in `Connection` is mistaken, or means harm. */
+/** A message needs these: a sender that names one of them in `Connection` is mistaken or malicious. */
 const INDISPENSABLE = new Set(['host', 'content-length'])
 
-/** The fields that go on to the next hop, with us added to `Via` (RFC 9110 section 7.6.3). */
+/** The fields for the next hop, with this proxy added to `Via` (RFC 9110 section 7.6.3). */
 export function fieldsForNextHop(raw: RawFields, httpVersion: string): string[] {
   const stop = new Set([...HOP_BY_HOP, ...namedByConnection(raw)])
   const kept = pairsOf(raw).filter(([name]) => !stop.has(name.toLowerCase()))

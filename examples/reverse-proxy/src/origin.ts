@@ -3,12 +3,12 @@ import { Agent as SecureAgent, request as secureRequest } from 'node:https'
 import { pipeline } from 'node:stream/promises'
 import { fieldsForNextHop, pairsOf } from './hop-by-hop.ts'
 
-/** An origin that says nothing for this long has no answer, ms. */
+/** A request fails when the origin sends nothing for this long, ms. */
 const PATIENCE = 30_000
-/** Repeating these does no harm (RFC 9110 section 9.2.2). */
+/** Retrying these is safe (RFC 9110 section 9.2.2). */
 const IDEMPOTENT = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE', 'PUT', 'DELETE'])
 
-/** The server behind the proxy, over connections that are kept. */
+/** The server behind the proxy, over keep-alive connections. */
 export class Origin {
   readonly #url: URL
   readonly #agent: Agent
@@ -24,7 +24,7 @@ export class Origin {
     this.#agent.destroy()
   }
 
-  /** Hands the request on, and its answer back, each as it comes; whichever side breaks off, the other is told. */
+  /** Streams the request to the origin and the response to the client. When one side aborts, the other side's connection is closed. */
   forward(req: IncomingMessage, res: ServerResponse, agent: Agent | false = this.#agent): void {
     const hasBody = req.headers['transfer-encoding'] !== undefined || (req.headers['content-length'] ?? '0') !== '0'
     const sent = this.#send(req, agent)
@@ -35,12 +35,12 @@ export class Origin {
     sent.on('information', (hint) => passHint(hint, req, res))
     sent.once('response', (answer) => void answerWith(answer, res))
     sent.once('timeout', () => sent.destroy(new Error('the origin is silent')))
-    // An error that nobody hears would end the process: a second one says nothing new.
+    // An `error` event without a listener ends the process. A second error adds nothing to the first.
     sent.on('error', () => undefined)
     sent.once('error', (error: NodeJS.ErrnoException) => {
       res.off('close', abandon)
       if (res.destroyed) return
-      // The origin closed a kept connection just when it was used again: once more, on one of its own.
+      // The origin closed a keep-alive connection just as it was reused: retry once, on a new connection.
       const repeats = sent.reusedSocket && error.code === 'ECONNRESET' && !hasBody && IDEMPOTENT.has(req.method ?? '')
       if (repeats && !res.headersSent) this.forward(req, res, false)
       else fail(error, res)
@@ -68,16 +68,16 @@ export class Origin {
   }
 }
 
-/** Without a length these have no body. */
+/** Without a length, requests with these methods have no body. */
 const BODILESS = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE', 'DELETE'])
 
-/** The whole target, whatever Express cut off it; of an absolute one its path and query (RFC 9112 section 3.2.1). */
+/** The request target as it was before Express shortened it; of an absolute one, its path and query (RFC 9112 section 3.2.1). */
 function pathOf(req: IncomingMessage): string {
   const { originalUrl = req.url ?? '/' } = req as { readonly originalUrl?: string }
   return originalUrl.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i, '').replace(/#.*/s, '') || '/'
 }
 
-/** A request of HTTP/1.0 may come without. */
+/** A request of HTTP/1.0 may have no `Host`. */
 function withHost(headers: readonly string[], { host }: URL): readonly string[] {
   return pairsOf(headers).some(([name]) => name.toLowerCase() === 'host') ? headers : ['Host', host, ...headers]
 }
@@ -93,13 +93,13 @@ async function answerWith(answer: IncomingMessage, res: ServerResponse): Promise
       res.addTrailers(pairsOf(rawTrailers).map(([name, value]): [string, string] => [name, value]))
     res.end()
   } catch {
-    // Half an answer must not look like a whole one.
+    // A truncated response must not look complete.
     answer.destroy()
     res.destroy()
   }
 }
 
-/** RFC 9110 section 15.2: an answer on the way to the final one, for whoever understands it. */
+/** Passes an interim response on (RFC 9110 section 15.2), unless the client speaks HTTP/1.0, which has none. */
 function passHint(
   { statusCode, headers }: { readonly statusCode: number; readonly headers: object },
   req: IncomingMessage,
@@ -111,10 +111,10 @@ function passHint(
   else if (statusCode === 103 && link !== undefined) res.writeEarlyHints({ link })
 }
 
-/** 502: what came was no answer. 504: none came. */
+/** 502: the origin sent something that is not HTTP. 504: the origin did not answer. */
 function fail(error: NodeJS.ErrnoException, res: ServerResponse): void {
   if (res.headersSent) return void res.destroy()
   const garbled = error.code?.startsWith('HPE_') === true
   res.writeHead(garbled ? 502 : 504, { 'Content-Type': 'text/plain' })
-  res.end(garbled ? 'The origin answered what is no HTTP.\n' : 'The origin does not answer.\n')
+  res.end(garbled ? 'The origin did not answer with HTTP.\n' : 'The origin does not answer.\n')
 }

@@ -5,15 +5,15 @@ import { Origin } from './origin.ts'
 
 export interface Proxy {
   readonly app: Express
-  /** Lets go of the connections to the origin. */
+  /** Closes the connections to the origin. */
   close(): void
 }
 
-/** A shared cache as RFC 9111 describes it: what is fresh, and for how long, is the origin's word alone. */
+/** A shared cache by RFC 9111: the origin alone decides what is fresh, and for how long. */
 export function createProxy(origin: URL, cache: Cache): Proxy {
   const upstream = new Origin(origin)
   const app = express()
-  // What the origin says is passed on: nothing of Express' own is added to it.
+  // Express must not add fields of its own to the origin's response.
   app.disable('x-powered-by').disable('etag')
   const cached = expressCache(cache)
   app.use(
@@ -21,9 +21,9 @@ export function createProxy(origin: URL, cache: Cache): Proxy {
       ttl: 'origin',
       targets: ['CDN-Cache-Control'],
       staleIfError: '60s',
-      // A slow origin is no error: whoever waits gets its answer.
+      // A slow origin is not an error: a waiting request gets its response.
       softTimeout: false,
-      // Another order of parameters may be another resource: only the origin knows.
+      // The same parameters in another order may be another resource: only the origin knows.
       key: { extra: ({ originalUrl }) => originalUrl },
       range: true,
       revalidate: true,
@@ -36,7 +36,7 @@ export function createProxy(origin: URL, cache: Cache): Proxy {
   return { app, close: () => upstream.close() }
 }
 
-/** What the cache says in the place of an answer that it could not get: 503 or 504, with `Retry-After`. */
+/** Sends an error of the cache itself: 503 or 504, with `Retry-After`. */
 const sendError: ErrorRequestHandler = (error, _req, res, next) => {
   const { status, headers } = error as { readonly status?: number; readonly headers?: Record<string, string> }
   if (res.headersSent || status === undefined) return next(error)
@@ -44,5 +44,5 @@ const sendError: ErrorRequestHandler = (error, _req, res, next) => {
     .status(status)
     .set(headers ?? {})
     .type('text')
-    .send('The origin has no answer at the moment.\n')
+    .send('Temporarily unavailable; retry later.\n')
 }

@@ -16,7 +16,7 @@ console.log(`http://127.0.0.1:${(server.address() as AddressInfo).port} in front
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void stop())
 
-/** No new connection; who is being answered gets the answer. */
+/** Accepts no new connection, and finishes the responses under way. */
 async function stop(): Promise<void> {
   setTimeout(() => server.closeAllConnections(), GRACE_MS).unref()
   server.close()

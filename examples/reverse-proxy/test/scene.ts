@@ -8,24 +8,24 @@ import { ask, type RawAnswer, type RawRequest } from './raw-client.ts'
 import { type Arrived, ScriptedOrigin, type Step } from './scripted-origin.ts'
 
 /**
- * The proxy between an origin that says what it is told and a client that writes bytes. What is stored ages when the test says so; `Date` is
- * of this machine's clock.
+ * The proxy between a scripted origin and a client that writes bytes. A stored response ages when the test advances the runtime; `Date` comes
+ * from the real clock.
  */
 export interface Scene {
   readonly runtime: ManualRuntime
   readonly origin: ScriptedOrigin
   readonly port: number
-  /** A path of its own, that the origin answers so. */
+  /** A new path, which the origin answers by these steps. */
   path(...steps: readonly Step[]): string
   ask(target: string, request?: RawRequest): Promise<RawAnswer>
   arrived(path: string): readonly Arrived[]
-  /** Lets seconds pass. */
+  /** Advances the cache's clock. */
   wait(seconds: number): Promise<void>
   close(): Promise<void>
 }
 
 export async function openScene(): Promise<Scene> {
-  // The time of day is the machine's, as in the fields that the origin's Node makes.
+  // The time of day is the real one, as in the `Date` field that the origin's Node adds.
   const runtime = Object.assign(createManualRuntime(), { timeOfDay: () => Date.now() })
   const origin = new ScriptedOrigin()
   const cache = createCache({ runtime, store: memoryStore({ runtime }) })

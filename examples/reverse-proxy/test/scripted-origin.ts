@@ -2,7 +2,7 @@ import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Serv
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 
-/** What the origin answers: as told, or by hand. */
+/** How the origin answers: with these fields, or by a function. */
 export type Step = ScriptedAnswer | ((req: IncomingMessage, res: ServerResponse) => void)
 
 export interface ScriptedAnswer {
@@ -20,7 +20,7 @@ export interface Arrived {
   readonly body: string
 }
 
-/** Answers every path as its script says, and keeps what reached it. */
+/** Answers every path by its script, and records the requests. */
 export class ScriptedOrigin {
   readonly #server = createServer((req, res) => void this.#answer(req, res))
   readonly #scripts = new Map<string, Step[]>()
@@ -32,17 +32,17 @@ export class ScriptedOrigin {
     return new URL(`http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`)
   }
 
-  /** The last step answers whatever comes after it. */
+  /** The last step also answers all later requests. */
   script(path: string, steps: readonly Step[]): void {
     this.#scripts.set(path, [...steps])
   }
 
-  /** What reached it for a path, whatever its query. */
+  /** The requests for a path, with any query. */
   arrived(path: string): readonly Arrived[] {
     return this.#arrived.get(path) ?? []
   }
 
-  /** A connection that nobody can use any more. */
+  /** Closes the open connections too. */
   async close(): Promise<void> {
     if (!this.#server.listening) return
     this.#server.close()

@@ -1,7 +1,7 @@
 export interface Cleanup {
-  /** Registers a step to undo; once the clean-up has begun, what is still being registered is undone at once. */
+  /** Registers a step. A step that is registered after the clean-up has begun runs at once. */
   readonly defer: (undo: () => Promise<void>) => void
-  /** Undoes everything, last first. A step that fails does not keep the others from running. */
+  /** Runs all steps, the last registered first. A step that fails does not stop the others. */
   readonly run: () => Promise<void>
 }
 

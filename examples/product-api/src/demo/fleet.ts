@@ -20,7 +20,7 @@ export async function startFleet(options: FleetOptions): Promise<Fleet> {
   const env = {
     DATABASE_URL: databaseUrl,
     REDIS_URL: redisUrl,
-    // Entries of another run, or of the other app, are none of its business.
+    // Each run and each app has its own entries.
     NAMESPACE: `product-api-demo-${process.pid}-${app}`,
   }
   const start = (): Promise<Child> => startChild('./api-process.ts', { args: [app], env, onSpawn })

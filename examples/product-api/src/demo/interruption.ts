@@ -10,7 +10,7 @@ export class Interrupted extends Error {
   }
 }
 
-/** Rejects at the first signal that asks the process to end. Later ones change nothing: the clean-up is under way. */
+/** Rejects at the first signal that asks the process to end. Later signals are ignored: the clean-up is under way. */
 export function interruption(): Promise<never> {
   return new Promise((_, reject) => {
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {

@@ -3,11 +3,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { LoadSource } from '../ranking.ts'
 
 export interface Loads {
-  /** How often the database was asked for a ranking. */
+  /** How many ranking queries the database ran. */
   readonly total: number
-  /** The most of them that were waiting or running at one moment. */
+  /** The largest number of them that waited or ran at one moment. */
   readonly mostAtOnce: number
-  /** Lives of the entry that these loads can have served: see countPeriods. */
+  /** How many lifetimes of the entry these loads filled: see countPeriods. */
   readonly periods: number
 }
 
@@ -17,7 +17,7 @@ const BEGINNINGS = `
   where route = $1 and app = any($2)
   order by began_at`
 
-// Where one load ends in the millisecond in which another begins, the end counts first.
+// If one load ends at the moment at which another begins, the end counts first.
 const MOST_AT_ONCE = `
   with asked as (
     select began_at, ended_at from cattlegrid_demo.loads where route = $1 and app = any($2)
@@ -49,9 +49,9 @@ export async function readLoads(
 }
 
 /**
- * How many lives of an entry a list of loads can have been for. A load's value is fresh for one ttl from its commit, and the
- * commit comes after the load began: loads that begin within one ttl of the first of them were for the same expiry, and all
- * but that first one were too many. With one load per expiry, periods and loads are equal, on a machine of any speed.
+ * How many lifetimes of the entry a list of loads filled. A value is fresh for one ttl from its commit, and the commit comes
+ * after the load began. So loads that begin within one ttl of the first of them served the same expiry, and all but the first
+ * were unnecessary. With one load per expiry, periods and loads are equal, on a machine of any speed.
  */
 export function countPeriods(beginnings: readonly number[], ttlMs: number): number {
   let periods = 0
@@ -64,7 +64,7 @@ export function countPeriods(beginnings: readonly number[], ttlMs: number): numb
   return periods
 }
 
-/** Resolves when the loads that an aborted request left behind are done, so that they do not weigh on the next run. */
+/** Resolves when the loads of aborted requests have ended, so that they do not slow down the next run. */
 export async function loadsDone(pool: Pool, atMostMs: number): Promise<void> {
   const deadline = performance.now() + atMostMs
   while (performance.now() < deadline) {

@@ -36,7 +36,7 @@ export interface MeasureOptions {
   readonly onTraffic: (stop: () => Promise<void>) => void
 }
 
-/** The same traffic at the three mounts of one handler: at the unprotected one of all apps, then at the protected ones of each app. */
+/** Drives the same traffic at three routes with one handler: the unprotected route of all apps, then both protected routes of each app. */
 export async function measure(options: MeasureOptions): Promise<Runs> {
   const { fleets } = options
   const unprotected = await drive('unprotected', { name: 'unprotected', fleets }, timePassed(options), options)
@@ -48,7 +48,7 @@ export async function measure(options: MeasureOptions): Promise<Runs> {
     )
     guarded.push(...(await Promise.all(runs)))
   }
-  // Nothing expires where nothing is cached: each ttl of the time driven counts as one.
+  // The unprotected route has no entry that expires: every ttl of its run counts as one period.
   const periods = Math.round((unprotected.traffic.seconds * 1_000) / TTL_MS)
   return { unprotected: { ...unprotected, loads: { ...unprotected.loads, periods } }, guarded }
 }
@@ -73,7 +73,7 @@ async function drive(
   return { name, processes: origins.length, traffic, loads: await readLoads(pool, route, apps, TTL_MS) }
 }
 
-/** Resolves after as long as the wanted expiries take at the least. */
+/** Resolves after the shortest time in which the wanted expiries can happen. */
 async function timePassed({ expiries, progress }: MeasureOptions): Promise<void> {
   for (let passed = 0; passed < expiries; passed += 1) {
     progress.say(`driving ${PATHS.unprotected}: ${passed} of ${expiries} s`)
@@ -81,7 +81,7 @@ async function timePassed({ expiries, progress }: MeasureOptions): Promise<void>
   }
 }
 
-/** Resolves when every fleet's entry has expired and been loaded anew often enough, or had more than twice the time for it. */
+/** Resolves when every fleet's entry has expired often enough, or when more than twice the necessary time has passed. */
 async function expiriesSeen(route: RankingRoute, { fleets, pool, expiries, progress }: MeasureOptions): Promise<void> {
   const deadline = performance.now() + 2 * expiries * TTL_MS + 20_000
   for (let periods = 0; periods <= expiries && performance.now() < deadline;) {

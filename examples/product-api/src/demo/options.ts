@@ -4,7 +4,7 @@ import { FULL_SEED, type Seed } from '../schema.ts'
 export interface DemoOptions {
   /** Print the table and nothing else. */
   readonly headless: boolean
-  /** Do without Redis: one process with the memory store. */
+  /** Use no Redis: one process with the memory store. */
   readonly memory: boolean
   readonly seed: Seed
   /** How many times the entry must expire under each protected run. */
@@ -34,7 +34,7 @@ export function readOptions(args: readonly string[], env: NodeJS.ProcessEnv): De
   }
 }
 
-/** An empty variable is how a compose file says that there is none. */
+/** A compose file sets an empty variable where there is no value. */
 function given(text: string | undefined): string | undefined {
   return text === '' ? undefined : text
 }

@@ -1,7 +1,7 @@
 export interface Progress {
-  /** What goes on now. On a terminal it replaces the last line, elsewhere it is a line of its own. */
+  /** Shows what happens now. On a terminal it replaces the last line, elsewhere it adds a line. */
   readonly say: (text: string) => void
-  /** Leaves the terminal clean for what follows. */
+  /** Removes the last line from the terminal. */
   readonly done: () => void
 }
 
@@ -17,7 +17,7 @@ export function createProgress(quiet: boolean, stream: NodeJS.WriteStream = proc
       last = text
       const seconds = ((performance.now() - began) / 1_000).toFixed(0).padStart(3)
       const line = `${seconds} s  ${text}`
-      // A line that wraps could not be cleared; a terminal that does not know its width says 0.
+      // A line that wraps could not be cleared; a terminal of unknown width reports 0.
       stream.write(stream.isTTY ? clear + line.slice(0, (stream.columns || 80) - 1) : `${line}\n`)
     },
     done: () => {

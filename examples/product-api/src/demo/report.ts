@@ -3,13 +3,13 @@ import { loadsPerExpiry, type Run, type Runs } from './verdict.ts'
 
 const NOTES = `
   unprotected        the handler without the cache, in every process
-  + stale            ttl 1 s and staleWhileRevalidate; without it nothing older than 1 s is ever served
-  database queries   counted by the database itself, in a table of its own
+  + stale            ttl 1 s and staleWhileRevalidate; without it no response is older than 1 s
+  database queries   counted by the database itself, in a separate table
   most at once       queries waiting or running in the database at one moment, by its clock
-  loads per expiry   queries for each ttl that had to be filled; 1.00 is the least that can be
-  p50, p99, slowest  as the client saw them: 40 connections, each sending again as soon as it is answered`
+  loads per expiry   queries for each lifetime of the entry; 1.00 is the minimum
+  p50, p99, slowest  measured by the client: 40 connections, each sends its next request as soon as it has a response`
 
-/** The table for people: one column for each run, the unprotected one first. */
+/** The table: one column for each run, the unprotected one first. */
 export function renderReport(title: string, { unprotected, guarded }: Runs, colour: boolean): string {
   const runs = [unprotected, ...guarded]
   const rows: Row[] = [

@@ -7,11 +7,11 @@ import { startFleet, type Fleet } from './fleet.ts'
 import type { DemoOptions } from './options.ts'
 import type { Progress } from './progress.ts'
 
-/** Everything that must run before traffic can be driven. */
+/** The processes that must run before traffic can be driven. */
 export interface Stage {
   readonly title: string
   readonly fleets: readonly Fleet[]
-  /** For reading what the database counted. */
+  /** For reading the database's record of loads. */
   readonly pool: Pool
 }
 
@@ -32,7 +32,7 @@ const WITHOUT_REDIS: Cast = {
   words: 'no Redis, hence one Express process with the memory store',
 }
 
-/** Starts the database, Redis and the API processes. `cleanup` can take down each of them from the moment it exists. */
+/** Starts the database, Redis and the API processes. `cleanup` can stop each of them from the moment it exists. */
 export async function setStage(options: DemoOptions, progress: Progress, cleanup: Cleanup): Promise<Stage> {
   const database = await openDatabase({
     seed: options.seed,
@@ -55,18 +55,18 @@ export async function setStage(options: DemoOptions, progress: Progress, cleanup
   return { title: `GET /ranking, ttl 1 s, over ${server}: ${words}`, fleets, pool }
 }
 
-/** A Redis of yours, else one that is started here; nothing where none can be had. */
+/** The URL of your Redis, or of one that is started here; undefined if none can be started. */
 async function findRedis(options: DemoOptions, progress: Progress, cleanup: Cleanup): Promise<string | undefined> {
-  progress.say('starting Redis (set REDIS_URL to use one of your own)')
+  progress.say('starting Redis (set REDIS_URL to use your own)')
   try {
     const { pid, url, stop } = await startRedis()
     cleanup.defer(stop)
     progress.say(pid === undefined ? `using the Redis at ${url}` : `Redis is process ${pid} at ${url}`)
     return url
   } catch (error) {
-    // One that was asked for by name is not silently done without.
+    // The demo must not ignore a REDIS_URL that was given.
     if (options.redisUrl !== undefined) throw error
-    progress.say(`no Redis can be had: ${error instanceof Error ? error.message : String(error)}`)
+    progress.say(`no Redis could be started: ${error instanceof Error ? error.message : String(error)}`)
     return undefined
   }
 }

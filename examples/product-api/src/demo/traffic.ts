@@ -1,35 +1,35 @@
 import autocannon from 'autocannon'
 
 export interface TrafficOptions {
-  /** The processes; each gets its share of the connections. */
+  /** The processes; each gets the same number of connections. */
   readonly origins: readonly string[]
   readonly path: string
   readonly connectionsEach: number
-  /** The traffic goes on until this settles. */
+  /** The traffic lasts until this settles. */
   readonly until: Promise<unknown>
-  /** Called once it flows: whoever must stop it earlier can do so from then on. */
+  /** Called when the traffic has started: from then on `stop` can end it early. */
   readonly onStart: (stop: () => Promise<void>) => void
 }
 
 export interface Traffic {
   readonly seconds: number
   readonly requests: number
-  /** Lost connections, time-outs, answers other than 2xx and answers without a ranking. */
+  /** Lost connections, time-outs, responses other than 2xx and responses without a ranking. */
   readonly errors: number
   readonly p50: number
   readonly p99: number
   readonly slowest: number
 }
 
-// One name for all processes, as behind a load balancer: the host is part of what a response is cached under.
+// One name for all processes, as behind a load balancer: the host is part of the cache key.
 const HOST = 'shop.example'
 const REQUEST_TIMEOUT_S = 30
 const AT_MOST_S = 600
 
-/** Every connection sends its next request as soon as it has the answer to the last one. */
+/** Every connection sends its next request as soon as it has the response to the last one. */
 export async function driveTraffic(options: TrafficOptions): Promise<Traffic> {
   const began = performance.now()
-  // autocannon's own histogram holds whole milliseconds, of one target each.
+  // autocannon's own histogram rounds to milliseconds and covers one target.
   const latencies: number[] = []
   const cannons = options.origins.map((origin) =>
     fire(origin + options.path, options.connectionsEach, (latency) => latencies.push(latency)),

@@ -1,7 +1,7 @@
 import type { Loads } from './loads.ts'
 import type { Traffic } from './traffic.ts'
 
-/** One route of one app, driven once. */
+/** One measurement of one route. */
 export interface Run {
   readonly name: string
   readonly processes: number
@@ -14,15 +14,15 @@ export interface Runs {
   readonly guarded: readonly Run[]
 }
 
-/** The unprotected route must ask the database at least this many times as often, or the runs show nothing. */
+/** The unprotected route must make at least this many times as many loads, or the comparison shows nothing. */
 const CLEARLY_MORE = 5
 
-/** Loads for each ttl, the measure that does not depend on how long a run took: 1 is the least that can be. */
+/** Loads for each lifetime of the entry, independent of the length of the run; 1 is the minimum. */
 export function loadsPerExpiry({ loads }: Run): number {
   return loads.total / Math.max(1, loads.periods)
 }
 
-/** Why the runs do not show what they should: one sentence each, none when they do. */
+/** Why the runs do not show what they should: one sentence for each fault. */
 export function findFaults({ unprotected, guarded }: Runs, expiriesWanted: number): string[] {
   const without = loadsPerExpiry(unprotected)
   const most = Math.max(...guarded.map(loadsPerExpiry))
