@@ -110,11 +110,14 @@ describe('the storage that knows what runs inside of what', () => {
 describe('a turn that is given back twice', () => {
   it('makes room for one load, not for two', () => {
     const admission = new AdmissionControl({ maxLoads: 2, maxWaiters: 1, maxWaitersPerKey: 1 })
-    const [first, second] = [admission.turn(), admission.turn()]
+    const [first, second] = [admission.tryAcquirePermit(), admission.tryAcquirePermit()]
     expect(second).toBeDefined()
     first?.()
     first?.()
-    expect([admission.turn(), admission.turn()].map((turn) => turn !== undefined)).toEqual([true, false])
+    expect([admission.tryAcquirePermit(), admission.tryAcquirePermit()].map((turn) => turn !== undefined)).toEqual([
+      true,
+      false,
+    ])
   })
 })
 

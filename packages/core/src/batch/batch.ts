@@ -1,12 +1,13 @@
-import type { AdmissionControl, ReleasePermit, SharedWaiter } from '../flight/admission-control.ts'
+import type { AdmissionControl, SharedWaiter } from '../flight/admission-control.ts'
+import { Deferred } from '../flight/deferred.ts'
 import { runInLoad, activeLoads, endLoad, type ActiveLoad } from '../flight/reentrancy.ts'
 import { ABSENT, type KeepOptions, type Load, type Loader, type UncacheableOptions } from '../load.ts'
+import { LoadPermit } from '../refresh/load-permit.ts'
 import { storedKey } from '../stored-key.ts'
-import type { CancelTimer, Runtime } from '../runtime.ts'
 
-/** What the loader of many keys is told, and how it decides about each result. */
+/** Passed to the loader of many keys, which decides through it about each result. */
 export interface ManyLoad {
-  /** Aborts when every load of the batch is to stop. */
+  /** Aborts when every load of the batch must stop. */
   readonly signal: AbortSignal
   /** Decides for the result of one key. */
   keep(key: string, options: KeepOptions): void
@@ -14,112 +15,86 @@ export interface ManyLoad {
   uncacheable(key: string, options?: UncacheableOptions): void
 }
 
-/** Produces the values of the keys that are missing; a key that the answer leaves out is not stored. */
+/** Loads the values of the keys that are missing. A key that the returned Map leaves out is not stored. */
 export type ManyLoader<V> = (
   missing: readonly string[],
   load: ManyLoad,
 ) => ReadonlyMap<string, V> | Promise<ReadonlyMap<string, V>>
 
 /**
- * One loader call for all keys that this process leads. Each key goes its own road; the batch begins once every one of them either leads
- * or is known to wait for somebody else. A key that is re-elected later makes a call of its own.
+ * Combines the loads of many keys into one loader call. Each key is a call of its own; the loader is called once every key either leads, or
+ * waits for another caller's load, or has its result. A key that leads later is loaded by a further loader call.
  */
 export class Batch {
   readonly #loader: ManyLoader<unknown>
   readonly #admission: AdmissionControl
   readonly #undecided: Set<string>
-  /** What the call itself runs inside of: its loader is called from inside the load of one of its keys. */
-  readonly #inside: readonly ActiveLoad[]
-  /** The keys of a batch that wait are one waiter. */
-  readonly party: SharedWaiter = { waiting: 0 }
-  #turn: ReleasePermit | undefined
-  #group: Group = new Group()
+  /** The loads around the batch. Noted here, because the loader is called from inside the load of one of its keys. */
+  readonly #enclosing: readonly ActiveLoad[]
+  /** The waiting keys of a batch count as one waiter. */
+  readonly sharedWaiter: SharedWaiter = { waiting: 0 }
+  #permit: LoadPermit | undefined
+  #next: BatchCall = new BatchCall()
 
-  /** `turn`: taken before any lease, since waiting for one with leases in hand would keep the keys from everybody. */
+  /** `permit`: acquired before any lease, since a batch that queued for one with leases in hand would block their keys in every process. */
   constructor(
     keys: Iterable<string>,
     loader: ManyLoader<unknown>,
     admission: AdmissionControl,
-    turn: ReleasePermit | undefined,
+    permit: LoadPermit | undefined,
   ) {
     this.#undecided = new Set(keys)
     this.#loader = loader
     this.#admission = admission
-    this.#inside = activeLoads()
-    this.#turn = turn
+    this.#enclosing = activeLoads()
+    this.#permit = permit
   }
 
   /** The loader of one of the keys. */
   loaderOf(key: string): Loader<unknown, never> {
     return async (load) => {
-      const group = this.#group
-      group.loads.set(key, load)
-      this.decide(key)
-      const values = await group.values
+      const batchCall = this.#next
+      batchCall.loads.set(key, load)
+      this.markDecided(key)
+      const values = await batchCall.values
       return values.has(key) ? values.get(key) : ABSENT
     }
   }
 
-  /** The key leads, waits, or has its answer: the batch need not wait for it. */
-  decide(key: string): void {
+  /** The key leads, waits, or has its result: the loader call need not wait for it. */
+  markDecided(key: string): void {
     this.#undecided.delete(key)
     if (this.#undecided.size > 0) return
-    const group = this.#group
-    this.#group = new Group()
-    if (group.loads.size > 0) void this.#run(group)
-    else this.#takeTurn()?.()
+    const batchCall = this.#next
+    this.#next = new BatchCall()
+    if (batchCall.loads.size > 0) void this.#run(batchCall)
+    else this.#takePermit()?.release()
   }
 
-  async #run(group: Group): Promise<void> {
-    const keys = [...group.loads.keys()]
-    // The batch's turn is that of its first loader call; a key that is re-elected later needs another one.
-    const atOnce = this.#takeTurn() ?? this.#admission.turn(this.#inside)
-    const turn = atOnce ?? (await nextTurn(this.#admission))
-    // Nobody waits any more for loads that have all ended meanwhile.
-    if (atOnce === undefined && group.isOver) return turn()
+  async #run(batchCall: BatchCall): Promise<void> {
+    const keys = [...batchCall.loads.keys()]
+    // The batch's permit serves the first loader call; a later one needs its own.
+    const permit = this.#takePermit() ?? new LoadPermit(this.#admission)
+    const queues = !permit.held && !permit.tryAcquire(this.#enclosing)
+    if (queues) await permit.acquire()
+    if (queues && batchCall.allAborted) return permit.release()
     const loads = keys.map((key) => this.#admission.activeLoad(storedKey(key)))
-    const chain = { loads: [...this.#inside, ...loads], over: false }
+    const scope = { loads: [...this.#enclosing, ...loads], ended: false }
     try {
-      group.resolve(checkMap(await runInLoad(chain, () => this.#loader(keys, group))))
+      batchCall.resolve(checkMap(await runInLoad(scope, () => this.#loader(keys, batchCall))))
     } catch (error) {
-      group.reject(error)
+      batchCall.reject(error)
     } finally {
-      endLoad(chain)
-      turn()
+      endLoad(scope)
+      permit.release()
     }
   }
 
-  #takeTurn(): ReleasePermit | undefined {
-    const turn = this.#turn
-    this.#turn = undefined
-    return turn
+  #takePermit(): LoadPermit | undefined {
+    const permit = this.#permit
+    this.#permit = undefined
+    return permit
   }
-}
-
-function nextTurn(admission: AdmissionControl): Promise<ReleasePermit> {
-  return new Promise((resolve) => {
-    admission.queueForPermit(resolve)
-  })
-}
-
-/** A turn for a batch, or undefined when none is free within `budget` ms. */
-export async function batchTurn(
-  admission: AdmissionControl,
-  runtime: Runtime,
-  budget: number,
-): Promise<ReleasePermit | undefined> {
-  const free = admission.turn()
-  if (free !== undefined) return free
-  let cancel: CancelTimer | undefined
-  const turn = await new Promise<ReleasePermit | undefined>((resolve) => {
-    const leaveQueue = admission.queueForPermit(resolve)
-    cancel = runtime.schedule(() => {
-      leaveQueue()
-      resolve(undefined)
-    }, budget)
-  })
-  cancel?.()
-  return turn
 }
 
 function checkMap(values: unknown): ReadonlyMap<string, unknown> {
@@ -128,28 +103,31 @@ function checkMap(values: unknown): ReadonlyMap<string, unknown> {
   throw new TypeError('The loader of getOrSetMany must return a Map of keys and values')
 }
 
-/** The keys of one loader call. */
-class Group implements ManyLoad {
+/** One call of the loader of many keys, and the loads that it serves. */
+class BatchCall implements ManyLoad {
   readonly loads = new Map<string, Load<never>>()
-  readonly values: Promise<ReadonlyMap<string, unknown>>
-  resolve!: (values: ReadonlyMap<string, unknown>) => void
-  reject!: (error: unknown) => void
+  readonly #values = new Deferred<ReadonlyMap<string, unknown>>()
   #abort: AbortController | undefined
 
-  constructor() {
-    this.values = new Promise((resolve, reject) => {
-      this.resolve = resolve
-      this.reject = reject
-    })
+  get values(): Promise<ReadonlyMap<string, unknown>> {
+    return this.#values.promise
+  }
+
+  resolve(values: ReadonlyMap<string, unknown>): void {
+    this.#values.resolve(values)
+  }
+
+  reject(error: unknown): void {
+    this.#values.reject(error)
   }
 
   get signal(): AbortSignal {
-    this.#abort ??= this.#watch(new AbortController())
+    this.#abort ??= this.#abortWithLoads(new AbortController())
     return this.#abort.signal
   }
 
-  /** Whether all of its loads have ended, by a time-out or from outside. */
-  get isOver(): boolean {
+  /** Whether each of its loads has timed out or was aborted. */
+  get allAborted(): boolean {
     return [...this.loads.values()].every(({ signal }) => signal.aborted)
   }
 
@@ -161,7 +139,7 @@ class Group implements ManyLoad {
     this.loads.get(key)?.uncacheable(options)
   }
 
-  #watch(abort: AbortController): AbortController {
+  #abortWithLoads(abort: AbortController): AbortController {
     const signals = [...this.loads.values()].map(({ signal }) => signal)
     for (const signal of signals) {
       signal.addEventListener('abort', () => {

@@ -1,61 +1,72 @@
-import type { ReleasePermit } from '../flight/admission-control.ts'
 import { identity } from '../lookup/lookup-result.ts'
-import { Batch, batchTurn, type ManyLoader } from './batch.ts'
+import { Batch, type ManyLoader } from './batch.ts'
 import { ABSENT } from '../load.ts'
 import type { Engine } from '../flight/engine.ts'
 import type { Call } from '../flight/call.ts'
 import { WaitTimeoutError } from '../errors.ts'
 import type { LookupRun } from '../lookup/lookup-run.ts'
+import { LoadPermit } from '../refresh/load-permit.ts'
 
 /**
- * The values of many keys, by one call of the loader for those that this process leads. Each call names its key and settings; its loader is the
- * batch's.
+ * Looks up many keys, with one loader call for those that this process leads. Each of `calls` gives its key and settings; the batch
+ * replaces its loader.
  *
- * @throws what the first failing key's call throws.
+ * @throws the error of the first key, in the order of `calls`, that has one.
  */
 export async function loadMany<V>(
   calls: readonly Call[],
   loader: ManyLoader<V>,
   engine: Engine,
-  refresher: LookupRun,
+  lookups: LookupRun,
 ): Promise<Map<string, V>> {
-  const turn = await turnFor(calls, engine, refresher)
+  const permit = await permitFor(calls, engine, lookups)
   const keys = calls.map(({ requestedKey }) => requestedKey)
-  const batch = new Batch(keys, loader, engine.admission, turn)
-  const answers = await Promise.allSettled(calls.map((call) => member(call, batch, refresher)))
+  const batch = new Batch(keys, loader, engine.admission, permit)
+  const results = await Promise.allSettled(calls.map((call) => lookUpOne(call, batch, lookups)))
   const values = new Map<string, V>()
-  for (const [index, answer] of answers.entries()) {
-    if (answer.status === 'rejected') throw answer.reason
-    if (answer.value !== ABSENT) values.set(keys[index] ?? '', answer.value as V)
+  for (const [index, result] of results.entries()) {
+    if (result.status === 'rejected') throw result.reason
+    if (result.value !== ABSENT) values.set(keys[index] ?? '', result.value as V)
   }
   return values
 }
 
-/** A turn for the loads of all of them; none where all values are at hand. */
-async function turnFor(
+/**
+ * Acquires one permit for the loads of all keys; undefined when `peek` has every value, so that no load is needed.
+ *
+ * @throws WaitTimeoutError when no permit is free within `waitTimeout`.
+ */
+async function permitFor(
   calls: readonly Call[],
   { admission, runtime }: Engine,
-  refresher: LookupRun,
-): Promise<ReleasePermit | undefined> {
-  const missing = calls.find(({ key, settings }) => refresher.peek(key, settings) === undefined)
+  lookups: LookupRun,
+): Promise<LoadPermit | undefined> {
+  const missing = calls.find(({ key, settings }) => lookups.peek(key, settings) === undefined)
   if (missing === undefined) return undefined
+  const permit = new LoadPermit(admission)
+  if (permit.tryAcquire()) return permit
   const { waitTimeout } = missing.settings
-  const turn = await batchTurn(admission, runtime, waitTimeout)
-  if (turn === undefined) throw new WaitTimeoutError(missing.requestedKey, waitTimeout)
-  return turn
+  const acquiring = permit.acquire()
+  const cancel = runtime.schedule(() => permit.abandon(), waitTimeout)
+  if (!(await acquiring)) throw new WaitTimeoutError(missing.requestedKey, waitTimeout)
+  cancel()
+  return permit
 }
 
-async function member(call: Call, batch: Batch, refresher: LookupRun): Promise<unknown> {
-  const decide = (): void => batch.decide(call.requestedKey)
+async function lookUpOne(call: Call, batch: Batch, lookups: LookupRun): Promise<unknown> {
+  const markDecided = (): void => batch.markDecided(call.requestedKey)
   try {
     const loader = batch.loaderOf(call.requestedKey)
-    const answer = await refresher.run({ ...call, loader, sharedWaiter: batch.party, onWait: decide }, identity)
-    // Its load may still begin, behind the stale value.
-    if (answer.refresh === undefined) decide()
-    else void answer.refresh.then(decide)
-    return answer.value
+    const result = await lookups.run(
+      { ...call, loader, sharedWaiter: batch.sharedWaiter, onWait: markDecided },
+      identity,
+    )
+    // A background refresh may still call the loader, so the key is decided only when it ends.
+    if (result.refresh === undefined) markDecided()
+    else void result.refresh.then(markDecided)
+    return result.value
   } catch (error) {
-    decide()
+    markDecided()
     throw error
   }
 }

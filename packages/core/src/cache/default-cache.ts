@@ -83,7 +83,7 @@ export class DefaultCache implements Cache {
       return (
         entry === undefined
           ? this.#lookups.run(call, lookupOf)
-          : Promise.resolve(lookupOf(this.#lookups.serve(call.key, entry)))
+          : Promise.resolve(lookupOf(this.#lookups.serveHit(call.key, entry)))
       ) as Promise<Lookup<V>>
     } catch (error) {
       return Promise.reject(error)
@@ -94,7 +94,7 @@ export class DefaultCache implements Cache {
     const stored = this.#storedKey(key)
     const entry = this.#lookups.peek(stored, this.#settings, readCodec(this.#settings, 'peek', options))
     if (entry === undefined) return undefined
-    if (this.#hitChannel.hasListeners) this.#lookups.serve(stored, entry)
+    if (this.#hitChannel.hasListeners) this.#lookups.serveHit(stored, entry)
     return resultOf(entry, 'fresh', this.#engine.runtime.coarseNow()) as ReadResult<V>
   }
 
@@ -191,7 +191,7 @@ export class DefaultCache implements Cache {
       freshFor: entry === undefined ? undefined : entry.freshUntil - now,
       lease,
       cooldown,
-      waitersHere: this.#coordinator.waiting(stored),
+      waitersHere: this.#coordinator.waitingCalls(stored),
     }
   }
 
@@ -232,7 +232,7 @@ export class DefaultCache implements Cache {
     const stored = this.#checkCall(key, loader, settings)
     const entry = this.#lookups.peek(stored, settings)
     if (entry === undefined) return this.#runLookup(stored, key, loader, settings)
-    if (this.#hitChannel.hasListeners) this.#lookups.serve(stored, entry)
+    if (this.#hitChannel.hasListeners) this.#lookups.serveHit(stored, entry)
     return promiseOf(entry)
   }
 

@@ -1,19 +1,19 @@
-import { throwIfReentrant, activeLoads, type ActiveLoad, noteWait } from './reentrancy.ts'
+import { throwIfReentrant, activeLoads, type ActiveLoad, recordWait } from './reentrancy.ts'
 import type { AdmissionLimits } from '../options/settings.ts'
 
-/** Gives a turn back; without effect when called again. */
+/** Gives a permit back; further calls do nothing. */
 export type ReleasePermit = () => void
 
-/** Calls that count as one waiter, however many of them wait. */
+/** Several calls that `maxWaiters` counts as one waiter. */
 export interface SharedWaiter {
   waiting: number
 }
 
-/** Decides who may wait and who may load in this process, and refuses a load that would wait for itself. */
+/** Enforces `maxWaiters`, `maxWaitersPerKey` and `maxLoads` in this process, and rejects a load that would wait for itself. */
 export class AdmissionControl {
   readonly #limits: AdmissionLimits
-  /** Who waits for a turn, in the order of coming. */
-  readonly #queue = new Set<(tryAcquirePermit: ReleasePermit) => void>()
+  /** First in, first out. */
+  readonly #queue = new Set<(permit: ReleasePermit) => void>()
   #loads = 0
   #waiters = 0
 
@@ -21,14 +21,14 @@ export class AdmissionControl {
     this.#limits = limits
   }
 
-  /** A key of this cache, as a load. */
+  /** Identifies a load of `key` in this cache. */
   activeLoad(key: string): ActiveLoad {
     return { owner: this, key }
   }
 
-  /** Whether one of the loads is this cache's. */
-  isInsideLoad(around: readonly ActiveLoad[] = activeLoads()): boolean {
-    return around.some(({ owner }) => owner === this)
+  /** Whether one of the `enclosing` loads belongs to this cache. */
+  isInsideLoad(enclosing: readonly ActiveLoad[] = activeLoads()): boolean {
+    return enclosing.some(({ owner }) => owner === this)
   }
 
   /** @throws ReentrantLoadError when waiting for `key` would never end. */
@@ -37,22 +37,22 @@ export class AdmissionControl {
   }
 
   /**
-   * Counts one more call that waits for `key`, unless this process, or the key with its `waiting` calls, has enough of them. Returns how to
-   * stop counting it.
+   * Counts one more call that waits for `key`, for which `waiting` calls wait already. Returns the function that stops counting it, or
+   * undefined when a limit is reached.
    */
-  startWaiting(key: string, waiting: number, party?: SharedWaiter): (() => void) | undefined {
-    const joins = party !== undefined && party.waiting > 0
-    if ((!joins && this.#waiters >= this.#limits.maxWaiters) || waiting >= this.#limits.maxWaitersPerKey)
+  startWaiting(key: string, waiting: number, sharedWaiter?: SharedWaiter): (() => void) | undefined {
+    const alreadyCounted = sharedWaiter !== undefined && sharedWaiter.waiting > 0
+    if ((!alreadyCounted && this.#waiters >= this.#limits.maxWaiters) || waiting >= this.#limits.maxWaitersPerKey)
       return undefined
-    if (!joins) this.#waiters += 1
-    const forget = noteWait(this, key)
-    // As a rule: a herd shares what ends its waiting.
-    if (party === undefined && forget === undefined) return this.#stopWaiting
-    if (party !== undefined) party.waiting += 1
+    if (!alreadyCounted) this.#waiters += 1
+    const removeWait = recordWait(this, key)
+    // The usual case: all callers of a herd share this one function.
+    if (sharedWaiter === undefined && removeWait === undefined) return this.#stopWaiting
+    if (sharedWaiter !== undefined) sharedWaiter.waiting += 1
     return () => {
-      if (party !== undefined) party.waiting -= 1
-      if (party === undefined || party.waiting === 0) this.#stopWaiting()
-      forget?.()
+      if (sharedWaiter !== undefined) sharedWaiter.waiting -= 1
+      if (sharedWaiter === undefined || sharedWaiter.waiting === 0) this.#stopWaiting()
+      removeWait?.()
     }
   }
 
@@ -60,30 +60,33 @@ export class AdmissionControl {
     this.#waiters -= 1
   }
 
-  /** Whether a load would get a turn at once. */
+  /** Whether fewer than `maxLoads` loads run. */
   get hasPermit(): boolean {
     return this.#loads < this.#limits.maxLoads
   }
 
-  /** A turn to load, where one is free. A load inside a load of this cache always gets one: its outer load could not end without it. */
-  turn(around: readonly ActiveLoad[] = activeLoads()): ReleasePermit | undefined {
-    return this.isInsideLoad(around) || this.hasPermit ? this.#grantPermit() : undefined
+  /**
+   * Grants a free permit, or undefined when none is free. A load inside a load of this cache always gets one: the outer load could not end
+   * without it.
+   */
+  tryAcquirePermit(enclosing: readonly ActiveLoad[] = activeLoads()): ReleasePermit | undefined {
+    return this.isInsideLoad(enclosing) || this.hasPermit ? this.#grantPermit() : undefined
   }
 
-  /** Calls `onTurn` with the next free turn, after all who came before. Returns how to leave the queue. */
-  queueForPermit(onTurn: (turn: ReleasePermit) => void): () => void {
-    this.#queue.add(onTurn)
+  /** Calls `onPermit` with the next free permit, first come, first served. Returns the function that leaves the queue. */
+  queueForPermit(onPermit: (permit: ReleasePermit) => void): () => void {
+    this.#queue.add(onPermit)
     return () => {
-      this.#queue.delete(onTurn)
+      this.#queue.delete(onPermit)
     }
   }
 
   #grantPermit(): ReleasePermit {
     this.#loads += 1
-    let over = false
+    let released = false
     return () => {
-      if (over) return
-      over = true
+      if (released) return
+      released = true
       this.#loads -= 1
       this.#grantNext()
     }

@@ -7,35 +7,48 @@ import type { SharedWaiter } from './admission-control.ts'
 import type { Engine } from './engine.ts'
 import type { PreviousVersion } from './previous-version.ts'
 
-/** One call on its road: what it asks for, and how. */
+/** One call that may load. */
 export interface Call {
-  /** What the entry is kept by. */
+  /** The key in the store. */
   readonly key: string
-  /** What the caller named. */
+  /** The key that the caller named. */
   readonly requestedKey: string
   readonly loader: Loader<unknown, never>
   readonly settings: Settings
-  /** What will not do, however fresh it is. */
+  /** Given for a forced refresh: the call accepts only an entry that is newer. */
   readonly previousVersion?: PreviousVersion | undefined
-  /** The load is part of another one that has a turn; its callers are one waiter. */
+  /** Given for one key of a batch: the batch holds the permit, and its calls count as one waiter. */
   readonly sharedWaiter?: SharedWaiter
-  /** Told when the call begins to wait for somebody else's load. */
+  /** Called when the call begins to wait for another caller's load, or for a permit. */
   readonly onWait?: () => void
 }
 
-/** What a look at the store has brought, when, and what it took, ms. */
+/** A read of the store that a refresh starts from. */
 export interface StoreRead {
   readonly read: Read
+  /** When its result was judged. */
   readonly at: number
+  /** How long it took, ms. */
   readonly took: number
 }
 
-/** What an entry is good for to a call; the one that it wants replaced is good for nothing. */
-export function verdictOn(
-  { freshness }: Engine,
-  { previousVersion, settings }: Call,
-  entry: Entry,
-  now: number,
-): Verdict {
+/** Judges a read for a call; a read without an entry is 'gone'. A forced refresh also learns from it which version it must replace. */
+export function judgeRead(engine: Engine, call: Call, read: Read, now: number): Verdict {
+  call.previousVersion?.note(read)
+  return read.kind === 'found' ? judge(engine, call, read.entry, now) : 'gone'
+}
+
+/** Judges an entry for a call. For a forced refresh an entry that is no newer than the one to replace is 'gone'. */
+export function judge({ freshness }: Engine, { previousVersion, settings }: Call, entry: Entry, now: number): Verdict {
   return previousVersion?.isNoNewer(entry) === true ? 'gone' : freshness.judge(entry, now, settings)
+}
+
+/** The entry that a load replaces, where one may still be served: the loader sees it as `load.stale`. A forced refresh replaces a fresh one too. */
+export function replacedEntry(
+  { freshness }: Engine,
+  { settings }: Call,
+  entry: Entry | undefined,
+  now: number,
+): Entry | undefined {
+  return entry === undefined || freshness.judge(entry, now, settings) === 'gone' ? undefined : entry
 }

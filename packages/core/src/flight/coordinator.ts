@@ -1,18 +1,18 @@
 import type { Engine } from './engine.ts'
 import { FlightRegistry } from './flight-registry.ts'
 import { LeaseWaiters } from './lease-waiters.ts'
-import { Suppression } from './refresh-suppression.ts'
+import { RefreshSuppression } from './refresh-suppression.ts'
 import { UnshareableKeys } from './unshareable-keys.ts'
 import type { Notice } from '../store/store.ts'
 
-/** Everything that is under way in this process, and what the store's notices do to it. */
+/** Owns the state of all reads and loads of one cache in this process, and applies the store's notices to it. */
 export class LoadCoordinator {
   readonly engine: Engine
   readonly flights: FlightRegistry
   readonly leaseWaiters: LeaseWaiters
-  readonly suppression: Suppression
+  readonly suppression: RefreshSuppression
   readonly unshareable: UnshareableKeys
-  /** Whether every call goes its own way, as if nothing were stored. */
+  /** While true, every call loads for itself and nothing is stored or served from the store. */
   paused = false
   #closed = false
 
@@ -20,21 +20,21 @@ export class LoadCoordinator {
     this.engine = engine
     this.flights = new FlightRegistry(engine)
     this.leaseWaiters = new LeaseWaiters(engine.runtime)
-    this.suppression = new Suppression()
+    this.suppression = new RefreshSuppression()
     this.unshareable = new UnshareableKeys()
   }
 
-  /** Whether no flight begins any more. */
+  /** While true, no flight may begin. */
   get closed(): boolean {
     return this.#closed
   }
 
-  /** How many calls wait for the key in this process. */
-  waiting(key: string): number {
+  /** How many calls of this process wait for the key's refresh. */
+  waitingCalls(key: string): number {
     return this.flights.joinable(key)?.callers ?? 0
   }
 
-  /** Handles what the store tells of any process. */
+  /** Applies a notice of the store, which may report a change made by any process. */
   onNotice(notice: Notice): void {
     switch (notice.kind) {
       case 'committed':
@@ -59,41 +59,40 @@ export class LoadCoordinator {
     }
   }
 
-  /** Lets go of all that began before an invalidation: it must be over before the invalidation's promise settles. */
+  /** Detaches the key's flights, so that no later call joins what began before the invalidation. Call it before the invalidation's promise settles. */
   invalidated(key: string): void {
     this.flights.detach(key)
     this.#wake(key)
   }
 
-  /** The same, where nobody knows which keys it concerns. */
+  /** Detaches all flights: for an invalidation whose keys are not known. */
   invalidatedAll(): void {
     this.flights.detachAll()
     this.#wakeAll()
   }
 
-  /** Waits for the running loads, at most `drain` ms, then cuts them off. Returns how many had to be. */
+  /** Waits for the running loads for at most `drain` ms, then aborts the rest with `reason`. Returns how many it aborted. */
   async close(drain: number, reason: unknown): Promise<number> {
     const { runtime } = this.engine
-    const over = this.#over()
-    const inTime = new Promise<void>((resolve) => {
+    const allFinished = this.#allFinished()
+    await new Promise<void>((resolve) => {
       const cancel = runtime.schedule(resolve, drain)
-      void over.then(cancel).then(resolve)
+      void allFinished.then(cancel).then(resolve)
     })
-    await inTime
     this.#closed = true
     const late = [...this.flights.running]
-    for (const flight of late) flight.cut?.(reason)
-    // A lease is given back once the store has answered: what is sent with the process's last breath may never leave it.
+    for (const flight of late) flight.abort(reason)
+    // Waits for the store's answer to each released lease: a release that is sent while the process exits may never leave it.
     await Promise.all(late.map((flight) => flight.finished))
     return late.length
   }
 
-  /** A load that runs may have begun another one meanwhile. */
-  async #over(): Promise<void> {
+  /** Loops, because a running load may begin another one. */
+  async #allFinished(): Promise<void> {
     while (this.flights.running.size > 0) await Promise.all([...this.flights.running].map((flight) => flight.finished))
   }
 
-  /** What a person should know is said on the process where no program listens for it. */
+  /** Falls back to a process warning when the program does not listen for the event. */
   #warn(message: string): void {
     if (this.engine.events.hasListeners('warning')) this.engine.events.emit('warning', { message })
     else process.emitWarning(message, { type: 'CattlegridWarning' })

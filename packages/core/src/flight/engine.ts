@@ -4,7 +4,7 @@ import type { CooldownPolicy, EarlyRefreshPolicy, FreshnessPolicy } from '../pol
 import type { Runtime } from '../runtime.ts'
 import type { Store } from '../store/store.ts'
 
-/** What every part of the engine works with; put together once, by `createCache`. */
+/** The store, policies and services that one cache works with. `createCache` wires them. */
 export interface Engine {
   readonly store: Store
   readonly runtime: Runtime

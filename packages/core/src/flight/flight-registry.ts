@@ -4,7 +4,7 @@ import type { Flight } from './flight.ts'
 import { SharedReads } from './shared-reads.ts'
 import type { Away, Read } from '../store/store.ts'
 
-/** The slots: at most one joinable read and one joinable refresh a key. A slot is cleared only by who is still in it. */
+/** Holds at most one joinable read and one joinable refresh per key. A flight clears its slot only if the slot is still its own. */
 export class FlightRegistry {
   readonly #engine: Pick<Engine, 'store' | 'events'>
   readonly #reads = new SharedReads()
@@ -15,62 +15,64 @@ export class FlightRegistry {
     this.#engine = engine
   }
 
-  /** Every refresh that is not over, joinable or not. */
+  /** Every unfinished refresh, joinable or not. */
   get running(): ReadonlySet<Flight> {
     return this.#running
   }
 
   /**
-   * Joins the read of the key that is under way, or starts one, and returns what `hear` makes of its answer. Who started it hears first, and
-   * clears the slot before that: who asks because of the answer reads anew.
+   * Joins the running read of the key, or starts one, and resolves to what `onRead` returns for it. The call that starts the read vacates the
+   * slot before any `onRead` runs: a call that reads again because of the result starts a new read.
+   *
+   * A hit takes this path: no async function, and one `then` per call.
    */
-  read<T>(key: string, codec: Codec, hear: (read: Read) => T | Promise<T>): Promise<T> {
-    const known = this.#reads.of(key)
-    if (known?.read !== undefined && known.codec === codec) return known.read.then(hear)
-    const read = this.#engine.store.read(key, codec)
-    const slot = this.#reads.take(key, known, codec, read)
-    return read.then(
-      (answer) => {
-        this.#reads.end(slot)
-        if (answer.kind !== 'away' && answer.away !== undefined) this.#emitAway(key, answer.away)
-        return hear(answer)
+  read<T>(key: string, codec: Codec, onRead: (read: Read) => T | Promise<T>): Promise<T> {
+    const current = this.#reads.slotOf(key)
+    if (current?.read !== undefined && current.codec === codec) return current.read.then(onRead)
+    const started = this.#engine.store.read(key, codec)
+    const slot = this.#reads.occupy(key, current, codec, started)
+    return started.then(
+      (read) => {
+        this.#reads.vacate(slot)
+        if (read.kind !== 'away' && read.away !== undefined) this.#emitAway(key, read.away)
+        return onRead(read)
       },
       (error: unknown) => {
-        this.#reads.end(slot)
+        this.#reads.vacate(slot)
         throw error
       },
     )
   }
 
-  /** Once a read, and in the context of who started it. */
+  /** Emitted once per read, in the async context of the call that started it. */
   #emitAway(key: string, { cause }: Away): void {
     const { events } = this.#engine
     if (events.hasListeners('away')) events.emit('away', { key, step: 'read', error: cause })
   }
 
-  /** The refresh of the key that a call may join. */
+  /** The key's refresh, if a call may join it. */
   joinable(key: string): Flight | undefined {
     const flight = this.#refreshes.get(key)
     return flight?.joinable === true ? flight : undefined
   }
 
-  /** Takes a flight in until its road is at its end. */
-  launch(flight: Flight, road: Promise<void>): void {
+  /** Registers a flight until `run`, which must not reject, settles. */
+  launch(flight: Flight, run: Promise<void>): void {
     this.#running.add(flight)
     if (flight.joinable) this.#refreshes.set(flight.key, flight)
-    void road.then(() => {
+    void run.then(() => {
       this.#running.delete(flight)
       if (this.#refreshes.get(flight.key) === flight) this.#refreshes.delete(flight.key)
       flight.finish()
     })
   }
 
-  /** The key has a newer state: no later call joins a read that may have missed it. */
+  /** Keeps later calls from joining the key's running read, which may have missed a newer state. */
   forgetRead(key: string): void {
     this.#reads.forget(key)
   }
 
-  /** The key was invalidated: no later call joins anything that began before. */
+  /** Keeps later calls from joining anything of the key that began before its invalidation. */
   detach(key: string): void {
     this.#reads.forget(key)
     this.#refreshes.get(key)?.detach()

@@ -2,63 +2,71 @@ import { Deferred } from './deferred.ts'
 import type { Entry } from '../entry.ts'
 import type { Outcome } from '../load.ts'
 
-/** What a flight has for one of its callers. */
+/** What a flight delivers to one waiter. */
 export type FlightResult =
   | { readonly kind: 'loaded'; readonly value: unknown; readonly freshFor: number }
-  /** Somebody else's commit. */
+  /** Another process committed this entry. */
   | { readonly kind: 'found'; readonly entry: Entry }
-  /** `failure` false: the error is an answer, and no reason to serve a stale value instead. */
+  /** `failure` false: the caller gets the error even if a stale value could be served. */
   | { readonly kind: 'failed'; readonly error: unknown; readonly failure: boolean }
-  /** Nothing for this caller: it looks again. */
-  | { readonly kind: 'again' }
-  /** Nothing for this caller: it loads alone. */
-  | { readonly kind: 'alone' }
+  /** No result for this waiter: its call reads the store again. */
+  | { readonly kind: 'retry' }
+  /** No result for this waiter: its call loads for itself. */
+  | { readonly kind: 'load-alone' }
 
-/** Who waits for a flight, from `board` until it lands or leaves. */
+/** A caller that waits for a flight, from `add` until the flight settles it or it is removed. */
 export interface FlightWaiter {
-  /** Takes what the flight has for it, which has forgotten the waiter by then. */
+  /** Delivers the result. The flight has removed the waiter before. */
   settle(result: FlightResult): void
-  /** Told that the flight follows from now on: its time may run out. */
+  /** The flight follows from now on: `waitTimeout` runs. */
   onFollowing(): void
 }
 
-type Phase = 'asking' | 'following' | 'loading' | 'committing'
+/** The step that a flight is executing. */
+export interface FlightStep {
+  /** The last caller left: ends a wait for a permit or a lease. */
+  stopWaiting(): void
+  /** The cache closes: ends the step, with `reason`. */
+  abort(reason: unknown): void
+}
+
+type Phase = 'acquiring' | 'following' | 'loading' | 'committing'
 
 /**
- * The one running refresh of a key in this process. Three groups of callers wait for it, because not everybody may have everything:
- * its owner, whose loader it runs; those that joined before the load began; and those that joined later, who get the value only once
- * it is known to stand, since an invalidation may lie between the load's begin and their call.
+ * The one running refresh of a key in this process. Its callers wait in three groups:
+ * - the owner, whose loader it runs;
+ * - early joiners, that joined before the load began;
+ * - late joiners, that joined while it ran. They get the value only after the commit succeeded, because an invalidation may lie between the
+ *   start of the load and their call.
  */
 export class Flight {
   readonly key: string
+  /** True when no caller waits for it: it runs behind a stale value. */
   readonly background: boolean
   readonly #owner = new Set<FlightWaiter>()
   readonly #early = new Set<FlightWaiter>()
   readonly #late = new Set<FlightWaiter>()
   readonly #outcome = new Deferred<Outcome>()
   readonly #finished = new Deferred<void>()
-  #phase: Phase = 'asking'
+  #phase: Phase = 'acquiring'
   #detached = false
   #followed = 0
   #followingSince: number | undefined
   #notifiesWithin = Infinity
   #keepsRunning = false
-  /** Called when the last caller leaves. */
-  onAbandoned: (() => void) | undefined
-  /** Ends the running load with this error, from outside. */
-  cut: ((error: unknown) => void) | undefined
+  #step: FlightStep | undefined
 
   constructor(key: string, background: boolean) {
     this.key = key
     this.background = background
   }
 
-  /** How the load ends; never rejects. */
+  /** The outcome of the load; never rejects. */
   get outcome(): Promise<Outcome> {
     return this.#outcome.promise
   }
 
-  /** Settles when it has nothing to tell the store any more, either: callers do not wait for a lease that is given back. */
+  /** Resolves after the last request to the store was answered. Callers do not wait for that; `close` does. */
   get finished(): Promise<void> {
     return this.#finished.promise
   }
@@ -67,7 +75,7 @@ export class Flight {
     return !this.#detached && this.#phase !== 'committing'
   }
 
-  /** Whether nobody wants its load any more: one that has not begun is let be. */
+  /** Whether no caller waits and none counts on the load: then a load that has not begun need not begin. */
   get abandoned(): boolean {
     return this.callers === 0 && !this.#keepsRunning
   }
@@ -77,42 +85,52 @@ export class Flight {
     return this.#owner.size + this.#early.size + this.#late.size
   }
 
-  add(waiter: FlightWaiter, as: 'owner' | 'joiner'): void {
-    if (as === 'owner') this.#owner.add(waiter)
+  /** Names the step that `abort` and the departure of the last caller end. It replaces the step before. */
+  attach(step: FlightStep): void {
+    this.#step = step
+  }
+
+  /** Ends the current step from outside. */
+  abort(reason: unknown): void {
+    this.#step?.abort(reason)
+  }
+
+  add(waiter: FlightWaiter, role: 'owner' | 'joiner'): void {
+    if (role === 'owner') this.#owner.add(waiter)
     else (this.#phase === 'loading' ? this.#late : this.#early).add(waiter)
   }
 
-  /** The waiter waits no longer. */
+  /** The waiter stops waiting before the flight has a result for it. */
   remove(waiter: FlightWaiter): void {
-    for (const group of this.#groups) group.delete(waiter)
-    if (this.abandoned) this.onAbandoned?.()
+    for (const waiters of this.#groups) waiters.delete(waiter)
+    if (this.abandoned) this.#step?.stopWaiting()
   }
 
-  /** A caller goes on with a stale value, and counts on the load behind it. */
+  /** A caller leaves with a stale value and counts on the load to replace it: the flight is not abandoned any more. */
   keepRunning(): void {
     this.#keepsRunning = true
   }
 
-  /** No later call joins. */
+  /** Keeps later calls from joining. */
   detach(): void {
     this.#detached = true
   }
 
-  /** `within`, ms: when its callers are told at the latest that it follows again, if it still does by then. */
-  follow(now: number, within: number = Infinity): void {
+  /** Starts the time that counts as following. The flight calls its waiters again within `notifyWithin` ms, if it still follows then. */
+  follow(now: number, notifyWithin: number = Infinity): void {
     this.#phase = 'following'
     this.#followingSince = now
-    this.#notifiesWithin = within
-    for (const group of this.#groups) for (const waiter of group) waiter.onFollowing()
+    this.#notifiesWithin = notifyWithin
+    for (const waiters of this.#groups) for (const waiter of waiters) waiter.onFollowing()
   }
 
   stopFollowing(now: number): void {
     this.#followed = this.followed(now)
     this.#followingSince = undefined
-    this.#phase = 'asking'
+    this.#phase = 'acquiring'
   }
 
-  /** While it follows, its callers hear of it again at least this often, ms. */
+  /** While it follows, it calls its waiters' `onFollowing` at least this often, ms. */
   get notifiesWithin(): number {
     return this.#notifiesWithin
   }
@@ -121,7 +139,7 @@ export class Flight {
     return this.#phase === 'following'
   }
 
-  /** The time that it has spent as a follower, ms. */
+  /** The total time that it has spent following, ms. */
   followed(now: number): number {
     return this.#followed + (this.#followingSince === undefined ? 0 : now - this.#followingSince)
   }
@@ -130,25 +148,25 @@ export class Flight {
     this.#phase = 'loading'
   }
 
-  /** From here on no caller joins: an invalidation could be acknowledged between the commit and the joiner's call. */
+  /** Ends joining: between the commit and a later call an invalidation could be acknowledged. */
   beginCommit(): void {
     this.#phase = 'committing'
   }
 
-  /** What comes is the owner's alone: everybody else is sent on, and nobody joins. */
-  release(kind: 'alone' | 'again'): void {
+  /** Sends every joiner away without a result, and lets nobody join: the result is for the owner alone. */
+  releaseJoiners(kind: 'load-alone' | 'retry'): void {
     this.detach()
     deliver({ kind }, this.#early)
     deliver({ kind }, this.#late)
   }
 
-  /** The value is there for all who asked before its load began. */
+  /** Delivers the result to the callers that came before the load began. */
   settleEarly(result: FlightResult): void {
     deliver(result, this.#owner)
     deliver(result, this.#early)
   }
 
-  /** The same for everybody who has no result yet; the flight is over. */
+  /** Delivers the result to every caller that has none yet, and publishes the outcome. */
   settle(result: FlightResult, outcome: Outcome): void {
     this.detach()
     this.settleEarly(result)

@@ -1,12 +1,12 @@
 import { Deferred } from './deferred.ts'
 import type { CancelTimer, Runtime } from '../runtime.ts'
 
-/** Notices may get lost (publish/subscribe delivers at most once), so a follower looks again at least this often, ms. */
+/** Notices may be lost (publish/subscribe delivers at most once), so a follower reads again at least this often, ms. */
 export const POLL_INTERVAL = 500
-/** Spreads the followers of a lease that ran out over this many ms, so that they do not all ask at once. */
+/** Spreads the followers of an expired lease over this many ms, so that they do not all acquire at once. */
 const DEADLINE_JITTER = 10
 
-/** Waits for one key on behalf of one flight. Armed before the acquire that may say "held", so that no notice falls between the two. */
+/** Waits for the lease of one key on behalf of one flight. Armed before the acquire, so that a notice between its answer and the wait counts. */
 export class LeaseWaiter {
   readonly #runtime: Runtime
   #noticed = false
@@ -16,18 +16,18 @@ export class LeaseWaiter {
     this.#runtime = runtime
   }
 
-  /** Whether a notice came since it was armed, or since the last `until`. */
+  /** Whether a notice arrived since the waiter was armed, or since the end of the last `waitUntil`. */
   get noticed(): boolean {
     return this.#noticed
   }
 
-  /** A notice since the last `until` counts, even if it came while nobody was waiting. */
+  /** Ends the wait; when none runs, ends the next one at once. */
   wake(): void {
     this.#noticed = true
     this.#waiting?.resolve('notice')
   }
 
-  /** Until a notice, or the end of the lease, or the time to look again. `remaining`: the lease's rest, ms. */
+  /** Waits for a notice, the end of the lease or the poll interval, whichever is first. `remaining`: the rest of the lease, ms. */
   async waitUntil(remaining: number): Promise<'notice' | 'timer'> {
     const waiting = new Deferred<'notice' | 'timer'>()
     this.#waiting = waiting
@@ -35,14 +35,14 @@ export class LeaseWaiter {
     let cancel: CancelTimer | undefined
     if (this.#noticed) waiting.resolve('notice')
     else cancel = this.#runtime.schedule(() => waiting.resolve('timer'), delay)
-    const by = await waiting.promise
+    const wokenBy = await waiting.promise
     cancel?.()
     this.#noticed = false
-    return by
+    return wokenBy
   }
 }
 
-/** Who waits here, by key. */
+/** All lease waiters of this process, by key. */
 export class LeaseWaiters {
   readonly #runtime: Runtime
   readonly #armed = new Map<string, Set<LeaseWaiter>>()
@@ -53,23 +53,23 @@ export class LeaseWaiters {
 
   arm(key: string): LeaseWaiter {
     const waiter = new LeaseWaiter(this.#runtime)
-    const peers = this.#armed.get(key)
-    if (peers === undefined) this.#armed.set(key, new Set([waiter]))
-    else peers.add(waiter)
+    const waiters = this.#armed.get(key)
+    if (waiters === undefined) this.#armed.set(key, new Set([waiter]))
+    else waiters.add(waiter)
     return waiter
   }
 
   disarm(key: string, waiter: LeaseWaiter): void {
-    const peers = this.#armed.get(key)
-    peers?.delete(waiter)
-    if (peers?.size === 0) this.#armed.delete(key)
+    const waiters = this.#armed.get(key)
+    waiters?.delete(waiter)
+    if (waiters?.size === 0) this.#armed.delete(key)
   }
 
   wake(key: string): void {
     for (const waiter of this.#armed.get(key) ?? []) waiter.wake()
   }
 
-  /** Notices may have been missed: everybody looks again. */
+  /** For when notices may have been missed. */
   wakeAll(): void {
     for (const key of this.#armed.keys()) this.wake(key)
   }

@@ -1,58 +1,58 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { ReentrantLoadError } from '../errors.ts'
 
-/** A key that is being loaded, and whose key it is: two caches of a process may have the same. */
+/** A running load: a key, and the cache that loads it. Two caches of a process may have the same key. */
 export interface ActiveLoad {
   readonly owner: object
   readonly key: string
 }
 
-/** The loads around the present code, from the outermost on. */
-export interface Chain {
+/** The async context of a running loader: its load and the loads around it, outermost first. */
+export interface LoadScope {
   readonly loads: readonly ActiveLoad[]
-  /** The load is over: what it left running, a timer or a connection, is inside of nothing any more. */
-  over: boolean
+  /** True once the load has ended: what it left running, such as a timer or a connection, is not inside any load. */
+  ended: boolean
 }
 
 const NONE: readonly ActiveLoad[] = []
 
-const storage = new AsyncLocalStorage<Chain>()
-let entered = 0
+const storage = new AsyncLocalStorage<LoadScope>()
+let openScopes = 0
 
-/** What the loads of this process wait for: by owner and key, each wait an object of its own. */
+/** For each load that waits, by owner and key: the keys that it waits for. One object per wait. */
 const waits = new Map<object, Map<string, Set<ActiveLoad>>>()
 
-/** The loads that the present code runs inside of, in whichever caches of this process. */
+/** The loads that the current code runs inside of, in all caches of this process. */
 export function activeLoads(): readonly ActiveLoad[] {
-  const chain = storage.getStore()
-  return chain === undefined || chain.over ? NONE : chain.loads
+  const scope = storage.getStore()
+  return scope === undefined || scope.ended ? NONE : scope.loads
 }
 
-/** Runs a loader inside `chain`, until its maker ends it with the load: see `leave`. */
-export function runInLoad<T>(chain: Chain, loader: () => T): T {
-  entered += 1
-  return storage.run(chain, loader)
+/** Runs a loader inside `scope`. Its caller must call `endLoad` when the load has ended. */
+export function runInLoad<T>(scope: LoadScope, loader: () => T): T {
+  openScopes += 1
+  return storage.run(scope, loader)
 }
 
 /**
- * Ends a chain that was entered. With the last one the storage is switched off until the next load: as long as it is on, Node attends to
+ * Ends a scope that `runInLoad` entered. The end of the last one disables the storage until the next load: while it is enabled, Node tracks
  * every promise of the process, which more than doubles the cost of each.
  */
-export function endLoad(chain: Chain): void {
-  chain.over = true
-  entered -= 1
-  if (entered === 0) storage.disable()
+export function endLoad(scope: LoadScope): void {
+  scope.ended = true
+  openScopes -= 1
+  if (openScopes === 0) storage.disable()
 }
 
-/** @throws ReentrantLoadError when the present code is the load of `key`, or of what that load waits for in this process. */
+/** @throws ReentrantLoadError when the current code runs inside the load of `key`, or inside a load that the load of `key` waits for. */
 export function throwIfReentrant(owner: object, key: string): void {
-  const around = activeLoads()
-  const way = around.length === 0 ? undefined : findCycle({ owner, key }, around)
-  if (way !== undefined) throw new ReentrantLoadError([...around.map((load) => load.key), ...way])
+  const enclosing = activeLoads()
+  const cycle = enclosing.length === 0 ? undefined : findCycle({ owner, key }, enclosing)
+  if (cycle !== undefined) throw new ReentrantLoadError([...enclosing.map((load) => load.key), ...cycle])
 }
 
-/** Notes that the load around the present code waits for `key`. Returns how to take that back; undefined where there is no load around. */
-export function noteWait(owner: object, key: string): (() => void) | undefined {
+/** Records that the innermost load waits for `key`. Returns the function that removes the record; undefined outside of any load. */
+export function recordWait(owner: object, key: string): (() => void) | undefined {
   const waiting = activeLoads().at(-1)
   if (waiting === undefined) return undefined
   const targets = targetsOf(waiting) ?? addTargets(waiting)
@@ -64,29 +64,29 @@ export function noteWait(owner: object, key: string): (() => void) | undefined {
   }
 }
 
-interface Step {
-  readonly at: ActiveLoad
-  readonly from: Step | undefined
+interface SearchStep {
+  readonly load: ActiveLoad
+  readonly previous: SearchStep | undefined
 }
 
-/** The keys over which waiting for `target` comes back to one of `ends`; each load is looked at once. */
+/** Breadth-first search of the waits, from `target` to one of `ends`. Returns the keys on the path. */
 function findCycle(target: ActiveLoad, ends: readonly ActiveLoad[]): readonly string[] | undefined {
-  const steps: Step[] = [{ at: target, from: undefined }]
-  const looked = new Map<object, Set<string>>()
+  const steps: SearchStep[] = [{ load: target, previous: undefined }]
+  const visited = new Map<object, Set<string>>()
   for (const step of steps) {
-    const { owner, key } = step.at
+    const { owner, key } = step.load
     if (ends.some((end) => end.owner === owner && end.key === key)) return keysTo(step)
-    const keys = looked.get(owner) ?? new Set()
+    const keys = visited.get(owner) ?? new Set()
     if (keys.has(key)) continue
-    looked.set(owner, keys.add(key))
-    for (const next of targetsOf(step.at) ?? []) steps.push({ at: next, from: step })
+    visited.set(owner, keys.add(key))
+    for (const next of targetsOf(step.load) ?? []) steps.push({ load: next, previous: step })
   }
   return undefined
 }
 
-function keysTo(last: Step): readonly string[] {
+function keysTo(last: SearchStep): readonly string[] {
   const keys: string[] = []
-  for (let step: Step | undefined = last; step !== undefined; step = step.from) keys.unshift(step.at.key)
+  for (let step: SearchStep | undefined = last; step !== undefined; step = step.previous) keys.unshift(step.load.key)
   return keys
 }
 

@@ -1,20 +1,20 @@
 import { LRUCache } from 'lru-cache'
 import type { Version } from '../entry.ts'
 
-interface Suppressed {
+interface SuppressedRefresh {
   readonly version: Version
   readonly until: number
 }
 
-/** How many keys are remembered; the rest ask again, which costs one acquire. */
-const MOST_KEYS = 10_000
+/** A key beyond this many costs one more acquire. */
+const MAX_KEYS = 10_000
 
 /**
- * Remembers that somebody else refreshes an entry, so that a stale hit does not ask for its lease again. It holds for that version only:
- * remembered by key alone, it would also delay the refresh of the next version.
+ * Remembers for which stale entries another process refreshes or a load has failed, so that not every stale hit acquires. It remembers the
+ * version too: by key alone, it would also delay the refresh of the next version.
  */
-export class Suppression {
-  readonly #suppressed = new LRUCache<string, Suppressed>({ max: MOST_KEYS })
+export class RefreshSuppression {
+  readonly #suppressed = new LRUCache<string, SuppressedRefresh>({ max: MAX_KEYS })
 
   add(key: string, version: Version, until: number): void {
     this.#suppressed.set(key, { version, until })

@@ -1,55 +1,55 @@
 import type { Codec } from '../codec.ts'
 import type { Read } from '../store/store.ts'
 
-/** So many slots may stay, in use or not; or four times as many as are in use. */
-const SLOTS = 2048
+/** Idle slots are dropped above this many slots, and only when there are four times as many slots as running reads. */
+const MAX_IDLE_SLOTS = 2048
 
-export interface SharedRead {
+export interface ReadSlot {
   codec: Codec
-  /** Undefined when none is under way. */
+  /** Undefined while the slot is idle. */
   read: Promise<Read> | undefined
 }
 
 /**
- * One joinable read a key. A slot stays when its read is over: each key that comes and goes would be a change of the Map, which makes a new
- * table after so many of them. Once one of its tables has become old, the garbage collector keeps all that follow it, and all that stood in
- * them, which was a good part of what a hit cost.
+ * At most one joinable read per key. A slot stays in the Map when its read has ended, because changing the Map for each read is costly: a
+ * Map allocates a new table after a number of insertions and deletions, the old table links to the new one, and once an old table is in the
+ * old generation, the garbage collector keeps all later tables and their contents alive.
  */
 export class SharedReads {
-  #slots = new Map<string, SharedRead>()
-  /** How many reads are under way, in a slot that can be found or in one that was replaced. */
-  #underWay = 0
+  #slots = new Map<string, ReadSlot>()
+  /** Running reads, including those whose slot was replaced or forgotten. */
+  #running = 0
 
-  /** How many there are, in use or not. */
+  /** The number of slots, idle ones included. */
   get size(): number {
     return this.#slots.size
   }
 
-  of(key: string): SharedRead | undefined {
+  slotOf(key: string): ReadSlot | undefined {
     return this.#slots.get(key)
   }
 
-  /** Puts a read that was just sent into the key's slot, `known`; where another is in it, with another codec, into a new one in its place. */
-  take(key: string, known: SharedRead | undefined, codec: Codec, read: Promise<Read>): SharedRead {
-    this.#underWay += 1
-    if (known !== undefined && known.read === undefined) {
-      known.codec = codec
-      known.read = read
-      return known
+  /** Puts a read that was just sent into the key's `current` slot if that is idle, else into a new slot that replaces it. */
+  occupy(key: string, current: ReadSlot | undefined, codec: Codec, read: Promise<Read>): ReadSlot {
+    this.#running += 1
+    if (current !== undefined && current.read === undefined) {
+      current.codec = codec
+      current.read = read
+      return current
     }
-    const slot: SharedRead = { codec, read }
+    const slot: ReadSlot = { codec, read }
     this.#slots.set(key, slot)
     return slot
   }
 
-  /** The read in the slot is over. */
-  end(slot: SharedRead): void {
+  /** The slot's read has ended. */
+  vacate(slot: ReadSlot): void {
     slot.read = undefined
-    this.#underWay -= 1
-    if (this.#slots.size > SLOTS && this.#slots.size > 4 * this.#underWay) this.#clearOut()
+    this.#running -= 1
+    if (this.#slots.size > MAX_IDLE_SLOTS && this.#slots.size > 4 * this.#running) this.#dropIdleSlots()
   }
 
-  /** No later call joins the read of the key that is under way. */
+  /** Keeps later calls from joining the key's running read. */
   forget(key: string): void {
     this.#slots.delete(key)
   }
@@ -58,8 +58,8 @@ export class SharedReads {
     this.#slots.clear()
   }
 
-  /** Only what is in use stays, in a Map to which no old table leads. */
-  #clearOut(): void {
+  /** Moves the occupied slots to a new Map, to which no old table links. */
+  #dropIdleSlots(): void {
     this.#slots = new Map([...this.#slots].filter(([, { read }]) => read !== undefined))
   }
 }

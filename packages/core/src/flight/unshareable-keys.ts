@@ -1,17 +1,17 @@
-/** How many keys are remembered at most; then all are forgotten, and asked for once more. */
-const MOST_KEYS = 10_000
-/** For how long the store is not asked again, ms: a process that does not hear its notices finds out by then that somebody ended the mark. */
-const LONGEST_BELIEF = 1000
+/** At this many keys all are forgotten; each then costs one more acquire. */
+const MAX_KEYS = 10_000
+/** How long a mark is believed without asking the store again, ms: a process that misses notices learns by then that the mark has ended. */
+const MAX_AGE = 1000
 
-/** The keys that the store has called unshareable of late: whoever asks for one loads alone, and need not hear it from the store again. */
+/** Keys that the store has lately called unshareable: their callers load alone without asking the store first. */
 export class UnshareableKeys {
-  /** Until when, by `now()`. */
+  /** By key, the `now()` until which it is unshareable. */
   readonly #knownUntil = new Map<string, number>()
 
-  /** `remaining`, ms: of the mark, when the store was asked at `asked`. Its answer may have been on its way for long. */
-  add(key: string, remaining: number, asked: number): void {
-    if (this.#knownUntil.size >= MOST_KEYS) this.#knownUntil.clear()
-    this.#knownUntil.set(key, asked + Math.min(remaining, LONGEST_BELIEF))
+  /** `remaining`: what is left of the mark, ms, counted from `askedAt`, since the answer may have taken long. */
+  add(key: string, remaining: number, askedAt: number): void {
+    if (this.#knownUntil.size >= MAX_KEYS) this.#knownUntil.clear()
+    this.#knownUntil.set(key, askedAt + Math.min(remaining, MAX_AGE))
   }
 
   holds(key: string, now: number): boolean {

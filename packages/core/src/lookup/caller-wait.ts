@@ -2,64 +2,64 @@ import type { Flight, FlightResult, FlightWaiter } from '../flight/flight.ts'
 import type { CallerSignal } from '../load.ts'
 import type { CancelTimer, Runtime } from '../runtime.ts'
 
-/** A caller ends its own wait; the flight goes on for whoever is left. */
+/** A caller ended its own wait; the flight goes on for the others. */
 export interface GaveUp {
   readonly kind: 'gave-up'
   readonly why: 'soft-timeout' | 'wait-timeout'
 }
 
 export interface WaitLimits {
-  /** How long to wait while a stale value is in hand, ms. */
-  readonly soft: number
-  /** How much of the call's `waitTimeout` is left, ms; it runs only while the flight follows. */
+  /** How long the caller waits while it has a stale value to fall back on, ms. */
+  readonly softTimeout: number
+  /** What is left of the call's `waitTimeout`, ms. It runs only while the flight follows. */
   readonly budget: number
-  /** How long the flight has followed by now, 0 for a new one: that much of its time costs no budget. */
-  readonly followed: number
+  /** How long the flight had followed before the wait began, ms. That time does not count against the budget. */
+  readonly followedBefore: number
   readonly signal: CallerSignal | undefined
 }
 
 /**
- * One caller's wait for a flight, which it boards; `onOver` is called when it ends, however it does.
+ * Makes one caller wait for a flight. `onOver` is called once, however the wait ends.
  *
  * @throws the reason of the caller's own signal.
  */
 export function waitFor(
   flight: Flight,
-  as: 'owner' | 'joiner',
-  patience: WaitLimits,
+  role: 'owner' | 'joiner',
+  limits: WaitLimits,
   runtime: Runtime,
   onOver: () => void,
 ): Promise<FlightResult | GaveUp> {
   return new Promise((resolve, reject) => {
-    const wait = new CallerWait(flight, patience, runtime, onOver, resolve, reject)
-    flight.add(wait, as)
+    const wait = new CallerWait(flight, limits, runtime, onOver, resolve, reject)
+    flight.add(wait, role)
     wait.begin()
   })
 }
 
-/** A herd is made of these: one promise each, and a timer only where there is something to wait for. */
+/** Every caller of a herd creates one of these: one promise, and a timer only where a limit needs one. */
 class CallerWait implements FlightWaiter {
   readonly #flight: Flight
-  readonly #patience: WaitLimits
+  readonly #limits: WaitLimits
   readonly #runtime: Runtime
   readonly #onOver: () => void
-  readonly #resolve: (end: FlightResult | GaveUp) => void
+  readonly #resolve: (result: FlightResult | GaveUp) => void
   readonly #reject: (reason: unknown) => void
-  #cancelSoft: CancelTimer | undefined
-  #cancelLook: CancelTimer | undefined
+  #cancelSoftTimeout: CancelTimer | undefined
+  #cancelWaitTimeout: CancelTimer | undefined
   #onAbort: (() => void) | undefined
   #over = false
 
   constructor(
     flight: Flight,
-    patience: WaitLimits,
+    limits: WaitLimits,
     runtime: Runtime,
     onOver: () => void,
-    resolve: (end: FlightResult | GaveUp) => void,
+    resolve: (result: FlightResult | GaveUp) => void,
     reject: (reason: unknown) => void,
   ) {
     this.#flight = flight
-    this.#patience = patience
+    this.#limits = limits
     this.#runtime = runtime
     this.#onOver = onOver
     this.#resolve = resolve
@@ -67,8 +67,9 @@ class CallerWait implements FlightWaiter {
   }
 
   begin(): void {
-    const { soft, signal } = this.#patience
-    if (soft !== Infinity) this.#cancelSoft = this.#runtime.schedule(() => this.#giveUp('soft-timeout'), soft)
+    const { softTimeout, signal } = this.#limits
+    if (softTimeout !== Infinity)
+      this.#cancelSoftTimeout = this.#runtime.schedule(() => this.#giveUp('soft-timeout'), softTimeout)
     if (signal !== undefined) {
       this.#onAbort = () => this.#abort(signal)
       signal.addEventListener('abort', this.#onAbort)
@@ -80,22 +81,22 @@ class CallerWait implements FlightWaiter {
     if (this.#end()) this.#resolve(result)
   }
 
-  /** Gives up once the flight has followed for the whole budget; looks again when that may be. */
+  /** Gives up if the flight has followed for the whole budget; otherwise checks again when it may have. */
   onFollowing(): void {
-    const { budget, followed } = this.#patience
-    this.#cancelLook?.()
-    // A timer runs only while the flight follows; when it does so again, it is looked at again.
-    this.#cancelLook = undefined
+    const { budget, followedBefore } = this.#limits
+    this.#cancelWaitTimeout?.()
+    // No timer while the flight does not follow: it calls this again when it follows again.
+    this.#cancelWaitTimeout = undefined
     if (!this.#flight.following) return
-    const left = budget - (this.#flight.followed(this.#runtime.now()) - followed)
+    const left = budget - (this.#flight.followed(this.#runtime.now()) - followedBefore)
     if (left <= 0) this.#giveUp('wait-timeout')
-    // Told again before that, it needs no timer yet: as a rule no caller of a herd ever sets one.
+    // With more left, the flight calls this again before the budget ends. So most callers of a herd never set a timer.
     else if (left <= this.#flight.notifiesWithin)
-      this.#cancelLook = this.#runtime.schedule(() => this.onFollowing(), left)
+      this.#cancelWaitTimeout = this.#runtime.schedule(() => this.onFollowing(), left)
   }
 
   #giveUp(why: GaveUp['why']): void {
-    // Before it leaves: a load that nobody wants may be stopped.
+    // Before the caller leaves: a flight that it leaves abandoned may stop its load.
     if (why === 'soft-timeout' && !this.#over) this.#flight.keepRunning()
     if (this.#leave()) this.#resolve({ kind: 'gave-up', why })
   }
@@ -110,13 +111,13 @@ class CallerWait implements FlightWaiter {
     return leaves
   }
 
-  /** Once: whether this was the end. */
+  /** Ends the wait; false when it had ended before. */
   #end(): boolean {
     if (this.#over) return false
     this.#over = true
-    this.#cancelSoft?.()
-    this.#cancelLook?.()
-    if (this.#onAbort !== undefined) this.#patience.signal?.removeEventListener('abort', this.#onAbort)
+    this.#cancelSoftTimeout?.()
+    this.#cancelWaitTimeout?.()
+    if (this.#onAbort !== undefined) this.#limits.signal?.removeEventListener('abort', this.#onAbort)
     this.#onOver()
     return true
   }

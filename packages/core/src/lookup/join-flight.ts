@@ -1,6 +1,13 @@
 import { runRefresh, runUnleased } from '../refresh/refresh-run.ts'
-import type { ReleasePermit } from '../flight/admission-control.ts'
-import { type LookupResult, loaded, type CallState, serveFallback, serveFound, waitedBy } from './lookup-result.ts'
+import { LoadPermit } from '../refresh/load-permit.ts'
+import {
+  type LookupResult,
+  loadedResult,
+  type CallState,
+  serveFallback,
+  serveFound,
+  waitTime,
+} from './lookup-result.ts'
 import type { LoadCoordinator } from '../flight/coordinator.ts'
 import type { Engine } from '../flight/engine.ts'
 import type { Call, StoreRead } from '../flight/call.ts'
@@ -10,21 +17,23 @@ import { Flight, type FlightResult } from '../flight/flight.ts'
 import type { Outcome } from '../load.ts'
 import { type GaveUp, waitFor } from './caller-wait.ts'
 
-/** What is made of a ride's end: an answer, or nothing, when the call is to look again. */
-type OnContinue<T> = (answer: LookupResult | undefined) => T | Promise<T>
+/** Continues a call after its wait: with its result, or with undefined when it must read the store again. */
+type OnContinue<T> = (result: LookupResult | undefined) => T | Promise<T>
 
-/** One call's part in a flight, and what it may fall back on. */
+/** One call's part in a flight. */
 interface Participation {
   readonly call: Call
   readonly flight: Flight
-  readonly own: Flight | undefined
+  /** The flight again, if this call started it. */
+  readonly ownFlight: Flight | undefined
+  /** The stale entry that the call may be served if the load fails or is slow. */
   readonly fallback: Entry | undefined
-  readonly progress: CallState
-  /** How long the flight had followed when the call boarded, ms. */
-  readonly followed: number
+  readonly state: CallState
+  /** How long the flight had followed when the call joined, ms. */
+  readonly followedBefore: number
 }
 
-/** What calls do for which nothing in hand will do: start or join the refresh of their key, wait for it, and make the best of its end. */
+/** Serves calls that nothing in the store satisfies: each starts or joins the refresh of its key, waits, and turns the end into its result. */
 export class FlightJoiner {
   readonly #engine: Engine
   readonly #coordinator: LoadCoordinator
@@ -34,52 +43,54 @@ export class FlightJoiner {
     this.#coordinator = coordinator
   }
 
-  /** Takes part in the key's refresh. A herd goes this way: no async function. */
+  /** Joins the key's refresh, or starts it. Every caller of a herd takes this path: no async function. */
   joinOrStart<T>(
     call: Call,
-    look: StoreRead,
+    storeRead: StoreRead,
     fallback: Entry | undefined,
-    progress: CallState,
-    go: OnContinue<T>,
+    state: CallState,
+    onContinue: OnContinue<T>,
   ): T | Promise<T> {
     const { runtime, events, admission } = this.#engine
     const { key, settings } = call
     const joined = this.#coordinator.flights.joinable(key)
     const flight = joined ?? new Flight(key, false)
-    const own = joined === undefined ? flight : undefined
-    const ride: Participation = { call, flight, own, fallback, progress, followed: flight.followed(look.at) }
+    const ownFlight = joined === undefined ? flight : undefined
+    const followedBefore = flight.followed(storeRead.at)
+    const part: Participation = { call, flight, ownFlight, fallback, state, followedBefore }
     const stopWaiting = admission.startWaiting(key, flight.callers, call.sharedWaiter)
-    if (stopWaiting === undefined) return go(this.#fallBack(ride, new TooManyWaitersError(key), look.at))
-    const soft = fallback === undefined ? Infinity : settings.softTimeout
-    const patience = { soft, budget: progress.budget, followed: ride.followed, signal: settings.signal }
-    const end = waitFor(flight, own === undefined ? 'joiner' : 'owner', patience, runtime, stopWaiting)
-    if (own !== undefined) this.#coordinator.flights.launch(own, runRefresh(own, call, look, this.#coordinator))
+    if (stopWaiting === undefined) return onContinue(this.#fallBack(part, new TooManyWaitersError(key), storeRead.at))
+    const softTimeout = fallback === undefined ? Infinity : settings.softTimeout
+    const limits = { softTimeout, budget: state.waitBudget, followedBefore, signal: settings.signal }
+    const waiting = waitFor(flight, ownFlight === undefined ? 'joiner' : 'owner', limits, runtime, stopWaiting)
+    if (ownFlight !== undefined)
+      this.#coordinator.flights.launch(ownFlight, runRefresh(ownFlight, call, storeRead, this.#coordinator))
     else {
       call.onWait?.()
       if (events.hasListeners('join')) events.emit('join', { key })
     }
-    return end.then((result) => this.#resultFor(result, ride, go))
+    return waiting.then((result) => this.#resultFor(result, part, onContinue))
   }
 
-  /** A load for this caller alone, stored nowhere and joined by nobody. `turn`: one that it has already. */
-  async loadAlone(call: Call, progress: CallState, turn?: ReleasePermit): Promise<LookupResult> {
+  /** Loads for this caller alone: the result is not stored, and no call joins. `permit`: one that the call holds already. */
+  async loadAlone(call: Call, state: CallState, permit?: LoadPermit): Promise<LookupResult> {
     const { key, settings } = call
     const { runtime } = this.#engine
-    const stopWaiting = this.#countAlone(call, turn)
+    const stopWaiting = this.#startWaitingAlone(call, permit)
     const flight = new Flight(key, false)
     flight.detach()
-    // With a turn in hand nothing is waited for but the load.
-    const budget = turn === undefined ? Math.max(0, progress.budget) : Infinity
-    const patience = { soft: Infinity, budget, followed: 0, signal: settings.signal }
-    const end = waitFor(flight, 'owner', patience, runtime, stopWaiting)
-    this.#coordinator.flights.launch(flight, runUnleased(flight, call, this.#coordinator, turn))
-    const result = await end
-    if (result.kind === 'loaded') return loaded(result.value, 0, waitedBy(progress, runtime.now()), flight)
+    // With a permit there is nothing to wait for but the load, which `waitTimeout` does not limit.
+    const budget = permit === undefined ? Math.max(0, state.waitBudget) : Infinity
+    const limits = { softTimeout: Infinity, budget, followedBefore: 0, signal: settings.signal }
+    const waiting = waitFor(flight, 'owner', limits, runtime, stopWaiting)
+    this.#coordinator.flights.launch(flight, runUnleased(flight, call, this.#coordinator, permit))
+    const result = await waiting
+    if (result.kind === 'loaded') return loadedResult(result.value, 0, waitTime(state, runtime.now()), flight)
     throw result.kind === 'failed' ? result.error : new WaitTimeoutError(key, settings.waitTimeout)
   }
 
-  /** @throws what keeps the call from loading, after it has given its turn back. */
-  #countAlone({ key, settings, sharedWaiter }: Call, turn: ReleasePermit | undefined): () => void {
+  /** @throws the reason why the call may not load, after it has released the permit. */
+  #startWaitingAlone({ key, settings, sharedWaiter }: Call, permit: LoadPermit | undefined): () => void {
     try {
       if (this.#coordinator.closed) throw new ClosedError()
       settings.signal?.throwIfAborted()
@@ -87,59 +98,61 @@ export class FlightJoiner {
       if (stopWaiting === undefined) throw new TooManyWaitersError(key)
       return stopWaiting
     } catch (error) {
-      turn?.()
+      permit?.release()
       throw error
     }
   }
 
-  #resultFor<T>(result: FlightResult | GaveUp, ride: Participation, go: OnContinue<T>): T | Promise<T> {
-    const { call, flight, own, progress } = ride
+  #resultFor<T>(result: FlightResult | GaveUp, part: Participation, onContinue: OnContinue<T>): T | Promise<T> {
+    const { call, flight, ownFlight, state } = part
     const now = this.#engine.runtime.now()
-    progress.budget -= flight.followed(now) - ride.followed
+    state.waitBudget -= flight.followed(now) - part.followedBefore
     switch (result.kind) {
-      case 'again':
-        return go(undefined)
-      case 'alone':
-        return this.loadAlone(call, progress).then(go)
+      case 'retry':
+        return onContinue(undefined)
+      case 'load-alone':
+        return this.loadAlone(call, state).then(onContinue)
       case 'loaded':
-        return go(loaded(result.value, result.freshFor, waitedBy(progress, now), own))
+        return onContinue(loadedResult(result.value, result.freshFor, waitTime(state, now), ownFlight))
       case 'found':
-        // Found by the flight's owner, who may have been easier to please.
-        return go(serveFound(this.#engine, call, result.entry, now, progress))
+        // The flight judged the entry for its owner, whose options may be less strict than this call's.
+        return onContinue(serveFound(this.#engine, call, result.entry, now, state))
       case 'failed':
-        if (result.failure) return go(this.#fallBack(ride, result.error, now))
+        if (result.failure) return onContinue(this.#fallBack(part, result.error, now))
         throw result.error
       case 'gave-up':
-        if (result.why === 'wait-timeout') return this.#waitTimedOut(ride, now, go)
-        // The stale value that the load took too long to replace; where its window closed meanwhile, the call looks again.
-        return go(this.#serveFallback(ride, now, flight.outcome))
+        if (result.why === 'wait-timeout') return this.#endWaitTimeout(part, now, onContinue)
+        // The load exceeded `softTimeout`. If the stale window has closed meanwhile, the call reads again.
+        return onContinue(this.#serveFallback(part, now, flight.outcome))
     }
   }
 
-  /** A stale value first; then an error, or, where the call asked for it and there is room, a load of its own. */
-  #waitTimedOut<T>(ride: Participation, now: number, go: OnContinue<T>): T | Promise<T> {
-    const { call, flight, progress, fallback } = ride
+  /** Serves a stale value; else loads alone, where the call asks for that and a permit is free; else throws. */
+  #endWaitTimeout<T>(part: Participation, now: number, onContinue: OnContinue<T>): T | Promise<T> {
+    const { call, flight, state, fallback } = part
     const { events, admission } = this.#engine
     const { key, settings } = call
-    if (events.hasListeners('wait-timeout')) events.emit('wait-timeout', { key, waited: waitedBy(progress, now) })
-    const turn = fallback === undefined && settings.onWaitTimeout === 'load' ? admission.turn() : undefined
-    if (turn !== undefined) return this.loadAlone(call, progress, turn).then(go)
-    return go(this.#fallBack(ride, new WaitTimeoutError(key, settings.waitTimeout), now, flight.outcome))
+    if (events.hasListeners('wait-timeout')) events.emit('wait-timeout', { key, waited: waitTime(state, now) })
+    if (fallback === undefined && settings.onWaitTimeout === 'load') {
+      const permit = new LoadPermit(admission)
+      if (permit.tryAcquire()) return this.loadAlone(call, state, permit).then(onContinue)
+    }
+    return onContinue(this.#fallBack(part, new WaitTimeoutError(key, settings.waitTimeout), now, flight.outcome))
   }
 
-  /** The stale value that was in hand all the time, if its window is still open; else the error. */
-  #fallBack(ride: Participation, error: unknown, now: number, refresh?: Promise<Outcome>): LookupResult {
-    const answer = this.#serveFallback(ride, now, refresh)
-    if (answer === undefined) throw error
-    return answer
+  /** Serves the fallback if a stale window still allows it; else throws the error. */
+  #fallBack(part: Participation, error: unknown, now: number, refresh?: Promise<Outcome>): LookupResult {
+    const result = this.#serveFallback(part, now, refresh)
+    if (result === undefined) throw error
+    return result
   }
 
   #serveFallback(
-    { call, fallback, progress }: Participation,
+    { call, fallback, state }: Participation,
     now: number,
     refresh?: Promise<Outcome>,
   ): LookupResult | undefined {
     if (fallback === undefined) return undefined
-    return serveFallback(this.#engine, call, fallback, { now, role: 'none', progress, refresh })
+    return serveFallback(this.#engine, call, fallback, { now, role: 'none', state, refresh })
   }
 }

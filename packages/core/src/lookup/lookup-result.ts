@@ -1,102 +1,113 @@
 import type { Engine } from '../flight/engine.ts'
-import { type Call, verdictOn } from '../flight/call.ts'
+import { type Call, judge } from '../flight/call.ts'
 import type { Entry } from '../entry.ts'
 import type { Flight } from '../flight/flight.ts'
 import type { Outcome } from '../load.ts'
 import type { Lookup } from './lookup.ts'
 
-/** What a call is told at the end of its road. A lookup as it is, without an object in between: `getOrSet` takes its value and lets it go. */
+/** The result of a call. It has the members of a `Lookup`, so that `getOrSet` needs no second object: it takes the value and drops the rest. */
 export interface LookupResult extends Omit<Lookup<unknown>, 'outcome'> {
   /** The flight that ran this call's loader. */
-  readonly own: Flight | undefined
+  readonly ownFlight: Flight | undefined
 }
 
-/** What a call carries from one look to the next. */
+/** What a call keeps from one read of the store to the next. */
 export interface CallState {
-  readonly began: number
-  /** When it asked the store last. */
+  readonly startedAt: number
+  /** When it last sent, or joined, a read of the store. */
   readAt: number
   /** Whether the call has had to wait for a load. */
-  waits: boolean
+  hasWaited: boolean
   /** What is left of `waitTimeout`, ms. */
-  budget: number
+  waitBudget: number
 }
 
-/** How an entry comes to answer a call, at `now`. */
-export interface Serving {
+export interface ServeOptions {
   readonly now: number
   readonly role: 'none' | 'follower'
-  readonly progress: CallState | undefined
+  /** Undefined for an entry that `peek` found: the call has not waited. */
+  readonly state: CallState | undefined
+  /** The load that runs behind. */
   readonly refresh: Promise<Outcome> | undefined
 }
 
-/** Serves an entry, which is told as a hit; `status` is what it was judged to be. */
-export function serve(
+/** Makes a result of an entry that was judged `status`, and emits the hit. */
+export function serveEntry(
   { events }: Engine,
   key: string,
   entry: Entry,
   status: 'fresh' | 'stale',
-  { now, role, progress, refresh }: Serving,
+  { now, role, state, refresh }: ServeOptions,
 ): LookupResult {
   const { value, from, committedAt, freshUntil } = entry
   const freshFor = status === 'fresh' ? Math.max(0, freshUntil - now) : Math.min(0, freshUntil - now)
   const age = Math.max(0, now - committedAt)
   if (events.hasListeners('hit')) events.emit('hit', { key, status, age, freshFor })
-  const waited = progress === undefined ? 0 : waitedBy(progress, now)
-  return { value, status, from, role, age, freshFor, waited, refresh, own: undefined }
+  const waited = state === undefined ? 0 : waitTime(state, now)
+  return { value, status, from, role, age, freshFor, waited, refresh, ownFlight: undefined }
 }
 
-/** Serves what another's load has brought to a call that has waited for it, if it may have that without an error. */
+/** Serves a call that has waited the entry that another process committed. Undefined if the entry is only good for an error, or gone. */
 export function serveFound(
   engine: Engine,
   call: Call,
   entry: Entry,
   now: number,
-  progress: CallState,
+  state: CallState,
 ): LookupResult | undefined {
-  const verdict = verdictOn(engine, call, entry, now)
+  const verdict = judge(engine, call, entry, now)
   if (verdict !== 'fresh' && verdict !== 'stale') return undefined
-  return serve(engine, call.key, entry, verdict, { now, role: 'follower', progress, refresh: undefined })
+  return serveEntry(engine, call.key, entry, verdict, { now, role: 'follower', state, refresh: undefined })
 }
 
-/** Serves a call that has waited the entry that it had in hand all the time, unless its last window has closed. */
-export function serveFallback(engine: Engine, call: Call, entry: Entry, serving: Serving): LookupResult | undefined {
-  const verdict = verdictOn(engine, call, entry, serving.now)
+/** Serves a call that has waited the stale entry that it had before. Undefined if the last stale window has closed meanwhile. */
+export function serveFallback(
+  engine: Engine,
+  call: Call,
+  entry: Entry,
+  options: ServeOptions,
+): LookupResult | undefined {
+  const verdict = judge(engine, call, entry, options.now)
   return verdict === 'gone'
     ? undefined
-    : serve(engine, call.key, entry, verdict === 'fresh' ? 'fresh' : 'stale', serving)
+    : serveEntry(engine, call.key, entry, verdict === 'fresh' ? 'fresh' : 'stale', options)
 }
 
-/** `own`: the call's own flight, where its loader ran; undefined: another call's did. */
-export function loaded(value: unknown, freshFor: number, waited: number, own: Flight | undefined): LookupResult {
-  const role = own === undefined ? 'follower' : 'leader'
-  return { value, status: 'loaded', from: 'load', role, age: 0, freshFor, waited, refresh: undefined, own }
+/** Makes a result of a value that was just loaded. `ownFlight` undefined: another call's loader ran. */
+export function loadedResult(
+  value: unknown,
+  freshFor: number,
+  waited: number,
+  ownFlight: Flight | undefined,
+): LookupResult {
+  const role = ownFlight === undefined ? 'follower' : 'leader'
+  return { value, status: 'loaded', from: 'load', role, age: 0, freshFor, waited, refresh: undefined, ownFlight }
 }
 
 /** How long a call has waited for a load, ms. */
-export function waitedBy({ waits, began }: CallState, now: number): number {
-  return waits ? now - began : 0
+export function waitTime({ hasWaited, startedAt }: CallState, now: number): number {
+  return hasWaited ? now - startedAt : 0
 }
 
-/** With the outcome of the load that it led, which its caller waits for too. */
-export function lookupOf(answer: LookupResult): Lookup<unknown> | Promise<Lookup<unknown>> {
-  const { own } = answer
-  return own === undefined
-    ? withOutcome(answer, undefined)
-    : own.outcome.then((outcome) => withOutcome(answer, outcome))
+/** The answer of `lookup`. The leader's answer waits for the outcome of its load. */
+export function lookupOf(result: LookupResult): Lookup<unknown> | Promise<Lookup<unknown>> {
+  const { ownFlight } = result
+  return ownFlight === undefined
+    ? withOutcome(result, undefined)
+    : ownFlight.outcome.then((outcome) => withOutcome(result, outcome))
 }
 
-/** What `getOrSet` hands out of it. */
+/** The answer of `getOrSet`. */
 export function valueOf({ value }: LookupResult): unknown {
   return value
 }
 
-/** The answer itself, for those that need more of it than the value and wait for no outcome. */
-export function identity(answer: LookupResult): LookupResult {
-  return answer
+/** The result itself, without its outcome. */
+export function identity(result: LookupResult): LookupResult {
+  return result
 }
 
-function withOutcome(answer: LookupResult, outcome: Outcome | undefined): Lookup<unknown> {
-  const { value, status, from, role, age, freshFor, waited, refresh } = answer
+function withOutcome(result: LookupResult, outcome: Outcome | undefined): Lookup<unknown> {
+  const { value, status, from, role, age, freshFor, waited, refresh } = result
   return { value, status, from, role, age, freshFor, waited, outcome, refresh }
 }

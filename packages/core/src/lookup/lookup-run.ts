@@ -1,9 +1,9 @@
 import { runRefresh } from '../refresh/refresh-run.ts'
-import { type LookupResult, type CallState, serve, identity } from './lookup-result.ts'
+import { type LookupResult, type CallState, serveEntry, identity } from './lookup-result.ts'
 import type { Codec } from '../codec.ts'
 import type { LoadCoordinator } from '../flight/coordinator.ts'
 import type { Engine } from '../flight/engine.ts'
-import { type Call, type StoreRead, verdictOn } from '../flight/call.ts'
+import { type Call, judgeRead, type StoreRead } from '../flight/call.ts'
 import type { Entry } from '../entry.ts'
 import { ClosedError } from '../errors.ts'
 import { Flight } from '../flight/flight.ts'
@@ -13,10 +13,10 @@ import { FlightJoiner } from './join-flight.ts'
 import type { Settings } from '../options/settings.ts'
 import type { Read } from '../store/store.ts'
 
-/** What is made of the answer for who asked. */
-type OnResult<T> = (answer: LookupResult) => T | Promise<T>
+/** Makes the answer of the called method from the result. */
+type OnResult<T> = (result: LookupResult) => T | Promise<T>
 
-/** The road of one call: peek → read → judge, and where nothing in hand will do, a ride. */
+/** Runs a call: peek, read, judge; then serve what was found, or join the key's refresh. */
 export class LookupRun {
   readonly #engine: Engine
   readonly #coordinator: LoadCoordinator
@@ -28,7 +28,7 @@ export class LookupRun {
     this.#joiner = new FlightJoiner(coordinator)
   }
 
-  /** A fresh entry that is at hand in this process: nothing is awaited for it. */
+  /** Returns a fresh entry from this process. Synchronous: the fastest hit awaits nothing. */
   peek(key: string, settings: Settings, codec: Codec = settings.codec): Entry | undefined {
     const { store, runtime, freshness } = this.#engine
     if (!settings.near || this.#coordinator.paused) return undefined
@@ -36,128 +36,134 @@ export class LookupRun {
     const entry = store.peek(key, codec, now)
     if (entry === undefined) return undefined
     if (freshness.judge(entry, now, settings) !== 'fresh') return undefined
-    return this.#isDue(key, entry, now, settings) ? undefined : entry
+    return this.#shouldRefreshEarly(key, entry, now, settings) ? undefined : entry
   }
 
-  /** The entry of the key, by a read that is joined with every other that is under way; a store that is away has none. */
+  /** Reads the key's entry, joining a running read; undefined also while the store is away. */
   async read(key: string, codec: Codec): Promise<Entry | undefined> {
     return this.#coordinator.paused
       ? undefined
       : await this.#coordinator.flights.read(key, codec, (read) => this.#entryOf(key, read))
   }
 
-  /** Answers a call from an entry that was at hand. */
-  serve(key: string, entry: Entry): LookupResult {
+  /** Makes the result of an entry that `peek` returned. */
+  serveHit(key: string, entry: Entry): LookupResult {
     const now = this.#engine.runtime.now()
-    return serve(this.#engine, key, entry, 'fresh', { now, role: 'none', progress: undefined, refresh: undefined })
+    return serveEntry(this.#engine, key, entry, 'fresh', { now, role: 'none', state: undefined, refresh: undefined })
   }
 
   /**
-   * The whole road, and what `give` makes of the answer at its end. As far as a hit goes this is no async function, nor is what it calls: each
-   * would cost a hit one more promise.
+   * Runs the call, and resolves to what `onResult` returns. On the path of a hit neither this nor what it calls is an async function: each
+   * would cost every hit one more promise.
    */
   run<T>(call: Call, onResult: OnResult<T>): Promise<T> {
-    const progress = this.#newCallState(call)
-    return this.#coordinator.paused || this.#loadsAlone(call.key, progress.began)
-      ? this.#bypass(call, progress).then(onResult)
-      : this.#readStore(call, progress, onResult)
+    const state = this.#newCallState(call)
+    return this.#coordinator.paused || this.#loadsAlone(call.key, state.startedAt)
+      ? this.#bypass(call, state).then(onResult)
+      : this.#readStore(call, state, onResult)
   }
 
-  /** Known to be unshareable. Where loads queue for a turn, though, the callers of one key queue as one, which is the long road. */
+  /**
+   * Whether the call may skip the store, because the key is known to be unshareable. Not while loads queue for a permit: through the store,
+   * the callers of one key share one place in the queue.
+   */
   #loadsAlone(key: string, now: number): boolean {
     return this.#coordinator.unshareable.holds(key, now) && this.#engine.admission.hasPermit
   }
 
-  /** A load now, whatever the entry's age: joins the refresh that runs, or asks for the lease. What is newer is a hit like any other. */
+  /** Refreshes now, however fresh the entry is: joins the running refresh, or asks for the lease. A newer entry is served like any other. */
   forceRefresh(call: Call): Promise<LookupResult> {
     return this.run({ ...call, previousVersion: new PreviousVersion() }, identity)
   }
 
   #newCallState({ settings }: Call): CallState {
     const now = this.#engine.runtime.now()
-    return { began: now, readAt: now, waits: false, budget: settings.waitTimeout }
+    return { startedAt: now, readAt: now, hasWaited: false, waitBudget: settings.waitTimeout }
   }
 
-  #readStore<T>(call: Call, progress: CallState, onResult: OnResult<T>): Promise<T> {
+  #readStore<T>(call: Call, state: CallState, onResult: OnResult<T>): Promise<T> {
     return this.#coordinator.flights.read(call.key, call.settings.codec, (read) =>
-      this.#judge(call, progress, read, onResult),
+      this.#onRead(call, state, read, onResult),
     )
   }
 
-  #readAgain<T>(call: Call, progress: CallState, onResult: OnResult<T>): Promise<T> {
-    progress.readAt = this.#engine.runtime.now()
-    return this.#readStore(call, progress, onResult)
+  #readAgain<T>(call: Call, state: CallState, onResult: OnResult<T>): Promise<T> {
+    state.readAt = this.#engine.runtime.now()
+    return this.#readStore(call, state, onResult)
   }
 
-  /** What was read serves the call as it is, or the call takes part in the key's refresh. */
-  #judge<T>(call: Call, progress: CallState, read: Read, onResult: OnResult<T>): T | Promise<T> {
+  /** Serves what was read if it satisfies the call; otherwise joins the key's refresh. */
+  #onRead<T>(call: Call, state: CallState, read: Read, onResult: OnResult<T>): T | Promise<T> {
     const { key, settings } = call
-    call.previousVersion?.note(read)
     const entry = this.#entryOf(key, read)
     const now = this.#engine.runtime.now()
-    const verdict = entry === undefined ? 'gone' : verdictOn(this.#engine, call, entry, now)
+    const verdict = judgeRead(this.#engine, call, read, now)
     if (entry === undefined || (verdict !== 'fresh' && verdict !== 'stale')) {
-      const look = { read, at: now, took: now - progress.readAt }
-      return this.#joinRefresh(call, look, verdict === 'if-error' ? entry : undefined, progress, onResult)
+      const storeRead = { read, at: now, took: now - state.readAt }
+      return this.#joinRefresh(call, storeRead, verdict === 'if-error' ? entry : undefined, state, onResult)
     }
-    const behind = verdict === 'stale' || this.#isDue(key, entry, now, settings)
-    const refresh = behind ? this.#refreshBehind(call, entry, { read, at: now, took: 0 }) : undefined
-    return onResult(serve(this.#engine, key, entry, verdict, { now, role: 'none', progress, refresh }))
+    const refreshes = verdict === 'stale' || this.#shouldRefreshEarly(key, entry, now, settings)
+    const refresh = refreshes ? this.#refreshInBackground(call, entry, { read, at: now, took: 0 }) : undefined
+    return onResult(serveEntry(this.#engine, key, entry, verdict, { now, role: 'none', state, refresh }))
   }
 
-  /** Whether it is to be refreshed although it is fresh. */
-  #isDue(key: string, entry: Entry, now: number, { earlyRefresh: early }: Settings): boolean {
+  #shouldRefreshEarly(key: string, entry: Entry, now: number, { earlyRefresh: early }: Settings): boolean {
     return early !== undefined && this.#engine.earlyRefresh.due(key, entry, now, early)
   }
 
-  /** Looks again where the refresh has nothing for this call. */
+  /** Reads again when the refresh has no result for this call. */
   #joinRefresh<T>(
     call: Call,
-    look: StoreRead,
+    storeRead: StoreRead,
     fallback: Entry | undefined,
-    progress: CallState,
+    state: CallState,
     onResult: OnResult<T>,
   ): T | Promise<T> {
-    this.#checkMayWait(call, progress)
-    return this.#joiner.joinOrStart(call, look, fallback, progress, (answer) =>
-      answer === undefined ? this.#readAgain(call, progress, onResult) : onResult(answer),
+    this.#checkMayWait(call, state)
+    return this.#joiner.joinOrStart(call, storeRead, fallback, state, (result) =>
+      result === undefined ? this.#readAgain(call, state, onResult) : onResult(result),
     )
   }
 
-  /** As if there were no cache: nobody asks the store, and nobody joins. */
-  async #bypass(call: Call, progress: CallState): Promise<LookupResult> {
-    this.#checkMayWait(call, progress)
-    return await this.#joiner.loadAlone(call, progress)
+  /** Loads without reading the store and without joining. */
+  async #bypass(call: Call, state: CallState): Promise<LookupResult> {
+    this.#checkMayWait(call, state)
+    return await this.#joiner.loadAlone(call, state)
   }
 
-  /** Nothing in hand will do: the last moment at which the call may still be refused for what it is. */
-  #checkMayWait({ key, settings }: Call, progress: CallState): void {
+  /**
+   * Emits the miss. A call that nothing in hand satisfies may still be refused here, and not later.
+   *
+   * @throws ClosedError; ReentrantLoadError; the reason of the caller's signal.
+   */
+  #checkMayWait({ key, settings }: Call, state: CallState): void {
     const { admission, events } = this.#engine
     if (this.#coordinator.closed) throw new ClosedError()
     admission.checkReentrancy(key)
-    if (!progress.waits && events.hasListeners('miss')) events.emit('miss', { key })
-    progress.waits = true
+    if (!state.hasWaited && events.hasListeners('miss')) events.emit('miss', { key })
+    state.hasWaited = true
     settings.signal?.throwIfAborted()
   }
 
-  /** Starts a refresh that nobody waits for, unless one runs, here or, as far as we know, elsewhere. */
-  #refreshBehind(call: Call, entry: Entry, look: StoreRead): Promise<Outcome> | undefined {
+  /** Starts a refresh that no caller waits for, unless one runs in this process or is known to run in another. */
+  #refreshInBackground(call: Call, entry: Entry, storeRead: StoreRead): Promise<Outcome> | undefined {
     const { runtime } = this.#engine
     const { flights, suppression } = this.#coordinator
     const running = flights.joinable(call.key)
     if (running !== undefined) return running.outcome
     if (this.#coordinator.closed) return undefined
-    if (suppression.holds(call.key, entry.version, look.at)) return undefined
+    if (suppression.holds(call.key, entry.version, storeRead.at)) return undefined
     const flight = new Flight(call.key, true)
-    flights.launch(flight, runRefresh(flight, call, look, this.#coordinator))
+    flights.launch(flight, runRefresh(flight, call, storeRead, this.#coordinator))
     void flight.outcome.then((outcome) => {
-      // An error that is no failure cools nothing down: without a pause of our own, every stale hit would try again.
+      // An error that is no failure starts no cooldown. Without this pause every stale hit would load again.
       if (outcome.kind !== 'failed' || outcome.cooldown > 0) return
       suppression.add(call.key, entry.version, runtime.now() + call.settings.cooldown.max)
     })
     return flight.outcome
   }
 
+  /** Returns the entry of a read; emits the event of one that could not be decoded. */
   #entryOf(key: string, read: Read): Entry | undefined {
     if (read.kind === 'found') return read.entry
     const { events } = this.#engine

@@ -1,20 +1,20 @@
 import type { Outcome } from '../load.ts'
 
-/** A value, and how it came. Times in ms. */
+/** A value, with where it came from. Times in ms. */
 export interface Lookup<V> {
   readonly value: V
   readonly status: 'fresh' | 'stale' | 'loaded'
   readonly from: 'near' | 'store' | 'outage' | 'load'
-  /** `leader`: this call's loader ran. `follower`: another call's did, here or elsewhere. `none`: nobody had to load for this answer. */
+  /** `leader`: this call's loader ran. `follower`: another call's loader ran, in this process or another. `none`: this answer needed no load. */
   readonly role: 'none' | 'leader' | 'follower'
-  /** Since the commit; 0 for a value just loaded. */
+  /** Time since the commit; 0 for a value that was just loaded. */
   readonly age: number
-  /** Until it stops being fresh; negative for a stale one. */
+  /** Time until the value stops being fresh; negative for a stale one. */
   readonly freshFor: number
   /** How long this call waited for a load. */
   readonly waited: number
-  /** How the load of this call's own loader ended, when it is over. */
+  /** How the load of this call's own loader ended; undefined if that loader did not run. */
   readonly outcome: Outcome | undefined
-  /** A load that goes on behind; never rejects. */
+  /** A load that still runs in the background; never rejects. */
   readonly refresh: Promise<Outcome> | undefined
 }

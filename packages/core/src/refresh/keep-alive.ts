@@ -2,15 +2,15 @@ import type { Engine } from '../flight/engine.ts'
 import type { CancelTimer } from '../runtime.ts'
 import type { Lease } from '../store/store.ts'
 
-export interface Hold {
-  /** What a renewal lengthens the lease to, ms. */
+export interface LeaseHold {
+  /** The length that a renewal gives the lease, ms. */
   readonly duration: number
-  /** The latest end of the lease, ms from its grant: a hung loader must lose it. */
+  /** The latest end of the lease, ms from its grant: it takes the lease from a hung loader. */
   readonly maxHold: number
 }
 
-/** Renews a lease at a third of its duration until the returned function is called, the lease is lost, or `maxHold` is reached. */
-export function keepAlive(lease: Lease, hold: Hold, engine: Engine, onLost: () => void): CancelTimer {
+/** Renews a lease at every third of its duration, until the returned function is called, the lease is lost, or `maxHold` is reached. */
+export function keepAlive(lease: Lease, hold: LeaseHold, engine: Engine, onLost: () => void): CancelTimer {
   const { store, runtime, events } = engine
   let stopped = false
   let cancel: CancelTimer
@@ -31,11 +31,11 @@ export function keepAlive(lease: Lease, hold: Hold, engine: Engine, onLost: () =
     if (answer.kind === 'refused') return lose(answer.why)
     if (answer.kind === 'renewed' && events.hasListeners('renew'))
       events.emit('renew', { key: lease.key, remaining: duration })
-    return arm()
+    return scheduleRenewal()
   }
-  const arm = (): void => {
+  const scheduleRenewal = (): void => {
     cancel = runtime.schedule(() => void renew(), hold.duration / 3)
   }
-  arm()
+  scheduleRenewal()
   return stop
 }

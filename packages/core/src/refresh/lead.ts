@@ -1,87 +1,28 @@
-import { ABSENT } from '../load.ts'
+import { ABSENT, type Outcome } from '../load.ts'
 import type { Engine } from '../flight/engine.ts'
 import type { Call } from '../flight/call.ts'
 import type { Entry } from '../entry.ts'
-import { type Failure, LeaseLostError } from '../errors.ts'
+import { LeaseLostError } from '../errors.ts'
 import type { Flight, FlightResult } from '../flight/flight.ts'
 import { keepAlive } from './keep-alive.ts'
 import type { Lease, Commit, Ending, Released } from '../store/store.ts'
-import type { Outcome } from '../load.ts'
 import type { CancelTimer } from '../runtime.ts'
-import { type LoadEnd, LoadRun, type UncacheableMark } from './load-run.ts'
-import type { Settings } from '../options/settings.ts'
+import { describeError, isFailure, isOwnAbort } from './load-error.ts'
+import { emitOutcome, type LoadResult, LoadRun, settleAbsent, type UncacheableMark } from './load-run.ts'
 import { newEntry } from './new-entry.ts'
 
-/** How long a value that cannot be kept is loaded by everybody alone, ms. */
+/** How long a key stays uncacheable after the store could not keep its value, ms. */
 const UNKEEPABLE_FOR = 10_000
 
-/** Runs the load of a flight under its lease, and offers the result to the store. Never rejects. */
+/** Runs the load of a flight under its lease, and commits the result. Never rejects. */
 export async function lead(
   flight: Flight,
   call: Call,
   lease: Lease,
-  stale: Entry | undefined,
+  replaced: Entry | undefined,
   engine: Engine,
 ): Promise<void> {
-  await new LeasedLoad(flight, call, lease, engine).run(stale)
-}
-
-/** Runs the load of a flight without a lease: its result is given to the callers and not stored. Never rejects. */
-export async function loadUnleased(
-  flight: Flight,
-  call: Call,
-  why: 'unleased' | 'away',
-  stale: Entry | undefined,
-  engine: Engine,
-): Promise<void> {
-  const load = new LoadRun(call, engine)
-  load.onUnshareable = () => flight.release('alone')
-  const { ended, took } = await runLoad(load, flight, call, false, stale, engine)
-  const absent = ended.kind === 'value' && ended.value === ABSENT
-  const outcome = absent ? settleAbsent(flight) : unleasedOutcome(ended, why)
-  const result = unleasedResult(ended, call.settings)
-  flight.settleEarly(result)
-  // Nothing proves that no invalidation came between the load's begin and a late caller. While the store is away nothing can, for anybody.
-  flight.settle(result.kind === 'loaded' && why === 'unleased' ? { kind: 'again' } : result, outcome)
-  emitOutcome(engine, call.key, outcome, took)
-}
-
-function settleAbsent(flight: Flight): Outcome {
-  const outcome: Outcome = { kind: 'abandoned', why: 'absent' }
-  flight.release('again')
-  flight.settle({ kind: 'loaded', value: ABSENT, freshFor: 0 }, outcome)
-  return outcome
-}
-
-function unleasedOutcome(ended: LoadEnd, why: 'unleased' | 'away'): Outcome {
-  if (ended.kind === 'error') return { kind: 'failed', error: ended.error, cooldown: 0 }
-  return { kind: 'abandoned', why: ended.kind === 'cut' ? 'closed' : why }
-}
-
-function unleasedResult(ended: LoadEnd, settings: Settings): FlightResult {
-  if (ended.kind === 'value') return { kind: 'loaded', value: ended.value, freshFor: 0 }
-  return { kind: 'failed', error: ended.error, failure: ended.kind === 'error' && isFailure(settings, ended.error) }
-}
-
-function emitOutcome({ events }: Engine, key: string, outcome: Outcome, took: number): void {
-  if (events.hasListeners('outcome')) events.emit('outcome', { key, outcome, took })
-}
-
-async function runLoad(
-  load: LoadRun,
-  flight: Flight,
-  call: Call,
-  leased: boolean,
-  stale: Entry | undefined,
-  { events, runtime }: Engine,
-): Promise<{ readonly ended: LoadEnd; readonly took: number }> {
-  flight.beginLoad()
-  flight.cut = (error) => load.cut(error)
-  const { background } = flight
-  if (events.hasListeners('load')) events.emit('load', { key: call.key, background, leased })
-  const begun = runtime.now()
-  const ended = await load.run(stale, { background, leased })
-  return { ended, took: runtime.now() - begun }
+  await new LeasedLoad(flight, call, lease, engine).run(replaced)
 }
 
 class LeasedLoad {
@@ -98,42 +39,41 @@ class LeasedLoad {
     this.#call = call
     this.#lease = lease
     this.#engine = engine
-    this.#load = new LoadRun(call, engine)
-    this.#load.onUnshareable = (mark) => this.#unshareable(mark)
+    this.#load = new LoadRun(call, engine, (mark) => this.#markUnshareable(mark))
   }
 
-  async run(stale: Entry | undefined): Promise<void> {
+  async run(replaced: Entry | undefined): Promise<void> {
     const { loadTimeout, leaseDuration, maxHold } = this.#call.settings
     const hold = { duration: leaseDuration, maxHold: maxHold ?? loadTimeout + leaseDuration }
-    this.#stopRenewals = keepAlive(this.#lease, hold, this.#engine, () => this.#leaseLost())
-    const { ended, took } = await runLoad(this.#load, this.#flight, this.#call, true, stale, this.#engine)
+    this.#stopRenewals = keepAlive(this.#lease, hold, this.#engine, () => this.#loseLease())
+    const { result, took } = await this.#load.run(this.#flight, replaced, true)
     this.#stopRenewals()
-    const outcome = await this.#conclude(ended, took)
+    const outcome = await this.#conclude(result, took)
     emitOutcome(this.#engine, this.#call.key, outcome, took)
   }
 
-  #conclude(ended: LoadEnd, took: number): Promise<Outcome> {
-    if (ended.kind !== 'value') return this.#fail(ended.error, ended.kind)
-    return ended.value === ABSENT ? this.#absent() : this.#commit(ended.value, took)
+  #conclude(result: LoadResult, took: number): Promise<Outcome> {
+    if (result.kind !== 'value') return this.#fail(result.error, result.kind)
+    return result.value === ABSENT ? this.#handOver() : this.#commit(result.value, took)
   }
 
-  /** The batch brought nothing for this key: whoever else wants it asks for it anew. */
-  async #absent(): Promise<Outcome> {
+  /** The batch returned no value for this key: the lease goes to the next caller that wants one. */
+  async #handOver(): Promise<Outcome> {
     const releasing = this.#release({ kind: 'handover' })
     const outcome = settleAbsent(this.#flight)
     await releasing
     return outcome
   }
 
-  #leaseLost(): void {
-    // Whoever waits for this load is innocent of an invalidation: only a load that nobody wants is stopped.
-    if (this.#flight.callers === 0) this.#load.abort(new LeaseLostError(this.#call.key))
+  /** Callers that wait keep their load, whatever ended the lease. Only a load without callers is asked to stop. */
+  #loseLease(): void {
+    if (this.#flight.callers === 0) this.#load.requestStop(new LeaseLostError(this.#call.key))
   }
 
-  /** All others are released at once, here and elsewhere: the result will never be theirs, so they must not wait for it. */
-  #unshareable(mark: UncacheableMark): void {
-    this.#flight.release('alone')
-    // The lease ends here, by our own word: its next renewal would only hear that it is gone.
+  /** Releases all other callers at once, here and in other processes: they can never have this result, so they must not wait for it. */
+  #markUnshareable(mark: UncacheableMark): void {
+    this.#flight.releaseJoiners('load-alone')
+    // This release ends the lease: a further renewal would be refused and reported as a lost lease.
     this.#stopRenewals()
     this.#releasing ??= this.#release({ kind: 'uncacheable', ...mark })
   }
@@ -146,6 +86,7 @@ class LeasedLoad {
     this.#flight.beginCommit()
     const committing = store.commit(this.#lease, entry, this.#call.settings.codec)
     const result: FlightResult = { kind: 'loaded', value, freshFor: entry.ttl }
+    // Early callers need not wait for the store's answer.
     this.#flight.settleEarly(result)
     return this.#settleCommit(await committing, result, entry.ttl)
   }
@@ -159,7 +100,7 @@ class LeasedLoad {
         return this.#settleFlight(result, { kind: 'committed' })
       case 'refused':
         if (events.hasListeners('refused')) events.emit('refused', { key, why: answer.why })
-        return this.#settleFlight({ kind: 'again' }, { kind: 'refused', why: answer.why })
+        return this.#settleFlight({ kind: 'retry' }, { kind: 'refused', why: answer.why })
       case 'unkeepable': {
         if (events.hasListeners(answer.why)) events.emit(answer.why, { key, error: answer.cause })
         const mark = { for: UNKEEPABLE_FOR, share: true }
@@ -167,7 +108,7 @@ class LeasedLoad {
         return this.#settleFlight(resultForLateJoiners(released, result), { kind: 'uncacheable', ...mark })
       }
       case 'away':
-        this.#away('commit', answer.cause)
+        this.#emitAway('commit', answer.cause)
         return this.#settleFlight(result, { kind: 'abandoned', why: 'away' })
     }
   }
@@ -180,7 +121,7 @@ class LeasedLoad {
     return this.#settleFlight(resultForLateJoiners(await releasing, result), { kind: 'uncacheable', ...mark })
   }
 
-  async #fail(error: unknown, kind: 'error' | 'cut'): Promise<Outcome> {
+  async #fail(error: unknown, kind: 'error' | 'aborted'): Promise<Outcome> {
     const { cooldown: policy, events } = this.#engine
     const { key, settings } = this.#call
     const failure = kind === 'error' && isFailure(settings, error)
@@ -188,13 +129,14 @@ class LeasedLoad {
     const cooldown = failure ? policy.after(attempts, settings.cooldown) : 0
     if (failure && events.hasListeners('load-failed')) events.emit('load-failed', { key, error, cooldown })
     this.#flight.beginCommit()
-    // The owner's own abort is no answer for those who joined it: they look again.
-    if (kind === 'error' && isOwnAbort(settings, error)) this.#flight.release('again')
+    // The owner aborted by its own signal; its joiners did not, so they read again.
+    if (kind === 'error' && isOwnAbort(settings, error)) this.#flight.releaseJoiners('retry')
     const ending: Ending = failure
       ? { kind: 'failed', failure: describeError(error, settings.shareErrorMessages), cooldown, attempts }
       : { kind: 'handover' }
     const releasing = this.#releasing ?? this.#release(ending)
-    const outcome: Outcome = kind === 'cut' ? { kind: 'abandoned', why: 'closed' } : { kind: 'failed', error, cooldown }
+    const outcome: Outcome =
+      kind === 'aborted' ? { kind: 'abandoned', why: 'closed' } : { kind: 'failed', error, cooldown }
     this.#settleFlight({ kind: 'failed', error, failure }, outcome)
     await releasing
     return outcome
@@ -202,7 +144,7 @@ class LeasedLoad {
 
   async #release(ending: Ending): Promise<Released> {
     const answer = await this.#engine.store.release(this.#lease, ending)
-    if (answer.kind === 'away') this.#away('release', answer.cause)
+    if (answer.kind === 'away') this.#emitAway('release', answer.cause)
     return answer
   }
 
@@ -211,43 +153,13 @@ class LeasedLoad {
     return outcome
   }
 
-  #away(step: string, error: unknown): void {
+  #emitAway(step: string, error: unknown): void {
     const { events } = this.#engine
     if (events.hasListeners('away')) events.emit('away', { key: this.#call.key, step, error })
   }
 }
 
-/** What callers get who joined late: a lease that was void by its end may have been voided by an invalidation before they came. */
+/** A lease that was void when it was released may have been voided by an invalidation before a late joiner's call: that joiner reads again. */
 function resultForLateJoiners(released: Released, result: FlightResult): FlightResult {
-  return released.kind === 'refused' ? { kind: 'again' } : result
-}
-
-/** A predicate that throws itself says nothing of value: the error then counts as a failure. */
-function isFailure(settings: Settings, error: unknown): boolean {
-  if (isOwnAbort(settings, error)) return false
-  try {
-    return settings.isFailure(error)
-  } catch {
-    return true
-  }
-}
-
-/** Whether a loader that heeds its caller's own signal was stopped by it: no word about the source. */
-function isOwnAbort({ signal }: Settings, error: unknown): boolean {
-  return signal?.aborted === true && (error === signal.reason || textOf(error, 'name') === 'AbortError')
-}
-
-/** What of an error may leave the process. It is the user's own object: it may be of another realm, and its getters may throw. */
-function describeError(error: unknown, shareMessage: boolean): Failure {
-  const name = textOf(error, 'name') ?? typeof error
-  return { name, code: textOf(error, 'code'), message: shareMessage ? textOf(error, 'message') : undefined }
-}
-
-function textOf(error: unknown, field: 'name' | 'code' | 'message'): string | undefined {
-  try {
-    const value = (error as Readonly<Record<string, unknown>> | null | undefined)?.[field]
-    return typeof value === 'string' || typeof value === 'number' ? String(value) : undefined
-  } catch {
-    return undefined
-  }
+  return released.kind === 'refused' ? { kind: 'retry' } : result
 }

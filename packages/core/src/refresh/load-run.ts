@@ -1,91 +1,112 @@
 import { Deferred } from '../flight/deferred.ts'
 import type { Engine } from '../flight/engine.ts'
 import type { Call } from '../flight/call.ts'
+import type { Flight, FlightStep } from '../flight/flight.ts'
 import type { Entry } from '../entry.ts'
 import { LoadTimeoutError } from '../errors.ts'
-import type { KeepOptions, Load, UncacheableOptions } from '../load.ts'
-import { runInLoad, activeLoads, endLoad } from '../flight/reentrancy.ts'
+import { ABSENT, type KeepOptions, type Load, type Outcome, type UncacheableOptions } from '../load.ts'
+import { runInLoad, activeLoads, endLoad, type LoadScope } from '../flight/reentrancy.ts'
 import { booleanRule, checkOptions, durationRule, type OptionRules } from '../option-rules.ts'
 import { withKeepOptions } from '../options/parse-options.ts'
 import type { Settings } from '../options/settings.ts'
 
-/** How a loader ended: what it returned, or why it did not. */
-export type LoadEnd =
+/** How a load ended. */
+export type LoadResult =
   | { readonly kind: 'value'; readonly value: unknown }
+  /** The loader threw, or reached `loadTimeout`. */
   | { readonly kind: 'error'; readonly error: unknown }
-  /** Ended from outside, by `close`. */
-  | { readonly kind: 'cut'; readonly error: unknown }
+  /** The cache was closed. */
+  | { readonly kind: 'aborted'; readonly error: unknown }
 
 export interface UncacheableMark {
   readonly for: number
   readonly share: boolean
 }
 
-/** How long a key stays uncacheable unless the loader says otherwise, ms. */
+/** How long a key stays uncacheable unless the loader gives `for`, ms. */
 const UNCACHEABLE_FOR = 10_000
 
 const uncacheableRules = { for: durationRule(1), share: booleanRule } satisfies OptionRules<UncacheableOptions>
 
-/** What a loader is told of how it runs. */
 type LoadMode = Pick<Load, 'background' | 'leased'>
 
-/** One run of a loader: its time-out, its signal, and what it decides about its result. */
-export class LoadRun {
+/** One run of a loader: its time-out, its `Load` object, and the decisions that the loader takes through it. */
+export class LoadRun implements FlightStep {
   readonly #call: Call
   readonly #engine: Engine
+  readonly #onUnshareable: (mark: UncacheableMark) => void
   readonly #abort = new AbortController()
-  readonly #ended = new Deferred<LoadEnd>()
-  #over = false
+  readonly #result = new Deferred<LoadResult>()
+  #ended = false
   #settings: Settings
   #mark: UncacheableMark | undefined
-  /** Called as soon as the loader says that its result is for its own caller alone. */
-  onUnshareable: ((mark: UncacheableMark) => void) | undefined
 
-  constructor(call: Call, engine: Engine) {
+  /** `onUnshareable` is called as soon as the loader restricts the result to its own caller, while the load still runs. */
+  constructor(call: Call, engine: Engine, onUnshareable: (mark: UncacheableMark) => void) {
     this.#call = call
     this.#engine = engine
+    this.#onUnshareable = onUnshareable
     this.#settings = call.settings
   }
 
-  /** The call's settings, with what the loader decided. */
+  /** The call's settings, overridden by the loader's `keep`. */
   get settings(): Settings {
     return this.#settings
   }
 
+  /** Defined once the loader has called `uncacheable`. */
   get mark(): UncacheableMark | undefined {
     return this.#mark
   }
 
-  /** Tells the loader to stop; its result is still taken if it comes. */
-  abort(reason: unknown): void {
+  /** Aborts the loader's signal only: the result still counts if it comes. */
+  requestStop(reason: unknown): void {
     this.#abort.abort(reason)
   }
 
-  /** Ends the load from outside, whatever the loader does. */
-  cut(error: unknown): void {
-    this.#end({ kind: 'cut', error })
-    this.#abort.abort(error)
+  /** Does nothing: a load that has begun goes on without callers. */
+  stopWaiting(): void {
+    return undefined
   }
 
-  /** Runs the loader; never rejects, and ends at the latest with `loadTimeout`. */
-  async run(stale: Entry | undefined, how: LoadMode): Promise<LoadEnd> {
-    const { key, loader, settings } = this.#call
-    const { runtime, admission } = this.#engine
+  /** Ends the load at once, whatever the loader does. */
+  abort(reason: unknown): void {
+    this.#end({ kind: 'aborted', error: reason })
+    this.#abort.abort(reason)
+  }
+
+  /** Runs the loader as the step of `flight`. Ends within `loadTimeout`, and never rejects. `took` in ms. */
+  async run(
+    flight: Flight,
+    replaced: Entry | undefined,
+    leased: boolean,
+  ): Promise<{ readonly result: LoadResult; readonly took: number }> {
+    const { key, settings } = this.#call
+    const { runtime, events, admission } = this.#engine
+    const { background } = flight
+    flight.beginLoad()
+    flight.attach(this)
+    if (events.hasListeners('load')) events.emit('load', { key, background, leased })
+    const startedAt = runtime.now()
     const cancelTimeout = runtime.schedule(() => this.#timeOut(), settings.loadTimeout)
-    const load = this.#describe(stale, how)
-    // A background load has no caller that waits for it, so it begins a chain of its own.
-    const chain = { loads: [...(how.background ? [] : activeLoads()), admission.activeLoad(key)], over: false }
+    // No caller waits for a background load, so it is not inside the load that happened to trigger it.
+    const scope = { loads: [...(background ? [] : activeLoads()), admission.activeLoad(key)], ended: false }
+    this.#start(scope, this.#describe(replaced, { background, leased }))
+    const result = await this.#result.promise
+    endLoad(scope)
+    cancelTimeout()
+    return { result, took: runtime.now() - startedAt }
+  }
+
+  #start(scope: LoadScope, load: Load<never>): void {
+    const { loader } = this.#call
     new Promise((resolve) => {
-      // Awaited inside the chain: what a lazy promise does when it is asked belongs to the load.
-      resolve(runInLoad(chain, async () => await loader(load)))
+      // Awaited inside the scope: a lazy thenable does its work when it is awaited, and that work belongs to the load.
+      resolve(runInLoad(scope, async () => await loader(load)))
     }).then(
       (value) => this.#end({ kind: 'value', value }),
       (error: unknown) => this.#end({ kind: 'error', error }),
     )
-    const ended = await this.#ended.promise
-    endLoad(chain)
-    cancelTimeout()
-    return ended
   }
 
   #timeOut(): void {
@@ -94,21 +115,21 @@ export class LoadRun {
     this.#abort.abort(error)
   }
 
-  #end(ended: LoadEnd): void {
-    this.#over = true
-    this.#ended.resolve(ended)
+  #end(result: LoadResult): void {
+    this.#ended = true
+    this.#result.resolve(result)
   }
 
-  #describe(stale: Entry | undefined, { background, leased }: LoadMode): Load<never> {
-    const age = stale === undefined ? 0 : this.#engine.runtime.now() - stale.committedAt
+  #describe(replaced: Entry | undefined, { background, leased }: LoadMode): Load<never> {
+    const age = replaced === undefined ? 0 : this.#engine.runtime.now() - replaced.committedAt
     const abort = this.#abort
     return {
       key: this.#call.requestedKey,
-      // Made when it is asked for: many a loader never looks at it.
+      // A getter: Node creates the signal on first access, and many loaders never read it.
       get signal() {
         return abort.signal
       },
-      stale: stale === undefined ? undefined : { value: stale.value as never, age },
+      stale: replaced === undefined ? undefined : { value: replaced.value as never, age },
       background,
       leased,
       keep: (options) => this.#keep(options),
@@ -117,15 +138,27 @@ export class LoadRun {
   }
 
   #keep(options: KeepOptions): void {
-    if (!this.#over) this.#settings = withKeepOptions(this.#settings, options)
+    if (!this.#ended) this.#settings = withKeepOptions(this.#settings, options)
   }
 
   #uncacheable(options: UncacheableOptions | undefined): void {
-    if (this.#over) return
-    const mark = checkOptions('load.uncacheable', options, uncacheableRules)
-    const share = mark.share !== false
-    // Neither its length nor its secrecy changes once the others were sent on with it.
-    this.#mark = this.#mark?.share === false ? this.#mark : { for: mark.for ?? UNCACHEABLE_FOR, share }
-    if (!this.#mark.share) this.onUnshareable?.(this.#mark)
+    if (this.#ended) return
+    const parsed = checkOptions('load.uncacheable', options, uncacheableRules)
+    const share = parsed.share !== false
+    // An unshareable mark is final: the other callers were released with it.
+    this.#mark = this.#mark?.share === false ? this.#mark : { for: parsed.for ?? UNCACHEABLE_FOR, share }
+    if (!this.#mark.share) this.#onUnshareable(this.#mark)
   }
+}
+
+/** Settles a flight whose batch returned no value for the key: joiners read again, and the owner gets `ABSENT`. */
+export function settleAbsent(flight: Flight): Outcome {
+  const outcome: Outcome = { kind: 'abandoned', why: 'absent' }
+  flight.releaseJoiners('retry')
+  flight.settle({ kind: 'loaded', value: ABSENT, freshFor: 0 }, outcome)
+  return outcome
+}
+
+export function emitOutcome({ events }: Engine, key: string, outcome: Outcome, took: number): void {
+  if (events.hasListeners('outcome')) events.emit('outcome', { key, outcome, took })
 }

@@ -1,201 +1,185 @@
-import type { ReleasePermit } from '../flight/admission-control.ts'
 import type { LoadCoordinator } from '../flight/coordinator.ts'
 import type { Engine } from '../flight/engine.ts'
-import { type Call, type StoreRead, verdictOn } from '../flight/call.ts'
+import { type Call, judgeRead, replacedEntry, type StoreRead } from '../flight/call.ts'
 import type { Entry } from '../entry.ts'
 import { ClosedError, LoadFailedError } from '../errors.ts'
-import type { Flight } from '../flight/flight.ts'
+import type { Flight, FlightStep } from '../flight/flight.ts'
 import { POLL_INTERVAL, type LeaseWaiter } from '../flight/lease-waiters.ts'
-import { lead, loadUnleased } from './lead.ts'
 import type { Abandoned } from '../load.ts'
 import type { Acquire, Away, Read } from '../store/store.ts'
+import { lead } from './lead.ts'
+import { LoadPermit } from './load-permit.ts'
+import { loadUnleased } from './unleased-load.ts'
 
-/** A store that answers "changed" more often than this is waited for instead: a load never begins without a lease because of it. */
-const MOST_CHANGES = 8
-/** How long that wait is, ms. */
+/** After this many "changed" answers in a row the flight pauses before it reads again. It never loads without a lease because of them. */
+const MAX_CHANGES = 8
+/** The length of that pause, ms. */
 const CHANGE_PAUSE = 50
 
-/** The turn of a load that needs none: its batch has one for all of its keys. */
-const NO_PERMIT: ReleasePermit = () => undefined
-
-/** The road of one flight: ask for the lease; then lead, follow, or stand aside. Always lands the flight, and never rejects. */
-export function runRefresh(flight: Flight, call: Call, look: StoreRead, coordinator: LoadCoordinator): Promise<void> {
-  return take((asking) => asking.run(look), flight, call, coordinator)
+/** Runs one refresh: acquires the lease, then leads, follows or gives up. Always settles the flight, and never rejects. */
+export function runRefresh(
+  flight: Flight,
+  call: Call,
+  storeRead: StoreRead,
+  coordinator: LoadCoordinator,
+): Promise<void> {
+  const run = new RefreshRun(flight, call, coordinator)
+  return settleOnError(run.run(storeRead), run, flight)
 }
 
-/** The road of a flight that asks nobody: its load runs unleased, for its own caller. `turn`: one that it has already. */
+/** Runs a load for the flight's owner without asking for the lease. `permit`: one that the caller holds already. Settles as `runRefresh`. */
 export function runUnleased(
   flight: Flight,
   call: Call,
   coordinator: LoadCoordinator,
-  turn?: ReleasePermit,
+  permit?: LoadPermit,
 ): Promise<void> {
-  return take((asking) => asking.runUnleased(turn), flight, call, coordinator)
+  const run = new RefreshRun(flight, call, coordinator, permit)
+  return settleOnError(run.runUnleased(), run, flight)
 }
 
-async function take(
-  road: (asking: RefreshRun) => Promise<void>,
-  flight: Flight,
-  call: Call,
-  coordinator: LoadCoordinator,
-): Promise<void> {
-  const asking = new RefreshRun(flight, call, coordinator)
+/** A store or policy that throws breaks its contract; the callers must not hang because of it. */
+async function settleOnError(running: Promise<void>, run: RefreshRun, flight: Flight): Promise<void> {
   try {
-    await road(asking)
+    await running
   } catch (error) {
-    // A store or policy that throws breaks its contract; its callers must not hang on it.
     flight.settle({ kind: 'failed', error, failure: true }, { kind: 'failed', error, cooldown: 0 })
   } finally {
-    asking.disarm()
+    run.dispose()
   }
 }
 
-class RefreshRun {
+class RefreshRun implements FlightStep {
   readonly #flight: Flight
   readonly #call: Call
   readonly #coordinator: LoadCoordinator
   readonly #engine: Engine
-  /** Armed before the acquire: a notice between its answer and our wait must not be lost. */
+  readonly #permit: LoadPermit
+  /** Armed before the acquire, so that a notice between its answer and the wait counts. A background flight never waits. */
   readonly #waiter: LeaseWaiter | undefined
   #changes = 0
   #closed = false
-  #releasePermit: ReleasePermit | undefined
-  #leaveQueue: (() => void) | undefined
 
-  constructor(flight: Flight, call: Call, coordinator: LoadCoordinator) {
+  constructor(flight: Flight, call: Call, coordinator: LoadCoordinator, permit?: LoadPermit) {
     this.#flight = flight
     this.#call = call
     this.#coordinator = coordinator
     this.#engine = coordinator.engine
+    this.#permit = permit ?? new LoadPermit(coordinator.engine.admission)
     this.#waiter = flight.background ? undefined : coordinator.leaseWaiters.arm(call.key)
-    flight.onAbandoned = () => this.#stopWaiting()
-    flight.cut = () => {
-      this.#closed = true
-      this.#stopWaiting()
-    }
+    flight.attach(this)
   }
 
-  disarm(): void {
-    this.#releasePermit?.()
+  stopWaiting(): void {
+    this.#waiter?.wake()
+    this.#permit.abandon()
+  }
+
+  abort(): void {
+    this.#closed = true
+    this.stopWaiting()
+  }
+
+  dispose(): void {
+    this.#permit.release()
     if (this.#waiter !== undefined) this.#coordinator.leaseWaiters.disarm(this.#call.key, this.#waiter)
   }
 
   async run(first: StoreRead): Promise<void> {
+    const { store, runtime } = this.#engine
     let { read, took } = first
     for (;;) {
-      if (!(await this.#takePermit())) return
-      if (read.kind === 'away') return this.#withoutStore('read', read)
+      if (!(await this.#acquirePermit())) return
+      if (read.kind === 'away') return this.#loadWithoutStore('read', read)
       const entry = read.kind === 'found' ? read.entry : undefined
-      const sent = this.#engine.runtime.now()
+      const askedAt = runtime.now()
       const answer = await this.#acquire(read, took)
-      if (read.away === undefined) this.#remember(answer, sent)
-      if (await this.#act(answer, entry)) return
-      const asked = this.#engine.runtime.now()
-      read = await this.#engine.store.read(this.#call.key, this.#call.settings.codec)
-      took = this.#engine.runtime.now() - asked
-      this.#call.previousVersion?.note(read)
-      if (read.kind === 'found' && this.#servable(read.entry)) {
-        this.#flight.settle({ kind: 'found', entry: read.entry }, { kind: 'abandoned', why: 'changed' })
-        return
-      }
+      if (read.away === undefined) this.#noteUnshareable(answer, askedAt)
+      if (await this.#handle(answer, entry)) return
+      const sentAt = runtime.now()
+      read = await store.read(this.#call.key, this.#call.settings.codec)
+      const now = runtime.now()
+      took = now - sentAt
+      if (this.#settleIfServable(read, now)) return
     }
   }
 
-  async runUnleased(turn: ReleasePermit | undefined): Promise<void> {
-    // A batch has a turn of its own, which it may have given back: with this one kept from it, it would wait for ever.
-    if (this.#call.sharedWaiter === undefined) this.#releasePermit = turn
-    else turn?.()
-    if (!(await this.#takePermit())) return
-    await loadUnleased(this.#flight, this.#call, 'unleased', undefined, this.#engine)
+  async runUnleased(): Promise<void> {
+    // The batch of this call has a permit for all of its keys, or waits for one: a call that kept its own could make it wait for ever.
+    if (this.#call.sharedWaiter !== undefined) this.#permit.release()
+    if (await this.#acquirePermit()) await this.#loadUnleased('unleased')
   }
 
   /**
-   * A turn to load comes before the lease: waiting for one with the lease in hand would keep the key from processes that have time for it.
-   * False when the flight has landed without one.
+   * Acquires the load permit, and settles the flight when it returns false. The permit comes before the lease: a flight that queued with the
+   * lease in hand would keep the key from processes that have permits to spare.
    */
-  async #takePermit(): Promise<boolean> {
-    const { admission, runtime } = this.#engine
-    if (this.#closed) return !this.#abandoned('closed')
-    this.#releasePermit ??=
-      this.#call.sharedWaiter !== undefined ? NO_PERMIT : admission.turn(this.#flight.background ? [] : undefined)
-    if (this.#releasePermit !== undefined) return true
-    if (this.#flight.background) return !this.#abandoned('busy')
+  async #acquirePermit(): Promise<boolean> {
+    const { runtime } = this.#engine
+    const { background } = this.#flight
+    if (this.#closed) return !this.#abandon('closed')
+    const needsNone = this.#call.sharedWaiter !== undefined
+    if (needsNone || this.#permit.held || this.#permit.tryAcquire(background ? [] : undefined)) return true
+    if (background) return !this.#abandon('busy')
     this.#call.onWait?.()
-    const turn = new Promise<ReleasePermit | undefined>((resolve) => {
-      const leave = admission.queueForPermit(resolve)
-      this.#leaveQueue = () => {
-        leave()
-        resolve(undefined)
-      }
-    })
-    // In the queue by now: a caller without patience gives up on hearing this, and takes the flight out of it.
+    const acquiring = this.#permit.acquire()
+    // Only now, with the flight in the queue: `follow` may make its last caller give up, and that takes the flight out of the queue.
     this.#flight.follow(runtime.now())
-    this.#releasePermit = await turn
-    this.#leaveQueue = undefined
+    const acquired = await acquiring
     this.#flight.stopFollowing(runtime.now())
-    return this.#releasePermit !== undefined || !this.#abandoned(this.#closed ? 'closed' : 'deserted')
-  }
-
-  #stopWaiting(): void {
-    this.#waiter?.wake()
-    this.#leaveQueue?.()
+    return acquired || !this.#abandon(this.#closed ? 'closed' : 'deserted')
   }
 
   #acquire(read: Exclude<Read, Away>, spent: number): Promise<Acquire> {
     const { key, settings } = this.#call
-    const seen = read.kind === 'found' ? read.entry.version : read.version
+    const { background } = this.#flight
     return this.#engine.store.acquire(key, {
       duration: settings.leaseDuration,
-      seen,
+      seen: read.kind === 'found' ? read.entry.version : read.version,
       away: read.away !== undefined,
-      wake: !this.#flight.background,
-      // A loader may name its tags as late as it likes, so the sequence is always noted.
+      wake: !background,
+      // Always: the loader may name its tags only at its end, and the tag sequence must be the one from before the load.
       tags: true,
-      // Nobody waits for what goes on behind.
-      spent: this.#flight.background ? 0 : spent,
+      // A background refresh has a store budget of its own, since no caller waits for it.
+      spent: background ? 0 : spent,
     })
   }
 
-  /** Not where a notice has overtaken the answer: the mark may be over, and nobody would say so again. */
-  #remember(answer: Acquire, sent: number): void {
+  /** Skips an answer that a notice may have overtaken: the mark may have ended, and no further notice would say so. */
+  #noteUnshareable(answer: Acquire, askedAt: number): void {
     if (answer.kind !== 'uncacheable' || answer.share || this.#waiter?.noticed !== false) return
-    this.#coordinator.unshareable.add(this.#call.key, answer.remaining, sent)
+    this.#coordinator.unshareable.add(this.#call.key, answer.remaining, askedAt)
   }
 
-  /** Acts on the store's answer; true when the flight has landed, false when it is to look again. */
-  async #act(answer: Acquire, entry: Entry | undefined): Promise<boolean> {
-    if (answer.kind !== 'lead' && this.#closed) return this.#abandoned('closed')
-    if (answer.kind !== 'lead' && this.#unwanted) return this.#abandoned('deserted')
+  /** Returns true when the flight is settled, false when it must read again. */
+  async #handle(answer: Acquire, entry: Entry | undefined): Promise<boolean> {
+    if (answer.kind !== 'lead' && this.#closed) return this.#abandon('closed')
+    if (answer.kind !== 'lead' && this.#unwanted) return this.#abandon('deserted')
     switch (answer.kind) {
       case 'lead':
         await this.#lead(answer, entry)
         return true
       case 'held':
-        return this.#held(answer.remaining, entry)
+        return this.#follow(answer.remaining, entry)
       case 'cooling':
-        this.#cooling(answer, entry)
+        this.#settleCooling(answer, entry)
         return true
       case 'uncacheable':
-        await this.#uncacheable(answer.share)
+        await this.#loadUncacheable(answer.share)
         return true
       case 'held-off':
-        await loadUnleased(this.#flight, this.#call, 'unleased', undefined, this.#engine)
+        await this.#loadUnleased('unleased')
         return true
       case 'changed':
-        this.#changes += 1
-        if (this.#changes > MOST_CHANGES) await this.#pause(CHANGE_PAUSE)
-        if (this.#changes <= MOST_CHANGES) return false
-        return (
-          (this.#flight.background && this.#abandoned('changed')) || (this.#unwanted && this.#abandoned('deserted'))
-        )
+        return this.#retryChanged()
       case 'away':
-        await this.#withoutStore('acquire', answer)
+        await this.#loadWithoutStore('acquire', answer)
         return true
     }
   }
 
   async #lead({ lease }: Acquire & { kind: 'lead' }, entry: Entry | undefined): Promise<void> {
-    const { store, events } = this.#engine
+    const { store, events, runtime } = this.#engine
     const { background } = this.#flight
     if (this.#closed || this.#unwanted) {
       await store.release(lease, { kind: 'handover' })
@@ -203,89 +187,96 @@ class RefreshRun {
       return
     }
     if (events.hasListeners('lead')) events.emit('lead', { key: this.#call.key, background })
-    await lead(this.#flight, this.#call, lease, this.#usable(entry), this.#engine)
+    const replaced = replacedEntry(this.#engine, this.#call, entry, runtime.now())
+    await lead(this.#flight, this.#call, lease, replaced, this.#engine)
   }
 
-  async #held(remaining: number, entry: Entry | undefined): Promise<boolean> {
+  /** Waits for the leader. A background flight leaves the refresh to it. */
+  async #follow(remaining: number, entry: Entry | undefined): Promise<boolean> {
     const { events } = this.#engine
     if (this.#waiter === undefined) {
-      this.#suppress(entry, remaining)
-      return this.#abandoned('held')
+      this.#suppressRefresh(entry, remaining)
+      return this.#abandon('held')
     }
     if (events.hasListeners('follow')) events.emit('follow', { key: this.#call.key, remaining })
     this.#call.onWait?.()
-    this.#releasePermit?.()
-    this.#releasePermit = undefined
+    this.#permit.release()
     const by = await this.#pause(remaining)
-    if (this.#unwanted) return this.#abandoned('deserted')
+    if (this.#unwanted) return this.#abandon('deserted')
     if (events.hasListeners('wake')) events.emit('wake', { key: this.#call.key, by })
     return false
   }
 
-  /** Time that counts into the callers' `waitTimeout`. A background flight, which nobody waits for, never pauses. */
+  async #retryChanged(): Promise<boolean> {
+    this.#changes += 1
+    if (this.#changes <= MAX_CHANGES) return false
+    await this.#pause(CHANGE_PAUSE)
+    if (this.#flight.background) return this.#abandon('changed')
+    return this.#unwanted && this.#abandon('deserted')
+  }
+
+  /** Waits as a follower: the time counts towards the callers' `waitTimeout`. Returns at once for a background flight. */
   async #pause(remaining: number): Promise<'notice' | 'timer'> {
     const { runtime } = this.#engine
     this.#flight.follow(runtime.now(), POLL_INTERVAL)
-    const by = (await this.#waiter?.waitUntil(remaining)) ?? 'timer'
+    const wokenBy = (await this.#waiter?.waitUntil(remaining)) ?? 'timer'
     this.#flight.stopFollowing(runtime.now())
-    return by
+    return wokenBy
   }
 
-  #cooling({ remaining, attempts, failure }: Acquire & { kind: 'cooling' }, entry: Entry | undefined): void {
+  #settleIfServable(read: Read, now: number): boolean {
+    const verdict = judgeRead(this.#engine, this.#call, read, now)
+    const servable = verdict === 'fresh' || (verdict === 'stale' && !this.#flight.background)
+    if (read.kind !== 'found' || !servable) return false
+    this.#flight.settle({ kind: 'found', entry: read.entry }, { kind: 'abandoned', why: 'changed' })
+    return true
+  }
+
+  #settleCooling({ remaining, attempts, failure }: Acquire & { kind: 'cooling' }, entry: Entry | undefined): void {
     const { events } = this.#engine
     const { key } = this.#call
     if (events.hasListeners('cooling')) events.emit('cooling', { key, remaining })
-    this.#suppress(entry, remaining)
+    this.#suppressRefresh(entry, remaining)
     const error = new LoadFailedError(key, attempts, remaining, failure)
     this.#flight.settle({ kind: 'failed', error, failure: true }, { kind: 'abandoned', why: 'cooling' })
   }
 
-  /** Nobody queues for what will not be kept. Where it may be shared, one load serves the callers that are here. */
-  async #uncacheable(share: boolean): Promise<void> {
+  /** Loads at once, since no other load would leave a value to wait for. A result that may be shared serves all callers of this process. */
+  async #loadUncacheable(share: boolean): Promise<void> {
     if (this.#flight.background) this.#abandon('unleased')
-    else if (share) await loadUnleased(this.#flight, this.#call, 'unleased', undefined, this.#engine)
-    else this.#flight.settle({ kind: 'alone' }, { kind: 'abandoned', why: 'unleased' })
+    else if (share) await this.#loadUnleased('unleased')
+    else this.#flight.settle({ kind: 'load-alone' }, { kind: 'abandoned', why: 'unleased' })
   }
 
-  /** The store is away: one load per process still serves everybody here. Behind a stale value it would serve nobody. */
-  async #withoutStore(step: string, { cause }: Away): Promise<void> {
+  /** The store is away: one load serves all callers of this process. A background flight has none. */
+  async #loadWithoutStore(step: string, { cause }: Away): Promise<void> {
     const { events } = this.#engine
     if (events.hasListeners('away')) events.emit('away', { key: this.#call.key, step, error: cause })
     if (this.#flight.background) this.#abandon('away')
-    else await loadUnleased(this.#flight, this.#call, 'away', undefined, this.#engine)
+    else await this.#loadUnleased('away')
   }
 
-  /** Nobody waits for it, nor counts on it behind a stale value. */
+  #loadUnleased(why: 'unleased' | 'away'): Promise<void> {
+    return loadUnleased(this.#flight, this.#call, why, this.#engine)
+  }
+
+  /** Whether no caller waits for this foreground flight, and none counts on its load. */
   get #unwanted(): boolean {
     return this.#flight.abandoned && !this.#flight.background
   }
 
-  #suppress(entry: Entry | undefined, remaining: number): void {
+  #suppressRefresh(entry: Entry | undefined, remaining: number): void {
     if (entry === undefined) return
     this.#coordinator.suppression.add(this.#call.key, entry.version, this.#engine.runtime.now() + remaining)
   }
 
-  #servable(entry: Entry): boolean {
-    const verdict = verdictOn(this.#engine, this.#call, entry, this.#engine.runtime.now())
-    return verdict === 'fresh' || (verdict === 'stale' && !this.#flight.background)
-  }
-
-  #usable(entry: Entry | undefined): Entry | undefined {
-    if (entry === undefined) return undefined
-    const verdict = this.#engine.freshness.judge(entry, this.#engine.runtime.now(), this.#call.settings)
-    return verdict === 'gone' ? undefined : entry
-  }
-
-  #abandoned(why: Abandoned): true {
-    this.#abandon(why)
-    return true
-  }
-
-  #abandon(why: Abandoned): void {
+  /** Settles the flight without a load; returns true, for "the flight is settled". */
+  #abandon(why: Abandoned): true {
     const result =
       why === 'closed'
         ? { kind: 'failed' as const, error: new ClosedError(), failure: false }
-        : { kind: 'again' as const }
+        : { kind: 'retry' as const }
     this.#flight.settle(result, { kind: 'abandoned', why })
+    return true
   }
 }
