@@ -14,117 +14,117 @@ import type {
 import type { Runtime } from '../runtime.ts'
 import type { Inspection } from '../store/store.ts'
 
-/** A cache that calls a loader once per expiry, however many callers and processes ask. */
+/** A cache that calls a key's loader once per expiry, however many callers and processes ask for the key. */
 export interface Cache {
-  /** The store's word on whether other processes see what this cache keeps. */
+  /** Whether other processes use the same store. */
   readonly shared: boolean
-  /** Whether `pause` was called, on this cache or on a view of it, and `resume` not yet. */
+  /** True from `pause` to `resume`, called on this cache or on a view of it. */
   readonly paused: boolean
-  /** Where the cache takes time, timers and randomness from: `options.runtime`, or the process's own. */
+  /** The source of time, timers and randomness: `options.runtime`, or the system's. */
   readonly runtime: Runtime
   /**
-   * A view of the same cache whose calls start from these options instead of the cache's: checked once, and not with every call. Everything
-   * else is shared: entries, loads, limits, events, `pause`, `close`.
+   * Returns a view of this cache with other default options, which are checked once instead of at every call. The view shares everything
+   * else: entries, loads, limits, events, `pause`, `close`.
    *
    * @throws InvalidOptionError
    */
   with(options: CallOptions): Cache
   /**
-   * The value of `key`; the one that leads calls `loader` for it.
+   * Returns the value of `key`, and calls `loader` if there is none to serve and no other load to wait for.
    *
-   * @throws what the loader threw; LoadFailedError while the key cools down; WaitTimeoutError; ReentrantLoadError; InvalidOptionError;
-   * InvalidKeyError; ClosedError; the reason of `options.signal`. Never because the store is away.
+   * @throws the loader's own error; LoadFailedError while the key cools down; WaitTimeoutError; ReentrantLoadError; InvalidOptionError;
+   * InvalidKeyError; ClosedError; the reason of `options.signal`. Not while the store is away: the cache then works per process.
    */
   getOrSet<V, S = V>(key: string, loader: Loader<V, S>, options?: CallOptions<V>): Promise<V>
-  /** As `getOrSet`, and tells where the value came from and how the load ended: the leader's answer waits for its commit. */
+  /** As `getOrSet`, but also reports where the value came from and how the load ended. The leader's answer waits for its commit. */
   lookup<V, S = V>(key: string, loader: Loader<V, S>, options?: CallOptions<V>): Promise<Lookup<V>>
   /**
-   * A fresh value that is at hand in this process, in a memory store or the near cache: asks nobody and awaits nothing. undefined also where an
-   * early refresh is due: `getOrSet` and `lookup` begin it.
+   * Returns a fresh value from the memory store or the near cache, synchronously. Undefined also when an early refresh is due: `getOrSet` or
+   * `lookup` then starts it.
    *
    * @throws InvalidOptionError; InvalidKeyError; ClosedError.
    */
   peek<V = unknown>(key: string, options?: ReadOptions<V>): ReadResult<V> | undefined
-  /** A fresh value, or with `stale` a stale one, or undefined; never loads. */
+  /** Returns a fresh value, with `stale: true` also a stale one; otherwise undefined. Never loads. */
   get<V = unknown>(key: string, options?: GetOptions<V>): Promise<V | undefined>
-  /** What is there, with its state; tells a stored undefined from a miss. */
+  /** Returns a fresh or stale value with its state, so that a stored `undefined` differs from a miss. Never loads. */
   read<V = unknown>(key: string, options?: ReadOptions<V>): Promise<ReadResult<V> | undefined>
-  /** Every fresh value that is there, or with `stale` the stale ones too; never loads. */
+  /** Returns the fresh values among `keys`, with `stale: true` also the stale ones. Never loads. */
   getMany<V = unknown>(keys: readonly string[], options?: GetOptions<V>): Promise<Map<string, V>>
   /**
-   * The values of many keys: one call of `loader` for those that this process leads, a wait for those that are led elsewhere. A key that
-   * the loader's answer leaves out is in the result only if somebody else brought it.
+   * Returns the values of many keys. `loader` is called once for the keys that this process leads; keys that another process leads are
+   * waited for. A key that the loader's Map leaves out is missing in the result, unless another caller loaded it.
    *
    * @throws as `getOrSet`, with the first key's error.
    */
   getOrSetMany<V>(keys: readonly string[], loader: ManyLoader<V>, options?: CallOptions<V>): Promise<Map<string, V>>
-  /** Loads now, however fresh the value is: joins the load that runs, or waits for the one that leads elsewhere. For warming up. */
+  /** Loads now, however fresh the value is; joins or waits for a load that runs already. For warming up. */
   refresh<V, S = V>(key: string, loader: Loader<V, S>, options?: CallOptions<V>): Promise<V>
   /**
-   * Writes a value of its own: newer than every load that began before, and it voids a running lease. Not fenced against another `set`:
-   * with two writers, write the source and `delete` instead.
+   * Writes a value, and voids a running lease: no load that began before can overwrite it. Another `set` can, in the order in which the store
+   * executes them; with several writers, write the source and call `delete` instead.
    *
    * @throws StoreAwayError when the store did not answer.
    */
   set<V>(key: string, value: V, options?: SetOptions<V>): Promise<void>
   /**
-   * Removes the value everywhere and voids a running lease: no load that began before can bring it back.
+   * Removes the value in all processes, and voids a running lease: no load that began before can restore it.
    *
    * @throws StoreAwayError when the store did not answer.
    */
   delete(key: string, options?: InvalidateOptions): Promise<void>
-  /** As `delete`, but keeps the value as stale, inside the stale windows that it was committed with. */
+  /** As `delete`, but the value remains as a stale one, within the stale windows that it was committed with. */
   expire(key: string, options?: InvalidateOptions): Promise<void>
   /**
-   * Makes every entry that carries one of the tags unusable, and the result of every load that began before: the work does not grow with
-   * the number of entries.
+   * Makes every entry with one of the tags unusable, and the result of every load that began before. The cost does not depend on the number
+   * of entries.
    *
    * @throws StoreAwayError when the store did not answer.
    */
   invalidateTags(tags: readonly string[]): Promise<void>
   /**
-   * Removes everything of this cache's namespace, leases first, and says how many entries. Goes through all keys, and is not atomic.
+   * Removes all leases and entries of the store's namespace, and returns the number of entries. It scans all keys and is not atomic.
    *
    * @throws StoreAwayError when the store did not answer.
    */
   clear(): Promise<number>
-  /** What stands at a key, for people: undefined while the store is away. */
+  /** Describes the state of a key, for diagnosis. Undefined while the store is away. */
   inspect(key: string): Promise<Inspected | undefined>
-  /** The same function, answered from the cache. */
+  /** Returns a function that calls `fn` through the cache. */
   wrap<F extends (...args: never[]) => unknown>(
     fn: F,
     options: WrapOptions<F>,
   ): (...args: Parameters<F>) => Promise<Awaited<ReturnType<F>>>
-  /** Calls `listener` for every such event until the returned function is called. */
+  /** Calls `listener` for every `event`, until the returned function is called. */
   on<E extends EventName>(event: E, listener: Listener<E>): () => void
   /**
-   * A switch for an emergency: until `resume`, nothing that is stored is served and nothing is stored. Each caller's own loader runs, inside
-   * `maxLoads`; writes and invalidations still reach the store. In this process only.
+   * Bypasses the cache in this process until `resume`, for an emergency: every call runs its own loader, within `maxLoads`, and no stored
+   * value is served and no loaded value stored. Writes and invalidations still reach the store.
    */
   pause(): void
   /** Ends a `pause`. */
   resume(): void
-  /** Refuses new calls, lets running loads end, then aborts them and hands their leases back. */
+  /** Rejects new calls, waits for running loads for at most `drain`, then aborts them and releases their leases. */
   close(options?: CloseOptions): Promise<void>
 }
 
-/** What `read` found. */
+/** The result of `read`. */
 export interface ReadResult<V> {
   readonly value: V
   readonly state: 'fresh' | 'stale'
-  /** Since its commit, ms. */
+  /** Time since the commit, ms. */
   readonly age: number
-  /** Until it stops being fresh, ms; negative for a stale one. */
+  /** Time until the value stops being fresh, ms; negative for a stale one. */
   readonly freshFor: number
 }
 
-/** What `inspect` tells. Times in ms. */
+/** The result of `inspect`. Times in ms. */
 export interface Inspected {
   readonly state: 'fresh' | 'stale' | 'missing'
   readonly age: number | undefined
   readonly freshFor: number | undefined
   readonly lease: Inspection['lease'] | null
   readonly cooldown: Inspection['cooldown'] | null
-  /** Calls of this process that wait for a load of the key. */
+  /** How many calls of this process wait for a load of the key. */
   readonly waitersHere: number
 }

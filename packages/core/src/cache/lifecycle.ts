@@ -1,7 +1,7 @@
 import type { LoadCoordinator } from '../flight/coordinator.ts'
 import { ClosedError } from '../errors.ts'
 
-/** Whether a cache takes calls: it is closed once. */
+/** Decides whether a cache accepts calls, and closes it once. */
 export class Lifecycle {
   readonly #coordinator: LoadCoordinator
   readonly #unwatch: () => void
@@ -13,7 +13,7 @@ export class Lifecycle {
   }
 
   /**
-   * While it closes, loads that still run may ask for what they need; once it is closed nobody may.
+   * While the cache closes, only loads that still run may call it; afterwards nothing may.
    *
    * @throws ClosedError
    */
@@ -21,7 +21,7 @@ export class Lifecycle {
     if (this.#closing !== undefined) this.#allowOnlyRunningLoads()
   }
 
-  /** Ends when the store is closed; `drain` in ms. Who closes again waits for the same end. */
+  /** Resolves when the store is closed; `drain` in ms. Further calls return the same promise. */
   close(drain: number): Promise<void> {
     this.#closing ??= this.#close(drain)
     return this.#closing

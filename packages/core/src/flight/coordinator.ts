@@ -65,7 +65,7 @@ export class LoadCoordinator {
     this.#wake(key)
   }
 
-  /** Detaches all flights: for an invalidation whose keys are not known. */
+  /** Detaches all flights, for an invalidation with unknown keys. */
   invalidatedAll(): void {
     this.flights.detachAll()
     this.#wakeAll()

@@ -34,7 +34,7 @@ type Phase = 'acquiring' | 'following' | 'loading' | 'committing'
 
 /**
  * The one running refresh of a key in this process. Its callers wait in three groups:
- * - the owner, whose loader it runs;
+ * - the owner: the flight runs its loader;
  * - early joiners, that joined before the load began;
  * - late joiners, that joined while it ran. They get the value only after the commit succeeded, because an invalidation may lie between the
  *   start of the load and their call.
@@ -153,7 +153,7 @@ export class Flight {
     this.#phase = 'committing'
   }
 
-  /** Sends every joiner away without a result, and lets nobody join: the result is for the owner alone. */
+  /** Settles every joiner without a result, and keeps later calls from joining: the result is for the owner alone. */
   releaseJoiners(kind: 'load-alone' | 'retry'): void {
     this.detach()
     deliver({ kind }, this.#early)

@@ -115,7 +115,7 @@ export class FlightJoiner {
       case 'loaded':
         return onContinue(loadedResult(result.value, result.freshFor, waitTime(state, now), ownFlight))
       case 'found':
-        // The flight judged the entry for its owner, whose options may be less strict than this call's.
+        // The flight judged the entry for its owner; this call may have stricter options.
         return onContinue(serveFound(this.#engine, call, result.entry, now, state))
       case 'failed':
         if (result.failure) return onContinue(this.#fallBack(part, result.error, now))

@@ -1,0 +1,55 @@
+import type { Codec } from '../codec.ts'
+import type { Entry } from '../entry.ts'
+import type { LoadCoordinator } from '../flight/coordinator.ts'
+import type { LookupRun } from '../lookup/lookup-run.ts'
+import type { Settings } from '../options/settings.ts'
+import type { Inspected, ReadResult } from './cache.ts'
+
+/** Reads entries without loading. Its keys are stored keys. */
+export class EntryReader {
+  readonly #coordinator: LoadCoordinator
+  readonly #lookups: LookupRun
+  readonly #settings: Settings
+
+  constructor(coordinator: LoadCoordinator, lookups: LookupRun, settings: Settings) {
+    this.#coordinator = coordinator
+    this.#lookups = lookups
+    this.#settings = settings
+  }
+
+  /** A fresh or stale entry; undefined while the store is away and has no copy. */
+  async read(key: string, codec: Codec): Promise<ReadResult<unknown> | undefined> {
+    const { runtime, freshness } = this.#coordinator.engine
+    const entry = this.#lookups.peek(key, this.#settings, codec) ?? (await this.#lookups.read(key, codec))
+    if (entry === undefined) return undefined
+    const now = runtime.now()
+    const verdict = freshness.judge(entry, now, this.#settings)
+    return verdict === 'gone' ? undefined : readResultOf(entry, verdict === 'fresh' ? 'fresh' : 'stale', now)
+  }
+
+  async inspect(key: string): Promise<Inspected | undefined> {
+    const { store, runtime, freshness } = this.#coordinator.engine
+    const answer = await store.inspect(key)
+    if (answer.kind === 'away') return undefined
+    const { entry, lease = null, cooldown = null } = answer
+    const now = runtime.now()
+    const verdict = entry === undefined ? 'gone' : freshness.judge(entry, now, this.#settings)
+    return {
+      state: verdict === 'gone' ? 'missing' : verdict === 'fresh' ? 'fresh' : 'stale',
+      age: entry === undefined ? undefined : now - entry.committedAt,
+      freshFor: entry === undefined ? undefined : entry.freshUntil - now,
+      lease,
+      cooldown,
+      waitersHere: this.#coordinator.waitingCalls(key),
+    }
+  }
+}
+
+/** An entry as callers see it; its times count from `now`. */
+export function readResultOf(
+  { value, committedAt, freshUntil }: Entry,
+  state: 'fresh' | 'stale',
+  now: number,
+): ReadResult<unknown> {
+  return { value, state, age: now - committedAt, freshFor: freshUntil - now }
+}
