@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals'
 import { createFleet, Origin, rejection, settle } from './fleet.ts'
 
 describe('maxLoads', () => {
-  it('lets that many loads run at once, and the next when one is over, in the order of coming', async () => {
+  it('limits the loads that run at once, first come, first served', async () => {
     const fleet = createFleet({ maxLoads: 2 })
     const [cache] = fleet.caches
     const origin = new Origin()
@@ -18,7 +18,7 @@ describe('maxLoads', () => {
     expect(await Promise.all(calls)).toEqual(['a', 'b', 'later', 'later'])
   })
 
-  it('leaves the lease to processes that have time for the load', async () => {
+  it('leaves the lease to processes that have a free permit', async () => {
     const fleet = createFleet({ maxLoads: 1 })
     const [busy, idle] = fleet.caches
     const origin = new Origin()
@@ -31,7 +31,7 @@ describe('maxLoads', () => {
     expect(await waiting).toBe('idle hands')
   })
 
-  it('never makes a load inside a load wait for a turn', async () => {
+  it('grants a permit at once to a load inside a load', async () => {
     const fleet = createFleet({ maxLoads: 1 })
     const [cache] = fleet.caches
     const outer = cache.getOrSet('outer', () => cache.getOrSet('inner', () => 'both'))
@@ -39,7 +39,7 @@ describe('maxLoads', () => {
     expect(await outer).toBe('both')
   })
 
-  it('counts the wait for a turn into waitTimeout, and takes who gave up out of the queue', async () => {
+  it('counts the wait for a permit towards waitTimeout, and removes a caller that gave up from the queue', async () => {
     const fleet = createFleet({ maxLoads: 1, waitTimeout: '1s' })
     const [cache] = fleet.caches
     const origin = new Origin()
@@ -54,7 +54,7 @@ describe('maxLoads', () => {
     expect(fleet.runtime.pendingTimers).toBe(0)
   })
 
-  it('takes who gives up at once out of the queue, too: no load runs for nobody', async () => {
+  it('removes a caller without a wait budget from the queue', async () => {
     const fleet = createFleet({ maxLoads: 1, waitTimeout: 0 })
     const [cache] = fleet.caches
     cache.pause()
@@ -69,7 +69,7 @@ describe('maxLoads', () => {
     expect(origin.count).toBe(1)
   })
 
-  it('has the turn back of a caller whose signal is aborted when it is about to load alone', async () => {
+  it('gets the permit back from a caller whose signal aborts before it loads alone', async () => {
     const fleet = createFleet({ maxLoads: 1, waitTimeout: '1s', onWaitTimeout: 'load' })
     const [cache, other] = fleet.caches
     const elsewhere = new Origin()
@@ -93,7 +93,7 @@ describe('maxLoads', () => {
     }
   })
 
-  it('leaves a refresh behind a stale value out while there is no turn for it', async () => {
+  it('skips a background refresh while no permit is free', async () => {
     const fleet = createFleet({ maxLoads: 1, staleWhileRevalidate: '1m' })
     const [cache] = fleet.caches
     await cache.set('b', 'stale')
@@ -105,7 +105,7 @@ describe('maxLoads', () => {
     expect({ value, outcome: await refresh }).toEqual({ value: 'stale', outcome: { kind: 'abandoned', why: 'busy' } })
   })
 
-  it('bounds the loads that everybody makes alone, too', async () => {
+  it('limits the loads of unshareable keys too', async () => {
     const fleet = createFleet({ maxLoads: 2 })
     const [cache] = fleet.caches
     await cache.getOrSet('k', (load) => load.uncacheable({ share: false }))
@@ -122,7 +122,7 @@ describe('maxLoads', () => {
 })
 
 describe('maxWaiters', () => {
-  it('refuses one call more than may wait in the process, at once', async () => {
+  it('rejects one call more than the limit, at once', async () => {
     const fleet = createFleet({ maxWaiters: 8, maxWaitersPerKey: 8 })
     const [cache] = fleet.caches
     const origin = new Origin()
@@ -136,7 +136,7 @@ describe('maxWaiters', () => {
     expect(await cache.getOrSet('other', () => 'room again')).toBe('room again')
   })
 
-  it('counts a batch as one, however many keys it waits for', async () => {
+  it('counts a batch as one waiter, however many keys it waits for', async () => {
     const fleet = createFleet({ maxWaiters: 2 })
     const [cache] = fleet.caches
     const keys = Array.from({ length: 10 }, (_, index) => `k${index}`)
@@ -159,7 +159,7 @@ describe('maxWaiters', () => {
     expect(await cache.getOrSet('fourth', () => 'room again')).toBe('room again')
   })
 
-  it('lets one key take no more than its part', async () => {
+  it('limits the waiters of one key', async () => {
     const fleet = createFleet({ maxWaiters: 8 })
     const [cache] = fleet.caches
     const origin = new Origin()
@@ -184,7 +184,7 @@ describe('maxWaiters', () => {
 })
 
 describe("onWaitTimeout: 'load'", () => {
-  it('lets as many callers as maxLoads load for themselves, stores nothing, and refuses the rest', async () => {
+  it('lets up to maxLoads callers load alone, stores nothing, and rejects the rest', async () => {
     const fleet = createFleet({ maxLoads: 2, onWaitTimeout: 'load', waitTimeout: '1s', lease: { duration: '1m' } })
     const [cache] = fleet.caches
     await fleet.store.acquire('k', { duration: 60_000, seen: '', wake: false, tags: false })
@@ -202,5 +202,22 @@ describe("onWaitTimeout: 'load'", () => {
 
   it('is refused without a finite maxLoads', () => {
     expect(() => createFleet({ onWaitTimeout: 'load' })).toThrow(/onWaitTimeout.*maxLoads/)
+  })
+})
+
+describe('a call that loads alone', () => {
+  it('counts towards maxWaiters', async () => {
+    const fleet = createFleet({ maxWaiters: 1, maxWaitersPerKey: 1 })
+    const [cache] = fleet.caches
+    await cache.getOrSet('k', (load) => load.uncacheable({ share: false }))
+    const origin = new Origin()
+    const first = cache.getOrSet('k', origin.loader)
+    await settle(fleet)
+    const second = rejection(cache.getOrSet('k', origin.loader))
+    await settle(fleet)
+    expect(await second).toMatchObject({ code: 'CATTLEGRID_TOO_MANY_WAITERS' })
+    origin.last.resolve('mine')
+    expect(await first).toBe('mine')
+    expect(await cache.getOrSet('other', () => 'room again')).toBe('room again')
   })
 })

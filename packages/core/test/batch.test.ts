@@ -15,8 +15,10 @@ function source(suffix = ''): {
   return { asked, loader }
 }
 
+const all = (keys: readonly string[]): Map<string, string> => new Map(keys.map((key) => [key, key]))
+
 describe('getOrSetMany', () => {
-  it('asks the loader once for what is missing, and only for that', async () => {
+  it('calls the loader once, with the missing keys only', async () => {
     const [cache] = createFleet().caches
     await cache.set('b', 'kept')
     const { asked, loader } = source()
@@ -36,7 +38,7 @@ describe('getOrSetMany', () => {
     )
   })
 
-  it('waits for the keys that are led elsewhere, without holding its own loader up', async () => {
+  it('waits for keys that another process leads, without delaying its own loader', async () => {
     const fleet = createFleet()
     const [cache, other] = fleet.caches
     const origin = new Origin()
@@ -56,7 +58,7 @@ describe('getOrSetMany', () => {
     )
   })
 
-  it('asks for a key in a call of its own when its leader elsewhere failed to deliver', async () => {
+  it('calls the loader again for a key whose leader in another process failed', async () => {
     const fleet = createFleet({ isFailure: () => false })
     const [cache, other] = fleet.caches
     const origin = new Origin()
@@ -77,7 +79,7 @@ describe('getOrSetMany', () => {
     expect(asked).toEqual([['a'], ['b']])
   })
 
-  it('leaves out what the loader did not bring, and stores nothing for it', async () => {
+  it('leaves out a key that the loader did not return, and stores nothing for it', async () => {
     const fleet = createFleet()
     const [cache] = fleet.caches
     let answer = (): void => {}
@@ -93,7 +95,7 @@ describe('getOrSetMany', () => {
     expect(await joined).toBe('asked for alone')
   })
 
-  it('keeps undefined and null apart from what is missing', async () => {
+  it('distinguishes undefined and null from a missing key', async () => {
     const [cache] = createFleet().caches
     const values = new Map<string, unknown>([
       ['a', undefined],
@@ -116,7 +118,7 @@ describe('getOrSetMany', () => {
     expect(await cache.read('c')).toMatchObject({ freshFor: 10_000 })
   })
 
-  it('rejects with the error of its loader, and takes one turn for all its keys', async () => {
+  it('rejects with the error of its loader, and uses one load permit for all its keys', async () => {
     const fleet = createFleet({ maxLoads: 1 })
     const [cache] = fleet.caches
     await expect(cache.getOrSetMany(['a', 'b'], () => Promise.reject(new Error('down')))).rejects.toThrow('down')
@@ -127,18 +129,67 @@ describe('getOrSetMany', () => {
     expect(asked).toEqual([['a', 'b']])
   })
 
-  it('is refused when its loader asks for one of its own keys', async () => {
+  it.each(['a', 'b'])('rejects when its loader asks for its own key %s', async (key) => {
     const [cache] = createFleet().caches
-    const call = cache.getOrSetMany(['a', 'b'], () => cache.getOrSet('b', () => new Map()))
-    await expect(call).rejects.toMatchObject({ code: 'CATTLEGRID_REENTRANT' })
+    const call = cache.getOrSetMany(['a', 'b'], () => cache.getOrSet(key, () => new Map()))
+    expect(await rejection(call)).toMatchObject({ code: 'CATTLEGRID_REENTRANT' })
   })
 
-  it('refuses what is no list of keys', async () => {
+  it('rejects keys that are no array', async () => {
     const [cache] = createFleet().caches
     for (const keys of ['a', undefined, null, [1], [undefined]]) {
       expect(await rejection(cache.getOrSetMany(keys as never, () => new Map()))).toMatchObject({
         code: 'CATTLEGRID_INVALID_KEY',
       })
     }
+  })
+
+  it('loads missing and stale keys in one loader call', async () => {
+    const fleet = createFleet({ staleWhileRevalidate: '1m' })
+    const [cache] = fleet.caches
+    await cache.set('a', 'stale')
+    await fleet.runtime.advance(10_001)
+    const { acquire } = fleet.store
+    fleet.store.acquire = async (key, request) => {
+      if (key === 'a') await new Promise<void>((resolve) => fleet.runtime.schedule(resolve, 10))
+      return acquire.call(fleet.store, key, request)
+    }
+    const asked: (readonly string[])[] = []
+    const call = cache.getOrSetMany(['a', 'b'], (keys) => {
+      asked.push(keys.toSorted())
+      return all(keys)
+    })
+    await fleet.runtime.advance(10)
+    expect(await call).toEqual(
+      new Map([
+        ['a', 'stale'],
+        ['b', 'b'],
+      ]),
+    )
+    await settle(fleet)
+    expect(asked).toEqual([['a', 'b']])
+    expect(await cache.get('a')).toBe('a')
+  })
+})
+
+describe('the signal of a batch', () => {
+  it('aborts when the last of its loads has ended', async () => {
+    const fleet = createFleet({ loadTimeout: '2s' })
+    const { acquire } = fleet.store
+    fleet.store.acquire = async (key, request) => {
+      if (key === 'late') await new Promise<void>((resolve) => fleet.runtime.schedule(resolve, 500))
+      return acquire.call(fleet.store, key, request)
+    }
+    const signals: AbortSignal[] = []
+    const call = fleet.caches[0].getOrSetMany(['early', 'late'], (_, load: ManyLoad) => {
+      signals.push(load.signal)
+      return new Promise<Map<string, string>>(() => {})
+    })
+    const expected = rejection(call)
+    await fleet.runtime.advance(2400)
+    expect(signals.map(({ aborted }) => aborted)).toEqual([false])
+    await fleet.runtime.advance(100)
+    expect(signals[0]?.reason).toMatchObject({ code: 'CATTLEGRID_LOAD_TIMEOUT' })
+    expect(await expected).toMatchObject({ code: 'CATTLEGRID_LOAD_TIMEOUT' })
   })
 })

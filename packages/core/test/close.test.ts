@@ -1,10 +1,10 @@
-import { createCache, memoryStore } from '@cattlegrid/core'
+import { type Acquire, type Cache, createCache, memoryStore } from '@cattlegrid/core'
 import { createManualRuntime, faultyStore } from '@cattlegrid/testkit'
 import { describe, expect, it } from '@jest/globals'
-import { createFleet, Origin, settle, rejection } from './fleet.ts'
+import { createFleet, holdBack, Origin, settle, rejection } from './fleet.ts'
 
 describe('close', () => {
-  it('refuses new calls and lets running loads end and commit', async () => {
+  it('rejects new calls, and lets running loads end and commit', async () => {
     const fleet = createFleet()
     const [cache, other] = fleet.caches
     const origin = new Origin()
@@ -19,7 +19,7 @@ describe('close', () => {
     expect(fleet.runtime.pendingTimers).toBe(0)
   })
 
-  it('lets a load end that a running load began meanwhile', async () => {
+  it('waits for a load that a running load started', async () => {
     const fleet = createFleet()
     const [cache, other] = fleet.caches
     const [outer, inner] = [new Origin(), new Origin()]
@@ -40,7 +40,7 @@ describe('close', () => {
     expect(await other.get('inner')).toBe('in time')
   })
 
-  it('aborts what has not ended within the drain, and hands its lease back', async () => {
+  it('aborts loads that outlast the drain, and releases their leases', async () => {
     const fleet = createFleet()
     const [cache, other] = fleet.caches
     const origin = new Origin()
@@ -98,5 +98,87 @@ describe('close', () => {
   it('may be called twice', async () => {
     const [cache] = createFleet().caches
     expect(await Promise.all([cache.close(), cache.close()])).toEqual([undefined, undefined])
+  })
+
+  it('starts no load for a call whose read ends later', async () => {
+    const fleet = createFleet()
+    const [cache] = fleet.caches
+    const read = holdBack(fleet, 'read')
+    const origin = new Origin()
+    const call = rejection(cache.getOrSet('k', origin.loader))
+    await settle(fleet)
+    await cache.close({ drain: 0 })
+    read.letGo()
+    expect(await call).toMatchObject({ code: 'CATTLEGRID_CLOSED' })
+    expect(origin.count).toBe(0)
+  })
+
+  it('starts no refresh for a stale value whose read ends later', async () => {
+    const fleet = createFleet({ staleWhileRevalidate: '1m' })
+    const [cache] = fleet.caches
+    await cache.set('k', 'stale')
+    await fleet.runtime.advance(10_001)
+    const read = holdBack(fleet, 'read')
+    const origin = new Origin()
+    const call = cache.lookup('k', origin.loader)
+    await settle(fleet)
+    await cache.close({ drain: 0 })
+    read.letGo()
+    expect(await call).toMatchObject({ value: 'stale', refresh: undefined })
+    expect(origin.count).toBe(0)
+  })
+
+  it.each<Acquire>([
+    { kind: 'held-off', remaining: 1000 },
+    { kind: 'uncacheable', remaining: 1000, share: true },
+    { kind: 'away', why: 'error', cause: new Error('reset') },
+  ])('starts no load when the store answers $kind later', async (answer) => {
+    const fleet = createFleet()
+    const [cache] = fleet.caches
+    fleet.store.acquire = () => Promise.resolve(answer)
+    const acquire = holdBack(fleet, 'acquire')
+    const origin = new Origin()
+    const call = rejection(cache.getOrSet('k', origin.loader))
+    await settle(fleet)
+    const closed = cache.close({ drain: 0 })
+    await fleet.runtime.advance(1)
+    acquire.letGo()
+    expect(await call).toMatchObject({ code: 'CATTLEGRID_CLOSED' })
+    await closed
+    expect(origin.count).toBe(0)
+  })
+})
+
+describe('a closed cache', () => {
+  it.each<readonly [string, (cache: Cache) => Promise<unknown>]>([
+    ['set', (cache) => cache.set('k', 1)],
+    ['delete', (cache) => cache.delete('k')],
+    ['expire', (cache) => cache.expire('k')],
+    ['invalidateTags', (cache) => cache.invalidateTags(['t'])],
+    ['clear', (cache) => cache.clear()],
+    ['get', (cache) => cache.get('k')],
+    ['getMany', (cache) => cache.getMany(['k'])],
+    ['getOrSetMany', (cache) => cache.getOrSetMany(['k'], () => new Map())],
+    ['inspect', (cache) => cache.inspect('k')],
+    ['refresh', (cache) => cache.refresh('k', () => 1)],
+  ])('rejects %s', async (_, call) => {
+    const [cache] = createFleet().caches
+    await cache.close()
+    expect(await rejection(call(cache))).toMatchObject({ code: 'CATTLEGRID_CLOSED' })
+  })
+
+  it('unsubscribes from the store', async () => {
+    const { store, runtime } = createFleet()
+    let listeners = 0
+    store.watch = () => {
+      listeners += 1
+      return () => {
+        listeners -= 1
+      }
+    }
+    const cache = createCache({ store, runtime })
+    expect(listeners).toBe(1)
+    await cache.close()
+    expect(listeners).toBe(0)
   })
 })

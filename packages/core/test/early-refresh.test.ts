@@ -3,7 +3,7 @@ import * as fc from 'fast-check'
 import { createFleet, Origin, settle } from './fleet.ts'
 
 describe('an early refresh', () => {
-  it('runs behind a fresh value from `before` its expiry on', async () => {
+  it('runs in the background of a fresh value, from `before` its expiry', async () => {
     const fleet = createFleet({ earlyRefresh: { before: '2s' } })
     const [cache] = fleet.caches
     const origin = new Origin()
@@ -40,7 +40,7 @@ describe('an early refresh', () => {
     expect(origin.count).toBe(2)
   })
 
-  it('is made once per expiry, however many readers in however many processes there are', async () => {
+  it('runs once per expiry, however many readers and processes there are', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.record({ at: fc.integer({ min: 0, max: 9999 }), process: fc.integer({ min: 0, max: 2 }) }), {
@@ -73,5 +73,45 @@ describe('an early refresh', () => {
       ),
       { numRuns: 60 },
     )
+  })
+})
+
+describe('the moment of an early refresh', () => {
+  it('is drawn once per copy, not at every hit', async () => {
+    const fleet = createFleet({ earlyRefresh: { beta: 1 } })
+    const [cache] = fleet.caches
+    let draws = 0
+    const random = (): number => {
+      draws += 1
+      return 0
+    }
+    const load = async (): Promise<void> => {
+      const origin = new Origin()
+      const call = cache.getOrSet('k', origin.loader)
+      await fleet.runtime.advance(100)
+      origin.last.resolve('value')
+      await call
+      // Any earlier no random number could bring it about.
+      await fleet.runtime.advance(8000)
+      fleet.runtime.setRandom(random)
+      draws = 0
+      for (let hit = 0; hit < 20; hit += 1) await cache.getOrSet('k', origin.loader)
+    }
+    await load()
+    expect(draws).toBe(1)
+    await cache.delete('k')
+    await load()
+    expect(draws).toBe(1)
+  })
+
+  it('does not apply to a call with earlyRefresh: false', async () => {
+    const fleet = createFleet({ earlyRefresh: { before: '2s' } })
+    const [cache] = fleet.caches
+    await cache.set('k', 'value')
+    await fleet.runtime.advance(9000)
+    const origin = new Origin()
+    expect((await cache.lookup('k', origin.loader, { earlyRefresh: false })).refresh).toBeUndefined()
+    await settle(fleet)
+    expect(origin.count).toBe(0)
   })
 })

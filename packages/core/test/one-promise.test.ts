@@ -10,7 +10,7 @@ beforeEach(() => {
 })
 
 describe('the promise of a hit', () => {
-  it('keeps nothing of the request that hit first', async () => {
+  it('keeps no async context of the first request', async () => {
     await cache.set('k', 'value')
     const requests = new AsyncLocalStorage<object>()
     const request = { user: 'the first to ask' }
@@ -20,7 +20,7 @@ describe('the promise of a hit', () => {
     requests.disable()
   })
 
-  it('leaves everyone in the request that they are in', async () => {
+  it('keeps the async context of every caller', async () => {
     await cache.set('k', 'value')
     const requests = new AsyncLocalStorage<string>()
     const ask = async (): Promise<unknown[]> => [await cache.getOrSet('k', never), requests.getStore()]

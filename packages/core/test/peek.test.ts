@@ -12,14 +12,14 @@ beforeEach(() => {
 })
 
 describe('a peek', () => {
-  it('finds what is fresh and at hand, at once', async () => {
+  it('returns a fresh value of this process synchronously', async () => {
     await cache.set('k', 'value')
     await runtime.advance(1000)
     expect(cache.peek('k')).toEqual({ value: 'value', state: 'fresh', age: 1000, freshFor: 59_000 })
     expect(cache.peek('other')).toBeUndefined()
   })
 
-  it('tells a stored undefined from nothing', async () => {
+  it('distinguishes a stored undefined from a miss', async () => {
     await cache.set('k', undefined)
     expect(cache.peek('k')).toMatchObject({ value: undefined, state: 'fresh' })
   })
@@ -44,7 +44,7 @@ describe('a peek', () => {
     expect(near.with({ near: false }).peek('k')).toBeUndefined()
   })
 
-  it('is a hit for who listens', async () => {
+  it('emits a hit', async () => {
     await cache.set('k', 'value')
     const hits: unknown[] = []
     cache.on('hit', (event) => hits.push(event))

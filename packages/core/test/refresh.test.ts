@@ -63,7 +63,7 @@ describe('refresh', () => {
     })
   })
 
-  it('is not content with the value that it found, when that is all that the call it joined has waited for', async () => {
+  it('does not accept the previous value from a flight that it joined', async () => {
     const fleet = createFleet()
     const [cache, other] = fleet.caches
     const elsewhere = new Origin()

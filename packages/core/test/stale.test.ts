@@ -7,7 +7,7 @@ async function expired(fleet: Fleet, by = 1): Promise<void> {
 }
 
 describe('a stale value', () => {
-  it('is served at once inside staleWhileRevalidate while one leader of the fleet refreshes behind', async () => {
+  it('is served at once within staleWhileRevalidate, while one leader of the fleet refreshes it', async () => {
     const fleet = createFleet({ staleWhileRevalidate: '1m' })
     await expired(fleet)
     const origin = new Origin()
@@ -25,7 +25,7 @@ describe('a stale value', () => {
     expect(origin.count).toBe(1)
   })
 
-  it('is not asked for again at the store while another process refreshes that version', async () => {
+  it('costs no further acquire while another process refreshes that version', async () => {
     const fleet = createFleet({ staleWhileRevalidate: '1m' })
     await expired(fleet)
     const origin = new Origin()
@@ -87,7 +87,7 @@ describe('a stale value', () => {
     expect(await call).toBe('new')
   })
 
-  it('of a window that closed while the caller waited is served no more', async () => {
+  it('is not served when its window closed while the caller waited', async () => {
     const fleet = createFleet({ staleIfError: '2s', softTimeout: false })
     await expired(fleet, 1999)
     const origin = new Origin()
@@ -97,7 +97,7 @@ describe('a stale value', () => {
     await expect(call).rejects.toThrow('down')
   })
 
-  it('is refused by a call that is stricter than the entry', async () => {
+  it('is not served to a call that is stricter than the entry', async () => {
     const fleet = createFleet({ staleWhileRevalidate: '1m' })
     await expired(fleet)
     expect(await fleet.caches[0].getOrSet('k', () => 'new', { staleWhileRevalidate: false })).toBe('new')
@@ -106,7 +106,7 @@ describe('a stale value', () => {
     expect(await fleet.caches[0].getOrSet('k', () => 'newest', { maxAge: '1s' })).toBe('newer')
   })
 
-  it('is not had from a flight by a call that would not take it from the store', async () => {
+  it('is not served from a flight to a call that would not accept it from the store', async () => {
     const fleet = createFleet()
     const [cache, other] = fleet.caches
     const elsewhere = new Origin()
@@ -134,7 +134,7 @@ describe('a stale value', () => {
     expect(await fleet.caches[0].getOrSet('k', () => 'new', { staleWhileRevalidate: '1h' })).toBe('new')
   })
 
-  it('is not refreshed at every hit when its loader answers with an error that is no failure', async () => {
+  it('is not refreshed at every hit when its loader throws an error that is no failure', async () => {
     const fleet = createFleet({ staleWhileRevalidate: '1m', isFailure: () => false })
     await expired(fleet)
     let loads = 0

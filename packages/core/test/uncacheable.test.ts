@@ -1,9 +1,24 @@
 import { describe, expect, it } from '@jest/globals'
 import type { Load } from '@cattlegrid/core'
-import { createFleet, settle, trace } from './fleet.ts'
+import { createFleet, type Fleet, Origin, settle, trace } from './fleet.ts'
+
+/** Counts the reads and acquires of the store. */
+function countQuestions({ store }: Fleet): { count: number } {
+  const questions = { count: 0 }
+  const { read, acquire } = store
+  store.read = (...args) => {
+    questions.count += 1
+    return read.apply(store, args)
+  }
+  store.acquire = (...args) => {
+    questions.count += 1
+    return acquire.apply(store, args)
+  }
+  return questions
+}
 
 describe('an uncacheable result', () => {
-  it('is shared with the callers that joined, and stored nowhere', async () => {
+  it('is shared with the callers that joined, and not stored', async () => {
     const fleet = createFleet()
     const [cache, other] = fleet.caches
     let loads = 0
@@ -17,7 +32,7 @@ describe('an uncacheable result', () => {
     expect(await other.get('k')).toBeUndefined()
   })
 
-  it('that may not be shared reaches nobody but the caller whose loader ran, in any process', async () => {
+  it('that is unshareable reaches only the caller whose loader ran, in all processes', async () => {
     const fleet = createFleet()
     const users = fleet.caches.flatMap((cache, process) => [0, 1].map((n) => ({ cache, user: `user ${process}.${n}` })))
     const calls = users.map(({ cache, user }) =>
@@ -31,7 +46,7 @@ describe('an uncacheable result', () => {
     expect(await Promise.all(calls)).toEqual(users.map(({ user }) => user))
   })
 
-  it('that may not be shared releases all others as soon as the loader says so, not when it ends', async () => {
+  it('that is unshareable releases all other callers as soon as the loader decides so', async () => {
     const fleet = createFleet()
     const [cache, other] = fleet.caches
     const slow = cache.getOrSet('k', (load) => {
@@ -46,7 +61,7 @@ describe('an uncacheable result', () => {
     void slow
   })
 
-  it('cannot be made shareable again by a later word', async () => {
+  it('cannot become shareable by a later call', async () => {
     const fleet = createFleet()
     const [cache] = fleet.caches
     const loader = (user: string) => (load: Load) => {
@@ -58,7 +73,7 @@ describe('an uncacheable result', () => {
     expect(await Promise.all(calls)).toEqual(['ann', 'bob'])
   })
 
-  it('is remembered for its time by the whole fleet: nobody queues meanwhile, and then one leads again', async () => {
+  it('is remembered by the whole fleet for its time: no caller queues, and then one leads again', async () => {
     const fleet = createFleet()
     const [cache, other] = fleet.caches
     await cache.getOrSet('k', (load) => load.uncacheable({ for: '2s' }))
@@ -72,12 +87,35 @@ describe('an uncacheable result', () => {
     expect(await cache.get('k')).toBe('kept')
   })
 
-  it('takes the old value with it, so that it is not served on', async () => {
+  it('removes the old value, so that it is not served any more', async () => {
     const fleet = createFleet({ staleIfError: '1h' })
     const [cache] = fleet.caches
     await cache.set('k', 'old')
     await fleet.runtime.advance(10_001)
     await cache.getOrSet('k', (load) => load.uncacheable())
     expect(await cache.get('k', { stale: true })).toBeUndefined()
+  })
+})
+
+describe('a key that is known to be uncacheable but shareable', () => {
+  it('is asked for at the store each time', async () => {
+    const fleet = createFleet()
+    const [cache] = fleet.caches
+    await cache.getOrSet('k', (load) => load.uncacheable())
+    const questions = countQuestions(fleet)
+    for (const value of ['a', 'b']) expect(await cache.getOrSet('k', () => value)).toBe(value)
+    expect(questions.count).toBe(4)
+  })
+
+  it('is loaded once for all callers of a process', async () => {
+    const fleet = createFleet()
+    const [cache] = fleet.caches
+    await cache.getOrSet('k', (load) => load.uncacheable())
+    const origin = new Origin()
+    const calls = [cache.getOrSet('k', origin.loader), cache.getOrSet('k', origin.loader)]
+    await settle(fleet)
+    expect(origin.count).toBe(1)
+    origin.last.resolve('shared')
+    expect(await Promise.all(calls)).toEqual(['shared', 'shared'])
   })
 })

@@ -30,7 +30,7 @@ export const guards = [
     file: admission,
     find: 'if (over) return\n      over = true',
     replace: 'over = true',
-    tests: test('guards-admission'),
+    tests: test('load-permits'),
   },
   {
     guarantee: 'G8',
@@ -46,7 +46,7 @@ export const guards = [
     file: admission,
     find: 'first === undefined || this.#loads >= this.#limits.maxLoads',
     replace: 'first === undefined',
-    tests: test('guards-admission'),
+    tests: test('load-permits'),
   },
   {
     guarantee: 'G8',
@@ -54,7 +54,7 @@ export const guards = [
     file: admission,
     find: 'this.#queue.delete(onTurn)',
     replace: 'void onTurn',
-    tests: test('guards-admission'),
+    tests: test('load-permits'),
   },
   {
     guarantee: 'G8',
@@ -70,7 +70,7 @@ export const guards = [
     file: acquire,
     find: 'this.#endTurn?.()\n    this.#endTurn = undefined\n    const by',
     replace: 'const by',
-    tests: test('guards-admission'),
+    tests: test('load-permits'),
   },
   {
     guarantee: 'G1',
@@ -102,7 +102,7 @@ export const guards = [
     file: acquire,
     find: 'this.#leaveQueue?.()\n',
     replace: '',
-    tests: test('guards-admission'),
+    tests: test('load-permits'),
   },
   {
     guarantee: 'G8',
@@ -174,7 +174,7 @@ export const guards = [
     file: batch,
     find: '{ loads: [...this.#inside, ...loads], over: false }',
     replace: '{ loads: [...this.#inside, ...loads.slice(loads.length)], over: false }',
-    tests: test('guards-admission'),
+    tests: test('load-permits'),
   },
   {
     guarantee: 'API',
@@ -198,7 +198,7 @@ export const guards = [
     file: batch,
     find: 'if (signals.every(({ aborted }) => aborted)) abort.abort(signal.reason)',
     replace: 'abort.abort(signal.reason)',
-    tests: test('guards-admission'),
+    tests: test('load-permits'),
   },
   {
     guarantee: 'G8',
@@ -206,7 +206,7 @@ export const guards = [
     file: acquire,
     find: 'admission.turn(this.#flight.background ? [] : undefined)',
     replace: 'admission.turn()',
-    tests: test('guards-soft'),
+    tests: test('soft-timeout'),
   },
   {
     guarantee: 'G8',
@@ -214,7 +214,7 @@ export const guards = [
     file: ride,
     find: 'const stopWaiting = this.#engine.admission.startWaiting(key, 0, party)',
     replace: 'const stopWaiting: (() => void) | undefined = () => undefined',
-    tests: test('guards-soft'),
+    tests: test('soft-timeout'),
   },
   {
     guarantee: 'G1',
@@ -222,7 +222,7 @@ export const guards = [
     file: 'packages/core/src/batch/get-or-set-many.ts',
     find: 'const turn = await turnFor(calls, engine, refresher)',
     replace: 'const turn = await turnFor([], engine, refresher)',
-    tests: test('guards-batch'),
+    tests: test('batch-permits'),
   },
   {
     guarantee: 'G8',
@@ -230,7 +230,7 @@ export const guards = [
     file: batch,
     find: 'leaveQueue()\n      resolve(undefined)',
     replace: 'void leave\n      resolve(undefined)',
-    tests: test('guards-batch'),
+    tests: test('batch-permits'),
   },
   {
     guarantee: 'G8',
@@ -238,7 +238,7 @@ export const guards = [
     file: batch,
     find: 'else this.#takeTurn()?.()',
     replace: '',
-    tests: test('guards-batch'),
+    tests: test('batch-permits'),
   },
   {
     guarantee: 'API',
@@ -246,7 +246,7 @@ export const guards = [
     file: 'packages/core/src/flight/reentrancy.ts',
     find: 'chain.over = true\n',
     replace: '',
-    tests: test('guards-endings'),
+    tests: test('close'),
   },
   {
     guarantee: 'G1',
@@ -254,7 +254,7 @@ export const guards = [
     file: 'packages/core/src/batch/get-or-set-many.ts',
     find: 'else void answer.refresh.then(decide)',
     replace: 'else decide()',
-    tests: test('guards-batch'),
+    tests: test('batch-permits'),
   },
   {
     guarantee: 'G8',

@@ -20,7 +20,7 @@ export const guards = [
     file: acquire,
     find: "(await this.#waiter?.until(remaining)) ?? 'timer'",
     replace: 'await this.#deck.waiters.arm(this.#call.key).until(remaining)',
-    tests: test('guards-follow'),
+    tests: test('lease-waiters'),
   },
   {
     guarantee: 'G8',
@@ -28,7 +28,7 @@ export const guards = [
     file: acquire,
     find: 'flight.onDeserted = () => this.#stopWaiting()',
     replace: '',
-    tests: test('guards-follow'),
+    tests: test('lease-waiters'),
   },
   {
     guarantee: 'G4',
@@ -36,7 +36,7 @@ export const guards = [
     file: acquire,
     find: "await store.release(lease, { kind: 'handover' })",
     replace: '',
-    tests: test('guards-follow'),
+    tests: test('lease-waiters'),
   },
   {
     guarantee: 'G1',
@@ -44,7 +44,7 @@ export const guards = [
     file: acquire,
     find: 'if (this.#closed || this.#unwanted) {',
     replace: 'if (this.#closed) {',
-    tests: test('guards-follow'),
+    tests: test('lease-waiters'),
   },
   {
     guarantee: 'API',
@@ -52,7 +52,7 @@ export const guards = [
     file: acquire,
     find: "return verdict === 'fresh' || (verdict === 'stale' && !this.#flight.background)",
     replace: "return verdict === 'fresh'",
-    tests: test('guards-follow'),
+    tests: test('lease-waiters'),
   },
   {
     guarantee: 'API',
@@ -60,7 +60,7 @@ export const guards = [
     file: acquire,
     find: "(verdict === 'stale' && !this.#flight.background)",
     replace: "verdict === 'stale'",
-    tests: test('guards-follow'),
+    tests: test('lease-waiters'),
   },
   {
     guarantee: 'API',
@@ -68,7 +68,7 @@ export const guards = [
     file: acquire,
     find: "return verdict === 'gone' ? undefined : entry",
     replace: 'return entry',
-    tests: test('guards-lead'),
+    tests: test('lead'),
   },
   {
     guarantee: 'G8',
@@ -76,7 +76,7 @@ export const guards = [
     file: acquire,
     find: 'if (this.#changes > MOST_CHANGES) await this.#pause(CHANGE_PAUSE)',
     replace: '',
-    tests: test('guards-follow'),
+    tests: test('lease-waiters'),
   },
   {
     guarantee: 'G8',
@@ -84,7 +84,7 @@ export const guards = [
     file: acquire,
     find: "(this.#flight.background && this.#abandoned('changed')) || ",
     replace: '',
-    tests: test('guards-follow'),
+    tests: test('lease-waiters'),
   },
   {
     guarantee: 'G6',
@@ -108,7 +108,7 @@ export const guards = [
     file: acquire,
     find: "if (this.#flight.background) this.#abandon('away')\n    else await",
     replace: 'await',
-    tests: test('guards-stale'),
+    tests: test('refresh-suppression'),
   },
   {
     guarantee: 'API',
@@ -116,7 +116,7 @@ export const guards = [
     file: acquire,
     find: "if (this.#flight.background) this.#abandon('unleased')\n    else if (share)",
     replace: 'if (share)',
-    tests: test('guards-stale'),
+    tests: test('refresh-suppression'),
   },
   {
     guarantee: 'API',
@@ -140,7 +140,7 @@ export const guards = [
     file: acquire,
     find: 'this.#suppress(entry, remaining)\n    const error',
     replace: 'const error',
-    tests: test('guards-stale'),
+    tests: test('refresh-suppression'),
   },
   {
     guarantee: 'API',
@@ -148,7 +148,7 @@ export const guards = [
     file: 'packages/core/src/flight/refresh-suppression.ts',
     find: 'suppressed.version === version && ',
     replace: '',
-    tests: test('guards-stale'),
+    tests: test('refresh-suppression'),
   },
   {
     guarantee: 'G4',
@@ -156,7 +156,7 @@ export const guards = [
     file: 'packages/core/src/flight/refresh-suppression.ts',
     find: ' && now < suppressed.until',
     replace: '',
-    tests: test('guards-stale'),
+    tests: test('refresh-suppression'),
   },
   {
     guarantee: 'API',
@@ -164,7 +164,7 @@ export const guards = [
     file: deck,
     find: 'this.suppression.clear(key)\n',
     replace: '',
-    tests: test('guards-stale'),
+    tests: test('refresh-suppression'),
   },
   {
     guarantee: 'G5',
@@ -188,7 +188,7 @@ export const guards = [
     file: acquire,
     find: "if (answer.kind !== 'lead' && this.#closed) return this.#abandoned('closed')\n",
     replace: '',
-    tests: test('guards-endings'),
+    tests: test('close'),
   },
   {
     guarantee: 'G1',
@@ -196,7 +196,7 @@ export const guards = [
     file: acquire,
     find: "if (answer.kind !== 'lead' && this.#unwanted) return this.#abandoned('deserted')\n",
     replace: '',
-    tests: test('guards-endings'),
+    tests: test('close'),
   },
   {
     guarantee: 'G6',

@@ -15,7 +15,7 @@ export const guards = [
     file: ride,
     find: 'const joined = this.#deck.flights.joinable(key)',
     replace: 'const joined: Flight | undefined = undefined as Flight | undefined',
-    tests: test('guards-uncacheable'),
+    tests: test('unshareable-keys'),
   },
   {
     guarantee: 'G1',
@@ -23,7 +23,7 @@ export const guards = [
     file: refresh,
     find: 'if (running !== undefined) return running.outcome',
     replace: '',
-    tests: test('guards-stale'),
+    tests: test('refresh-suppression'),
   },
   {
     guarantee: 'G1',
@@ -39,7 +39,7 @@ export const guards = [
     file: flights,
     find: 'if (this.#refreshes.get(flight.key) === flight) this.#refreshes.delete(flight.key)',
     replace: 'this.#refreshes.delete(flight.key)',
-    tests: test('guards-flight'),
+    tests: test('flight'),
   },
   {
     guarantee: 'G1',
@@ -47,7 +47,7 @@ export const guards = [
     file: readSlots,
     find: 'if (known !== undefined && known.read === undefined) {',
     replace: 'if (known !== undefined) {',
-    tests: test('guards-flight'),
+    tests: test('flight'),
     titles: 'with another codec leaves the place to it when it ends',
   },
   {
@@ -56,7 +56,7 @@ export const guards = [
     file: readSlots,
     find: 'filter(([, { read }]) => read !== undefined)',
     replace: 'filter(([, { read }]) => read === null)',
-    tests: test('read-slots'),
+    tests: test('shared-reads'),
   },
   {
     guarantee: 'G8',
@@ -64,7 +64,7 @@ export const guards = [
     file: readSlots,
     find: 'if (this.#slots.size > SLOTS && this.#slots.size > 4 * this.#underWay) this.#clearOut()',
     replace: '',
-    tests: test('read-slots'),
+    tests: test('shared-reads'),
   },
   {
     guarantee: 'API',
@@ -72,7 +72,7 @@ export const guards = [
     file: readSlots,
     find: 'if (known !== undefined && known.read === undefined) {',
     replace: 'if (known === null) {',
-    tests: test('read-slots'),
+    tests: test('shared-reads'),
   },
   {
     guarantee: 'API',
@@ -80,7 +80,7 @@ export const guards = [
     file: flights,
     find: ' && known.codec === codec',
     replace: '',
-    tests: test('guards-flight'),
+    tests: test('flight'),
   },
   {
     guarantee: 'G3',
@@ -98,7 +98,7 @@ export const guards = [
     file: flight,
     find: "return !this.#detached && this.#phase !== 'committing'",
     replace: "return this.#phase !== 'committing'",
-    tests: test('guards-flight'),
+    tests: test('flight'),
   },
   {
     guarantee: 'G3',
@@ -106,7 +106,7 @@ export const guards = [
     file: flight,
     find: 'this.detach()\n    this.landLoaded(landing)',
     replace: 'this.landLoaded(landing)',
-    tests: test('guards-flight'),
+    tests: test('flight'),
   },
   {
     guarantee: 'G3',
@@ -130,7 +130,7 @@ export const guards = [
     file: flight,
     find: 'this.landLoaded(landing)\n    hand(landing, this.#late)',
     replace: "this.landLoaded(landing)\n    hand({ kind: 'again' }, this.#late)",
-    tests: test('guards-flight'),
+    tests: test('flight'),
   },
   {
     guarantee: 'G9',
@@ -146,7 +146,7 @@ export const guards = [
     file: flight,
     find: 'hand({ kind }, this.#late)',
     replace: '',
-    tests: test('guards-uncacheable'),
+    tests: test('unshareable-keys'),
   },
   {
     guarantee: 'G9',
@@ -154,7 +154,7 @@ export const guards = [
     file: ride,
     find: 'flight.detach()\n    // With a turn',
     replace: '// With a turn',
-    tests: test('guards-uncacheable'),
+    tests: test('unshareable-keys'),
   },
   {
     guarantee: 'G3',
@@ -162,7 +162,7 @@ export const guards = [
     file: flights,
     find: 'this.#refreshes.get(key)?.detach()\n    this.#refreshes.delete(key)',
     replace: '',
-    tests: test('guards-notice'),
+    tests: test('detached-flights'),
   },
   {
     guarantee: 'G3',
@@ -170,7 +170,7 @@ export const guards = [
     file: flights,
     find: 'this.#reads.forget(key)\n    this.#refreshes.get(key)?.detach()',
     replace: 'this.#refreshes.get(key)?.detach()',
-    tests: test('guards-notice'),
+    tests: test('detached-flights'),
   },
   {
     guarantee: 'G3',
@@ -178,7 +178,7 @@ export const guards = [
     file: flights,
     find: 'for (const key of this.#refreshes.keys()) this.detach(key)',
     replace: '',
-    tests: test('guards-notice'),
+    tests: test('detached-flights'),
   },
   {
     guarantee: 'G3',
@@ -186,7 +186,7 @@ export const guards = [
     file: flights,
     find: 'this.#reads.forgetAll()',
     replace: '',
-    tests: test('guards-notice'),
+    tests: test('detached-flights'),
   },
   {
     guarantee: 'G3',
@@ -194,7 +194,7 @@ export const guards = [
     file: deck,
     find: 'this.flights.forgetRead(notice.key)',
     replace: '',
-    tests: test('guards-flight'),
+    tests: test('flight'),
   },
   {
     guarantee: 'G3',
@@ -202,7 +202,7 @@ export const guards = [
     file: deck,
     find: 'return this.invalidated(notice.key)',
     replace: 'return this.#wake(notice.key)',
-    tests: test('guards-notice'),
+    tests: test('detached-flights'),
   },
   {
     guarantee: 'G3',
@@ -211,7 +211,7 @@ export const guards = [
     file: 'packages/core/src/cache/default-cache.ts',
     find: 'this.#deck.invalidated(stored)\n    this.#executed(key, how, answer)',
     replace: 'this.#executed(key, how, answer)',
-    tests: test('guards-notice'),
+    tests: test('detached-flights'),
     titles: 'is acknowledged, although its notice is lost',
   },
   {
@@ -221,7 +221,7 @@ export const guards = [
     file: 'packages/core/src/cache/default-cache.ts',
     find: 'this.#deck.invalidated(stored)\n    if (answer.kind',
     replace: 'if (answer.kind',
-    tests: test('guards-notice'),
+    tests: test('detached-flights'),
     titles: 'is not joined any more when set is rejected',
   },
   {
@@ -231,7 +231,7 @@ export const guards = [
     file: 'packages/core/src/cache/default-cache.ts',
     find: "this.#deck.invalidatedAll()\n    this.#executed(parsed.join(' ')",
     replace: "this.#executed(parsed.join(' ')",
-    tests: test('guards-notice'),
+    tests: test('detached-flights'),
     titles: 'is acknowledged, although its notice is lost',
   },
   {
@@ -241,7 +241,7 @@ export const guards = [
     file: 'packages/core/src/cache/default-cache.ts',
     find: "this.#deck.invalidatedAll()\n    this.#executed('*'",
     replace: "this.#executed('*'",
-    tests: test('guards-notice'),
+    tests: test('detached-flights'),
     titles: 'is acknowledged, although its notice is lost',
   },
   {
@@ -258,7 +258,7 @@ export const guards = [
     file: refresh,
     find: 'settings.signal?.throwIfAborted()',
     replace: '',
-    tests: test('guards-flight'),
+    tests: test('flight'),
   },
   {
     guarantee: 'G6',
@@ -282,6 +282,6 @@ export const guards = [
     file: 'packages/core/src/refresh/load-run.ts',
     find: '[...(how.background ? [] : inside()), admission.loading(key)]',
     replace: '[...inside(), admission.loading(key)]',
-    tests: test('guards-flight'),
+    tests: test('flight'),
   },
 ]

@@ -35,7 +35,7 @@ export const guards = [
     file: batch,
     find: 'const turn = atOnce ?? (await nextTurn(this.#admission))',
     replace: 'this.#turn = atOnce ?? (await nextTurn(this.#admission))\n    const turn = () => this.#takeTurn()?.()',
-    tests: test('guards-batch'),
+    tests: test('batch-permits'),
   },
   {
     guarantee: 'G8',
@@ -43,7 +43,7 @@ export const guards = [
     file: batch,
     find: 'if (atOnce === undefined && group.isOver) return turn()',
     replace: '',
-    tests: test('guards-batch'),
+    tests: test('batch-permits'),
   },
   {
     guarantee: 'G4',
@@ -51,7 +51,7 @@ export const guards = [
     file: 'packages/core/src/refresh/refresh-run.ts',
     find: 'if (this.#call.party === undefined) this.#endTurn = turn\n    else turn?.()',
     replace: 'this.#endTurn = turn',
-    tests: test('guards-batch'),
+    tests: test('batch-permits'),
   },
   {
     guarantee: 'API',

@@ -12,7 +12,7 @@ export const guards = [
     file: keepAlive,
     find: 'hold.duration / 3',
     replace: 'hold.duration * 0.9',
-    tests: test('guards-lead'),
+    tests: test('lead'),
   },
   {
     guarantee: 'G1',
@@ -20,7 +20,7 @@ export const guards = [
     file: keepAlive,
     find: 'return arm()',
     replace: "return answer.kind === 'away' ? undefined : arm()",
-    tests: test('guards-lead'),
+    tests: test('lead'),
   },
   {
     guarantee: 'G4',
@@ -36,7 +36,7 @@ export const guards = [
     file: keepAlive,
     find: 'Math.min(hold.duration, left)',
     replace: 'hold.duration',
-    tests: test('guards-lead'),
+    tests: test('lead'),
   },
   {
     guarantee: 'G2',
@@ -60,7 +60,7 @@ export const guards = [
     file: keepAlive,
     find: 'if (stopped) return undefined\n',
     replace: '',
-    tests: test('guards-lead'),
+    tests: test('lead'),
   },
   {
     guarantee: 'API',
@@ -116,7 +116,7 @@ export const guards = [
     file: load,
     find: 'if (this.#over) return\n',
     replace: '',
-    tests: test('guards-lead'),
+    tests: test('lead'),
   },
   {
     guarantee: 'API',
@@ -148,7 +148,7 @@ export const guards = [
     file: lead,
     find: "const released = await this.#release({ kind: 'uncacheable', ...mark })",
     replace: "const released: Released = { kind: 'released' }",
-    tests: test('guards-lead'),
+    tests: test('lead'),
   },
   {
     guarantee: 'G5',
@@ -220,7 +220,7 @@ export const guards = [
     file: lead,
     find: "if (kind === 'error' && isOwnAbort(settings, error)) this.#flight.release('again')\n",
     replace: '',
-    tests: test('guards-endings'),
+    tests: test('close'),
   },
   {
     guarantee: 'G5',
@@ -228,7 +228,7 @@ export const guards = [
     file: lead,
     find: 'if (isOwnAbort(settings, error)) return false\n',
     replace: '',
-    tests: test('guards-endings'),
+    tests: test('close'),
   },
   {
     guarantee: 'API',
@@ -236,7 +236,7 @@ export const guards = [
     file: lead,
     find: 'this.#stopRenewals()\n    this.#releasing',
     replace: 'this.#releasing',
-    tests: test('guards-endings'),
+    tests: test('close'),
   },
   {
     guarantee: 'API',
@@ -244,6 +244,6 @@ export const guards = [
     file: 'packages/core/src/flight/reentrancy.ts',
     find: 'chain.over = true\n',
     replace: '',
-    tests: test('guards-endings'),
+    tests: test('close'),
   },
 ]

@@ -57,6 +57,6 @@ export const guards = [
     file: numbers,
     find: "if (reason === 'evict') ",
     replace: '',
-    tests: ['packages/core/test/guards-policy.test.ts'],
+    tests: ['packages/core/test/freshness.test.ts'],
   },
 ]

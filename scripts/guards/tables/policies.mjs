@@ -19,7 +19,7 @@ export const guards = [
     file: freshness,
     find: 'now < entry.freshUntil && ',
     replace: 'now <= entry.freshUntil && ',
-    tests: test('guards-policy'),
+    tests: test('freshness'),
   },
   {
     guarantee: 'API',
@@ -43,7 +43,7 @@ export const guards = [
     file: freshness,
     find: 'strictness.allowStaleIfError && ',
     replace: '',
-    tests: test('guards-policy'),
+    tests: test('freshness'),
   },
   {
     guarantee: 'API',
@@ -59,7 +59,7 @@ export const guards = [
     file: freshness,
     find: ' && staleFor < entry.staleIfError ?',
     replace: ' ?',
-    tests: test('guards-policy'),
+    tests: test('freshness'),
   },
   {
     guarantee: 'API',
@@ -75,7 +75,7 @@ export const guards = [
     file: refresh,
     find: 'const now = runtime.coarseNow()',
     replace: 'const now = runtime.now()',
-    tests: test('guards-flight'),
+    tests: test('flight'),
   },
   {
     guarantee: 'API',
@@ -115,7 +115,7 @@ export const guards = [
     file: early,
     find: '    moments.set(key, { version, draw })\n',
     replace: '',
-    tests: test('guards-policy'),
+    tests: test('freshness'),
   },
   {
     guarantee: 'API',
@@ -123,7 +123,7 @@ export const guards = [
     file: early,
     find: 'known.version === version',
     replace: "known.version !== ''",
-    tests: test('guards-policy'),
+    tests: test('freshness'),
   },
   {
     guarantee: 'API',
@@ -139,7 +139,7 @@ export const guards = [
     file: settings,
     find: 'if (given === false) return undefined',
     replace: 'if (given === false) return base',
-    tests: test('guards-policy'),
+    tests: test('freshness'),
   },
   {
     guarantee: 'API',
@@ -148,7 +148,7 @@ export const guards = [
     find: "if (typeof given.staleWhileRevalidate === 'number') settings.staleWhileRevalidate = given.staleWhileRevalidate",
     replace:
       'if (given.staleWhileRevalidate !== undefined) settings.staleWhileRevalidate = Number(given.staleWhileRevalidate)',
-    tests: test('guards-policy'),
+    tests: test('freshness'),
   },
   {
     guarantee: 'G8',
@@ -164,7 +164,7 @@ export const guards = [
     file: check,
     find: 'if (!Object.hasOwn(rules, name)) throw',
     replace: 'if (rules === undefined) throw',
-    tests: test('guards-policy'),
+    tests: test('freshness'),
   },
   {
     guarantee: 'API',
@@ -172,7 +172,7 @@ export const guards = [
     file: cache,
     find: 'requireTtl(settings)\n    if (typeof loader',
     replace: 'if (typeof loader',
-    tests: test('guards-policy'),
+    tests: test('freshness'),
   },
   {
     guarantee: 'G8',
@@ -270,7 +270,7 @@ export const guards = [
     file: freshness,
     find: ' && !entry.expired',
     replace: '',
-    tests: test('guards-soft'),
+    tests: test('soft-timeout'),
     titles: 'is stale also for a clock that lags behind the expiry',
   },
 ]

@@ -15,7 +15,7 @@ export const guards = [
     file: load,
     find: 'this.#mark?.share === false ? this.#mark : { for',
     replace: 'this.#mark?.share === undefined && share ? this.#mark : { for',
-    tests: test('guards-uncacheable'),
+    tests: test('unshareable-keys'),
   },
   {
     guarantee: 'G9',
@@ -39,7 +39,7 @@ export const guards = [
     file: lead,
     find: "load.onUnshareable = () => flight.release('alone')",
     replace: '',
-    tests: test('guards-uncacheable'),
+    tests: test('unshareable-keys'),
   },
   {
     guarantee: 'G9',
@@ -55,7 +55,7 @@ export const guards = [
     file: lead,
     find: 'this.#flight.beginCommit()\n    const releasing = this.#releasing ?? this.#release({',
     replace: 'const releasing = this.#releasing ?? this.#release({',
-    tests: test('guards-lead'),
+    tests: test('lead'),
   },
   {
     guarantee: 'G9',
@@ -63,7 +63,7 @@ export const guards = [
     file: acquire,
     find: 'else if (share) await',
     replace: 'else if (share || !share) await',
-    tests: test('guards-uncacheable'),
+    tests: test('unshareable-keys'),
   },
   {
     guarantee: 'API',
@@ -71,7 +71,7 @@ export const guards = [
     file: acquire,
     find: 'else if (share) await',
     replace: 'else if (share && !share) await',
-    tests: test('guards-uncacheable'),
+    tests: test('unshareable-keys'),
   },
   {
     guarantee: 'API',
@@ -79,7 +79,7 @@ export const guards = [
     file: refresh,
     find: ' || this.#loadsAlone(call.key, progress.began)',
     replace: '',
-    tests: test('guards-uncacheable'),
+    tests: test('unshareable-keys'),
   },
   {
     guarantee: 'API',
@@ -87,7 +87,7 @@ export const guards = [
     file: acquire,
     find: ' || answer.share',
     replace: '',
-    tests: test('guards-uncacheable'),
+    tests: test('unshareable-keys'),
   },
   {
     guarantee: 'G5',
@@ -95,7 +95,7 @@ export const guards = [
     file: known,
     find: 'asked + Math.min(remaining, LONGEST_BELIEF)',
     replace: 'asked + remaining',
-    tests: test('guards-uncacheable'),
+    tests: test('unshareable-keys'),
   },
   {
     guarantee: 'G5',
@@ -103,7 +103,7 @@ export const guards = [
     file: known,
     find: 'asked + Math.min(remaining, LONGEST_BELIEF)',
     replace: 'asked + LONGEST_BELIEF',
-    tests: test('guards-uncacheable'),
+    tests: test('unshareable-keys'),
   },
   {
     guarantee: 'G5',
@@ -111,7 +111,7 @@ export const guards = [
     file: deck,
     find: 'this.unshareable.clear(key)\n',
     replace: '',
-    tests: test('guards-uncacheable'),
+    tests: test('unshareable-keys'),
   },
   {
     guarantee: 'G5',
@@ -119,7 +119,7 @@ export const guards = [
     file: deck,
     find: 'this.unshareable.clearAll()\n',
     replace: '',
-    tests: test('guards-uncacheable'),
+    tests: test('unshareable-keys'),
   },
   {
     guarantee: 'G8',
@@ -127,7 +127,7 @@ export const guards = [
     file: known,
     find: 'if (this.#knownUntil.size >= MOST_KEYS) this.#knownUntil.clear()',
     replace: '',
-    tests: test('guards-uncacheable'),
+    tests: test('unshareable-keys'),
   },
   {
     guarantee: 'G5',
@@ -135,7 +135,7 @@ export const guards = [
     file: acquire,
     find: ' || this.#waiter?.noticed !== false',
     replace: '',
-    tests: test('guards-uncacheable'),
+    tests: test('unshareable-keys'),
   },
   {
     guarantee: 'G5',
@@ -143,7 +143,7 @@ export const guards = [
     file: acquire,
     find: 'answer.remaining, sent)',
     replace: 'answer.remaining, this.#engine.runtime.now())',
-    tests: test('guards-uncacheable'),
+    tests: test('unshareable-keys'),
   },
   {
     guarantee: 'G5',
@@ -151,7 +151,7 @@ export const guards = [
     file: acquire,
     find: 'if (read.away === undefined) this.#remember',
     replace: 'this.#remember',
-    tests: test('guards-uncacheable'),
+    tests: test('unshareable-keys'),
   },
   {
     guarantee: 'G8',
@@ -159,6 +159,6 @@ export const guards = [
     file: refresh,
     find: ' && this.#engine.admission.hasTurn',
     replace: '',
-    tests: test('guards-uncacheable'),
+    tests: test('unshareable-keys'),
   },
 ]

@@ -14,7 +14,7 @@ export const guards = [
     file: follow,
     find: "if (this.#noticed) waiting.resolve('notice')\n    else cancel =",
     replace: 'cancel =',
-    tests: test('guards-follow'),
+    tests: test('lease-waiters'),
   },
   {
     guarantee: 'G8',
@@ -22,7 +22,7 @@ export const guards = [
     file: follow,
     find: 'this.#noticed = false\n    return by',
     replace: 'return by',
-    tests: test('guards-follow'),
+    tests: test('lease-waiters'),
   },
   {
     guarantee: 'G4',
@@ -38,7 +38,7 @@ export const guards = [
     file: follow,
     find: 'Math.min(remaining + 1 + this.#runtime.random() * (DEADLINE_JITTER - 1), LOOKS_AGAIN)',
     replace: 'LOOKS_AGAIN',
-    tests: test('guards-follow'),
+    tests: test('lease-waiters'),
   },
   {
     guarantee: 'G1',
@@ -46,7 +46,7 @@ export const guards = [
     file: follow,
     find: 'this.#runtime.random() * (DEADLINE_JITTER - 1)',
     replace: '0',
-    tests: test('guards-follow'),
+    tests: test('lease-waiters'),
   },
   {
     guarantee: 'G4',
@@ -54,7 +54,7 @@ export const guards = [
     file: deck,
     find: "this.engine.events.emit('notices', { state: notice.kind })\n        return this.#wakeAll()",
     replace: "return this.engine.events.emit('notices', { state: notice.kind })",
-    tests: test('guards-follow'),
+    tests: test('lease-waiters'),
   },
   {
     guarantee: 'G4',
@@ -62,7 +62,7 @@ export const guards = [
     file: wait,
     find: 'left <= this.#flight.tellsWithin',
     replace: 'left === Infinity',
-    tests: test('follow', 'guards-follow'),
+    tests: test('follow', 'lease-waiters'),
   },
   {
     guarantee: 'G4',
@@ -70,7 +70,7 @@ export const guards = [
     file: 'packages/core/src/flight/flight.ts',
     find: 'within: number = Infinity',
     replace: 'within: number = 0',
-    tests: test('admission', 'guards-admission'),
+    tests: test('admission', 'load-permits'),
   },
   {
     guarantee: 'G6',
@@ -118,7 +118,7 @@ export const guards = [
     file: 'packages/core/src/cache/lifecycle.ts',
     find: 'if (this.#deck.closed || !this.#deck.engine.admission.isInside()) throw new ClosedError()',
     replace: '',
-    tests: test('guards-notice'),
+    tests: test('detached-flights'),
   },
   {
     guarantee: 'G8',
@@ -126,7 +126,7 @@ export const guards = [
     file: 'packages/core/src/cache/lifecycle.ts',
     find: 'this.#unwatch()\n',
     replace: '',
-    tests: test('guards-notice'),
+    tests: test('detached-flights'),
   },
   {
     guarantee: 'API',
@@ -134,7 +134,7 @@ export const guards = [
     file: wait,
     find: "if (why === 'soft-timeout' && !this.#over) this.#flight.want()",
     replace: '',
-    tests: test('guards-soft'),
+    tests: test('soft-timeout'),
   },
   {
     guarantee: 'API',
@@ -142,7 +142,7 @@ export const guards = [
     file: 'packages/core/src/lookup/lookup-result.ts',
     find: "verdict === 'gone'\n    ? undefined\n    : ",
     replace: '',
-    tests: test('guards-soft'),
+    tests: test('soft-timeout'),
   },
   {
     guarantee: 'API',
@@ -158,7 +158,7 @@ export const guards = [
     file: refresh,
     find: 'if (this.#deck.closed) throw new ClosedError()\n    admission.check',
     replace: 'admission.check',
-    tests: test('guards-endings'),
+    tests: test('close'),
   },
   {
     guarantee: 'API',
@@ -166,6 +166,6 @@ export const guards = [
     file: refresh,
     find: 'if (this.#deck.closed) return undefined\n',
     replace: '',
-    tests: test('guards-endings'),
+    tests: test('close'),
   },
 ]

@@ -20,7 +20,7 @@ function countAcquires(fleet: Fleet): { count: number } {
 }
 
 describe('a process that serves a stale value', () => {
-  it('asks for the lease once, however many callers it serves meanwhile', async () => {
+  it('acquires once, however many callers it serves meanwhile', async () => {
     const fleet = await staleFleet()
     const acquires = countAcquires(fleet)
     const origin = new Origin()
@@ -33,7 +33,7 @@ describe('a process that serves a stale value', () => {
     await settle(fleet)
   })
 
-  it('does not ask for it again while the key cools down', async () => {
+  it('does not acquire again while the key cools down', async () => {
     const fleet = await staleFleet()
     const acquires = countAcquires(fleet)
     const failing = () => Promise.reject(new Error('down'))
@@ -44,7 +44,7 @@ describe('a process that serves a stale value', () => {
     expect(acquires.count).toBe(2)
   })
 
-  it('asks again for the next version, though somebody led the last one', async () => {
+  it('acquires for the next version, although another process led the last one', async () => {
     const fleet = await staleFleet()
     fleet.muted = true
     const origin = new Origin()
@@ -66,7 +66,7 @@ describe('a process that serves a stale value', () => {
     expect(origin.count).toBe(2)
   })
 
-  it('asks again when the lease of a dead leader is over', async () => {
+  it('acquires again when the lease of a dead leader expires', async () => {
     const fleet = await staleFleet()
     const read = await fleet.store.read('k', { id: 1, encode: () => Buffer.alloc(0), decode: () => undefined })
     const seen = read.kind === 'found' ? read.entry.version : ''
@@ -83,7 +83,7 @@ describe('a process that serves a stale value', () => {
     expect(origin.count).toBe(1)
   })
 
-  it('asks again after an invalidation, though the value looks the same as the one that somebody refreshed', async () => {
+  it('acquires again after an invalidation, although the version is the same', async () => {
     const fleet = await staleFleet()
     const [first, second, third] = fleet.caches
     const origin = new Origin()
@@ -104,7 +104,7 @@ describe('a process that serves a stale value', () => {
   it.each<Acquire>([
     { kind: 'away', why: 'error', cause: new Error('reset') },
     { kind: 'uncacheable', remaining: 1000, share: true },
-  ])('loads nothing behind it when the store answers $kind: nobody would get the result', async (answer) => {
+  ])('starts no background load when the store answers $kind', async (answer) => {
     const fleet = await staleFleet()
     fleet.store.acquire = () => Promise.resolve(answer)
     const origin = new Origin()

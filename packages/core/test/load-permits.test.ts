@@ -1,13 +1,19 @@
-import { AsyncLocalStorage } from 'node:async_hooks'
-import { describe, expect, it, jest } from '@jest/globals'
-import type { ManyLoad } from '@cattlegrid/core'
+import { describe, expect, it } from '@jest/globals'
+import { json } from '@cattlegrid/core'
 import { AdmissionControl } from '../src/flight/admission-control.ts'
-import { createFleet, Origin, rejection, settle } from './fleet.ts'
+import { createFleet, type Fleet, Origin, settle } from './fleet.ts'
 
 const keysOf = ({ loads }: Origin): string[] => loads.map(({ load }) => load.key)
 
-describe('a turn to load', () => {
-  it('is given back once, however it ends: no more than maxLoads run after a load of many kinds of ending', async () => {
+async function expired(fleet: Fleet, by: number): Promise<string> {
+  await fleet.caches[0].set('k', 'stale')
+  await fleet.runtime.advance(10_000 + by)
+  const entry = fleet.store.peek('k', json, 0)
+  return entry?.version ?? ''
+}
+
+describe('a load permit', () => {
+  it('is released exactly once, however the load ends', async () => {
     const fleet = createFleet({ maxLoads: 1 })
     const [cache] = fleet.caches
     await cache.getOrSet('fails', () => Promise.reject(new Error('down'))).catch(() => 'failed')
@@ -28,7 +34,7 @@ describe('a turn to load', () => {
     expect(await Promise.all(calls)).toEqual([0, 1, 2])
   })
 
-  it('does not go to who waits while more loads run than maxLoads, because loads began inside a load', async () => {
+  it('is not granted while nested loads exceed maxLoads', async () => {
     const fleet = createFleet({ maxLoads: 1 })
     const [cache] = fleet.caches
     const origin = new Origin()
@@ -49,7 +55,7 @@ describe('a turn to load', () => {
     expect(await Promise.all([outer, waiting])).toEqual(['outer', 'waited'])
   })
 
-  it('is not lost on a caller that has left the queue', async () => {
+  it('is not granted to a caller that has left the queue', async () => {
     const fleet = createFleet({ maxLoads: 1 })
     const [cache] = fleet.caches
     const origin = new Origin()
@@ -75,7 +81,7 @@ describe('a turn to load', () => {
     expect(await Promise.all([running, next])).toEqual(['done', 'also done'])
   })
 
-  it('is not kept by a flight that follows: others can load meanwhile', async () => {
+  it('is released while its flight follows', async () => {
     const fleet = createFleet({ maxLoads: 1 })
     const [cache] = fleet.caches
     await fleet.store.acquire('led', { duration: 5000, seen: '', wake: false, tags: false })
@@ -87,28 +93,8 @@ describe('a turn to load', () => {
     await fleet.runtime.advance(5010)
     expect(await follower).toBe('taken over')
   })
-})
 
-describe('the storage that knows what runs inside of what', () => {
-  it('is off while nothing loads: as long as it is on, it costs every promise of the process', async () => {
-    const off = jest.spyOn(AsyncLocalStorage.prototype, 'disable')
-    const [cache] = createFleet().caches
-    const origins = [new Origin(), new Origin()] as const
-    const calls = Promise.all(origins.map((origin, index) => cache.getOrSet(`k${index}`, origin.loader)))
-    await new Promise(setImmediate)
-    origins[0].last.resolve(1)
-    await new Promise(setImmediate)
-    expect(off).not.toHaveBeenCalled()
-    origins[1].last.resolve(2)
-    await calls
-    await new Promise(setImmediate)
-    expect(off).toHaveBeenCalledTimes(1)
-    off.mockRestore()
-  })
-})
-
-describe('a turn that is given back twice', () => {
-  it('makes room for one load, not for two', () => {
+  it('makes room for one load only when it is released twice', () => {
     const admission = new AdmissionControl({ maxLoads: 2, maxWaiters: 1, maxWaitersPerKey: 1 })
     const [first, second] = [admission.tryAcquirePermit(), admission.tryAcquirePermit()]
     expect(second).toBeDefined()
@@ -119,34 +105,15 @@ describe('a turn that is given back twice', () => {
       false,
     ])
   })
-})
 
-describe('a batch', () => {
-  it('is refused when its loader asks for any of its keys, not only for the last', async () => {
-    const [cache] = createFleet().caches
-    const call = cache.getOrSetMany(['a', 'b'], () => cache.getOrSet('a', () => new Map()))
-    expect(await rejection(call)).toMatchObject({ code: 'CATTLEGRID_REENTRANT' })
-  })
-})
-
-describe('the signal of a batch', () => {
-  it('aborts when all of its loads are over, and not for the first of them', async () => {
-    const fleet = createFleet({ loadTimeout: '2s' })
-    const { acquire } = fleet.store
-    fleet.store.acquire = async (key, request) => {
-      if (key === 'late') await new Promise<void>((resolve) => fleet.runtime.schedule(resolve, 500))
-      return acquire.call(fleet.store, key, request)
-    }
-    const signals: AbortSignal[] = []
-    const call = fleet.caches[0].getOrSetMany(['early', 'late'], (_, load: ManyLoad) => {
-      signals.push(load.signal)
-      return new Promise<Map<string, string>>(() => {})
+  it('is needed by a background refresh that starts inside a load', async () => {
+    const fleet = createFleet({ maxLoads: 1, staleWhileRevalidate: '1m' })
+    const [cache] = fleet.caches
+    await expired(fleet, 1)
+    const { outcome, value } = await cache.lookup('outer', async () => {
+      const { refresh } = await cache.lookup('k', () => 'new')
+      return (await refresh)?.kind
     })
-    const expected = rejection(call)
-    await fleet.runtime.advance(2400)
-    expect(signals.map(({ aborted }) => aborted)).toEqual([false])
-    await fleet.runtime.advance(100)
-    expect(signals[0]?.reason).toMatchObject({ code: 'CATTLEGRID_LOAD_TIMEOUT' })
-    expect(await expected).toMatchObject({ code: 'CATTLEGRID_LOAD_TIMEOUT' })
+    expect({ outcome, value }).toEqual({ outcome: { kind: 'committed' }, value: 'abandoned' })
   })
 })

@@ -2,52 +2,52 @@ import { describe, expect, it } from '@jest/globals'
 import { type Cache, createCache, type Lease, type Notice } from '@cattlegrid/core'
 import { createFleet, type Fleet, Origin, settle, trace } from './fleet.ts'
 
-/** A leader elsewhere that will never be heard of again, unless the test ends its lease. */
+/** Another process that holds the lease and never loads. */
 async function hold(fleet: Fleet, duration: number): Promise<Lease> {
   const answer = await fleet.store.acquire('k', { duration, seen: '', wake: false, tags: false })
-  if (answer.kind !== 'lead') throw new Error(`The lease was not to be had: ${answer.kind}`)
+  if (answer.kind !== 'lead') throw new Error(`The lease was not granted: ${answer.kind}`)
   return answer.lease
 }
 
-/** How often the store was asked for the lease; too often throws, since a loop without a pause would hang the test. */
+/** Counts the acquires. Throws after 100, since a loop without a pause would hang the test. */
 function countAcquires(fleet: Fleet): { count: number } {
   const acquires = { count: 0 }
   const { acquire } = fleet.store
   fleet.store.acquire = (...args) => {
     acquires.count += 1
-    if (acquires.count > 100) return Promise.reject(new Error('asked without a pause'))
+    if (acquires.count > 100) return Promise.reject(new Error('acquired without a pause'))
     return acquire.apply(fleet.store, args)
   }
   return acquires
 }
 
-/** One more process, and a way to tell it what the store tells. */
-function eavesdropper(fleet: Fleet): { readonly cache: Cache; tell: (notice: Notice) => void } {
+/** One more process, and a way to send it a notice. */
+function cacheWithNotices(fleet: Fleet): { readonly cache: Cache; notify: (notice: Notice) => void } {
   const { watch } = fleet.store
-  const ears: ((notice: Notice) => void)[] = []
+  const listeners: ((notice: Notice) => void)[] = []
   fleet.store.watch = (listener) => {
-    ears.push(listener)
+    listeners.push(listener)
     return watch(listener)
   }
   const cache = createCache({ store: fleet.store, runtime: fleet.runtime, ttl: '10s' })
-  return { cache, tell: (notice) => ears.forEach((ear) => ear(notice)) }
+  return { cache, notify: (notice) => listeners.forEach((listener) => listener(notice)) }
 }
 
 describe('a follower', () => {
-  it('takes over as soon as the lease of a dead leader is over, not when it would look again anyway', async () => {
+  it('takes over as soon as the lease of a dead leader expires, before its next poll', async () => {
     const fleet = createFleet()
     await hold(fleet, 120)
     const origin = new Origin()
-    const call = fleet.caches[0].getOrSet('k', origin.loader)
+    const call = fleet.caches[0].lookup('k', origin.loader)
     await fleet.runtime.advance(119)
     expect(origin.count).toBe(0)
     await fleet.runtime.advance(2)
     expect(origin.count).toBe(1)
     origin.last.resolve('taken over')
-    expect(await call).toBe('taken over')
+    expect(await call).toMatchObject({ value: 'taken over', role: 'leader' })
   })
 
-  it('asks a few milliseconds apart from its peers when a lease is over', async () => {
+  it('acquires a few milliseconds apart from its peers when a lease expires', async () => {
     const fleet = createFleet()
     fleet.runtime.setRandom([0.9])
     await hold(fleet, 120)
@@ -61,7 +61,7 @@ describe('a follower', () => {
     await call
   })
 
-  it('does not miss the notice that comes while the store answers that the lease is held', async () => {
+  it('does not miss a notice that arrives before the answer to its acquire', async () => {
     const fleet = createFleet()
     const lease = await hold(fleet, 5000)
     const { acquire } = fleet.store
@@ -79,14 +79,14 @@ describe('a follower', () => {
     await call
   })
 
-  it('looks once for each notice, and waits again when the lease is still held', async () => {
+  it('acquires once per notice, and waits again when the lease is still held', async () => {
     const fleet = createFleet()
-    const { cache, tell } = eavesdropper(fleet)
+    const { cache, notify } = cacheWithNotices(fleet)
     const lease = await hold(fleet, 400)
     const acquires = countAcquires(fleet)
     const call = cache.getOrSet('k', () => 'mine')
     await settle(fleet)
-    tell({ kind: 'released', key: 'k' })
+    notify({ kind: 'released', key: 'k' })
     await settle(fleet)
     expect(acquires.count).toBe(2)
     await fleet.store.release(lease, { kind: 'handover' })
@@ -94,15 +94,15 @@ describe('a follower', () => {
   })
 
   it.each(['disconnected', 'connected'] as const)(
-    'looks again when its process is %s, for a notice may be lost',
+    'acquires again when its process is %s, since a notice may be lost',
     async (kind) => {
       const fleet = createFleet()
-      const { cache, tell } = eavesdropper(fleet)
+      const { cache, notify } = cacheWithNotices(fleet)
       await hold(fleet, 400)
       const acquires = countAcquires(fleet)
       const call = cache.getOrSet('k', () => 'mine')
       await settle(fleet)
-      tell({ kind })
+      notify({ kind })
       await settle(fleet)
       expect(acquires.count).toBe(2)
       await fleet.runtime.advance(401)
@@ -110,7 +110,7 @@ describe('a follower', () => {
     },
   )
 
-  it('that nobody waits for any more ends at once and leaves no timer behind', async () => {
+  it('ends when its last caller leaves, and leaves no timer behind', async () => {
     const fleet = createFleet()
     await hold(fleet, 5000)
     const leaving = new AbortController()
@@ -122,7 +122,7 @@ describe('a follower', () => {
     expect(fleet.runtime.pendingTimers).toBe(0)
   })
 
-  it('that was granted the lease when its callers had left hands it back without a load', async () => {
+  it('releases the lease without a load when its callers left before the grant', async () => {
     const fleet = createFleet()
     const { acquire } = fleet.store
     let letGo = (): void => {}
@@ -143,7 +143,7 @@ describe('a follower', () => {
     expect(await fleet.caches[1].getOrSet('k', () => 'next')).toBe('next')
   })
 
-  it('serves a value that became stale while it waited, inside its window, instead of loading again', async () => {
+  it('serves a value that became stale while it waited, within its window', async () => {
     const fleet = createFleet()
     const origin = new Origin()
     const leader = fleet.caches[0].getOrSet('k', (load) => {
@@ -162,8 +162,8 @@ describe('a follower', () => {
   })
 })
 
-describe('a store that always answers that the entry has changed', () => {
-  it('is asked a few times at once and then with pauses, and no load begins because of it', async () => {
+describe('a store that always answers "changed"', () => {
+  it('is asked a few times at once, then with pauses, and starts no load', async () => {
     const fleet = createFleet()
     const acquires = { count: 0 }
     fleet.store.acquire = () => {
@@ -182,7 +182,7 @@ describe('a store that always answers that the entry has changed', () => {
     expect(await call).toBe('left')
   })
 
-  it('is let be by a refresh that nobody waits for', async () => {
+  it('ends a background refresh without a load', async () => {
     const fleet = createFleet({ staleWhileRevalidate: '1m' })
     await fleet.caches[0].set('k', 'stale')
     await fleet.runtime.advance(10_001)
@@ -198,8 +198,8 @@ describe('a store that always answers that the entry has changed', () => {
   })
 })
 
-describe('a refresh that nobody waits for', () => {
-  it('goes on when the entry was expired by hand meanwhile: what is there is still stale', async () => {
+describe('a background refresh', () => {
+  it('continues when the entry is expired meanwhile, since it is still stale', async () => {
     const fleet = createFleet({ staleWhileRevalidate: '1m' })
     const [cache, other] = fleet.caches
     await cache.set('k', 'stale')

@@ -3,8 +3,8 @@ import { createFleet, Origin, rejection, settle } from './fleet.ts'
 
 const all = (keys: readonly string[]): Map<string, string> => new Map(keys.map((key) => [key, key]))
 
-describe('a batch', () => {
-  it('waits for a turn without a lease in hand, so that others can load its keys', async () => {
+describe('the load permit of a batch', () => {
+  it('is acquired before any lease, so that other processes can load the keys', async () => {
     const fleet = createFleet({ maxLoads: 1 })
     const [busy, idle] = fleet.caches
     const origin = new Origin()
@@ -24,7 +24,7 @@ describe('a batch', () => {
     )
   })
 
-  it('gives up waiting for a turn at waitTimeout, and leaves the turn to others', async () => {
+  it('is waited for until waitTimeout, and then left to other callers', async () => {
     const fleet = createFleet({ maxLoads: 1, waitTimeout: '1s' })
     const [cache] = fleet.caches
     const origin = new Origin()
@@ -41,7 +41,7 @@ describe('a batch', () => {
     expect(fleet.runtime.pendingTimers).toBe(0)
   })
 
-  it('gives back a turn that it did not need, because somebody had stored every key', async () => {
+  it('is released when no key needs a load', async () => {
     const fleet = createFleet({ maxLoads: 1 })
     const [cache] = fleet.caches
     await cache.set('a', 'kept')
@@ -50,7 +50,7 @@ describe('a batch', () => {
     expect(await cache.getOrSet('next', () => 'turn taken')).toBe('turn taken')
   })
 
-  it('gives back the turn of a load that has ended', async () => {
+  it('is released when the load ends', async () => {
     const fleet = createFleet({ maxLoads: 1 })
     const [cache] = fleet.caches
     await cache.getOrSetMany(['a'], all)
@@ -59,34 +59,7 @@ describe('a batch', () => {
     expect(await Promise.race([next, Promise.resolve('waits')])).toBe('turn taken')
   })
 
-  it('loads what is missing and what is stale in one call', async () => {
-    const fleet = createFleet({ staleWhileRevalidate: '1m' })
-    const [cache] = fleet.caches
-    await cache.set('a', 'stale')
-    await fleet.runtime.advance(10_001)
-    const { acquire } = fleet.store
-    fleet.store.acquire = async (key, request) => {
-      if (key === 'a') await new Promise<void>((resolve) => fleet.runtime.schedule(resolve, 10))
-      return acquire.call(fleet.store, key, request)
-    }
-    const asked: (readonly string[])[] = []
-    const call = cache.getOrSetMany(['a', 'b'], (keys) => {
-      asked.push(keys.toSorted())
-      return all(keys)
-    })
-    await fleet.runtime.advance(10)
-    expect(await call).toEqual(
-      new Map([
-        ['a', 'stale'],
-        ['b', 'b'],
-      ]),
-    )
-    await settle(fleet)
-    expect(asked).toEqual([['a', 'b']])
-    expect(await cache.get('a')).toBe('a')
-  })
-
-  it('gives back every turn that it took for keys which were re-elected one after the other', async () => {
+  it('is acquired and released for each key that leads later', async () => {
     const fleet = createFleet({ maxLoads: 2 })
     const [cache, other] = fleet.caches
     const [forA, forB] = [new Origin(), new Origin()]
@@ -125,7 +98,7 @@ describe('a batch', () => {
     await Promise.all(led)
   })
 
-  it('calls no loader for keys whose loads ended while it waited for a turn', async () => {
+  it('is released without a loader call when all loads have timed out in the queue', async () => {
     const fleet = createFleet({ maxLoads: 1, loadTimeout: '1s' })
     const [cache, other] = fleet.caches
     const elsewhere = new Origin()
@@ -153,7 +126,7 @@ describe('a batch', () => {
     expect(await led).toBe('a')
   })
 
-  it("whose keys load alone, by onWaitTimeout: 'load', does not wait for the turn that they were given", async () => {
+  it("does not block a key that loads alone by onWaitTimeout: 'load'", async () => {
     const fleet = createFleet({ maxLoads: 1, onWaitTimeout: 'load', waitTimeout: '1s' })
     const [cache, other] = fleet.caches
     const elsewhere = new Origin()

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals'
 import type { Cache, CacheOptions, Duration } from '@cattlegrid/core'
 import { createFleet, type Fleet, Origin, rejection, settle, trace } from './fleet.ts'
 
-/** In which two processes have been told that the key is unshareable. */
+/** A fleet in which two processes know that the key is unshareable. */
 async function unshareableFleet(time: Duration = '10s', options: CacheOptions = {}): Promise<Fleet> {
   const fleet = createFleet(options)
   for (const cache of fleet.caches.slice(0, 2))
@@ -10,7 +10,7 @@ async function unshareableFleet(time: Duration = '10s', options: CacheOptions = 
   return fleet
 }
 
-/** How often the store was read or asked for a lease. */
+/** Counts the reads and acquires of the store. */
 function countQuestions({ store }: Fleet): { count: number } {
   const questions = { count: 0 }
   const { read, acquire } = store
@@ -25,8 +25,8 @@ function countQuestions({ store }: Fleet): { count: number } {
   return questions
 }
 
-describe('a key that is remembered as unshareable', () => {
-  it('is not asked for again by a process that the store has told so', async () => {
+describe('a key that is known to be unshareable', () => {
+  it('is loaded without asking the store, in a process that knows the mark', async () => {
     const fleet = await unshareableFleet()
     const questions = countQuestions(fleet)
     const events = trace(fleet.caches[1], 'load')
@@ -35,7 +35,7 @@ describe('a key that is remembered as unshareable', () => {
     expect(events).toHaveLength(3)
   })
 
-  it('is asked for again after a second at the latest, since another process’s word may have been lost', async () => {
+  it('is asked for again after a second, since a notice may be lost', async () => {
     const fleet = await unshareableFleet()
     fleet.muted = true
     await fleet.caches[0].delete('k')
@@ -48,7 +48,7 @@ describe('a key that is remembered as unshareable', () => {
     expect(events).toEqual(['lead'])
   })
 
-  it('is asked for again as soon as its mark is over', async () => {
+  it('is asked for again as soon as its mark expires', async () => {
     const fleet = await unshareableFleet('200ms')
     const events = trace(fleet.caches[1], 'lead')
     await fleet.runtime.advance(200)
@@ -65,7 +65,7 @@ describe('a key that is remembered as unshareable', () => {
     for (const process of [0, 1] as const) {
       const fleet = await unshareableFleet()
       const questions = countQuestions(fleet)
-      // A process knows its own word without hearing it.
+      // A process needs no notice of its own invalidation.
       fleet.muted = process === 1
       await end(fleet.caches[process])
       await fleet.caches[1].getOrSet('k', () => 'kept')
@@ -73,13 +73,13 @@ describe('a key that is remembered as unshareable', () => {
     }
   })
 
-  it('gives everybody what was set, by whichever process', async () => {
+  it('is served to all processes after a set in any of them', async () => {
     const fleet = await unshareableFleet()
     await fleet.caches[0].set('k', 'set')
     expect(await fleet.caches[1].getOrSet('k', () => 'alone')).toBe('set')
   })
 
-  it('is asked for again where the word that ends its mark overtakes the answer that told of it', async () => {
+  it('is not remembered when the notice that ends the mark overtakes the answer', async () => {
     const fleet = createFleet()
     const [cache, other] = fleet.caches
     await cache.getOrSet('k', (load) => load.uncacheable({ share: false }))
@@ -96,7 +96,7 @@ describe('a key that is remembered as unshareable', () => {
     expect(events).toEqual(['lead'])
   })
 
-  it('is remembered from when the store was asked on, however late its answer came', async () => {
+  it('is remembered from the moment of the request, however late the answer came', async () => {
     const fleet = createFleet()
     const [cache] = fleet.caches
     fleet.store.acquire = async () => {
@@ -113,7 +113,7 @@ describe('a key that is remembered as unshareable', () => {
     expect(questions.count).toBe(2)
   })
 
-  it('is asked for again when the store is back that was away when it was called so', async () => {
+  it('is not remembered from an outage', async () => {
     const fleet = createFleet()
     const [cache] = fleet.caches
     const { read, acquire } = fleet.store
@@ -127,7 +127,7 @@ describe('a key that is remembered as unshareable', () => {
     expect(events).toEqual(['lead'])
   })
 
-  it('has its callers wait for their turns as one, so that they do not take every place there is', async () => {
+  it('counts its callers towards maxWaitersPerKey while they queue for a permit', async () => {
     const fleet = await unshareableFleet('10s', { maxLoads: 1, maxWaitersPerKey: 1 })
     const cache = fleet.caches[1]
     const origin = new Origin()
@@ -143,7 +143,7 @@ describe('a key that is remembered as unshareable', () => {
     expect(await bob).toBe('bob')
   })
 
-  it('is forgotten when there are too many of them: then the store is asked', async () => {
+  it('is forgotten when too many keys are remembered', async () => {
     const fleet = createFleet()
     const [cache] = fleet.caches
     fleet.store.acquire = () => Promise.resolve({ kind: 'uncacheable', remaining: 10_000, share: false })
@@ -155,7 +155,7 @@ describe('a key that is remembered as unshareable', () => {
     expect(questions.count).toBe(2)
   })
 
-  it('gives every caller a load of its own, whatever these loads say', async () => {
+  it('is loaded by every caller alone, whatever these loads decide', async () => {
     const fleet = createFleet()
     const [cache] = fleet.caches
     await cache.getOrSet('k', (load) => load.uncacheable({ share: false }))
@@ -169,7 +169,7 @@ describe('a key that is remembered as unshareable', () => {
     expect(await Promise.all([ann, bob])).toEqual(['ann', 'bob'])
   })
 
-  it('gives one to a caller that has to ask the store while another one’s goes on', async () => {
+  it('is loaded alone by a caller that asks the store while another load runs', async () => {
     const fleet = await unshareableFleet()
     const [cache] = fleet.caches
     const origin = new Origin()
@@ -184,31 +184,8 @@ describe('a key that is remembered as unshareable', () => {
   })
 })
 
-describe('a key that is remembered as uncacheable but shareable', () => {
-  it('is asked for each time: its loads are joined, so there are few of them', async () => {
-    const fleet = createFleet()
-    const [cache] = fleet.caches
-    await cache.getOrSet('k', (load) => load.uncacheable())
-    const questions = countQuestions(fleet)
-    for (const value of ['a', 'b']) expect(await cache.getOrSet('k', () => value)).toBe(value)
-    expect(questions.count).toBe(4)
-  })
-
-  it('is loaded once for the callers that are here', async () => {
-    const fleet = createFleet()
-    const [cache] = fleet.caches
-    await cache.getOrSet('k', (load) => load.uncacheable())
-    const origin = new Origin()
-    const calls = [cache.getOrSet('k', origin.loader), cache.getOrSet('k', origin.loader)]
-    await settle(fleet)
-    expect(origin.count).toBe(1)
-    origin.last.resolve('shared')
-    expect(await Promise.all(calls)).toEqual(['shared', 'shared'])
-  })
-})
-
 describe('a result that its loader calls unshareable', () => {
-  it('late, when others have joined its load, is kept from them too', async () => {
+  it('is kept from the callers that joined before', async () => {
     const fleet = createFleet()
     const [cache] = fleet.caches
     const origin = new Origin()
@@ -222,7 +199,7 @@ describe('a result that its loader calls unshareable', () => {
     expect(await ann).toBe('ann')
   })
 
-  it('is told of as unshareable, whatever the loader says after that', async () => {
+  it('remains unshareable, whatever the loader calls later', async () => {
     const [cache] = createFleet().caches
     const { outcome } = await cache.lookup('k', (load) => {
       load.uncacheable({ share: false })
@@ -233,7 +210,7 @@ describe('a result that its loader calls unshareable', () => {
 })
 
 describe('a load without the store', () => {
-  it('whose result may not be shared gives it to its own caller only', async () => {
+  it('delivers an unshareable result to its own caller only', async () => {
     const fleet = createFleet()
     const [cache] = fleet.caches
     fleet.store.read = () => Promise.resolve({ kind: 'away', why: 'error', cause: new Error('reset') })

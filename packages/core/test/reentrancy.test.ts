@@ -1,0 +1,168 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { describe, expect, it, jest } from '@jest/globals'
+import { createFleet, Origin, rejection, settle, trace } from './fleet.ts'
+
+// First in this file: tests below leave loads running, and the storage stays enabled for those.
+describe('the AsyncLocalStorage of loads', () => {
+  it('is disabled while no load runs, because it slows every promise of the process', async () => {
+    const off = jest.spyOn(AsyncLocalStorage.prototype, 'disable')
+    const [cache] = createFleet().caches
+    const origins = [new Origin(), new Origin()] as const
+    const calls = Promise.all(origins.map((origin, index) => cache.getOrSet(`k${index}`, origin.loader)))
+    await new Promise(setImmediate)
+    origins[0].last.resolve(1)
+    await new Promise(setImmediate)
+    expect(off).not.toHaveBeenCalled()
+    origins[1].last.resolve(2)
+    await calls
+    await new Promise(setImmediate)
+    expect(off).toHaveBeenCalledTimes(1)
+    off.mockRestore()
+  })
+})
+
+describe('a loader that asks for other keys', () => {
+  it('rejects when it asks for the key that it loads, and names the chain', async () => {
+    const [cache] = createFleet().caches
+    const inner = () => cache.getOrSet('a', () => 'never')
+    const call = cache.getOrSet('a', () => cache.getOrSet('b', inner))
+    await expect(call).rejects.toMatchObject({
+      code: 'CATTLEGRID_REENTRANT',
+      message: expect.stringContaining('a → b → a'),
+    })
+  })
+
+  it('rejects when loads would wait for each other', async () => {
+    const fleet = createFleet()
+    const [cache] = fleet.caches
+    const pause = (): Promise<void> => new Promise((resolve) => void fleet.runtime.schedule(resolve, 10))
+    const asking =
+      (...way: readonly string[]) =>
+      async (): Promise<string> => {
+        await pause()
+        const [next, ...rest] = way
+        return next === undefined ? 'end' : await cache.getOrSet(next, asking(...rest))
+      }
+    const calls = [
+      rejection(cache.getOrSet('a', asking('b', 'c'))),
+      rejection(cache.getOrSet('b', asking('c', 'a'))),
+      rejection(cache.getOrSet('c', asking('a', 'b'))),
+    ]
+    await fleet.runtime.advance(100)
+    const [first] = await Promise.all(calls)
+    expect(first).toMatchObject({ code: 'CATTLEGRID_REENTRANT', message: expect.stringMatching(/c → a → b → c/) })
+  })
+
+  it('rejects when loads of two caches would wait for each other, but may use the same key in both', async () => {
+    const [one] = createFleet().caches
+    const [other] = createFleet().caches
+    expect(await one.getOrSet('k', () => other.getOrSet('k', () => 'theirs'))).toBe('theirs')
+    const calls = [
+      rejection(one.getOrSet('a', async () => await other.getOrSet('b', () => new Promise(() => {})))),
+      rejection(other.getOrSet('b', async () => await one.getOrSet('a', () => 'never'))),
+    ]
+    expect((await Promise.race(calls)) as Error).toMatchObject({ code: 'CATTLEGRID_REENTRANT' })
+  })
+
+  it('needs a permit of the other cache, and is rejected while that cache closes', async () => {
+    const [outer] = createFleet().caches
+    const fleet = createFleet({ maxLoads: 1 })
+    const [inner] = fleet.caches
+    const origin = new Origin()
+    for (const key of ['a', 'b', 'c'])
+      void outer.getOrSet(key, () => inner.getOrSet(key, origin.loader)).catch(() => {})
+    await settle(fleet)
+    expect(origin.count).toBe(1)
+    const closing = inner.close()
+    expect(await rejection(outer.getOrSet('d', () => inner.get('d')))).toMatchObject({ code: 'CATTLEGRID_CLOSED' })
+    await fleet.runtime.advance(10_000)
+    await closing
+  })
+
+  it('is checked in time linear in the number of loads', async () => {
+    const fleet = createFleet()
+    const [cache] = fleet.caches
+    const origin = new Origin()
+    const layer = (depth: number): Promise<unknown> =>
+      depth === 12
+        ? cache.getOrSet('deepest', origin.loader)
+        : Promise.all(Array.from({ length: 8 }, (_, at) => cache.getOrSet(`${depth}:${at}`, () => layer(depth + 1))))
+    const call = layer(0)
+    for (let depth = 0; depth < 40; depth += 1) await settle(fleet)
+    origin.last.resolve('end')
+    await call
+    expect(origin.count).toBe(1)
+  })
+
+  it('may wait for a load that another loader waits for', async () => {
+    const fleet = createFleet()
+    const [cache] = fleet.caches
+    const origin = new Origin()
+    const third = (): Promise<string> => cache.getOrSet('c', origin.loader)
+    const calls = [cache.getOrSet('a', third), cache.getOrSet('b', third), third()]
+    await settle(fleet)
+    origin.last.resolve('done')
+    expect([await Promise.all(calls), origin.count]).toEqual([['done', 'done', 'done'], 1])
+  })
+
+  it('may, in a background load, ask for the key of the load that started it', async () => {
+    const fleet = createFleet({ staleWhileRevalidate: '1m' })
+    const [cache] = fleet.caches
+    await cache.set('b', 'stale')
+    await fleet.runtime.advance(11_000)
+    const origin = new Origin()
+    const outer = cache.getOrSet(
+      'a',
+      async () => `a with ${await cache.getOrSet('b', () => cache.getOrSet('a', origin.loader))}`,
+    )
+    await settle(fleet)
+    expect(await outer).toBe('a with stale')
+    expect(origin.count).toBe(0)
+  })
+
+  it('refreshes a stale value in the background although that load asks for the outer key', async () => {
+    const fleet = createFleet({ staleWhileRevalidate: '1m' })
+    const [cache] = fleet.caches
+    await cache.set('b', 'old')
+    await fleet.runtime.advance(10_001)
+    const failures = trace(cache, 'load-failed')
+    const b = (): Promise<string> => cache.getOrSet('b', async () => `b of ${await cache.getOrSet('a', () => 'a')}`)
+    await cache.getOrSet('a', async () => `a of ${await b()}`)
+    await settle(fleet)
+    expect(failures).toEqual([])
+    expect(await cache.get('b')).toBe('b of a of old')
+  })
+})
+
+describe('code that a loader left running', () => {
+  it('is outside of the ended load, and may ask for the same key', async () => {
+    const fleet = createFleet()
+    const [cache] = fleet.caches
+    let later: Promise<string> | undefined
+    // Another load keeps the storage on that knows what runs inside of what.
+    void cache.getOrSet('other', new Origin().loader)
+    await cache.getOrSet('k', (load) => {
+      const pause = new Promise<void>((resolve) => fleet.runtime.schedule(resolve, 100))
+      later = pause.then(() => cache.getOrSet('k', () => 'second'))
+      load.keep({ ttl: '50ms' })
+      return 'first'
+    })
+    await fleet.runtime.advance(100)
+    expect(await later).toBe('second')
+  })
+
+  it('is outside of the ended batch', async () => {
+    const fleet = createFleet()
+    const [cache] = fleet.caches
+    let later: Promise<string> | undefined
+    void cache.getOrSet('other', new Origin().loader)
+    await cache.getOrSetMany(['a', 'b'], (keys, load) => {
+      const pause = new Promise<void>((resolve) => fleet.runtime.schedule(resolve, 100))
+      later = pause.then(() => cache.getOrSet('a', () => 'second'))
+      load.keep('a', { ttl: '50ms' })
+      return new Map(keys.map((key) => [key, key]))
+    })
+    await fleet.runtime.advance(100)
+    expect(await later).toBe('second')
+  })
+})
