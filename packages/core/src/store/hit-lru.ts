@@ -1,101 +1,152 @@
-import { LRUCache } from 'lru-cache'
+/**
+ * The base of what a `HitLru` keeps: its place in the order of use is part of it, so a kept key costs one object and one
+ * place in a Map.
+ */
+export class LruNode {
+  readonly key: string
+  /** What it counts for among `maxBytes`. */
+  weight = 1
+  /** The period in which it was moved to the front last. */
+  movedIn = 0
+  older: LruNode | undefined = undefined
+  newer: LruNode | undefined = undefined
 
-/** What is kept in a `HitLru`: a part of it is the LRU's. */
-export interface Kept {
-  /** The turn in which it was moved to the front last; 0 until it is set. */
-  movedIn: number
+  constructor(key: string) {
+    this.key = key
+  }
 }
 
-export interface Bounds<V> {
+export interface LruLimits<N> {
   readonly maxEntries: number
+  /** Default: no limit. */
   readonly maxBytes?: number | undefined
-  /** In bytes; at least 1. */
-  readonly sizeOf?: (kept: V, key: string) => number
+  /** In bytes; at least 1. Default: 1. */
+  readonly sizeOf?: (node: N) => number
 }
 
-/** A turn is over when so much has moved to the front in it, as a share of a full house. */
-const TURN = 1 / 16
+/** A period ends when this share of a full cache has moved to the front in it. */
+const PERIOD = 1 / 16
 
 /**
- * An LRU for many hits and few sets. A hit looks into a plain Map. Which keys are used least matters only when one has to go, so a hit moves
- * its key to the front only when that was not done in this turn or the one before it. Two turns are an eighth of a full house: what goes is
- * what an LRU of seven eighths the size would not have kept either.
+ * An LRU for many hits and few sets. Which keys are used least matters only when one must go, so a hit moves its key to the
+ * front only when that was not done in this period or the one before it. Two periods are an eighth of a full cache: this LRU
+ * keeps whatever an exact LRU of seven eighths of its size keeps.
  */
-export class HitLru<V extends Kept> {
-  readonly #kept = new Map<string, V>()
-  /** The order in which they go, and what they weigh. */
-  readonly #order: LRUCache<string, V>
-  readonly #shareOf: (kept: V, key: string) => number
-  #turn = 0
-  /** How much of a full house has moved in this turn. */
+export class HitLru<N extends LruNode> {
+  readonly #nodes = new Map<string, N>()
+  readonly #maxEntries: number
+  readonly #maxBytes: number
+  readonly #sizeOf: (node: N) => number
+  #oldest: LruNode | undefined
+  #newest: LruNode | undefined
+  #weight = 0
+  #period = 0
+  /** How much of a full cache has moved to the front in this period. */
   #moved = 0
-  /** What was moved in this turn or a later one stays where it is. */
-  #lately = 0
+  /** A node that was moved in this period or a later one stays where it is. */
+  #recentFrom = 0
 
-  constructor({ maxEntries, maxBytes, sizeOf = () => 1 }: Bounds<V>) {
-    this.#order = new LRUCache({
-      max: maxEntries,
-      ...(maxBytes === undefined ? {} : { maxSize: maxBytes, sizeCalculation: sizeOf }),
-      dispose: (_, key, reason) => {
-        if (reason !== 'set') this.#kept.delete(key)
-      },
-    })
-    const oneOf = 1 / maxEntries
-    this.#shareOf = maxBytes === undefined ? () => oneOf : (kept, key) => Math.max(oneOf, sizeOf(kept, key) / maxBytes)
+  constructor({ maxEntries, maxBytes = Infinity, sizeOf = () => 1 }: LruLimits<N>) {
+    this.#maxEntries = maxEntries
+    this.#maxBytes = maxBytes
+    this.#sizeOf = sizeOf
   }
 
-  /** What is kept of the key, which was asked for. */
-  hit(key: string): V | undefined {
-    const kept = this.#kept.get(key)
-    return kept === undefined || kept.movedIn >= this.#lately ? kept : this.#toFront(key, kept)
+  /** The node of the key; counts as a use. */
+  hit(key: string): N | undefined {
+    const node = this.#nodes.get(key)
+    return node === undefined || node.movedIn >= this.#recentFrom ? node : this.#use(node)
   }
 
-  /** What is kept of the key, by a look that does not count as use. */
-  peek(key: string): V | undefined {
-    return this.#kept.get(key)
+  /** The node of the key; does not count as a use. */
+  peek(key: string): N | undefined {
+    return this.#nodes.get(key)
   }
 
-  /** Keeps it, at the front; what alone is more than there is room for is not kept. */
-  set(key: string, kept: V): void {
-    this.#order.set(key, kept)
-    if (!this.#order.has(key)) return void this.#kept.delete(key)
-    this.#kept.set(key, kept)
-    this.#note(key, kept)
+  /** Puts the node in the place of its key's old one, at the front. One that alone exceeds `maxBytes` is not kept, nor the old one. */
+  set(node: N): void {
+    const { key } = node
+    const weight = this.#sizeOf(node)
+    const previous = this.#nodes.get(key)
+    if (previous !== undefined) this.#unlink(previous)
+    if (weight > this.#maxBytes) {
+      this.#nodes.delete(key)
+      return
+    }
+    // A Map that keeps a place for the key stays as it is: no new place, no hole.
+    while (this.#weight + weight > this.#maxBytes || this.#isFull(previous)) this.#evictOldest()
+    node.weight = weight
+    this.#nodes.set(key, node)
+    this.#append(node)
+    this.#countMove(node)
   }
 
   delete(key: string): void {
-    this.#order.delete(key)
+    const node = this.#nodes.get(key)
+    if (node === undefined) return
+    this.#nodes.delete(key)
+    this.#unlink(node)
   }
 
   clear(): void {
-    this.#order.clear()
+    this.#nodes.clear()
+    this.#oldest = undefined
+    this.#newest = undefined
+    this.#weight = 0
   }
 
-  values(): IterableIterator<V> {
-    return this.#kept.values()
+  values(): IterableIterator<N> {
+    return this.#nodes.values()
   }
 
-  /** Whether one more that weighs so many bytes would push nothing out. */
+  /** Whether one more node of so many bytes would evict nothing. */
   hasRoom(bytes: number): boolean {
-    const { size, max, calculatedSize, maxSize } = this.#order
-    return size < max && (maxSize === 0 || calculatedSize + bytes <= maxSize)
+    return this.#nodes.size < this.#maxEntries && this.#weight + bytes <= this.#maxBytes
   }
 
-  #toFront(key: string, kept: V): V {
-    this.#order.get(key)
-    this.#note(key, kept)
-    return kept
+  #isFull(previous: N | undefined): boolean {
+    return previous === undefined && this.#nodes.size >= this.#maxEntries
   }
 
-  /** It stands at the front. */
-  #note(key: string, kept: V): void {
-    this.#moved += this.#shareOf(kept, key)
-    if (this.#moved >= TURN) {
-      // What is large takes several turns at once.
-      this.#turn += Math.floor(this.#moved / TURN)
-      this.#lately = this.#turn - 1
-      this.#moved %= TURN
+  #evictOldest(): void {
+    if (this.#oldest !== undefined) this.delete(this.#oldest.key)
+  }
+
+  #use(node: N): N {
+    this.#unlink(node)
+    this.#append(node)
+    this.#countMove(node)
+    return node
+  }
+
+  #append(node: LruNode): void {
+    node.older = this.#newest
+    if (this.#newest === undefined) this.#oldest = node
+    else this.#newest.newer = node
+    this.#newest = node
+    this.#weight += node.weight
+  }
+
+  /** Leaves the node without neighbours: an evicted one that somebody still holds must not keep others alive. */
+  #unlink(node: LruNode): void {
+    const { older, newer } = node
+    if (older === undefined) this.#oldest = newer
+    else older.newer = newer
+    if (newer === undefined) this.#newest = older
+    else newer.older = older
+    node.older = undefined
+    node.newer = undefined
+    this.#weight -= node.weight
+  }
+
+  #countMove(node: LruNode): void {
+    this.#moved += Math.max(1 / this.#maxEntries, node.weight / this.#maxBytes)
+    if (this.#moved >= PERIOD) {
+      // A large node ends several periods at once.
+      this.#period += Math.floor(this.#moved / PERIOD)
+      this.#recentFrom = this.#period - 1
+      this.#moved %= PERIOD
     }
-    kept.movedIn = this.#turn
+    node.movedIn = this.#period
   }
 }

@@ -26,7 +26,7 @@ import {
 } from '../../option-rules.ts'
 import type { MemoryStoreOptions } from './options.ts'
 import { type Runtime, systemRuntime } from '../../runtime.ts'
-import { HitLru, type Kept } from '../hit-lru.ts'
+import { HitLru, LruNode } from '../hit-lru.ts'
 import { stateAfter, type LeaseState, type KeyState, refusal } from './lease-marks.ts'
 import { TagNumbers } from '../tag-numbers.ts'
 
@@ -36,9 +36,15 @@ interface OwnEntry extends Entry {
 }
 
 /** Entry and mark of a key live and are evicted together: bounded by the same limit. */
-interface KeyRecord extends Kept {
+class KeyRecord extends LruNode {
   readonly entry: OwnEntry | undefined
   readonly state: KeyState | undefined
+
+  constructor(key: string, entry: OwnEntry | undefined, state: KeyState | undefined) {
+    super(key)
+    this.entry = entry
+    this.state = state
+  }
 }
 
 /** A Map holds no more keys than this. */
@@ -275,7 +281,7 @@ class MemoryStore implements Store {
 
   #put(key: string, entry: OwnEntry | undefined, state: KeyState | undefined): void {
     if (entry === undefined && state === undefined) this.#slots.delete(key)
-    else this.#slots.set(key, { entry, state, movedIn: 0 })
+    else this.#slots.set(new KeyRecord(key, entry, state))
   }
 
   #weigh(value: unknown, codec: Codec): number | Unkeepable {

@@ -1,7 +1,7 @@
 import type { Codec } from '../../codec.ts'
 import { copyOf, type Entry, deepFreeze } from '../../entry.ts'
 import type { CopyLimits } from './remote-limits.ts'
-import { HitLru, type Kept } from '../hit-lru.ts'
+import { HitLru, LruNode } from '../hit-lru.ts'
 import type { Notice } from '../store.ts'
 import { TagNumbers } from '../tag-numbers.ts'
 
@@ -14,13 +14,21 @@ const LET_IN = 16
 /** What a copy weighs beside its value, in bytes. */
 const OVERHEAD = 256
 
-interface Copy extends Kept {
+class Copy extends LruNode {
   readonly entry: Entry
   readonly codec: Codec
   /** Not to be used from here on: all that is known of the store's present is from when it was asked for last. */
   until: number
   /** How many tags had fallen, as this process counts, when its own were last found to stand: first when it was asked for. */
   judgedAt: number
+
+  constructor(key: string, entry: Entry, codec: Codec, until: number, judgedAt: number) {
+    super(key)
+    this.entry = entry
+    this.codec = codec
+    this.until = until
+    this.judgedAt = judgedAt
+  }
 }
 
 /** A read under way, which an invalidation may overtake: where everything stood when it was sent. */
@@ -54,7 +62,7 @@ export class LocalCopies {
     this.#kept = new HitLru({
       maxEntries,
       maxBytes,
-      sizeOf: ({ entry }, key) => entry.size + textSize([key, ...entry.tags]) + OVERHEAD,
+      sizeOf: ({ entry, key }) => entry.size + textSize([key, ...entry.tags]) + OVERHEAD,
     })
   }
 
@@ -100,7 +108,7 @@ export class LocalCopies {
       return
     }
     // An object of its own: if the entries that readers make were kept, V8 would come to make all of them in the old generation.
-    this.#kept.set(key, { entry: copyOf(entry, from), codec, until, judgedAt: tagSeq, movedIn: 0 })
+    this.#kept.set(new Copy(key, copyOf(entry, from), codec, until, tagSeq))
   }
 
   /**
