@@ -1,23 +1,27 @@
 import { runDetached } from './runtime.ts'
 
 /**
- * The identity of an entry at its store: compared for equality, never ordered. A shared store returns the raw bytes that stand at that
- * place, one character a byte, also of a record that is not ours, so that an acquire can tell "changed since I looked".
+ * The identity of an entry at its store: compared for equality, never ordered. A shared store returns the raw bytes at the
+ * place of the version, one character a byte, even of a record that is no entry, so that an acquire can tell "changed since
+ * the read".
  */
 export type Version = string
 
-/** Nothing was there. */
+/** The version of a key without an entry. */
 export const NO_VERSION: Version = ''
 
-/** The version of an entry that was expired by hand. */
+/** The version of every entry that was expired by hand. */
 export const EXPIRED_BY_HAND: Version = '0'.repeat(16)
 
-/** A stale window travels as 32-bit milliseconds: 49 days. */
+/** The longest stale window, ms: it travels as 32 bits, which is 49 days. */
 export const LONGEST_WINDOW: number = 2 ** 32 - 1
+
+/** The largest encoded value, in bytes: Redis refuses a longer string and closes the connection. */
+export const MAX_ENTRY_BYTES: number = 512 * 1024 ** 2
 
 /** The moments that rule an entry from its commit on; all ms. */
 export interface Windows {
-  /** Fresh for this long, jitter already taken off. */
+  /** Fresh for this long, jitter already subtracted. */
   readonly ttl: number
   /** After `ttl`: may be served at once while one leader refreshes behind. */
   readonly staleWhileRevalidate: number
@@ -31,7 +35,7 @@ export interface NewEntry extends Windows {
   /** How long the load took, ms. */
   readonly loadTime: number
   readonly tags: readonly string[]
-  /** A store that encodes does not keep what becomes more bytes than this. Default: no limit but the store's own. */
+  /** A store that encodes refuses a value of more bytes than this. Default: no limit but the store's own. */
   readonly maxBytes?: number | undefined
 }
 
@@ -39,9 +43,9 @@ export interface NewEntry extends Windows {
 export interface Entry {
   readonly value: unknown
   readonly version: Version
-  /** When it was committed. */
+  /** The moment of its commit. */
   readonly committedAt: number
-  /** When it stops being fresh; the stale windows count from here. */
+  /** The end of its freshness; the stale windows count from here. */
   readonly freshUntil: number
   /** Expired by hand: never fresh, whatever a clock says. */
   readonly expired: boolean
@@ -50,63 +54,77 @@ export interface Entry {
   /** How long its load took, ms. */
   readonly loadTime: number
   readonly tags: readonly string[]
-  /** Where the tag sequence stood before its load began: it is good for a tag whose number is at most this. */
+  /** The tag sequence before its load began: the entry is good for a tag whose number is at most this. */
   readonly tagSeq: number
   /** Encoded, in bytes; 1 where nothing is measured. */
   readonly size: number
   /** Which copy this is: the store's own, the near cache's, or the one kept for an outage. */
   readonly from: 'store' | 'near' | 'outage'
-  /** The value as the promise that all its hits return. The engine makes it at the first hit; a store has nothing to do with it. */
+  /** The promise of the value that all hits return. The engine makes it at the first hit; a store ignores it. */
   promised?: Promise<unknown> | undefined
 }
 
+/** The part of an entry that the load decides. */
+export type EntryContent = Pick<Entry, 'value' | 'staleWhileRevalidate' | 'staleIfError' | 'tags'>
+
+/** The part of an entry that the store decides. */
+export type EntryState = Pick<
+  Entry,
+  'version' | 'committedAt' | 'freshUntil' | 'expired' | 'loadTime' | 'tagSeq' | 'size'
+>
+
 /**
- * The entry as it is kept elsewhere, and not yet hit there. Every member by name: a spread copy is laid out in several
- * pieces, and a hit of one took half as long again.
+ * Makes an entry that has not been hit yet. Every member by name: V8 lays out a spread copy in several pieces, and a hit of
+ * one took half as long again.
  */
-export function copyOf(entry: Entry, from: Entry['from']): Entry {
+export function makeEntry(content: EntryContent, state: EntryState, from: Entry['from']): Entry {
   return {
-    value: entry.value,
-    version: entry.version,
-    committedAt: entry.committedAt,
-    freshUntil: entry.freshUntil,
-    expired: entry.expired,
-    staleWhileRevalidate: entry.staleWhileRevalidate,
-    staleIfError: entry.staleIfError,
-    loadTime: entry.loadTime,
-    tags: entry.tags,
-    tagSeq: entry.tagSeq,
-    size: entry.size,
+    value: content.value,
+    version: state.version,
+    committedAt: state.committedAt,
+    freshUntil: state.freshUntil,
+    expired: state.expired,
+    staleWhileRevalidate: content.staleWhileRevalidate,
+    staleIfError: content.staleIfError,
+    loadTime: state.loadTime,
+    tags: content.tags,
+    tagSeq: state.tagSeq,
+    size: state.size,
     from,
     promised: undefined,
   }
 }
 
-/** One for all hits of the entry, because making one is a good part of what a hit costs. */
-export function promiseOf(entry: Entry): Promise<unknown> {
-  return entry.promised ?? promise(entry)
+/** The same entry as a copy that is kept elsewhere. */
+export function copyOf(entry: Entry, from: Entry['from']): Entry {
+  return makeEntry(entry, entry, from)
 }
 
-function promise(entry: Entry): Promise<unknown> {
-  const made = runDetached(() => Promise.resolve(entry.value))
-  // A store may have frozen what it hands out.
-  if (Object.isExtensible(entry)) entry.promised = made
-  return made
+/** The promise of the value: one for all hits, because making one is a good part of what a hit costs. */
+export function promiseOf(entry: Entry): Promise<unknown> {
+  return entry.promised ?? makePromise(entry)
+}
+
+function makePromise(entry: Entry): Promise<unknown> {
+  const promise = runDetached(() => Promise.resolve(entry.value))
+  // A store may freeze the entries that it returns.
+  if (Object.isExtensible(entry)) entry.promised = promise
+  return promise
+}
+
+/** Makes plain objects and arrays read-only, at every depth; anything else, such as bytes, a Map or a Date, stays as it is. */
+export function deepFreeze(value: unknown): void {
+  const found = new Set<unknown>([value])
+  // The loop also visits what it adds.
+  for (const next of found) {
+    if (!isPlain(next)) continue
+    Object.freeze(next)
+    for (const key of Reflect.ownKeys(next)) found.add(Object.getOwnPropertyDescriptor(next, key)?.value)
+  }
 }
 
 function isPlain(value: unknown): value is object {
   if (typeof value !== 'object' || value === null) return false
   const prototype: unknown = Object.getPrototypeOf(value)
   return prototype === Object.prototype || prototype === null || Array.isArray(value)
-}
-
-/** Makes plain objects and arrays read-only, as deep as they go; what is no plain data, such as bytes, a Map or a Date, stays as it is. */
-export function deepFreeze(value: unknown): void {
-  const met = new Set<unknown>([value])
-  // What is added while the loop runs is met by it, too.
-  for (const next of met) {
-    if (!isPlain(next)) continue
-    Object.freeze(next)
-    for (const key of Reflect.ownKeys(next)) met.add(Object.getOwnPropertyDescriptor(next, key)?.value)
-  }
 }

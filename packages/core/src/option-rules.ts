@@ -78,6 +78,9 @@ export function countRule(min: number, max: number = Number.MAX_SAFE_INTEGER): O
   }
 }
 
+/** A Map holds no more keys than this. */
+export const MOST_MAP_KEYS: number = 2 ** 24 - 1
+
 /** A number in [0, 1). */
 export const fractionRule: OptionRule<number> = {
   accepted: 'a fraction from 0 up to, but not including, 1',

@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache'
+import { BoundedMap } from '../bounded-map.ts'
 import type { Version } from '../entry.ts'
 
 interface SuppressedRefresh {
@@ -6,15 +6,15 @@ interface SuppressedRefresh {
   readonly until: number
 }
 
-/** A key beyond this many costs one more acquire. */
-const MAX_KEYS = 10_000
+/** How many keys are remembered at least; every other key costs one more acquire. */
+const CAPACITY = 5_000
 
 /**
  * Remembers for which stale entries another process refreshes or a load has failed, so that not every stale hit acquires. It remembers the
  * version too: by key alone, it would also delay the refresh of the next version.
  */
 export class RefreshSuppression {
-  readonly #suppressed = new LRUCache<string, SuppressedRefresh>({ max: MAX_KEYS })
+  readonly #suppressed = new BoundedMap<string, SuppressedRefresh>(CAPACITY)
 
   add(key: string, version: Version, until: number): void {
     this.#suppressed.set(key, { version, until })

@@ -1,16 +1,17 @@
-/** At this many keys all are forgotten; each then costs one more acquire. */
-const MAX_KEYS = 10_000
+import { BoundedMap } from '../bounded-map.ts'
+
+/** How many keys are remembered at least; every other key costs one more acquire. */
+const CAPACITY = 5_000
 /** How long a mark is believed without asking the store again, ms: a process that misses notices learns by then that the mark has ended. */
 const MAX_AGE = 1000
 
 /** Keys that the store has lately called unshareable: their callers load alone without asking the store first. */
 export class UnshareableKeys {
   /** By key, the `now()` until which it is unshareable. */
-  readonly #knownUntil = new Map<string, number>()
+  readonly #knownUntil = new BoundedMap<string, number>(CAPACITY)
 
   /** `remaining`: what is left of the mark, ms, counted from `askedAt`, since the answer may have taken long. */
   add(key: string, remaining: number, askedAt: number): void {
-    if (this.#knownUntil.size >= MAX_KEYS) this.#knownUntil.clear()
     this.#knownUntil.set(key, askedAt + Math.min(remaining, MAX_AGE))
   }
 

@@ -1,5 +1,5 @@
 import { codecRule } from '../codec.ts'
-import { LONGEST_WINDOW } from '../entry.ts'
+import { LONGEST_WINDOW, MAX_ENTRY_BYTES } from '../entry.ts'
 import { InvalidOptionError } from '../errors.ts'
 import type { KeepOptions, CallerSignal } from '../load.ts'
 import {
@@ -37,9 +37,6 @@ import type { RemoteLimits } from '../store/remote/remote-limits.ts'
 import { type Runtime, systemRuntime } from '../runtime.ts'
 import { type AdmissionLimits, DEFAULTS, draftOf, requireTtl, type Settings, type SettingsDraft } from './settings.ts'
 import type { Store } from '../store/store.ts'
-
-/** Redis keeps no longer string. */
-const LONGEST_STRING = 512 * 1024 ** 2
 
 const storeRule = objectRule<Store>(
   'a store, such as memoryStore() or redisStore({ client })',
@@ -83,7 +80,7 @@ const cacheRules = {
   codec: codecRule,
   staleWhileRevalidate: windowRule,
   staleIfError: windowRule,
-  maxEntryBytes: byteSizeRule(1, LONGEST_STRING),
+  maxEntryBytes: byteSizeRule(1, MAX_ENTRY_BYTES),
   freeze: booleanRule,
   shareErrorMessages: booleanRule,
   ...remoteRules,

@@ -1,4 +1,12 @@
-import { byteSizeRule, countRule, durationRule, nestedRule, type OptionRule, orFalse } from '../option-rules.ts'
+import {
+  byteSizeRule,
+  countRule,
+  durationRule,
+  MOST_MAP_KEYS,
+  nestedRule,
+  type OptionRule,
+  orFalse,
+} from '../option-rules.ts'
 import type { CopyLimits, RemoteLimits } from '../store/remote/remote-limits.ts'
 
 type Given<T> = { readonly [K in keyof T]: T[K] | undefined }
@@ -11,16 +19,13 @@ export interface RemoteOptions {
   readonly outage: Given<Omit<CopyLimits, 'maxBytes' | 'freeze'>> | false
 }
 
-/** A Map holds no more keys than this. */
-const MOST_COPIES = 2 ** 24 - 1
-
 export const remoteRules: { readonly [K in keyof RemoteOptions]: OptionRule<RemoteOptions[K]> } = {
   storeTimeout: durationRule(10),
   tags: nestedRule({ maxAge: durationRule(0) }),
   near: orFalse(
-    nestedRule({ maxEntries: countRule(1, MOST_COPIES), maxBytes: byteSizeRule(1), maxAge: durationRule(1) }),
+    nestedRule({ maxEntries: countRule(1, MOST_MAP_KEYS), maxBytes: byteSizeRule(1), maxAge: durationRule(1) }),
   ),
-  outage: orFalse(nestedRule({ maxEntries: countRule(1, MOST_COPIES), maxAge: durationRule(1) })),
+  outage: orFalse(nestedRule({ maxEntries: countRule(1, MOST_MAP_KEYS), maxAge: durationRule(1) })),
 }
 
 const COPIES_BYTES = 64 * 1024 ** 2

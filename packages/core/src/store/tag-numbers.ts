@@ -1,19 +1,20 @@
-import { LRUCache } from 'lru-cache'
+import { BoundedMap } from '../bounded-map.ts'
 
 /**
- * When each tag last fell, as numbers of one sequence. A load that began at sequence `n` is good for a tag whose number is at most `n`,
- * so it does not matter when the load names its tags.
+ * When each tag was last invalidated, as numbers of one sequence. A load that began at sequence `n` is good for a tag whose
+ * number is at most `n`, so it does not matter when the load names its tags.
  */
 export class TagNumbers {
-  readonly #maxTags: number
-  /** Made for the first tag that falls: it takes its room at once, and most caches have no tags. */
-  #numbers: LRUCache<string, number> | undefined
+  readonly #numbers: BoundedMap<string, number>
   #sequence = 0
-  /** A tag that was forgotten counts as having fallen with the last forgotten one: never as "has not fallen". */
+  /** The number of every forgotten tag: the highest that was forgotten, so that none ever counts as still valid. */
   #floor = 0
 
-  constructor(maxTags: number) {
-    this.#maxTags = maxTags
+  /** `capacity`: so many tags keep their own number. */
+  constructor(capacity: number) {
+    this.#numbers = new BoundedMap(capacity, (forgotten) => {
+      for (const number of forgotten) this.#floor = Math.max(this.#floor, number)
+    })
   }
 
   /** The highest number given so far. */
@@ -21,9 +22,8 @@ export class TagNumbers {
     return this.#sequence
   }
 
-  /** Every load that began before this call is no longer good for the tags. */
-  fall(tags: readonly string[]): number {
-    this.#numbers ??= this.#room()
+  /** Gives the tags a new number, and returns it: every load that began before is no longer good for them. */
+  invalidate(tags: readonly string[]): number {
     this.#sequence += 1
     for (const tag of tags) this.#numbers.set(tag, this.#sequence)
     return this.#sequence
@@ -31,20 +31,11 @@ export class TagNumbers {
 
   /** The number of a tag. */
   of(tag: string): number {
-    return this.#numbers?.get(tag) ?? this.#floor
+    return this.#numbers.get(tag) ?? this.#floor
   }
 
-  /** Whether one of the tags fell after the sequence stood at `tagSeq`. */
+  /** Whether one of the tags was invalidated after the sequence stood at `tagSeq`. */
   invalidatedSince(tags: readonly string[], tagSeq: number): boolean {
     return tags.some((tag) => this.of(tag) > tagSeq)
-  }
-
-  #room(): LRUCache<string, number> {
-    return new LRUCache({
-      max: this.#maxTags,
-      dispose: (fell, _tag, reason) => {
-        if (reason === 'evict') this.#floor = Math.max(this.#floor, fell)
-      },
-    })
   }
 }

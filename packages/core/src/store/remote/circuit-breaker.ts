@@ -1,80 +1,87 @@
 import type { CancelTimer, Runtime } from '../../runtime.ts'
 import type { Done } from '../store.ts'
 
-/** So many steps without an answer in a row, and no other is asked for a while. */
-const MOST_SILENCES = 5
-/** How long a store is left alone before it is asked whether it answers again, ms. */
+/** So many steps in a row without an answer open the breaker. */
+const MOST_TIMEOUTS = 5
+/** The longest pause before the next ping while it is open, ms. */
 const PAUSE = 1000
 
 /**
- * Keeps steps from a store that does not answer: each would cost its caller the whole deadline, and pile up in front of the store. Open, it
- * asks from time to time for a sign of life, and for nothing else; it closes with the first one.
+ * Keeps steps from a store that does not answer: each would cost its caller the whole deadline, and they would pile up in
+ * front of the store. While it is open it sends nothing but a ping from time to time; the first answer closes it.
  */
-export class Breaker {
+export class CircuitBreaker {
   readonly #runtime: Runtime
   readonly #ping: () => Promise<Done>
-  readonly #tell: (state: 'away' | 'back') => void
-  readonly #patience: number
-  #silences = 0
+  readonly #onChange: (state: 'away' | 'back') => void
+  readonly #timeout: number
+  #timeouts = 0
   /** When the store answered last. */
   #answeredAt = -Infinity
-  #probe: CancelTimer | undefined
+  #cancelPing: CancelTimer | undefined
   #open = false
   #ended = false
 
-  /** `patience`, ms: a store that answered somebody within this time is not silent, though a part of it may be. */
-  constructor(runtime: Runtime, patience: number, ping: () => Promise<Done>, tell: (state: 'away' | 'back') => void) {
+  /** `timeout`, ms: a store that answered any step within this time stays closed, though a part of it may not answer. */
+  constructor(
+    runtime: Runtime,
+    timeout: number,
+    ping: () => Promise<Done>,
+    onChange: (state: 'away' | 'back') => void,
+  ) {
     this.#runtime = runtime
-    this.#patience = patience
+    this.#timeout = timeout
     this.#ping = ping
-    this.#tell = tell
+    this.#onChange = onChange
   }
 
   get open(): boolean {
     return this.#open
   }
 
+  /** A step was answered. */
   answered(): void {
-    this.#silences = 0
+    this.#timeouts = 0
     this.#answeredAt = this.#runtime.coarseNow()
   }
 
-  silent(): void {
-    this.#silences += 1
-    if (this.#silences < MOST_SILENCES || this.#open || this.#ended) return
-    if (this.#runtime.coarseNow() - this.#answeredAt < this.#patience) return
+  /** A step was not answered in time. */
+  timedOut(): void {
+    this.#timeouts += 1
+    if (this.#timeouts < MOST_TIMEOUTS || this.#open || this.#ended) return
+    if (this.#runtime.coarseNow() - this.#answeredAt < this.#timeout) return
     this.#open = true
-    this.#schedule()
-    this.#tell('away')
+    this.#schedulePing()
+    this.#onChange('away')
   }
 
-  /** Something else says that the store lives. */
-  hint(): void {
-    if (this.#open) void this.#ask()
+  /** Pings now instead of later: something else shows that the store is reachable. */
+  probe(): void {
+    if (this.#open) void this.#pingStore()
   }
 
-  /** No more questions. */
+  /** Stops the pings for good. */
   end(): void {
     this.#ended = true
-    this.#probe?.()
+    this.#cancelPing?.()
   }
 
-  #schedule(): void {
-    this.#probe?.()
-    // The processes of a fleet do not all knock at once.
-    this.#probe = this.#runtime.schedule(() => void this.#ask(), PAUSE * (0.5 + this.#runtime.random() / 2))
+  #schedulePing(): void {
+    this.#cancelPing?.()
+    // At random, so that the processes of a fleet do not ping at the same moment.
+    this.#cancelPing = this.#runtime.schedule(() => void this.#pingStore(), PAUSE * (0.5 + this.#runtime.random() / 2))
   }
 
-  async #ask(): Promise<void> {
+  async #pingStore(): Promise<void> {
     const answer = await this.#ping()
     if (!this.#open || this.#ended) return
     if (answer.kind === 'away') {
-      this.#schedule()
+      this.#schedulePing()
       return
     }
-    this.#probe?.()
+    this.#cancelPing?.()
     this.#open = false
-    this.#silences = 0
-    this.#tell('back')
+    this.#timeouts = 0
+    this.#onChange('back')
   }
 }

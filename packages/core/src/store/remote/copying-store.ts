@@ -1,17 +1,19 @@
 import type { Codec } from '../../codec.ts'
 import type { NewEntry } from '../../entry.ts'
-import type { Lease, Cleared, Commit, Done, Ending, Put, Released, Store, TagsFallen } from '../store.ts'
-import type { LocalCopies } from './local-copies.ts'
+import type { Cleared, Commit, Done, Ending, Lease, Put, Released, TagsFallen } from '../store.ts'
+import type { CallbackStore } from './callback-store.ts'
 import { ForwardingStore } from './forwarding-store.ts'
+import type { LocalCopies } from './local-copies.ts'
 
 /**
- * A store beside which copies are kept. Whatever this process changes is copied no more when the store's answer is there, and whatever that
- * is: the push may come later, or never. Nobody hears of the change before, but of a commit: its callers have the value when it is sent.
+ * A store beside which this process keeps copies. A change that this process makes drops the copies as soon as the store has
+ * answered, whatever the answer is: the notice may come later, or never. Nobody has seen the change before that answer, except
+ * for a commit, whose value the callers have when it is sent.
  */
-export class CopyingStore extends ForwardingStore {
+export abstract class CopyingStore extends ForwardingStore<CallbackStore> {
   protected readonly copies: LocalCopies
 
-  constructor(inner: Store, copies: LocalCopies) {
+  constructor(inner: CallbackStore, copies: LocalCopies) {
     super(inner)
     this.copies = copies
   }
@@ -24,7 +26,7 @@ export class CopyingStore extends ForwardingStore {
 
   override async release(lease: Lease, ending: Ending): Promise<Released> {
     const answer = await this.inner.release(lease, ending)
-    // The old value is gone from the store, too.
+    // The store has removed the old value, too.
     if (ending.kind === 'uncacheable') this.copies.drop(lease.key)
     return answer
   }

@@ -1,50 +1,50 @@
-import type { Runtime } from '../../runtime.ts'
-import { runDetached } from '../../runtime.ts'
+import { type Runtime, runDetached } from '../../runtime.ts'
 import { type Away, awayBecause } from '../store.ts'
 
-/** In how many ticks of one shared timer a deadline passes: a timer for every step would cost more than the step. */
+/** A deadline passes in so many ticks of one shared timer: a timer for every step would cost more than the step. */
 const TICKS = 10
 
-/** Told how each step ended. */
-export interface Hearing {
+/** Learns of each step whether it was answered. */
+export interface StepObserver {
   answered(): void
-  silent(): void
+  timedOut(): void
 }
 
-interface Waiting {
-  /** Where it stands among those that wait; -1: it waits no more. */
-  place: number
-  left: number
-  readonly times: number
-  readonly tell: (silence: Away) => void
+interface PendingStep {
+  /** Its index among the pending steps; -1 once it is over. */
+  index: number
+  ticksLeft: number
+  /** Its time limit, in time-outs. */
+  readonly timeouts: number
+  readonly onTimeout: (away: Away) => void
 }
 
 /**
- * Ends the wait for steps that do not answer; the steps themselves go on. Time is counted in ticks: while this process is too busy to read
- * an answer that has come, no tick passes, so its own slowness is not taken for the store's.
+ * Ends the wait for steps that do not answer; the steps themselves go on. Time is counted in ticks: while this process is too
+ * busy to read an answer that has arrived, no tick passes, so the process's own slowness is not taken for the store's.
  */
 export class Deadline {
   readonly #runtime: Runtime
   readonly #timeout: number
-  readonly #hearing: Hearing | undefined
-  /** In no order: the last one takes the place of one that goes. A Set would be built anew again and again. */
-  readonly #waiting: Waiting[] = []
+  readonly #observer: StepObserver | undefined
+  /** In no order: the last one takes the place of one that is removed. A Set would be rehashed again and again. */
+  readonly #pending: PendingStep[] = []
   #ticking = false
 
-  constructor(runtime: Runtime, timeout: number, hearing?: Hearing) {
+  constructor(runtime: Runtime, timeout: number, observer?: StepObserver) {
     this.#runtime = runtime
     this.#timeout = timeout
-    this.#hearing = hearing
+    this.#observer = observer
   }
 
-  /** The answer, or `away` when none came within `times` × the time-out, of which `spent` ms are over already. Never rejects. */
+  /** The answer of the step, or `away` when none came within `timeouts` × the time-out, of which `spent` ms are used up. Never rejects. */
   within<T extends { readonly kind: string }>(
     step: () => Promise<T>,
-    times: number = 1,
+    timeouts: number = 1,
     spent: number = 0,
   ): Promise<T | Away> {
     return new Promise((resolve) => {
-      const answered = this.limited<T>(resolve, times, spent)
+      const answered = this.withCallback<T>(resolve, timeouts, spent)
       const failed = (cause: unknown): void => answered(awayBecause(cause))
       try {
         step().then(answered, failed)
@@ -54,42 +54,41 @@ export class Deadline {
     })
   }
 
-  /** The same for one who is told the answer by a function: what is returned is to be called with it, and does nothing when it is too late. */
-  limited<T extends { readonly kind: string }>(
-    hear: (answer: T | Away) => void,
-    times: number = 1,
+  /** The same for a step with a callback: returns the function to give to the step. It ignores an answer that comes too late. */
+  withCallback<T extends { readonly kind: string }>(
+    onAnswer: (answer: T | Away) => void,
+    timeouts: number = 1,
     spent: number = 0,
   ): (answer: T | Away) => void {
-    const ticks = Math.max(0, Math.ceil(TICKS * (times - spent / this.#timeout)))
-    // The tick that comes next is under way already.
-    const waiting: Waiting = { place: -1, left: ticks + 1, times, tell: hear }
-    this.#add(waiting)
+    // One more, because the first tick comes early: it is under way already.
+    const ticksLeft = Math.max(0, Math.ceil(TICKS * (timeouts - spent / this.#timeout))) + 1
+    const pending: PendingStep = { index: -1, ticksLeft, timeouts, onTimeout: onAnswer }
+    this.#add(pending)
     return (answer) => {
-      // It came too late: the wait is over, and what it said was heard as silence.
-      if (waiting.place < 0) return
-      this.#remove(waiting)
-      this.#hear(answer)
-      hear(answer)
+      if (pending.index < 0) return
+      this.#remove(pending)
+      this.#observe(answer)
+      onAnswer(answer)
     }
   }
 
-  #hear(answer: { readonly kind: string } | Away): void {
-    if (answer.kind === 'away' && 'why' in answer && answer.why === 'deadline') this.#hearing?.silent()
-    else this.#hearing?.answered()
+  #observe(answer: { readonly kind: string } | Away): void {
+    if (answer.kind === 'away' && 'why' in answer && answer.why === 'deadline') this.#observer?.timedOut()
+    else this.#observer?.answered()
   }
 
-  #add(waiting: Waiting): void {
-    waiting.place = this.#waiting.push(waiting) - 1
+  #add(pending: PendingStep): void {
+    pending.index = this.#pending.push(pending) - 1
     if (!this.#ticking) this.#schedule()
   }
 
-  #remove(waiting: Waiting): void {
-    const last = this.#waiting.pop()
-    if (last !== undefined && last !== waiting) {
-      this.#waiting[waiting.place] = last
-      last.place = waiting.place
+  #remove(pending: PendingStep): void {
+    const last = this.#pending.pop()
+    if (last !== undefined && last !== pending) {
+      this.#pending[pending.index] = last
+      last.index = pending.index
     }
-    waiting.place = -1
+    pending.index = -1
   }
 
   #schedule(): void {
@@ -98,17 +97,17 @@ export class Deadline {
   }
 
   #tick(): void {
-    for (const waiting of this.#waiting) waiting.left -= 1
-    for (const waiting of this.#waiting.filter(({ left }) => left <= 0)) this.#expire(waiting)
-    if (this.#waiting.length > 0) this.#schedule()
+    for (const pending of this.#pending) pending.ticksLeft -= 1
+    for (const pending of this.#pending.filter(({ ticksLeft }) => ticksLeft <= 0)) this.#expire(pending)
+    if (this.#pending.length > 0) this.#schedule()
     else this.#ticking = false
   }
 
-  #expire(waiting: Waiting): void {
-    this.#remove(waiting)
-    // Made when it is needed: an error with its stack costs more than the step.
-    const cause = new Error(`The store did not answer within ${this.#timeout * waiting.times} ms`)
-    this.#hearing?.silent()
-    waiting.tell({ kind: 'away', why: 'deadline', cause })
+  #expire(pending: PendingStep): void {
+    this.#remove(pending)
+    // Made only here: an error with its stack costs more than the step.
+    const cause = new Error(`The store did not answer within ${this.#timeout * pending.timeouts} ms`)
+    this.#observer?.timedOut()
+    pending.onTimeout({ kind: 'away', why: 'deadline', cause })
   }
 }

@@ -1,49 +1,37 @@
 import type { Codec } from '../../codec.ts'
 import type { Entry, NewEntry } from '../../entry.ts'
-import {
-  type Lease,
-  type Acquire,
-  type AcquireRequest,
-  type Away,
-  type Cleared,
-  type Commit,
-  type Done,
-  type Ending,
-  type Inspection,
-  type Notice,
-  type Put,
-  type Read,
-  type Released,
-  type Renewed,
-  type Store,
-  type TagNumbersRead,
-  type TagsFallen,
-  awayBecause,
+import type {
+  Acquire,
+  AcquireRequest,
+  Away,
+  Cleared,
+  Commit,
+  Done,
+  Ending,
+  Inspection,
+  Lease,
+  Notice,
+  Put,
+  Read,
+  Released,
+  Renewed,
+  Store,
+  TagNumbersRead,
+  TagsFallen,
 } from '../store.ts'
+import type { CallbackStore, OnRead } from './callback-store.ts'
 
-/** Told what a read found; once, and it never throws. */
-export type OnRead = (read: Read) => void
-
-/** A step on the way to `hear`, which tells it at last. What goes wrong in the step is an answer, too: nobody else would hear of it. */
-export function catching(hear: OnRead, step: OnRead): OnRead {
-  return (read) => {
-    try {
-      step(read)
-    } catch (cause) {
-      hear(awayBecause(cause))
-    }
-  }
-}
-
-/** Hands every step on to another store: a decorator says only what it does differently. */
-export class ForwardingStore implements Store {
+/** Passes every step on to another store: a decorator declares only what it does differently, and how it reads. */
+export abstract class ForwardingStore<Inner extends Store> implements CallbackStore {
   readonly shared: boolean
-  protected readonly inner: Store
+  protected readonly inner: Inner
 
-  constructor(inner: Store) {
+  constructor(inner: Inner) {
     this.shared = inner.shared
     this.inner = inner
   }
+
+  abstract readWithCallback(key: string, codec: Codec, onRead: OnRead): void
 
   peek(key: string, codec: Codec, now: number): Entry | undefined {
     return this.inner.peek(key, codec, now)
@@ -51,24 +39,6 @@ export class ForwardingStore implements Store {
 
   read(key: string, codec: Codec): Promise<Read> {
     return new Promise((resolve) => this.readWithCallback(key, codec, resolve))
-  }
-
-  /**
-   * The read, told to a function: what decorators have to say of a read is not worth a promise each, which would be more to a hit than all that
-   * they do. Whatever goes wrong is an answer.
-   */
-  readWithCallback(key: string, codec: Codec, hear: OnRead): void {
-    if (this.inner instanceof ForwardingStore) this.inner.readWithCallback(key, codec, hear)
-    else this.#readInner(key, codec, hear)
-  }
-
-  #readInner(key: string, codec: Codec, hear: OnRead): void {
-    const failed = (cause: unknown): void => hear(awayBecause(cause))
-    try {
-      this.inner.read(key, codec).then(hear, failed)
-    } catch (cause) {
-      failed(cause)
-    }
   }
 
   acquire(key: string, request: AcquireRequest): Promise<Acquire> {

@@ -1,7 +1,7 @@
 import type { Codec } from '../../codec.ts'
 import type { NewEntry } from '../../entry.ts'
+import type { Runtime } from '../../runtime.ts'
 import type {
-  Lease,
   Acquire,
   AcquireRequest,
   Away,
@@ -10,107 +10,107 @@ import type {
   Done,
   Ending,
   Inspection,
+  Lease,
   Notice,
   Put,
   Released,
   Renewed,
-  Store,
   TagsFallen,
 } from '../store.ts'
-import type { Runtime } from '../../runtime.ts'
-import { Breaker } from './circuit-breaker.ts'
+import type { CallbackStore, OnRead } from './callback-store.ts'
+import { CircuitBreaker } from './circuit-breaker.ts'
 import { Deadline } from './deadline.ts'
-import { ForwardingStore, type OnRead } from './forwarding-store.ts'
+import { ForwardingStore } from './forwarding-store.ts'
 
-/** What goes on behind its callers' backs may take longer. */
-const BEHIND = 4
-/** `clear` goes through every key. */
-const EVERY_KEY = 120
+/** The time limit of a step that no caller waits for, in time-outs. */
+const IN_BACKGROUND = 4
+/** The time limit of `clear`, which visits every key, in time-outs. */
+const FOR_CLEAR = 120
 
-/** What every step is told while the store is left alone: made once, since an error with its stack costs more than the answer. */
-const RESTING: Away = { kind: 'away', why: 'breaker', cause: new Error('The store has stopped answering') }
+/** The answer of every step while the breaker is open. Made once: an error with its stack costs more than the answer. */
+const BREAKER_OPEN: Away = { kind: 'away', why: 'breaker', cause: new Error('The store has stopped answering') }
 
-/** A store of which every answer comes in time, if only as `away`, and which is left alone while it gives none. `timeout` in ms. */
-export function guardedStore(store: Store, runtime: Runtime, timeout: number): Store {
+/** A store whose every step ends in time, if only as `away`, and that is not asked while it does not answer. `timeout` in ms. */
+export function guardedStore(store: CallbackStore, runtime: Runtime, timeout: number): CallbackStore {
   return new GuardedStore(store, runtime, timeout)
 }
 
-interface Patience {
-  /** How many time-outs long the step may take. */
-  readonly times?: number
-  /** What its call has spent already, ms. */
+interface StepLimits {
+  /** The time limit, in time-outs. */
+  readonly timeouts?: number
+  /** The part of it that the call has already used, ms. */
   readonly spent?: number | undefined
 }
 
-class GuardedStore extends ForwardingStore {
+class GuardedStore extends ForwardingStore<CallbackStore> {
   readonly #deadline: Deadline
-  readonly #breaker: Breaker
+  readonly #breaker: CircuitBreaker
   readonly #listeners = new Set<(notice: Notice) => void>()
 
-  constructor(inner: Store, runtime: Runtime, timeout: number) {
+  constructor(inner: CallbackStore, runtime: Runtime, timeout: number) {
     super(inner)
-    // Whether the store answers that question is no news: it is asked once nothing else is.
-    const signs = new Deadline(runtime, timeout)
-    const tell = (kind: 'away' | 'back'): void => {
+    // A deadline of its own: a ping is sent while the breaker is open, and is no step that the breaker counts.
+    const pingDeadline = new Deadline(runtime, timeout)
+    const notify = (kind: 'away' | 'back'): void => {
       for (const listener of this.#listeners) listener({ kind })
     }
-    this.#breaker = new Breaker(runtime, timeout, () => signs.within(() => inner.ping()), tell)
+    this.#breaker = new CircuitBreaker(runtime, timeout, () => pingDeadline.within(() => inner.ping()), notify)
     this.#deadline = new Deadline(runtime, timeout, this.#breaker)
   }
 
-  override readWithCallback(key: string, codec: Codec, hear: OnRead): void {
-    if (this.#breaker.open) hear(RESTING)
-    else super.readWithCallback(key, codec, this.#deadline.limited(hear))
+  override readWithCallback(key: string, codec: Codec, onRead: OnRead): void {
+    if (this.#breaker.open) onRead(BREAKER_OPEN)
+    else this.inner.readWithCallback(key, codec, this.#deadline.withCallback(onRead))
   }
 
   override async acquire(key: string, request: AcquireRequest): Promise<Acquire> {
     let granting: Promise<Acquire> | undefined
-    const answer = await this.#ask(() => (granting = this.inner.acquire(key, request)), { spent: request.spent })
-    if (answer.kind === 'away' && answer.why === 'deadline') void this.#giveBack(granting)
+    const answer = await this.#guard(() => (granting = this.inner.acquire(key, request)), { spent: request.spent })
+    if (answer.kind === 'away' && answer.why === 'deadline') void this.#releaseLateGrant(granting)
     return answer
   }
 
   override renew(lease: Lease, duration: number): Promise<Renewed> {
-    return this.#ask(() => this.inner.renew(lease, duration), { times: BEHIND })
+    return this.#guard(() => this.inner.renew(lease, duration), { timeouts: IN_BACKGROUND })
   }
 
   override commit(lease: Lease, entry: NewEntry, codec: Codec): Promise<Commit> {
-    return this.#ask(() => this.inner.commit(lease, entry, codec), { times: BEHIND })
+    return this.#guard(() => this.inner.commit(lease, entry, codec), { timeouts: IN_BACKGROUND })
   }
 
   override release(lease: Lease, ending: Ending): Promise<Released> {
-    return this.#ask(() => this.inner.release(lease, ending), { times: BEHIND })
+    return this.#guard(() => this.inner.release(lease, ending), { timeouts: IN_BACKGROUND })
   }
 
   override put(key: string, entry: NewEntry, codec: Codec): Promise<Put> {
-    return this.#ask(() => this.inner.put(key, entry, codec))
+    return this.#guard(() => this.inner.put(key, entry, codec))
   }
 
   override invalidate(key: string, how: 'delete' | 'expire', holdOff: number): Promise<Done> {
-    return this.#ask(() => this.inner.invalidate(key, how, holdOff))
+    return this.#guard(() => this.inner.invalidate(key, how, holdOff))
   }
 
   override invalidateTags(tags: readonly string[]): Promise<TagsFallen> {
-    return this.#ask(() => this.inner.invalidateTags(tags))
+    return this.#guard(() => this.inner.invalidateTags(tags))
   }
 
   override clear(): Promise<Cleared> {
-    return this.#ask(() => this.inner.clear(), { times: EVERY_KEY })
+    return this.#guard(() => this.inner.clear(), { timeouts: FOR_CLEAR })
   }
 
   override inspect(key: string): Promise<Inspection | Away> {
-    return this.#ask(() => this.inner.inspect(key))
+    return this.#guard(() => this.inner.inspect(key))
   }
 
   override ping(): Promise<Done> {
-    return this.#ask(() => this.inner.ping())
+    return this.#guard(() => this.inner.ping())
   }
 
   override watch(listener: (notice: Notice) => void): () => void {
     this.#listeners.add(listener)
     const unwatch = this.inner.watch((notice) => {
-      // Its other connection is there again.
-      if (notice.kind === 'connected') this.#breaker.hint()
+      // The connection for notices is back, so the store may answer again.
+      if (notice.kind === 'connected') this.#breaker.probe()
       listener(notice)
     })
     return () => {
@@ -124,18 +124,18 @@ class GuardedStore extends ForwardingStore {
     return this.inner.close()
   }
 
-  #ask<T extends { readonly kind: string }>(step: () => Promise<T>, patience: Patience = {}): Promise<T | Away> {
-    if (this.#breaker.open) return Promise.resolve(RESTING)
-    return this.#deadline.within(step, patience.times, patience.spent)
+  #guard<T extends { readonly kind: string }>(step: () => Promise<T>, limits: StepLimits = {}): Promise<T | Away> {
+    if (this.#breaker.open) return Promise.resolve(BREAKER_OPEN)
+    return this.#deadline.within(step, limits.timeouts, limits.spent)
   }
 
-  /** A grant that comes too late: its load already runs without it, and nobody else would ever end it. */
-  async #giveBack(granting: Promise<Acquire> | undefined): Promise<void> {
+  /** Releases a lease whose grant came too late: its load already runs without it, and nothing else would ever end it. */
+  async #releaseLateGrant(granting: Promise<Acquire> | undefined): Promise<void> {
     try {
       const answer = await granting
       if (answer?.kind === 'lead') await this.inner.release(answer.lease, { kind: 'handover' })
     } catch {
-      // It never came.
+      // The grant never came.
     }
   }
 }

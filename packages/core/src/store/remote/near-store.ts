@@ -1,45 +1,44 @@
 import type { Codec } from '../../codec.ts'
 import type { Entry, NewEntry } from '../../entry.ts'
-import type { Lease, Commit, Notice, Store } from '../store.ts'
-import type { CopyLimits } from './remote-limits.ts'
 import type { Runtime } from '../../runtime.ts'
-import { LocalCopies } from './local-copies.ts'
+import type { Commit, Lease, Notice } from '../store.ts'
+import { type CallbackStore, catching, type OnRead } from './callback-store.ts'
 import { CopyingStore } from './copying-store.ts'
-import { type OnRead, catching } from './forwarding-store.ts'
+import { LocalCopies } from './local-copies.ts'
+import type { CopyLimits } from './remote-limits.ts'
 
-/** Keeps copies of a shared store's entries in this process, for as long as it hears of what becomes of them. */
-export function nearStore(store: Store, runtime: Runtime, limits: CopyLimits): Store {
+/** Keeps copies of a shared store's entries in this process, while notices of their changes arrive. */
+export function nearStore(store: CallbackStore, runtime: Runtime, limits: CopyLimits): CallbackStore {
   return new NearStore(store, runtime, limits)
 }
 
 class NearStore extends CopyingStore {
   readonly #runtime: Runtime
-  /** Whether notices arrive, and the store answers: while they do not, nobody would say that a copy has become wrong. */
-  #hearing = false
+  #connected = false
   #away = false
 
-  constructor(inner: Store, runtime: Runtime, limits: CopyLimits) {
+  constructor(inner: CallbackStore, runtime: Runtime, limits: CopyLimits) {
     super(inner, new LocalCopies(limits))
     this.#runtime = runtime
   }
 
-  /** Only what is fresh is worth a look: an older copy is read anew, since another process may have refreshed the entry. */
+  /** The copy; only a fresh one is served without a read, since another process may have refreshed the entry. */
   override peek(key: string, codec: Codec, now: number): Entry | undefined {
     return this.copies.get(key, codec, now)
   }
 
-  override readWithCallback(key: string, codec: Codec, hear: OnRead): void {
-    if (!this.#trusted) return super.readWithCallback(key, codec, hear)
-    const reading = this.copies.begin(key, this.#runtime.coarseNow())
-    const heard = catching(hear, (read) => {
+  override readWithCallback(key: string, codec: Codec, onRead: OnRead): void {
+    if (!this.#keepsCopies) return this.inner.readWithCallback(key, codec, onRead)
+    const snapshot = this.copies.begin(key, this.#runtime.coarseNow())
+    const keep = catching(onRead, (read) => {
       const entry = read.kind === 'found' && read.entry.from === 'store' ? read.entry : undefined
-      this.copies.end(reading, entry, codec, 'near')
-      hear(read)
+      this.copies.end(snapshot, entry, codec, 'near')
+      onRead(read)
     })
-    super.readWithCallback(key, codec, heard)
+    this.inner.readWithCallback(key, codec, keep)
   }
 
-  /** Callers have the new value before the store's answer: the old copy must not be what they are given next. */
+  /** Callers have the new value before the store answers: from now on no call may get the old copy. */
   override commit(lease: Lease, entry: NewEntry, codec: Codec): Promise<Commit> {
     this.copies.drop(lease.key)
     return super.commit(lease, entry, codec)
@@ -47,20 +46,21 @@ class NearStore extends CopyingStore {
 
   override watch(listener: (notice: Notice) => void): () => void {
     return this.inner.watch((notice) => {
-      this.#heed(notice)
+      this.#onNotice(notice)
       listener(notice)
     })
   }
 
-  get #trusted(): boolean {
-    return this.#hearing && !this.#away
+  /** Without notices, or without the store, this process would not learn that a copy has become wrong. */
+  get #keepsCopies(): boolean {
+    return this.#connected && !this.#away
   }
 
-  #heed(notice: Notice): void {
-    if (notice.kind === 'connected' || notice.kind === 'disconnected') this.#hearing = notice.kind === 'connected'
+  #onNotice(notice: Notice): void {
+    if (notice.kind === 'connected' || notice.kind === 'disconnected') this.#connected = notice.kind === 'connected'
     else if (notice.kind === 'away' || notice.kind === 'back') this.#away = notice.kind === 'away'
     else return this.copies.onNotice(notice)
-    // Of a change nothing is known from before it: also what was asked for then is not kept.
+    // Changes before this moment may have gone unnoticed: neither the copies nor the answers of reads under way can be trusted.
     this.copies.dropAll()
   }
 }

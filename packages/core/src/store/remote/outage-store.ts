@@ -1,7 +1,8 @@
 import type { Codec } from '../../codec.ts'
-import { copyOf, type Entry, type NewEntry, NO_VERSION, type Version } from '../../entry.ts'
+import { copyOf, type Entry, makeEntry, type NewEntry, NO_VERSION, type Version } from '../../entry.ts'
+import type { Runtime } from '../../runtime.ts'
+import { memoryStore } from '../memory/memory-store.ts'
 import type {
-  Lease,
   Acquire,
   AcquireRequest,
   Away,
@@ -9,6 +10,7 @@ import type {
   Commit,
   Done,
   Ending,
+  Lease,
   Notice,
   Put,
   Read,
@@ -17,28 +19,26 @@ import type {
   Store,
   TagsFallen,
 } from '../store.ts'
-import type { CopyLimits } from './remote-limits.ts'
-import type { Runtime } from '../../runtime.ts'
-import { LocalCopies, type ReadSnapshot } from './local-copies.ts'
+import { type CallbackStore, catching, type OnRead } from './callback-store.ts'
 import { CopyingStore } from './copying-store.ts'
-import { type OnRead, catching } from './forwarding-store.ts'
-import { memoryStore } from '../memory/memory-store.ts'
+import { LocalCopies, type ReadSnapshot } from './local-copies.ts'
+import type { CopyLimits } from './remote-limits.ts'
 
-/** Told of every lease that a store which is away was asked for. What it is to a read, the read itself says. */
+/** Called for every lease that an away store was asked for; a read reports in its answer that the store is away. */
 export type OnAway = (key: string, cause: unknown) => void
 
 /**
- * What a process does while its store is away: it answers from what it read of late, and its own loads take leases of this process, so that
- * a key has one load and a failing source its cooldown all the same. Nothing of it reaches the store; all of it is forgotten with the
- * first answer that the store gives again.
+ * Serves this process while its store is away: reads are answered from copies of what was read before, and loads take leases
+ * of this process, so that a key still has one load, and a failing loader its cooldown. Nothing of it reaches the store; the
+ * first answer of the store ends it all.
  */
-export function outageStore(store: Store, runtime: Runtime, limits: CopyLimits, onAway: OnAway): Store {
+export function outageStore(store: CallbackStore, runtime: Runtime, limits: CopyLimits, onAway: OnAway): CallbackStore {
   return new OutageStore(store, runtime, limits, onAway)
 }
 
-interface Grant {
-  /** What became of the key since its load began. */
-  readonly reading: ReadSnapshot
+interface LocalGrant {
+  /** The state of the invalidations when the load began. */
+  readonly snapshot: ReadSnapshot
   /** The version that the load replaces. */
   readonly seen: Version
 }
@@ -48,15 +48,15 @@ class OutageStore extends CopyingStore {
   readonly #local: Store
   readonly #maxAge: number
   readonly #onAway: OnAway
-  /** A lease ends at the store that granted it: these are this process's own. */
-  readonly #grants = new WeakMap<Lease, Grant>()
-  #out = false
-  /** Whether notices arrive that would say when a copy has become wrong. */
-  #hearing = false
-  /** Until then there may be a copy of a value that this process has loaded itself. */
-  #ownUntil: number | undefined
+  /** The leases that this process granted: each ends at the store that granted it. */
+  readonly #localGrants = new WeakMap<Lease, LocalGrant>()
+  #away = false
+  /** Without notices, nothing would tell that a copy has become wrong. */
+  #connected = false
+  /** Until then there may be a copy of a value that this process loaded without the store. */
+  #localUntil: number | undefined
 
-  constructor(inner: Store, runtime: Runtime, limits: CopyLimits, onAway: OnAway) {
+  constructor(inner: CallbackStore, runtime: Runtime, limits: CopyLimits, onAway: OnAway) {
     super(inner, new LocalCopies(limits))
     this.#runtime = runtime
     this.#local = memoryStore({ runtime, maxEntries: limits.maxEntries, maxBytes: limits.maxBytes })
@@ -64,43 +64,38 @@ class OutageStore extends CopyingStore {
     this.#onAway = onAway
   }
 
-  override readWithCallback(key: string, codec: Codec, hear: OnRead): void {
-    const reading = this.copies.begin(key, this.#runtime.coarseNow())
-    const heard = catching(hear, (read) => hear(this.#heard(read, reading, codec)))
-    super.readWithCallback(key, codec, heard)
+  override readWithCallback(key: string, codec: Codec, onRead: OnRead): void {
+    const snapshot = this.copies.begin(key, this.#runtime.coarseNow())
+    const answer = catching(onRead, (read) => onRead(this.#answerOf(read, snapshot, codec)))
+    this.inner.readWithCallback(key, codec, answer)
   }
 
   override async acquire(key: string, request: AcquireRequest): Promise<Acquire> {
-    if (request.away === true) return await this.#grant(key, request)
+    if (request.away === true) return await this.#acquireLocally(key, request)
     const answer = await this.inner.acquire(key, request)
     if (answer.kind !== 'away') return answer
     this.#onAway(key, answer.cause)
-    return await this.#grant(key, request)
+    return await this.#acquireLocally(key, request)
   }
 
   override renew(lease: Lease, duration: number): Promise<Renewed> {
-    return (this.#grants.has(lease) ? this.#local : this.inner).renew(lease, duration)
+    return (this.#localGrants.has(lease) ? this.#local : this.inner).renew(lease, duration)
   }
 
   override async commit(lease: Lease, entry: NewEntry, codec: Codec): Promise<Commit> {
-    const grant = this.#grants.get(lease)
+    const grant = this.#localGrants.get(lease)
     if (grant === undefined) return await super.commit(lease, entry, codec)
     const answer = await this.#local.commit(lease, entry, codec)
-    const loaded = answer.kind === 'stored' ? this.#local.peek(lease.key, codec, this.#runtime.now()) : undefined
-    if (loaded !== undefined) this.#keepOwn(grant, loaded, codec)
     if (answer.kind !== 'stored') return answer
-    // What this process may serve is among its copies: here it would only be in the next load's way.
+    const loaded = this.#local.peek(lease.key, codec, this.#runtime.now())
+    if (loaded !== undefined) this.#keepLocally(grant, loaded, codec)
+    // The copies serve the value; as an entry of the local store it would only refuse the next lease.
     await this.#local.invalidate(lease.key, 'delete', 0)
-    return {
-      kind: 'away',
-      why: 'error',
-      cause: new Error('Nothing was stored: the store was away when the load began'),
-    }
+    return { kind: 'away', why: 'error', cause: new Error('Not stored: the store was away when the load began') }
   }
 
   override release(lease: Lease, ending: Ending): Promise<Released> {
-    const grant = this.#grants.get(lease)
-    if (grant === undefined) return super.release(lease, ending)
+    if (!this.#localGrants.has(lease)) return super.release(lease, ending)
     if (ending.kind === 'uncacheable') this.copies.drop(lease.key)
     return this.#local.release(lease, ending)
   }
@@ -131,12 +126,12 @@ class OutageStore extends CopyingStore {
 
   override watch(listener: (notice: Notice) => void): () => void {
     const unwatch = this.inner.watch((notice) => {
-      if (notice.kind === 'connected' || notice.kind === 'disconnected') this.#hearing = notice.kind === 'connected'
-      // A lease that ended without a commit changes nothing of what was read.
+      if (notice.kind === 'connected' || notice.kind === 'disconnected') this.#connected = notice.kind === 'connected'
+      // A lease that ended without a commit makes no copy wrong.
       if (notice.kind !== 'released') this.copies.onNotice(notice)
       listener(notice)
     })
-    // What becomes of the leases of this process; that they are forgotten is no news of the store's.
+    // The ends of local leases wake their waiters; an invalidation of the local store says nothing of the remote one.
     const unwatchLocal = this.#local.watch((notice) => {
       if (notice.kind === 'committed' || notice.kind === 'released') listener(notice)
     })
@@ -146,17 +141,17 @@ class OutageStore extends CopyingStore {
     }
   }
 
-  #heard(read: Read, reading: ReadSnapshot, codec: Codec): Read {
-    if (read.kind === 'away') return this.#lastKnown(reading.key, codec, read)
-    if (this.#out) this.#forget()
-    const own = this.#insteadOf(read, reading.key, codec)
-    if (own !== undefined) return own
-    this.copies.offer(reading, read.kind === 'found' ? read.entry : undefined, codec)
+  #answerOf(read: Read, snapshot: ReadSnapshot, codec: Codec): Read {
+    if (read.kind === 'away') return this.#copyInstead(snapshot.key, codec, read)
+    if (this.#away) this.#endOutage()
+    const local = this.#localInstead(read, snapshot.key, codec)
+    if (local !== undefined) return local
+    this.copies.offer(snapshot, read.kind === 'found' ? read.entry : undefined, codec)
     return read
   }
 
-  #lastKnown(key: string, codec: Codec, away: Away): Read {
-    this.#out = true
+  #copyInstead(key: string, codec: Codec, away: Away): Read {
+    this.#away = true
     const entry = this.copies.get(key, codec, this.#runtime.now())
     return entry === undefined
       ? { kind: 'missing', version: NO_VERSION, away }
@@ -164,36 +159,36 @@ class OutageStore extends CopyingStore {
   }
 
   /**
-   * The value that this process loaded because the store, which still answers reads, refused a lease: a store without memory, a replica, one
-   * that is slow. It stands while the store has nothing else than when it was loaded, and while notices would tell of an invalidation. The
-   * next load asks the store for a lease again.
+   * The value that this process loaded because the store, which still answers reads, could not grant a lease: a store out of
+   * memory, a read-only replica, a slow one. It is served while the store has the version that the load replaced, and while
+   * notices would report an invalidation. The next load asks the store for a lease again.
    */
-  #insteadOf(read: Exclude<Read, Away>, key: string, codec: Codec): Read | undefined {
-    if (this.#ownUntil === undefined || !this.#hearing) return undefined
+  #localInstead(read: Exclude<Read, Away>, key: string, codec: Codec): Read | undefined {
+    if (this.#localUntil === undefined || !this.#connected) return undefined
     const now = this.#runtime.now()
-    if (now >= this.#ownUntil) this.#ownUntil = undefined
-    const own = this.copies.get(key, codec, now)
-    if (own?.from !== 'outage') return undefined
-    const theirs = read.kind === 'found' ? read.entry : read
-    if (theirs.version !== own.version || ('freshUntil' in theirs && theirs.freshUntil > now)) return undefined
-    return { kind: 'found', entry: own }
+    if (now >= this.#localUntil) this.#localUntil = undefined
+    const local = this.copies.get(key, codec, now)
+    if (local?.from !== 'outage') return undefined
+    const stored = read.kind === 'found' ? read.entry : read
+    if (stored.version !== local.version || ('freshUntil' in stored && stored.freshUntil > now)) return undefined
+    return { kind: 'found', entry: local }
   }
 
-  #keepOwn({ reading, seen }: Grant, loaded: Entry, codec: Codec): void {
-    this.#ownUntil = loaded.committedAt + this.#maxAge
-    const known = { ...reading, askedAt: loaded.committedAt }
-    this.copies.end(known, { ...loaded, version: seen }, codec, 'outage')
+  #keepLocally({ snapshot, seen }: LocalGrant, loaded: Entry, codec: Codec): void {
+    this.#localUntil = loaded.committedAt + this.#maxAge
+    const entry = makeEntry(loaded, { ...loaded, version: seen }, 'outage')
+    this.copies.end({ ...snapshot, askedAt: loaded.committedAt }, entry, codec, 'outage')
   }
 
-  async #grant(key: string, request: AcquireRequest): Promise<Acquire> {
-    const reading = this.copies.begin(key, this.#runtime.now())
+  async #acquireLocally(key: string, request: AcquireRequest): Promise<Acquire> {
+    const snapshot = this.copies.begin(key, this.#runtime.now())
     const answer = await this.#local.acquire(key, { ...request, seen: NO_VERSION })
-    if (answer.kind === 'lead') this.#grants.set(answer.lease, { reading, seen: request.seen })
+    if (answer.kind === 'lead') this.#localGrants.set(answer.lease, { snapshot, seen: request.seen })
     return answer
   }
 
-  #forget(): void {
-    this.#out = false
+  #endOutage(): void {
+    this.#away = false
     this.copies.dropAll()
     void this.#local.clear()
   }

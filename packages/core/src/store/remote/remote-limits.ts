@@ -1,16 +1,18 @@
-/** How many copies are kept in this process, and for how long: bytes and ms. */
+/** How many copies this process keeps, and for how long: bytes and ms. */
 export interface CopyLimits {
   readonly maxEntries: number
   readonly maxBytes: number
   readonly maxAge: number
-  /** Whether what is kept is made read-only. */
+  /** Whether the values of the copies are made read-only. */
   readonly freeze: boolean
 }
 
-/** How a process goes by a store that others share; times in ms. */
+/** The limits of a process that uses a shared store; times in ms. */
 export interface RemoteLimits {
   readonly storeTimeout: number
   readonly tagMaxAge: number
+  /** Undefined: no near cache. */
   readonly near: CopyLimits | undefined
+  /** Undefined: no copies for an outage. */
   readonly outage: CopyLimits | undefined
 }

@@ -1,15 +1,15 @@
-import type { RemoteLimits } from './remote-limits.ts'
 import type { Runtime } from '../../runtime.ts'
+import type { Store } from '../store.ts'
 import { guardedStore } from './guarded-store.ts'
 import { nearStore } from './near-store.ts'
 import { type OnAway, outageStore } from './outage-store.ts'
-import type { Store } from '../store.ts'
+import type { RemoteLimits } from './remote-limits.ts'
 import { tagStore } from './tag-store.ts'
 
-/** A shared store as the engine is to see it: `near(outage(guarded(tags(store))))`. What a read costs by its tags counts into its deadline. */
+/** Decorates a shared store for the engine: `near(outage(guarded(tags(store))))`. The deadline of a read includes the read of its tags. */
 export function remoteStore(store: Store, runtime: Runtime, limits: RemoteLimits, onAway: OnAway): Store {
   const { storeTimeout, tagMaxAge, near, outage } = limits
   const guarded = guardedStore(tagStore(store, runtime, tagMaxAge), runtime, storeTimeout)
-  const lasting = outage === undefined ? guarded : outageStore(guarded, runtime, outage, onAway)
-  return near === undefined ? lasting : nearStore(lasting, runtime, near)
+  const withOutage = outage === undefined ? guarded : outageStore(guarded, runtime, outage, onAway)
+  return near === undefined ? withOutage : nearStore(withOutage, runtime, near)
 }

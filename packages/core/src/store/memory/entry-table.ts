@@ -1,0 +1,121 @@
+import { type Entry, EXPIRED_BY_HAND, makeEntry, type NewEntry, type Version } from '../../entry.ts'
+import type { Runtime } from '../../runtime.ts'
+import { HitLru, LruNode } from '../hit-lru.ts'
+import { TagNumbers } from '../tag-numbers.ts'
+import type { KeyState } from './key-state.ts'
+
+interface TableEntry extends Entry {
+  /** Raised to the current sequence whenever the entry's tags are found valid: until the sequence moves on, a hit does not check them again. */
+  tagSeq: number
+}
+
+/** The entry and the state of a key, in one record: both live and are evicted together, and count once among `maxEntries`. */
+class KeyRecord extends LruNode {
+  readonly entry: TableEntry | undefined
+  readonly state: KeyState | undefined
+
+  constructor(key: string, entry: TableEntry | undefined, state: KeyState | undefined) {
+    super(key)
+    this.entry = entry
+    this.state = state
+  }
+}
+
+/** The keys of a memory store: their entries, judged by their tags and windows, and the state beside each. */
+export class EntryTable {
+  readonly tags: TagNumbers
+  readonly #runtime: Runtime
+  readonly #records: HitLru<KeyRecord>
+  #writes = 0
+
+  constructor(runtime: Runtime, maxEntries: number, maxBytes: number | undefined) {
+    this.tags = new TagNumbers(maxEntries)
+    this.#runtime = runtime
+    this.#records = new HitLru({ maxEntries, maxBytes, sizeOf: ({ entry }) => entry?.size ?? 1 })
+  }
+
+  /** The entry, unless one of its tags was invalidated; its windows are not judged. */
+  peek(key: string): Entry | undefined {
+    const record = this.#records.hit(key)
+    return record === undefined ? undefined : this.#ifTagsValid(record)
+  }
+
+  /** The entry, while it may still be served. */
+  live(key: string): Entry | undefined {
+    const entry = this.peek(key)
+    return entry === undefined || goneAt(entry) <= this.#runtime.now() ? undefined : entry
+  }
+
+  /** The state of the key, which does not count as a use. */
+  stateOf(key: string, now: number): KeyState | undefined {
+    const state = this.#records.peek(key)?.state
+    return state !== undefined && state.until > now ? state : undefined
+  }
+
+  /** The state of the key, ended or not, for its holder: a key whose lease is renewed or ended is in use, and must not be evicted. */
+  useState(key: string): KeyState | undefined {
+    return this.#records.hit(key)?.state
+  }
+
+  /** Keeps the live entry and replaces the state beside it. */
+  setState(key: string, state: KeyState | undefined): void {
+    this.#set(key, this.live(key), state)
+  }
+
+  /** Writes an entry, which ends the state of its key. */
+  write(key: string, written: NewEntry, tagSeq: number, size: number): Version {
+    // Whole ms: a number with a fraction would be an object of its own in the heap.
+    const now = Math.floor(this.#runtime.now())
+    this.#writes += 1
+    const version = String(this.#writes)
+    const freshUntil = now + Math.floor(written.ttl)
+    const loadTime = Math.ceil(written.loadTime)
+    const state = { version, committedAt: now, freshUntil, expired: false, loadTime, tagSeq, size }
+    this.#set(key, makeEntry(written, state, 'store'), undefined)
+    return version
+  }
+
+  /** Removes the entry. */
+  remove(key: string, state: KeyState | undefined): void {
+    this.#set(key, undefined, state)
+  }
+
+  /** Makes the entry stale, whatever its ttl; without a stale window it is removed. */
+  expire(key: string, now: number, state: KeyState | undefined): void {
+    const entry = this.live(key)
+    this.#set(key, entry === undefined ? undefined : expireByHand(entry, now), state)
+  }
+
+  /** Removes everything, and returns how many entries could still be served. */
+  clear(): number {
+    const now = this.#runtime.now()
+    const entries = [...this.#records.values()].filter(({ entry }) => entry !== undefined && goneAt(entry) > now)
+    this.#records.clear()
+    return entries.length
+  }
+
+  #ifTagsValid({ entry }: KeyRecord): TableEntry | undefined {
+    return entry === undefined || entry.tagSeq === this.tags.sequence ? entry : this.#checkTags(entry)
+  }
+
+  #checkTags(entry: TableEntry): TableEntry | undefined {
+    if (this.tags.invalidatedSince(entry.tags, entry.tagSeq)) return undefined
+    entry.tagSeq = this.tags.sequence
+    return entry
+  }
+
+  #set(key: string, entry: Entry | undefined, state: KeyState | undefined): void {
+    if (entry === undefined && state === undefined) this.#records.delete(key)
+    else this.#records.set(new KeyRecord(key, entry, state))
+  }
+}
+
+function goneAt({ freshUntil, staleWhileRevalidate, staleIfError }: Entry): number {
+  return freshUntil + Math.max(staleWhileRevalidate, staleIfError)
+}
+
+function expireByHand(entry: Entry, now: number): Entry | undefined {
+  if (entry.staleWhileRevalidate === 0 && entry.staleIfError === 0) return undefined
+  const freshUntil = Math.min(entry.freshUntil, Math.floor(now))
+  return makeEntry(entry, { ...entry, version: EXPIRED_BY_HAND, expired: true, freshUntil }, 'store')
+}

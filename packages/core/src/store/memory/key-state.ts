@@ -1,0 +1,69 @@
+import type { Failure } from '../../errors.ts'
+import { type Acquire, type Ending, failureCountLifetime } from '../store.ts'
+
+/** What stands at a key beside its entry: one of these at a time, each with its end on the store's clock. */
+export type KeyState = LeaseState | CoolingState | UncacheableState | HeldOffState
+
+export interface LeaseState {
+  readonly kind: 'lease'
+  readonly token: string
+  readonly attempts: number
+  readonly grantedAt: number
+  /** The tag sequence when the lease was granted. */
+  readonly tagSeq: number
+  /** Whether somebody waits for the lease's end. */
+  awaited: boolean
+  until: number
+}
+
+interface CoolingState {
+  readonly kind: 'cooling'
+  /** The end of the cooldown; until `until` only the count of failures is left. */
+  readonly coolUntil: number
+  readonly attempts: number
+  readonly failure: Failure
+  readonly until: number
+}
+
+interface UncacheableState {
+  readonly kind: 'uncacheable'
+  readonly share: boolean
+  readonly until: number
+}
+
+interface HeldOffState {
+  readonly kind: 'held-off'
+  readonly until: number
+}
+
+/** The answer to an acquire that the state does not allow; undefined where it may have the lease. Notes that the caller waits. */
+export function refusal(state: KeyState, now: number, wake: boolean): Acquire | undefined {
+  switch (state.kind) {
+    case 'lease':
+      state.awaited ||= wake
+      return { kind: 'held', remaining: state.until - now }
+    case 'cooling':
+      return state.coolUntil > now
+        ? { kind: 'cooling', remaining: state.coolUntil - now, attempts: state.attempts, failure: state.failure }
+        : undefined
+    case 'uncacheable':
+      return { kind: 'uncacheable', remaining: state.until - now, share: state.share }
+    case 'held-off':
+      return { kind: 'held-off', remaining: state.until - now }
+  }
+}
+
+/** The state that a lease leaves behind when it ends without a commit. */
+export function stateAfter(ending: Ending, now: number): KeyState | undefined {
+  switch (ending.kind) {
+    case 'handover':
+      return undefined
+    case 'uncacheable':
+      return { kind: 'uncacheable', share: ending.share, until: now + ending.for }
+    case 'failed': {
+      const { failure, attempts, cooldown } = ending
+      const coolUntil = now + cooldown
+      return { kind: 'cooling', coolUntil, attempts, failure, until: coolUntil + failureCountLifetime(cooldown) }
+    }
+  }
+}

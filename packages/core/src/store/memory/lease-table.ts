@@ -1,0 +1,64 @@
+import type { Runtime } from '../../runtime.ts'
+import type { Acquire, AcquireRequest, Ending, Inspection, Lease, Refused } from '../store.ts'
+import type { EntryTable } from './entry-table.ts'
+import { type KeyState, type LeaseState, refusal, stateAfter } from './key-state.ts'
+
+/** The leases of a memory store: who may load a key, and who may not for a while. */
+export class LeaseTable {
+  readonly #entries: EntryTable
+  readonly #runtime: Runtime
+
+  constructor(entries: EntryTable, runtime: Runtime) {
+    this.#entries = entries
+    this.#runtime = runtime
+  }
+
+  acquire(key: string, { duration, seen, wake }: AcquireRequest): Acquire {
+    const now = this.#runtime.now()
+    const entry = this.#entries.live(key)
+    if (entry !== undefined && entry.version !== seen) return { kind: 'changed' }
+    const state = this.#entries.stateOf(key, now)
+    const refused = state === undefined ? undefined : refusal(state, now, wake)
+    return refused ?? this.#grant(key, state?.kind === 'cooling' ? state.attempts : 0, now, duration)
+  }
+
+  /** The state of the lease, where it is still its holder's. */
+  held({ key, token }: Lease): LeaseState | Refused {
+    const state = this.#entries.useState(key)
+    if (state === undefined) return { kind: 'refused', why: 'voided' }
+    if (state.kind !== 'lease' || state.token !== token) return { kind: 'refused', why: 'taken' }
+    return state.until > this.#runtime.now() ? state : { kind: 'refused', why: 'expired' }
+  }
+
+  /** Ends a lease without a commit. */
+  end(key: string, ending: Ending): void {
+    const state = stateAfter(ending, this.#runtime.now())
+    // An uncacheable result takes the old value with it: otherwise that would be served on.
+    if (state?.kind === 'uncacheable') this.#entries.remove(key, state)
+    else this.#entries.setState(key, state)
+  }
+
+  inspect(key: string): Pick<Inspection, 'lease' | 'cooldown'> {
+    const now = this.#runtime.now()
+    const state = this.#entries.stateOf(key, now)
+    return { lease: inspectedLease(state, now), cooldown: inspectedCooldown(state, now) }
+  }
+
+  #grant(key: string, attempts: number, now: number, duration: number): Acquire {
+    const token = this.#runtime.token()
+    const tagSeq = this.#entries.tags.sequence
+    const until = now + duration
+    this.#entries.setState(key, { kind: 'lease', token, attempts, grantedAt: now, tagSeq, awaited: false, until })
+    return { kind: 'lead', lease: { key, token, attempts, sentAt: now } }
+  }
+}
+
+function inspectedLease(state: KeyState | undefined, now: number): Inspection['lease'] {
+  if (state?.kind !== 'lease') return undefined
+  return { heldFor: now - state.grantedAt, remaining: state.until - now, awaited: state.awaited }
+}
+
+function inspectedCooldown(state: KeyState | undefined, now: number): Inspection['cooldown'] {
+  if (state?.kind !== 'cooling' || state.coolUntil <= now) return undefined
+  return { remaining: state.coolUntil - now, attempts: state.attempts, failure: state.failure }
+}

@@ -1,0 +1,35 @@
+import type { Codec } from '../../codec.ts'
+import { awayBecause, type Read, type Store } from '../store.ts'
+
+/** Receives the answer of a read: called once, and never throws. */
+export type OnRead = (read: Read) => void
+
+/**
+ * A store that hands the answer of a read to a function. Each decorator looks at every answer; a promise for each of them
+ * would cost a hit more than all that they do.
+ */
+export interface CallbackStore extends Store {
+  /** As `read`. Never throws: a problem is an answer. */
+  readWithCallback(key: string, codec: Codec, onRead: OnRead): void
+}
+
+/** Reads from a store that returns promises. */
+export function readFrom(store: Store, key: string, codec: Codec, onRead: OnRead): void {
+  const failed = (cause: unknown): void => onRead(awayBecause(cause))
+  try {
+    store.read(key, codec).then(onRead, failed)
+  } catch (cause) {
+    failed(cause)
+  }
+}
+
+/** A step on the way to `onRead`, which the step calls. An error of the step becomes the answer: nothing else would report it. */
+export function catching(onRead: OnRead, step: OnRead): OnRead {
+  return (read) => {
+    try {
+      step(read)
+    } catch (cause) {
+      onRead(awayBecause(cause))
+    }
+  }
+}
