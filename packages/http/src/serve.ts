@@ -1,58 +1,57 @@
 import type { Answer } from './response/answer.ts'
-import { type Demand, demandOf, NO_DEMAND } from './request/client-directives.ts'
-import { type Bypass, bypassOf, type Candidate, leadsNobody, originForm } from './request/eligible.ts'
-import { type Exchange, reshapeUntilEnd } from './exchange.ts'
+import { type Demand, NO_DEMAND } from './request/client-directives.ts'
+import type { Exchange } from './exchange.ts'
 import { hitAtHand, hitInStore } from './lookup/hit.ts'
 import { invalidateAfter, isUnsafe } from './purge/invalidate.ts'
-import type { RequestContext } from './lookup/leader.ts'
 import { recorderFor } from './lookup/load-result.ts'
-import { comesFromItself, endLoop } from './request/loop-detection.ts'
+import { isLoop, removeLoopMembers } from './request/loop-detection.ts'
 import { observe } from './observe/observe.ts'
 import { bypass } from './lookup/bypass.ts'
-import { withQuery } from './request/query.ts'
-import { keyedValues, requestKey, spelled, urlTag } from './request/request-key.ts'
+import { clientDemand, keyedRequestOf, originalMethodOf, requestContextOf, urlTagOf } from './lookup/request-context.ts'
 import type { Route } from './route/route.ts'
 import { type SubrequestMarker, subrequestMarkerOf } from './lookup/subrequest.ts'
 import { CachedRequest } from './lookup/cached-request.ts'
 
 /**
- * The road of one request: normalise → eligible → request-key → hit → lookup → (leader) handler → capture → storable → serve. In the end the
- * exchange was told once to pass, to run, to send or to fail. Never throws.
+ * Answers one request, in this order: the request's key and its hit (here), `CachedRequest`, `Leader`, its handler, the recorder of the
+ * handler's response, the rules of storing, the commit, `present`. Calls exactly one of the exchange's `pass`, `run`, `send` and `fail`, or
+ * `run` and then `send` or `fail`. Never throws.
  */
 export function serve<Req, Res>(exchange: Exchange<Req, Res>, route: Route<Req, Res>): void {
-  const mark = subrequestMarkerOf(exchange.req)
-  if (mark !== undefined) return recordSubrequest(mark, exchange, route)
-  const candidate = candidateOf(exchange)
-  const reason = bypassFor(candidate, exchange, route)
-  if (reason === 'method' && route.invalidateOnUnsafe && isUnsafe(candidate.originalMethod ?? candidate.method))
-    invalidateAfter(exchange, route, route.query)
-  if (reason !== undefined || !takesOriginForm(exchange, route))
-    return bypass(exchange, route, reason ?? 'absolute-form')
-  const demand = route.obeysClient(exchange.request) ? demandOf(exchange.req.headers) : NO_DEMAND
-  if (demand.noStore) return bypass(exchange, route, 'no-store')
-  const key = keyOf(exchange, route)
-  if (key.kind === 'none') return bypass(exchange, route, key.why)
-  if (route.mode === 'observe') return observe(exchange, route, contextOf(exchange, route, key, demand, candidate))
-  if (demand.maxAge === undefined && sendsHit(exchange, route, key.key)) return undefined
-  if (comesFromItself(exchange.req, key.key)) {
-    endLoop(exchange.req)
+  const marker = subrequestMarkerOf(exchange.req)
+  if (marker !== undefined) return recordSubrequest(marker, exchange, route)
+  const keyed = keyedRequestOf(exchange, route, clientDemand)
+  if (typeof keyed === 'string') {
+    if (keyed === 'method') invalidateIfUnsafe(exchange, route)
+    return bypass(exchange, route, keyed)
+  }
+  if (route.mode === 'observe') return observe(exchange, route, requestContextOf(exchange, route, keyed))
+  if (keyed.demand.maxAge === undefined && sendsHit(exchange, route, keyed.key)) return undefined
+  if (isLoop(exchange.req, keyed.key)) {
+    removeLoopMembers(exchange.req)
     return bypass(exchange, route, 'loop')
   }
-  void new CachedRequest(exchange, route, contextOf(exchange, route, key, demand, candidate)).run()
+  void new CachedRequest(exchange, route, requestContextOf(exchange, route, keyed)).run()
 }
 
-/**
- * Serves what is stored and fresh, and calls `onward` where that is not to be had. For a phase in which no handler can run yet. Never throws.
- */
-export function serveStored<Req, Res>(exchange: Exchange<Req, Res>, route: Route<Req, Res>, onward: () => void): void {
-  const bypassed =
-    subrequestMarkerOf(exchange.req) !== undefined || bypassFor(candidateOf(exchange), exchange, route) !== undefined
-  if (bypassed || route.mode === 'observe' || !takesOriginForm(exchange, route)) return onward()
-  const key = keyOf(exchange, route)
-  if (key.kind === 'none') return onward()
-  if (sendsHit(exchange, route, key.key)) return undefined
-  const go = (hit?: Answer): void => (sends(exchange, hit) ? undefined : onward())
-  void hitInStore(exchange, route, key.key).then(go, () => go())
+/** Serves a fresh entry, and calls `onMiss` where there is none: for a phase in which no handler can run yet. Never throws. */
+export function serveStored<Req, Res>(exchange: Exchange<Req, Res>, route: Route<Req, Res>, onMiss: () => void): void {
+  if (subrequestMarkerOf(exchange.req) !== undefined || route.mode === 'observe') return onMiss()
+  const keyed = keyedRequestOf(exchange, route, noDemand)
+  if (typeof keyed === 'string') return onMiss()
+  if (sendsHit(exchange, route, keyed.key)) return undefined
+  const sendOrMiss = (hit?: Answer): void => (sends(exchange, hit) ? undefined : onMiss())
+  void hitInStore(exchange, route, keyed.key).then(sendOrMiss, () => sendOrMiss())
+}
+
+function noDemand(): Demand {
+  return NO_DEMAND
+}
+
+/** RFC 9111 section 4.4: an unsafe method invalidates what is stored of its URL. */
+function invalidateIfUnsafe(exchange: Exchange, route: Route): void {
+  const method = originalMethodOf(exchange) ?? exchange.req.method ?? ''
+  if (route.invalidateOnUnsafe && isUnsafe(method)) invalidateAfter(exchange, route, route.query)
 }
 
 function sendsHit<Req, Res>(exchange: Exchange<Req, Res>, route: Route<Req, Res>, key: string): boolean {
@@ -72,92 +71,23 @@ function sends(exchange: Exchange, hit: Answer | undefined): boolean {
   }
 }
 
-type KeyOf =
-  | { readonly kind: 'key'; readonly key: string; readonly target: string; readonly authorized: boolean }
-  | { readonly kind: 'none'; readonly why: 'key-failed' | 'key-too-long' }
-
-function keyOf<Req, Res>(exchange: Exchange<Req, Res>, route: Route<Req, Res>): KeyOf {
-  const { scheme, host, layer, decodesPath, matched, req, request, routed: seen } = exchange
-  const target = withQuery(exchange.target, route.query)
-  const routed = seen === undefined ? undefined : withQuery(seen, route.query)
-  const own = route.extra(request)
-  if (own === null) return { kind: 'none', why: 'key-failed' }
-  const { authorization } = req.headers
-  const authorized = authorization !== undefined && route.admission.authorization === 'declared'
-  const credentials = route.admission.authorization === 'key' ? authorization : authorized ? 'any' : undefined
-  const extra = [credentials, own, ...keyedValues(route.keyed, req.headers)]
-  const parts = { scheme, host, target, routed, matched, layer, decodesPath, extra }
-  // What may be somebody's secret is remembered nowhere.
-  const secret = (credentials !== undefined && !authorized) || route.keyed.cookies.length > 0
-  const key = secret ? requestKey(parts) : route.keys.keyOf(parts)
-  return key === undefined ? { kind: 'none', why: 'key-too-long' } : { kind: 'key', key, target, authorized }
-}
-
-function contextOf<Req, Res>(
-  exchange: Exchange<Req, Res>,
-  route: Route<Req, Res>,
-  { key, target, authorized }: KeyOf & { readonly kind: 'key' },
-  demand: Demand,
-  candidate: Candidate,
-): RequestContext {
-  // A cookie that a layer outside sets is this client's alone, but says nothing about the others.
-  const alone = leadsNobody(candidate) || exchange.field('set-cookie') !== undefined
-  const { matched, decodesPath } = exchange
-  const shape = (url: string): string => spelled(withQuery(url, route.query), { matched, decodesPath })
-  return { key, target, shape, urlTag: tagOf(exchange, route), authorized, alone, demand }
-}
-
-/** Of the URL as it is now: a leader's handler may be shown it in another shape. Made once, when it is first asked for. */
-function tagOf(
-  exchange: Exchange,
-  { invalidateOnUnsafe, query }: Pick<Route, 'invalidateOnUnsafe' | 'query'>,
-): () => string | undefined {
-  if (!invalidateOnUnsafe) return () => undefined
-  const { scheme, host, target } = exchange
-  let made: string | undefined
-  return () => (made ??= urlTag({ scheme, host, target: withQuery(target, query) }))
-}
-
-function bypassFor<Req, Res>(
-  candidate: Candidate,
-  { request }: Exchange<Req, Res>,
-  route: Route<Req, Res>,
-): Bypass | undefined {
-  if (!route.enabled(request)) return 'disabled'
-  const reason = bypassOf(candidate, route.admission) ?? (route.skip(request) ? 'skip' : undefined)
-  return reason ?? (route.cache.paused ? 'paused' : undefined)
-}
-
-/** RFC 9112 section 3.2.2: an absolute target is taken as its path. The handler must not see the text that the key does not hold. */
-function takesOriginForm(exchange: Exchange, { mode }: Pick<Route, 'mode'>): boolean {
-  if (originForm(exchange.target) === exchange.target) return true
-  if (mode === 'observe') return false
-  return reshapeUntilEnd(exchange, { url: originForm })
-}
-
 /** A request of our own has come back to the layer that sent it, or is still on its way there. */
 function recordSubrequest<Req, Res>(
-  mark: SubrequestMarker,
+  marker: SubrequestMarker,
   exchange: Exchange<Req, Res>,
   route: Route<Req, Res>,
 ): void {
-  if (mark.layer !== exchange.layer) return exchange.pass()
+  if (marker.layer !== exchange.layer) return exchange.pass()
   const recorder = recorderFor(exchange, route, {
     holdsStale: false,
     leased: true,
     proven: true,
     authorized: false,
-    urlTag: tagOf(exchange, route),
-    revalidates: mark.revalidates,
+    urlTag: urlTagOf(exchange, route),
+    revalidates: marker.revalidates,
     forwarded: 'stale',
     waited: false,
   })
-  mark.begin(recorder)
+  marker.begin(recorder)
   exchange.run(recorder)
-}
-
-function candidateOf({ req, target, host }: Exchange): Candidate {
-  const { originalMethod } = req as { readonly originalMethod?: unknown }
-  const wire = typeof originalMethod === 'string' ? originalMethod : undefined
-  return { method: req.method ?? '', originalMethod: wire, headers: req.headers, target: originForm(target), host }
 }

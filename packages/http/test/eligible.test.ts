@@ -1,5 +1,11 @@
 import { describe, expect, test } from '@jest/globals'
-import { type Admission, bypassOf, type Candidate, leadsNobody, originForm } from '../src/request/eligible.ts'
+import {
+  type Admission,
+  ineligibleReason,
+  type Candidate,
+  hasUnkeyedInput,
+  originForm,
+} from '../src/request/eligible.ts'
 
 const candidate = (headers: Candidate['headers'], more: Partial<Candidate> = {}): Candidate => ({
   method: 'GET',
@@ -24,13 +30,13 @@ describe('requests past the cache', () => {
     ['absolute-form', {}, { target: '*' }],
     ['absolute-form', {}, { target: '' }],
   ])('%s: %j %j', (why, headers, more = {}) => {
-    expect(bypassOf(candidate(headers, more), PLAIN)).toBe(why)
+    expect(ineligibleReason(candidate(headers, more), PLAIN)).toBe(why)
   })
 
   test('GET and HEAD use it, whatever cookies and directives they carry', () => {
     const headers = { cookie: 'session=1', 'cache-control': 'no-cache, no-store, max-age=0', pragma: 'no-cache' }
-    expect(bypassOf(candidate(headers), PLAIN)).toBeUndefined()
-    expect(bypassOf(candidate(headers, { method: 'HEAD' }), PLAIN)).toBeUndefined()
+    expect(ineligibleReason(candidate(headers), PLAIN)).toBeUndefined()
+    expect(ineligibleReason(candidate(headers, { method: 'HEAD' }), PLAIN)).toBeUndefined()
   })
 })
 
@@ -44,31 +50,31 @@ describe('requests that lead nobody', () => {
     [{ 'x-method-override': 'DELETE' }],
     [{}, { method: 'DELETE', originalMethod: 'GET' }],
   ])('%j %j', (headers, more = {}) => {
-    expect(leadsNobody(candidate(headers, more))).toBe(true)
+    expect(hasUnkeyedInput(candidate(headers, more))).toBe(true)
   })
 
   test('a body of no bytes is none', () => {
-    expect(leadsNobody(candidate({ 'content-length': '0' }))).toBe(false)
-    expect(leadsNobody(candidate({}))).toBe(false)
+    expect(hasUnkeyedInput(candidate({ 'content-length': '0' }))).toBe(false)
+    expect(hasUnkeyedInput(candidate({}))).toBe(false)
   })
 })
 
 describe('what a route says about its requests', () => {
   test('a cookie is looked past, unless the route wants none', () => {
     const withCookie = candidate({ cookie: 'a=1' })
-    expect(bypassOf(withCookie, PLAIN)).toBeUndefined()
-    expect(bypassOf(withCookie, { ...PLAIN, cookies: 'bypass' })).toBe('cookie')
+    expect(ineligibleReason(withCookie, PLAIN)).toBeUndefined()
+    expect(ineligibleReason(withCookie, { ...PLAIN, cookies: 'bypass' })).toBe('cookie')
   })
 
   test('a host that is not on the list goes past the cache, in any case of letters', () => {
     const listed: Admission = { ...PLAIN, hosts: ['shop.example'] }
-    expect(bypassOf(candidate({}, { host: 'SHOP.example' }), listed)).toBeUndefined()
-    expect(bypassOf(candidate({}, { host: 'evil.example' }), listed)).toBe('host')
-    expect(bypassOf(candidate({}, { host: 'shop.example:8080' }), listed)).toBe('host')
+    expect(ineligibleReason(candidate({}, { host: 'SHOP.example' }), listed)).toBeUndefined()
+    expect(ineligibleReason(candidate({}, { host: 'evil.example' }), listed)).toBe('host')
+    expect(ineligibleReason(candidate({}, { host: 'shop.example:8080' }), listed)).toBe('host')
   })
 
   test.each(['key', 'declared', 'share'] as const)('credentials use the cache where they mean %s', (authorization) => {
-    expect(bypassOf(candidate({ authorization: 'Bearer x' }), { ...PLAIN, authorization })).toBeUndefined()
+    expect(ineligibleReason(candidate({ authorization: 'Bearer x' }), { ...PLAIN, authorization })).toBeUndefined()
   })
 })
 

@@ -1,6 +1,5 @@
 import { appendMember, type BypassReason, bypassMember } from '../response/cache-status.ts'
 import { addToHead, parseHead } from '../fields/head-arguments.ts'
-import type { Bypass } from '../request/eligible.ts'
 import type { Exchange } from '../exchange.ts'
 import { linesOf } from '../fields/header-fields.ts'
 import { tellObservation } from '../observation.ts'
@@ -10,7 +9,7 @@ import type { Route } from '../route/route.ts'
 export function bypass(
   exchange: Exchange,
   { cacheStatus: name, mode }: Pick<Route, 'cacheStatus' | 'mode'>,
-  why: Bypass | BypassReason,
+  why: BypassReason,
 ): void {
   const { req, target } = exchange
   if (mode === 'observe')
@@ -20,7 +19,7 @@ export function bypass(
 }
 
 /** Once the head is known: our member comes after those of caches nearer the origin (RFC 9211 section 2). */
-function announce({ res }: Exchange, name: string, why: Bypass | BypassReason): void {
+function announce({ res }: Exchange, name: string, why: BypassReason): void {
   const { writeHead } = res as Readonly<Record<'writeHead', (...args: never[]) => unknown>>
   let announced = false
   Object.assign(res, {

@@ -11,12 +11,13 @@ import {
 } from '../response/errors.ts'
 import type { Exchange } from '../exchange.ts'
 import { hitInStore } from './hit.ts'
-import { type RequestContext, Leader } from './leader.ts'
+import { Leader } from './leader.ts'
 import { PRIVATE_RESPONSE } from './load-result.ts'
 import { tryAgain, unanswered } from '../response/error-response.ts'
 import { bypass } from './bypass.ts'
 import { isUsable, isVaryRecord, type RecordedResponse, type Stored } from '../response/recorded-response.ts'
 import type { Recorder } from '../capture/recorder.ts'
+import type { RequestContext } from './request-context.ts'
 import type { Route } from '../route/route.ts'
 import { servedTo, type ClientPreconditions, preconditionsOf } from './present.ts'
 import { isChosenBy, variantKey } from '../response/vary.ts'
@@ -76,7 +77,7 @@ export class CachedRequest<Req, Res> {
         return { lookup: await this.#lookup() }
       } catch (error) {
         const { recorder, declined } = this.#leader
-        const final = recorder !== undefined || declined || this.#context.alone || elections === MOST_ELECTIONS
+        const final = recorder !== undefined || declined || this.#context.unshareable || elections === MOST_ELECTIONS
         if (final || !isNoSharedResult(error)) return { error }
       }
     }
@@ -121,7 +122,7 @@ export class CachedRequest<Req, Res> {
     // Its client has left, or a layer outside lost its patience and answered.
     if (this.#disconnect.aborted || this.#exchange.res.headersSent) return undefined
     if (isNoSharedResult(result.error))
-      return bypass(this.#exchange, this.#route, this.#context.alone ? 'body' : 'head')
+      return bypass(this.#exchange, this.#route, this.#context.unshareable ? 'body' : 'head')
     return this.#answer(result)
   }
 

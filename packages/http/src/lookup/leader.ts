@@ -2,7 +2,6 @@ import type { CallOptions, Load } from '@cattlegrid/core'
 import type { IncomingHttpHeaders } from 'node:http'
 import { failedSubrequestsOf } from './failed-subrequests.ts'
 import type { Forwarded } from '../response/cache-status.ts'
-import type { Demand } from '../request/client-directives.ts'
 import { conditionsOf } from '../response/conditional.ts'
 import { NoSharedResult, isNoSharedResult } from '../response/errors.ts'
 import { type Exchange, reshapeUntilEnd } from '../exchange.ts'
@@ -15,33 +14,18 @@ import {
   resultOfSubrequest,
   uncacheableFor,
 } from './load-result.ts'
-import { beginLoop, loopField } from '../request/loop-detection.ts'
+import { registerLoad, cdnLoopField } from '../request/loop-detection.ts'
 import { normalHost, normaliseLeader } from '../request/normalise.ts'
 import { nominatedFields } from './nominated-fields.ts'
 import { isKept } from '../request/query.ts'
 import { isVaryRecord, type RecordedResponse, type Stored } from '../response/recorded-response.ts'
 import type { Recorder } from '../capture/recorder.ts'
 import { validatorsOf } from '../response/revalidate.ts'
+import type { RequestContext } from './request-context.ts'
 import { type ReleasedKeys, releasedKeysOf } from './released-keys.ts'
 import type { Route } from '../route/route.ts'
 import { sendSubrequest } from './subrequest.ts'
 import { variantKey, type VaryRecord } from '../response/vary.ts'
-
-/** What a visit to the cache is about. */
-export interface RequestContext {
-  readonly key: string
-  /** What of the target belongs to the resource. */
-  readonly target: string
-  /** How a URL of this request is shown to whoever answers for its key. */
-  readonly shape: (url: string) => string
-  /** The tag by which entries of its URL are found; undefined: none. Made where it is asked for, since most visits store nothing. */
-  readonly urlTag: () => string | undefined
-  /** Has credentials, and shares an entry with all who have some. */
-  readonly authorized: boolean
-  /** What its handler answers is nobody else's. */
-  readonly alone: boolean
-  readonly demand: Demand
-}
 
 /** What came of a load, and the request fields that its handler was shown. */
 interface Produced {
@@ -116,7 +100,7 @@ export class Leader<Req, Res> {
    * own, and is out of reach unless the record is committed after it.
    */
   async load(load: Load<never>, record?: VaryRecord): Promise<Stored> {
-    const endLoop = beginLoop(this.#name, this.#context.key)
+    const endLoop = registerLoad(this.#name, this.#context.key)
     const { settled, shown } = await this.#inTurn(load, () => this.#produce(load, record))
       .finally(endLoop)
       .catch((error: unknown) => {
@@ -183,7 +167,7 @@ export class Leader<Req, Res> {
       return { settled: resultOfHandler(recorded, load, req.headers, own), shown: req.headers }
     }
     this.#declined = true
-    if (this.#context.alone) throw new NoSharedResult('its handler sees more than the key holds')
+    if (this.#context.unshareable) throw new NoSharedResult('its handler sees more than the key holds')
     const { cache, runtime } = this.#route
     const produced = await failedSubrequestsOf(cache).skipOr(load.key, runtime, () =>
       this.#fromSubrequest(load, record),
@@ -208,7 +192,7 @@ export class Leader<Req, Res> {
   }
 
   get #cannotRun(): boolean {
-    return this.#context.alone || this.#exchange.req.method === 'HEAD'
+    return this.#context.unshareable || this.#exchange.req.method === 'HEAD'
   }
 
   #runHandler(load: Load<never>, record: VaryRecord | undefined): Recorder['done'] {
@@ -254,7 +238,7 @@ export class Leader<Req, Res> {
     const exchange = this.#exchange
     const { query, hidden } = this.#route
     const validators = revalidates === undefined ? {} : validatorsOf(revalidates)
-    const given = { ...validators, ...loopField(exchange.req.headers, this.#name) }
+    const given = { ...validators, ...cdnLoopField(exchange.req.headers, this.#name) }
     const { host, scheme, target, routed = target } = exchange
     normaliseLeader(exchange.req, { host, scheme, hidden, given })
     const { shape: url } = this.#context
@@ -274,7 +258,7 @@ export class Leader<Req, Res> {
       layer,
       scheme,
       host: normalHost(scheme, host),
-      headers: { ...headers, ...(revalidates && validatorsOf(revalidates)), ...loopField({}, this.#name) },
+      headers: { ...headers, ...(revalidates && validatorsOf(revalidates)), ...cdnLoopField({}, this.#name) },
       revalidates,
       target: this.#context.shape(this.#context.target),
       signal: load.signal,

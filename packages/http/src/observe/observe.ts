@@ -2,7 +2,7 @@ import type { Cache, ReadResult } from '@cattlegrid/core'
 import { appendMember } from '../response/cache-status.ts'
 import type { Exchange } from '../exchange.ts'
 import { linesOf } from '../fields/header-fields.ts'
-import type { RequestContext } from '../lookup/leader.ts'
+import type { RequestContext } from '../lookup/request-context.ts'
 import { judgeFor, lifeOfRecord } from '../lookup/load-result.ts'
 import { type Observation, observedMember, tellObservation } from '../observation.ts'
 import { addedVary } from '../response/recorded-fields.ts'
@@ -133,14 +133,14 @@ class Observer<Req, Res> implements Recording {
   }
 
   #takePlace(): void {
-    const { demand, alone } = this.#context
+    const { demand, unshareable } = this.#context
     const found = this.#found
     if (found?.state === 'fresh' && found.age <= (demand.maxAge ?? Infinity)) this.#place = 'hit'
     else if (found?.state === 'stale' && demand.maxAge === undefined) this.#place = 'stale'
-    else if (alone) this.#place = 'alone'
+    else if (unshareable) this.#place = 'alone'
     else this.#place = this.#running.has(this.#key) ? 'joined' : 'first'
     if (this.#place === 'joined') this.#run = this.#running.get(this.#key)
-    const makes = this.#place === 'first' || (this.#place === 'stale' && !alone && !this.#running.has(this.#key))
+    const makes = this.#place === 'first' || (this.#place === 'stale' && !unshareable && !this.#running.has(this.#key))
     if (!makes) return
     this.#makes = true
     this.#run = { refused: undefined }

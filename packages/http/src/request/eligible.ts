@@ -19,27 +19,15 @@ export interface Admission {
   readonly hosts: readonly string[] | undefined
 }
 
-/** Why a request goes past the cache; the words are those of `Cache-Status`. */
-export type Bypass =
-  | 'method'
-  | 'authorization'
-  | 'cookie'
-  | 'host'
-  | 'upgrade'
-  | 'event-stream'
-  | 'absolute-form'
-  | 'disabled'
-  | 'skip'
-  | 'paused'
-  | 'loop'
-  | 'key-too-long'
-  | 'no-store'
+/** Why a request may not use the cache; `Cache-Status` names it. */
+export type IneligibleReason =
+  'method' | 'authorization' | 'cookie' | 'host' | 'upgrade' | 'event-stream' | 'absolute-form'
 
 /** Why this request must not use the cache at all; undefined where it may. */
-export function bypassOf(
+export function ineligibleReason(
   { method, originalMethod, headers, target, host }: Candidate,
   { authorization, cookies, hosts }: Admission,
-): Bypass | undefined {
+): IneligibleReason | undefined {
   const wire = originalMethod ?? method
   if (wire !== 'GET' && wire !== 'HEAD') return 'method'
   // RFC 9111 section 3.5: an answer to credentials belongs to whoever gave them.
@@ -58,7 +46,7 @@ export const METHOD_OVERRIDES: readonly string[] = ['x-http-method-override', 'x
  * Whether the handler may see more of this request than its key holds: a body, or another method than the one on the wire. It may be
  * served, but what a handler answers to it is its own.
  */
-export function leadsNobody({ method, originalMethod, headers }: Candidate): boolean {
+export function hasUnkeyedInput({ method, originalMethod, headers }: Candidate): boolean {
   if (originalMethod !== undefined && originalMethod !== method) return true
   if (METHOD_OVERRIDES.some((name) => headers[name] !== undefined)) return true
   return headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0'

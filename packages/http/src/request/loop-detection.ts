@@ -10,7 +10,7 @@ const MEMBER = /(?:^|,)\s*cattlegrid;\s*load=([^\s,;]+)\s*(?=,|$)/g
 const running = new Map<string, string>()
 
 /** Names a load, until the returned function is called. */
-export function beginLoop(name: string, key: string): () => void {
+export function registerLoad(name: string, key: string): () => void {
   running.set(name, key)
   return () => {
     running.delete(name)
@@ -18,20 +18,20 @@ export function beginLoop(name: string, key: string): () => void {
 }
 
 /** The field as the handler of that load is shown it. */
-export function loopField(headers: IncomingHttpHeaders, name: string): Readonly<Record<string, string>> {
+export function cdnLoopField(headers: IncomingHttpHeaders, name: string): Readonly<Record<string, string>> {
   const before = headers[FIELD]
   return { [FIELD]: `${before === undefined ? '' : `${String(before)}, `}cattlegrid; load=${name}` }
 }
 
 /** Whether this is a request of the very handler that makes the answer to it, and would wait for itself. */
-export function comesFromItself({ headers }: IncomingMessage, key: string): boolean {
+export function isLoop({ headers }: IncomingMessage, key: string): boolean {
   const field = headers[FIELD]
   if (field === undefined) return false
   return [...String(field).matchAll(MEMBER)].some(([, name = '']) => running.get(name) === key)
 }
 
 /** Its handler is shown no name: one that goes on asking for itself waits for the first, until it has waited too long. */
-export function endLoop(req: IncomingMessage): void {
+export function removeLoopMembers(req: IncomingMessage): void {
   const left = String(req.headers[FIELD] ?? '').replaceAll(MEMBER, '')
   replaceField(req, FIELD, left.replace(/^\s*,\s*/, '') || undefined)
 }

@@ -1,5 +1,5 @@
 import type { Lookup } from '@cattlegrid/core'
-import type { Bypass } from '../request/eligible.ts'
+import type { IneligibleReason } from '../request/eligible.ts'
 import type { Judgement } from './storable.ts'
 
 /** One cache's word on one answer: a member of the list `Cache-Status` (RFC 9211), without the cache's name. */
@@ -8,8 +8,19 @@ export type Member = string
 /** Why a request had to go forward to its handler. */
 export type Forwarded = 'uri-miss' | 'vary-miss' | 'stale' | 'request'
 
-/** Why a request that may use the cache goes past it all the same. `collapsed`: what it waited for was none for it. */
-export type BypassReason = 'body' | 'head' | 'key-failed' | 'collapsed'
+/** Why a request bypasses the cache. `collapsed`: it waited for a response that it may not have. */
+export type BypassReason =
+  | IneligibleReason
+  | 'disabled'
+  | 'skip'
+  | 'paused'
+  | 'loop'
+  | 'key-failed'
+  | 'key-too-long'
+  | 'no-store'
+  | 'body'
+  | 'head'
+  | 'collapsed'
 
 /** Adds our member at the end: the first one is the nearest to the origin. */
 export function appendMember(existing: string | readonly string[] | undefined, name: string, member: Member): string {
@@ -17,7 +28,7 @@ export function appendMember(existing: string | readonly string[] | undefined, n
   return `${before}${name}; ${member}`
 }
 
-export function bypassMember(why: Bypass | BypassReason): Member {
+export function bypassMember(why: BypassReason): Member {
   if (why === 'collapsed') return 'fwd=uri-miss; collapsed=?0'
   if (why === 'no-store') return 'fwd=request'
   return why === 'method' ? 'fwd=method' : `fwd=bypass; detail=${why}`

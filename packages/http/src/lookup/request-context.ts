@@ -1,0 +1,141 @@
+import type { BypassReason } from '../response/cache-status.ts'
+import { type Demand, demandOf, NO_DEMAND } from '../request/client-directives.ts'
+import { type Candidate, hasUnkeyedInput, ineligibleReason, originForm } from '../request/eligible.ts'
+import { type Exchange, reshapeUntilEnd } from '../exchange.ts'
+import { withQuery } from '../request/query.ts'
+import { keyedValues, requestKey, spelled, urlTag } from '../request/request-key.ts'
+import type { Route } from '../route/route.ts'
+
+/** A request that may use the cache: all that a hit needs. */
+export interface KeyedRequest {
+  readonly candidate: Candidate
+  readonly demand: Demand
+  readonly key: string
+  /** The request-target without the parameters that do not count. */
+  readonly target: string
+  /** The request has credentials, and shares an entry with every request that has some. */
+  readonly authorized: boolean
+}
+
+/** A request that the cache serves or learns from: made once per request, and not for a hit. */
+export interface RequestContext {
+  readonly key: string
+  readonly target: string
+  readonly authorized: boolean
+  readonly demand: Demand
+  /** The response of this request's own handler goes to its client only. */
+  readonly unshareable: boolean
+  /** Returns `url` as the handler sees it when its response is recorded for the key. */
+  readonly shape: (url: string) => string
+  /** Returns the tag of the URL, by which its entries are found; undefined: they have none. Made on the first call: most requests store nothing. */
+  readonly urlTag: () => string | undefined
+}
+
+/** Returns the reason instead where the request bypasses the cache. `demandFrom` is asked only for a request that may use it. */
+export function keyedRequestOf<Req, Res>(
+  exchange: Exchange<Req, Res>,
+  route: Route<Req, Res>,
+  demandFrom: (exchange: Exchange<Req, Res>, route: Route<Req, Res>) => Demand,
+): KeyedRequest | BypassReason {
+  const candidate = candidateOf(exchange)
+  const reason = bypassReasonOf(candidate, exchange, route)
+  if (reason !== undefined) return reason
+  const demand = demandFrom(exchange, route)
+  if (demand.noStore) return 'no-store'
+  return withKey(exchange, route, candidate, demand)
+}
+
+/** The demand of a client whose request directives the route obeys. */
+export function clientDemand<Req, Res>({ request, req }: Exchange<Req, Res>, route: Route<Req, Res>): Demand {
+  return route.obeysClient(request) ? demandOf(req.headers) : NO_DEMAND
+}
+
+export function requestContextOf<Req, Res>(
+  exchange: Exchange<Req, Res>,
+  route: Route<Req, Res>,
+  { candidate, demand, key, target, authorized }: KeyedRequest,
+): RequestContext {
+  // A cookie that an outer layer sets belongs to this client, and says nothing about other requests of the URL.
+  const unshareable = hasUnkeyedInput(candidate) || exchange.field('set-cookie') !== undefined
+  const { matched, decodesPath } = exchange
+  const shape = (url: string): string => spelled(withQuery(url, route.query), { matched, decodesPath })
+  return { key, target, authorized, demand, unshareable, shape, urlTag: urlTagOf(exchange, route) }
+}
+
+/** Takes the URL as it is now, because a leader's handler may be shown another spelling; hashes it on the first call. */
+export function urlTagOf(
+  exchange: Exchange,
+  { invalidateOnUnsafe, query }: Pick<Route, 'invalidateOnUnsafe' | 'query'>,
+): () => string | undefined {
+  if (!invalidateOnUnsafe) return () => undefined
+  const { scheme, host, target } = exchange
+  let tag: string | undefined
+  return () => (tag ??= urlTag({ scheme, host, target: withQuery(target, query) }))
+}
+
+/** The method on the wire, where something replaced it; undefined where nothing did. */
+export function originalMethodOf({ req }: Exchange): string | undefined {
+  const { originalMethod } = req as { readonly originalMethod?: unknown }
+  return typeof originalMethod === 'string' ? originalMethod : undefined
+}
+
+function candidateOf(exchange: Exchange): Candidate {
+  const { req, target, host } = exchange
+  return {
+    method: req.method ?? '',
+    originalMethod: originalMethodOf(exchange),
+    headers: req.headers,
+    target: originForm(target),
+    host,
+  }
+}
+
+function bypassReasonOf<Req, Res>(
+  candidate: Candidate,
+  exchange: Exchange<Req, Res>,
+  route: Route<Req, Res>,
+): BypassReason | undefined {
+  const { request } = exchange
+  if (!route.enabled(request)) return 'disabled'
+  const ineligible = ineligibleReason(candidate, route.admission)
+  if (ineligible !== undefined) return ineligible
+  if (route.skip(request)) return 'skip'
+  if (route.cache.paused) return 'paused'
+  return takesOriginForm(exchange, route) ? undefined : 'absolute-form'
+}
+
+/** RFC 9112 section 3.2.2: an absolute target counts as its path. The handler must not see the authority, which the key does not hold. */
+function takesOriginForm(exchange: Exchange, { mode }: Pick<Route, 'mode'>): boolean {
+  if (originForm(exchange.target) === exchange.target) return true
+  if (mode === 'observe') return false
+  return reshapeUntilEnd(exchange, { url: originForm })
+}
+
+function withKey<Req, Res>(
+  exchange: Exchange<Req, Res>,
+  route: Route<Req, Res>,
+  candidate: Candidate,
+  demand: Demand,
+): KeyedRequest | BypassReason {
+  const { scheme, host, layer, decodesPath, matched, req, routed } = exchange
+  const target = withQuery(exchange.target, route.query)
+  const routeExtra = route.extra(exchange.request)
+  if (routeExtra === null) return 'key-failed'
+  const { authorization } = req.headers
+  const authorized = authorization !== undefined && route.admission.authorization === 'declared'
+  const credentials = route.admission.authorization === 'key' ? authorization : authorized ? 'any' : undefined
+  const parts = {
+    scheme,
+    host,
+    target,
+    routed: routed === undefined ? undefined : withQuery(routed, route.query),
+    matched,
+    layer,
+    decodesPath,
+    extra: [credentials, routeExtra, ...keyedValues(route.keyed, req.headers)],
+  }
+  // No memo remembers what may be a secret.
+  const secret = (credentials !== undefined && !authorized) || route.keyed.cookies.length > 0
+  const key = secret ? requestKey(parts) : route.keys.keyOf(parts)
+  return key === undefined ? 'key-too-long' : { candidate, demand, key, target, authorized }
+}
