@@ -7,7 +7,7 @@ test('as many as may run do, the others follow in the order in which they came',
   const turns = new HandlerLimit(2)
   const ran: string[] = []
   const run = async (name: string): Promise<() => void> => {
-    const end = await turns.take(signal)
+    const end = await turns.acquire(signal)
     ran.push(name)
     return end
   }
@@ -26,10 +26,10 @@ test('as many as may run do, the others follow in the order in which they came',
 
 test('who gave up waiting takes no turn', async () => {
   const turns = new HandlerLimit(1)
-  const end = await turns.take(signal)
+  const end = await turns.acquire(signal)
   const leaver = new AbortController()
-  const left = turns.take(leaver.signal)
-  const follower = turns.take(signal)
+  const left = turns.acquire(leaver.signal)
+  const follower = turns.acquire(signal)
   leaver.abort(new Error('gone'))
   await expect(left).rejects.toThrow('gone')
   end()

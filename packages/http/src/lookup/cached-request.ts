@@ -76,8 +76,8 @@ export class CachedRequest<Req, Res> {
       try {
         return { lookup: await this.#lookup() }
       } catch (error) {
-        const { recorder, declined } = this.#leader
-        const final = recorder !== undefined || declined || this.#context.unshareable || elections === MOST_ELECTIONS
+        const { recorder, handedOver } = this.#leader
+        const final = recorder !== undefined || handedOver || this.#context.unshareable || elections === MOST_ELECTIONS
         if (final || !isNoSharedResult(error)) return { error }
       }
     }
@@ -91,7 +91,7 @@ export class CachedRequest<Req, Res> {
     if (!isVaryRecord(value)) return first as Lookup<RecordedResponse>
     // Its own handler has answered: the record is for the others.
     if (this.#leader.recorder !== undefined) return { ...first, value: PRIVATE_RESPONSE }
-    this.#leader.waited = first.role === 'follower'
+    this.#leader.collapseFailed = first.role === 'follower'
     const variant = variantKey(key, value, this.#exchange.req.headers)
     const second = await this.#lookupAt(variant, (load) => this.#leader.load(load, value))
     const collapsed = first.status === 'loaded' && second.status === 'fresh'
@@ -109,7 +109,7 @@ export class CachedRequest<Req, Res> {
     const { status, refresh: refreshing } = lookup
     if (refresh !== 'inline' || status !== 'stale' || refreshing === undefined || inline.has(key)) return lookup
     inline.add(key)
-    await Promise.race([this.#leader.begun(), refreshing])
+    await Promise.race([this.#leader.handlerStarted(), refreshing])
     if (this.#leader.recorder === undefined) inline.delete(key)
     else void refreshing.then(() => inline.delete(key))
     return lookup
@@ -118,7 +118,7 @@ export class CachedRequest<Req, Res> {
   async #finish(result: Result): Promise<void> {
     const { recorder } = this.#leader
     if (recorder !== undefined) return this.#finishLead(recorder, result)
-    this.#leader.answered = true
+    this.#leader.finished = true
     // Its client has left, or a layer outside lost its patience and answered.
     if (this.#disconnect.aborted || this.#exchange.res.headersSent) return undefined
     if (isNoSharedResult(result.error))
@@ -166,13 +166,13 @@ export class CachedRequest<Req, Res> {
    * has led meanwhile: this process may be the last to know.
    */
   async #clearUncacheable(lookup: Result['lookup']): Promise<void> {
-    const { keptFor } = this.#leader
+    const { storableKey } = this.#leader
     const { cache, callOptions } = this.#route
     const unleased = lookup?.outcome?.kind === 'abandoned' && lookup.outcome.why === 'unleased'
     // Where callers load for want of patience, somebody else may hold the lease.
-    if (keptFor === undefined || !unleased || callOptions.onWaitTimeout === 'load') return
-    const found = await cache.inspect(keptFor).catch(() => undefined)
-    if (found?.state === 'missing' && found.lease === null) await cache.delete(keptFor).catch(() => undefined)
+    if (storableKey === undefined || !unleased || callOptions.onWaitTimeout === 'load') return
+    const found = await cache.inspect(storableKey).catch(() => undefined)
+    if (found?.state === 'missing' && found.lease === null) await cache.delete(storableKey).catch(() => undefined)
   }
 
   #finishUnanswered(recorder: Recorder, error: unknown): void {

@@ -12,7 +12,7 @@ export class ReleasedKeys {
   #count = 0
 
   /** A mark in the order of releases: what comes later comes after it. */
-  get mark(): number {
+  get latest(): number {
     return this.#count
   }
 
@@ -25,7 +25,7 @@ export class ReleasedKeys {
   }
 
   /** Whether those who waited at the key were let go after the mark. */
-  since(key: string, mark: number): boolean {
+  releasedAfter(key: string, mark: number): boolean {
     return (this.#latest.get(key) ?? 0) > mark
   }
 }

@@ -3,7 +3,8 @@ import { appendMember } from '../response/cache-status.ts'
 import type { Exchange } from '../exchange.ts'
 import { linesOf } from '../fields/header-fields.ts'
 import type { RequestContext } from '../lookup/request-context.ts'
-import { judgeFor, lifeOfRecord } from '../lookup/load-result.ts'
+import { judgeFor } from '../lookup/handler-recorder.ts'
+import { varyRecordTtl } from '../lookup/load-result.ts'
 import { type Observation, observedMember, tellObservation } from '../observation.ts'
 import { addedVary } from '../response/recorded-fields.ts'
 import { isVaryRecord, type RecordedResponse, type Stored, storedCodec } from '../response/recorded-response.ts'
@@ -205,7 +206,7 @@ class Observer<Req, Res> implements Recording {
       const oldest = variants.add(record, variant, maxVariants)
       if (oldest !== undefined) await cache.delete(oldest)
       await this.#keep(variant, lifetime)
-      await cache.set<Stored>(base, record, { ttl: lifeOfRecord(lifetime), codec: storedCodec, tags: lifetime.tags })
+      await cache.set<Stored>(base, record, { ttl: varyRecordTtl(lifetime), codec: storedCodec, tags: lifetime.tags })
     } catch {
       // The store is away, or full: there will be less to foretell.
     }

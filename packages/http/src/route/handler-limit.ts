@@ -14,7 +14,7 @@ export class HandlerLimit {
   }
 
   /** Resolves to what ends the turn; rejects with the signal's reason. First come, first served. */
-  async take(signal: AbortSignal): Promise<() => void> {
+  async acquire(signal: AbortSignal): Promise<() => void> {
     signal.throwIfAborted()
     // Handed on without ever being free: nobody who comes later can take it in between.
     if (this.full) await this.#wait(signal)

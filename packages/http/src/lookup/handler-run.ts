@@ -1,0 +1,69 @@
+import type { Forwarded } from '../response/cache-status.ts'
+import { conditionsOf } from '../response/conditional.ts'
+import { type Exchange, reshapeUntilEnd } from '../exchange.ts'
+import { recorderFor } from './handler-recorder.ts'
+import type { ResponseLoad } from './load-result.ts'
+import { cdnLoopField } from '../request/loop-detection.ts'
+import { normaliseLeader } from '../request/normalise.ts'
+import { isKept } from '../request/query.ts'
+import type { RecordedResponse } from '../response/recorded-response.ts'
+import type { Recorded, Recorder } from '../capture/recorder.ts'
+import type { RequestContext } from './request-context.ts'
+import { validatorsOf } from '../response/revalidate.ts'
+import type { Route } from '../route/route.ts'
+import { holdsUsableStale, responseToRevalidate } from './stale-response.ts'
+
+/**
+ * Runs the request's own handler for a load; resolves to the response that it gave. `onStart` is called right before the handler runs: if
+ * anything throws earlier, the handler has not answered, and the caller still can.
+ */
+export function runHandler<Req, Res>(
+  exchange: Exchange<Req, Res>,
+  route: Route<Req, Res>,
+  context: RequestContext,
+  run: ResponseLoad & { readonly collapseFailed: boolean },
+  onStart: (recorder: Recorder) => void,
+): Promise<Recorded> {
+  const { load, loopName, collapseFailed } = run
+  const { urlTag, authorized } = context
+  const revalidates = responseToRevalidate(load, route)
+  const recorder = recorderFor(exchange, route, {
+    holdsStale: holdsUsableStale(load),
+    leased: load.leased,
+    conditions: conditionsOf(exchange.req.headers),
+    proven: load.stale !== undefined,
+    authorized,
+    urlTag,
+    revalidates,
+    forwarded: forwardReason(context, run),
+    waited: collapseFailed,
+  })
+  load.signal.addEventListener('abort', () => recorder.abandon(), { once: true })
+  normalise(exchange, route, context, loopName, revalidates)
+  onStart(recorder)
+  exchange.run(recorder)
+  return recorder.done
+}
+
+/** The `fwd` parameter of `Cache-Status` (RFC 9211 section 2.2). */
+function forwardReason({ demand }: RequestContext, { load, record }: ResponseLoad): Forwarded {
+  if (demand.maxAge !== undefined) return 'request'
+  if (load.stale !== undefined) return 'stale'
+  return record === undefined ? 'uri-miss' : 'vary-miss'
+}
+
+/** Shows the handler only what the key holds, the validators of the stored response, and the name of the load. */
+function normalise(
+  exchange: Exchange,
+  { query, hidden }: Pick<Route, 'query' | 'hidden'>,
+  { shape }: RequestContext,
+  loopName: string,
+  revalidates: RecordedResponse | undefined,
+): void {
+  const validators = revalidates === undefined ? {} : validatorsOf(revalidates)
+  const given = { ...validators, ...cdnLoopField(exchange.req.headers, loopName) }
+  const { host, scheme, target, routed = target } = exchange
+  normaliseLeader(exchange.req, { host, scheme, hidden, given })
+  if (query.kind === 'all' && [target, routed].every((url) => shape(url) === url)) return
+  reshapeUntilEnd(exchange, { url: shape, keeps: query.kind === 'all' ? undefined : (name) => isKept(name, query) })
+}

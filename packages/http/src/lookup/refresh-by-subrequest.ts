@@ -1,0 +1,57 @@
+import type { Exchange } from '../exchange.ts'
+import { type LoadResult, type ResponseLoad, resultOfSubrequest } from './load-result.ts'
+import { cdnLoopField } from '../request/loop-detection.ts'
+import { normalHost } from '../request/normalise.ts'
+import { nominatedFields } from './nominated-fields.ts'
+import type { RequestContext } from './request-context.ts'
+import { validatorsOf } from '../response/revalidate.ts'
+import type { Route } from '../route/route.ts'
+import { responseToRevalidate } from './stale-response.ts'
+import { sendSubrequest } from './subrequest.ts'
+
+/**
+ * Brings a load its response by a subrequest: a refresh behind a stale response, or in the place of a handler that cannot answer for the key.
+ *
+ * @throws as `resultOfSubrequest`.
+ */
+export async function refreshBySubrequest<Req, Res>(
+  exchange: Exchange<Req, Res>,
+  route: Route<Req, Res>,
+  context: RequestContext,
+  run: ResponseLoad,
+  conditional: boolean = true,
+): Promise<LoadResult> {
+  const { layer, scheme, host, req } = exchange
+  const { load, record, loopName } = run
+  const headers = nominatedFields(req.headers, route, record)
+  const revalidates = conditional ? responseToRevalidate(load, route) : undefined
+  const returned = await sendSubrequest({
+    layer,
+    scheme,
+    host: normalHost(scheme, host),
+    headers: { ...headers, ...(revalidates && validatorsOf(revalidates)), ...cdnLoopField({}, loopName) },
+    revalidates,
+    target: context.shape(context.target),
+    signal: load.signal,
+    origin: req,
+    scope: route.scope,
+    dispatch: (subReq, subRes) => exchange.dispatch(subReq, subRes),
+  })
+  if (returned.kind === 'outdated') return await refetch(exchange, route, context, run)
+  return { result: resultOfSubrequest(returned, load), headers }
+}
+
+/** Asks again without conditions: the handler's 304 was not about the stored response, which is deleted where nothing replaces it. */
+export async function refetch<Req, Res>(
+  exchange: Exchange<Req, Res>,
+  route: Route<Req, Res>,
+  context: RequestContext,
+  run: ResponseLoad,
+): Promise<LoadResult> {
+  try {
+    return await refreshBySubrequest(exchange, route, context, run, false)
+  } catch (error) {
+    await route.cache.delete(run.load.key).catch(() => undefined)
+    throw error
+  }
+}
