@@ -22,7 +22,7 @@ export interface Observation {
 const observations = channel('cattlegrid:observe')
 
 /** Builds no observation where nobody listens. */
-export function tellObservation(observe: () => Observation): void {
+export function publishObservation(observe: () => Observation): void {
   if (observations.hasSubscribers) observations.publish(observe())
 }
 

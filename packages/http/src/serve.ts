@@ -1,7 +1,7 @@
 import type { Answer } from './response/answer.ts'
 import { type Demand, NO_DEMAND } from './request/client-directives.ts'
 import type { Exchange } from './exchange.ts'
-import { hitAtHand, hitInStore } from './lookup/hit.ts'
+import { hitInProcess, hitInStore } from './lookup/hit.ts'
 import { invalidateAfter, isUnsafe } from './purge/invalidate.ts'
 import { recorderFor } from './lookup/handler-recorder.ts'
 import { isLoop, removeLoopMembers } from './request/loop-detection.ts'
@@ -56,7 +56,7 @@ function invalidateIfUnsafe(exchange: Exchange, route: Route): void {
 
 function sendsHit<Req, Res>(exchange: Exchange<Req, Res>, route: Route<Req, Res>, key: string): boolean {
   // A layer outside may have answered, and let the request go on all the same.
-  return !exchange.res.headersSent && sends(exchange, hitAtHand(exchange, route, key))
+  return !exchange.res.headersSent && sends(exchange, hitInProcess(exchange, route, key))
 }
 
 /** Whether the request is answered now. A layer outside may refuse the answer: where nothing of it went out, the request goes on. */
@@ -81,13 +81,13 @@ function recordSubrequest<Req, Res>(
   const recorder = recorderFor(exchange, route, {
     holdsStale: false,
     leased: true,
-    proven: true,
+    storedBefore: true,
     authorized: false,
     urlTag: urlTagOf(exchange, route),
     revalidates: marker.revalidates,
     forwarded: 'stale',
-    waited: false,
+    collapseFailed: false,
   })
-  marker.begin(recorder)
+  marker.onReached(recorder)
   exchange.run(recorder)
 }

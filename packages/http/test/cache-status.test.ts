@@ -3,8 +3,8 @@ import { appendMember, bypassMember, leaderMember, servedMember } from '../src/r
 
 const lookup = { status: 'fresh', role: 'none', freshFor: 42_900, waited: 0 } as const
 
-const MISS = { forwarded: 'uri-miss', waited: false } as const
-const STALE = { forwarded: 'stale', waited: false } as const
+const MISS = { forwarded: 'uri-miss', collapseFailed: false } as const
+const STALE = { forwarded: 'stale', collapseFailed: false } as const
 
 describe('members of Cache-Status (RFC 9211)', () => {
   test('an entry tells what is left of it, rounded down: what is stale is negative', () => {
@@ -40,7 +40,7 @@ describe('members of Cache-Status (RFC 9211)', () => {
 
   test('who waited in vain says so, and leaves the reason to the one that was waited for', () => {
     const lifetime = { ttl: 60_000, staleWhileRevalidate: 0, staleIfError: 0 }
-    const inVain = { ...MISS, waited: true }
+    const inVain = { ...MISS, collapseFailed: true }
     expect(leaderMember({ kind: 'own', why: 'set-cookie' }, inVain, true)).toBe('fwd=uri-miss; collapsed=?0')
     expect(leaderMember({ kind: 'store', lifetime }, inVain, false)).toBe('fwd=uri-miss; collapsed=?0')
     expect(leaderMember({ kind: 'store', lifetime }, inVain, true)).toBe('fwd=uri-miss; collapsed=?0; stored; ttl=60')

@@ -2,9 +2,9 @@ import { createServer, type IncomingMessage, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, test } from '@jest/globals'
 import { reduceEncoding } from '../src/fields/selecting-value.ts'
-import { hiddenFields, type Keyed, normaliseLeader } from '../src/request/normalise.ts'
+import { hiddenFields, type HandlerInput, normaliseLeader } from '../src/request/normalise.ts'
 
-const KEYED: Keyed = { host: 'shop.example', scheme: 'https', hidden: hiddenFields([], true), given: {} }
+const KEYED: HandlerInput = { host: 'shop.example', scheme: 'https', hidden: hiddenFields([], true), added: {} }
 
 /** A real request, as Node's own parser makes it. */
 async function requestWith(headers: Readonly<Record<string, string>>): Promise<IncomingMessage> {

@@ -8,7 +8,7 @@ const NOW = Date.UTC(2030, 0, 15, 12)
 const APP: StoragePolicy = {
   ttl: undefined,
   negativeTtl: 0,
-  proven: false,
+  storedBefore: false,
   staleWhileRevalidate: 0,
   staleIfError: 0,
   maxBodyBytes: 1000,

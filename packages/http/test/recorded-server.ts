@@ -34,7 +34,7 @@ export async function record(handler: Handler, setting: Setting = {}): Promise<O
   const leaving = new AbortController()
   const heads: ResponseHead[] = []
   const windows = { ttl: 1000, negativeTtl: 0, staleWhileRevalidate: 0, staleIfError: 0 }
-  const open = { proven: false, authorized: false, targets: [], stripSetCookie: false, varyOn: [] }
+  const open = { storedBefore: false, authorized: false, targets: [], stripSetCookie: false, varyOn: [] }
   const policy = { ...windows, ...open, maxBodyBytes }
   const recorder = new Recorder({
     holdsStale,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import * as fc from 'fast-check'
-import { cookiesOf, type KeyParts, requestKey, spelled } from '../src/request/request-key.ts'
+import { cookiesOf, type KeyParts, requestKey, canonicalUrl } from '../src/request/request-key.ts'
 
 const BASE: KeyParts = { scheme: 'http', host: 'shop.example', target: '/a', layer: '0', decodesPath: true }
 const key = (target: string, parts: Partial<KeyParts> = {}): string | undefined =>
@@ -113,7 +113,7 @@ describe('the spelling in which a URL is shown', () => {
     ['/Shop/item/other', '/Shop/item/other'],
     ['/Shop/item/%', '/Shop/item/%'],
   ])('of %s is the pattern’s, with its parameters: %s', (url, shown) => {
-    expect(spelled(url, express)).toBe(shown)
+    expect(canonicalUrl(url, express)).toBe(shown)
   })
 
   test('has the key of the URL itself, and is its own spelling', () => {
@@ -123,9 +123,9 @@ describe('the spelling in which a URL is shown', () => {
       fc.property(url, id, fc.boolean(), (target, param, decodesPath) => {
         const matched = { pattern: '/:id', base: '', params: { id: param } }
         for (const folds of [{ decodesPath }, { decodesPath, matched }]) {
-          const shown = spelled(target, folds)
+          const shown = canonicalUrl(target, folds)
           expect(key(shown, folds)).toBe(key(target, folds))
-          expect(spelled(shown, folds)).toBe(shown)
+          expect(canonicalUrl(shown, folds)).toBe(shown)
         }
       }),
     )
@@ -152,5 +152,15 @@ describe('a cookie in the key', () => {
     'theme\u00A0=light; theme=dark',
   ])('%j is not what parsers that differ about it may take it for', (field) => {
     expect(['theme=dark', 'theme=light', undefined]).not.toContain(cookiesOf(field).get('theme'))
+  })
+})
+
+describe('the parts of a key', () => {
+  test('cannot be forged by the delimiters in another part', () => {
+    const keys = ['/a:b', '/a?b:', '/a?:b', '/a:?b', '/a:0:b', '/a?0:b'].map((target) =>
+      key(target, { layer: '', decodesPath: false }),
+    )
+    for (const layer of ['4:http', ':http']) keys.push(key('/a', { layer, decodesPath: false }))
+    expect(new Set(keys).size).toBe(keys.length)
   })
 })

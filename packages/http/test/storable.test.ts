@@ -6,7 +6,7 @@ const NOW = Date.UTC(2030, 0, 15, 12)
 const ROUTE: StoragePolicy = {
   ttl: 60_000,
   negativeTtl: 5000,
-  proven: false,
+  storedBefore: false,
   staleWhileRevalidate: 1000,
   staleIfError: 2000,
   maxBodyBytes: 1000,
@@ -78,7 +78,7 @@ describe('app mode', () => {
 
   test.each([400, 404, 500, 503])('takes %d for its own client’s, until an answer of this URL was stored', (status) => {
     expect(judged(status, {}, ORIGIN)).toEqual({ kind: 'own', why: 'status' })
-    expect(judged(status, {}, { ...ORIGIN, proven: true }).kind).toBe(status < 500 ? 'share' : 'fail')
+    expect(judged(status, {}, { ...ORIGIN, storedBefore: true }).kind).toBe(status < 500 ? 'share' : 'fail')
   })
 
   test.each([200, 302, 404, 418])('stores %d with a lifetime of its own', (status) => {
@@ -147,5 +147,12 @@ describe('prohibitions', () => {
     expect(judged(200, {}, ROUTE, { outer: { 'set-cookie': 'a=b' } })).toEqual({ kind: 'own', why: 'set-cookie' })
     expect(judged(200, {}, ROUTE, { outer: { 'cache-control': 'no-store' } })).toEqual({ kind: 'own', why: 'no-store' })
     expect(judged(200, {}, ROUTE, { outer: { vary: 'accept-encoding' } }).kind).toBe('store')
+  })
+})
+
+describe('a response that declares a lifetime', () => {
+  test.each([101, 103, 206, 304, 401])('is not stored when its status is %d', (status) => {
+    const policy = { ...ORIGIN, storedBefore: true, staleWhileRevalidate: 0, staleIfError: 0 }
+    expect(judged(status, { 'cache-control': 'public, max-age=60' }, policy).kind).toBe('own')
   })
 })

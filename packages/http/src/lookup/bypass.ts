@@ -2,7 +2,7 @@ import { appendMember, type BypassReason, bypassMember } from '../response/cache
 import { addToHead, parseHead } from '../fields/head-arguments.ts'
 import type { Exchange } from '../exchange.ts'
 import { linesOf } from '../fields/header-fields.ts'
-import { tellObservation } from '../observation.ts'
+import { publishObservation } from '../observation.ts'
 import type { Route } from '../route/route.ts'
 
 /** Lets the handler answer, and says in `Cache-Status` why. */
@@ -13,7 +13,7 @@ export function bypass(
 ): void {
   const { req, target } = exchange
   if (mode === 'observe')
-    tellObservation(() => ({ method: req.method ?? '', target, would: 'run', why, status: undefined, took: 0 }))
+    publishObservation(() => ({ method: req.method ?? '', target, would: 'run', why, status: undefined, took: 0 }))
   if (name !== undefined) announce(exchange, name, why)
   exchange.pass()
 }

@@ -1,6 +1,6 @@
 import { type CallOptions, isCattlegridError, type Load, type Lookup } from '@cattlegrid/core'
 import { type Answer, answerFromWithheld } from '../response/answer.ts'
-import { type Member, revalidatedMember, servedMember, type Spared } from '../response/cache-status.ts'
+import { type Member, revalidatedMember, servedMember, type MaskedFailure } from '../response/cache-status.ts'
 import { ClientDisconnect } from './client-disconnect.ts'
 import {
   NoSharedResult,
@@ -13,20 +13,25 @@ import type { Exchange } from '../exchange.ts'
 import { hitInStore } from './hit.ts'
 import { Leader } from './leader.ts'
 import { PRIVATE_RESPONSE } from './load-result.ts'
-import { tryAgain, unanswered } from '../response/error-response.ts'
+import { unavailable, errorResponseFor } from '../response/error-response.ts'
 import { bypass } from './bypass.ts'
 import { isUsable, isVaryRecord, type RecordedResponse, type Stored } from '../response/recorded-response.ts'
 import type { Recorder } from '../capture/recorder.ts'
 import type { RequestContext } from './request-context.ts'
 import type { Route } from '../route/route.ts'
-import { servedTo, type ClientPreconditions, preconditionsOf } from './present.ts'
+import { presentResponse, type ClientPreconditions, preconditionsOf } from './present.ts'
 import { isChosenBy, variantKey } from '../response/vary.ts'
 
 /** Each election that a request loses costs another one its client: that many in a row are no accident, and it runs alone. */
-const MOST_ELECTIONS = 16
-const NOT_CACHED: Answer = { status: 504, fields: { 'content-length': '0' }, removed: [], body: Buffer.alloc(0) }
+const MAX_ELECTIONS = 16
+const ONLY_IF_CACHED_MISS: Answer = {
+  status: 504,
+  fields: { 'content-length': '0' },
+  removed: [],
+  body: Buffer.alloc(0),
+}
 
-interface Result {
+interface LookupAttempt {
   readonly lookup?: Lookup<RecordedResponse>
   readonly error?: unknown
 }
@@ -67,17 +72,17 @@ export class CachedRequest<Req, Res> {
   }
 
   async #sendStored(): Promise<void> {
-    this.#exchange.send((await hitInStore(this.#exchange, this.#route, this.#context.key)) ?? NOT_CACHED)
+    this.#exchange.send((await hitInStore(this.#exchange, this.#route, this.#context.key)) ?? ONLY_IF_CACHED_MISS)
   }
 
   /** Looks again when a leader had nothing for its followers: one of them leads then. */
-  async #lookupUntilSettled(): Promise<Result> {
+  async #lookupUntilSettled(): Promise<LookupAttempt> {
     for (let elections = 1; ; elections += 1) {
       try {
         return { lookup: await this.#lookup() }
       } catch (error) {
         const { recorder, handedOver } = this.#leader
-        const final = recorder !== undefined || handedOver || this.#context.unshareable || elections === MOST_ELECTIONS
+        const final = recorder !== undefined || handedOver || this.#context.unshareable || elections === MAX_ELECTIONS
         if (final || !isNoSharedResult(error)) return { error }
       }
     }
@@ -104,18 +109,19 @@ export class CachedRequest<Req, Res> {
   }
 
   async #lookupAt(key: string, loader: (load: Load<never>) => Promise<Stored>): Promise<Lookup<Stored>> {
-    const { view, refresh, inline } = this.#route
-    const lookup = await usable(await view.lookup<Stored, never>(key, loader, this.#options))
+    const { view, refresh, inlineRefreshes } = this.#route
+    const lookup = await whenUsable(await view.lookup<Stored, never>(key, loader, this.#options))
     const { status, refresh: refreshing } = lookup
-    if (refresh !== 'inline' || status !== 'stale' || refreshing === undefined || inline.has(key)) return lookup
-    inline.add(key)
+    if (refresh !== 'inline' || status !== 'stale' || refreshing === undefined || inlineRefreshes.has(key))
+      return lookup
+    inlineRefreshes.add(key)
     await Promise.race([this.#leader.handlerStarted(), refreshing])
-    if (this.#leader.recorder === undefined) inline.delete(key)
-    else void refreshing.then(() => inline.delete(key))
+    if (this.#leader.recorder === undefined) inlineRefreshes.delete(key)
+    else void refreshing.then(() => inlineRefreshes.delete(key))
     return lookup
   }
 
-  async #finish(result: Result): Promise<void> {
+  async #finish(result: LookupAttempt): Promise<void> {
     const { recorder } = this.#leader
     if (recorder !== undefined) return this.#finishLead(recorder, result)
     this.#leader.finished = true
@@ -126,14 +132,14 @@ export class CachedRequest<Req, Res> {
     return this.#answer(result)
   }
 
-  #answer({ lookup, error }: Result): void {
+  #answer({ lookup, error }: LookupAttempt): void {
     const exchange = this.#exchange
     const mine = (response: RecordedResponse): boolean => isChosenBy(response.chosenBy, exchange.req.headers)
     if (lookup !== undefined && lookup.value !== PRIVATE_RESPONSE && mine(lookup.value))
       return exchange.send(this.#served(lookup))
     if (isResponseFailure(error) && error.response !== undefined && mine(error.response))
       return exchange.send(this.#recorded(error.response, 'fwd=uri-miss; collapsed'))
-    const failure = unanswered(error)
+    const failure = errorResponseFor(error)
     if (failure === undefined && error === undefined) bypass(exchange, this.#route, 'collapsed')
     else if (failure === undefined) exchange.pass()
     else this.#fail(failure)
@@ -141,11 +147,11 @@ export class CachedRequest<Req, Res> {
 
   #fail(failure: ServeError): void {
     const { request, response } = this.#exchange
-    if (!this.#route.answers(failure, request, response)) this.#exchange.fail(failure)
+    if (!this.#route.handlesError(failure, request, response)) this.#exchange.fail(failure)
   }
 
   /** The handler of this very request has run, or still runs: whatever it sent is the answer, and only where it sent nothing is another due. */
-  async #finishLead(recorder: Recorder, { lookup, error }: Result): Promise<void> {
+  async #finishLead(recorder: Recorder, { lookup, error }: LookupAttempt): Promise<void> {
     const exchange = this.#exchange
     await lookup?.refresh
     await this.#clearUncacheable(lookup)
@@ -165,7 +171,7 @@ export class CachedRequest<Req, Res> {
    * What was loaded without a lease, because the key was uncacheable, can be kept now: whoever comes next leads again. Unless somebody leads or
    * has led meanwhile: this process may be the last to know.
    */
-  async #clearUncacheable(lookup: Result['lookup']): Promise<void> {
+  async #clearUncacheable(lookup: LookupAttempt['lookup']): Promise<void> {
     const { storableKey } = this.#leader
     const { cache, callOptions } = this.#route
     const unleased = lookup?.outcome?.kind === 'abandoned' && lookup.outcome.why === 'unleased'
@@ -178,17 +184,17 @@ export class CachedRequest<Req, Res> {
   #finishUnanswered(recorder: Recorder, error: unknown): void {
     const timedOut = isCattlegridError(error, 'CATTLEGRID_LOAD_TIMEOUT')
     if (timedOut || recorder.status !== undefined)
-      this.#exchange.fail(unanswered(error) ?? tryAgain('CATTLEGRID_LOAD_FAILED', 1000))
+      this.#exchange.fail(errorResponseFor(error) ?? unavailable('CATTLEGRID_LOAD_FAILED', 1000))
     // The cache was closed, or the lease lost: no matter of the handler's, which goes on.
     else recorder.release()
   }
 
-  #served(lookup: Lookup<RecordedResponse>, spared?: Spared): Answer {
+  #served(lookup: Lookup<RecordedResponse>, spared?: MaskedFailure): Answer {
     return this.#recorded(lookup.value, servedMember(lookup, spared), lookup.age, lookup.waited)
   }
 
   #recorded(response: RecordedResponse, member: Member, resident: number = 0, waited: number = 0): Answer {
-    return servedTo(this.#exchange, this.#route, response, this.#preconditions, {
+    return presentResponse(this.#exchange, this.#route, response, this.#preconditions, {
       resident,
       waited,
       member: () => member,
@@ -201,7 +207,7 @@ export class CachedRequest<Req, Res> {
  *
  * @throws HandOver where they are to look again; ResponseFailure where there is nothing to wait for.
  */
-async function usable(lookup: Lookup<Stored>): Promise<Lookup<Stored>> {
+async function whenUsable(lookup: Lookup<Stored>): Promise<Lookup<Stored>> {
   const { value, status, role, age, refresh } = lookup
   if (isVaryRecord(value) || isUsable(value, age)) return lookup
   // Its own request has validated it.

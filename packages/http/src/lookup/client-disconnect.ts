@@ -11,7 +11,7 @@ export class ClientDisconnect implements CallerSignal {
 
   constructor(res: ServerResponse) {
     res.once('close', () => {
-      if (!res.writableFinished) this.#leave()
+      if (!res.writableFinished) this.#abort()
     })
   }
 
@@ -35,7 +35,7 @@ export class ClientDisconnect implements CallerSignal {
     this.#listeners.delete(onAbort)
   }
 
-  #leave(): void {
+  #abort(): void {
     this.#reason = new DOMException('The client has left', 'AbortError')
     for (const onAbort of this.#listeners) onAbort()
     this.#listeners.clear()

@@ -1,33 +1,28 @@
 import type { Cache, Runtime } from '@cattlegrid/core'
+import { LRUCache } from 'lru-cache'
 import { NoSharedResult, isNoSharedResult } from '../response/errors.ts'
 
-/** As many keys as are remembered for one cache. */
-const MOST_KEYS = 1000
-/** As long as an answer that nobody else may have makes its key uncacheable, ms. */
+/** Keys remembered for one cache. */
+const MAX_KEYS = 1000
+/** ms: as long as a private response keeps its key uncacheable. */
 const REMEMBERED = 10_000
 
 /**
- * The keys for which a subrequest in the place of a client's own handler brought nothing to store, of late: a client that cannot lead, as of
- * `HEAD`, is better off with its own handler at once than with two runs. Nothing that anybody else goes by.
+ * The keys for which a subrequest in the place of a client's own handler recently brought nothing to store. A client that cannot lead, such
+ * as one of `HEAD`, then runs its own handler at once: one run instead of two. No other request is affected.
  */
 export class FailedSubrequests {
-  /** By `now()`, the oldest first. */
-  readonly #since = new Map<string, number>()
+  /** When the latest failed, by `now()`. */
+  readonly #failedAt = new LRUCache<string, number>({ max: MAX_KEYS })
 
-  /** @throws HandOver where the subrequest brings nothing, or brought nothing of late and is not sent. */
+  /** @throws NoSharedResult where the subrequest brings nothing, or brought nothing recently and is not sent. */
   async skipOr<T>(key: string, runtime: Pick<Runtime, 'now'>, send: () => Promise<T>): Promise<T> {
-    if (runtime.now() - (this.#since.get(key) ?? -Infinity) < REMEMBERED)
-      throw new NoSharedResult('nothing could be stored of late')
+    if (runtime.now() - (this.#failedAt.get(key) ?? -Infinity) < REMEMBERED)
+      throw new NoSharedResult('nothing could be stored recently')
     return await send().catch((error: unknown) => {
-      if (isNoSharedResult(error)) this.#note(key, runtime.now())
+      if (isNoSharedResult(error)) this.#failedAt.set(key, runtime.now())
       throw error
     })
-  }
-
-  #note(key: string, now: number): void {
-    this.#since.delete(key)
-    this.#since.set(key, now)
-    if (this.#since.size > MOST_KEYS) this.#since.delete(this.#since.keys().next().value ?? '')
   }
 }
 

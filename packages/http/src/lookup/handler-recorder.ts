@@ -18,14 +18,14 @@ const INCOMPLETE: Judgement = { kind: 'own', why: 'incomplete' }
 const CROWDED_OUT: Judgement = { kind: 'own', why: 'too-large', passing: true }
 
 /** What a recording is begun with. Like the heads and policies that each answer has, it is written out where it is made: V8 is slow at spreads. */
-export interface RecordingSetup extends MissReason {
+export interface HandlerRun extends MissReason {
   readonly holdsStale: boolean
   /** Whether what it makes can be stored. */
   readonly leased: boolean
   /** What the client of the handler wants to be spared. */
   readonly conditions?: Conditions | undefined
   /** An answer of this URL was stored before: everybody may have it. */
-  readonly proven: boolean
+  readonly storedBefore: boolean
   /** The request has credentials that its key does not hold. */
   readonly authorized: boolean
   /** Tells what every answer of this URL is tagged with; undefined: nothing. */
@@ -38,10 +38,10 @@ export interface RecordingSetup extends MissReason {
 export function recorderFor<Req, Res>(
   exchange: Exchange<Req, Res>,
   route: Route<Req, Res>,
-  lead: RecordingSetup,
+  lead: HandlerRun,
 ): Recorder {
   const { storage, runtime, strip, clientFreshness, cacheStatus: name } = route
-  const { proven, authorized, urlTag } = lead
+  const { storedBefore, authorized, urlTag } = lead
   const began = runtime.timeOfDay()
   return new Recorder({
     strip,
@@ -54,11 +54,11 @@ export function recorderFor<Req, Res>(
     // A handler that revalidates knows its own validators, and must not be asked by ours.
     makesEtag: !route.revalidate,
     began,
-    judge: (head) => judgeFor(exchange, route, { proven, authorized, urlTag, began }, head),
+    judge: (head) => judgeResponse(exchange, route, { storedBefore, authorized, urlTag, began }, head),
     defaults: clientFreshness,
     announces: (head, judgement) => {
       const certain = head.bodyLength !== undefined && head.final === true && lead.leased
-      const known = isCutShort(head) ? INCOMPLETE : judgement
+      const known = isIncomplete(head) ? INCOMPLETE : judgement
       const status = (field: string): string =>
         appendMember(linesOf(head.fields, 'cache-status'), field, leaderMember(known, lead, certain))
       const lacks = judgement.kind === 'store' && !('cache-control' in head.fields)
@@ -68,21 +68,21 @@ export function recorderFor<Req, Res>(
 }
 
 /** Whether a body that is at hand is not as long as its head says. */
-function isCutShort({ bodyLength, status, fields }: ResponseHead): boolean {
+function isIncomplete({ bodyLength, status, fields }: ResponseHead): boolean {
   const [declared] = linesOf(fields, 'content-length')
   return bodyLength !== undefined && declared !== undefined && !BODILESS.has(status) && Number(declared) !== bodyLength
 }
 
 /** The rules of storing, with what the route and the handler say. */
-export function judgeFor<Req, Res>(
+export function judgeResponse<Req, Res>(
   { request, response, res }: Exchange<Req, Res>,
   route: Route<Req, Res>,
   {
-    proven,
+    storedBefore,
     authorized,
     urlTag,
     began,
-  }: Pick<RecordingSetup, 'proven' | 'authorized' | 'urlTag'> & { readonly began: number },
+  }: Pick<HandlerRun, 'storedBefore' | 'authorized' | 'urlTag'> & { readonly began: number },
   head: ResponseHead,
 ): Judgement {
   const said = givenDirectives(res)
@@ -98,7 +98,7 @@ export function judgeFor<Req, Res>(
     targets: storage.targets,
     stripSetCookie: storage.stripSetCookie,
     varyOn: storage.varyOn,
-    proven,
+    storedBefore,
     authorized,
     began,
   }

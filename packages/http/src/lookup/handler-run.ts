@@ -5,7 +5,7 @@ import { recorderFor } from './handler-recorder.ts'
 import type { ResponseLoad } from './load-result.ts'
 import { cdnLoopField } from '../request/loop-detection.ts'
 import { normaliseLeader } from '../request/normalise.ts'
-import { isKept } from '../request/query.ts'
+import { isKeyed } from '../request/query.ts'
 import type { RecordedResponse } from '../response/recorded-response.ts'
 import type { Recorded, Recorder } from '../capture/recorder.ts'
 import type { RequestContext } from './request-context.ts'
@@ -31,12 +31,12 @@ export function runHandler<Req, Res>(
     holdsStale: holdsUsableStale(load),
     leased: load.leased,
     conditions: conditionsOf(exchange.req.headers),
-    proven: load.stale !== undefined,
+    storedBefore: load.stale !== undefined,
     authorized,
     urlTag,
     revalidates,
     forwarded: forwardReason(context, run),
-    waited: collapseFailed,
+    collapseFailed,
   })
   load.signal.addEventListener('abort', () => recorder.abandon(), { once: true })
   normalise(exchange, route, context, loopName, revalidates)
@@ -63,7 +63,7 @@ function normalise(
   const validators = revalidates === undefined ? {} : validatorsOf(revalidates)
   const given = { ...validators, ...cdnLoopField(exchange.req.headers, loopName) }
   const { host, scheme, target, routed = target } = exchange
-  normaliseLeader(exchange.req, { host, scheme, hidden, given })
+  normaliseLeader(exchange.req, { host, scheme, hidden, added: given })
   if (query.kind === 'all' && [target, routed].every((url) => shape(url) === url)) return
-  reshapeUntilEnd(exchange, { url: shape, keeps: query.kind === 'all' ? undefined : (name) => isKept(name, query) })
+  reshapeUntilEnd(exchange, { url: shape, keeps: query.kind === 'all' ? undefined : (name) => isKeyed(name, query) })
 }

@@ -5,7 +5,7 @@ import type { RecordedResponse } from '../response/recorded-response.ts'
 import type { Recorded } from '../capture/recorder.ts'
 import { retained } from '../response/revalidate.ts'
 import type { Lifetime } from '../response/storable.ts'
-import type { Returned } from './subrequest.ts'
+import type { SubrequestResult } from './subrequest.ts'
 import { choiceOf, type VaryRecord } from '../response/vary.ts'
 
 /** A load that needs a response. */
@@ -24,7 +24,7 @@ export interface LoadResult {
 }
 
 /** What an error says about its route is soon out of date. */
-const SHORT_OF = new Set(['status', 'handler', 'tags'])
+const BRIEF_REASONS = new Set(['status', 'handler', 'tags'])
 
 /** In the place of an answer that only its own client may have, and has: never served. */
 export const PRIVATE_RESPONSE: RecordedResponse = {
@@ -55,12 +55,15 @@ export function resultOfHandler(
       return recorded
     case 'share':
       load.uncacheable({ for: '1s', share: true })
-      return chosen(recorded.response, recorded.vary, shown)
+      return withSelectingValues(recorded.response, recorded.vary, shown)
     case 'own':
       load.uncacheable({ share: false, for: uncacheableFor(recorded, own) })
       return PRIVATE_RESPONSE
     case 'fail':
-      throw new ResponseFailure(recorded.status, recorded.response && chosen(recorded.response, recorded.vary, shown))
+      throw new ResponseFailure(
+        recorded.status,
+        recorded.response && withSelectingValues(recorded.response, recorded.vary, shown),
+      )
     case 'lost':
       if (recorded.by === 'client') throw new NoSharedResult('its client left')
       if (!own) throw new ResponseFailure('cut-off', undefined)
@@ -71,12 +74,16 @@ export function resultOfHandler(
 
 /** How long everybody runs alone at the key after such an answer, ms. `own`: a failure is its client's alone. */
 export function uncacheableFor(recorded: Recorded, own: boolean): number {
-  if (recorded.kind === 'own') return recorded.passing === true || SHORT_OF.has(recorded.why) ? 1000 : 10_000
+  if (recorded.kind === 'own') return recorded.passing === true || BRIEF_REASONS.has(recorded.why) ? 1000 : 10_000
   return recorded.kind === 'lost' && recorded.by === 'handler' && own ? 1000 : 0
 }
 
 /** An answer that varies is shared only with who would have been given the same. */
-function chosen(response: RecordedResponse, vary: readonly string[], shown: IncomingHttpHeaders): RecordedResponse {
+function withSelectingValues(
+  response: RecordedResponse,
+  vary: readonly string[],
+  shown: IncomingHttpHeaders,
+): RecordedResponse {
   return vary.length === 0 ? response : { ...response, chosenBy: choiceOf(vary, shown) }
 }
 
@@ -86,7 +93,7 @@ function chosen(response: RecordedResponse, vary: readonly string[], shown: Inco
  *
  * @throws ResponseFailure when the handler failed, but for `HEAD`, whose own handler may know better; else NoSharedResult.
  */
-export function resultOfSubrequest(recorded: Returned, load: Load<never>): StorableResult {
+export function resultOfSubrequest(recorded: SubrequestResult, load: Load<never>): StorableResult {
   if (recorded.kind === 'store') return recorded
   if (recorded.kind === 'fail' && load.background) throw new ResponseFailure(recorded.status, undefined)
   if (recorded.kind === 'lost' && load.background) throw new ResponseFailure('cut-off', undefined)
@@ -101,31 +108,31 @@ export function keepResponse(
 ): RecordedResponse {
   const longer = revalidate ? retained(response, lifetime) : undefined
   if (longer === undefined) {
-    keep(load, lifetime)
+    keepFor(load, lifetime)
     return response
   }
   const { staleWhileRevalidate = 0 } = lifetime
-  keep(load, { ...lifetime, staleWhileRevalidate, staleIfError: longer.staleIfError })
+  keepFor(load, { ...lifetime, staleWhileRevalidate, staleIfError: longer.staleIfError })
   return { ...response, usableFor: longer.usableFor }
 }
 
 /** A record of variants is kept this long at least, so that it outlives them: 1 day. */
-const RECORD_TTL = 86_400_000
+const MIN_RECORD_TTL = 86_400_000
 
 /** Longer than any of its variants, ms. */
 export function varyRecordTtl({ ttl, staleWhileRevalidate = 0, staleIfError = 0 }: Lifetime): number {
-  return Math.max(RECORD_TTL, 2 * (ttl + Math.max(staleWhileRevalidate, staleIfError)))
+  return Math.max(MIN_RECORD_TTL, 2 * (ttl + Math.max(staleWhileRevalidate, staleIfError)))
 }
 
-function keep(load: Load<never>, { ttl, staleWhileRevalidate, staleIfError, tags }: Lifetime): void {
+function keepFor(load: Load<never>, { ttl, staleWhileRevalidate, staleIfError, tags }: Lifetime): void {
   load.keep({
     ttl,
-    staleWhileRevalidate: longest(staleWhileRevalidate),
-    staleIfError: longest(staleIfError),
+    staleWhileRevalidate: atMostLongest(staleWhileRevalidate),
+    staleIfError: atMostLongest(staleIfError),
     tags,
   })
 }
 
-function longest(window: number | undefined): number | undefined {
+function atMostLongest(window: number | undefined): number | undefined {
   return window === undefined ? undefined : Math.min(window, LONGEST_WINDOW)
 }

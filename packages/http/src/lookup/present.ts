@@ -14,7 +14,7 @@ export interface ClientPreconditions {
 }
 
 /** How a recorded answer came to this request. */
-export interface Arrival {
+export interface Provenance {
   /** How long ago it was committed, ms. */
   readonly resident: number
   /** How long its client waited for it, ms. */
@@ -28,12 +28,12 @@ export function preconditionsOf({ req }: Exchange, { range }: Pick<Route, 'range
 }
 
 /** A recorded answer as this client is to get it: the one place for what a route adds, and for what layers outside have set. */
-export function servedTo<Req, Res>(
+export function presentResponse<Req, Res>(
   exchange: Exchange<Req, Res>,
   { cacheStatus, serverTiming, downstream, runtime }: Route<Req, Res>,
   response: RecordedResponse,
   { conditions, range }: ClientPreconditions,
-  arrival: Arrival,
+  arrival: Provenance,
 ): Answer {
   const tells = cacheStatus !== undefined || serverTiming
   return answerFrom(response, {
@@ -43,27 +43,29 @@ export function servedTo<Req, Res>(
     resident: arrival.resident,
     madeAt: downstream === 'reset' ? runtime.timeOfDay() : undefined,
     vary: exchange.field('vary')?.toString(),
-    added: tells ? telling(exchange, cacheStatus, serverTiming, response, arrival) : undefined,
+    added: tells ? addedFields(exchange, cacheStatus, serverTiming, response, arrival) : undefined,
   })
 }
 
-function telling(
+function addedFields(
   exchange: Exchange,
   cacheStatus: string | undefined,
   serverTiming: boolean,
   { fields }: RecordedResponse,
-  arrival: Arrival,
+  arrival: Provenance,
 ): Record<string, string> {
   const member = arrival.member()
   const before = fields['cache-status'] ?? exchange.field('cache-status')
   return {
     ...(cacheStatus === undefined ? {} : { 'cache-status': appendMember(before, cacheStatus, member) }),
-    ...(serverTiming ? { 'server-timing': timing(exchange.field('server-timing'), member, arrival.waited) } : {}),
+    ...(serverTiming
+      ? { 'server-timing': serverTimingOf(exchange.field('server-timing'), member, arrival.waited) }
+      : {}),
   }
 }
 
 /** How this answer came, and how long its client waited for it, ms. */
-function timing(before: string | readonly string[] | undefined, member: Member, waited: number): string {
+function serverTimingOf(before: string | readonly string[] | undefined, member: Member, waited: number): string {
   const [word = ''] = /stale|collapsed|hit/.exec(member) ?? []
   const ours = `cattlegrid;desc=${word};dur=${Math.round(waited)}`
   return before === undefined || before.length === 0 ? ours : `${String(before)}, ${ours}`

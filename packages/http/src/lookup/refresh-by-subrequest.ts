@@ -33,7 +33,7 @@ export async function refreshBySubrequest<Req, Res>(
     revalidates,
     target: context.shape(context.target),
     signal: load.signal,
-    origin: req,
+    parent: req,
     scope: route.scope,
     dispatch: (subReq, subRes) => exchange.dispatch(subReq, subRes),
   })

@@ -1,32 +1,32 @@
 import type { Cache } from '@cattlegrid/core'
+import { LRUCache } from 'lru-cache'
 
-/** As many keys as are remembered for one cache. */
-const MOST_KEYS = 1000
+/** Keys remembered for one cache. */
+const MAX_KEYS = 1000
 
 /**
- * When a leader of this process had nothing for those who waited, by its key: so that who was on its way by then, and has to run its own
- * handler, is known to have waited in vain.
+ * The keys whose leader in this process released its followers without a response for them. A request that was waiting then, and runs its
+ * own handler now, knows that it waited in vain: `collapsed=?0` (RFC 9211 section 2.6).
  */
 export class ReleasedKeys {
-  readonly #latest = new Map<string, number>()
-  #count = 0
+  /** The number of each key's latest release. */
+  readonly #releases = new LRUCache<string, number>({ max: MAX_KEYS })
+  #latest = 0
 
-  /** A mark in the order of releases: what comes later comes after it. */
+  /** The number of the latest release; later releases have greater numbers. */
   get latest(): number {
-    return this.#count
+    return this.#latest
   }
 
-  /** Everybody who waits at the key is let go. */
+  /** The followers at the key are released. */
   note(key: string): void {
-    this.#count += 1
-    this.#latest.delete(key)
-    this.#latest.set(key, this.#count)
-    if (this.#latest.size > MOST_KEYS) this.#latest.delete(this.#latest.keys().next().value ?? '')
+    this.#latest += 1
+    this.#releases.set(key, this.#latest)
   }
 
-  /** Whether those who waited at the key were let go after the mark. */
-  releasedAfter(key: string, mark: number): boolean {
-    return (this.#latest.get(key) ?? 0) > mark
+  /** Whether the key was released after the release of that number. */
+  releasedAfter(key: string, release: number): boolean {
+    return (this.#releases.get(key) ?? 0) > release
   }
 }
 

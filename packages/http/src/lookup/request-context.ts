@@ -3,7 +3,7 @@ import { type Demand, demandOf, NO_DEMAND } from '../request/client-directives.t
 import { type Candidate, hasUnkeyedInput, ineligibleReason, originForm } from '../request/eligible.ts'
 import { type Exchange, reshapeUntilEnd } from '../exchange.ts'
 import { withQuery } from '../request/query.ts'
-import { keyedValues, requestKey, spelled, urlTag } from '../request/request-key.ts'
+import { keyedValues, requestKey, canonicalUrl, urlTag } from '../request/request-key.ts'
 import type { Route } from '../route/route.ts'
 
 /** A request that may use the cache: all that a hit needs. */
@@ -58,7 +58,7 @@ export function requestContextOf<Req, Res>(
   // A cookie that an outer layer sets belongs to this client, and says nothing about other requests of the URL.
   const unshareable = hasUnkeyedInput(candidate) || exchange.field('set-cookie') !== undefined
   const { matched, decodesPath } = exchange
-  const shape = (url: string): string => spelled(withQuery(url, route.query), { matched, decodesPath })
+  const shape = (url: string): string => canonicalUrl(withQuery(url, route.query), { matched, decodesPath })
   return { key, target, authorized, demand, unshareable, shape, urlTag: urlTagOf(exchange, route) }
 }
 

@@ -5,20 +5,20 @@ import { Duplex } from 'node:stream'
 import type { RecordedResponse } from '../response/recorded-response.ts'
 import type { Recorded, Recorder } from '../capture/recorder.ts'
 
-const MARK = Symbol.for('cattlegrid.subrequest')
+const MARKER = Symbol.for('cattlegrid.subrequest')
 
 /** Rides on a request of our own, until it reaches the layer that sent it. */
 export interface SubrequestMarker {
   readonly layer: string
   /** The layer runs the handler for this request, and this is what takes its answer down. */
-  begin(recorder: Recorder): void
+  onReached(recorder: Recorder): void
   /** The stored answer whose validators it carries. */
   readonly revalidates: RecordedResponse | undefined
 }
 
 /** The mark of a request of our own; undefined for one from the network, where no field can forge it. */
 export function subrequestMarkerOf(req: IncomingMessage): SubrequestMarker | undefined {
-  return (req as { [MARK]?: SubrequestMarker })[MARK]
+  return (req as { [MARKER]?: SubrequestMarker })[MARKER]
 }
 
 /** Whether this request is a refresh of cattlegrid's own: for the `skip` of loggers, rate limiters and sessions above the cache. */
@@ -35,7 +35,7 @@ export interface Subrequest {
   readonly headers: Readonly<Record<string, string>>
   readonly revalidates?: RecordedResponse | undefined
   /** The request that gave rise to it: the new one seems to come from the same peer, whom the framework trusts or not. */
-  readonly origin: IncomingMessage
+  readonly parent: IncomingMessage
   /** Ends it, whatever the handler does. */
   readonly signal: AbortSignal
   readonly scope: AsyncResource
@@ -43,14 +43,14 @@ export interface Subrequest {
 }
 
 /** `unreached`: something above the layer answered, such as an authentication that saw no credentials. */
-export type Returned = Recorded | { readonly kind: 'unreached' }
+export type SubrequestResult = Recorded | { readonly kind: 'unreached' }
 
 /**
  * Sends a request of our own through the whole application, and resolves to what the layer that sent it took down. It carries the method, the
  * URL, the host and the fields that chose the entry, and nothing else of any client (RFC 9111 section 4.3.1): no cookie, no credentials.
  */
-export function sendSubrequest(subrequest: Subrequest): Promise<Returned> {
-  const socket = new NullSocket(subrequest.origin.socket, subrequest.scheme === 'https')
+export function sendSubrequest(subrequest: Subrequest): Promise<SubrequestResult> {
+  const socket = new NullSocket(subrequest.parent.socket, subrequest.scheme === 'https')
   const req = requestOn(socket, subrequest)
   const res = new ServerResponse(req)
   res.shouldKeepAlive = false
@@ -74,8 +74,12 @@ export function sendSubrequest(subrequest: Subrequest): Promise<Returned> {
       })
     }
     const closed = (): void => (reached === undefined ? resolve({ kind: 'unreached' }) : reached.cutOff('handler'))
-    Object.defineProperty(req, MARK, {
-      value: { layer: subrequest.layer, begin, revalidates: subrequest.revalidates } satisfies SubrequestMarker,
+    Object.defineProperty(req, MARKER, {
+      value: {
+        layer: subrequest.layer,
+        onReached: begin,
+        revalidates: subrequest.revalidates,
+      } satisfies SubrequestMarker,
     })
     // After the recording's own listener, which knows more.
     res.once('close', () => queueMicrotask(closed))

@@ -3,9 +3,9 @@ import { appendMember } from '../response/cache-status.ts'
 import type { Exchange } from '../exchange.ts'
 import { linesOf } from '../fields/header-fields.ts'
 import type { RequestContext } from '../lookup/request-context.ts'
-import { judgeFor } from '../lookup/handler-recorder.ts'
+import { judgeResponse } from '../lookup/handler-recorder.ts'
 import { varyRecordTtl } from '../lookup/load-result.ts'
-import { type Observation, observedMember, tellObservation } from '../observation.ts'
+import { type Observation, observedMember, publishObservation } from '../observation.ts'
 import { addedVary } from '../response/recorded-fields.ts'
 import { isVaryRecord, type RecordedResponse, type Stored, storedCodec } from '../response/recorded-response.ts'
 import type { Recording } from '../capture/recording.ts'
@@ -157,8 +157,8 @@ class Observer<Req, Res> implements Recording {
 
   #judge(head: ResponseHead): Judgement {
     const { urlTag, authorized } = this.#context
-    const known = { proven: this.#found !== undefined, authorized, urlTag, began: this.#began.timeOfDay }
-    return judgeFor(this.#exchange, this.#route, known, this.#partial ? asWhole(head) : head)
+    const known = { storedBefore: this.#found !== undefined, authorized, urlTag, began: this.#began.timeOfDay }
+    return judgeResponse(this.#exchange, this.#route, known, this.#partial ? asWhole(head) : head)
   }
 
   #would(judgement: Judgement | undefined): Pick<Observation, 'would' | 'why'> {
@@ -188,7 +188,7 @@ class Observer<Req, Res> implements Recording {
     if (this.#makes) await this.#leaveTrace().finally(() => this.#running.delete(this.#key))
     const { method = '' } = this.#exchange.req
     const { target } = this.#context
-    tellObservation(() => ({ method, target, ...this.#would(this.#judgement), status: this.#head?.status, took }))
+    publishObservation(() => ({ method, target, ...this.#would(this.#judgement), status: this.#head?.status, took }))
   }
 
   /** Never rejects. */

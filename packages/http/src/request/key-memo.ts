@@ -1,8 +1,8 @@
 import { type KeyParts, requestKey } from './request-key.ts'
 
 /** In each of two generations. */
-const MOST_KEYS = 1000
-const MOST_CHARACTERS = 131_072
+const MAX_KEYS = 1000
+const MAX_CHARACTERS = 131_072
 
 /**
  * The keys of requests that came of late, by the very parts that they were made of: to make one costs more than all the rest of a hit.
@@ -15,8 +15,8 @@ export class KeyMemo {
 
   /** As `requestKey`. */
   keyOf(parts: KeyParts): string | undefined {
-    const text = exactly(parts)
-    return this.#recent.get(text) ?? this.#added(text, parts)
+    const text = memoText(parts)
+    return this.#recent.get(text) ?? this.#remember(text, parts)
   }
 
   /** What it holds at this moment. */
@@ -25,10 +25,10 @@ export class KeyMemo {
     return { keys: texts.length, characters: texts.reduce((sum, text) => sum + text.length, 0) }
   }
 
-  #added(text: string, parts: KeyParts): string | undefined {
+  #remember(text: string, parts: KeyParts): string | undefined {
     const key = this.#older.get(text) ?? requestKey(parts)
-    if (key === undefined || text.length > MOST_CHARACTERS) return key
-    if (this.#recent.size >= MOST_KEYS || this.#characters + text.length > MOST_CHARACTERS) {
+    if (key === undefined || text.length > MAX_CHARACTERS) return key
+    if (this.#recent.size >= MAX_KEYS || this.#characters + text.length > MAX_CHARACTERS) {
       this.#older = this.#recent
       this.#recent = new Map()
       this.#characters = 0
@@ -40,21 +40,21 @@ export class KeyMemo {
 }
 
 /** All that a key depends on, each part with its length: no value can pass for another part, and an absent one is not an empty one. */
-function exactly({ scheme, host, target, routed, matched, layer, decodesPath, extra = [] }: KeyParts): string {
+function memoText({ scheme, host, target, routed, matched, layer, decodesPath, extra = [] }: KeyParts): string {
   let text = decodesPath ? 'd' : 'r'
-  text += sized(scheme) + sized(host) + sized(target) + sized(layer)
-  text += routed === target ? '=' : sized(routed)
+  text += lengthPrefixed(scheme) + lengthPrefixed(host) + lengthPrefixed(target) + lengthPrefixed(layer)
+  text += routed === target ? '=' : lengthPrefixed(routed)
   if (matched !== undefined) {
     const { pattern, base, params } = matched
-    text += `m${sized(pattern)}${sized(base)}`
-    for (const name of Object.keys(params)) text += sized(name) + sized(params[name])
+    text += `m${lengthPrefixed(pattern)}${lengthPrefixed(base)}`
+    for (const name of Object.keys(params)) text += lengthPrefixed(name) + lengthPrefixed(params[name])
   }
   text += '|'
-  for (const part of extra) text += sized(part)
+  for (const part of extra) text += lengthPrefixed(part)
   return text
 }
 
 /** What is no text counts as absent in a key, too. */
-function sized(part: unknown): string {
+function lengthPrefixed(part: unknown): string {
   return typeof part === 'string' ? `${part.length}:${part}` : '-;'
 }

@@ -50,27 +50,27 @@ export function hiddenFields(keyed: readonly string[], scrub: boolean): HiddenFi
 }
 
 /** What of a leader's request its key holds. */
-export interface Keyed {
+export interface HandlerInput {
   /** The trusted ones: a forwarded host or scheme stays where it is what the key was made of, and stays as nothing but that. */
   readonly host: string
   readonly scheme: string
   readonly hidden: HiddenFields
   /** Conditions of our own, which the handler is to answer. */
-  readonly given: Readonly<Record<string, string>>
+  readonly added: Readonly<Record<string, string>>
 }
 
 /** Takes from a leader's request what its handler could see and the key does not hold. */
-export function normaliseLeader(req: IncomingMessage, { host, scheme, hidden, given }: Keyed): void {
-  const replaced = replacedIn(req, host, scheme, hidden)
+export function normaliseLeader(req: IncomingMessage, { host, scheme, hidden, added: given }: HandlerInput): void {
+  const replaced = replacementsFor(req, host, scheme, hidden)
   for (const name of Object.keys(given)) replaced.set(name, given[name])
   for (const [name, value] of replaced) replaceField(req, name, value)
   // Defined, not assigned: a request of HTTP/2 has a getter in its place.
-  const value = rawWith(req.rawHeaders, replaced)
+  const value = replacedRawHeaders(req.rawHeaders, replaced)
   Object.defineProperty(req, 'rawHeaders', { value, configurable: true, enumerable: true, writable: true })
 }
 
 /** Of the fields that are there, those that the handler is shown with another value, or not at all. */
-function replacedIn(
+function replacementsFor(
   req: IncomingMessage,
   host: string,
   scheme: string,
@@ -78,13 +78,13 @@ function replacedIn(
 ): Map<string, string | undefined> {
   const replaced = new Map<string, string | undefined>()
   const site = normalHost(scheme, host)
-  for (const name of namesIn(req)) {
+  for (const name of fieldNamesOf(req)) {
     if (dropped.has(name)) replaced.set(name, undefined)
     if (!reduced.has(name)) continue
     // Behind a proxy the key is made of the forwarded host, and `Host` is anybody's word.
-    if (name === 'host' && hasOther(req, name, site)) replaced.set(name, site === '' ? undefined : site)
-    if (name === 'x-forwarded-host') replaced.set(name, isAmong(req, name, host) ? site : undefined)
-    if (name === 'x-forwarded-proto') replaced.set(name, isAmong(req, name, scheme) ? scheme : undefined)
+    if (name === 'host' && hasOtherValue(req, name, site)) replaced.set(name, site === '' ? undefined : site)
+    if (name === 'x-forwarded-host') replaced.set(name, hasValue(req, name, host) ? site : undefined)
+    if (name === 'x-forwarded-proto') replaced.set(name, hasValue(req, name, scheme) ? scheme : undefined)
   }
   const accepted = req.headers['accept-encoding']
   if (accepted !== undefined) replaced.set('accept-encoding', reduceEncoding(accepted))
@@ -92,7 +92,7 @@ function replacedIn(
 }
 
 /** Wherever a handler may look: a layer outside may have taken a field from one place, or added it to one. */
-function namesIn(req: IncomingMessage): Set<string> {
+function fieldNamesOf(req: IncomingMessage): Set<string> {
   const names = new Set([...Object.keys(req.headers), ...Object.keys(distinctOf(req))])
   for (let index = 0; index < req.rawHeaders.length; index += 2) names.add(req.rawHeaders[index]?.toLowerCase() ?? '')
   return names
@@ -104,7 +104,7 @@ export function normalHost(scheme: string, host: string): string {
 }
 
 /** Whether the value that the framework trusts is among those of the field: frameworks differ in which one they take. */
-function isAmong({ headers }: IncomingMessage, name: string, value: string): boolean {
+function hasValue({ headers }: IncomingMessage, name: string, value: string): boolean {
   const given = headers[name]
   return (
     given !== undefined &&
@@ -115,12 +115,12 @@ function isAmong({ headers }: IncomingMessage, name: string, value: string): boo
 }
 
 /** Whether a field that is there says anything but this, on any of its lines. */
-function hasOther(req: IncomingMessage, name: string, value: string): boolean {
+function hasOtherValue(req: IncomingMessage, name: string, value: string): boolean {
   const given = req.headers[name]
   return given !== undefined && (given !== value || (distinctOf(req)[name]?.length ?? 1) > 1)
 }
 
-function rawWith(raw: readonly string[], replaced: ReadonlyMap<string, string | undefined>): string[] {
+function replacedRawHeaders(raw: readonly string[], replaced: ReadonlyMap<string, string | undefined>): string[] {
   const kept: string[] = []
   for (const [name, value] of replaced) if (value !== undefined) kept.push(name, value)
   for (let index = 0; index + 1 < raw.length; index += 2) {

@@ -3,13 +3,13 @@ export type QueryRule =
   { readonly kind: 'all' } | { readonly kind: 'only' | 'ignore'; readonly names: ReadonlySet<string> }
 
 /** Parsers of query strings stop at 1,000 parameters: with so many, their order decides what a handler sees. */
-const MOST_SORTED = 100
+const MAX_SORTED = 100
 
 /** The query without the parameters that do not count, otherwise untouched; no question mark. */
-function keptQuery(query: string, rule: QueryRule): string {
+function keyedQuery(query: string, rule: QueryRule): string {
   return query
     .split('&')
-    .filter((text) => text !== '' && isKept(nameOf(text), rule))
+    .filter((text) => text !== '' && isKeyed(nameOf(text), rule))
     .join('&')
 }
 
@@ -17,19 +17,19 @@ function keptQuery(query: string, rule: QueryRule): string {
 export function withQuery(url: string, rule: QueryRule): string {
   const index = url.indexOf('?')
   if (index < 0 || rule.kind === 'all') return url
-  const kept = keptQuery(url.slice(index + 1), rule)
+  const kept = keyedQuery(url.slice(index + 1), rule)
   return kept === '' ? url.slice(0, index) : `${url.slice(0, index)}?${kept}`
 }
 
 /** `name`: decoded. Of a list each parameter is kept that any parser may take for one of its names: what is kept is in the key. */
-export function isKept(name: string, rule: QueryRule): boolean {
+export function isKeyed(name: string, rule: QueryRule): boolean {
   switch (rule.kind) {
     case 'all':
       return true
     case 'ignore':
-      return !rule.names.has(baseOf(name))
+      return !rule.names.has(beforeBracket(name))
     case 'only':
-      return [name, baseOf(name), firstWordOf(name)].some((reading) => rule.names.has(reading))
+      return [name, beforeBracket(name), firstWordOf(name)].some((reading) => rule.names.has(reading))
   }
 }
 
@@ -45,7 +45,7 @@ function nameOf(parameter: string): string {
   }
 }
 
-function baseOf(name: string): string {
+function beforeBracket(name: string): string {
   const bracket = name.indexOf('[')
   return bracket > 0 ? name.slice(0, bracket) : name
 }
@@ -58,7 +58,7 @@ function firstWordOf(name: string): string {
 /** Parameters in the order of their names; repeated names, and whatever a parser may take for one name, such as `a[…]`, keep theirs. */
 export function sortedQuery(query: string): string {
   const parameters = query.split('&').filter((text) => text !== '')
-  if (parameters.length > MOST_SORTED) return query
+  if (parameters.length > MAX_SORTED) return query
   const named = parameters
     .map(normalEncoding)
     .map((text) => ({ text, name: /^(?:\[|%5B)*([\w~-]*)/.exec(text)?.[1] ?? '' }))

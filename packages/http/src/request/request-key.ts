@@ -32,7 +32,7 @@ export interface KeyParts {
 }
 
 /** What makes several spellings of a path one. */
-type Folds = Pick<KeyParts, 'matched' | 'decodesPath'>
+type PathFolding = Pick<KeyParts, 'matched' | 'decodesPath'>
 
 /** What of a request a route keys on beside its URL. */
 export interface KeyRule {
@@ -42,7 +42,7 @@ export interface KeyRule {
 }
 
 const FORMAT = 'h2'
-const LONGEST = 8192
+const MAX_BYTES = 8192
 /** A pattern of names and plain text alone: two paths that match it with the same parameters differ in what was folded, and in nothing else. */
 const PLAIN_PATTERN = /^(?:\/(?::\w+|[\w.~-]+))*\/?$/
 
@@ -54,11 +54,11 @@ export function requestKey(parts: KeyParts): string | undefined {
   const { scheme, layer, routed, target, extra = [] } = parts
   const [path, query] = splitTarget(target)
   const rewritten = routed === undefined || routed === target ? [] : [routed]
-  const spelling = spelledPath(path, spellingsOf(parts).slice(0, 1), parts)
+  const spelling = canonicalPath(path, routeSpellings(parts).slice(0, 1), parts)
   const url = [scheme, normalHost(scheme, parts.host), spelling, sortedQuery(query)]
   const all = [FORMAT, 'GET', layer, ...url, ...rewritten, '|', ...extra]
   const text = all.map((part) => (part === undefined ? '-;' : `${part.length}:${part}`)).join('')
-  if (Buffer.byteLength(text) > LONGEST) return undefined
+  if (Buffer.byteLength(text) > MAX_BYTES) return undefined
   return `http:${createHash('sha256').update(text).digest('base64url')}`
 }
 
@@ -100,33 +100,33 @@ export function cookiesOf(field: string | undefined): ReadonlyMap<string, string
  * A URL, whole or from a mount point on, in the one spelling of all those whose path has the same key: a handler that is shown any other could
  * answer it by something that the key does not hold, such as a redirect to itself. A query that is not empty stays as it came: some are signed.
  */
-export function spelled(url: string, folds: Folds): string {
+export function canonicalUrl(url: string, folds: PathFolding): string {
   const [path, query] = splitTarget(url)
-  const shown = spelledPath(path, spellingsOf(folds), folds)
+  const shown = canonicalPath(path, routeSpellings(folds), folds)
   return sortedQuery(query) === '' ? shown : `${shown}?${query}`
 }
 
-function spelledPath(path: string, spellings: readonly string[], { decodesPath }: Folds): string {
+function canonicalPath(path: string, spellings: readonly string[], { decodesPath }: PathFolding): string {
   const written = decodesPath ? normalEncoding(path) : path
-  const key = spellings.length === 0 ? undefined : folded(path)
+  const key = spellings.length === 0 ? undefined : foldedPath(path)
   // Of a route that was left again, the parameters are somebody else's.
-  return spellings.find((spelling) => key !== undefined && folded(spelling) === key) ?? written
+  return spellings.find((spelling) => key !== undefined && foldedPath(spelling) === key) ?? written
 }
 
 /** Where the framework folds paths, the route's own spelling of this one: whole, and from its mount point on. */
-function spellingsOf({ matched }: Folds): readonly string[] {
+function routeSpellings({ matched }: PathFolding): readonly string[] {
   if (matched === undefined || !PLAIN_PATTERN.test(matched.pattern)) return []
   const { pattern, base, params } = matched
-  const inner = pattern.replaceAll(/:(\w+)/g, (_, name: string) => inPath(wellFormed(params[name])))
+  const inner = pattern.replaceAll(/:(\w+)/g, (_, name: string) => encodeParameter(wellFormed(params[name])))
   return [base !== '' && inner === '/' ? base : base + inner, inner]
 }
 
 /** As browsers write it: what need not be encoded in a path is not. */
-function inPath(value: string): string {
+function encodeParameter(value: string): string {
   return encodeURIComponent(value).replaceAll(/%(?:3A|40|24|26|2B|2C|3B|3D|5B|5D|7C)/g, decodeURIComponent)
 }
 
-function folded(path: string): string | undefined {
+function foldedPath(path: string): string | undefined {
   try {
     return withoutSlash(decodeURIComponent(path)).toLowerCase()
   } catch {

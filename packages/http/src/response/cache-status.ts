@@ -38,26 +38,30 @@ export function bypassMember(why: BypassReason): Member {
 export interface MissReason {
   readonly forwarded: Forwarded
   /** For another's answer first, which was none for it. */
-  readonly waited: boolean
+  readonly collapseFailed: boolean
 }
 
 /** What a leader can say when its head goes out: `stored` only where nothing can come between any more (`certain`). */
-export function leaderMember(judgement: Judgement, { forwarded, waited }: MissReason, certain: boolean): Member {
-  const way = `fwd=${forwarded}${waited ? '; collapsed=?0' : ''}`
+export function leaderMember(
+  judgement: Judgement,
+  { forwarded, collapseFailed }: MissReason,
+  certain: boolean,
+): Member {
+  const way = `fwd=${forwarded}${collapseFailed ? '; collapsed=?0' : ''}`
   if (judgement.kind === 'store') return certain ? `${way}; stored; ttl=${seconds(judgement.lifetime.ttl)}` : way
   // Why nobody could have it is what the one said who was waited for.
-  return waited ? way : `${way}; detail=${judgement.kind === 'fail' ? 'status' : judgement.why}`
+  return collapseFailed ? way : `${way}; detail=${judgement.kind === 'fail' ? 'status' : judgement.why}`
 }
 
 /** The failure that a client was spared: its status, where it has one. */
-export interface Spared {
+export interface MaskedFailure {
   readonly status: number | undefined
 }
 
 /** What is served from an entry, or from the load that this request waited for. */
 export function servedMember(
   { status, role, freshFor, waited }: Pick<Lookup<unknown>, 'status' | 'role' | 'freshFor' | 'waited'>,
-  spared: Spared | undefined,
+  spared: MaskedFailure | undefined,
 ): Member {
   const ttl = `ttl=${seconds(freshFor)}`
   if (status === 'stale') {

@@ -1,22 +1,36 @@
 import { isCattlegridError } from '@cattlegrid/core'
 import { isResponseFailure, ServeError } from './errors.ts'
 
-const MESSAGE = 'The answer to this request is not to be had at the moment.'
-
 /**
- * What is answered in the place of a value that did not come; undefined where the reason concerns the cache alone, and the handler may
- * well run without it.
+ * The response to a request whose value did not come; undefined where the error concerns the cache alone, and the handler can run without it.
+ * Its text names the cause, and nothing that the handler or the key holds.
  */
-export function unanswered(error: unknown): ServeError | undefined {
-  if (isResponseFailure(error)) return tryAgain('CATTLEGRID_LOAD_FAILED', 1000)
-  if (isCattlegridError(error, 'CATTLEGRID_LOAD_FAILED')) return tryAgain('CATTLEGRID_LOAD_FAILED', error.retryAfter)
-  if (isCattlegridError(error, 'CATTLEGRID_LOAD_TIMEOUT')) return new ServeError(error.code, 504, MESSAGE, {})
-  if (isCattlegridError(error, 'CATTLEGRID_WAIT_TIMEOUT')) return tryAgain(error.code, 1000)
-  if (isCattlegridError(error, 'CATTLEGRID_TOO_MANY_WAITERS')) return tryAgain(error.code, 1000)
+export function errorResponseFor(error: unknown): ServeError | undefined {
+  if (isResponseFailure(error)) return unavailable('CATTLEGRID_LOAD_FAILED', 1000, failureOf(error.code))
+  if (isCattlegridError(error, 'CATTLEGRID_LOAD_FAILED'))
+    return unavailable(error.code, error.retryAfter, `cooling down after ${failureOf(error.cause.code)}`)
+  if (isCattlegridError(error, 'CATTLEGRID_LOAD_TIMEOUT'))
+    return new ServeError(error.code, 504, textOf('the handler did not answer in time'), {})
+  if (isCattlegridError(error, 'CATTLEGRID_WAIT_TIMEOUT'))
+    return unavailable(error.code, 1000, 'waited too long for the response to another request')
+  if (isCattlegridError(error, 'CATTLEGRID_TOO_MANY_WAITERS'))
+    return unavailable(error.code, 1000, 'too many requests are waiting')
   return undefined
 }
 
-/** `Retry-After` in whole seconds, at least one. */
-export function tryAgain(code: ServeError['code'], delay: number): ServeError {
-  return new ServeError(code, 503, MESSAGE, { 'retry-after': String(Math.max(1, Math.ceil(delay / 1000))) })
+/** A 503 with `Retry-After` in whole seconds, at least one. */
+export function unavailable(code: ServeError['code'], delay: number, cause?: string): ServeError {
+  return new ServeError(code, 503, textOf(cause), { 'retry-after': String(Math.max(1, Math.ceil(delay / 1000))) })
+}
+
+function textOf(cause: string | undefined): string {
+  return `Temporarily unavailable; retry later${cause === undefined ? '' : ` (${cause})`}.`
+}
+
+/** Only codes of this library are named: others are the handler's own. */
+function failureOf(code: string | undefined): string {
+  if (code === 'HTTP_cut-off') return 'the handler aborted its response'
+  if (code === 'CATTLEGRID_LOAD_TIMEOUT') return 'the handler did not answer in time'
+  const [, status] = /^HTTP_(\d{3})$/.exec(code ?? '') ?? []
+  return status === undefined ? 'the handler failed' : `the handler answered ${status}`
 }

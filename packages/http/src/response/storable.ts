@@ -53,7 +53,7 @@ export interface StoragePolicy {
   readonly ttl: number | undefined
   readonly negativeTtl: number
   /** An answer of this URL was stored before: it is one that everybody may have. */
-  readonly proven: boolean
+  readonly storedBefore: boolean
   readonly staleWhileRevalidate: number | undefined
   readonly staleIfError: number | undefined
   readonly maxBodyBytes: number
@@ -88,7 +88,7 @@ export function judge(head: ResponseHead, policy: StoragePolicy, now: number): J
   const said = directivesFor(head.fields, policy.targets)
   const prohibition = prohibitionOf(head, said, policy)
   // Without a ttl of the route's own, an error does not show whether this URL is for everybody: it is its client's, and cools nobody down.
-  const forEverybody = policy.ttl !== undefined || policy.proven
+  const forEverybody = policy.ttl !== undefined || policy.storedBefore
   if (head.status >= 500 && forEverybody) return { kind: 'fail', share: prohibition === undefined }
   if (prohibition !== undefined) return { kind: 'own', why: prohibition }
   const lifetime = lifetimeOf(head, said, policy, now)

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
+import { LRUCache } from 'lru-cache'
 import { type HeaderFields, linesOf } from '../fields/header-fields.ts'
 import { selectingValue } from '../fields/selecting-value.ts'
 
@@ -65,24 +66,21 @@ export function mergeVary(standing: string | undefined, stored: string | undefin
 
 /** How many variants of one URL this process has written, so that a field with many values cannot fill the store. */
 export class VariantCount {
-  readonly #keys = new Map<string, Set<string>>()
-  readonly #mostRecords: number
+  readonly #records: LRUCache<string, Set<string>>
 
-  constructor(mostRecords: number) {
-    this.#mostRecords = mostRecords
+  constructor(maxRecords: number) {
+    this.#records = new LRUCache({ max: maxRecords })
   }
 
-  /** Notes a variant; returns the one that has to go for it. */
-  add({ id }: VaryRecord, variant: string, most: number): string | undefined {
-    const variants = this.#keys.get(id) ?? new Set<string>()
-    this.#keys.delete(id)
-    this.#keys.set(id, variants)
-    if (this.#keys.size > this.#mostRecords) this.#keys.delete(this.#keys.keys().next().value ?? '')
-    // Last is latest: a set keeps the order of insertion.
+  /** Notes a variant; returns the oldest where there are more than `max` now. */
+  add({ id }: VaryRecord, variant: string, max: number): string | undefined {
+    const variants = this.#records.get(id) ?? new Set<string>()
+    this.#records.set(id, variants)
+    // A set keeps the order of insertion: the latest comes last.
     variants.delete(variant)
     variants.add(variant)
     const [oldest] = variants
-    if (variants.size <= most || oldest === undefined) return undefined
+    if (variants.size <= max || oldest === undefined) return undefined
     variants.delete(oldest)
     return oldest
   }

@@ -1,16 +1,16 @@
 /** How many handlers of a route may run at once, over all its keys. */
 export class HandlerLimit {
-  readonly #most: number
+  readonly #max: number
   readonly #waiting = new Set<() => void>()
   #running = 0
 
   constructor(most: number) {
-    this.#most = most
+    this.#max = most
   }
 
   /** Whether somebody would have to wait. */
   get full(): boolean {
-    return this.#running >= this.#most
+    return this.#running >= this.#max
   }
 
   /** Resolves to what ends the turn; rejects with the signal's reason. First come, first served. */
@@ -23,7 +23,7 @@ export class HandlerLimit {
     return () => {
       if (over) return
       over = true
-      this.#pass()
+      this.#release()
     }
   }
 
@@ -42,7 +42,7 @@ export class HandlerLimit {
     })
   }
 
-  #pass(): void {
+  #release(): void {
     const [next] = this.#waiting
     if (next === undefined) this.#running -= 1
     else {

@@ -19,11 +19,11 @@ import { tagsRule } from '../response/tags.ts'
 const CACHE_NAME = /^[A-Za-z*][\w!#$%&'*+.^`|~:/-]*$/
 const FIELD_NAME = /^[\w!#$%&'*+.^`|~-]+$/
 
-export const positive: OptionRule<number> = durationRule(1)
+export const positiveDuration: OptionRule<number> = durationRule(1)
 const window = durationRule(0, LONGEST_WINDOW)
 
 /** `rule`, or a function or word beside it. */
-function either(accepted: string, fits: (value: unknown) => boolean, rule: OptionRule<unknown>): OptionRule<unknown> {
+function orElse(accepted: string, fits: (value: unknown) => boolean, rule: OptionRule<unknown>): OptionRule<unknown> {
   return {
     accepted: `${rule.accepted}; or ${accepted}`,
     parse: (value, path) => (fits(value) ? value : rule.parse(value, path)),
@@ -52,20 +52,22 @@ const hostNames = listRule(
 function listRule(
   accepted: string,
   fits: (text: string) => boolean,
-  turn: (text: string) => string,
+  normalise: (text: string) => string,
 ): OptionRule<readonly string[]> {
   return {
     accepted,
     parse(value) {
       if (!Array.isArray(value)) return INVALID
       const list: readonly unknown[] = value
-      return list.every((one) => typeof one === 'string' && fits(one)) ? list.map((one) => turn(String(one))) : INVALID
+      return list.every((one) => typeof one === 'string' && fits(one))
+        ? list.map((one) => normalise(String(one)))
+        : INVALID
     },
   }
 }
 
 /** The engine's own options are checked by the engine, together, where a route is compiled. */
-const byEngine: OptionRule<unknown> = { accepted: 'what a call of the cache takes', parse: (value) => value }
+const checkedByCore: OptionRule<unknown> = { accepted: 'what a call of the cache takes', parse: (value) => value }
 
 const keyRules = {
   headers: fieldNames,
@@ -78,7 +80,7 @@ const queryRules = { ignore: texts } satisfies OptionRules<QueryOptions>
 const isBoolean = (value: unknown): boolean => typeof value === 'boolean'
 
 const routeRules = {
-  enabled: either('a function (req) => boolean', isFunction, booleanRule),
+  enabled: orElse('a function (req) => boolean', isFunction, booleanRule),
   mode: oneOfRule('serve', 'observe'),
   skip: functionRule<(request: never) => boolean>('a function (req) => boolean'),
   key: nestedRule(keyRules),
@@ -95,20 +97,20 @@ const routeRules = {
   unsafeVaryOn: fieldNames,
   scrub: booleanRule,
   strip: fieldNames,
-  ttl: either("'origin', or a function", (value) => value === 'origin' || isFunction(value), positive),
+  ttl: orElse("'origin', or a function", (value) => value === 'origin' || isFunction(value), positiveDuration),
   staleWhileRevalidate: window,
   staleIfError: window,
-  softTimeout: byEngine,
-  jitter: byEngine,
-  loadTimeout: byEngine,
-  waitTimeout: byEngine,
-  onWaitTimeout: byEngine,
-  earlyRefresh: byEngine,
-  lease: byEngine,
-  failureCooldown: byEngine,
+  softTimeout: checkedByCore,
+  jitter: checkedByCore,
+  loadTimeout: checkedByCore,
+  waitTimeout: checkedByCore,
+  onWaitTimeout: checkedByCore,
+  earlyRefresh: checkedByCore,
+  lease: checkedByCore,
+  failureCooldown: checkedByCore,
   negativeTtl: orFalse(durationRule(0)),
   targets: fieldNames,
-  tags: either('a function (req, res) => tags', isFunction, tagsRule),
+  tags: orElse('a function (req, res) => tags', isFunction, tagsRule),
   tagHeader: {
     accepted: 'the name of a header field, or false',
     parse: (value) =>
@@ -126,7 +128,7 @@ const routeRules = {
   refresh: oneOfRule('behind', 'inline'),
   refreshHeaders: fieldNames,
   invalidateOnUnsafe: booleanRule,
-  cacheStatus: either('true or false', isBoolean, {
+  cacheStatus: orElse('true or false', isBoolean, {
     accepted: 'a token such as edge-1',
     parse: (value) => (typeof value === 'string' && CACHE_NAME.test(value) ? value : INVALID),
   }),

@@ -15,17 +15,17 @@ import type { KeyOptions, QueryOptions, RouteOptions } from './options.ts'
 import type { QueryRule } from '../request/query.ts'
 import { type Stored, storedCodec } from '../response/recorded-response.ts'
 import type { KeyRule } from '../request/request-key.ts'
-import { type ParsedRoute, parseRouteOptions, positive } from './route-rules.ts'
+import { type ParsedRoute, parseRouteOptions, positiveDuration } from './route-rules.ts'
 import type { StoragePolicy } from '../response/storable.ts'
 import { HandlerLimit } from './handler-limit.ts'
 
 /** A route's options, checked, with their defaults. Its functions never throw. */
-export interface Route<Req = unknown, Res = unknown> extends HttpCache, Decisions<Req, Res> {
+export interface Route<Req = unknown, Res = unknown> extends HttpCache, RouteFunctions<Req, Res> {
   readonly callOptions: CallOptions<Stored>
   /** The cache, with these options. */
   readonly view: Cache
   readonly keys: KeyMemo
-  readonly storage: Omit<StoragePolicy, 'ttl' | 'proven' | 'authorized'>
+  readonly storage: Omit<StoragePolicy, 'ttl' | 'storedBefore' | 'authorized'>
   readonly admission: Admission
   readonly keyed: KeyRule
   readonly query: QueryRule
@@ -53,7 +53,7 @@ export interface Route<Req = unknown, Res = unknown> extends HttpCache, Decision
 }
 
 /** What a route's own functions decide. */
-interface Decisions<Req, Res> {
+interface RouteFunctions<Req, Res> {
   /** ms; undefined: only what the answer declares; NaN: not stored. */
   ttl(request: Req, response: Res): number | undefined
   /** Unchecked: what a function returned. */
@@ -64,7 +64,7 @@ interface Decisions<Req, Res> {
   extra(request: Req): string | null | undefined
   obeysClient(request: Req): boolean
   /** Whether it answers in our place. */
-  answers(error: ServeError, request: Req, response: Res): boolean
+  handlesError(error: ServeError, request: Req, response: Res): boolean
 }
 
 /**
@@ -90,7 +90,7 @@ export function compileRoute<Req, Res>(
   const keyed = { headers: key.headers ?? [], cookies: key.cookies ?? [] }
   return {
     ...http,
-    ...decisionsOf<Req, Res>(given, key),
+    ...routeFunctionsOf<Req, Res>(given, key),
     callOptions,
     view: viewOf(owner, http, callOptions),
     keys: new KeyMemo(),
@@ -113,13 +113,13 @@ export function compileRoute<Req, Res>(
     revalidate: given.revalidate ?? false,
     clientFreshness: clientFreshnessOf(given.clientMaxAge),
     phase: given.phase ?? 'preHandler',
-    invalidateOnUnsafe: given.invalidateOnUnsafe ?? declares(given),
+    invalidateOnUnsafe: given.invalidateOnUnsafe ?? isAppMode(given),
     cacheStatus: nameOf(given.cacheStatus),
   }
 }
 
 /** Whether the answers alone say how long they live: app mode. */
-function declares({ ttl }: ParsedRoute): boolean {
+function isAppMode({ ttl }: ParsedRoute): boolean {
   return ttl === undefined || ttl === 'origin'
 }
 
@@ -138,7 +138,7 @@ function storageOf(given: ParsedRoute): Route['storage'] {
 }
 
 function admissionOf(given: ParsedRoute): Admission {
-  const authorization = given.authorization ?? (declares(given) ? 'declared' : 'bypass')
+  const authorization = given.authorization ?? (isAppMode(given) ? 'declared' : 'bypass')
   const { cookies = 'ignore', hosts } = given
   return { authorization: given.unsafeShareAuthorized === true ? 'share' : authorization, cookies, hosts }
 }
@@ -150,7 +150,7 @@ function queryOf(query: unknown): QueryRule {
   return { kind: 'ignore', names: new Set((query as QueryOptions).ignore) }
 }
 
-function decisionsOf<Req, Res>(given: ParsedRoute, { extra }: KeyOptions<Req>): Decisions<Req, Res> {
+function routeFunctionsOf<Req, Res>(given: ParsedRoute, { extra }: KeyOptions<Req>): RouteFunctions<Req, Res> {
   const { ttl, tags = [], enabled = true, clientDirectives } = given
   const skip = given.skip as ((request: Req) => unknown) | undefined
   const onError = given.onError as ((...args: unknown[]) => unknown) | undefined
@@ -173,7 +173,7 @@ function decisionsOf<Req, Res>(given: ParsedRoute, { extra }: KeyOptions<Req>): 
     },
     obeysClient: (request) =>
       typeof clientDirectives === 'function' && ask<unknown>(clientDirectives, false, request) === true,
-    answers: (...args) => onError !== undefined && ask<unknown>(onError, false, ...args) === true,
+    handlesError: (...args) => onError !== undefined && ask<unknown>(onError, false, ...args) === true,
   }
 }
 
@@ -182,7 +182,7 @@ function ttlOf<Req, Res>(ttl: unknown): (request: Req, response: Res) => number 
   if (typeof ttl !== 'function') return () => ttl as number
   return (request, response) => {
     try {
-      const answer = positive.parse((ttl as (req: Req, res: Res) => unknown)(request, response))
+      const answer = positiveDuration.parse((ttl as (req: Req, res: Res) => unknown)(request, response))
       return answer === INVALID ? Number.NaN : answer
     } catch {
       return Number.NaN
