@@ -5,17 +5,17 @@ import type { HeaderFields } from './fields/header-fields.ts'
 import type { Recording } from './capture/recording.ts'
 import type { Matched } from './request/request-key.ts'
 
-/** How the URL of a request is to look to its handler. */
+/** How a request's handler sees its URL. */
 export interface Reshape {
-  /** Of each URL that the framework shows, whole or from a mount point on. */
+  /** Maps each URL that the framework shows, whole or from a mount point on. */
   readonly url: (url: string) => string
-  /** Whether a parameter of this name, without the `[…]` behind it, stays in parsed queries. Default: all do. */
+  /** Whether a parameter of this name, without the `[…]` after it, stays in parsed queries. Default: all do. */
   readonly keeps?: ((parameter: string) => boolean) | undefined
 }
 
 /**
- * One request as the road sees it: what an adapter translates for its framework. The adapter decides nothing; it tells the truth in the
- * fields and does what the methods say. `describeAdapterContract` of the testkit holds every adapter to it.
+ * One request and its response, as an adapter translates them for its framework. The adapter decides nothing: its fields state facts, and its
+ * methods do what they say. `describeAdapterContract` of the testkit checks every adapter.
  */
 export interface Exchange<Req = unknown, Res = unknown> {
   /** The framework's own objects, for the functions among the route's options. */
@@ -23,45 +23,45 @@ export interface Exchange<Req = unknown, Res = unknown> {
   readonly response: Res
   readonly req: IncomingMessage
   readonly res: ServerResponse
-  /** `http` or `https`, as the framework trusts it: forwarded fields count only where it was told to trust the proxy. */
+  /** `http` or `https`, as the framework trusts it: forwarded fields count only where it is configured to trust the proxy. */
   readonly scheme: string
   /** Host and port, as the framework trusts it. */
   readonly host: string
   /** The request-target of the request line, before any mount point or rewriting. */
   readonly target: string
-  /** The same as the handler sees it, whole, where something on the way rewrote it. */
+  /** The whole target as the handler sees it, where an outer layer rewrote it. */
   readonly routed?: string | undefined
-  /** The route's pattern and parameters, where the framework takes paths that differ in case or a last slash for one. */
+  /** The route's pattern and parameters, where the framework ignores the case of a path or its trailing slash. */
   readonly matched?: Matched | undefined
   /**
-   * Tells apart the places of one app that may answer one URL: nested layers, constrained routes. The same in every process and at every
-   * start, because it is part of the key.
+   * Distinguishes the places of one app that may answer one URL: nested layers, constrained routes. It is part of the key, and so must be the
+   * same in every process and at every start.
    */
   readonly layer: string
-  /** Whether the framework decodes a path before it routes: then `/%61` and `/a` are one entry. */
+  /** Whether the framework decodes a path before it routes: if so, `/%61` and `/a` share an entry. */
   readonly decodesPath: boolean
-  /** A field of the answer that is set so far, by layers outside; `name` in lower case. */
+  /** A response field that outer layers have set so far; `name` in lower case. */
   field(name: string): HeaderFields[string] | undefined
   /**
-   * Gives the URL this shape wherever the handler may look: raw, original, parsed. Returns what undoes it; undefined where it cannot be done,
-   * and then nothing is changed.
+   * Gives the URL this shape wherever the handler may look: raw, original, parsed. Returns a function that undoes it; undefined where it
+   * cannot be done, and then changes nothing.
    */
   reshape(shape: Reshape): (() => void) | undefined
   /** Lets the handler answer, uncached and unrecorded. */
   pass(): void
-  /** Lets the handler answer its own client, and tells `recording` all of it. At most once, and not after `pass`. */
+  /** Lets the handler answer its own client, and reports the response to `recording`. At most once, and not after `pass`. */
   run(recording: Recording): void
-  /** Answers in the handler's place. After `run`, the fields that the handler had set are dropped first, and what it still writes is ignored. */
+  /** Answers in the handler's place. After `run`, it first drops the fields that the handler set, and ignores what the handler still writes. */
   send(answer: Answer): void
-  /** Hands an error to the framework's own error handling. Also after `run`, while no byte is out. */
+  /** Passes an error to the framework's own error handling. Also after `run`, before the first byte is sent. */
   fail(error: ServeError): void
-  /** Puts a request of our own into the root of the application, where a request from the network would enter. */
+  /** Sends a subrequest into the root of the application, where a request from the network would enter. */
   dispatch(req: IncomingMessage, res: ServerResponse): void
 }
 
 /**
- * Reshapes the URL for as long as its handler may answer; false where it cannot be done. Access logs outside, which are told of the end after
- * this, see the real one. Not so where the client leaves before: the handler may still make everybody's answer.
+ * Reshapes the URL until the response is finished; returns false where that cannot be done. Outer access logs, whose `finish` listeners run
+ * later, see the real URL. If the client disconnects first, the URL keeps its shape: the handler may still produce the shared response.
  */
 export function reshapeUntilEnd(exchange: Exchange, shape: Reshape): boolean {
   const undo = exchange.reshape(shape)

@@ -1,32 +1,32 @@
 import { channel } from 'node:diagnostics_channel'
 import type { Member } from './response/cache-status.ts'
 
-/** What a route in `mode: 'observe'` would have done with a request: published to `cattlegrid:observe` of `node:diagnostics_channel`. */
+/** What a route in `mode: 'observe'` would have done with a request, as published to `cattlegrid:observe` of `node:diagnostics_channel`. */
 export interface Observation {
   readonly method: string
   /** Path and query, without the parameters that do not count. */
   readonly target: string
   /**
-   * `hit`: served from an entry. `stale`: served at once, and refreshed behind. `collapse`: served the answer of a handler that was running.
-   * `store`: its handler would have run, and its answer been stored. `run`: its handler would have run for it alone.
+   * `hit`: served from a fresh entry. `stale`: served from a stale entry, with a background refresh. `collapse`: served the response of a handler
+   * that was running. `store`: its handler would have run, and its response been stored. `run`: its handler would have run for this request only.
    */
   readonly would: 'hit' | 'stale' | 'collapse' | 'store' | 'run'
-  /** Why it would have run for its own client alone: the words of `Cache-Status`. */
+  /** Why the handler would have run for this request only, as a detail of `Cache-Status`. */
   readonly why: string | undefined
-  /** What its own handler answered; undefined where it was not seen. */
+  /** The status that its own handler answered; undefined where the response was not recorded. */
   readonly status: number | undefined
-  /** How long that took, ms: what a hit would have saved. */
+  /** The handler's time, ms: what a hit would have saved. */
   readonly took: number
 }
 
 const observations = channel('cattlegrid:observe')
 
-/** Builds no observation where nobody listens. */
+/** Makes no observation where the channel has no subscriber. */
 export function publishObservation(observe: () => Observation): void {
   if (observations.hasSubscribers) observations.publish(observe())
 }
 
-/** As `Cache-Status` has it: the request went on, whatever would have been. */
+/** The member of `Cache-Status`: the request was forwarded, whatever the cache would have done. */
 export function observedMember({ would, why }: Pick<Observation, 'would' | 'why'>): Member {
   return `fwd=bypass; detail=would-${would}${why === undefined ? '' : `/${why}`}`
 }

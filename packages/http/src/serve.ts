@@ -26,7 +26,7 @@ export function serve<Req, Res>(exchange: Exchange<Req, Res>, route: Route<Req, 
     return bypass(exchange, route, keyed)
   }
   if (route.mode === 'observe') return observe(exchange, route, requestContextOf(exchange, route, keyed))
-  if (keyed.demand.maxAge === undefined && sendsHit(exchange, route, keyed.key)) return undefined
+  if (keyed.demand.maxAge === undefined && trySendHit(exchange, route, keyed.key)) return undefined
   if (isLoop(exchange.req, keyed.key)) {
     removeLoopMembers(exchange.req)
     return bypass(exchange, route, 'loop')
@@ -39,8 +39,8 @@ export function serveStored<Req, Res>(exchange: Exchange<Req, Res>, route: Route
   if (subrequestMarkerOf(exchange.req) !== undefined || route.mode === 'observe') return onMiss()
   const keyed = keyedRequestOf(exchange, route, noDemand)
   if (typeof keyed === 'string') return onMiss()
-  if (sendsHit(exchange, route, keyed.key)) return undefined
-  const sendOrMiss = (hit?: Answer): void => (sends(exchange, hit) ? undefined : onMiss())
+  if (trySendHit(exchange, route, keyed.key)) return undefined
+  const sendOrMiss = (hit?: Answer): void => (trySend(exchange, hit) ? undefined : onMiss())
   void hitInStore(exchange, route, keyed.key).then(sendOrMiss, () => sendOrMiss())
 }
 
@@ -54,13 +54,13 @@ function invalidateIfUnsafe(exchange: Exchange, route: Route): void {
   if (route.invalidateOnUnsafe && isUnsafe(method)) invalidateAfter(exchange, route, route.query)
 }
 
-function sendsHit<Req, Res>(exchange: Exchange<Req, Res>, route: Route<Req, Res>, key: string): boolean {
-  // A layer outside may have answered, and let the request go on all the same.
-  return !exchange.res.headersSent && sends(exchange, hitInProcess(exchange, route, key))
+function trySendHit<Req, Res>(exchange: Exchange<Req, Res>, route: Route<Req, Res>, key: string): boolean {
+  // An outer layer may have answered, and passed the request on all the same.
+  return !exchange.res.headersSent && trySend(exchange, hitInProcess(exchange, route, key))
 }
 
-/** Whether the request is answered now. A layer outside may refuse the answer: where nothing of it went out, the request goes on. */
-function sends(exchange: Exchange, hit: Answer | undefined): boolean {
+/** Sends a hit and returns true where there is one. An outer layer may throw at it: the request goes on if no byte went out. */
+function trySend(exchange: Exchange, hit: Answer | undefined): boolean {
   if (hit === undefined) return false
   try {
     exchange.send(hit)
@@ -71,7 +71,7 @@ function sends(exchange: Exchange, hit: Answer | undefined): boolean {
   }
 }
 
-/** A request of our own has come back to the layer that sent it, or is still on its way there. */
+/** Records the handler of a subrequest that reached the layer that sent it; passes it on at any other layer. */
 function recordSubrequest<Req, Res>(
   marker: SubrequestMarker,
   exchange: Exchange<Req, Res>,

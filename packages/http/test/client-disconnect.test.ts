@@ -42,8 +42,8 @@ describe('a client’s departure', () => {
     const { departure, told } = await closed((_, leave) => leave())
     expect(told).toEqual(['listening'])
     expect(departure.aborted).toBe(true)
-    expect(departure.reason).toMatchObject({ name: 'AbortError', message: 'The client has left' })
-    expect(() => departure.throwIfAborted()).toThrow('The client has left')
+    expect(departure.reason).toMatchObject({ name: 'AbortError', message: 'The client has disconnected' })
+    expect(() => departure.throwIfAborted()).toThrow('The client has disconnected')
   })
 
   test('is none where the answer went out whole', async () => {

@@ -5,7 +5,7 @@ import { linesOf } from '../fields/header-fields.ts'
 import { publishObservation } from '../observation.ts'
 import type { Route } from '../route/route.ts'
 
-/** Lets the handler answer, and says in `Cache-Status` why. */
+/** Lets the handler answer; `Cache-Status` gives the reason. */
 export function bypass(
   exchange: Exchange,
   { cacheStatus: name, mode }: Pick<Route, 'cacheStatus' | 'mode'>,
@@ -18,7 +18,7 @@ export function bypass(
   exchange.pass()
 }
 
-/** Once the head is known: our member comes after those of caches nearer the origin (RFC 9211 section 2). */
+/** Adds the member when the head is written: it follows those of caches nearer the origin (RFC 9211 section 2). */
 function announce({ res }: Exchange, name: string, why: BypassReason): void {
   const { writeHead } = res as Readonly<Record<'writeHead', (...args: never[]) => unknown>>
   let announced = false

@@ -22,8 +22,8 @@ import type { Route } from '../route/route.ts'
 import { presentResponse, type ClientPreconditions, preconditionsOf } from './present.ts'
 import { isChosenBy, variantKey } from '../response/vary.ts'
 
-/** Each election that a request loses costs another one its client: that many in a row are no accident, and it runs alone. */
-const MAX_ELECTIONS = 16
+/** A request that still has no response after so many lookups runs its own handler. */
+const MAX_LOOKUPS = 16
 const ONLY_IF_CACHED_MISS: Answer = {
   status: 504,
   fields: { 'content-length': '0' },
@@ -36,7 +36,7 @@ interface LookupAttempt {
   readonly error?: unknown
 }
 
-/** One request on its way through the cache. */
+/** One request that is no immediate hit: looks it up, leads a load where it must, and sends the response. */
 export class CachedRequest<Req, Res> {
   readonly #exchange: Exchange<Req, Res>
   readonly #route: Route<Req, Res>
@@ -56,7 +56,7 @@ export class CachedRequest<Req, Res> {
     this.#leader = new Leader(exchange, route, context, route.callOptions)
   }
 
-  /** Never rejects: whatever goes wrong in here, the request gets an answer. */
+  /** Never rejects: the request gets a response whatever fails here. */
   async run(): Promise<void> {
     const { res } = this.#exchange
     try {
@@ -75,36 +75,36 @@ export class CachedRequest<Req, Res> {
     this.#exchange.send((await hitInStore(this.#exchange, this.#route, this.#context.key)) ?? ONLY_IF_CACHED_MISS)
   }
 
-  /** Looks again when a leader had nothing for its followers: one of them leads then. */
+  /** Looks up again when the leader had no shared result for its followers: one of them leads then. */
   async #lookupUntilSettled(): Promise<LookupAttempt> {
-    for (let elections = 1; ; elections += 1) {
+    for (let lookups = 1; ; lookups += 1) {
       try {
         return { lookup: await this.#lookup() }
       } catch (error) {
         const { recorder, handedOver } = this.#leader
-        const final = recorder !== undefined || handedOver || this.#context.unshareable || elections === MAX_ELECTIONS
+        const final = recorder !== undefined || handedOver || this.#context.unshareable || lookups === MAX_LOOKUPS
         if (final || !isNoSharedResult(error)) return { error }
       }
     }
   }
 
-  /** Asks at the key of the URL; where a record of variants stands there, at that of its own variant. */
+  /** Looks up the key of the URL; where that holds a record of variants, the key of this request's variant. */
   async #lookup(): Promise<Lookup<RecordedResponse>> {
     const { key } = this.#context
-    const first = await this.#lookupAt(key, (load) => this.#leader.load(load))
-    const { value } = first
-    if (!isVaryRecord(value)) return first as Lookup<RecordedResponse>
-    // Its own handler has answered: the record is for the others.
-    if (this.#leader.recorder !== undefined) return { ...first, value: PRIVATE_RESPONSE }
-    this.#leader.collapseFailed = first.role === 'follower'
+    const ofUrl = await this.#lookupAt(key, (load) => this.#leader.load(load))
+    const { value } = ofUrl
+    if (!isVaryRecord(value)) return ofUrl as Lookup<RecordedResponse>
+    // Its own handler has answered: only other requests need the record.
+    if (this.#leader.recorder !== undefined) return { ...ofUrl, value: PRIVATE_RESPONSE }
+    this.#leader.collapseFailed = ofUrl.role === 'follower'
     const variant = variantKey(key, value, this.#exchange.req.headers)
-    const second = await this.#lookupAt(variant, (load) => this.#leader.load(load, value))
-    const collapsed = first.status === 'loaded' && second.status === 'fresh'
+    const ofVariant = await this.#lookupAt(variant, (load) => this.#leader.load(load, value))
+    const collapsed = ofUrl.status === 'loaded' && ofVariant.status === 'fresh'
     return {
-      ...second,
-      value: second.value as RecordedResponse,
+      ...ofVariant,
+      value: ofVariant.value as RecordedResponse,
       ...(collapsed ? ({ status: 'loaded', role: 'follower' } as const) : {}),
-      waited: first.waited + second.waited,
+      waited: ofUrl.waited + ofVariant.waited,
     }
   }
 
@@ -123,22 +123,22 @@ export class CachedRequest<Req, Res> {
 
   async #finish(result: LookupAttempt): Promise<void> {
     const { recorder } = this.#leader
-    if (recorder !== undefined) return this.#finishLead(recorder, result)
+    if (recorder !== undefined) return this.#finishLeader(recorder, result)
     this.#leader.finished = true
-    // Its client has left, or a layer outside lost its patience and answered.
+    // The client has disconnected, or an outer layer's timeout has answered.
     if (this.#disconnect.aborted || this.#exchange.res.headersSent) return undefined
     if (isNoSharedResult(result.error))
       return bypass(this.#exchange, this.#route, this.#context.unshareable ? 'body' : 'head')
-    return this.#answer(result)
+    return this.#sendShared(result)
   }
 
-  #answer({ lookup, error }: LookupAttempt): void {
+  #sendShared({ lookup, error }: LookupAttempt): void {
     const exchange = this.#exchange
-    const mine = (response: RecordedResponse): boolean => isChosenBy(response.chosenBy, exchange.req.headers)
-    if (lookup !== undefined && lookup.value !== PRIVATE_RESPONSE && mine(lookup.value))
-      return exchange.send(this.#served(lookup))
-    if (isResponseFailure(error) && error.response !== undefined && mine(error.response))
-      return exchange.send(this.#recorded(error.response, 'fwd=uri-miss; collapsed'))
+    const isForThisClient = (response: RecordedResponse): boolean => isChosenBy(response.chosenBy, exchange.req.headers)
+    if (lookup !== undefined && lookup.value !== PRIVATE_RESPONSE && isForThisClient(lookup.value))
+      return exchange.send(this.#presentEntry(lookup))
+    if (isResponseFailure(error) && error.response !== undefined && isForThisClient(error.response))
+      return exchange.send(this.#present(error.response, 'fwd=uri-miss; collapsed'))
     const failure = errorResponseFor(error)
     if (failure === undefined && error === undefined) bypass(exchange, this.#route, 'collapsed')
     else if (failure === undefined) exchange.pass()
@@ -150,32 +150,32 @@ export class CachedRequest<Req, Res> {
     if (!this.#route.handlesError(failure, request, response)) this.#exchange.fail(failure)
   }
 
-  /** The handler of this very request has run, or still runs: whatever it sent is the answer, and only where it sent nothing is another due. */
-  async #finishLead(recorder: Recorder, { lookup, error }: LookupAttempt): Promise<void> {
+  /** This request's own handler has run, or still runs: its response stands, and another one is sent only where it sent nothing. */
+  async #finishLeader(recorder: Recorder, { lookup, error }: LookupAttempt): Promise<void> {
     const exchange = this.#exchange
     await lookup?.refresh
     await this.#clearUncacheable(lookup)
     const revalidated = recorder.revalidated
-    if (revalidated !== undefined) exchange.send(this.#recorded(revalidated, revalidatedMember(lookup)))
+    if (revalidated !== undefined) exchange.send(this.#present(revalidated, revalidatedMember(lookup)))
     else if (recorder.passed) {
       if (isCattlegridError(error, 'CATTLEGRID_LOAD_TIMEOUT') && !recorder.ended) exchange.res.destroy()
     } else if (this.#disconnect.aborted) recorder.release()
-    else if (lookup !== undefined && lookup.status !== 'loaded') exchange.send(this.#served(lookup, recorder))
+    else if (lookup !== undefined && lookup.status !== 'loaded') exchange.send(this.#presentEntry(lookup, recorder))
     else if (lookup !== undefined && recorder.outdated && lookup.value !== PRIVATE_RESPONSE)
-      exchange.send(this.#recorded(lookup.value, revalidatedMember(lookup, 200)))
+      exchange.send(this.#present(lookup.value, revalidatedMember(lookup, 200)))
     else if (recorder.withheld !== undefined) exchange.send(answerFromWithheld(recorder.withheld))
     else this.#finishUnanswered(recorder, error)
   }
 
   /**
-   * What was loaded without a lease, because the key was uncacheable, can be kept now: whoever comes next leads again. Unless somebody leads or
-   * has led meanwhile: this process may be the last to know.
+   * Makes an uncacheable key cacheable again when a load without a lease brought a response that can be stored: the next request leads. Not
+   * where another process leads or has led meanwhile.
    */
   async #clearUncacheable(lookup: LookupAttempt['lookup']): Promise<void> {
     const { storableKey } = this.#leader
     const { cache, callOptions } = this.#route
     const unleased = lookup?.outcome?.kind === 'abandoned' && lookup.outcome.why === 'unleased'
-    // Where callers load for want of patience, somebody else may hold the lease.
+    // With `onWaitTimeout: 'load'` another caller may hold the lease.
     if (storableKey === undefined || !unleased || callOptions.onWaitTimeout === 'load') return
     const found = await cache.inspect(storableKey).catch(() => undefined)
     if (found?.state === 'missing' && found.lease === null) await cache.delete(storableKey).catch(() => undefined)
@@ -185,15 +185,15 @@ export class CachedRequest<Req, Res> {
     const timedOut = isCattlegridError(error, 'CATTLEGRID_LOAD_TIMEOUT')
     if (timedOut || recorder.status !== undefined)
       this.#exchange.fail(errorResponseFor(error) ?? unavailable('CATTLEGRID_LOAD_FAILED', 1000))
-    // The cache was closed, or the lease lost: no matter of the handler's, which goes on.
+    // The cache was closed, or the lease was lost: the handler did not fail, and goes on.
     else recorder.release()
   }
 
-  #served(lookup: Lookup<RecordedResponse>, spared?: MaskedFailure): Answer {
-    return this.#recorded(lookup.value, servedMember(lookup, spared), lookup.age, lookup.waited)
+  #presentEntry(lookup: Lookup<RecordedResponse>, masked?: MaskedFailure): Answer {
+    return this.#present(lookup.value, servedMember(lookup, masked), lookup.age, lookup.waited)
   }
 
-  #recorded(response: RecordedResponse, member: Member, resident: number = 0, waited: number = 0): Answer {
+  #present(response: RecordedResponse, member: Member, resident: number = 0, waited: number = 0): Answer {
     return presentResponse(this.#exchange, this.#route, response, this.#preconditions, {
       resident,
       waited,
@@ -203,14 +203,14 @@ export class CachedRequest<Req, Res> {
 }
 
 /**
- * An answer that is kept only to be revalidated is nobody's: while its load goes on, its callers wait for that and look again.
+ * A response that is kept only to be revalidated is not served: while its load runs, callers wait for the load, and then look up again.
  *
- * @throws HandOver where they are to look again; ResponseFailure where there is nothing to wait for.
+ * @throws NoSharedResult where the caller must look up again; ResponseFailure where no load runs.
  */
 async function whenUsable(lookup: Lookup<Stored>): Promise<Lookup<Stored>> {
   const { value, status, role, age, refresh } = lookup
   if (isVaryRecord(value) || isUsable(value, age)) return lookup
-  // Its own request has validated it.
+  // This request's own handler has validated it.
   if (status === 'loaded' && role === 'leader') return lookup
   if (status === 'stale' && refresh === undefined) throw new ResponseFailure(503, undefined)
   await refresh

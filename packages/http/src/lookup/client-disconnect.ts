@@ -2,8 +2,8 @@ import type { CallerSignal } from '@cattlegrid/core'
 import type { ServerResponse } from 'node:http'
 
 /**
- * That a client has left before its answer was whole, as a signal. Every request of a herd needs one, and an `AbortController` costs more than
- * the whole wait: its signal is an event target.
+ * The signal that a client disconnected before its response was complete. Every waiting request needs one, and the event target of an
+ * `AbortController` costs more than all the rest of the wait.
  */
 export class ClientDisconnect implements CallerSignal {
   readonly #listeners = new Set<() => void>()
@@ -36,7 +36,7 @@ export class ClientDisconnect implements CallerSignal {
   }
 
   #abort(): void {
-    this.#reason = new DOMException('The client has left', 'AbortError')
+    this.#reason = new DOMException('The client has disconnected', 'AbortError')
     for (const onAbort of this.#listeners) onAbort()
     this.#listeners.clear()
   }

@@ -11,69 +11,68 @@ import type { Route } from '../route/route.ts'
 import { judge, type Judgement, type StoragePolicy } from '../response/storable.ts'
 import { joinTags, tagsIn } from '../response/tags.ts'
 
-/** It declares another length than it has: its client is told already when it begins. */
+/** A body whose length differs from its `Content-Length`. */
 const INCOMPLETE: Judgement = { kind: 'own', why: 'incomplete' }
 
-/** Of answers that are recorded at this moment there are too many. */
+/** The captures of this process have no room for the body now. */
 const CROWDED_OUT: Judgement = { kind: 'own', why: 'too-large', passing: true }
 
-/** What a recording is begun with. Like the heads and policies that each answer has, it is written out where it is made: V8 is slow at spreads. */
+/** Why and for what a handler runs. Objects that each response needs are written out in full: spreads are slow in V8. */
 export interface HandlerRun extends MissReason {
   readonly holdsStale: boolean
-  /** Whether what it makes can be stored. */
+  /** Whether the load holds the lease: only then can the response be stored. */
   readonly leased: boolean
-  /** What the client of the handler wants to be spared. */
+  /** The conditions of the handler's own client; undefined: it has none. */
   readonly conditions?: Conditions | undefined
-  /** An answer of this URL was stored before: everybody may have it. */
+  /** A response of this URL was stored before: the URL is known to be shareable. */
   readonly storedBefore: boolean
   /** The request has credentials that its key does not hold. */
   readonly authorized: boolean
-  /** Tells what every answer of this URL is tagged with; undefined: nothing. */
+  /** Returns the tag of every response of this URL; undefined: there is none. */
   readonly urlTag: () => string | undefined
-  /** The stored answer whose validators the handler was given. */
+  /** The stored response whose validators the handler was given. */
   readonly revalidates?: RecordedResponse | undefined
 }
 
-/** What takes down the answer of this exchange's handler. */
-export function recorderFor<Req, Res>(
-  exchange: Exchange<Req, Res>,
-  route: Route<Req, Res>,
-  lead: HandlerRun,
-): Recorder {
+/** Makes the recorder of this exchange's handler. */
+export function recorderFor<Req, Res>(exchange: Exchange<Req, Res>, route: Route<Req, Res>, run: HandlerRun): Recorder {
   const { storage, runtime, strip, clientFreshness, cacheStatus: name } = route
-  const { storedBefore, authorized, urlTag } = lead
+  const { storedBefore, authorized, urlTag } = run
   const began = runtime.timeOfDay()
   return new Recorder({
     strip,
-    revalidates: lead.revalidates,
-    holdsStale: lead.holdsStale,
-    conditions: lead.conditions,
+    revalidates: run.revalidates,
+    holdsStale: run.holdsStale,
+    conditions: run.conditions,
     maxBodyBytes: storage.maxBodyBytes,
     maxCaptureBytes: route.maxCaptureBytes,
     timeOfDay: () => runtime.timeOfDay(),
-    // A handler that revalidates knows its own validators, and must not be asked by ours.
+    // A handler that revalidates knows only validators of its own.
     makesEtag: !route.revalidate,
     began,
     judge: (head) => judgeResponse(exchange, route, { storedBefore, authorized, urlTag, began }, head),
     defaults: clientFreshness,
     announces: (head, judgement) => {
-      const certain = head.bodyLength !== undefined && head.final === true && lead.leased
-      const known = isIncomplete(head) ? INCOMPLETE : judgement
-      const status = (field: string): string =>
-        appendMember(linesOf(head.fields, 'cache-status'), field, leaderMember(known, lead, certain))
-      const lacks = judgement.kind === 'store' && !('cache-control' in head.fields)
-      return { ...(name === undefined ? {} : { 'cache-status': status(name) }), ...(lacks ? clientFreshness : {}) }
+      const certain = head.bodyLength !== undefined && head.final === true && run.leased
+      const expected = isIncomplete(head) ? INCOMPLETE : judgement
+      const status = (cacheName: string): string =>
+        appendMember(linesOf(head.fields, 'cache-status'), cacheName, leaderMember(expected, run, certain))
+      const lacksFreshness = judgement.kind === 'store' && !('cache-control' in head.fields)
+      return {
+        ...(name === undefined ? {} : { 'cache-status': status(name) }),
+        ...(lacksFreshness ? clientFreshness : {}),
+      }
     },
   })
 }
 
-/** Whether a body that is at hand is not as long as its head says. */
+/** Whether a whole body differs in length from its `Content-Length`. */
 function isIncomplete({ bodyLength, status, fields }: ResponseHead): boolean {
   const [declared] = linesOf(fields, 'content-length')
   return bodyLength !== undefined && declared !== undefined && !BODILESS.has(status) && Number(declared) !== bodyLength
 }
 
-/** The rules of storing, with what the route and the handler say. */
+/** Applies the rules of storing, with the policy of the route and the directives that the handler gave. */
 export function judgeResponse<Req, Res>(
   { request, response, res }: Exchange<Req, Res>,
   route: Route<Req, Res>,
@@ -85,13 +84,13 @@ export function judgeResponse<Req, Res>(
   }: Pick<HandlerRun, 'storedBefore' | 'authorized' | 'urlTag'> & { readonly began: number },
   head: ResponseHead,
 ): Judgement {
-  const said = givenDirectives(res)
-  if (said.noStore === true) return { kind: 'own', why: 'handler' }
+  const given = givenDirectives(res)
+  if (given.noStore === true) return { kind: 'own', why: 'handler' }
   const { storage } = route
   const policy: StoragePolicy = {
-    ttl: said.ttl ?? route.ttl(request, response),
-    staleWhileRevalidate: said.staleWhileRevalidate ?? storage.staleWhileRevalidate,
-    staleIfError: said.staleIfError ?? storage.staleIfError,
+    ttl: given.ttl ?? route.ttl(request, response),
+    staleWhileRevalidate: given.staleWhileRevalidate ?? storage.staleWhileRevalidate,
+    staleIfError: given.staleIfError ?? storage.staleIfError,
     negativeTtl: storage.negativeTtl,
     maxBodyBytes: storage.maxBodyBytes,
     revalidates: storage.revalidates,
@@ -104,10 +103,11 @@ export function judgeResponse<Req, Res>(
   }
   const judgement = judge(head, policy, route.runtime.timeOfDay())
   if (judgement.kind !== 'store') return judgement
-  const announced = head.bodyLength ?? Number(linesOf(head.fields, 'content-length')[0] ?? 0)
-  if (!ofProcess.hasRoom(announced, route.maxCaptureBytes)) return CROWDED_OUT
-  const tags = joinTags(route.tags(request, response), tagsIn(head.fields, route.tagHeader), said.tags ?? [])
+  const declaredLength = head.bodyLength ?? Number(linesOf(head.fields, 'content-length')[0] ?? 0)
+  if (!ofProcess.hasRoom(declaredLength, route.maxCaptureBytes)) return CROWDED_OUT
+  const tags = joinTags(route.tags(request, response), tagsIn(head.fields, route.tagHeader), given.tags ?? [])
   if (tags === undefined) return { kind: 'own', why: 'tags' }
-  const ours = urlTag()
-  return { kind: 'store', lifetime: { ...judgement.lifetime, tags: ours === undefined ? tags : [...tags, ours] } }
+  const tagOfUrl = urlTag()
+  const lifetime = { ...judgement.lifetime, tags: tagOfUrl === undefined ? tags : [...tags, tagOfUrl] }
+  return { kind: 'store', lifetime }
 }

@@ -61,9 +61,9 @@ function normalise(
   revalidates: RecordedResponse | undefined,
 ): void {
   const validators = revalidates === undefined ? {} : validatorsOf(revalidates)
-  const given = { ...validators, ...cdnLoopField(exchange.req.headers, loopName) }
+  const added = { ...validators, ...cdnLoopField(exchange.req.headers, loopName) }
   const { host, scheme, target, routed = target } = exchange
-  normaliseLeader(exchange.req, { host, scheme, hidden, added: given })
+  normaliseLeader(exchange.req, { host, scheme, hidden, added })
   if (query.kind === 'all' && [target, routed].every((url) => shape(url) === url)) return
   reshapeUntilEnd(exchange, { url: shape, keeps: query.kind === 'all' ? undefined : (name) => isKeyed(name, query) })
 }

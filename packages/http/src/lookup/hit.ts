@@ -8,8 +8,8 @@ import { presentResponse, preconditionsOf } from './present.ts'
 import { isChosenBy, variantKey } from '../response/vary.ts'
 
 /**
- * The first exit of the road: a fresh answer that this process has at hand. Nothing is awaited for it and nothing is made that only a
- * longer way needs. undefined: the request goes on.
+ * A fresh response that this process holds; undefined: there is none. Awaits nothing, and allocates nothing that only a miss needs: the
+ * speed of hits depends on it.
  */
 export function hitInProcess<Req, Res>(
   exchange: Exchange<Req, Res>,
@@ -21,12 +21,12 @@ export function hitInProcess<Req, Res>(
     const variant = first === undefined ? undefined : variantKeyIn(exchange, key, first)
     return hitFrom(exchange, route, variant === undefined ? first : route.view.peek<Stored>(variant))
   } catch {
-    // The cache was closed: what becomes of the request then is decided where others fail, too.
+    // The cache is closed: the lookup decides what becomes of the request.
     return undefined
   }
 }
 
-/** The same, where the store may be asked. Rejects with what reading does. */
+/** A fresh response, read from the store where this process holds none. Rejects as the read does. */
 export async function hitInStore<Req, Res>(
   exchange: Exchange<Req, Res>,
   route: Route<Req, Res>,
@@ -37,7 +37,7 @@ export async function hitInStore<Req, Res>(
   return hitFrom(exchange, route, variant === undefined ? first : await route.view.read<Stored>(variant))
 }
 
-/** The key where this client's variant stands, if a record of variants stands at that of the URL. */
+/** The key of this client's variant, where the entry of the URL is a record of variants. */
 function variantKeyIn({ req }: Exchange, key: string, { value }: ReadResult<Stored>): string | undefined {
   return isVaryRecord(value) ? variantKey(key, value, req.headers) : undefined
 }

@@ -125,7 +125,7 @@ export class Leader<Req, Res> {
   ): Promise<RecordedResponse> {
     if (names.some((name) => !record.vary.includes(name))) {
       await this.#route.cache.delete(this.#context.key).catch(() => undefined)
-      throw new NoSharedResult('it varies by more than was known')
+      throw new NoSharedResult('it varies by a field that its record does not name')
     }
     this.#countVariant(record, load.key)
     return keepResponse(load, result, this.#route.revalidate)
@@ -149,8 +149,7 @@ export class Leader<Req, Res> {
     const run = { load, record, loopName: this.#loopName }
     const { background } = load
     if (background && this.#route.refresh !== 'inline') return await this.#sendSubrequest(run)
-    if (background && (this.finished || this.#cannotRun))
-      throw new NoSharedResult('its client is no part of this refresh')
+    if (background && (this.finished || this.#cannotRun)) throw new NoSharedResult('its client cannot run the handler')
     if (this.#recorder !== undefined || this.#handedOver) throw new NoSharedResult('its handler has run')
     return this.#cannotRun ? await this.#replaceHandler(run) : await this.#runHandler(run)
   }

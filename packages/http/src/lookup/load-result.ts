@@ -23,10 +23,10 @@ export interface LoadResult {
   readonly headers: IncomingHttpHeaders
 }
 
-/** What an error says about its route is soon out of date. */
+/** For these reasons a key is uncacheable for 1 s instead of 10: an error may pass soon. */
 const BRIEF_REASONS = new Set(['status', 'handler', 'tags'])
 
-/** In the place of an answer that only its own client may have, and has: never served. */
+/** Stands for a response that its own client alone may have, and has: never served. */
 export const PRIVATE_RESPONSE: RecordedResponse = {
   status: 500,
   fields: {},
@@ -35,91 +35,93 @@ export const PRIVATE_RESPONSE: RecordedResponse = {
   initialAge: 0,
 }
 
-/** An answer that is kept, with what its load is told. */
+/** A response that can be stored, with its lifetime and the names of its `Vary`. */
 export type StorableResult = Recorded & { readonly kind: 'store' }
 
 /**
- * What a load makes of the answer of the client's own handler, which was shown these fields: the answer to store, or one to share as it is; or
- * the error that says why there is neither. `own`: a failure is its client's alone.
+ * Maps the response of the client's own handler to the result of its load: a response to store, or one to share with the followers only.
  *
- * @throws ResponseFailure when the handler failed; NoSharedResult when its client left in the middle.
+ * @param headers the request fields that the handler saw.
+ * @param failurePrivate whether an aborted response concerns its client only.
+ * @throws ResponseFailure when the handler failed; NoSharedResult when its client disconnected before the response was complete.
  */
 export function resultOfHandler(
   recorded: Exclude<Recorded, { kind: 'outdated' }>,
   load: Load<never>,
-  shown: IncomingHttpHeaders,
-  own: boolean,
+  headers: IncomingHttpHeaders,
+  failurePrivate: boolean,
 ): StorableResult | RecordedResponse {
   switch (recorded.kind) {
     case 'store':
       return recorded
     case 'share':
       load.uncacheable({ for: '1s', share: true })
-      return withSelectingValues(recorded.response, recorded.vary, shown)
+      return withSelectingValues(recorded.response, recorded.vary, headers)
     case 'own':
-      load.uncacheable({ share: false, for: uncacheableFor(recorded, own) })
+      load.uncacheable({ share: false, for: uncacheableFor(recorded, failurePrivate) })
       return PRIVATE_RESPONSE
     case 'fail':
       throw new ResponseFailure(
         recorded.status,
-        recorded.response && withSelectingValues(recorded.response, recorded.vary, shown),
+        recorded.response && withSelectingValues(recorded.response, recorded.vary, headers),
       )
     case 'lost':
-      if (recorded.by === 'client') throw new NoSharedResult('its client left')
-      if (!own) throw new ResponseFailure('cut-off', undefined)
-      load.uncacheable({ share: false, for: uncacheableFor(recorded, own) })
+      if (recorded.by === 'client') throw new NoSharedResult('its client disconnected')
+      if (!failurePrivate) throw new ResponseFailure('cut-off', undefined)
+      load.uncacheable({ share: false, for: uncacheableFor(recorded, failurePrivate) })
       return PRIVATE_RESPONSE
   }
 }
 
-/** How long everybody runs alone at the key after such an answer, ms. `own`: a failure is its client's alone. */
-export function uncacheableFor(recorded: Recorded, own: boolean): number {
+/** How long every request of the key runs its own handler after such a response, ms. */
+export function uncacheableFor(recorded: Recorded, failurePrivate: boolean): number {
   if (recorded.kind === 'own') return recorded.passing === true || BRIEF_REASONS.has(recorded.why) ? 1000 : 10_000
-  return recorded.kind === 'lost' && recorded.by === 'handler' && own ? 1000 : 0
+  return recorded.kind === 'lost' && recorded.by === 'handler' && failurePrivate ? 1000 : 0
 }
 
-/** An answer that varies is shared only with who would have been given the same. */
+/** Limits a response that varies to requests with the same selecting fields. */
 function withSelectingValues(
   response: RecordedResponse,
   vary: readonly string[],
-  shown: IncomingHttpHeaders,
+  headers: IncomingHttpHeaders,
 ): RecordedResponse {
-  return vary.length === 0 ? response : { ...response, chosenBy: choiceOf(vary, shown) }
+  return vary.length === 0 ? response : { ...response, chosenBy: choiceOf(vary, headers) }
 }
 
 /**
- * What a load makes of a subrequest's answer. One that cannot be stored leaves no trace: nobody asked for it, and what a request without
- * cookies and credentials is told, a login page above all, says nothing about the others.
+ * Maps a subrequest's response to the result of its load. One that cannot be stored changes nothing: a subrequest has no cookies and no
+ * credentials, and its response, such as a login page, says nothing about other requests.
  *
- * @throws ResponseFailure when the handler failed, but for `HEAD`, whose own handler may know better; else NoSharedResult.
+ * @throws ResponseFailure when the handler failed in a refresh; NoSharedResult when nothing can be stored, and when it failed for a `HEAD`, whose
+ *   own handler runs then.
  */
 export function resultOfSubrequest(recorded: SubrequestResult, load: Load<never>): StorableResult {
   if (recorded.kind === 'store') return recorded
   if (recorded.kind === 'fail' && load.background) throw new ResponseFailure(recorded.status, undefined)
   if (recorded.kind === 'lost' && load.background) throw new ResponseFailure('cut-off', undefined)
-  throw new NoSharedResult('its answer cannot be stored')
+  throw new NoSharedResult('its response cannot be stored')
 }
 
-/** Returns the answer to store, with its lifetime told to the load. */
+/** Gives the load the lifetime of the response, and returns the response to store. */
 export function keepResponse(
   load: Load<never>,
   { response, lifetime }: StorableResult,
   revalidate: boolean,
 ): RecordedResponse {
-  const longer = revalidate ? retained(response, lifetime) : undefined
-  if (longer === undefined) {
+  const extended = revalidate ? retained(response, lifetime) : undefined
+  if (extended === undefined) {
     keepFor(load, lifetime)
     return response
   }
   const { staleWhileRevalidate = 0 } = lifetime
-  keepFor(load, { ...lifetime, staleWhileRevalidate, staleIfError: longer.staleIfError })
-  return { ...response, usableFor: longer.usableFor }
+  keepFor(load, { ...lifetime, staleWhileRevalidate, staleIfError: extended.staleIfError })
+  return { ...response, usableFor: extended.usableFor }
 }
 
-/** A record of variants is kept this long at least, so that it outlives them: 1 day. */
+/** 1 day: a record of variants lives at least this long, so that it outlives them. */
 const MIN_RECORD_TTL = 86_400_000
 
-/** Longer than any of its variants, ms. */
+/** The ttl of a record of variants, ms: longer than the life of any of them. */
 export function varyRecordTtl({ ttl, staleWhileRevalidate = 0, staleIfError = 0 }: Lifetime): number {
   return Math.max(MIN_RECORD_TTL, 2 * (ttl + Math.max(staleWhileRevalidate, staleIfError)))
 }

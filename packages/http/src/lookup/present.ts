@@ -6,20 +6,20 @@ import { type RangeRequest, rangeRequestOf } from '../response/range.ts'
 import type { RecordedResponse } from '../response/recorded-response.ts'
 import type { Route } from '../route/route.ts'
 
-/** What a client wants of an answer; taken down before its own handler may be shown less. */
+/** The preconditions and the range of a request, read before its own handler is shown fewer fields. */
 export interface ClientPreconditions {
   readonly conditions: Conditions | undefined
-  /** undefined: parts are not served. */
+  /** undefined: the whole response is served. */
   readonly range: RangeRequest | undefined
 }
 
-/** How a recorded answer came to this request. */
+/** How the cache got the response that it sends. */
 export interface Provenance {
-  /** How long ago it was committed, ms. */
+  /** ms since its commit: the resident time of RFC 9111 section 4.2.3. */
   readonly resident: number
-  /** How long its client waited for it, ms. */
+  /** How long the client waited for it, ms. */
   readonly waited: number
-  /** Asked for where the route tells it. */
+  /** Made only where the route sends `Cache-Status` or `Server-Timing`. */
   member(): Member
 }
 
@@ -27,23 +27,23 @@ export function preconditionsOf({ req }: Exchange, { range }: Pick<Route, 'range
   return { conditions: conditionsOf(req.headers), range: range ? rangeRequestOf(req.headers) : undefined }
 }
 
-/** A recorded answer as this client is to get it: the one place for what a route adds, and for what layers outside have set. */
+/** Makes this client's response from a recorded one. The fields that the route adds, and those of outer layers, are joined here only. */
 export function presentResponse<Req, Res>(
   exchange: Exchange<Req, Res>,
   { cacheStatus, serverTiming, downstream, runtime }: Route<Req, Res>,
   response: RecordedResponse,
   { conditions, range }: ClientPreconditions,
-  arrival: Provenance,
+  provenance: Provenance,
 ): Answer {
-  const tells = cacheStatus !== undefined || serverTiming
+  const reportsCaching = cacheStatus !== undefined || serverTiming
   return answerFrom(response, {
     method: exchange.req.method ?? 'GET',
     conditions,
     range,
-    resident: arrival.resident,
+    resident: provenance.resident,
     madeAt: downstream === 'reset' ? runtime.timeOfDay() : undefined,
     vary: exchange.field('vary')?.toString(),
-    added: tells ? addedFields(exchange, cacheStatus, serverTiming, response, arrival) : undefined,
+    added: reportsCaching ? addedFields(exchange, cacheStatus, serverTiming, response, provenance) : undefined,
   })
 }
 
@@ -52,21 +52,21 @@ function addedFields(
   cacheStatus: string | undefined,
   serverTiming: boolean,
   { fields }: RecordedResponse,
-  arrival: Provenance,
+  provenance: Provenance,
 ): Record<string, string> {
-  const member = arrival.member()
+  const member = provenance.member()
   const before = fields['cache-status'] ?? exchange.field('cache-status')
   return {
     ...(cacheStatus === undefined ? {} : { 'cache-status': appendMember(before, cacheStatus, member) }),
     ...(serverTiming
-      ? { 'server-timing': serverTimingOf(exchange.field('server-timing'), member, arrival.waited) }
+      ? { 'server-timing': serverTimingOf(exchange.field('server-timing'), member, provenance.waited) }
       : {}),
   }
 }
 
-/** How this answer came, and how long its client waited for it, ms. */
+/** A metric with the kind of the response, and the time that its client waited, ms. */
 function serverTimingOf(before: string | readonly string[] | undefined, member: Member, waited: number): string {
-  const [word = ''] = /stale|collapsed|hit/.exec(member) ?? []
-  const ours = `cattlegrid;desc=${word};dur=${Math.round(waited)}`
-  return before === undefined || before.length === 0 ? ours : `${String(before)}, ${ours}`
+  const [kind = ''] = /stale|collapsed|hit/.exec(member) ?? []
+  const metric = `cattlegrid;desc=${kind};dur=${Math.round(waited)}`
+  return before === undefined || before.length === 0 ? metric : `${String(before)}, ${metric}`
 }

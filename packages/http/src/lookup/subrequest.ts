@@ -7,21 +7,21 @@ import type { Recorded, Recorder } from '../capture/recorder.ts'
 
 const MARKER = Symbol.for('cattlegrid.subrequest')
 
-/** Rides on a request of our own, until it reaches the layer that sent it. */
+/** Marks a subrequest for the layer that sent it. */
 export interface SubrequestMarker {
   readonly layer: string
-  /** The layer runs the handler for this request, and this is what takes its answer down. */
+  /** The layer that sent the subrequest runs the handler for it, and `recorder` records the response. */
   onReached(recorder: Recorder): void
-  /** The stored answer whose validators it carries. */
+  /** The stored response whose validators it carries. */
   readonly revalidates: RecordedResponse | undefined
 }
 
-/** The mark of a request of our own; undefined for one from the network, where no field can forge it. */
+/** The marker of a subrequest; undefined for a request from the network, which cannot forge it: it is no field. */
 export function subrequestMarkerOf(req: IncomingMessage): SubrequestMarker | undefined {
   return (req as { [MARKER]?: SubrequestMarker })[MARKER]
 }
 
-/** Whether this request is a refresh of cattlegrid's own: for the `skip` of loggers, rate limiters and sessions above the cache. */
+/** Whether this request is a refresh by cattlegrid: for the `skip` of loggers, rate limiters and sessions outside the cache. */
 export function isRefresh(req: IncomingMessage): boolean {
   return subrequestMarkerOf(req) !== undefined
 }
@@ -34,20 +34,20 @@ export interface Subrequest {
   /** The fields in the key and in `Vary`, and those that the route names. */
   readonly headers: Readonly<Record<string, string>>
   readonly revalidates?: RecordedResponse | undefined
-  /** The request that gave rise to it: the new one seems to come from the same peer, whom the framework trusts or not. */
+  /** The client's request that caused it: the subrequest has the same peer address, which the framework trusts or not. */
   readonly parent: IncomingMessage
-  /** Ends it, whatever the handler does. */
+  /** Aborts the subrequest, whatever the handler does. */
   readonly signal: AbortSignal
   readonly scope: AsyncResource
   dispatch(req: IncomingMessage, res: ServerResponse): void
 }
 
-/** `unreached`: something above the layer answered, such as an authentication that saw no credentials. */
+/** `unreached`: an outer layer answered, such as an authentication that saw no credentials. */
 export type SubrequestResult = Recorded | { readonly kind: 'unreached' }
 
 /**
- * Sends a request of our own through the whole application, and resolves to what the layer that sent it took down. It carries the method, the
- * URL, the host and the fields that chose the entry, and nothing else of any client (RFC 9111 section 4.3.1): no cookie, no credentials.
+ * Sends a request through the whole application, and resolves to the response that the sending layer recorded. The request carries the method,
+ * the URL, the host and the fields that selected the entry (RFC 9111 section 4.3.1), and nothing else of any client: no other cookie or credentials.
  */
 export function sendSubrequest(subrequest: Subrequest): Promise<SubrequestResult> {
   const socket = new NullSocket(subrequest.parent.socket, subrequest.scheme === 'https')
@@ -55,36 +55,36 @@ export function sendSubrequest(subrequest: Subrequest): Promise<SubrequestResult
   const res = new ServerResponse(req)
   res.shouldKeepAlive = false
   res.assignSocket(asSocket(socket))
-  // Node's server does this for sockets of its own; without it a handler that pipes would wait for ever.
+  // Node's server does this for its own sockets; without it a handler that pipes waits for ever.
   socket.on('drain', () => res.emit('drain'))
   res.once('finish', () => {
     req.resume()
-    // A moment later: a stream that is destroyed by what it tells of a write makes an error, with its stack, for writes that there are not.
+    // In a microtask: a stream that is destroyed from the callback of a write makes an error with a stack, even when no write is left.
     queueMicrotask(() => socket.destroy())
   })
   return new Promise((resolve) => {
-    let reached: Recorder | undefined
-    const begin = (recorder: Recorder): void => {
-      reached = recorder
+    let recording: Recorder | undefined
+    const onReached = (recorder: Recorder): void => {
+      recording = recorder
       void recorder.done.then((recorded) => {
-        // What nobody may have goes on for nobody: it may be endless.
-        const withheld = recorder.revalidated !== undefined
-        if (withheld || (recorded.kind !== 'store' && recorded.kind !== 'share')) socket.destroy()
+        // A response that will not be used is aborted, because it may be endless.
+        const notModified = recorder.revalidated !== undefined
+        if (notModified || (recorded.kind !== 'store' && recorded.kind !== 'share')) socket.destroy()
         resolve(recorded)
       })
     }
-    const closed = (): void => (reached === undefined ? resolve({ kind: 'unreached' }) : reached.cutOff('handler'))
+    const onClose = (): void => (recording === undefined ? resolve({ kind: 'unreached' }) : recording.cutOff('handler'))
     Object.defineProperty(req, MARKER, {
       value: {
         layer: subrequest.layer,
-        onReached: begin,
+        onReached,
         revalidates: subrequest.revalidates,
       } satisfies SubrequestMarker,
     })
-    // After the recording's own listener, which knows more.
-    res.once('close', () => queueMicrotask(closed))
+    // After the recording's own listener, which knows the cause.
+    res.once('close', () => queueMicrotask(onClose))
     subrequest.signal.addEventListener('abort', () => socket.destroy(), { once: true })
-    if (subrequest.signal.aborted) closed()
+    if (subrequest.signal.aborted) onClose()
     else subrequest.scope.runInAsyncScope(() => subrequest.dispatch(req, res))
   })
 }
@@ -104,7 +104,7 @@ function requestOn(socket: NullSocket, { host, target, headers }: Subrequest): I
   return req
 }
 
-/** The part of a socket that frameworks look at: reads nothing, swallows everything. */
+/** The part of a socket that frameworks use: reads nothing, discards every write. */
 class NullSocket extends Duplex {
   readonly remoteAddress: string | undefined
   readonly remotePort: number | undefined
@@ -114,7 +114,7 @@ class NullSocket extends Duplex {
   readonly encrypted: boolean
 
   constructor(peer: Socket, encrypted: boolean) {
-    // What is swallowed need not be made bytes of before.
+    // Discarded text need not be encoded first.
     super({ decodeStrings: false })
     this.remoteAddress = peer.remoteAddress
     this.remotePort = peer.remotePort
@@ -122,19 +122,19 @@ class NullSocket extends Duplex {
     this.localAddress = peer.localAddress
     this.localPort = peer.localPort
     this.encrypted = encrypted
-    // The handler's side may be torn down with an error: that is the recording's news, not the process's.
+    // A handler may destroy the socket with an error: the recording reports it, and the process must not end by it.
     this.on('error', () => undefined)
   }
 
   override _read(): void {
-    // Nothing ever comes.
+    // The request is whole: its body ended when it was made.
   }
 
   override _write(_chunk: unknown, _encoding: BufferEncoding, callback: () => void): void {
     callback()
   }
 
-  /** All that was corked at once: what is left when the answer is over would be told an error, one for each chunk. */
+  /** Takes all corked chunks at once: chunks left in the buffer at the end would each get an error. */
   override _writev(_chunks: unknown, callback: () => void): void {
     callback()
   }
@@ -168,7 +168,7 @@ class NullSocket extends Duplex {
   }
 }
 
-/** Node's types want a whole socket where its code wants a stream. */
+/** Node's types require a whole socket where its code requires a stream. */
 function asSocket(socket: NullSocket): Socket {
   return socket as unknown as Socket
 }

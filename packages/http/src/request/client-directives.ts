@@ -1,16 +1,16 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { parseCacheControl, secondsOf } from '../fields/cache-control.ts'
 
-/** What a client that is listened to wants (RFC 9111 section 5.2.1). */
+/** The request directives of a client whose route obeys them (RFC 9111 section 5.2.1). */
 export interface Demand {
-  /** Neither served nor stored. */
+  /** The request is neither served from the cache nor stored. */
   readonly noStore: boolean
-  /** An answer that is older, in ms, will not do; undefined: whatever its age. */
+  /** The greatest age that the client accepts, ms; undefined: any. */
   readonly maxAge: number | undefined
   readonly onlyIfCached: boolean
 }
 
-/** Of a request that is not listened to. */
+/** The demand of a client whose directives the route does not obey. */
 export const NO_DEMAND: Demand = { noStore: false, maxAge: undefined, onlyIfCached: false }
 
 /** `Pragma: no-cache` counts where there is no `Cache-Control` (RFC 9111 section 5.4). */

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 
-/** What of a request decides whether it may use the cache. */
+/** The parts of a request that decide whether it may use the cache. */
 export interface Candidate {
   readonly method: string
   /** The method on the wire, where something replaced it. */
@@ -10,9 +10,9 @@ export interface Candidate {
   readonly host: string
 }
 
-/** What a route says about its requests. */
+/** The route's rules for admitting requests. */
 export interface Admission {
-  /** What credentials mean. `bypass`: past the cache. `key`: an entry for each. `declared`: only what says itself that everybody may have it. `share`: nothing. */
+  /** A request with credentials: `bypass`: bypasses the cache. `key`: has entries of its own. `declared`: shares responses that allow it (RFC 9111 section 3.5). `share`: is like any other. */
   readonly authorization: 'bypass' | 'key' | 'declared' | 'share'
   readonly cookies: 'ignore' | 'bypass'
   /** Lower-case; undefined: every host. */
@@ -23,28 +23,28 @@ export interface Admission {
 export type IneligibleReason =
   'method' | 'authorization' | 'cookie' | 'host' | 'upgrade' | 'event-stream' | 'absolute-form'
 
-/** Why this request must not use the cache at all; undefined where it may. */
+/** Returns why the request must not use the cache; undefined where it may. */
 export function ineligibleReason(
   { method, originalMethod, headers, target, host }: Candidate,
   { authorization, cookies, hosts }: Admission,
 ): IneligibleReason | undefined {
   const wire = originalMethod ?? method
   if (wire !== 'GET' && wire !== 'HEAD') return 'method'
-  // RFC 9111 section 3.5: an answer to credentials belongs to whoever gave them.
+  // RFC 9111 section 3.5: a response to credentials is for their owner only.
   if (headers.authorization !== undefined && authorization === 'bypass') return 'authorization'
   if (headers.cookie !== undefined && cookies === 'bypass') return 'cookie'
   if (hosts !== undefined && !hosts.includes(host.toLowerCase())) return 'host'
   if (headers.upgrade !== undefined) return 'upgrade'
   if (headers.accept?.toLowerCase().includes('text/event-stream') === true) return 'event-stream'
-  // Not a path: neither the key nor the handler's URL could be made of it.
+  // `*` and authority-form have no path to make the key and the handler's URL from.
   return target.startsWith('/') ? undefined : 'absolute-form'
 }
 
 export const METHOD_OVERRIDES: readonly string[] = ['x-http-method-override', 'x-http-method', 'x-method-override']
 
 /**
- * Whether the handler may see more of this request than its key holds: a body, or another method than the one on the wire. It may be
- * served, but what a handler answers to it is its own.
+ * Whether the handler may see unkeyed input: a body, or another method than the one on the wire. Such a request may be served from the cache,
+ * but the response of its own handler is not shared.
  */
 export function hasUnkeyedInput({ method, originalMethod, headers }: Candidate): boolean {
   if (originalMethod !== undefined && originalMethod !== method) return true
@@ -55,11 +55,11 @@ export function hasUnkeyedInput({ method, originalMethod, headers }: Candidate):
 const ABSOLUTE = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i
 
 /**
- * The path and query of a request-target (RFC 9112 section 3.2): of an absolute one the authority is dropped, a fragment always. What is
- * neither stays as it is.
+ * The path and query of a request-target (RFC 9112 section 3.2), without the authority of an absolute one, and without a fragment. Any other
+ * form is returned unchanged.
  */
 export function originForm(target: string): string {
-  // Nearly all are of that form.
+  // Nearly all targets are of that form.
   if (target.startsWith('/') && !target.includes('#')) return target
   const [whole = ''] = target.split('#', 1)
   const path = whole.replace(ABSOLUTE, '')

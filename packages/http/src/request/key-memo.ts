@@ -1,25 +1,25 @@
 import { type KeyParts, requestKey } from './request-key.ts'
 
-/** In each of two generations. */
+/** The limits of each of the two generations. */
 const MAX_KEYS = 1000
 const MAX_CHARACTERS = 131_072
 
 /**
- * The keys of requests that came of late, by the very parts that they were made of: to make one costs more than all the rest of a hit.
- * Bounded in number and in characters: what is asked for stays, the rest goes with its generation.
+ * The keys of recent requests, by the parts that they were made from: making one costs more than all the rest of a hit. Bounded in number and in
+ * characters by two generations, because an LRU moves an entry on every hit: a key that is used stays, the others go with their generation.
  */
 export class KeyMemo {
   #recent = new Map<string, string>()
   #older: ReadonlyMap<string, string> = new Map()
   #characters = 0
 
-  /** As `requestKey`. */
+  /** Returns the same as `requestKey`. */
   keyOf(parts: KeyParts): string | undefined {
     const text = memoText(parts)
     return this.#recent.get(text) ?? this.#remember(text, parts)
   }
 
-  /** What it holds at this moment. */
+  /** The keys and characters that the memo holds. */
   get size(): { readonly keys: number; readonly characters: number } {
     const texts = [...this.#recent.keys(), ...this.#older.keys()]
     return { keys: texts.length, characters: texts.reduce((sum, text) => sum + text.length, 0) }
@@ -39,7 +39,7 @@ export class KeyMemo {
   }
 }
 
-/** All that a key depends on, each part with its length: no value can pass for another part, and an absent one is not an empty one. */
+/** All that a key depends on, each part with its length: no value can be taken for another part, and an absent one differs from an empty one. */
 function memoText({ scheme, host, target, routed, matched, layer, decodesPath, extra = [] }: KeyParts): string {
   let text = decodesPath ? 'd' : 'r'
   text += lengthPrefixed(scheme) + lengthPrefixed(host) + lengthPrefixed(target) + lengthPrefixed(layer)
@@ -54,7 +54,7 @@ function memoText({ scheme, host, target, routed, matched, layer, decodesPath, e
   return text
 }
 
-/** What is no text counts as absent in a key, too. */
+/** A value that is no string counts as absent, as it does in a key. */
 function lengthPrefixed(part: unknown): string {
   return typeof part === 'string' ? `${part.length}:${part}` : '-;'
 }

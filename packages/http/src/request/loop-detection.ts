@@ -1,15 +1,15 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { replaceField } from './normalise.ts'
 
-/** Made to tell a request that comes back (RFC 8586): whoever passes a request's fields on passes this one on too. */
+/** RFC 8586: a handler that forwards the fields of its request forwards this one, and so its own loop is detected. */
 const FIELD = 'cdn-loop'
-/** Our member, and the random name of a load in it. */
+/** The member of cattlegrid, with the random name of a load. */
 const MEMBER = /(?:^|,)\s*cattlegrid;\s*load=([^\s,;]+)\s*(?=,|$)/g
 
-/** The loads of this process that run, by the names that their handlers are shown, with their keys. Nobody outside can guess one. */
+/** The keys of the loads that this process runs, by the names that their handlers see. A client cannot guess a name. */
 const running = new Map<string, string>()
 
-/** Names a load, until the returned function is called. */
+/** Registers the name of a load, until the returned function is called. */
 export function registerLoad(name: string, key: string): () => void {
   running.set(name, key)
   return () => {
@@ -17,20 +17,20 @@ export function registerLoad(name: string, key: string): () => void {
   }
 }
 
-/** The field as the handler of that load is shown it. */
+/** The `CDN-Loop` that the handler of that load sees. */
 export function cdnLoopField(headers: IncomingHttpHeaders, name: string): Readonly<Record<string, string>> {
   const before = headers[FIELD]
   return { [FIELD]: `${before === undefined ? '' : `${String(before)}, `}cattlegrid; load=${name}` }
 }
 
-/** Whether this is a request of the very handler that makes the answer to it, and would wait for itself. */
+/** Whether the handler that loads this key sent the request, and so would wait for itself. */
 export function isLoop({ headers }: IncomingMessage, key: string): boolean {
   const field = headers[FIELD]
   if (field === undefined) return false
   return [...String(field).matchAll(MEMBER)].some(([, name = '']) => running.get(name) === key)
 }
 
-/** Its handler is shown no name: one that goes on asking for itself waits for the first, until it has waited too long. */
+/** The handler sees no name: if it sends another request to its own URL, that one waits for the first load until a timeout. */
 export function removeLoopMembers(req: IncomingMessage): void {
   const left = String(req.headers[FIELD] ?? '').replaceAll(MEMBER, '')
   replaceField(req, FIELD, left.replace(/^\s*,\s*/, '') || undefined)

@@ -2,10 +2,10 @@ import type { IncomingMessage } from 'node:http'
 import { reduceEncoding } from '../fields/selecting-value.ts'
 import { METHOD_OVERRIDES } from './eligible.ts'
 
-/** Answered by us from the entry: a leader's handler that saw them would answer 304, 206, 412 or 416, and everybody would get that. */
+/** The cache evaluates these itself: a leader's handler that saw them would answer 304, 206, 412 or 416, and every follower would get that. */
 const CONDITIONS = ['if-none-match', 'if-modified-since', 'if-match', 'if-unmodified-since', 'if-range', 'range']
 
-/** Inputs that the key does not hold and that many handlers believe. */
+/** Unkeyed input that many handlers trust. */
 const UNKEYED = [
   'x-forwarded-server',
   'x-forwarded-scheme',
@@ -27,15 +27,15 @@ const UNKEYED = [
   ...METHOD_OVERRIDES,
 ]
 
-/** What the key is made of: a handler sees in them the key's own value, or none. */
+/** The key holds the values of these: a handler sees the key's own value, or none. */
 const IN_KEY = ['host', 'x-forwarded-host', 'x-forwarded-proto']
 
 const DEFAULT_PORTS: Readonly<Record<string, RegExp>> = { http: /:80$/, https: /:443$/ }
 
-/** Which fields of a leader's request its handler is not shown as they came; the same for every request of a route. */
+/** The fields that a route hides from the handlers of its leaders. */
 export interface HiddenFields {
   readonly dropped: ReadonlySet<string>
-  /** Reduced to what the key was made of. */
+  /** Reduced to the value in the key. */
   readonly reduced: ReadonlySet<string>
 }
 
@@ -49,27 +49,27 @@ export function hiddenFields(keyed: readonly string[], scrub: boolean): HiddenFi
   return { dropped: unkeyed([...CONDITIONS, ...UNKEYED]), reduced: unkeyed(IN_KEY) }
 }
 
-/** What of a leader's request its key holds. */
+/** The input that a leader's handler may see. */
 export interface HandlerInput {
-  /** The trusted ones: a forwarded host or scheme stays where it is what the key was made of, and stays as nothing but that. */
+  /** The host and scheme that the framework trusts, and the key holds: of a forwarded host or scheme only that value stays. */
   readonly host: string
   readonly scheme: string
   readonly hidden: HiddenFields
-  /** Conditions of our own, which the handler is to answer. */
+  /** Fields that the cache adds: its own conditions, for the handler to evaluate, and `CDN-Loop`. */
   readonly added: Readonly<Record<string, string>>
 }
 
-/** Takes from a leader's request what its handler could see and the key does not hold. */
-export function normaliseLeader(req: IncomingMessage, { host, scheme, hidden, added: given }: HandlerInput): void {
+/** Removes from a leader's request the input that its key does not hold. */
+export function normaliseLeader(req: IncomingMessage, { host, scheme, hidden, added }: HandlerInput): void {
   const replaced = replacementsFor(req, host, scheme, hidden)
-  for (const name of Object.keys(given)) replaced.set(name, given[name])
+  for (const name of Object.keys(added)) replaced.set(name, added[name])
   for (const [name, value] of replaced) replaceField(req, name, value)
   // Defined, not assigned: a request of HTTP/2 has a getter in its place.
   const value = replacedRawHeaders(req.rawHeaders, replaced)
   Object.defineProperty(req, 'rawHeaders', { value, configurable: true, enumerable: true, writable: true })
 }
 
-/** Of the fields that are there, those that the handler is shown with another value, or not at all. */
+/** The new values of the fields that must change; undefined: the field is removed. */
 function replacementsFor(
   req: IncomingMessage,
   host: string,
@@ -81,7 +81,7 @@ function replacementsFor(
   for (const name of fieldNamesOf(req)) {
     if (dropped.has(name)) replaced.set(name, undefined)
     if (!reduced.has(name)) continue
-    // Behind a proxy the key is made of the forwarded host, and `Host` is anybody's word.
+    // Behind a proxy the key holds the forwarded host, and any client can set `Host`.
     if (name === 'host' && hasOtherValue(req, name, site)) replaced.set(name, site === '' ? undefined : site)
     if (name === 'x-forwarded-host') replaced.set(name, hasValue(req, name, host) ? site : undefined)
     if (name === 'x-forwarded-proto') replaced.set(name, hasValue(req, name, scheme) ? scheme : undefined)
@@ -91,46 +91,46 @@ function replacementsFor(
   return replaced
 }
 
-/** Wherever a handler may look: a layer outside may have taken a field from one place, or added it to one. */
+/** The names in every place where a handler may look: an outer layer may have changed only one of them. */
 function fieldNamesOf(req: IncomingMessage): Set<string> {
   const names = new Set([...Object.keys(req.headers), ...Object.keys(distinctOf(req))])
   for (let index = 0; index < req.rawHeaders.length; index += 2) names.add(req.rawHeaders[index]?.toLowerCase() ?? '')
   return names
 }
 
-/** A host in the spelling that the key holds: its case and its default port make no difference. */
+/** A host in lower case and without the default port, as the key holds it. */
 export function normalHost(scheme: string, host: string): string {
   return host.toLowerCase().replace(DEFAULT_PORTS[scheme] ?? /$^/, '')
 }
 
-/** Whether the value that the framework trusts is among those of the field: frameworks differ in which one they take. */
+/** Whether the field lists the value that the framework trusts: frameworks differ in which one they take. */
 function hasValue({ headers }: IncomingMessage, name: string, value: string): boolean {
-  const given = headers[name]
+  const field = headers[name]
   return (
-    given !== undefined &&
-    String(given)
+    field !== undefined &&
+    String(field)
       .split(',')
       .some((entry) => entry.trim() === value)
   )
 }
 
-/** Whether a field that is there says anything but this, on any of its lines. */
+/** Whether any line of a present field has another value. */
 function hasOtherValue(req: IncomingMessage, name: string, value: string): boolean {
-  const given = req.headers[name]
-  return given !== undefined && (given !== value || (distinctOf(req)[name]?.length ?? 1) > 1)
+  const field = req.headers[name]
+  return field !== undefined && (field !== value || (distinctOf(req)[name]?.length ?? 1) > 1)
 }
 
 function replacedRawHeaders(raw: readonly string[], replaced: ReadonlyMap<string, string | undefined>): string[] {
-  const kept: string[] = []
-  for (const [name, value] of replaced) if (value !== undefined) kept.push(name, value)
+  const fields: string[] = []
+  for (const [name, value] of replaced) if (value !== undefined) fields.push(name, value)
   for (let index = 0; index + 1 < raw.length; index += 2) {
     const name = raw[index] ?? ''
-    if (!replaced.has(name.toLowerCase())) kept.push(name, raw[index + 1] ?? '')
+    if (!replaced.has(name.toLowerCase())) fields.push(name, raw[index + 1] ?? '')
   }
-  return kept
+  return fields
 }
 
-/** `undefined`: takes it away. The raw fields stay. */
+/** Sets a field, or removes it where `value` is undefined. The raw fields stay. */
 export function replaceField(req: IncomingMessage, name: string, value: string | undefined): void {
   const distinct = distinctOf(req)
   if (value === undefined) {
@@ -143,8 +143,8 @@ export function replaceField(req: IncomingMessage, name: string, value: string |
 }
 
 /**
- * Node makes the distinct fields of the raw ones when they are first asked for, and counts on finding as many as there came. An injected
- * request, as Fastify makes it for tests, has none.
+ * Node derives the distinct fields from the raw ones on the first read, and expects as many raw fields as arrived: read these before the raw ones
+ * change. A request that Fastify injects in tests has none.
  */
 function distinctOf(req: Partial<Pick<IncomingMessage, 'headersDistinct'>>): NodeJS.Dict<string[]> {
   return req.headersDistinct ?? {}

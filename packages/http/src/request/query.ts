@@ -1,11 +1,11 @@
-/** Which parameters of the query belong to the resource. What does not is kept from the handler too. */
+/** The query parameters in the key. The handler does not see the others. */
 export type QueryRule =
   { readonly kind: 'all' } | { readonly kind: 'only' | 'ignore'; readonly names: ReadonlySet<string> }
 
-/** Parsers of query strings stop at 1,000 parameters: with so many, their order decides what a handler sees. */
+/** Longer queries are not sorted: parsers stop at 1,000 parameters, and then the order decides what a handler sees. */
 const MAX_SORTED = 100
 
-/** The query without the parameters that do not count, otherwise untouched; no question mark. */
+/** The query without unkeyed parameters, otherwise unchanged; no question mark. */
 function keyedQuery(query: string, rule: QueryRule): string {
   return query
     .split('&')
@@ -13,15 +13,15 @@ function keyedQuery(query: string, rule: QueryRule): string {
     .join('&')
 }
 
-/** A URL, whole or from a mount point on, without the parameters that do not count. */
+/** A URL, whole or from a mount point on, without unkeyed parameters. */
 export function withQuery(url: string, rule: QueryRule): string {
   const index = url.indexOf('?')
   if (index < 0 || rule.kind === 'all') return url
-  const kept = keyedQuery(url.slice(index + 1), rule)
-  return kept === '' ? url.slice(0, index) : `${url.slice(0, index)}?${kept}`
+  const keyed = keyedQuery(url.slice(index + 1), rule)
+  return keyed === '' ? url.slice(0, index) : `${url.slice(0, index)}?${keyed}`
 }
 
-/** `name`: decoded. Of a list each parameter is kept that any parser may take for one of its names: what is kept is in the key. */
+/** Whether the key holds the parameter of this decoded name. A listed name matches every parameter that any parser may take for it. */
 export function isKeyed(name: string, rule: QueryRule): boolean {
   switch (rule.kind) {
     case 'all':
@@ -33,14 +33,14 @@ export function isKeyed(name: string, rule: QueryRule): boolean {
   }
 }
 
-/** What a parser makes of the name of a parameter before it looks for brackets in it. */
+/** The decoded name of a parameter, brackets included. */
 function nameOf(parameter: string): string {
   const [written = ''] = parameter.split('=', 1)
   const text = written.replaceAll('+', ' ')
   try {
     return decodeURIComponent(text)
   } catch {
-    // Some parsers decode what they can.
+    // Of a malformed encoding, some parsers decode the valid part.
     return text.replaceAll(/%[0-7][0-9a-f]/gi, (code) => String.fromCodePoint(Number.parseInt(code.slice(1), 16)))
   }
 }
@@ -50,12 +50,12 @@ function beforeBracket(name: string): string {
   return bracket > 0 ? name.slice(0, bracket) : name
 }
 
-/** `[a]` and `a.b` are taken for `a` by some. */
+/** Some parsers take `[a]` and `a.b` for `a`. */
 function firstWordOf(name: string): string {
   return name.split(/[[\].:?\s]/).find((word) => word !== '') ?? name
 }
 
-/** Parameters in the order of their names; repeated names, and whatever a parser may take for one name, such as `a[…]`, keep theirs. */
+/** Sorts parameters by name. Parameters of one name, and those that a parser may take for one, such as `a[…]`, keep their order. */
 export function sortedQuery(query: string): string {
   const parameters = query.split('&').filter((text) => text !== '')
   if (parameters.length > MAX_SORTED) return query
@@ -68,7 +68,7 @@ export function sortedQuery(query: string): string {
     .join('&')
 }
 
-/** Percent-encodings of unreserved characters are undone, the others in capitals (RFC 3986 section 6.2.2). Dots and slashes stay. */
+/** Decodes percent-encoded unreserved characters, and puts other encodings in upper case (RFC 3986 section 6.2.2). Dot segments and `%2F` stay. */
 export function normalEncoding(text: string): string {
   return text.replaceAll(/%[0-9a-f]{2}/gi, (code) => {
     const character = String.fromCodePoint(Number.parseInt(code.slice(1), 16))

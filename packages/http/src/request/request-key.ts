@@ -5,36 +5,36 @@ import { normalHost } from './normalise.ts'
 import { normalEncoding, sortedQuery } from './query.ts'
 import { selectingValue } from '../fields/selecting-value.ts'
 
-/** How a framework found the route, where it folds paths that differ in case or a last slash into one. */
+/** The route that a framework matched, where it ignores the case of a path or its trailing slash. */
 export interface Matched {
   /** As declared, such as `/products/:id`. */
   readonly pattern: string
-  /** Where a router is mounted. */
+  /** The mount point of the router. */
   readonly base: string
   /** Decoded. */
   readonly params: Readonly<Record<string, unknown>>
 }
 
-/** What of a request decides which stored answer it may have. */
+/** The parts of a request that make its key. */
 export interface KeyParts {
   readonly scheme: string
   readonly host: string
-  /** Origin-form: path and query, without the parameters that do not count. */
+  /** Origin-form: path and query, without unkeyed parameters. */
   readonly target: string
-  /** The same as the handler sees it, where something rewrote it. */
+  /** The target as the handler sees it, where an outer layer rewrote it. */
   readonly routed?: string | undefined
   readonly matched?: Matched | undefined
   readonly layer: string
-  /** Whether the framework decodes a path before it routes: else `/%61` and `/a` may reach different handlers. */
+  /** Whether the framework decodes a path before it routes: if not, `/%61` and `/a` may reach different handlers. */
   readonly decodesPath: boolean
-  /** What else the route keys on; undefined: absent, which is not empty. */
+  /** Other values that the route puts in the key; undefined: absent, which differs from empty. */
   readonly extra?: readonly (string | undefined)[] | undefined
 }
 
-/** What makes several spellings of a path one. */
+/** The parts that decide which paths are equivalent. */
 type PathFolding = Pick<KeyParts, 'matched' | 'decodesPath'>
 
-/** What of a request a route keys on beside its URL. */
+/** The request fields and cookies in a route's key. */
 export interface KeyRule {
   /** Lower-case. */
   readonly headers: readonly string[]
@@ -43,12 +43,12 @@ export interface KeyRule {
 
 const FORMAT = 'h2'
 const MAX_BYTES = 8192
-/** A pattern of names and plain text alone: two paths that match it with the same parameters differ in what was folded, and in nothing else. */
+/** A pattern of parameters and plain text only: two paths that match it with the same parameters differ in case and trailing slash only. */
 const PLAIN_PATTERN = /^(?:\/(?::\w+|[\w.~-]+))*\/?$/
 
 /**
- * The cache key of a request: a hash over its parts, each with its length, so that no delimiter can be forged. undefined for one that is
- * longer than 8 KiB.
+ * The cache key of a request (RFC 9111 section 2): a hash over its parts, each with its length, so that no part can forge a delimiter. undefined
+ * where the parts exceed 8 KiB.
  */
 export function requestKey(parts: KeyParts): string | undefined {
   const { scheme, layer, routed, target, extra = [] } = parts
@@ -62,7 +62,7 @@ export function requestKey(parts: KeyParts): string | undefined {
   return `http:${createHash('sha256').update(text).digest('base64url')}`
 }
 
-/** What every stored answer of a URL is tagged with, whatever else its key holds: so that all of them can be found. */
+/** The tag of every stored response of a URL, whatever else its key holds: an invalidation of the URL finds them all by it. */
 export function urlTag({ scheme, host, target }: Pick<KeyParts, 'scheme' | 'host' | 'target'>): string {
   const [path, query] = splitTarget(target)
   const parts = [scheme, normalHost(scheme, host), normalEncoding(path), sortedQuery(query)]
@@ -70,50 +70,50 @@ export function urlTag({ scheme, host, target }: Pick<KeyParts, 'scheme' | 'host
   return `cattlegrid:url:${createHash('sha256').update(text).digest('base64url')}`
 }
 
-/** The values that a route keys on. */
+/** The values of the fields and cookies in a route's key. */
 export function keyedValues(
   { headers: names, cookies }: KeyRule,
   headers: IncomingHttpHeaders,
 ): (string | undefined)[] {
-  const jar = cookies.length === 0 ? undefined : cookiesOf(headers.cookie)
-  return [...names.map((name) => selectingValue(name, headers)), ...cookies.map((name) => jar?.get(name))]
+  const cookieValues = cookies.length === 0 ? undefined : cookiesOf(headers.cookie)
+  return [...names.map((name) => selectingValue(name, headers)), ...cookies.map((name) => cookieValues?.get(name))]
 }
 
 /**
- * The cookies of a request, by name, each as it is written: `name=value`. Of two with one name the first counts, as it does for the parsers
- * that handlers use. Where it is spelled so that parsers may differ about its name, all that may be it count.
+ * The cookies of a request by name, each unparsed: `name=value`. Of two with one name the first counts, as it does for the parsers that handlers
+ * use. Where parsers may differ about a name, all pairs that may have it count.
  */
 export function cookiesOf(field: string | undefined): ReadonlyMap<string, string> {
-  const jar = new Map<string, string[]>()
+  const cookies = new Map<string, string[]>()
   for (const text of field?.split(';') ?? []) {
     const pair = withoutBlanks(text)
     const name = pair.slice(0, Math.max(0, pair.indexOf('='))).trim()
-    const pairs = jar.get(name)
+    const pairs = cookies.get(name)
     if (name === '' || pairs?.[0]?.startsWith(`${name}=`) === true) continue
-    if (pairs === undefined) jar.set(name, [pair])
+    if (pairs === undefined) cookies.set(name, [pair])
     else pairs.push(pair)
   }
-  return new Map([...jar].map(([name, pairs]) => [name, pairs.join('; ')]))
+  return new Map([...cookies].map(([name, pairs]) => [name, pairs.join('; ')]))
 }
 
 /**
- * A URL, whole or from a mount point on, in the one spelling of all those whose path has the same key: a handler that is shown any other could
- * answer it by something that the key does not hold, such as a redirect to itself. A query that is not empty stays as it came: some are signed.
+ * A URL, whole or from a mount point on, with the canonical path of all URLs of its key: a handler that saw another spelling could answer by input
+ * that the key does not hold, for example with a redirect. A query that is not empty stays unchanged, because it may be signed.
  */
 export function canonicalUrl(url: string, folds: PathFolding): string {
   const [path, query] = splitTarget(url)
-  const shown = canonicalPath(path, routeSpellings(folds), folds)
-  return sortedQuery(query) === '' ? shown : `${shown}?${query}`
+  const canonical = canonicalPath(path, routeSpellings(folds), folds)
+  return sortedQuery(query) === '' ? canonical : `${canonical}?${query}`
 }
 
 function canonicalPath(path: string, spellings: readonly string[], { decodesPath }: PathFolding): string {
   const written = decodesPath ? normalEncoding(path) : path
   const key = spellings.length === 0 ? undefined : foldedPath(path)
-  // Of a route that was left again, the parameters are somebody else's.
+  // The framework may have left the matched route again: its parameters then belong to another path.
   return spellings.find((spelling) => key !== undefined && foldedPath(spelling) === key) ?? written
 }
 
-/** Where the framework folds paths, the route's own spelling of this one: whole, and from its mount point on. */
+/** The path in the spelling of the route's pattern, whole and from the mount point on; none where the framework distinguishes case and slash. */
 function routeSpellings({ matched }: PathFolding): readonly string[] {
   if (matched === undefined || !PLAIN_PATTERN.test(matched.pattern)) return []
   const { pattern, base, params } = matched
@@ -121,7 +121,7 @@ function routeSpellings({ matched }: PathFolding): readonly string[] {
   return [base !== '' && inner === '/' ? base : base + inner, inner]
 }
 
-/** As browsers write it: what need not be encoded in a path is not. */
+/** Encodes a parameter as browsers do: characters that are legal in a path stay. */
 function encodeParameter(value: string): string {
   return encodeURIComponent(value).replaceAll(/%(?:3A|40|24|26|2B|2C|3B|3D|5B|5D|7C)/g, decodeURIComponent)
 }
@@ -138,7 +138,7 @@ function withoutSlash(path: string): string {
   return path.replace(/(?<=.)\/$/, '')
 }
 
-/** A lone surrogate has no encoding, and would throw. */
+/** Replaces lone surrogates, which `encodeURIComponent` rejects. */
 function wellFormed(value: unknown): string {
   return typeof value === 'string' ? value.replaceAll(/\p{Surrogate}/gu, '\uFFFD') : ''
 }

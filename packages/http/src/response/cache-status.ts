@@ -37,7 +37,7 @@ export function bypassMember(why: BypassReason): Member {
 /** How a request came to run its own handler. */
 export interface MissReason {
   readonly forwarded: Forwarded
-  /** For another's answer first, which was none for it. */
+  /** The request waited for another one's response, which it may not have: `collapsed=?0` (RFC 9211 section 2.6). */
   readonly collapseFailed: boolean
 }
 
@@ -53,7 +53,7 @@ export function leaderMember(
   return collapseFailed ? way : `${way}; detail=${judgement.kind === 'fail' ? 'status' : judgement.why}`
 }
 
-/** The failure that a client was spared: its status, where it has one. */
+/** A handler's failure in whose place a stale response is served: its status, where it has one. */
 export interface MaskedFailure {
   readonly status: number | undefined
 }
@@ -61,13 +61,13 @@ export interface MaskedFailure {
 /** What is served from an entry, or from the load that this request waited for. */
 export function servedMember(
   { status, role, freshFor, waited }: Pick<Lookup<unknown>, 'status' | 'role' | 'freshFor' | 'waited'>,
-  spared: MaskedFailure | undefined,
+  masked: MaskedFailure | undefined,
 ): Member {
   const ttl = `ttl=${seconds(freshFor)}`
   if (status === 'stale') {
-    // Who may have a stale answer at once does not wait; who had to wait was spared a failure, or a slow load.
-    if (spared === undefined && waited === 0) return `hit; ${ttl}; detail=stale-while-revalidate`
-    const fwdStatus = spared?.status === undefined ? '' : `fwd-status=${spared.status}; `
+    // A stale response that is served without waiting is stale-while-revalidate; after a wait it masks a failure, or a slow load.
+    if (masked === undefined && waited === 0) return `hit; ${ttl}; detail=stale-while-revalidate`
+    const fwdStatus = masked?.status === undefined ? '' : `fwd-status=${masked.status}; `
     return `fwd=stale; ${fwdStatus}${ttl}; detail=stale-if-error`
   }
   if (role === 'none') return `hit; ${ttl}`

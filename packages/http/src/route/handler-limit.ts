@@ -1,4 +1,4 @@
-/** How many handlers of a route may run at once, over all its keys. */
+/** Limits the handlers of a route that run at once, over all its keys. */
 export class HandlerLimit {
   readonly #max: number
   readonly #waiting = new Set<() => void>()
@@ -8,37 +8,37 @@ export class HandlerLimit {
     this.#max = most
   }
 
-  /** Whether somebody would have to wait. */
+  /** Whether the next handler has to wait. */
   get full(): boolean {
     return this.#running >= this.#max
   }
 
-  /** Resolves to what ends the turn; rejects with the signal's reason. First come, first served. */
+  /** Resolves to the function that releases the place; rejects with the signal's reason. First come, first served. */
   async acquire(signal: AbortSignal): Promise<() => void> {
     signal.throwIfAborted()
-    // Handed on without ever being free: nobody who comes later can take it in between.
+    // A place passes to the next waiter without becoming free: no later caller can take it in between.
     if (this.full) await this.#wait(signal)
     else this.#running += 1
-    let over = false
+    let released = false
     return () => {
-      if (over) return
-      over = true
+      if (released) return
+      released = true
       this.#release()
     }
   }
 
   #wait(signal: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
-      const go = (): void => {
-        signal.removeEventListener('abort', leave)
+      const start = (): void => {
+        signal.removeEventListener('abort', onAbort)
         resolve()
       }
-      const leave = (): void => {
-        this.#waiting.delete(go)
+      const onAbort = (): void => {
+        this.#waiting.delete(start)
         reject(signal.reason as Error)
       }
-      signal.addEventListener('abort', leave, { once: true })
-      this.#waiting.add(go)
+      signal.addEventListener('abort', onAbort, { once: true })
+      this.#waiting.add(start)
     })
   }
 

@@ -2,17 +2,17 @@ import { AsyncResource } from 'node:async_hooks'
 import { type Cache, InvalidOptionError, type Runtime } from '@cattlegrid/core'
 import { VariantCount } from '../response/vary.ts'
 
-/** As many URLs with variants as are counted in one process. */
+/** The URLs with variants that a process counts. */
 const MAX_RECORDS = 10_000
 
-/** A cache as the HTTP layer uses it; made once, at set-up. */
+/** A cache with what the HTTP layer keeps beside it; made once, at set-up. */
 export interface HttpCache {
   readonly cache: Cache
   readonly runtime: Runtime
-  /** The async context of the set-up: a refresh must not run inside the context of the client that happened to start it. */
+  /** The async context of the set-up: a refresh must not run inside the context of the client that started it. */
   readonly scope: AsyncResource
   readonly variants: VariantCount
-  /** The keys that some client's own request refreshes at this moment. */
+  /** The keys that a client's own request is refreshing. */
   readonly inlineRefreshes: Set<string>
 }
 

@@ -22,7 +22,7 @@ const FIELD_NAME = /^[\w!#$%&'*+.^`|~-]+$/
 export const positiveDuration: OptionRule<number> = durationRule(1)
 const window = durationRule(0, LONGEST_WINDOW)
 
-/** `rule`, or a function or word beside it. */
+/** Accepts what `fits` accepts, and else what `rule` does. */
 function orElse(accepted: string, fits: (value: unknown) => boolean, rule: OptionRule<unknown>): OptionRule<unknown> {
   return {
     accepted: `${rule.accepted}; or ${accepted}`,
@@ -66,7 +66,7 @@ function listRule(
   }
 }
 
-/** The engine's own options are checked by the engine, together, where a route is compiled. */
+/** The core checks its own options, together, where a route is compiled. */
 const checkedByCore: OptionRule<unknown> = { accepted: 'what a call of the cache takes', parse: (value) => value }
 
 const keyRules = {
@@ -137,7 +137,7 @@ const routeRules = {
   onError: functionRule<(...args: never[]) => boolean>('a function (error, req, res) => boolean'),
 } satisfies OptionRules<RouteOptions>
 
-/** The options of a route, each as it was parsed, or undefined. Durations are ms, field names lower-case; functions are as they came. */
+/** The options of a route, parsed; undefined: not given. Durations in ms, field names in lower case; functions unchanged. */
 export type ParsedRoute = { readonly [K in keyof Required<RouteOptions>]?: unknown } & {
   readonly mode?: 'serve' | 'observe' | undefined
   readonly key?: Pick<KeyOptions, 'headers' | 'cookies'> | undefined
@@ -169,7 +169,7 @@ export type ParsedRoute = { readonly [K in keyof Required<RouteOptions>]?: unkno
   readonly serverTiming?: boolean | undefined
 }
 
-/** @throws InvalidOptionError for an option that is unknown or has a value it cannot have. */
+/** @throws InvalidOptionError for an unknown option or a value that is not accepted. */
 export function parseRouteOptions(owner: string, options: unknown): ParsedRoute {
   return checkOptions(owner, options, routeRules)
 }

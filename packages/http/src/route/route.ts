@@ -19,7 +19,7 @@ import { type ParsedRoute, parseRouteOptions, positiveDuration } from './route-r
 import type { StoragePolicy } from '../response/storable.ts'
 import { HandlerLimit } from './handler-limit.ts'
 
-/** A route's options, checked, with their defaults. Its functions never throw. */
+/** The checked options of a route, with their defaults. Its functions never throw. */
 export interface Route<Req = unknown, Res = unknown> extends HttpCache, RouteFunctions<Req, Res> {
   readonly callOptions: CallOptions<Stored>
   /** The cache, with these options. */
@@ -30,7 +30,7 @@ export interface Route<Req = unknown, Res = unknown> extends HttpCache, RouteFun
   readonly keyed: KeyRule
   readonly query: QueryRule
   readonly mode: 'serve' | 'observe'
-  /** What of a leader's request its handler is not shown. */
+  /** The fields of a leader's request that its handler does not see. */
   readonly hidden: HiddenFields
   readonly strip: readonly string[]
   /** Lower-case. */
@@ -44,7 +44,7 @@ export interface Route<Req = unknown, Res = unknown> extends HttpCache, RouteFun
   readonly refreshHeaders: readonly string[]
   readonly invalidateOnUnsafe: boolean
   readonly revalidate: boolean
-  /** What stored answers without a `Cache-Control` tell clients. */
+  /** The `Cache-Control` of stored responses that have none. */
   readonly clientFreshness: Readonly<Record<string, string>>
   readonly phase: 'preHandler' | 'onRequest'
   /** The name in `Cache-Status`; undefined: the field is not sent. */
@@ -52,26 +52,26 @@ export interface Route<Req = unknown, Res = unknown> extends HttpCache, RouteFun
   readonly serverTiming: boolean
 }
 
-/** What a route's own functions decide. */
+/** The functions among a route's options, made safe: each returns a default where the user's function throws. */
 interface RouteFunctions<Req, Res> {
-  /** ms; undefined: only what the answer declares; NaN: not stored. */
+  /** ms; undefined: the lifetime that the response declares; NaN: not stored. */
   ttl(request: Req, response: Res): number | undefined
-  /** Unchecked: what a function returned. */
+  /** The option, or what its function returned; not checked. */
   tags(request: Req, response: Res): unknown
   enabled(request: Req): boolean
   skip(request: Req): boolean
-  /** undefined: nothing; null: it failed, and there is no key. */
+  /** undefined: the key has no such part; null: the function failed, and there is no key. */
   extra(request: Req): string | null | undefined
   obeysClient(request: Req): boolean
-  /** Whether it answers in our place. */
+  /** Whether `onError` answers in cattlegrid's place. */
   handlesError(error: ServeError, request: Req, response: Res): boolean
 }
 
 /**
- * Checks the options of a route when it is declared; `defaults` are those of the adapter, checked already.
+ * Compiles the options of a route when it is declared; `defaults` are those of the adapter.
  *
- * @param owner what the options were given to, for error messages.
- * @throws InvalidOptionError for an option that is unknown or has a value it cannot have.
+ * @param owner the function that got the options, for error messages.
+ * @throws InvalidOptionError for an unknown option or a value that is not accepted.
  */
 export function compileRoute<Req, Res>(
   owner: string,
@@ -118,7 +118,7 @@ export function compileRoute<Req, Res>(
   }
 }
 
-/** Whether the answers alone say how long they live: app mode. */
+/** Whether only the lifetimes that responses declare count: app mode. */
 function isAppMode({ ttl }: ParsedRoute): boolean {
   return ttl === undefined || ttl === 'origin'
 }
@@ -154,26 +154,26 @@ function routeFunctionsOf<Req, Res>(given: ParsedRoute, { extra }: KeyOptions<Re
   const { ttl, tags = [], enabled = true, clientDirectives } = given
   const skip = given.skip as ((request: Req) => unknown) | undefined
   const onError = given.onError as ((...args: unknown[]) => unknown) | undefined
-  const ask = <T>(question: unknown, failed: T, ...args: readonly unknown[]): T => {
+  const callOr = <T>(option: unknown, failed: T, ...args: readonly unknown[]): T => {
     try {
-      return (question as (...args: readonly unknown[]) => T)(...args)
+      return (option as (...args: readonly unknown[]) => T)(...args)
     } catch {
       return failed
     }
   }
   return {
     ttl: ttlOf(ttl),
-    tags: (...args) => (typeof tags === 'function' ? ask<unknown>(tags, undefined, ...args) : tags),
+    tags: (...args) => (typeof tags === 'function' ? callOr<unknown>(tags, undefined, ...args) : tags),
     enabled: (request) =>
-      typeof enabled === 'function' ? Boolean(ask<unknown>(enabled, false, request)) : Boolean(enabled),
-    skip: (request) => skip !== undefined && Boolean(ask<unknown>(skip, true, request)),
+      typeof enabled === 'function' ? Boolean(callOr<unknown>(enabled, false, request)) : Boolean(enabled),
+    skip: (request) => skip !== undefined && Boolean(callOr<unknown>(skip, true, request)),
     extra: (request) => {
-      const value = extra === undefined ? undefined : ask<unknown>(extra, null, request)
+      const value = extra === undefined ? undefined : callOr<unknown>(extra, null, request)
       return value === undefined || typeof value === 'string' ? value : null
     },
     obeysClient: (request) =>
-      typeof clientDirectives === 'function' && ask<unknown>(clientDirectives, false, request) === true,
-    handlesError: (...args) => onError !== undefined && ask<unknown>(onError, false, ...args) === true,
+      typeof clientDirectives === 'function' && callOr<unknown>(clientDirectives, false, request) === true,
+    handlesError: (...args) => onError !== undefined && callOr<unknown>(onError, false, ...args) === true,
   }
 }
 
@@ -190,7 +190,7 @@ function ttlOf<Req, Res>(ttl: unknown): (request: Req, response: Res) => number 
   }
 }
 
-/** Every answer says with `keep` how long it lives: the ttl of the call only has to be one. */
+/** Every load gives its own lifetime with `keep`: the ttl of the call only has to be valid. */
 function callOptionsOf(given: ParsedRoute): CallOptions<Stored> {
   const { softTimeout, jitter, loadTimeout, waitTimeout, onWaitTimeout, earlyRefresh, lease, failureCooldown } = given
   const waits = { softTimeout, loadTimeout, waitTimeout, onWaitTimeout }
@@ -203,7 +203,7 @@ function callOptionsOf(given: ParsedRoute): CallOptions<Stored> {
   }
 }
 
-/** The engine judges its options now, once for all requests. */
+/** The core checks its options here, once for all requests. */
 function viewOf(owner: string, { cache }: HttpCache, callOptions: CallOptions<Stored>): Cache {
   try {
     return cache.with(callOptions)
