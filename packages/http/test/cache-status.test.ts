@@ -7,14 +7,14 @@ const MISS = { forwarded: 'uri-miss', collapseFailed: false } as const
 const STALE = { forwarded: 'stale', collapseFailed: false } as const
 
 describe('members of Cache-Status (RFC 9211)', () => {
-  test('an entry tells what is left of it, rounded down: what is stale is negative', () => {
+  test('a hit has its remaining lifetime as ttl, rounded down; of a stale one it is negative', () => {
     expect(servedMember(lookup, undefined)).toBe('hit; ttl=42')
     expect(servedMember({ ...lookup, status: 'stale', freshFor: -1 }, undefined)).toBe(
       'hit; ttl=-1; detail=stale-while-revalidate',
     )
   })
 
-  test('a stale answer that was waited for stands in for a failure', () => {
+  test('a stale response after a wait is stale-if-error', () => {
     const stale = { ...lookup, status: 'stale', freshFor: -20_000, waited: 5 } as const
     expect(servedMember(stale, { status: 503 })).toBe('fwd=stale; fwd-status=503; ttl=-20; detail=stale-if-error')
     expect(servedMember(stale, undefined)).toBe('fwd=stale; ttl=-20; detail=stale-if-error')
@@ -26,19 +26,19 @@ describe('members of Cache-Status (RFC 9211)', () => {
     expect(servedMember({ ...follower, freshFor: 0 }, undefined)).toBe('fwd=uri-miss; collapsed')
   })
 
-  test('a leader promises "stored" only when its whole body is at hand', () => {
+  test('a leader has "stored" only when its whole body is known', () => {
     const lifetime = { ttl: 60_000, staleWhileRevalidate: 0, staleIfError: 0 }
     expect(leaderMember({ kind: 'store', lifetime }, MISS, true)).toBe('fwd=uri-miss; stored; ttl=60')
     expect(leaderMember({ kind: 'store', lifetime }, STALE, false)).toBe('fwd=stale')
   })
 
-  test('a leader tells why it is not stored', () => {
+  test('a leader has the reason why its response is not stored', () => {
     expect(leaderMember({ kind: 'own', why: 'set-cookie' }, MISS, true)).toBe('fwd=uri-miss; detail=set-cookie')
     expect(leaderMember({ kind: 'share', why: 'status' }, MISS, true)).toBe('fwd=uri-miss; detail=status')
     expect(leaderMember({ kind: 'fail', share: true }, STALE, true)).toBe('fwd=stale; detail=status')
   })
 
-  test('who waited in vain says so, and leaves the reason to the one that was waited for', () => {
+  test('a request that waited in vain has collapsed=?0, and no reason', () => {
     const lifetime = { ttl: 60_000, staleWhileRevalidate: 0, staleIfError: 0 }
     const inVain = { ...MISS, collapseFailed: true }
     expect(leaderMember({ kind: 'own', why: 'set-cookie' }, inVain, true)).toBe('fwd=uri-miss; collapsed=?0')
@@ -47,12 +47,12 @@ describe('members of Cache-Status (RFC 9211)', () => {
     expect(bypassMember('collapsed')).toBe('fwd=uri-miss; collapsed=?0')
   })
 
-  test('a bypass has its reason, a method its own word', () => {
+  test('a bypass has its reason as a detail, and a method is fwd=method', () => {
     expect(bypassMember('authorization')).toBe('fwd=bypass; detail=authorization')
     expect(bypassMember('method')).toBe('fwd=method')
   })
 
-  test('ours is appended: the first is nearest to the origin', () => {
+  test('the new member is appended: the first is nearest to the origin', () => {
     expect(appendMember(undefined, 'cattlegrid', 'hit')).toBe('cattlegrid; hit')
     expect(appendMember([], 'cattlegrid', 'hit')).toBe('cattlegrid; hit')
     expect(appendMember('origin; hit', 'edge', 'hit')).toBe('origin; hit, edge; hit')

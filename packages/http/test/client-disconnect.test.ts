@@ -4,14 +4,14 @@ import type { AddressInfo } from 'node:net'
 import { describe, expect, test } from '@jest/globals'
 import { ClientDisconnect } from '../src/lookup/client-disconnect.ts'
 
-interface Told {
-  readonly departure: ClientDisconnect
-  /** Who was told that the client has left. */
-  readonly told: readonly string[]
+interface Observed {
+  readonly disconnect: ClientDisconnect
+  /** What the listeners reported, in order. */
+  readonly calls: readonly string[]
 }
 
 /** A response over a real socket, whose client waits for the answer or leaves; resolves when it is closed. */
-async function closed(answer: (res: ServerResponse, leave: () => void) => void): Promise<Told> {
+async function closed(answer: (res: ServerResponse, leave: () => void) => void): Promise<Observed> {
   const server = createServer()
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -20,36 +20,36 @@ async function closed(answer: (res: ServerResponse, leave: () => void) => void):
   ).on('error', () => undefined)
   try {
     const [, res] = (await once(server, 'request')) as [unknown, ServerResponse]
-    const departure = new ClientDisconnect(res)
-    const told: string[] = []
-    const gone = (): void => void told.push('gone')
-    departure.addEventListener('abort', gone)
-    departure.removeEventListener('abort', gone)
-    departure.addEventListener('abort', () => void told.push(departure.aborted ? 'listening' : 'too early'))
-    expect(departure.aborted).toBe(false)
-    departure.throwIfAborted()
+    const disconnect = new ClientDisconnect(res)
+    const calls: string[] = []
+    const removed = (): void => void calls.push('removed')
+    disconnect.addEventListener('abort', removed)
+    disconnect.removeEventListener('abort', removed)
+    disconnect.addEventListener('abort', () => void calls.push(disconnect.aborted ? 'listening' : 'too early'))
+    expect(disconnect.aborted).toBe(false)
+    disconnect.throwIfAborted()
     const over = once(res, 'close')
     answer(res, () => request.destroy())
     await over
-    return { departure, told }
+    return { disconnect, calls }
   } finally {
     server.close()
   }
 }
 
-describe('a client’s departure', () => {
-  test('is told to whoever listens, and known afterwards', async () => {
-    const { departure, told } = await closed((_, leave) => leave())
-    expect(told).toEqual(['listening'])
-    expect(departure.aborted).toBe(true)
-    expect(departure.reason).toMatchObject({ name: 'AbortError', message: 'The client has disconnected' })
-    expect(() => departure.throwIfAborted()).toThrow('The client has disconnected')
+describe('the disconnect of a client', () => {
+  test('calls each listener once, and is known afterwards', async () => {
+    const { disconnect, calls } = await closed((_, leave) => leave())
+    expect(calls).toEqual(['listening'])
+    expect(disconnect.aborted).toBe(true)
+    expect(disconnect.reason).toMatchObject({ name: 'AbortError', message: 'The client has disconnected' })
+    expect(() => disconnect.throwIfAborted()).toThrow('The client has disconnected')
   })
 
-  test('is none where the answer went out whole', async () => {
-    const { departure, told } = await closed((res) => res.end('whole'))
-    expect(told).toEqual([])
-    expect(departure.aborted).toBe(false)
-    expect(() => departure.throwIfAborted()).not.toThrow()
+  test('is not reported where the response was complete', async () => {
+    const { disconnect, calls } = await closed((res) => res.end('whole'))
+    expect(calls).toEqual([])
+    expect(disconnect.aborted).toBe(false)
+    expect(() => disconnect.throwIfAborted()).not.toThrow()
   })
 })

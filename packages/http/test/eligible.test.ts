@@ -18,7 +18,7 @@ const candidate = (headers: Candidate['headers'], more: Partial<Candidate> = {})
 
 const PLAIN: Admission = { authorization: 'bypass', cookies: 'ignore', hosts: undefined }
 
-describe('requests past the cache', () => {
+describe('requests that bypass the cache', () => {
   test.each<[string, Candidate['headers'], Partial<Candidate>?]>([
     ['method', {}, { method: 'POST' }],
     ['method', {}, { method: 'QUERY' }],
@@ -33,14 +33,14 @@ describe('requests past the cache', () => {
     expect(ineligibleReason(candidate(headers, more), PLAIN)).toBe(why)
   })
 
-  test('GET and HEAD use it, whatever cookies and directives they carry', () => {
+  test('GET and HEAD use the cache, whatever cookies and directives they carry', () => {
     const headers = { cookie: 'session=1', 'cache-control': 'no-cache, no-store, max-age=0', pragma: 'no-cache' }
     expect(ineligibleReason(candidate(headers), PLAIN)).toBeUndefined()
     expect(ineligibleReason(candidate(headers, { method: 'HEAD' }), PLAIN)).toBeUndefined()
   })
 })
 
-describe('requests that lead nobody', () => {
+describe('requests with unkeyed input', () => {
   test.each<[Candidate['headers'], Partial<Candidate>?]>([
     [{ 'content-length': '1' }],
     [{ 'content-length': 'x' }],
@@ -53,20 +53,20 @@ describe('requests that lead nobody', () => {
     expect(hasUnkeyedInput(candidate(headers, more))).toBe(true)
   })
 
-  test('a body of no bytes is none', () => {
+  test('an empty body is no input', () => {
     expect(hasUnkeyedInput(candidate({ 'content-length': '0' }))).toBe(false)
     expect(hasUnkeyedInput(candidate({}))).toBe(false)
   })
 })
 
-describe('what a route says about its requests', () => {
-  test('a cookie is looked past, unless the route wants none', () => {
+describe('the admission rules of a route', () => {
+  test('a cookie is ignored, unless the route bypasses cookies', () => {
     const withCookie = candidate({ cookie: 'a=1' })
     expect(ineligibleReason(withCookie, PLAIN)).toBeUndefined()
     expect(ineligibleReason(withCookie, { ...PLAIN, cookies: 'bypass' })).toBe('cookie')
   })
 
-  test('a host that is not on the list goes past the cache, in any case of letters', () => {
+  test('a host that is not listed bypasses the cache, whatever its case', () => {
     const listed: Admission = { ...PLAIN, hosts: ['shop.example'] }
     expect(ineligibleReason(candidate({}, { host: 'SHOP.example' }), listed)).toBeUndefined()
     expect(ineligibleReason(candidate({}, { host: 'evil.example' }), listed)).toBe('host')

@@ -2,12 +2,12 @@ import { expect, test } from '@jest/globals'
 import { FailedSubrequests } from '../src/lookup/failed-subrequests.ts'
 import { NoSharedResult, isNoSharedResult } from '../src/response/errors.ts'
 
-test('what brought nothing is remembered of the 1,000 latest keys, and what failed of none', async () => {
+test('the latest 1,000 keys whose subrequest brought nothing are remembered, and those whose subrequest failed are not', async () => {
   const runtime = { now: () => 0 }
-  const barren = new FailedSubrequests()
+  const failed = new FailedSubrequests()
   const sent: string[] = []
   const ask = async (key: string, error: Error = new NoSharedResult('its answer cannot be stored')): Promise<unknown> =>
-    await barren
+    await failed
       .skipOr(key, runtime, () => {
         sent.push(key)
         return Promise.reject(error)

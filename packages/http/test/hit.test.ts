@@ -61,14 +61,14 @@ async function routeWith(entries: Record<string, unknown>, options: RouteOptions
   return compileRoute('route', http, undefined, { ttl: '1h', ...options })
 }
 
-describe('a fresh answer that is at hand', () => {
-  test('is sent before anything is waited for', async () => {
+describe('a fresh response that this process holds', () => {
+  test('is sent without awaiting anything', async () => {
     const asked = asks()
     serve(asked.exchange, await routeWith({ [KEY]: STORED }))
     expect(asked.sent.map(({ status, own, body }) => [status, own, body])).toEqual([[200, { age: '0' }, STORED.body]])
   })
 
-  test('is sent at once where the URL varies, too, and to nobody with another choice', async () => {
+  test('is sent at once where the URL varies, too, and only to requests with the same selecting fields', async () => {
     const record = { vary: ['accept-language'], id: 'one' }
     const mine = { 'accept-language': 'de' }
     const route = await routeWith({ [KEY]: record, [variantKey(KEY, record, mine)]: STORED })
@@ -84,20 +84,20 @@ describe('a fresh answer that is at hand', () => {
     expect(asked.sent).toEqual([])
   })
 
-  test('is not enough for a client that is heard and wants a younger one', async () => {
+  test('is not sent to a client whose directives are obeyed and ask for a younger one', async () => {
     const asked = asks({ 'cache-control': 'max-age=0' })
     serve(asked.exchange, await routeWith({ [KEY]: STORED }, { clientDirectives: () => true }))
     expect(asked.sent).toEqual([])
   })
 
-  test('is not sent where a layer outside has answered and let the request go on', async () => {
+  test('is not sent where an outer layer has answered and passed the request on', async () => {
     const asked = asks()
     asked.exchange.res.writeHead(200)
     serve(asked.exchange, await routeWith({ [KEY]: STORED }))
     expect(asked.sent).toEqual([])
   })
 
-  test('leaves the request to its handler where a layer outside refuses it', async () => {
+  test('leaves the request to its handler where an outer layer throws at it', async () => {
     const asked = asks({}, () => {
       throw new Error('not this one')
     })
@@ -106,7 +106,7 @@ describe('a fresh answer that is at hand', () => {
     expect(asked.passed).toBe(1)
   })
 
-  test('of a cache that is closed is no answer', async () => {
+  test('is not sent when its cache is closed', async () => {
     const route = await routeWith({ [KEY]: STORED })
     await route.cache.close()
     const asked = asks()

@@ -48,7 +48,7 @@ describe('the memo of keys', () => {
     ['encoding of the path, where that counts', { target: '/%61', decodesPath: false }],
     ['value that the route keys on', { extra: ['1'] }],
     ['presence of a value that the route keys on', { extra: [undefined] }],
-  ])('takes no request for another one of another %s', (_, change) => {
+  ])('distinguishes requests by their %s', (_, change) => {
     const memo = new KeyMemo()
     memo.keyOf({ ...BASE, target: '/%61', decodesPath: true })
     const keys = [memo.keyOf(BASE), memo.keyOf({ ...BASE, ...change }), memo.keyOf(BASE)]
@@ -56,7 +56,7 @@ describe('the memo of keys', () => {
     expect(keys[1]).not.toBe(keys[0])
   })
 
-  test('takes no route with other parameters for the same, where they make the path', () => {
+  test('distinguishes the parameters of a route where they make the path', () => {
     const memo = new KeyMemo()
     const matched = (id: string) => ({ ...BASE, target: '/A', matched: { pattern: '/:id', base: '', params: { id } } })
     expect(memo.keyOf(matched('a'))).toBe(requestKey(matched('a')))
@@ -64,14 +64,14 @@ describe('the memo of keys', () => {
     expect(memo.keyOf(matched('a'))).not.toBe(memo.keyOf(matched('A')))
   })
 
-  test('holds few of many', () => {
+  test('is bounded in keys', () => {
     const memo = new KeyMemo()
     for (let index = 0; index < 5000; index += 1) memo.keyOf({ ...BASE, target: `/${index}` })
     expect(memo.size.keys).toBeLessThanOrEqual(2000)
     expect(memo.size.keys).toBeGreaterThanOrEqual(1000)
   })
 
-  test('holds little of what is long, and nothing that has no key', () => {
+  test('is bounded in characters, and holds nothing without a key', () => {
     const memo = new KeyMemo()
     for (let index = 0; index < 500; index += 1) memo.keyOf({ ...BASE, target: `/${index}/${'a'.repeat(8000)}` })
     expect(memo.size.characters).toBeLessThanOrEqual(2 * 131_072)
@@ -80,7 +80,7 @@ describe('the memo of keys', () => {
     expect(empty.size.keys).toBe(0)
   })
 
-  test('keeps what is asked for again and again', () => {
+  test('keeps the keys that are used', () => {
     const memo = new KeyMemo()
     for (let index = 0; index < 5000; index += 1) {
       memo.keyOf({ ...BASE, target: `/${index}` })

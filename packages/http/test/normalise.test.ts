@@ -65,7 +65,7 @@ describe('what a leader’s handler sees', () => {
     expect({ ...req.headersDistinct }).toEqual({ host: ['shop.example'], accept: ['*/*'], connection: ['close'] })
   })
 
-  test('is without what a layer outside has taken from one place, or added to one', async () => {
+  test('has no field that an outer layer removed from one place, or added to one', async () => {
     const req = await requestWith({ Host: 'shop.example', 'X-Host': 'evil', 'X-Original-URI': '/evil' })
     delete req.headers['x-host']
     delete req.headers['x-original-uri']
@@ -117,7 +117,7 @@ describe('what a leader’s handler sees', () => {
     expect(evil.rawHeaders).not.toContain('javascript')
   })
 
-  test('keeps what the route keys on, and everything where nothing is to be scrubbed', async () => {
+  test('keeps the fields in the key, and all fields without scrub', async () => {
     const keyed = await requestWith({ host: 'a', 'x-host': 'b', forwarded: 'host=c' })
     normaliseLeader(keyed, { ...KEYED, hidden: hiddenFields(['x-host'], true) })
     expect(keyed.headers).toMatchObject({ 'x-host': 'b' })
@@ -132,7 +132,7 @@ describe('what a leader’s handler sees', () => {
     expect(open.headers.range).toBeUndefined()
   })
 
-  test('has the codings that its client takes in one spelling', async () => {
+  test('has the reduced codings that its client accepts', async () => {
     const req = await requestWith({ host: 'a', 'accept-encoding': 'gzip;q=0.8, deflate, br, x-unknown' })
     normaliseLeader(req, KEYED)
     expect(req.headers['accept-encoding']).toBe('br, gzip')

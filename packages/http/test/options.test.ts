@@ -42,7 +42,7 @@ describe('options of a route', () => {
     expect(() => compile(options)).toThrow(expect.objectContaining({ option: 'cached' }))
   })
 
-  test('options of the engine that do not fit each other are refused when the route is declared', () => {
+  test('options of the core that do not fit each other are refused when the route is declared', () => {
     expect(() => compile({ lease: { duration: '10s', maxHold: '5s' } })).toThrow(
       expect.objectContaining({ option: 'cached.lease.maxHold' }),
     )
@@ -67,13 +67,13 @@ describe('options inside an option', () => {
 })
 
 describe('the defaults of an adapter', () => {
-  test('hold where a route says nothing, also where it says undefined', () => {
+  test('hold where a route gives no option, or undefined', () => {
     const route = compile({ ttl: undefined, maxBodyBytes: 5 }, { ttl: '3s', maxBodyBytes: 7, staleIfError: '1m' })
     expect(route.ttl(undefined, undefined)).toBe(3000)
     expect(route.storage).toMatchObject({ maxBodyBytes: 5, staleIfError: 60_000 })
   })
 
-  test('without any: app mode, 1 MiB, 5 s for what is not there, and no Cache-Status', () => {
+  test('are app mode, 1 MiB, 5 s for 404 and 410, and no Cache-Status where none are given', () => {
     const route = compile(undefined)
     expect(route.ttl(undefined, undefined)).toBeUndefined()
     expect(route.storage).toMatchObject({ maxBodyBytes: 1024 ** 2, negativeTtl: 5000 })
@@ -86,7 +86,7 @@ describe('functions among the options', () => {
     expect(compile({ ttl: () => answer }).ttl(undefined, undefined)).toBeNaN()
   })
 
-  test('one that throws is on the safe side: nothing stored, nothing served', () => {
+  test('one that throws stores nothing and serves nothing', () => {
     const fail = (): never => {
       throw new Error('a bug')
     }

@@ -61,18 +61,18 @@ describe('requests of different keys', () => {
     expect(new Set(keys).size).toBe(keys.length)
   })
 
-  test('a framework that routes by the path as it comes may answer /%61 and /a by two handlers', () => {
+  test('/%61 and /a, where the framework does not decode a path before it routes', () => {
     expect(key('/%61', { decodesPath: false })).not.toBe(key('/a', { decodesPath: false }))
   })
 
-  test('the order of so many parameters that a parser would drop some', () => {
+  test('the order of more parameters than some parsers read', () => {
     const many = Array.from({ length: 101 }, (_, index) => `p${index}`)
     expect(key(`/a?${many.join('&')}`)).not.toBe(key(`/a?${many.toReversed().join('&')}`))
   })
 })
 
 describe('any request', () => {
-  test('has a short key without a character of its own, or none because it is too long', () => {
+  test('has a short hashed key, or none where its parts are too long', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), fc.string(), (target, host) => {
         expect(requestKey({ ...BASE, target: `/${target}`, host })).toMatch(/^http:[\w-]{43}$/)
@@ -82,7 +82,7 @@ describe('any request', () => {
     expect(key(`/${'a'.repeat(8000)}`)).toBeDefined()
   })
 
-  test('cannot forge the border between two parts', () => {
+  test('cannot forge the boundary of two parts', () => {
     expect(key('/a', { scheme: 'http', host: 'shop' })).not.toBe(key('/a', { scheme: 'https', host: 'hop' }))
     fc.assert(
       fc.property(fc.stringMatching(/^[a-z]{1,9}$/), fc.stringMatching(/^[a-z]{0,9}$/), (moved, rest) => {
@@ -103,7 +103,7 @@ describe('any request', () => {
   })
 })
 
-describe('the spelling in which a URL is shown', () => {
+describe('the canonical URL', () => {
   const item = { pattern: '/Item/:id', base: '/Shop', params: { id: 'A b:c/d' } }
   const express = { decodesPath: false, matched: item }
 
@@ -116,7 +116,7 @@ describe('the spelling in which a URL is shown', () => {
     expect(canonicalUrl(url, express)).toBe(shown)
   })
 
-  test('has the key of the URL itself, and is its own spelling', () => {
+  test('has the key of the URL, and is canonical itself', () => {
     const url = fc.stringMatching(/^\/(?:[a-cA-C/:,?&=]|%4[1-3a-b]|%2[Cc])*$/)
     const id = fc.stringMatching(/^[a-cA-C:,]+$/)
     fc.assert(

@@ -214,5 +214,5 @@ async function whenUsable(lookup: Lookup<Stored>): Promise<Lookup<Stored>> {
   if (status === 'loaded' && role === 'leader') return lookup
   if (status === 'stale' && refresh === undefined) throw new ResponseFailure(503, undefined)
   await refresh
-  throw new NoSharedResult('the answer at hand may not be used')
+  throw new NoSharedResult('the stored response may not be used')
 }

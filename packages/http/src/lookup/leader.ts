@@ -163,7 +163,7 @@ export class Leader<Req, Res> {
       this.#onHandlerStart?.()
     })
     if (recorded.kind === 'outdated') return await refetch(this.#exchange, this.#route, this.#context, run)
-    // Nothing shows yet that this URL's responses are for everybody: an aborted response must not start a cooldown.
+    // Nothing shows yet that responses of this URL can be shared: an aborted one must not start a cooldown.
     const failurePrivate = load.stale === undefined && this.#route.ttl(request, response) === undefined
     if (uncacheableFor(recorded, failurePrivate) > 0) this.#noteRelease(load)
     return { result: resultOfHandler(recorded, load, req.headers, failurePrivate), headers: req.headers }

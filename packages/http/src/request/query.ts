@@ -29,7 +29,7 @@ export function isKeyed(name: string, rule: QueryRule): boolean {
     case 'ignore':
       return !rule.names.has(beforeBracket(name))
     case 'only':
-      return [name, beforeBracket(name), firstWordOf(name)].some((reading) => rule.names.has(reading))
+      return [name, beforeBracket(name), firstSegmentOf(name)].some((reading) => rule.names.has(reading))
   }
 }
 
@@ -51,8 +51,8 @@ function beforeBracket(name: string): string {
 }
 
 /** Some parsers take `[a]` and `a.b` for `a`. */
-function firstWordOf(name: string): string {
-  return name.split(/[[\].:?\s]/).find((word) => word !== '') ?? name
+function firstSegmentOf(name: string): string {
+  return name.split(/[[\].:?\s]/).find((segment) => segment !== '') ?? name
 }
 
 /** Sorts parameters by name. Parameters of one name, and those that a parser may take for one, such as `a[…]`, keep their order. */

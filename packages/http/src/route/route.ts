@@ -1,13 +1,6 @@
-import {
-  type Cache,
-  type CallOptions,
-  INVALID,
-  InvalidOptionError,
-  isCattlegridError,
-  type LoadOptions,
-} from '@cattlegrid/core'
+import { type Cache, type CallOptions, InvalidOptionError, isCattlegridError, type LoadOptions } from '@cattlegrid/core'
 import type { Admission } from '../request/eligible.ts'
-import { isNoSharedResult, type ServeError } from '../response/errors.ts'
+import { isNoSharedResult } from '../response/errors.ts'
 import type { HttpCache } from './http-cache.ts'
 import { KeyMemo } from '../request/key-memo.ts'
 import { type HiddenFields, hiddenFields } from '../request/normalise.ts'
@@ -15,7 +8,8 @@ import type { KeyOptions, QueryOptions, RouteOptions } from './options.ts'
 import type { QueryRule } from '../request/query.ts'
 import { type Stored, storedCodec } from '../response/recorded-response.ts'
 import type { KeyRule } from '../request/request-key.ts'
-import { type ParsedRoute, parseRouteOptions, positiveDuration } from './route-rules.ts'
+import { type RouteFunctions, routeFunctionsOf } from './route-functions.ts'
+import { type ParsedRoute, parseRouteOptions } from './route-rules.ts'
 import type { StoragePolicy } from '../response/storable.ts'
 import { HandlerLimit } from './handler-limit.ts'
 
@@ -50,21 +44,6 @@ export interface Route<Req = unknown, Res = unknown> extends HttpCache, RouteFun
   /** The name in `Cache-Status`; undefined: the field is not sent. */
   readonly cacheStatus: string | undefined
   readonly serverTiming: boolean
-}
-
-/** The functions among a route's options, made safe: each returns a default where the user's function throws. */
-interface RouteFunctions<Req, Res> {
-  /** ms; undefined: the lifetime that the response declares; NaN: not stored. */
-  ttl(request: Req, response: Res): number | undefined
-  /** The option, or what its function returned; not checked. */
-  tags(request: Req, response: Res): unknown
-  enabled(request: Req): boolean
-  skip(request: Req): boolean
-  /** undefined: the key has no such part; null: the function failed, and there is no key. */
-  extra(request: Req): string | null | undefined
-  obeysClient(request: Req): boolean
-  /** Whether `onError` answers in cattlegrid's place. */
-  handlesError(error: ServeError, request: Req, response: Res): boolean
 }
 
 /**
@@ -148,46 +127,6 @@ function queryOf(query: unknown): QueryRule {
   if (query === false) return { kind: 'only', names: new Set() }
   if (Array.isArray(query)) return { kind: 'only', names: new Set(query as string[]) }
   return { kind: 'ignore', names: new Set((query as QueryOptions).ignore) }
-}
-
-function routeFunctionsOf<Req, Res>(given: ParsedRoute, { extra }: KeyOptions<Req>): RouteFunctions<Req, Res> {
-  const { ttl, tags = [], enabled = true, clientDirectives } = given
-  const skip = given.skip as ((request: Req) => unknown) | undefined
-  const onError = given.onError as ((...args: unknown[]) => unknown) | undefined
-  const callOr = <T>(option: unknown, failed: T, ...args: readonly unknown[]): T => {
-    try {
-      return (option as (...args: readonly unknown[]) => T)(...args)
-    } catch {
-      return failed
-    }
-  }
-  return {
-    ttl: ttlOf(ttl),
-    tags: (...args) => (typeof tags === 'function' ? callOr<unknown>(tags, undefined, ...args) : tags),
-    enabled: (request) =>
-      typeof enabled === 'function' ? Boolean(callOr<unknown>(enabled, false, request)) : Boolean(enabled),
-    skip: (request) => skip !== undefined && Boolean(callOr<unknown>(skip, true, request)),
-    extra: (request) => {
-      const value = extra === undefined ? undefined : callOr<unknown>(extra, null, request)
-      return value === undefined || typeof value === 'string' ? value : null
-    },
-    obeysClient: (request) =>
-      typeof clientDirectives === 'function' && callOr<unknown>(clientDirectives, false, request) === true,
-    handlesError: (...args) => onError !== undefined && callOr<unknown>(onError, false, ...args) === true,
-  }
-}
-
-function ttlOf<Req, Res>(ttl: unknown): (request: Req, response: Res) => number | undefined {
-  if (ttl === undefined || ttl === 'origin') return () => undefined
-  if (typeof ttl !== 'function') return () => ttl as number
-  return (request, response) => {
-    try {
-      const answer = positiveDuration.parse((ttl as (req: Req, res: Res) => unknown)(request, response))
-      return answer === INVALID ? Number.NaN : answer
-    } catch {
-      return Number.NaN
-    }
-  }
 }
 
 /** Every load gives its own lifetime with `keep`: the ttl of the call only has to be valid. */
