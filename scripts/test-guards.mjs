@@ -1,112 +1,140 @@
-// Proves that every guard has a test: takes one away at a time, in a copy of the tree, and wants the named tests to turn red.
+// Proves that every guard of guards/table.txt has a test: takes one away at a time, in a copy of the tree, and wants that test to turn red.
 //
-//   node scripts/test-guards.mjs [word …]     all guards, or those in whose row, or table's name, one of the words stands
-//     --root folder     another tree     --tables file     and its tables
-import { resolve } from 'node:path'
-import { pathToFileURL } from 'node:url'
-import { parseArgs } from 'node:util'
-import { guarantees } from './guards/guarantees.mjs'
-import { TestRunner } from './guards/run-tests.mjs'
-import { Sandbox } from './guards/sandbox.mjs'
-import { projectOf, rot, rowsOf } from './guards/table.mjs'
-import { tables as ours } from './guards/tables/index.mjs'
+//   node scripts/test-guards.mjs [--root folder] [word …]     all guards, or those in whose row one of the words stands
+import { execFile, spawn } from 'node:child_process'
+import {
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { basename, join, resolve } from 'node:path'
+import { parseArgs, promisify } from 'node:util'
+import { escaped, readTable, rotOf, tableFile } from './guards/table.mjs'
+import { Tree } from './house/tree.mjs'
 
+const jest = createRequire(import.meta.url).resolve('jest/bin/jest')
+const notCopied = new Set(['node_modules', '.git', 'dist', 'coverage'])
+/** A run that takes longer has no end, ms. It proves nothing: on a busy machine a sound one may be as slow. */
+const longest = 120_000
+/** Without its guard a test may wait for what never comes, ms. */
+const patience = 10_000
 const copies = 2
 
-/** The test files that are not green in the untouched tree: they would prove every guard that names them. */
-async function redBeforehand({ runner }, guards) {
-  const red = []
-  const tests = new Set(guards.flatMap((guard) => guard.tests))
-  for (const project of ['unit', 'integration']) {
-    const mine = [...tests].filter((test) => projectOf(test) === project)
-    if (mine.length === 0) continue
-    console.log(`${mine.length} ${project} test files without any change …`)
-    const verdict = await runner.run({ tests: mine }, { mutated: false })
-    if (verdict.kind !== 'green') console.error(`red without any change: ${verdict.title ?? verdict.why}`)
-    red.push(...verdict.files)
-  }
-  return red
+/** A copy of the tree to break things in: somebody may be working in the checkout. */
+function copyOf(root) {
+  const copy = realpathSync(mkdtempSync(join(tmpdir(), 'guards-')))
+  cpSync(root, copy, { recursive: true, filter: (source) => source === root || !notCopied.has(basename(source)) })
+  if (existsSync(join(root, 'node_modules'))) symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'))
+  return copy
 }
 
-async function verdictOn(guard, red, { sandbox, runner }) {
-  const useless = guard.tests.filter((test) => red.includes(test))
-  if (useless.length > 0) return { kind: 'broken', why: `red without any change: ${useless.join(', ')}` }
-  return await sandbox.without(guard, () => runner.run(guard, { mutated: true }))
+/** What jest says of the one test of a guard: `green`, `red`, or why neither can be said. */
+function runTest(copy, { test, title }) {
+  const project = test.endsWith('.int.test.ts') ? 'integration' : 'unit'
+  const chosen = ['--selectProjects', project, '--runTestsByPath', test, '--testNamePattern', escaped(title)]
+  const how = [
+    '--runInBand',
+    '--json',
+    '--silent',
+    '--testTimeout',
+    String(patience),
+    '--cacheDirectory',
+    '.jest-cache',
+  ]
+  return new Promise((settle) => {
+    // A group of its own, so that a server that the test started ends with a run that hangs.
+    const child = spawn(process.execPath, [jest, ...chosen, ...how], {
+      cwd: copy,
+      detached: true,
+      stdio: ['ignore', 'pipe', 'ignore'],
+    })
+    let said = ''
+    child.stdout.on('data', (chunk) => (said += chunk))
+    const end = () => child.pid === undefined || process.kill(-child.pid, 'SIGKILL')
+    process.once('exit', end)
+    const timer = setTimeout(end, longest)
+    child.on('close', () => {
+      clearTimeout(timer)
+      process.off('exit', end)
+      settle(verdictOf(said))
+    })
+  })
 }
 
-/** Each workbench takes the next row until none is left. */
-async function prove(guards, red, workbenches) {
-  const waiting = [...guards.entries()]
-  const verdicts = []
-  const work = async (workbench) => {
-    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
-      const [index, guard] = next
-      verdicts[index] = await verdictOn(guard, red, workbench)
-      const done = verdicts.filter((verdict) => verdict !== undefined).length
-      console.log(`${done}/${guards.length} ${verdicts[index].kind.padEnd(6)} ${guard.file}: ${guard.guard}`)
-    }
-  }
-  await Promise.all(workbenches.map(work))
-  return verdicts
+function verdictOf(report) {
+  if (!report.startsWith('{')) return 'the run did not end'
+  const { numRuntimeErrorTestSuites, numFailedTests, numPassedTests, testResults } = JSON.parse(report)
+  if (numRuntimeErrorTestSuites > 0)
+    return `the test file does not start: ${/\w*Error: .*/.exec(testResults[0].message)?.[0]}`
+  if (numFailedTests > 0) return 'red'
+  return numPassedTests > 0 ? 'green' : 'no test has that title'
 }
 
-const said = {
-  red: ({ title }) => title,
-  green: () => 'NOT PROVEN: the tests stay green without it',
-  broken: ({ why }) => `NOT PROVEN: ${why}`,
-}
-
-function printTable(guards, verdicts) {
-  for (const [guarantee, promise] of Object.entries(guarantees)) {
-    const mine = [...guards.entries()].filter(([, guard]) => guard.guarantee === guarantee)
-    if (mine.length > 0) console.log(`\n${guarantee.padEnd(4)} ${promise}`)
-    for (const [index, { guard, file }] of mine) {
-      const verdict = verdicts[index]
-      console.log(`  ${verdict.kind === 'red' ? 'ok  ' : 'FAIL'} ${guard}  (${file})`)
-      console.log(`         ${said[verdict.kind](verdict)}`)
-    }
-  }
-}
-
-/** A copy of the tree and the process that runs its tests; gone with this process, however it ends. */
-function openWorkbench(root) {
-  const sandbox = new Sandbox(root)
-  const runner = new TestRunner(sandbox.path)
-  const close = () => {
-    process.off('exit', close)
-    runner.stop()
-    sandbox.remove()
-  }
-  process.on('exit', close)
-  return { sandbox, runner, close }
-}
-
-async function main(root, tables, words) {
-  const all = rowsOf(tables)
-  const guards =
-    words.length === 0 ? all : all.filter((row) => words.some((word) => JSON.stringify(row).includes(word)))
-  const rotten = guards.flatMap((guard) => ({ guard, why: rot(root, guard) })).filter(({ why }) => why !== undefined)
-  for (const { guard, why } of rotten) console.error(`${guard.file}: ${guard.guard}: ${why}`)
-  if (guards.length === 0) console.error('no guard to prove')
-  if (rotten.length > 0 || guards.length === 0) return false
-  const workbenches = Array.from({ length: Math.min(copies, guards.length) }, () => openWorkbench(root))
+/** Why the guard is not proven; `undefined` when it is. */
+async function objectionTo(copy, guard) {
+  const before = await runTest(copy, guard)
+  if (before !== 'green') return `its test is not green to begin with: ${before}`
+  const path = join(copy, guard.file)
+  const whole = readFileSync(path, 'utf8')
   try {
-    const red = await redBeforehand(workbenches[0], guards)
-    const verdicts = await prove(guards, red, workbenches)
-    printTable(guards, verdicts)
-    const proven = verdicts.filter(({ kind }) => kind === 'red').length
-    console.log(`\n${guards.length} guards, ${proven} proven`)
-    return proven === guards.length && red.length === 0
+    await write(
+      copy,
+      path,
+      whole.replace(guard.code, () => guard.without),
+    )
+    const after = await runTest(copy, guard)
+    return after === 'red' ? undefined : `without it: ${after}`
   } finally {
-    for (const { close } of workbenches) close()
+    await write(copy, path, whole)
   }
 }
 
-const { values, positionals } = parseArgs({
-  options: { root: { type: 'string', default: resolve(import.meta.dirname, '..') }, tables: { type: 'string' } },
+async function write(copy, path, text) {
+  writeFileSync(path, text)
+  // Redis gets the scripts from the module that is generated from them.
+  if (path.endsWith('.lua')) await promisify(execFile)(process.execPath, ['scripts/embed-lua.mjs'], { cwd: copy })
+}
+
+/** Takes guards from the list until it is empty; counts those that are proven. */
+async function prove(root, waiting) {
+  const copy = copyOf(root)
+  const remove = () => rmSync(copy, { recursive: true, force: true, maxRetries: 5 })
+  process.on('exit', remove)
+  let proven = 0
+  for (let guard = waiting.shift(); guard !== undefined; guard = waiting.shift()) {
+    const objection = await objectionTo(copy, guard)
+    proven += objection === undefined ? 1 : 0
+    console.log(`${objection === undefined ? 'ok  ' : 'FAIL'} ${guard.guarantee} ${guard.sentence}  (${guard.file})`)
+    if (objection !== undefined) console.log(`     ${objection}`)
+  }
+  process.off('exit', remove)
+  remove()
+  return proven
+}
+
+const { values, positionals: words } = parseArgs({
+  options: { root: { type: 'string', default: resolve(import.meta.dirname, '..') } },
   allowPositionals: true,
 })
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, () => process.exit(1))
-const { tables } =
-  values.tables === undefined ? { tables: ours } : await import(pathToFileURL(resolve(values.root, values.tables)).href)
-process.exitCode = (await main(resolve(values.root), tables, positionals)) ? 0 : 1
+const tree = new Tree(values.root)
+const guards = readTable(tree.text(tableFile)).filter(
+  (guard) => words.length === 0 || words.some((word) => Object.values(guard).join(' ').includes(word)),
+)
+const rotten = guards.flatMap((guard) => {
+  const why = rotOf(tree, guard)
+  return why === undefined ? [] : [`${guard.sentence}: ${why}`]
+})
+if (rotten.length > 0) throw new Error(rotten.join('\n'))
+const waiting = [...guards]
+const counts = await Promise.all(Array.from({ length: copies }, () => prove(values.root, waiting)))
+const proven = counts.reduce((sum, count) => sum + count, 0)
+console.log(`\n${guards.length} guards, ${proven} proven`)
+process.exitCode = guards.length > 0 && proven === guards.length ? 0 : 1

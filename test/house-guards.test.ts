@@ -1,30 +1,32 @@
 import { type Files, guardTable, holds } from './house/broken-law.ts'
 
-const table = (changes: Readonly<Record<string, unknown>>): Files => ({
-  'scripts/guards/tables/index.mjs': guardTable(changes),
-})
+const table = (text: string): Files => ({ 'scripts/guards/table.txt': text })
 const tests = (text: string): Files => ({ 'packages/core/test/a.test.ts': text })
+const at = 'scripts/guards/table.txt:1'
 
 holds(
   'guards',
   [
+    ['code that the sources do not have', table(guardTable({ code: 'body: Buffer' })), at, '0 times, not once'],
+    ['code that stands there twice', table(guardTable({ code: 'e' })), at, 'times, not once'],
     [
       'a title that no test has any more',
       tests("it('has two winners', () => {})\n"),
-      'packages/core/test/a.test.ts:1',
-      'no test is called “… has one winner …”, as the table all has it',
+      at,
+      'no test of packages/core/test/a.test.ts is called “… has one winner …”',
     ],
     [
       'a test file that is gone',
-      table({ tests: ['packages/core/test/gone.test.ts'] }),
-      'scripts/guards/tables/index.mjs:1',
-      'names packages/core/test/gone.test.ts, which does not exist',
+      table(guardTable({ test: 'packages/core/test/gone.test.ts' })),
+      at,
+      'packages/core/test/gone.test.ts does not exist',
     ],
+    ['a guarantee without a guard', table(guardTable().replace('G7 ', 'G6 ')), at, 'no guard for G7'],
     [
-      'a rule that nothing proves',
-      table({ rule: undefined }),
-      'scripts/guards/rules.mjs:1',
-      'no guard of a table is the rule winner',
+      'a table that outgrows its reader',
+      table(Array.from({ length: 7 }, () => guardTable()).join('\n')),
+      at,
+      'at most 60',
     ],
     [
       'a page that does not tell the rules',
@@ -34,8 +36,6 @@ holds(
     ],
   ],
   [
-    ['a title that begins above its test', table({ titles: 'a lease has one' })],
-    ['a title with a value in it', tests("it.each([1, 2])('this one has one winner of %s', () => {})\n")],
     [
       'the title of a contract that the test runs',
       {

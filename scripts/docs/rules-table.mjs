@@ -1,23 +1,13 @@
-// The table of the protocol's rules: what is taken away to prove each, and the tests that then turn red.
+// The table of the protocol's rules: where each is kept, and the test that turns red without it.
 import { posix } from 'node:path'
-import { guardsOf, linkFrom, testsOf } from '../guards/of-tree.mjs'
+import { readTable, tableFile } from '../guards/table.mjs'
 import { table } from './docstring.mjs'
 
 /** @param {import('./regions.mjs').Page} page @param {string} file where the table will stand */
-export async function rulesTable({ tree }, file) {
-  const { rules, guards } = await guardsOf(tree)
-  const rows = Object.entries(rules).flatMap(([rule, sentence]) =>
-    guards
-      .filter((guard) => guard.rule === rule)
-      .map((guard, index) => [index === 0 ? sentence : '', taken(guard), noticedBy(tree, file, guard)]),
-  )
-  return table(['Rule', 'Guard', 'Tests that turn red without it'], rows)
-}
-
-const taken = ({ guard, file }) => `${guard} (\`${posix.basename(file)}\`)`
-
-function noticedBy(tree, page, guard) {
-  return testsOf(tree, guard)
-    .map(({ file, titles }) => `${linkFrom(page, file)}: ${titles.map((title) => `“${title}”`).join(', ')}`)
-    .join('; ')
+export function rulesTable({ tree }, file) {
+  const link = (target) => `[${posix.basename(target)}](${posix.relative(posix.dirname(file), target)})`
+  const rows = readTable(tree.text(tableFile))
+    .filter(({ isRule }) => isRule)
+    .map((guard) => [guard.sentence, link(guard.file), `${link(guard.test)}: “… ${guard.title} …”`])
+  return table(['Rule', 'Kept in', 'Test that turns red without it'], rows)
 }

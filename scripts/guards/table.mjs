@@ -1,42 +1,54 @@
-// The tables under tables/: each row names a guard of the sources, how to take it away, and the tests that must notice.
-import { existsSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { guarantees } from './guarantees.mjs'
-import { rules } from './rules.mjs'
+// Reads table.txt, and says which of its rows prove nothing any more because the sources have moved on.
+
+export const tableFile = 'scripts/guards/table.txt'
+const contracts = /^packages\/testkit\/src\/(store|adapter)-contract\//
+const row = /^(G[1-9]) (rule )?(.+)\n {2}(\S+)\n((?: {2}- .+\n)+)((?: {2}\+ .+\n)*) {2}(\S+\.test\.[jt]s): (.+)$/
 
 /**
  * @typedef {object} Guard
- * @property {keyof typeof guarantees} guarantee
- * @property {keyof typeof rules} [rule] the rule of docs/protocol.md that it is: its tests are told there, by their titles
- * @property {string} guard what holds thanks to it, as a sentence
+ * @property {string} guarantee `G1` to `G9`
+ * @property {boolean} isRule a rule of docs/protocol.md, which lists it
+ * @property {string} sentence what holds thanks to the guard
  * @property {string} file
- * @property {string} find the guard's code: stands in the file exactly once
- * @property {string} replace the same code without the guard; it must still run
- * @property {string[]} tests those that must notice
- * @property {string} [titles] which of their titles; without it all: for files of which most tests have to wait
+ * @property {RegExp} code the guard, in any indentation
+ * @property {string} without what takes its place
+ * @property {string} test
+ * @property {string} title words of the test's title
  */
 
-/** `unit` or `integration`: a run of jest is for one of them, since only the latter needs a Redis. */
-export const projectOf = (test) => (test.endsWith('.int.test.ts') ? 'integration' : 'unit')
-
-/** Every row of the tables, in the order of the guarantees. @returns {(Guard & { table: string })[]} */
-export function rowsOf(tables) {
-  const order = Object.keys(guarantees)
-  return Object.entries(tables)
-    .flatMap(([table, guards]) => guards.map((guard) => ({ ...guard, table })))
-    .toSorted((one, other) => order.indexOf(one.guarantee) - order.indexOf(other.guarantee))
+/** @returns {Guard[]} @throws for a row that is not written as the head of the table says. */
+export function readTable(text) {
+  const blocks = text.replaceAll(/^#.*$/gm, '').split(/\n{2,}/)
+  return blocks.filter((block) => block.trim() !== '').map((block) => guardOf(block.trim()))
 }
 
-/** Why a row proves nothing as it stands: the sources have moved on without it. */
-export function rot(root, { guarantee, rule, file, find, replace, tests, titles }) {
-  if (!Object.hasOwn(guarantees, guarantee)) return `there is no guarantee called ${guarantee}`
-  if (rule !== undefined && !Object.hasOwn(rules, rule)) return `there is no rule called ${rule}`
-  if (rule !== undefined && titles === undefined) return 'a rule names the titles of its tests'
-  if (!existsSync(join(root, file))) return 'the file is gone'
-  const found = readFileSync(join(root, file), 'utf8').split(find).length - 1
-  if (found !== 1) return `the snippet stands in the file ${found} times, not once: ${JSON.stringify(find)}`
-  if (find === replace) return 'the replacement changes nothing'
-  if (tests.length === 0 || new Set(tests.map(projectOf)).size > 1) return 'name tests, of one project'
-  const missing = tests.filter((test) => !existsSync(join(root, test)))
-  return missing.length > 0 ? `there is no ${missing.join(', ')}` : undefined
+function guardOf(block) {
+  const [, guarantee, rule, sentence, file, code, without, test, title] = row.exec(block) ?? []
+  if (guarantee === undefined) throw new Error(`${tableFile}: this is no row:\n${block}`)
+  const lines = linesOf(code).map(escaped)
+  return {
+    guarantee,
+    isRule: rule !== undefined,
+    sentence,
+    file,
+    code: new RegExp(lines.join(String.raw`\s*\n\s*`), 'g'),
+    without: linesOf(without).join('\n'),
+    test,
+    title,
+  }
+}
+
+const linesOf = (marked) => [...marked.matchAll(/^ {2}[-+] (.+)$/gm)].map(([, line]) => line)
+
+/** A pattern that matches this text and nothing else. */
+export const escaped = (text) => text.replaceAll(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`)
+
+/** Why a row proves nothing as it stands. @param {import('../house/tree.mjs').Tree} tree @param {Guard} guard */
+export function rotOf(tree, { file, code, test, title }) {
+  if (!tree.has(file)) return `${file} does not exist`
+  const found = tree.text(file).match(code)?.length ?? 0
+  if (found !== 1) return `its code stands in ${file} ${found} times, not once`
+  if (!tree.has(test)) return `${test} does not exist`
+  const titled = [test, ...tree.matching(contracts)].some((one) => tree.text(one).includes(title))
+  return titled ? undefined : `no test of ${test} is called “… ${title} …”`
 }

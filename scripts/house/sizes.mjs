@@ -25,7 +25,7 @@ export function checkSizes(tree) {
   const shipped = tree.matching(/^packages\/[^/]+\/src\/.*\.ts$/).filter((file) => !file.endsWith('.generated.ts'))
   const files = [
     ...shipped,
-    ...tree.matching(/^((packages|examples)\/[^/]+\/)?test\/.*\.ts$|^examples\/[^/]+\/src\/.*\.ts$|^scripts\//),
+    ...tree.matching(/^((packages|examples)\/[^/]+\/)?test\/.*\.ts$|^examples\/[^/]+\/src\/.*\.ts$|^scripts\/.*\.mjs$/),
   ]
   const faults = files.flatMap((file) => {
     const lines = tree.text(file).trimEnd().split('\n').length

@@ -11,8 +11,9 @@ const skipped = new Set(['node_modules', 'dist', 'coverage', '.git'])
 function* filesBelow(root, folder) {
   for (const entry of readdirSync(join(root, folder), { withFileTypes: true })) {
     const path = posix.join(folder, entry.name)
-    if (!entry.isDirectory()) yield path
-    else if (!skipped.has(entry.name)) yield* filesBelow(root, path)
+    if (skipped.has(entry.name)) continue
+    if (entry.isDirectory()) yield* filesBelow(root, path)
+    else yield path
   }
 }
 

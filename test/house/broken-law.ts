@@ -33,9 +33,8 @@ const clean: Files = {
   'packages/core/src/errors.ts': "export type ErrorCode = 'CATTLEGRID_CLOSED'\n",
   'docs/errors.md': '## `CATTLEGRID_CLOSED`\n',
   'docs/options.md': optionsPage('| `ttl`  | number | none    | How long a value is fresh. |'),
-  'docs/protocol.md': protocolPage('a lease has one winner'),
-  'scripts/guards/rules.mjs': "export const rules = { winner: 'There is one winner' }\n",
-  'scripts/guards/tables/index.mjs': guardTable({}),
+  'docs/protocol.md': protocolPage('has one winner'),
+  'scripts/guards/table.txt': guardTable(),
   'packages/core/test/a.test.ts': "describe('a lease', () => {\n  it('has one winner', () => {})\n})\n",
   'packages/core/test/options-table.ts': 'export const optionsTable = { CacheOptions: { ttl: [-1] } }\n',
   'packages/http/package.json': manifest('http', 'core'),
@@ -61,8 +60,12 @@ export function optionsPage(row: string): string {
 /** The page of the protocol, with its one rule and the test that holds it. */
 function protocolPage(test: string): string {
   const rows = [
-    ['Rule', 'Guard', 'Tests that turn red without it'],
-    ['There is one winner', 'one may win (`entry.ts`)', `[a.test.ts](../packages/core/test/a.test.ts): “${test}”`],
+    ['Rule', 'Kept in', 'Test that turns red without it'],
+    [
+      'One wins',
+      '[entry.ts](../packages/core/src/entry.ts)',
+      `[a.test.ts](../packages/core/test/a.test.ts): “… ${test} …”`,
+    ],
   ]
   const widths = rows[1]?.map((cell) => cell.length) ?? []
   const line = (cells: readonly string[]): string =>
@@ -72,18 +75,12 @@ function protocolPage(test: string): string {
   return `<!-- generated: guards rules -->\n\n${table}\n<!-- /generated -->\n`
 }
 
-/** A table with one guard, as its rows are written. */
-export function guardTable(changes: Readonly<Record<string, unknown>>): string {
-  const guard = {
-    guarantee: 'G1',
-    rule: 'winner',
-    guard: 'one may win',
-    file: 'packages/core/src/entry.ts',
-    tests: ['packages/core/test/a.test.ts'],
-    titles: 'has one winner',
-    ...changes,
-  }
-  return `export const tables = { all: [${JSON.stringify(guard)}] }\n`
+/** A table with a guard for each guarantee, the first of which is a rule of the protocol. */
+export function guardTable({ code = 'body: string', test = 'packages/core/test/a.test.ts' } = {}): string {
+  const row = (head: string): string =>
+    `${head}\n  packages/core/src/entry.ts\n  - ${code}\n  + body: number\n  ${test}: has one winner\n`
+  const others = Array.from({ length: 8 }, (_, index) => row(`G${index + 2} Another wins`))
+  return ['# Guards', row('G1 rule One wins'), ...others].join('\n')
 }
 
 export function lua(changes: { sentence?: string; slots?: string; returns?: string; body?: string } = {}): string {
