@@ -3,31 +3,19 @@
 //   node scripts/check-house.mjs [--root folder] [check …]     all checks, or those that are named
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
-import { checkBorders } from './house/borders.mjs'
-import { checkCycles } from './house/cycles.mjs'
 import { checkDocs } from './house/docs.mjs'
-import { checkEscapes } from './house/escapes.mjs'
 import { checkGuards } from './house/guards.mjs'
-import { checkLayers } from './house/layers.mjs'
 import { checkLua } from './house/lua.mjs'
 import { checkMaps } from './house/maps.mjs'
 import { checkNames } from './house/names.mjs'
 import { checkOptions } from './house/options.mjs'
-import { checkRuntime } from './house/runtime.mjs'
-import { checkSizes } from './house/sizes.mjs'
 import { checkWords } from './house/words.mjs'
 import { report } from './house/report.mjs'
 import { Tree } from './house/tree.mjs'
 
 const checks = {
-  layers: checkLayers,
-  borders: checkBorders,
-  cycles: checkCycles,
   lua: checkLua,
   names: checkNames,
-  runtime: checkRuntime,
-  escapes: checkEscapes,
-  sizes: checkSizes,
   words: checkWords,
   maps: checkMaps,
   options: checkOptions,

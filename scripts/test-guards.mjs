@@ -124,7 +124,8 @@ const { values, positionals: words } = parseArgs({
   allowPositionals: true,
 })
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, () => process.exit(1))
-const tree = new Tree(values.root)
+const root = resolve(values.root)
+const tree = new Tree(root)
 const guards = readTable(tree.text(tableFile)).filter(
   (guard) => words.length === 0 || words.some((word) => Object.values(guard).join(' ').includes(word)),
 )
@@ -134,7 +135,7 @@ const rotten = guards.flatMap((guard) => {
 })
 if (rotten.length > 0) throw new Error(rotten.join('\n'))
 const waiting = [...guards]
-const counts = await Promise.all(Array.from({ length: copies }, () => prove(values.root, waiting)))
+const counts = await Promise.all(Array.from({ length: copies }, () => prove(root, waiting)))
 const proven = counts.reduce((sum, count) => sum + count, 0)
 console.log(`\n${guards.length} guards, ${proven} proven`)
 process.exitCode = guards.length > 0 && proven === guards.length ? 0 : 1

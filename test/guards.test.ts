@@ -28,7 +28,7 @@ function treeWith(...rows: readonly Row[]): Files {
   }
 }
 
-const run = (...rows: readonly Row[]) => runOn(treeWith(...rows), 'test-guards.mjs')
+const run = (...rows: readonly Row[]) => runOn(treeWith(...rows), 'scripts/test-guards.mjs', '--root', '.')
 
 describe('npm run test:guards', () => {
   it('proves a guard by the test that turns red without it', async () => {

@@ -25,24 +25,6 @@ export function walk(node, visit, parent, key) {
   }
 }
 
-/** Where a module is named: `import`, `export … from`, `import()`, `import('…').Type`, `import x = require()`, `require()`. */
-function moduleName(node) {
-  switch (node.type) {
-    case 'ImportDeclaration':
-    case 'ExportAllDeclaration':
-    case 'ExportNamedDeclaration':
-    case 'ImportExpression':
-    case 'TSImportType':
-      return node.source
-    case 'TSExternalModuleReference':
-      return node.expression
-    case 'CallExpression':
-      return node.callee.name === 'require' ? node.arguments[0] : undefined
-    default:
-      return undefined
-  }
-}
-
 export class Tree {
   #texts = new Map()
   #modules = new Map()
@@ -79,7 +61,7 @@ export class Tree {
     return { file, line: this.lineAt(file, offset), message }
   }
 
-  /** `{ program, comments, imports }` of a source; an import is `{ specifier, offset, target }`. */
+  /** `{ program, comments }` of a source. */
   module(file) {
     if (!this.#modules.has(file)) this.#modules.set(file, this.#parse(file))
     return this.#modules.get(file)
@@ -88,27 +70,6 @@ export class Tree {
   #parse(file) {
     const { program, comments, errors } = parseSync(file, this.text(file))
     if (errors.length > 0) throw new Error(`${file} cannot be parsed: ${errors[0].message}`)
-    const imports = []
-    walk(program, (node) => {
-      const specifier = moduleName(node)?.value
-      if (typeof specifier !== 'string') return
-      imports.push({ specifier, offset: node.start, target: this.#resolve(file, specifier) })
-    })
-    return { program, comments, imports }
+    return { program, comments }
   }
-
-  /** The repository's own file that a specifier names; `undefined` for a library. */
-  #resolve(file, specifier) {
-    if (specifier.startsWith('.')) return posix.join(posix.dirname(file), specifier)
-    return publishedEntry(this, specifier)
-  }
-}
-
-/** The source behind `@cattlegrid/name` or `@cattlegrid/name/sub`, read from the `exports` of its package.json. */
-export function publishedEntry(tree, specifier) {
-  const [, name, rest] = /^@cattlegrid\/([^/]+)(\/.*)?$/.exec(specifier) ?? []
-  const manifest = `packages/${name}/package.json`
-  if (name === undefined || !tree.has(manifest)) return undefined
-  const built = tree.json(manifest).exports?.[`.${rest ?? ''}`]?.import?.default
-  return built?.replace(/^\.\/dist\/esm\/(.*)\.js$/, `packages/${name}/src/$1.ts`)
 }

@@ -3,8 +3,7 @@ import { pipeline } from 'node:stream'
 import type { Cache } from '@cattlegrid/core'
 import { type Cached, expressCache } from '@cattlegrid/express'
 import type { Express, Request, RequestHandler, Response } from 'express'
-import type { Page, Reply, Seen } from './shop.ts'
-import type { ShopOptions } from './stage.ts'
+import type { Page, Reply, Seen, ShopOptions } from './shop.ts'
 
 /** The shop on Express; `make` makes the app of one of its versions, `rest` is how that one spells a star. */
 export function expressShop(make: () => Express, rest: string) {

@@ -2,8 +2,7 @@ import type { Server } from 'node:http'
 import type { Cache } from '@cattlegrid/core'
 import cattlegrid from '@cattlegrid/fastify'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
-import type { Page, Reply, Seen } from './shop.ts'
-import type { ShopOptions } from './stage.ts'
+import type { Page, Reply, Seen, ShopOptions } from './shop.ts'
 
 /** The shop on Fastify. */
 export async function fastifyShop(

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import { type Ask, CLEAN, verdict } from './raw-client.ts'
-import { type Page, plain, type Reply, type Seen } from './shop.ts'
-import { FRAMEWORKS, gate, onStage, type ShopOptions } from './stage.ts'
+import { type Page, plain, type Reply, type Seen, type ShopOptions } from './shop.ts'
+import { FRAMEWORKS, gate, onStage } from './stage.ts'
 
 type Field = readonly [string, string]
 

@@ -1,6 +1,7 @@
-import type { IncomingHttpHeaders } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
-import type { RouteOptions } from '@cattlegrid/http'
+import type { PurgeOptions, RouteOptions } from '@cattlegrid/http'
+import type { Express } from 'express'
 
 /** All that a handler can look at: an attack has to come through one of these. */
 export interface Seen {
@@ -56,4 +57,15 @@ export function plain(_: Seen, run: number): Reply {
 export function links({ headers, site, scheme, url }: Seen, run: number): Reply {
   const hosts = [headers.host, headers['x-forwarded-host'], headers['x-host'], site].map(String)
   return { body: `run ${run}: ${hosts.map((host) => `${scheme}://${host}${url}`).join(' ')}` }
+}
+
+export interface ShopOptions {
+  /** Whether the app believes `X-Forwarded-*`, as behind a proxy. */
+  readonly trust: boolean
+  /** Opens the purge endpoint at /purge. */
+  readonly purge?: PurgeOptions<Pick<IncomingMessage, 'headers'>> | undefined
+  /** On Express: layers in front of everything. */
+  readonly prepare?: ((app: Express) => void) | undefined
+  /** On Fastify: another parser of queries than its own. */
+  readonly parseQuery?: ((text: string) => Record<string, unknown>) | undefined
 }

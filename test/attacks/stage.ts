@@ -1,29 +1,17 @@
-import type { IncomingMessage, Server } from 'node:http'
+import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type Cache, type CacheOptions, createCache, memoryStore } from '@cattlegrid/core'
-import type { PurgeOptions } from '@cattlegrid/http'
 import { createManualRuntime, type ManualRuntime } from '@cattlegrid/testkit'
-import express, { type Express } from 'express'
+import express from 'express'
 import express4 from 'express4'
 import { expressShop } from './express-shop.ts'
 import { fastifyShop } from './fastify-shop.ts'
 import { type Answer, type Ask, ask, Connection } from './raw-client.ts'
-import type { Page } from './shop.ts'
+import type { Page, ShopOptions } from './shop.ts'
 
 /** The frameworks that every attack is tried on. */
 export const FRAMEWORKS = ['Express 5', 'Express 4', 'Fastify 5'] as const
 export type Framework = (typeof FRAMEWORKS)[number]
-
-export interface ShopOptions {
-  /** Whether the app believes `X-Forwarded-*`, as behind a proxy. */
-  readonly trust: boolean
-  /** Opens the purge endpoint at /purge. */
-  readonly purge?: PurgeOptions<Pick<IncomingMessage, 'headers'>> | undefined
-  /** On Express: layers in front of everything. */
-  readonly prepare?: ((app: Express) => void) | undefined
-  /** On Fastify: another parser of queries than its own. */
-  readonly parseQuery?: ((text: string) => Record<string, unknown>) | undefined
-}
 
 type Shop = (cache: Cache, pages: readonly Page[], options: ShopOptions) => Promise<Server>
 

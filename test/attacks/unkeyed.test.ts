@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals'
 import express from 'express'
 import { type Ask, CLEAN, verdict } from './raw-client.ts'
-import { links, mirror, type Seen } from './shop.ts'
-import { FRAMEWORKS, onStage, type ShopOptions } from './stage.ts'
+import { links, mirror, type Seen, type ShopOptions } from './shop.ts'
+import { FRAMEWORKS, onStage } from './stage.ts'
 
 type Field = readonly [string, string]
 

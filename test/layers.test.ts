@@ -1,0 +1,70 @@
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { beforeAll, describe, expect, it } from '@jest/globals'
+import { type Files, runOn } from './house/broken-law.ts'
+
+const core = 'packages/core/src'
+
+/** A tree with a file of each layer, and a package that is built. */
+const tree: Files = {
+  ...Object.fromEntries(
+    ['index', 'create-cache', 'cache/cache', 'batch/batch', 'lookup/lookup', 'refresh/lead', 'flight/flight']
+      .concat(['options/options', 'store/store', 'store/near-store', 'policy/policy', 'policy/freshness', 'entry'])
+      .map((name) => [`${core}/${name}.ts`, 'export interface A { a: 1 }\n']),
+  ),
+  'packages/http/dist/esm/index.js': 'export const a = 1\n',
+  '.dependency-cruiser.mjs': readFileSync(resolve(__dirname, '../.dependency-cruiser.mjs'), 'utf8'),
+}
+
+/** Who imports what: the rule that it breaks, none where it may. */
+type Import = readonly [title: string, from: string, to: string, rule?: string]
+
+const imports: readonly Import[] = [
+  ['the entrance names a store', `${core}/index.ts`, './store/near-store.ts'],
+  ['the factory names the entrance', `${core}/create-cache.ts`, './index.ts', 'core-create-cache-imports-downward'],
+  ['a cache names a policy', `${core}/cache/a.ts`, '../policy/freshness.ts', 'core-cache-imports-downward'],
+  ['a cache looks up', `${core}/cache/b.ts`, '../lookup/lookup.ts'],
+  ['a batch knows the cache', `${core}/batch/a.ts`, '../cache/cache.ts', 'core-batch-imports-downward'],
+  ['a lookup knows batches', `${core}/lookup/a.ts`, '../batch/batch.ts', 'core-lookup-imports-downward'],
+  ['a refresh looks up', `${core}/refresh/a.ts`, '../lookup/lookup.ts', 'core-refresh-imports-downward'],
+  ['a refresh names a store', `${core}/refresh/b.ts`, '../store/near-store.ts', 'core-refresh-imports-downward'],
+  ['a refresh knows flights and the interface of a store', `${core}/refresh/c.ts`, '../flight/flight.ts'],
+  ['a flight refreshes', `${core}/flight/a.ts`, '../refresh/lead.ts', 'core-flight-imports-downward'],
+  ['options know flights', `${core}/options/a.ts`, '../flight/flight.ts', 'core-options-imports-downward'],
+  ['an interface knows options', `${core}/store/store.ts`, '../options/options.ts', 'core-interfaces-imports-downward'],
+  ['a store looks at a policy', `${core}/store/a.ts`, '../policy/freshness.ts', 'core-store-imports-its-own'],
+  ['a store knows flights', `${core}/store/remote/b.ts`, '../../flight/flight.ts', 'core-store-imports-its-own'],
+  ['a store knows its interface', `${core}/store/c.ts`, './store.ts'],
+  ['a policy knows a store', `${core}/policy/a.ts`, '../store/near-store.ts', 'core-policy-imports-its-own'],
+  ['a leaf knows an interface', `${core}/a.ts`, './store/store.ts', 'core-leaf-imports-leaves'],
+  ['a leaf knows a leaf', `${core}/b.ts`, './entry.ts'],
+  ['core knows HTTP', `${core}/c.ts`, '@cattlegrid/http', 'core-imports-no-other-package'],
+  ['core knows the build of HTTP', `${core}/d.ts`, '../../http/dist/esm/index.js', 'core-imports-no-other-package'],
+  ['HTTP knows core', 'packages/http/src/a.ts', '@cattlegrid/core'],
+  ['HTTP reaches into core', 'packages/http/src/b.ts', '../../core/src/entry.ts', 'published-names-only'],
+  [
+    'an example reaches into core',
+    'examples/a/src/a.ts',
+    '../../../packages/core/src/index.ts',
+    'published-names-only',
+  ],
+  ['an example uses published names', 'examples/a/src/b.ts', '@cattlegrid/core'],
+]
+
+describe('the layers', () => {
+  let text = ''
+  beforeAll(async () => {
+    const sources = imports.map(([, from, to]) => [from, `import type { A } from '${to}'\nexport type B = A\n`])
+    const program = 'node_modules/dependency-cruiser/bin/dependency-cruise.mjs'
+    ;({ text } = await runOn({ ...tree, ...Object.fromEntries(sources) }, program, 'packages', 'examples'))
+  })
+  const brokenBy = (from: string): readonly (string | undefined)[] =>
+    [...text.matchAll(/error ([\w-]+): (\S+) →/g)].filter(([, , file]) => file === from).map(([, rule]) => rule)
+
+  it.each(imports.filter(([, , , rule]) => rule !== undefined))('do not allow that %s', (_, from, __, rule) => {
+    expect(brokenBy(from)).toEqual([rule])
+  })
+  it.each(imports.filter(([, , , rule]) => rule === undefined))('allow that %s', (_, from) => {
+    expect(brokenBy(from)).toEqual([])
+  })
+})
