@@ -71,7 +71,8 @@ async function answerBy(res: ServerResponse, handle: () => Promise<ContractAnswe
   try {
     write(res, await handle())
   } catch {
-    res.writeHead(500).end('sorry')
+    // Said, because Node keeps the length of an `end` that it refused.
+    res.writeHead(500, { 'content-length': 5 }).end('sorry')
   }
 }
 

@@ -76,10 +76,12 @@ export function expressCache<Req extends IncomingMessage = CachedRequest, Res ex
   }
   const purge = (options?: PurgeOptions<never>): CacheMiddleware => {
     const endpoint = purgeEndpoint(http, options as PurgeOptions | undefined)
-    return (req, res, next) => {
+    const answer = async (req: IncomingMessage, res: ServerResponse): Promise<void> => {
       const { method = '', url: target = '' } = req
-      endpoint({ request: req, method, target }).then((answer) => sendAnswer(res, answer), next)
+      const made = await endpoint({ request: req, res, method, target })
+      if (made !== undefined) sendAnswer(res, made)
     }
+    return (req, res, next) => void answer(req, res).then(undefined, next)
   }
   return Object.assign(cached, { purge })
 }

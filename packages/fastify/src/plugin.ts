@@ -141,8 +141,9 @@ function cachedHandler(
 function purgeHandler(http: HttpCache, options: PurgeOptions<FastifyRequest> | undefined): RouteHandlerMethod {
   const endpoint = purgeEndpoint(http, options)
   return async (request, reply) => {
-    const { status, fields, body } = await endpoint({ request, method: request.method, target: request.url })
-    return reply.code(status).headers(fields).send(body)
+    const answer = await endpoint({ request, res: reply.raw, method: request.method, target: request.url })
+    // For a handler that returns undefined, Fastify sends nothing once the head is out.
+    return answer && reply.code(answer.status).headers(answer.fields).send(answer.body)
   }
 }
 

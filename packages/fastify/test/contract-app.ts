@@ -38,9 +38,8 @@ function seenBy({ method, url, headers, query }: FastifyRequest, reply: FastifyR
 
 function answerBy(reply: FastifyReply, answer: ContractAnswer): FastifyReply {
   if (answer.send === 'raw') {
-    reply.hijack()
     answer.write(reply.raw)
-    return reply
+    return reply.hijack()
   }
   reply.code(answer.status)
   for (const [name, value] of Object.entries(answer.headers)) reply.header(name, value)

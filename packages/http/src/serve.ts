@@ -40,7 +40,10 @@ export function serveStored<Req, Res>(exchange: Exchange<Req, Res>, route: Route
   const keyed = keyedRequestOf(exchange, route, noDemand)
   if (typeof keyed === 'string') return onMiss()
   if (trySendHit(exchange, route, keyed.key)) return undefined
-  const sendOrMiss = (hit?: Answer): void => (trySend(exchange, hit) ? undefined : onMiss())
+  const sendOrMiss = (hit?: Answer): void => {
+    // A time-out outside may have answered meanwhile.
+    if (!exchange.res.headersSent && !trySend(exchange, hit)) onMiss()
+  }
   void hitInStore(exchange, route, keyed.key).then(sendOrMiss, () => sendOrMiss())
 }
 

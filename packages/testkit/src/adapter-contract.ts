@@ -22,6 +22,7 @@ import { describeTrailers } from './adapter-contract/trailers.ts'
 import { describeUrls } from './adapter-contract/urls.ts'
 import { describeVariants } from './adapter-contract/variants.ts'
 import { describeWord } from './adapter-contract/word.ts'
+import { describeWrongArguments } from './adapter-contract/wrong-arguments.ts'
 
 export type { ContractRunner } from './adapter-contract/contract.ts'
 export type {
@@ -76,6 +77,7 @@ export function describeAdapterContract(
     describeCredentials,
     describeWord,
     describeInvalidation,
+    describeWrongArguments,
     describeRanges,
     describeRevalidating,
   ]

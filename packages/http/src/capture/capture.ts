@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Readable } from 'node:stream'
 import { type Answer, sendAnswer } from '../response/answer.ts'
 import { DetachedResponse, discardChunk } from './detached-response.ts'
+import { bytesOf, endRefuses } from '../fields/body-arguments.ts'
 import { addToHead, parseHead } from '../fields/head-arguments.ts'
 import { type HeaderFields, toFields } from '../fields/header-fields.ts'
 import type { NotModified, Recording } from './recording.ts'
@@ -148,6 +149,8 @@ class ResponseCapture implements Capture {
   }
 
   #end(args: readonly unknown[]): ServerResponse {
+    // Before a 304 takes the place of this answer: the handler made a mistake.
+    if (this.#mode === 'pass' && endRefuses(args)) return this.#down('end', args) as ServerResponse
     const bytes = bytesOf(args)
     this.#bodyLength = this.#headSeen ? undefined : (bytes?.length ?? 0)
     this.#probe(bytes ?? NOTHING)
@@ -243,13 +246,6 @@ function withOuter({ status, fields, before, bodyLength, final }: ResponseHead, 
 }
 
 const NOTHING = new Uint8Array()
-
-/** The bytes of `write`'s and `end`'s arguments: `(chunk?, encoding?, callback?)`. */
-function bytesOf([chunk, encoding]: readonly unknown[]): Uint8Array | undefined {
-  if (typeof chunk === 'string')
-    return Buffer.from(chunk, typeof encoding === 'string' ? (encoding as BufferEncoding) : 'utf8')
-  return chunk instanceof Uint8Array ? chunk : undefined
-}
 
 /**
  * Whether the other side hung up: by the end of its stream, or by a reset; else the response was destroyed here. Node closes a response that waits

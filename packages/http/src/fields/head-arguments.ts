@@ -21,12 +21,23 @@ export function addToHead(
   args: readonly unknown[],
   added: Readonly<Record<string, string>>,
 ): readonly unknown[] {
-  const list = args.find((argument) => Array.isArray(argument))
+  const list = args.find((argument) => Array.isArray(argument)) as readonly unknown[] | undefined
+  // Node throws for it, as long as it comes unchanged.
+  if (list !== undefined && !isWellFormed(flatOf(list))) return args
   const fields = { ...(list === undefined ? {} : passedFields(list)), ...added }
   for (const [name, value] of Object.entries(fields)) res.setHeader(name, value)
   return args
     .filter((argument) => argument !== list)
     .map((argument) => (typeof argument === 'object' && argument !== null ? without(argument, added) : argument))
+}
+
+/** Names and values in turn, also of a list of pairs. */
+function flatOf(list: readonly unknown[]): readonly unknown[] {
+  return Array.isArray(list[0]) ? list.flat() : list
+}
+
+function isWellFormed(flat: readonly unknown[]): boolean {
+  return flat.length % 2 === 0 && !flat.includes(undefined)
 }
 
 function without(passed: object, names: object): object {
@@ -35,7 +46,7 @@ function without(passed: object, names: object): object {
 
 function passedFields(passed: unknown): Record<string, string | string[]> {
   if (!Array.isArray(passed)) return toFields((passed ?? {}) as OutgoingHttpHeaders)
-  const flat: readonly unknown[] = Array.isArray(passed[0]) ? passed.flat() : passed
+  const flat = flatOf(passed)
   const fields = noFields()
   for (let index = 0; index + 1 < flat.length; index += 2) {
     const name = String(flat[index]).toLowerCase()

@@ -72,7 +72,9 @@ export class CachedRequest<Req, Res> {
   }
 
   async #sendStored(): Promise<void> {
-    this.#exchange.send((await hitInStore(this.#exchange, this.#route, this.#context.key)) ?? ONLY_IF_CACHED_MISS)
+    const hit = await hitInStore(this.#exchange, this.#route, this.#context.key)
+    // A time-out outside may have answered meanwhile.
+    if (!this.#exchange.res.headersSent) this.#exchange.send(hit ?? ONLY_IF_CACHED_MISS)
   }
 
   /** Looks up again when the leader had no shared result for its followers: one of them leads then. */
@@ -156,7 +158,9 @@ export class CachedRequest<Req, Res> {
     await lookup?.refresh
     await this.#clearUncacheable(lookup)
     const revalidated = recorder.revalidated
-    if (revalidated !== undefined) exchange.send(this.#present(revalidated, revalidatedMember(lookup)))
+    // An outer layer has answered, unseen by the recorder.
+    if (!recorder.passed && exchange.res.headersSent) recorder.release()
+    else if (revalidated !== undefined) exchange.send(this.#present(revalidated, revalidatedMember(lookup)))
     else if (recorder.passed) {
       if (isCattlegridError(error, 'CATTLEGRID_LOAD_TIMEOUT') && !recorder.ended) exchange.res.destroy()
     } else if (this.#disconnect.aborted) recorder.release()

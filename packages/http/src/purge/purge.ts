@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http'
 import { checkOptions, functionRule, isCattlegridError, type OptionRules } from '@cattlegrid/core'
 import type { Answer } from '../response/answer.ts'
 import type { HttpCache } from '../route/http-cache.ts'
@@ -12,6 +13,7 @@ const rules = {
 /** One request to the endpoint. */
 export interface PurgeRequest<Req> {
   readonly request: Req
+  readonly res: ServerResponse
   readonly method: string
   /** Path and query. */
   readonly target: string
@@ -20,16 +22,17 @@ export interface PurgeRequest<Req> {
 /**
  * An endpoint that makes stored answers unusable in every process: `POST …?tag=a&tag=b&url=https://shop.example/products/7`. 204 once it is
  * done; 403 for whom `authorize` refuses; 404 for everybody where there is none; 503 where the store does not answer. A URL is that of the
- * route's key, without the parameters that do not count; its answers are found where `invalidateOnUnsafe` is on.
+ * route's key, without the parameters that do not count; its answers are found where `invalidateOnUnsafe` is on. Resolves to undefined where
+ * a layer outside has answered meanwhile: that answer stays.
  *
  * @throws InvalidOptionError for an option that is unknown or has a value it cannot have.
  */
 export function purgeEndpoint<Req>(
   { cache }: HttpCache,
   options: PurgeOptions<Req> | undefined,
-): (asked: PurgeRequest<Req>) => Promise<Answer> {
+): (asked: PurgeRequest<Req>) => Promise<Answer | undefined> {
   const { authorize } = checkOptions('purge', options, rules)
-  return async ({ request, method, target }) => {
+  const purge = async ({ request, method, target }: PurgeRequest<Req>): Promise<Answer> => {
     if (authorize === undefined) return says(404)
     if (!(await allows(authorize as (request: Req) => unknown, request))) return says(403)
     if (!['POST', 'DELETE', 'PURGE'].includes(method)) return says(405, { allow: 'POST, DELETE, PURGE' })
@@ -40,6 +43,15 @@ export function purgeEndpoint<Req>(
       return says(204)
     } catch (error) {
       if (isCattlegridError(error, 'CATTLEGRID_STORE_AWAY')) return says(503, { 'retry-after': '1' })
+      throw error
+    }
+  }
+  return async (asked) => {
+    try {
+      const answer = await purge(asked)
+      return asked.res.headersSent ? undefined : answer
+    } catch (error) {
+      if (asked.res.headersSent) return undefined
       throw error
     }
   }

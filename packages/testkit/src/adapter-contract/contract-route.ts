@@ -51,7 +51,7 @@ export type ContractAnswer =
   | (Head & { readonly send: 'stream'; readonly body: Readable; readonly trailers?: ContractTrailers | undefined })
   /** A status and header fields alone. */
   | (Head & { readonly send: 'nothing' })
-  /** Past the framework, on Node's own response. */
+  /** Past the framework, on Node's own response. What it throws, the framework treats like a rejection of the handler. */
   | { readonly send: 'raw'; readonly write: (response: ServerResponse) => void }
 
 export const json = (body: unknown, headers: ContractHeaders = {}, status = 200): ContractAnswer => ({

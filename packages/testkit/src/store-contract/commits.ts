@@ -49,7 +49,10 @@ export function describeCommits({ factory, describe, test }: StoreContract): voi
         close(entry.loadTime, 42, 'load time')
         // Too old by the time that the read was on its way, at most: then nothing is fresh for too long.
         const earliest = before - (now() - before) - 2
-        assert.ok(entry.committedAt >= earliest && entry.committedAt <= now(), `born at ${entry.committedAt}, not after ${earliest}`)
+        assert.ok(
+          entry.committedAt >= earliest && entry.committedAt <= now(),
+          `born at ${entry.committedAt}, not after ${earliest}`,
+        )
         assert.ok(entry.freshUntil > now())
       }))
 

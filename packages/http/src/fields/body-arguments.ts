@@ -1,0 +1,33 @@
+import { isUint8Array } from 'node:util/types'
+
+/** The bytes of `write`'s and `end`'s arguments: `(chunk?, encoding?, callback?)`. */
+export function bytesOf([chunk, encoding]: readonly unknown[]): Uint8Array | undefined {
+  if (typeof chunk === 'string') return Buffer.from(chunk, encodingOf(encoding))
+  return isUint8Array(chunk) ? chunk : undefined
+}
+
+/** How many bytes they are. */
+export function lengthOf([chunk, encoding]: readonly unknown[]): number {
+  if (typeof chunk === 'string') return Buffer.byteLength(chunk, encodingOf(encoding))
+  return isUint8Array(chunk) ? chunk.length : 0
+}
+
+/** Whether Node throws for these arguments of `end`. It takes 0 and false for no chunk. */
+export function endRefuses(args: readonly unknown[]): boolean {
+  const [chunk] = args
+  return Boolean(chunk) && typeof chunk !== 'function' && writeRefuses(args)
+}
+
+/** Whether Node throws for these arguments of `write`. */
+export function writeRefuses([chunk, encoding]: readonly unknown[]): boolean {
+  return !(typeof chunk === 'string' || isUint8Array(chunk)) || !isEncoding(encoding)
+}
+
+function isEncoding(encoding: unknown): boolean {
+  if (typeof encoding === 'string') return ['', 'buffer'].includes(encoding) || Buffer.isEncoding(encoding)
+  return !encoding || typeof encoding === 'function'
+}
+
+function encodingOf(encoding: unknown): BufferEncoding {
+  return typeof encoding === 'string' ? (encoding as BufferEncoding) : 'utf8'
+}
