@@ -22,6 +22,7 @@ describe('the load permit of a batch', () => {
         ['b', 'b'],
       ]),
     )
+    expect(fleet.runtime.pendingTimers).toBe(0)
   })
 
   it('is waited for until waitTimeout, and then left to other callers', async () => {

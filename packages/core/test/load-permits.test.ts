@@ -94,6 +94,23 @@ describe('a load permit', () => {
     expect(await follower).toBe('taken over')
   })
 
+  it('is acquired anew by a follower before it leads', async () => {
+    const fleet = createFleet({ maxLoads: 1 })
+    const [cache] = fleet.caches
+    await fleet.store.acquire('led', { duration: 100, seen: '', wake: false, tags: false })
+    const origin = new Origin()
+    const follower = cache.getOrSet('led', origin.loader)
+    await settle(fleet)
+    const other = cache.getOrSet('other', origin.loader)
+    await fleet.runtime.advance(200)
+    expect(keysOf(origin)).toEqual(['other'])
+    origin.last.resolve('other')
+    await settle(fleet)
+    expect(keysOf(origin)).toEqual(['other', 'led'])
+    origin.last.resolve('taken over')
+    expect(await Promise.all([other, follower])).toEqual(['other', 'taken over'])
+  })
+
   it('makes room for one load only when it is released twice', () => {
     const admission = new AdmissionControl({ maxLoads: 2, maxWaiters: 1, maxWaitersPerKey: 1 })
     const [first, second] = [admission.tryAcquirePermit(), admission.tryAcquirePermit()]
