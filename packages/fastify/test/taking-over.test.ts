@@ -115,11 +115,11 @@ describe('answers in the handler’s place', () => {
   })
 
   test.each([
-    ['answers', async () => 'late'],
+    ['answers', async () => 'too late'],
     [
       'throws',
       async () => {
-        throw new Error('late')
+        throw new Error('too late')
       },
     ],
   ])('a handler that %s while its 504 is with a slow hook is not heard', async (_what, late) => {
@@ -145,7 +145,7 @@ describe('answers in the handler’s place', () => {
       hook.open()
       const answer = await asked
       expect(answer.statusCode).toBe(504)
-      expect(answer.body).not.toContain('late')
+      expect(answer.body).not.toContain('too late')
       expect(hooked).toBe(1)
     })
   })
