@@ -28,17 +28,28 @@ export type Parsed<R> = { readonly [K in keyof R]: R[K] extends OptionRule<infer
 export function checkOptions<R extends OptionRules<object>>(owner: string, options: unknown, rules: R): Parsed<R> {
   const parsed: Record<string, unknown> = {}
   if (options === undefined) return parsed as Parsed<R>
-  if (!isPlain(options)) throw new InvalidOptionError(owner, options, 'a plain object with options')
-  for (const name of Object.keys(options)) {
-    const value = (options as Record<string, unknown>)[name]
-    if (!Object.hasOwn(rules, name)) throw unknownOption(owner, name, value, Object.keys(rules))
-    const rule = (rules as Record<string, OptionRule<unknown>>)[name]
-    if (value === undefined || rule === undefined) continue
-    const result = rule.parse(value, () => `${owner}.${name}`)
-    if (result === INVALID) throw new InvalidOptionError(`${owner}.${name}`, value, rule.accepted)
-    parsed[name] = result
+  for (const name of optionNames(owner, options)) {
+    const value = parseOption(owner, options as object, name, rules)
+    if (value !== undefined) parsed[name] = value
   }
   return parsed as Parsed<R>
+}
+
+/** The names in an options object. @throws InvalidOptionError for anything but a plain object. */
+export function optionNames(owner: string, options: unknown): readonly string[] {
+  if (!isPlain(options)) throw new InvalidOptionError(owner, options, 'a plain object with options')
+  return Object.keys(options)
+}
+
+/** One option's parsed value, or undefined where it was not given. @throws as `checkOptions`. */
+export function parseOption(owner: string, options: object, name: string, rules: OptionRules<object>): unknown {
+  const value = (options as Record<string, unknown>)[name]
+  if (!Object.hasOwn(rules, name)) throw unknownOption(owner, name, value, Object.keys(rules))
+  const rule = (rules as Record<string, OptionRule<unknown>>)[name]
+  if (value === undefined || rule === undefined) return undefined
+  const result = rule.parse(value, () => `${owner}.${name}`)
+  if (result === INVALID) throw new InvalidOptionError(`${owner}.${name}`, value, rule.accepted)
+  return result
 }
 
 function unknownOption(owner: string, name: string, value: unknown, known: readonly string[]): InvalidOptionError {

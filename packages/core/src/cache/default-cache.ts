@@ -19,7 +19,7 @@ import type {
 } from '../options/options.ts'
 import type { Lookup } from '../lookup/lookup.ts'
 import { LookupRun } from '../lookup/lookup-run.ts'
-import { callSettings, setSettings, wrapSettings } from '../options/parse-options.ts'
+import { callSettings, setSettings, wrapSettings } from '../options/parse-call-options.ts'
 import { requireTtl, type Settings } from '../options/settings.ts'
 import type { Runtime } from '../runtime.ts'
 import { drainTime, getSettings, holdOffTime, readCodec, refuseThenable } from '../options/operation-options.ts'

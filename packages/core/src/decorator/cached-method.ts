@@ -1,7 +1,8 @@
 import type { Cache } from '../cache/cache.ts'
 import { InvalidOptionError } from '../errors.ts'
 import type { CallOptions } from '../options/options.ts'
-import { checkMethodOptions } from '../options/parse-options.ts'
+import { wrapRows } from '../options/parse-call-options.ts'
+import { checkOptions, objectRule, type OptionRule } from '../option-rules.ts'
 
 type Method = (...args: never[]) => unknown
 
@@ -38,6 +39,18 @@ export function cachedMethod<A extends readonly unknown[], V = unknown>(
     throw new InvalidOptionError('cachedMethod.cache', found, 'a function (self) => cache that returns a cache')
   }
   return decorate((method) => cached(method, cacheOf, callOptions)) as MethodDecorator<A>
+}
+
+const cacheRule: OptionRule<object> = {
+  accepted: 'a cache, or a function (self) => cache',
+  parse: (value) => (typeof value === 'function' ? value : objectRule<{ wrap(): unknown }>('', 'wrap').parse(value)),
+}
+
+/** Checks the options when the class is defined, while a cache that `cache` finds on an instance does not exist yet. */
+function checkMethodOptions(options: object | undefined): void {
+  const { key, cache } = checkOptions('cachedMethod', options, { ...wrapRows, cache: cacheRule })
+  if (cache === undefined) throw new InvalidOptionError('cachedMethod.cache', cache, cacheRule.accepted)
+  if (key === undefined) throw new InvalidOptionError('cachedMethod.key', key, wrapRows.key.accepted)
 }
 
 type Standard = [method: Method, context: { readonly kind: string; readonly name: string | symbol }]

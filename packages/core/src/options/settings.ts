@@ -26,83 +26,65 @@ export interface Settings extends Strictness {
   readonly maxEntryBytes: number
   readonly freeze: boolean
   readonly shareErrorMessages: boolean
-  /** Whether a copy of this process's near cache will do. */
+  /** Whether the call may be answered from this process's near cache. */
   readonly near: boolean
 }
 
-/** How much one process takes on; `Infinity`: no limit. */
+/** How much work one process accepts; `Infinity`: no limit. */
 export interface AdmissionLimits {
   readonly maxLoads: number
   readonly maxWaiters: number
   readonly maxWaitersPerKey: number
 }
 
-/** What a cache starts from. */
-export const DEFAULTS: Settings = {
-  ttl: undefined,
-  staleWhileRevalidate: 0,
-  staleIfError: 0,
-  softTimeout: 1000,
-  jitter: 0,
-  loadTimeout: 30_000,
-  waitTimeout: 10_000,
-  leaseDuration: 5000,
-  maxHold: undefined,
-  cooldown: { min: 100, max: 5000 },
-  isFailure: () => true,
-  codec: json,
-  signal: undefined,
-  onWaitTimeout: 'error',
-  boundedLoads: false,
-  earlyRefresh: undefined,
-  tags: [],
-  maxEntryBytes: 4 * 1024 ** 2,
-  freeze: false,
-  shareErrorMessages: false,
-  near: true,
-  maxAge: Infinity,
-  allowStaleWhileRevalidate: true,
-  allowStaleIfError: true,
-}
-
-/** Settings in the making. */
+/** Settings that options are being applied to. */
 export type SettingsDraft = { -readonly [K in keyof Settings]: Settings[K] }
 
-/** A copy, field by field, so that all settings have one shape: the hit path reads them, and a spread of a spread has another. */
-export function draftOf(base: Settings): SettingsDraft {
+const NO_TAGS: readonly string[] = []
+const COOLDOWN: CooldownLimits = { min: 100, max: 5000 }
+const everyError = (): boolean => true
+
+/**
+ * The settings in `base`, and the default of each that is missing there. Member by member, so that all settings have one
+ * shape: the hit path reads them, and a spread of a spread has another.
+ */
+export function copySettings(base: Partial<Settings>): SettingsDraft {
   return {
     ttl: base.ttl,
-    staleWhileRevalidate: base.staleWhileRevalidate,
-    staleIfError: base.staleIfError,
-    softTimeout: base.softTimeout,
-    jitter: base.jitter,
-    loadTimeout: base.loadTimeout,
-    waitTimeout: base.waitTimeout,
-    leaseDuration: base.leaseDuration,
+    staleWhileRevalidate: base.staleWhileRevalidate ?? 0,
+    staleIfError: base.staleIfError ?? 0,
+    softTimeout: base.softTimeout ?? 1000,
+    jitter: base.jitter ?? 0,
+    loadTimeout: base.loadTimeout ?? 30_000,
+    waitTimeout: base.waitTimeout ?? 10_000,
+    leaseDuration: base.leaseDuration ?? 5000,
     maxHold: base.maxHold,
-    cooldown: base.cooldown,
-    isFailure: base.isFailure,
-    codec: base.codec,
+    cooldown: base.cooldown ?? COOLDOWN,
+    isFailure: base.isFailure ?? everyError,
+    codec: base.codec ?? json,
     signal: base.signal,
-    onWaitTimeout: base.onWaitTimeout,
-    boundedLoads: base.boundedLoads,
+    onWaitTimeout: base.onWaitTimeout ?? 'error',
+    boundedLoads: base.boundedLoads ?? false,
     earlyRefresh: base.earlyRefresh,
-    tags: base.tags,
-    maxEntryBytes: base.maxEntryBytes,
-    freeze: base.freeze,
-    shareErrorMessages: base.shareErrorMessages,
-    near: base.near,
-    maxAge: base.maxAge,
-    allowStaleWhileRevalidate: base.allowStaleWhileRevalidate,
-    allowStaleIfError: base.allowStaleIfError,
+    tags: base.tags ?? NO_TAGS,
+    maxEntryBytes: base.maxEntryBytes ?? 4 * 1024 ** 2,
+    freeze: base.freeze ?? false,
+    shareErrorMessages: base.shareErrorMessages ?? false,
+    near: base.near ?? true,
+    maxAge: base.maxAge ?? Infinity,
+    allowStaleWhileRevalidate: base.allowStaleWhileRevalidate ?? true,
+    allowStaleIfError: base.allowStaleIfError ?? true,
   }
 }
 
+/** The settings of a cache without options. */
+export const DEFAULTS: Settings = copySettings({})
+
 /** `ttl`, or an error that says where to give it. */
 export function requireTtl(settings: Settings): number {
-  return settings.ttl ?? refuseNoTtl()
+  return settings.ttl ?? throwNoTtl()
 }
 
-function refuseNoTtl(): never {
+function throwNoTtl(): never {
   throw new InvalidOptionError('ttl', undefined, "a duration such as '30s', given to createCache or to the call")
 }

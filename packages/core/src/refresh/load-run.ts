@@ -7,7 +7,7 @@ import { LoadTimeoutError } from '../errors.ts'
 import { ABSENT, type KeepOptions, type Load, type Outcome, type UncacheableOptions } from '../load.ts'
 import { runInLoad, activeLoads, endLoad, type LoadScope } from '../flight/reentrancy.ts'
 import { booleanRule, checkOptions, durationRule, type OptionRules } from '../option-rules.ts'
-import { withKeepOptions } from '../options/parse-options.ts'
+import { withKeepOptions } from '../options/parse-call-options.ts'
 import type { Settings } from '../options/settings.ts'
 
 /** How a load ended. */

@@ -1,0 +1,112 @@
+import { MAX_ENTRY_BYTES } from '../entry.ts'
+import {
+  booleanRule,
+  byteSizeRule,
+  checkOptions,
+  countRule,
+  durationRule,
+  MOST_MAP_KEYS,
+  nestedRule,
+  objectRule,
+  type OptionRules,
+  orFalse,
+  type Parsed,
+  runtimeRule,
+} from '../option-rules.ts'
+import { type Runtime, systemRuntime } from '../runtime.ts'
+import type { CopyLimits, RemoteLimits } from '../store/remote/remote-limits.ts'
+import type { Store } from '../store/store.ts'
+import { applyOptions, codecRow, loadRows, row, staleIfErrorRow, staleWhileRevalidateRow } from './option-rows.ts'
+import type { CacheOptions, NearOptions, OutageOptions, TagOptions } from './options.ts'
+import { type AdmissionLimits, DEFAULTS, type Settings } from './settings.ts'
+
+const storeRule = objectRule<Store>(
+  'a store, such as memoryStore() or redisStore({ client })',
+  ...(['peek', 'read', 'acquire', 'renew', 'commit', 'release', 'put', 'invalidate', 'invalidateTags'] as const),
+  ...(['tagNumbers', 'clear', 'inspect', 'ping', 'watch', 'close'] as const),
+)
+
+const nearRules = {
+  maxEntries: countRule(1, MOST_MAP_KEYS),
+  maxBytes: byteSizeRule(1),
+  maxAge: durationRule(1),
+} satisfies OptionRules<NearOptions>
+
+const outageRules = {
+  maxEntries: countRule(1, MOST_MAP_KEYS),
+  maxAge: durationRule(1),
+} satisfies OptionRules<OutageOptions>
+
+const tagRules = { maxAge: durationRule(0) } satisfies OptionRules<TagOptions>
+
+const cacheRows = {
+  ...loadRows,
+  store: storeRule,
+  codec: codecRow,
+  staleWhileRevalidate: staleWhileRevalidateRow,
+  staleIfError: staleIfErrorRow,
+  storeTimeout: durationRule(10),
+  near: orFalse(nestedRule(nearRules)),
+  outage: orFalse(nestedRule(outageRules)),
+  tags: nestedRule(tagRules),
+  maxEntryBytes: row(byteSizeRule(1, MAX_ENTRY_BYTES), (settings, value) => (settings.maxEntryBytes = value)),
+  freeze: row(booleanRule, (settings, value) => (settings.freeze = value)),
+  shareErrorMessages: row(booleanRule, (settings, value) => (settings.shareErrorMessages = value)),
+  maxLoads: row(countRule(1), (settings) => {
+    settings.boundedLoads = true
+  }),
+  maxWaiters: countRule(1),
+  maxWaitersPerKey: countRule(1),
+  runtime: runtimeRule,
+} satisfies OptionRules<CacheOptions>
+
+type ParsedCacheOptions = Parsed<typeof cacheRows>
+
+/** Everything that `createCache` builds a cache from. */
+export interface CacheSetup {
+  readonly settings: Settings
+  readonly limits: AdmissionLimits
+  readonly store: Store | undefined
+  readonly remote: RemoteLimits
+  readonly runtime: Runtime
+}
+
+/** @throws InvalidOptionError for an option that is unknown, has an invalid value, or does not fit another one. */
+export function cacheSetup(options: CacheOptions | undefined): CacheSetup {
+  const parsed = checkOptions('createCache', options, cacheRows)
+  const settings = applyOptions(DEFAULTS, options ?? {}, cacheRows, 'createCache')
+  const { store, runtime = systemRuntime } = parsed
+  return { settings, limits: admissionLimits(parsed), store, remote: remoteLimits(parsed, settings.freeze), runtime }
+}
+
+function admissionLimits({
+  maxLoads = Infinity,
+  maxWaiters = 10_000,
+  maxWaitersPerKey = Math.ceil(maxWaiters / 4),
+}: ParsedCacheOptions): AdmissionLimits {
+  return { maxLoads, maxWaiters, maxWaitersPerKey }
+}
+
+const COPIES_MAX_BYTES = 64 * 1024 ** 2
+const COPIES_MAX_AGE = 5000
+
+function remoteLimits(
+  { storeTimeout = 250, tags, near = false, outage }: ParsedCacheOptions,
+  freeze: boolean,
+): RemoteLimits {
+  return {
+    storeTimeout,
+    tagMaxAge: tags?.maxAge ?? 1000,
+    near: near === false ? undefined : copyLimits(near, 10_000, freeze),
+    outage: outage === false ? undefined : copyLimits(outage ?? {}, 1000, freeze),
+  }
+}
+
+function copyLimits(
+  given: { readonly [K in 'maxEntries' | 'maxBytes' | 'maxAge']?: number | undefined },
+  defaultEntries: number,
+  freeze: boolean,
+): CopyLimits {
+  const { maxEntries = defaultEntries, maxBytes = COPIES_MAX_BYTES, maxAge = COPIES_MAX_AGE } = given
+  return { maxEntries, maxBytes, maxAge, freeze }
+}

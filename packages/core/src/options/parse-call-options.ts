@@ -1,0 +1,106 @@
+import { InvalidOptionError } from '../errors.ts'
+import type { CallerSignal, KeepOptions } from '../load.ts'
+import {
+  booleanRule,
+  checkOptions,
+  durationRule,
+  functionRule,
+  objectRule,
+  type OptionRule,
+  orFalse,
+} from '../option-rules.ts'
+import {
+  applyOptions,
+  codecRow,
+  jitterRow,
+  loadRows,
+  type OptionRow,
+  type OptionRows,
+  row,
+  staleIfErrorRow,
+  staleWhileRevalidateRow,
+  tagsRow,
+  ttlRow,
+  windowRule,
+} from './option-rows.ts'
+import type { CallOptions, SetOptions, WrapOptions } from './options.ts'
+import { requireTtl, type Settings } from './settings.ts'
+
+const signalRule = objectRule<CallerSignal>(
+  'an AbortSignal',
+  'addEventListener',
+  'removeEventListener',
+  'throwIfAborted',
+)
+
+/** `false` makes the call strict about what it reads; what it commits keeps the cache's window. */
+function windowOrFalse(
+  window: 'staleWhileRevalidate' | 'staleIfError',
+  allowed: 'allowStaleWhileRevalidate' | 'allowStaleIfError',
+): OptionRow<number | false> {
+  return row(orFalse(windowRule), (settings, value) => {
+    settings[allowed] = value !== false
+    if (value !== false) settings[window] = value
+  })
+}
+
+const callRows: OptionRows<CallOptions> = {
+  ...loadRows,
+  codec: codecRow,
+  staleWhileRevalidate: windowOrFalse('staleWhileRevalidate', 'allowStaleWhileRevalidate'),
+  staleIfError: windowOrFalse('staleIfError', 'allowStaleIfError'),
+  tags: tagsRow,
+  maxAge: row(durationRule(0), (settings, value) => (settings.maxAge = value)),
+  near: row(booleanRule, (settings, value) => (settings.near = value)),
+  signal: row(signalRule, (settings, value) => (settings.signal = value)),
+}
+
+const keyRule: OptionRule<(...args: never[]) => string> = functionRule('a function (...args) => string')
+
+/** The options of `wrap`, which `@cachedMethod` takes, too. */
+export const wrapRows: OptionRows<WrapOptions<(...args: never[]) => unknown>> = { ...callRows, key: keyRule }
+
+const setRows: OptionRows<SetOptions> = {
+  ttl: ttlRow,
+  staleWhileRevalidate: staleWhileRevalidateRow,
+  staleIfError: staleIfErrorRow,
+  jitter: jitterRow,
+  tags: tagsRow,
+  codec: codecRow,
+}
+
+const keepRows: OptionRows<KeepOptions> = {
+  ttl: ttlRow,
+  staleWhileRevalidate: staleWhileRevalidateRow,
+  staleIfError: staleIfErrorRow,
+  tags: tagsRow,
+}
+
+/** The settings of one call: the very object of the cache where the call brings no options. */
+export function callSettings(base: Settings, options: object | undefined, owner: string): Settings {
+  return options === undefined ? base : applyOptions(base, options, callRows, owner)
+}
+
+/** The key function and the settings of a wrapped function, checked once. */
+export interface WrapSettings {
+  readonly key: (...args: never[]) => string
+  readonly settings: Settings
+}
+
+export function wrapSettings(base: Settings, options: object | undefined, owner: string): WrapSettings {
+  const { key } = checkOptions(owner, options, { ...wrapRows, key: keyRule })
+  if (key === undefined) throw new InvalidOptionError(`${owner}.key`, key, keyRule.accepted)
+  const settings = applyOptions(base, options ?? {}, wrapRows, owner)
+  requireTtl(settings)
+  return { key, settings }
+}
+
+/** The settings that a `set` writes with. */
+export function setSettings(base: Settings, options: object | undefined): Settings {
+  return options === undefined ? base : applyOptions(base, options, setRows, 'set')
+}
+
+/** The windows and tags that a result is kept with: those of the call, changed by the loader's `load.keep`. */
+export function withKeepOptions(settings: Settings, options: KeepOptions): Settings {
+  return applyOptions(settings, options, keepRows, 'load.keep')
+}
