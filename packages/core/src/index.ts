@@ -3,7 +3,16 @@ export type { Cache, Inspected, ReadResult } from './cache/cache.ts'
 export { type Codec, json, type OpenCodec, raw, structured } from './codec.ts'
 export { createCache } from './create-cache.ts'
 export { type ByteSize, type Duration, duration } from './duration.ts'
-export { type Entry, LONGEST_WINDOW, type NewEntry, NO_VERSION, type Version, type Windows } from './entry.ts'
+export {
+  type Entry,
+  EXPIRED_BY_HAND,
+  LONGEST_WINDOW,
+  MAX_ENTRY_BYTES,
+  type NewEntry,
+  NO_VERSION,
+  type Version,
+  type Windows,
+} from './entry.ts'
 export {
   CattlegridError,
   ClosedError,
@@ -33,6 +42,8 @@ export {
   fractionRule,
   functionRule,
   INVALID,
+  MAX_TAG_LENGTH,
+  MAX_TAGS,
   nestedRule,
   objectRule,
   oneOfRule,
@@ -41,6 +52,7 @@ export {
   orFalse,
   type Parsed,
   runtimeRule,
+  tagsRuleUpTo,
   textRule,
 } from './option-rules.ts'
 export type {
@@ -63,25 +75,27 @@ export type {
 export { type CancelTimer, type Runtime, systemRuntime } from './runtime.ts'
 export { memoryStore } from './store/memory/memory-store.ts'
 export type { MemoryStoreOptions } from './store/memory/options.ts'
-export type {
-  Acquire,
-  AcquireRequest,
-  Away,
-  Cleared,
-  Commit,
-  Done,
-  Ending,
-  Inspection,
-  Lease,
-  Notice,
-  Put,
-  Read,
-  Refused,
-  Released,
-  Renewed,
-  Store,
-  TagNumbersRead,
-  TagsFallen,
-  Unkeepable,
-  Unreadable,
+export {
+  type Acquire,
+  type AcquireRequest,
+  type Away,
+  awayBecause,
+  type Cleared,
+  type Commit,
+  type Done,
+  type Ending,
+  failureCountLifetime,
+  type Inspection,
+  type Lease,
+  type Notice,
+  type Put,
+  type Read,
+  type Refused,
+  type Released,
+  type Renewed,
+  type Store,
+  type TagNumbersRead,
+  type TagsFallen,
+  type Unkeepable,
+  type Unreadable,
 } from './store/store.ts'

@@ -162,24 +162,30 @@ export const runtimeRule: OptionRule<Runtime> = objectRule<Runtime>(
   'schedule',
 )
 
-/** Each tag is a key of its own in a shared store, read with every entry that carries it. */
-const MOST_TAGS = 100
-const LONGEST_TAG = 256
+/** The most tags of an entry: each is a key of its own in a shared store, read with every entry that carries it. */
+export const MAX_TAGS: number = 100
+/** The longest tag, in characters. */
+export const MAX_TAG_LENGTH: number = 256
 
 function isTag(tag: unknown): tag is string {
-  return typeof tag === 'string' && tag.length >= 1 && tag.length <= LONGEST_TAG
+  return typeof tag === 'string' && tag.length >= 1 && tag.length <= MAX_TAG_LENGTH
 }
 
-/** What an option named `tags` takes; the same tag twice is one. */
-export const tagsRule: OptionRule<readonly string[]> = {
-  accepted: `at most ${MOST_TAGS} texts of 1 to ${LONGEST_TAG} characters`,
-  parse(value) {
-    if (!Array.isArray(value) || value.length > MOST_TAGS) return INVALID
-    const tags: string[] = []
-    for (const tag of value as readonly unknown[]) {
-      if (!isTag(tag)) return INVALID
-      if (!tags.includes(tag)) tags.push(tag)
-    }
-    return tags
-  },
+/** What an option named `tags` takes, with at most `max` tags; a repeated tag counts once in the result. */
+export function tagsRuleUpTo(max: number): OptionRule<readonly string[]> {
+  return {
+    accepted: `at most ${max} texts of 1 to ${MAX_TAG_LENGTH} characters`,
+    parse(value) {
+      if (!Array.isArray(value) || value.length > max) return INVALID
+      const tags: string[] = []
+      for (const tag of value as readonly unknown[]) {
+        if (!isTag(tag)) return INVALID
+        if (!tags.includes(tag)) tags.push(tag)
+      }
+      return tags
+    },
+  }
 }
+
+/** What an option named `tags` takes. */
+export const tagsRule: OptionRule<readonly string[]> = tagsRuleUpTo(MAX_TAGS)

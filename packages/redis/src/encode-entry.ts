@@ -1,8 +1,5 @@
-import type { Codec, NewEntry, Unkeepable, Version } from '@cattlegrid/core'
+import { type Codec, MAX_ENTRY_BYTES, type NewEntry, type Unkeepable, type Version } from '@cattlegrid/core'
 import { encodeRecord, type EncodedRecord } from './record.ts'
-
-/** Redis refuses a longer string, and breaks the connection. */
-const LONGEST_STRING = 512 * 1024 ** 2
 
 /** The record of an entry, or why there can be none. */
 export function encodeEntry(
@@ -11,7 +8,7 @@ export function encodeEntry(
   version: Version,
   tagSeq: number,
 ): EncodedRecord | Unkeepable {
-  const { maxBytes = LONGEST_STRING } = entry
+  const { maxBytes = MAX_ENTRY_BYTES } = entry
   try {
     const body: unknown = codec.encode(entry.value)
     if (!(body instanceof Uint8Array)) throw new TypeError('A codec must encode to a Uint8Array')

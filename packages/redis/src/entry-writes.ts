@@ -1,6 +1,13 @@
-import type { Codec, Done, NewEntry, Put, Runtime, TagsFallen } from '@cattlegrid/core'
+import {
+  type Codec,
+  type Done,
+  EXPIRED_BY_HAND,
+  type NewEntry,
+  type Put,
+  type Runtime,
+  type TagsFallen,
+} from '@cattlegrid/core'
 import { encodeEntry } from './encode-entry.ts'
-import { EXPIRED_BY_HAND } from './record.ts'
 import type { Scripts } from './scripts.ts'
 import type { StepRunner } from './step-runner.ts'
 import type { TagSequence } from './tag-sequence.ts'

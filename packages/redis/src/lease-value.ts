@@ -1,4 +1,4 @@
-import type { Ending, Failure, Inspection } from '@cattlegrid/core'
+import { type Ending, type Failure, failureCountLifetime, type Inspection } from '@cattlegrid/core'
 import { wholeMs } from './record.ts'
 
 // What stands at a lease key, every place fixed, because the scripts cut it apart:
@@ -8,8 +8,6 @@ import { wholeMs } from './record.ts'
 //   'U' '1' shared or '0'                                                                                 uncacheable
 //   'H'                                                                                                   held off
 
-/** How long the count of failures outlives its cooldown at least: a key that is asked for once a minute shall still back off. */
-const COUNT_SURVIVES = 60_000
 const LONGEST_SURVIVAL = 99_999_999
 const MOST_ATTEMPTS = 9999
 const MOST_BYTES = 256
@@ -27,7 +25,7 @@ export function markOf(ending: Ending): LeaseMark {
     case 'uncacheable':
       return { value: `U${ending.share ? 1 : 0}`, duration: wholeMs(ending.for) }
     case 'failed': {
-      const survival = wholeMs(Math.max(COUNT_SURVIVES, 2 * ending.cooldown), LONGEST_SURVIVAL)
+      const survival = wholeMs(failureCountLifetime(ending.cooldown), LONGEST_SURVIVAL)
       const attempts = Math.min(Math.max(0, Math.trunc(ending.attempts)), MOST_ATTEMPTS)
       const value = `X${digits(survival, 8)}${digits(attempts, 4)}${failureText(ending.failure)}`
       return { value, duration: wholeMs(ending.cooldown) + survival }

@@ -1,6 +1,8 @@
 import {
+  awayBecause,
   type Codec,
   type Entry,
+  EXPIRED_BY_HAND,
   NO_VERSION,
   type Read,
   type Runtime,
@@ -10,15 +12,7 @@ import {
 import type { RedisKeys } from './redis-keys.ts'
 import { type KnownExpiry, ExpiryCache, type Expiry } from './expiry-cache.ts'
 import type { Link, Server } from './link/link.ts'
-import {
-  decodeHead,
-  EXPIRED_BY_HAND,
-  isHeadedBy,
-  type RecordHead,
-  VERSION_END,
-  VERSION_START,
-  versionIn,
-} from './record.ts'
+import { decodeHead, isHeadedBy, type RecordHead, VERSION_END, VERSION_START, versionIn } from './record.ts'
 import { AS_BYTES, AS_TEXT } from './redis-client.ts'
 
 /** What Redis has to say about an entry. */
@@ -176,7 +170,7 @@ function isMixed({ left, bytes, head }: Found): boolean {
 function failed(cause: unknown): Read {
   return cause instanceof Error && cause.message.startsWith('WRONGTYPE')
     ? unreadable(NO_VERSION, 'foreign', cause)
-    : { kind: 'away', why: 'error', cause }
+    : awayBecause(cause)
 }
 
 function answerOf(bytes: Buffer, life: HeadedLife, codec: Codec): Answer {

@@ -34,8 +34,6 @@ export interface StoredRecord extends RecordHead {
   readonly body: Buffer
 }
 
-export const EXPIRED_BY_HAND: string = '0'.repeat(16)
-
 /** Where the version of the entry stands. */
 export const VERSION_START = 24
 export const VERSION_END = 40

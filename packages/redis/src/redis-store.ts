@@ -1,24 +1,25 @@
-import type {
-  Acquire,
-  AcquireRequest,
-  Away,
-  Cleared,
-  Codec,
-  Commit,
-  Done,
-  Ending,
-  Inspection,
-  Lease,
-  NewEntry,
-  Notice,
-  Put,
-  Read,
-  Released,
-  Renewed,
-  Runtime,
-  Store,
-  TagNumbersRead,
-  TagsFallen,
+import {
+  type Acquire,
+  type AcquireRequest,
+  type Away,
+  awayBecause,
+  type Cleared,
+  type Codec,
+  type Commit,
+  type Done,
+  type Ending,
+  type Inspection,
+  type Lease,
+  type NewEntry,
+  type Notice,
+  type Put,
+  type Read,
+  type Released,
+  type Renewed,
+  type Runtime,
+  type Store,
+  type TagNumbersRead,
+  type TagsFallen,
 } from '@cattlegrid/core'
 import { clearNamespace } from './clear.ts'
 import { EntryWrites } from './entry-writes.ts'
@@ -33,7 +34,7 @@ import { EntryReader } from './read-entry.ts'
 import { AS_TEXT } from './redis-client.ts'
 import { RedisKeys } from './redis-keys.ts'
 import { Scripts } from './scripts.ts'
-import { awayBecause, StepRunner } from './step-runner.ts'
+import { StepRunner } from './step-runner.ts'
 import { readTagNumbers } from './tag-numbers.ts'
 import { TagSequence } from './tag-sequence.ts'
 

@@ -1,4 +1,4 @@
-import type { Away } from '@cattlegrid/core'
+import { type Away, awayBecause } from '@cattlegrid/core'
 import type { Link } from './link/link.ts'
 
 /** Runs the steps of one store on Redis. Whatever goes wrong in a step becomes the value `away`. */
@@ -32,8 +32,4 @@ export class StepRunner {
   close(): void {
     this.#closed = true
   }
-}
-
-export function awayBecause(cause: unknown): Away {
-  return { kind: 'away', why: 'error', cause }
 }

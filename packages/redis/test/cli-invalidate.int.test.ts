@@ -117,7 +117,7 @@ describe('on a server that does not do it', () => {
     const { code, err } = await cattlegrid(args)
     expect(code).toBe(1)
     expect(err).toContain(`refused: ${reason}`)
-    expect(err).toContain('Not confirmed: a, b. Repeat it: it does no harm twice.')
+    expect(err).toContain('Not confirmed: a, b. Retrying is safe.')
   })
 
   test('a program is told which keys were done', async () => {

@@ -23,7 +23,10 @@ const reserved = { duplicate: () => duplicate } as RedisClient
 
 describe('a link to the master that Sentinel names', () => {
   test('listens on a duplicate of the reserved connection', () => {
-    expect(linkWith(true, (_, run) => run(reserved)).subscriberConnection()).toMatchObject({ client: duplicate, returns: false })
+    expect(linkWith(true, (_, run) => run(reserved)).subscriberConnection()).toMatchObject({
+      client: duplicate,
+      returns: false,
+    })
   })
 
   test('asks for no connection while there is none: the Sentinel object would search for one without a pause', () => {

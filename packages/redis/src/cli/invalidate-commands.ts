@@ -1,10 +1,9 @@
-import type { Done } from '@cattlegrid/core'
+import { type Done, MAX_TAG_LENGTH } from '@cattlegrid/core'
 import type { Call, Command } from './command.ts'
 import { Complaint } from './complaint.ts'
 import { jsonLine, named, namedList } from './print.ts'
 
-const LONGEST_TAG = 256
-const AGAIN = 'Repeat it: it does no harm twice.'
+const AGAIN = 'Retrying is safe.'
 
 export const deleteCommand: Command = {
   name: 'delete',
@@ -34,8 +33,8 @@ export const tagsCommand: Command = {
     'And the result of every load that began before. The entries stay in Redis until they end, but count no more.',
   objection(tags) {
     if (tags.length === 0) return "'tags' takes one tag or several, and none is given."
-    const odd = tags.find(({ length }) => length === 0 || length > LONGEST_TAG)
-    return odd === undefined ? undefined : `A tag has ${odd.length} characters; accepted: 1 to ${LONGEST_TAG}.`
+    const odd = tags.find(({ length }) => length === 0 || length > MAX_TAG_LENGTH)
+    return odd === undefined ? undefined : `A tag has ${odd.length} characters; accepted: 1 to ${MAX_TAG_LENGTH}.`
   },
   async run({ connection, operands, json, terminal }) {
     const tags = [...new Set(operands)]
