@@ -1,5 +1,5 @@
 // The packages as a user gets them: packed, linted (publint, attw), unpacked into an application that has only what they
-// declare, loaded from ES modules and from CommonJS, and compiled and run against. Needs a build; nothing is downloaded.
+// declare, and used by it, compiled as ES module and as CommonJS. Needs a build; nothing is downloaded.
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -37,22 +37,6 @@ async function lint({ tarball }) {
 
 const typesAreRight = ({ tarball }) =>
   complaints(run(bin('attw'), [tarball, '--no-definitely-typed', '--no-emoji', '--format', 'ascii']))
-
-const entriesOf = ({ manifest }) =>
-  Object.keys(manifest.exports)
-    .filter((key) => key !== './package.json')
-    .map((key) => manifest.name + key.slice(1))
-
-/** Each entry must export something, and the same through both doors. */
-async function loads(app, entries) {
-  copyFileSync(join(root, 'scripts/packages/load.mjs'), join(app, 'load.mjs'))
-  const said = await outcome(run(process.execPath, ['load.mjs', ...entries], { cwd: app }))
-  if (said.failed) return [said.text]
-  return Object.entries(JSON.parse(said.text)).flatMap(([entry, { esm, cjs }]) => {
-    if (esm.length === 0) return [`${entry} exports nothing`]
-    return String(esm) === String(cjs) ? [] : [`${entry} exports ${esm} as an ES module and ${cjs} as CommonJS`]
-  })
-}
 
 const compilers = [
   { resolution: 'nodenext', module: 'nodenext', sources: ['consumer.mts', 'consumer.cts'] },
@@ -108,7 +92,6 @@ async function check(folder) {
     await step(`attw ${one.name}`, typesAreRight(one))
   }
   await install(root, app, packages, own)
-  await step('every entry loads as ES module and as CommonJS', loads(app, packages.flatMap(entriesOf)))
   for (const one of packages.filter(({ manifest }) => manifest.bin !== undefined)) {
     await step(`the commands of ${one.name} run`, runs(app, one))
   }

@@ -93,6 +93,12 @@ holds(
       'inline object',
     ],
     [
+      'an option of another file without a row',
+      core('store/memory/options.ts', 'export interface MemoryStoreOptions {\n  /** A. */\n  max?: number\n}\n'),
+      tableAt,
+      'no row for MemoryStoreOptions.max',
+    ],
+    [
       'a missing table',
       { 'packages/http/src/route/options.ts': 'export interface AppOptions {}\n' },
       'packages/http/test/options-table.ts:1',

@@ -16,7 +16,7 @@ const tree: Files = {
   '.dependency-cruiser.mjs': readFileSync(resolve(__dirname, '../.dependency-cruiser.mjs'), 'utf8'),
 }
 
-/** Who imports what: the rule that it breaks, none where it may. */
+/** A file that imports another, and the rule that this breaks, if any. */
 type Import = readonly [title: string, from: string, to: string, rule?: string]
 
 const imports: readonly Import[] = [

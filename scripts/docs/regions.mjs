@@ -26,7 +26,7 @@ import { rulesTable } from './rules-table.mjs'
 
 const region = /(<!-- generated: (\w+) ([\w-]+) -->\n)[\s\S]*?(<!-- \/generated -->)/g
 const figure = /(<!-- figure: (.+?) -->).*?(<!-- \/figure -->)/g
-const documented = /^packages\/[^/]+\/src\/(.*\/)?(options|load|cached-method)\.ts$/
+const documented = /^packages\/[^/]+\/src\/(.+\/)?(options|load|cached-method)\.ts$/
 const events = 'packages/core/src/events.ts'
 
 const generators = {

@@ -30,7 +30,7 @@ function unshownFaults(tree, pages) {
 /** Each error code with the place of its first mention. */
 function codesOf(tree) {
   const codes = new Map()
-  for (const file of tree.matching(/^packages\/[^/]+\/src\/errors\.ts$/)) {
+  for (const file of tree.matching(/^packages\/[^/]+\/src\/(.+\/)?errors\.ts$/)) {
     walk(tree.module(file).program, ({ type, value, start }) => {
       if (type === 'Literal' && code.test(value) && !codes.has(value)) codes.set(value, { file, offset: start })
     })

@@ -1,8 +1,8 @@
 // Every option has a doc comment and a row in its package's table of bad input.
 //
-// Options live in files called options.ts below packages/<name>/src: exported interfaces (or type aliases of object types) whose name ends
-// in `Options`. `extends`, `&`, Omit, Pick, Partial, Required and Readonly of other interfaces of the repository are
-// followed; inherited keys need rows too. An option that is an object has an interface of its own, not an inline type.
+// Options live in the files options.ts of packages/<name>/src: exported interfaces (or type aliases of object types) whose
+// name ends in `Options`. `extends`, `&`, Omit, Pick, Partial, Required and Readonly of other interfaces of the repository
+// are followed; inherited keys need rows too. An option that is an object has an interface of its own, not an inline type.
 //
 // Rows live in packages/<name>/test/options-table.ts, which imports nothing at run time (types may be imported):
 //
@@ -13,6 +13,7 @@
 //
 // Every key of every such interface is a row there, and there is no other row.
 import { transform } from 'esbuild'
+import { docOf } from '../docs/docstring.mjs'
 import { walk } from './tree.mjs'
 
 /** @typedef {{ file: string, node: object }} Declaration   an interface or a type alias, and where it stands */
@@ -92,20 +93,6 @@ function reference(declarations, file, name, typeArguments) {
   return found === undefined ? new Map() : membersOf(declarations, found.file, found.node)
 }
 
-/** A `/** … *\/` that ends right before the member. */
-function hasDoc(tree, { file, node }) {
-  return tree
-    .module(file)
-    .comments.some(
-      ({ type, value, end }) =>
-        type === 'Block' &&
-        value.startsWith('*') &&
-        /[a-z]/i.test(value) &&
-        end <= node.start &&
-        tree.text(file).slice(end, node.start).trim() === '',
-    )
-}
-
 function hasInlineObject({ node }) {
   let found = false
   walk(node.typeAnnotation ?? [], ({ type }) => {
@@ -117,7 +104,7 @@ function hasInlineObject({ node }) {
 
 function* memberFaults(tree, name, key, member) {
   const at = (message) => tree.fault(member.file, member.node.start, `${name}.${key} ${message}`)
-  if (!hasDoc(tree, member)) yield at('has no doc comment: say meaning, unit, default and consequence')
+  if (!/[a-z]/i.test(docOf(tree, member))) yield at('has no doc comment: say meaning, unit, default and consequence')
   if (hasInlineObject(member))
     yield at('is an inline object type: give it an interface …Options, so that its keys have rows')
 }
@@ -139,43 +126,46 @@ function* rowFaults(file, wanted, table) {
   for (const [name, rows] of Object.entries(table)) {
     for (const key of Object.keys(rows))
       if (!wanted.get(name)?.has(key))
-        yield { file, line: 1, message: `a row for ${name}.${key}, which options.ts does not have: drop it` }
+        yield { file, line: 1, message: `a row for ${name}.${key}, which no options.ts has: drop it` }
   }
 }
 
-async function checkPackage(tree, declarations, name, sources) {
-  const wanted = new Map()
+/** The options that a package has, by interface, and what is wrong with how they are written. */
+function optionsOf(tree, declarations, files) {
   const faults = []
-  for (const source of sources) {
-    for (const [type, { node, exported }] of declarations.in(source)) {
-      if (!exported || !type.endsWith('Options')) continue
-      const members = membersOf(declarations, source, node)
-      wanted.set(type, new Set(members.keys()))
-      faults.push(...[...members].flatMap(([key, member]) => [...memberFaults(tree, type, key, member)]))
+  const wanted = new Map()
+  for (const file of files) {
+    for (const [name, { node, exported }] of declarations.in(file)) {
+      if (!exported || !name.endsWith('Options')) continue
+      const members = membersOf(declarations, file, node)
+      wanted.set(name, new Set(members.keys()))
+      faults.push(...[...members].flatMap(([key, member]) => [...memberFaults(tree, name, key, member)]))
     }
   }
-  const file = `packages/${name}/test/options-table.ts`
-  if (!tree.has(file)) faults.push({ file, line: 1, message: `missing: the rows for ${[...wanted.keys()].join(', ')}` })
-  else {
-    const table = await readTable(tree, file).catch(
-      (error) => void faults.push({ file, line: 1, message: `cannot be read: ${error.message}` }),
-    )
-    if (table !== undefined) faults.push(...rowFaults(file, wanted, table))
+  return { wanted, faults }
+}
+
+async function tableFaults(tree, file, wanted) {
+  if (!tree.has(file)) return [{ file, line: 1, message: `missing: the rows for ${[...wanted.keys()].join(', ')}` }]
+  try {
+    return [...rowFaults(file, wanted, await readTable(tree, file))]
+  } catch (error) {
+    return [{ file, line: 1, message: `cannot be read: ${error.message}` }]
   }
-  return { keys: [...wanted.values()].reduce((sum, keys) => sum + keys.size, 0), faults }
 }
 
 /** @param {import('./tree.mjs').Tree} tree @returns {Promise<import('./tree.mjs').Finding>} */
 export async function checkOptions(tree) {
   const declarations = new Declarations(tree)
-  const sources = tree.matching(/^packages\/[^/]+\/src\/(?:.*\/)?options\.ts$/)
-  const packages = [...new Set(sources.map((file) => file.split('/')[1]))]
-  const found = await Promise.all(
-    packages.map((name) => {
-      const own = sources.filter((file) => file.startsWith(`packages/${name}/`))
-      return checkPackage(tree, declarations, name, own)
-    }),
-  )
-  const keys = found.reduce((sum, one) => sum + one.keys, 0)
-  return { looked: `${keys} options of ${found.length} packages`, faults: found.flatMap((one) => one.faults) }
+  const files = tree.matching(/^packages\/[^/]+\/src\/(.+\/)?options\.ts$/)
+  const homes = new Set(files.map((file) => file.split('/').slice(0, 2).join('/')))
+  const faults = []
+  let keys = 0
+  for (const home of homes) {
+    const own = files.filter((file) => file.startsWith(`${home}/`))
+    const found = optionsOf(tree, declarations, own)
+    keys += [...found.wanted.values()].reduce((sum, names) => sum + names.size, 0)
+    faults.push(...found.faults, ...(await tableFaults(tree, `${home}/test/options-table.ts`, found.wanted)))
+  }
+  return { looked: `${keys} options of ${homes.size} packages`, faults }
 }

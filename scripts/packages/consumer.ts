@@ -5,6 +5,7 @@ import { createCache, duration, json, memoryStore, raw, structured, type Cache }
 import { cachedMethod } from '@cattlegrid/core/decorator'
 import { expressCache } from '@cattlegrid/express'
 import cattlegrid from '@cattlegrid/fastify'
+import { httpCache } from '@cattlegrid/http'
 import { redisStore } from '@cattlegrid/redis'
 import { describeAdapterContract, describeStoreContract, startRedis } from '@cattlegrid/testkit'
 import express from 'express'
@@ -54,6 +55,7 @@ async function main(): Promise<void> {
     duration('1s'),
     raw,
     structured,
+    httpCache,
     redisStore,
     startRedis,
     describeStoreContract,
