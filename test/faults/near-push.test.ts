@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
-import { type FaultProxy, type RedisServer, startFaultProxy, startRedis } from '@cattlegrid/testkit'
+import { type RedisServer, startRedis } from '@cattlegrid/testkit'
 import { createClient } from 'redis'
+import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts'
 import { delaysOf, lateAnswers, NearFleet, type Round, sayDelays } from './near-push.ts'
 
 /** What a reader may be late by where nobody tells it: near.maxAge, and the default of storeTimeout. */

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { afterAll, afterEach, describe, expect, it } from '@jest/globals'
-import { startRedisCluster, startRedisSentinel } from '@cattlegrid/testkit'
+import { startRedisCluster } from '../support/redis-cluster.ts'
+import { startRedisSentinel } from '../support/redis-sentinel.ts'
 import { type Origin, startOrigin } from '../fleet/origin.ts'
 import { TestProcess } from '../fleet/process.ts'
 import type { Topology, TopologyCommand, Traffic } from './topology-member.ts'

@@ -1,5 +1,6 @@
-import { type Fault, startFaultProxy, startRedis } from '@cattlegrid/testkit'
+import { startRedis } from '@cattlegrid/testkit'
 import { createClient } from 'redis'
+import { type Fault, startFaultProxy } from '../support/fault-proxy.ts'
 import type { Command } from './command.ts'
 import { REDIS_NAME } from './lost-name.ts'
 

@@ -1,7 +1,8 @@
 import { type Acquire, type Cache, createCache, memoryStore } from '@cattlegrid/core'
-import { createManualRuntime, faultyStore } from '@cattlegrid/testkit'
+import { createManualRuntime } from '@cattlegrid/testkit'
 import { describe, expect, it } from '@jest/globals'
 import { createFleet, holdBack, Origin, settle, rejection } from './fleet.ts'
+import { Remote } from './remote.ts'
 
 describe('close', () => {
   it('rejects new calls, and lets running loads end and commit', async () => {
@@ -76,13 +77,13 @@ describe('close', () => {
     ['was cut off', 0],
     ['failed in the drain', 10_000],
   ])('is not over before the store has answered that it has back the lease of a load that %s', async (_, drain) => {
-    const runtime = createManualRuntime()
-    const store = faultyStore(memoryStore({ runtime }), [], runtime)
-    const cache = createCache({ store, runtime, ttl: '1h', storeTimeout: '1s' })
+    const remote = new Remote()
+    const { runtime } = remote
+    const cache = remote.join({ ttl: '1h', storeTimeout: '1s' })
     const origin = new Origin()
     const expected = rejection(cache.getOrSet('k', origin.loader))
     await runtime.advance(0)
-    store.inject({ kind: 'delayed', ms: 500, verbs: ['release'] })
+    remote.delays.release = 500
     let closed = false
     const closing = cache.close({ drain }).then(() => (closed = true))
     if (drain > 0) origin.last.reject(new Error('no'))

@@ -3,11 +3,12 @@ import { createManualRuntime, type ManualRuntime } from '@cattlegrid/testkit'
 
 /** A step that can be slowed down. */
 export type Step =
-  'read' | 'acquire' | 'commit' | 'put' | 'invalidate' | 'invalidateTags' | 'tagNumbers' | 'clear' | 'ping'
+  'read' | 'acquire' | 'commit' | 'release' | 'put' | 'invalidate' | 'invalidateTags' | 'tagNumbers' | 'clear' | 'ping'
 const steps: readonly Step[] = [
   'read',
   'acquire',
   'commit',
+  'release',
   'put',
   'invalidate',
   'invalidateTags',
@@ -81,7 +82,6 @@ export class Remote {
       shared: true,
       peek: () => undefined,
       renew: memory.renew.bind(memory),
-      release: memory.release.bind(memory),
       inspect: memory.inspect.bind(memory),
       close: memory.close.bind(memory),
       watch: (listener) => {
@@ -125,6 +125,7 @@ export class Remote {
           })
       case 'acquire':
       case 'commit':
+      case 'release':
       case 'invalidate':
       case 'clear':
       case 'ping':

@@ -1,11 +1,12 @@
 import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
-import { type Cache, memoryStore } from '@cattlegrid/core'
-import { createManualRuntime, faultyStore } from '@cattlegrid/testkit'
+import type { Cache } from '@cattlegrid/core'
+import { createManualRuntime } from '@cattlegrid/testkit'
 import { describe, expect, test } from '@jest/globals'
 import express, { type Express, type RequestHandler, type Response } from 'express'
 import express4 from 'express4'
 import supertest, { type Test } from 'supertest'
+import { hangingReads } from '../../../test/support/hanging-reads.ts'
 import { gate, onSite, type Site, until } from './site.ts'
 
 const VERSIONS: readonly (readonly [string, () => Express])[] = [
@@ -158,7 +159,7 @@ test('an answer that a layer outside begins past the recording is left to it, al
 
 test('an answer that a layer outside begins while a store is asked for what is stored is left to it', async () => {
   const runtime = createManualRuntime()
-  const store = faultyStore(memoryStore({ runtime }), [{ kind: 'hang', verbs: ['read'] }], runtime)
+  const { store, count } = hangingReads(runtime)
   let answering: Response | undefined
   await onSite(
     (app, cached) => {
@@ -171,7 +172,7 @@ test('an answer that a layer outside begins while a store is asked for what is s
     async (site) => {
       const headers = { 'cache-control': 'only-if-cached' }
       const asked = request(`http://127.0.0.1:${site.port}/a`, { headers }).end()
-      await until(() => store.countOf('read') === 1)
+      await until(() => count() === 1)
       answering?.status(503).write('too ')
       const [answer] = (await once(asked, 'response')) as [IncomingMessage]
       let received = ''

@@ -1,8 +1,9 @@
-import { createCache, memoryStore } from '@cattlegrid/core'
-import { createManualRuntime, faultyStore } from '@cattlegrid/testkit'
+import { createCache } from '@cattlegrid/core'
+import { createManualRuntime } from '@cattlegrid/testkit'
 import { expect, test } from '@jest/globals'
 import Fastify, { type FastifyInstance, type FastifyReply } from 'fastify'
 import supertest, { type Test } from 'supertest'
+import { hangingReads } from '../../../test/support/hanging-reads.ts'
 import cattlegrid from '../src/index.ts'
 import { cache, listen, rest, withApp } from './cached-app.ts'
 
@@ -83,7 +84,7 @@ test.each<[string, (reply: FastifyReply) => void, string]>([
 
 test('an answer that something outside began while a store is asked in phase onRequest is left to it', async () => {
   const runtime = createManualRuntime()
-  const store = faultyStore(memoryStore({ runtime }), [{ kind: 'hang', verbs: ['read'] }], runtime)
+  const { store, count } = hangingReads(runtime)
   const used = createCache({ runtime, store })
   const app = Fastify({ forceCloseConnections: true })
   let asked: FastifyReply | undefined
@@ -96,7 +97,7 @@ test('an answer that something outside began while a store is asked in phase onR
     app.get('/early', { config: { cache: { ...cache, phase: 'onRequest' } } }, async () => `run ${++runs}`)
     const ask = await client(app)
     const answered = ask('get', '/early').then(({ status, text }) => [status, text])
-    while (store.countOf('read') === 0) await rest()
+    while (count() === 0) await rest()
     asked?.raw.writeHead(503).write('too ')
     await runtime.advance(60_000)
     await rest()

@@ -4,15 +4,11 @@ import { readFileSync } from 'node:fs'
 import { type Cache, createCache } from '@cattlegrid/core'
 import type * as redisPackage from '@cattlegrid/redis'
 import type { RedisClient, RedisCluster, RedisSentinel, RedisStoreOptions } from '@cattlegrid/redis'
-import {
-  type RedisClusterServers,
-  type RedisSentinelServers,
-  startRedisCluster,
-  startRedisSentinel,
-} from '@cattlegrid/testkit'
 import * as redis6 from 'redis'
 import * as oldestRedis from 'redis-oldest'
 import * as redis5 from 'redis5'
+import { type RedisClusterServers, startRedisCluster } from '../../../test/support/redis-cluster.ts'
+import { type RedisSentinelServers, startRedisSentinel } from '../../../test/support/redis-sentinel.ts'
 import { redisUrl } from './redis.ts'
 import { until } from './until.ts'
 

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, test } from '@jest/globals'
-import { describeStoreContract, type RedisClusterServers, startRedisCluster } from '@cattlegrid/testkit'
+import { describeStoreContract } from '@cattlegrid/testkit'
 import { createCluster } from 'redis'
+import { type RedisClusterServers, startRedisCluster } from '../../../test/support/redis-cluster.ts'
 import { openStores } from './redis.ts'
 
 let servers: RedisClusterServers

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, test } from '@jest/globals'
-import { describeStoreContract, type RedisSentinelServers, startRedisSentinel } from '@cattlegrid/testkit'
+import { describeStoreContract } from '@cattlegrid/testkit'
 import { createSentinel } from 'redis'
+import { type RedisSentinelServers, startRedisSentinel } from '../../../test/support/redis-sentinel.ts'
 import { openStores, type View } from './redis.ts'
 
 let servers: RedisSentinelServers

@@ -4,14 +4,9 @@ import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
 import { json, type Notice, type Store } from '@cattlegrid/core'
 import { redisStore } from '@cattlegrid/redis'
-import {
-  describeStoreContract,
-  type RedisClusterServers,
-  type RedisServer,
-  startRedis,
-  startRedisCluster,
-} from '@cattlegrid/testkit'
+import { describeStoreContract, type RedisServer, startRedis } from '@cattlegrid/testkit'
 import { createCluster } from 'redis'
+import { type RedisClusterServers, startRedisCluster } from '../../../test/support/redis-cluster.ts'
 import { put, request } from './entries.ts'
 import { type Client, connect, openStores } from './redis.ts'
 import { until } from './until.ts'

@@ -1,8 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { json, type Store } from '@cattlegrid/core'
 import { redisStore, type RedisStoreOptions } from '@cattlegrid/redis'
-import { type FaultProxy, type RedisServer, startFaultProxy, startRedis } from '@cattlegrid/testkit'
+import { type RedisServer, startRedis } from '@cattlegrid/testkit'
 import { createClient } from 'redis'
+import { type FaultProxy, startFaultProxy } from '../../../test/support/fault-proxy.ts'
 import { until } from './until.ts'
 
 let server: RedisServer

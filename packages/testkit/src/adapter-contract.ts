@@ -21,7 +21,7 @@ import { describeStorable } from './adapter-contract/storable.ts'
 import { describeTrailers } from './adapter-contract/trailers.ts'
 import { describeUrls } from './adapter-contract/urls.ts'
 import { describeVariants } from './adapter-contract/variants.ts'
-import { describeWord } from './adapter-contract/word.ts'
+import { describeWord } from './adapter-contract/response-directives.ts'
 import { describeWrongArguments } from './adapter-contract/wrong-arguments.ts'
 
 export type { ContractRunner } from './adapter-contract/contract.ts'

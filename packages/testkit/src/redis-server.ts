@@ -71,7 +71,7 @@ async function serverAt(url: string): Promise<RedisServer> {
 }
 
 /** A port of this machine on which nobody listens at this moment. */
-export async function freePort(): Promise<number> {
+async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo

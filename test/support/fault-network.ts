@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
-import { type FaultProxy, startFaultProxy } from '@cattlegrid/testkit'
+import { type FaultProxy, startFaultProxy } from './fault-proxy.ts'
 
 /** A server that sends back what it gets, and its view of its connections. */
 export interface EchoServer {

@@ -1,8 +1,9 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { type RedisServer, startProcess, startRedis } from '../../packages/testkit/src/redis-server.ts'
+import { freePort } from '../free-port.ts'
 import { untilRedis } from './redis-ask.ts'
-import { freePort, type RedisServer, startProcess, startRedis } from './redis-server.ts'
 
 const SENTINELS = 3
 const QUORUM = 2

@@ -1,6 +1,6 @@
 // A process that starts set-ups and then only lives, until a test ends it.
-import { startRedisCluster } from '../src/redis-cluster.ts'
-import { startRedisSentinel } from '../src/redis-sentinel.ts'
+import { startRedisCluster } from './redis-cluster.ts'
+import { startRedisSentinel } from './redis-sentinel.ts'
 
 const cluster = await startRedisCluster()
 const { master, replica } = await startRedisSentinel()

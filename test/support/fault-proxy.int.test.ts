@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
-import { type FaultProxy, startFaultProxy } from '@cattlegrid/testkit'
 import { createClient } from 'redis'
+import { type FaultProxy, startFaultProxy } from './fault-proxy.ts'
 import { quiet, expectSoon } from './fault-network.ts'
 
 type Client = Awaited<ReturnType<typeof connect>>

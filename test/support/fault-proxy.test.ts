@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
-import { type Fault, startFaultProxy } from '@cattlegrid/testkit'
+import { type Fault, startFaultProxy } from './fault-proxy.ts'
 import { Client, EchoStage, quiet, startEcho, expectSoon } from './fault-network.ts'
 
 let stage: EchoStage

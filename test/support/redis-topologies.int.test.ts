@@ -4,8 +4,9 @@ import { readdirSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test } from '@jest/globals'
-import { startRedisCluster, startRedisSentinel } from '@cattlegrid/testkit'
 import { createCluster, createSentinel } from 'redis'
+import { startRedisCluster } from './redis-cluster.ts'
+import { startRedisSentinel } from './redis-sentinel.ts'
 
 const stops: (() => Promise<void>)[] = []
 
@@ -73,7 +74,7 @@ describe('a master that Sentinel names', () => {
 })
 
 test('no server of a set-up outlives its starter, who is killed', async () => {
-  const root = join(__dirname, '../../..')
+  const root = join(__dirname, '../..')
   const child = spawn(process.execPath, ['--import', 'tsx', join(__dirname, 'topology-starter.ts')], {
     cwd: root,
     stdio: ['ignore', 'pipe', 'inherit'],

@@ -1,13 +1,11 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { type RedisServer, startRedis } from '../../packages/testkit/src/redis-server.ts'
+import { freePort } from '../free-port.ts'
 import { askRedis, untilRedis } from './redis-ask.ts'
-import { freePort, type RedisServer, startRedis } from './redis-server.ts'
 
 const SLOTS = 16_384
-/** Nodes speak to one another on this port beyond their own. */
-const BUS = 10_000
-const HIGHEST_PORT = 65_535 - BUS
 
 export interface StartRedisClusterOptions {
   /** Nodes that share the slots, at least 3. Default: 3. */
@@ -55,7 +53,7 @@ export async function startRedisCluster(options: StartRedisClusterOptions = {}):
 
 async function startNode(folder: string, args: readonly string[]): Promise<RedisServer> {
   for (let tries = 1; ; tries += 1) {
-    const port = await freeNodePort()
+    const port = await freePort()
     const clustered = ['--cluster-enabled', 'yes', '--cluster-config-file', `nodes-${port}.conf`]
     const quick = ['--cluster-node-timeout', '1000', '--repl-diskless-sync-delay', '0']
     try {
@@ -65,14 +63,6 @@ async function startNode(folder: string, args: readonly string[]): Promise<Redis
       if (tries === 5) throw error
     }
   }
-}
-
-async function freeNodePort(): Promise<number> {
-  for (let tries = 1; tries <= 100; tries += 1) {
-    const port = await freePort()
-    if (port <= HIGHEST_PORT) return port
-  }
-  throw new Error(`No port up to ${HIGHEST_PORT} is free`)
 }
 
 class ClusterServers implements RedisClusterServers {
