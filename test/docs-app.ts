@@ -64,7 +64,7 @@ async function listen(listener: RequestListener): Promise<AdapterServer> {
 
 function seenBy({ method = '', url = '', headers }: IncomingMessage, res: ServerResponse): ContractRequest {
   const query = Object.fromEntries(new URLSearchParams(url.split('?')[1]))
-  return { method, url, headers, query, word: directivesOf(res) }
+  return { method, url, headers, query, directives: directivesOf(res) }
 }
 
 async function answerBy(res: ServerResponse, handle: () => Promise<ContractAnswer>): Promise<void> {

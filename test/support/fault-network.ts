@@ -2,13 +2,13 @@ import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { type FaultProxy, startFaultProxy } from './fault-proxy.ts'
 
-/** A server that sends back what it gets, and its view of its connections. */
+/** A server that echoes what it receives, and the connections that it has. */
 export interface EchoServer {
   readonly port: number
   readonly sockets: readonly Socket[]
-  /** Connections that are open. */
+  /** The number of open connections. */
   readonly open: number
-  /** What has arrived in all. */
+  /** The number of bytes received on all connections. */
   readonly received: number
   close(): Promise<void>
 }
@@ -46,7 +46,7 @@ function echo(socket: Socket): void {
   socket.pipe(socket)
 }
 
-/** One end of a connection: what it has got, and how it ended. */
+/** The client's end of a connection: the text that it received, and how the connection ended. */
 export class Client {
   readonly socket: Socket
   #got = ''
@@ -70,7 +70,7 @@ export class Client {
     return this.#got
   }
 
-  /** `end`, or the code of the error. */
+  /** `end`, or the code of the error; undefined while the connection is open. */
   get ended(): string | undefined {
     return this.#end
   }
@@ -80,7 +80,7 @@ export class Client {
     return this
   }
 
-  /** Resolves when it has got as much as this. */
+  /** Waits until it has received as many characters as `text` has; throws if they differ from `text`. */
   async hears(text: string): Promise<void> {
     await expectSoon(() => this.#got.length >= text.length)
     if (this.#got !== text) throw new Error(`Got ${this.#got.slice(0, 60)}, not ${text.slice(0, 60)}`)
@@ -89,7 +89,7 @@ export class Client {
 
 const PATIENCE = 20_000
 
-/** Looks until it is so. */
+/** Polls until `holds` returns true. */
 export async function expectSoon(holds: () => boolean): Promise<void> {
   const begun = performance.now()
   while (!holds()) {
@@ -98,7 +98,7 @@ export async function expectSoon(holds: () => boolean): Promise<void> {
   }
 }
 
-/** Long enough for bytes to cross the machine a hundred times, where a test says that none do. */
+/** Waits long enough for bytes to arrive, in a test that expects none. */
 export function quiet(): Promise<void> {
   return rest(150)
 }
@@ -107,7 +107,7 @@ function rest(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms))
 }
 
-/** An echo server behind a fault proxy, and the clients that were connected to it: one for each test. */
+/** An echo server behind a fault proxy, and the clients connected to it. Each test has its own. */
 export class EchoStage {
   readonly echo: EchoServer
   readonly proxy: FaultProxy
@@ -129,7 +129,7 @@ export class EchoStage {
     return client
   }
 
-  /** A connection over which something has gone already. */
+  /** A connection that has already echoed a character. */
   async spoken(): Promise<Client> {
     const client = this.dial().say('a')
     await client.hears('a')

@@ -1,10 +1,10 @@
 import { connect, type Socket, type TcpNetConnectOpts } from 'node:net'
 import { type Pace, Pipe } from './fault-proxy-pipe.ts'
 
-/** The two ways through a connection. */
+/** The two directions of a connection. */
 export type Way = 'toServer' | 'toClient'
 
-/** A client's connection, and the one to the server that it stands for: what ends or breaks one does so to the other. */
+/** A client's connection and the proxy's connection to the server. If one ends or breaks, the other does too. */
 export class Connection {
   readonly #client: Socket
   readonly #server: Socket
@@ -21,7 +21,7 @@ export class Connection {
     this.#server = server
     this.#pipes = { toServer: pipe('toServer', client, server), toClient: pipe('toClient', server, client) }
     for (const socket of [client, server]) {
-      // What errs closes next, and then the other side is told; without a listener the error would end the process.
+      // An error is followed by 'close', which resets the other side. Without this listener the error would end the process.
       socket.on('error', () => undefined)
       socket.on('close', (erred: boolean) => {
         if (erred) this.reset()
@@ -33,28 +33,28 @@ export class Connection {
     this.#pipes[way].pace = pace
   }
 
-  /** The server's side is gone for good; the client is not told, and what it sends is lost. */
+  /** Ends the server's side. The client does not notice, and the bytes that it sends are lost. */
   orphan(): void {
     if (this.#orphaned) return
     this.#orphaned = true
     this.#cut()
     this.#server.destroy()
-    // Nobody is left who could answer its goodbye: the socket would wait for that until the proxy closes.
+    // No server is left to answer the client's FIN: the socket would stay half-closed until the proxy closes.
     if (this.#client.readableEnded) this.#client.destroy()
     else this.#client.on('end', () => this.#client.destroy())
   }
 
-  /** Breaks both sides with an RST. */
+  /** Ends both sides with an RST. */
   reset(): void {
     this.#cut()
     for (const socket of [this.#client, this.#server]) {
-      // One that is not connected yet would first wait until it is.
+      // `resetAndDestroy` of a connecting socket would wait until it is connected.
       if (socket.connecting) socket.destroy()
       else if (!socket.destroyed) socket.resetAndDestroy()
     }
   }
 
-  /** Ends both sides, as the kernel does for a process that has died. */
+  /** Ends both sides, as the kernel does when a process dies. */
   end(): void {
     this.#cut()
     this.#client.destroy()

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 
-/** How bytes go through a pipe. */
+/** The pace at which a pipe forwards bytes. */
 export type Pace =
   | { readonly kind: 'through' }
   | { readonly kind: 'held' }
@@ -10,18 +10,18 @@ export type Pace =
 export const THROUGH: Pace = { kind: 'through' }
 export const HELD: Pace = { kind: 'held' }
 
-/** Bytes on their way, or the sender's end behind them. */
+/** Bytes that are queued, or the sender's end after them. */
 interface Piece {
   readonly bytes: Buffer | 'end'
   readonly arrivedAt: number
 }
 
-/** What may be on its way; the sender is not read while more is. */
+/** The most bytes in the queue; while there are more, the pipe does not read from the sender. */
 const MOST_UNDER_WAY = 4 * 1024 * 1024
-/** A slow pipe writes so often, ms: less at a time would only cost turns of the event loop. */
+/** The interval at which a slow pipe writes, ms. A shorter one would only cost turns of the event loop. */
 const SLICE_TIME = 20
 
-/** One direction of a connection. Bytes keep their order whatever becomes of the pace, and the sender's end stays behind the last of them. */
+/** One direction of a connection. Bytes keep their order when the pace changes, and the sender's end comes after the last of them. */
 export class Pipe {
   readonly #from: Socket
   readonly #to: Socket
@@ -30,7 +30,7 @@ export class Pipe {
   #underWay = 0
   #pace: Pace = THROUGH
   #timer: NodeJS.Timeout | undefined
-  /** When a slow pipe may write again. */
+  /** The time at which a slow pipe may write again. */
   #freeAt = 0
   #full = false
   #cut = false
@@ -47,14 +47,14 @@ export class Pipe {
     })
   }
 
-  /** Also what is under way already goes on at the new pace. */
+  /** The new pace also holds for bytes in the queue. */
   set pace(pace: Pace) {
     this.#pace = pace
     this.#freeAt = 0
     this.#move()
   }
 
-  /** Whatever is under way or still comes is lost. */
+  /** Drops the bytes in the queue and all that follow. */
   cut(): void {
     this.#cut = true
     this.#line = []
@@ -89,7 +89,7 @@ export class Pipe {
     return this.#pace.kind === 'slow' ? this.#freeAt : 0
   }
 
-  /** Takes the first piece out of the line, or as much of it as a slow pipe lets through at once. */
+  /** Takes the first piece from the queue, or as much of it as a slow pipe may write at once. */
   #take({ bytes, arrivedAt }: Piece): Buffer | 'end' {
     this.#line.shift()
     if (this.#pace.kind !== 'slow' || bytes === 'end') return bytes
@@ -107,7 +107,7 @@ export class Pipe {
       return
     }
     this.#full = !this.#to.write(bytes, (error) => {
-      // A server that is not there yet may turn out not to be there at all.
+      // A write to a socket that is still connecting fails if the connect fails.
       if (!error) this.#count(bytes.length)
     })
   }

@@ -4,24 +4,24 @@ import { InvalidOptionError } from '@cattlegrid/core'
 import { Connection, type Way } from './fault-proxy-connection.ts'
 import { HELD, type Pace, THROUGH } from './fault-proxy-pipe.ts'
 
-/** Which bytes a fault befalls. Default: `both`. */
+/** The direction of the bytes that a fault affects. Default: `both`. */
 export interface FaultDirection {
   readonly direction?: 'to-server' | 'to-client' | 'both' | undefined
 }
 
-/** What can be wrong with a network, or with the server at its other end; for connections that are open and for new ones. */
+/** A fault of the network, or of the server at its other end. It affects open connections and new ones. */
 export type Fault =
-  /** Bytes arrive `ms` later, in each direction: with `both` a reply takes twice that. */
+  /** Bytes arrive `ms` later in each direction: with `both`, a reply takes twice as long. */
   | ({ readonly kind: 'latency'; readonly ms: number } & FaultDirection)
-  /** No more than so many bytes arrive in a second. */
+  /** At most this many bytes arrive in a second. */
   | ({ readonly kind: 'slow'; readonly bytesPerSecond: number } & FaultDirection)
-  /** Connects succeed and nothing arrives. As TCP sends lost packets again, all of it arrives when the proxy is healed. */
+  /** Connects succeed and nothing arrives. After `heal` all of it arrives, as TCP retransmits lost packets. */
   | ({ readonly kind: 'black-hole' } & FaultDirection)
-  /** The server's side is gone, the client's side stays open and silent: a dead peer behind a NAT. Healing mends new connections, never these. */
+  /** The server's side ends, the client's side stays open and silent: a dead peer behind a NAT. `heal` does not repair these connections. */
   | { readonly kind: 'half-open' }
-  /** Connections break with an RST, new ones at once. */
+  /** Connections end with an RST, new ones at once. */
   | { readonly kind: 'reset' }
-  /** Connections end and new ones are refused: nobody listens, until the proxy is healed, on the same port. */
+  /** Connections end and new ones are refused, until `heal` listens on the same port again. */
   | { readonly kind: 'refuse' }
 
 export interface FaultProxyOptions {
@@ -29,30 +29,30 @@ export interface FaultProxyOptions {
   readonly target: { readonly port: number; readonly host?: string | undefined }
 }
 
-/** What has gone through a proxy since it was started. */
+/** Counts since the proxy was started. */
 export interface ProxyTraffic {
-  /** Connections that were accepted, and those of them that are open now. */
+  /** Accepted connections, and those of them that are open now. */
   readonly connections: number
   readonly open: number
-  /** Bytes that were passed on. */
+  /** Bytes that the proxy has forwarded. */
   readonly toServer: number
   readonly toClient: number
 }
 
-/** A TCP proxy on a port of this machine that can go wrong in every way that a network can. */
+/** A TCP proxy on a port of this machine, which can inject network faults. */
 export interface FaultProxy {
   readonly host: '127.0.0.1'
   readonly port: number
-  /** The fault that is on. */
+  /** The active fault. */
   readonly fault: Fault | undefined
   readonly traffic: ProxyTraffic
   /**
-   * Puts a fault in the place of the one before.
+   * Replaces the active fault.
    *
-   * @throws InvalidOptionError for a number that the fault cannot have; the fault before stays.
+   * @throws InvalidOptionError for an invalid number; the active fault then stays.
    */
   inject(fault: Fault): Promise<void>
-  /** Ends the fault. Rejects when another process has taken the port of a proxy that refused. */
+  /** Ends the active fault. Rejects if another process has taken the port while the proxy refused connections. */
   heal(): Promise<void>
   /** Ends every connection and stops listening. */
   close(): Promise<void>
@@ -76,7 +76,7 @@ class TcpProxy implements FaultProxy {
   #port = 0
   #server: Server | undefined
   #fault: Fault | undefined
-  /** Switches follow one another: a listener that is being closed cannot be opened. */
+  /** Changes of the fault run one after another: a listener that is closing cannot be opened. */
   #switched: Promise<unknown> = Promise.resolve()
   #closed = false
 
@@ -100,7 +100,7 @@ class TcpProxy implements FaultProxy {
     const server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => this.#accept(socket))
     server.listen(this.#port, HOST)
     await once(server, 'listening')
-    // An accept that fails, for want of file descriptors say, concerns one client.
+    // A failed accept, such as for lack of file descriptors, affects one client only.
     server.on('error', () => undefined)
     this.#server = server
     this.#port = (server.address() as AddressInfo).port
@@ -151,7 +151,7 @@ class TcpProxy implements FaultProxy {
     this.#accepted += 1
     this.#connections.add(connection)
     socket.on('close', () => this.#connections.delete(connection))
-    // It was accepted while the listener was being closed, which waits for it.
+    // It was accepted while the listener was closing; closing waits for this connection to end.
     if (this.#server === undefined) connection.end()
     else suffer(connection, this.#fault)
   }

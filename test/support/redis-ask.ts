@@ -2,7 +2,7 @@ import { connect } from 'node:net'
 
 const PATIENCE = 5000
 
-/** Asks a server one thing, whose answer is a status, a number or a text. Rejects with what the server refuses, or when it does not answer. */
+/** Sends one command whose reply is a status, a number or a string. Rejects if the server replies with an error or not at all. */
 export function askRedis(port: number, command: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect(port, '127.0.0.1')
@@ -26,7 +26,7 @@ export function askRedis(port: number, command: string): Promise<string> {
   })
 }
 
-/** The whole answer; undefined while some of it is still on its way. */
+/** The complete reply; undefined until all of it has arrived. */
 function answerIn(said: string): string | undefined {
   const [, kind = '', rest = ''] = /^([-+:$])(.*?)\r\n/s.exec(said) ?? []
   if (kind !== '$') return kind === '' ? undefined : `${kind === '-' ? '-' : ''}${rest}`
@@ -35,7 +35,7 @@ function answerIn(said: string): string | undefined {
   return said.length >= end + 2 ? said.slice(start, end) : undefined
 }
 
-/** Asks until the answer says so; servers that do not answer yet are asked again. For at most `patience` ms. */
+/** Repeats the command until `says` accepts the reply, for at most `patience` ms. A server that does not answer yet is asked again. */
 export async function untilRedis(
   port: number,
   command: string,

@@ -8,27 +8,27 @@ import { askRedis, untilRedis } from './redis-ask.ts'
 const SLOTS = 16_384
 
 export interface StartRedisClusterOptions {
-  /** Nodes that share the slots, at least 3. Default: 3. */
+  /** Masters, which share the slots; at least 3. Default: 3. */
   readonly masters?: number | undefined
-  /** Of each master. Default: 1. */
+  /** Replicas of each master. Default: 1. */
   readonly replicas?: number | undefined
   /** Further arguments of every node. */
   readonly args?: readonly string[] | undefined
 }
 
-/** A cluster on this machine, each node a server of its own, which all end with this process however it ends. */
+/** A Redis Cluster on this machine, one process for each node. All of them end when this process ends, even by SIGKILL. */
 export interface RedisClusterServers {
-  /** What `createCluster` takes as `rootNodes`. */
+  /** The `rootNodes` for `createCluster`. */
   readonly rootNodes: readonly { readonly url: string }[]
-  /** The nodes that began as masters, in the order of their slots. */
+  /** The nodes that started as masters, in the order of their slots. */
   readonly masters: readonly RedisServer[]
-  /** The nodes that began as replicas: first the first master's, then the second's. */
+  /** The nodes that started as replicas: those of the first master, then those of the second. */
   readonly replicas: readonly RedisServer[]
-  /** SIGKILL for the master at that place, and waits for its end; one of its replicas is promoted about two seconds later. Default: the first. */
+  /** Kills the master at that index and waits for its exit. Its replica is promoted about two seconds later. Default: the first master. */
   killMaster(place?: number): Promise<RedisServer>
-  /** Waits until every living node knows a living master for every slot. */
+  /** Waits until every running node knows a running master for every slot. */
   healed(): Promise<void>
-  /** Ends every node and removes what they wrote. */
+  /** Ends every node and removes its files. */
   stop(): Promise<void>
 }
 
@@ -59,7 +59,7 @@ async function startNode(folder: string, args: readonly string[]): Promise<Redis
     try {
       return await startRedis({ port, args: ['--dir', folder, ...clustered, ...quick, ...args] })
     } catch (error) {
-      // Another process was quicker to take one of the two ports.
+      // Another process has taken the port, or the port of the cluster bus 10,000 above it.
       if (tries === 5) throw error
     }
   }
@@ -81,7 +81,7 @@ class ClusterServers implements RedisClusterServers {
     return this.#nodes.map(({ url }) => ({ url }))
   }
 
-  /** As `redis-cli --cluster create` does it. */
+  /** Joins the nodes as `redis-cli --cluster create` does. */
   async join(): Promise<void> {
     await Promise.all(this.masters.map((master, place) => this.#addSlots(master, place)))
     const [first, ...others] = this.#nodes
@@ -118,7 +118,7 @@ class ClusterServers implements RedisClusterServers {
     return [...this.masters, ...this.replicas]
   }
 
-  /** Each line is a node, and one of a master that has slots ends with their ranges. The others take a while to see that it is dead. */
+  /** Each line describes a node; that of a master with slots ends with their ranges. For a while, other nodes still list a killed master as connected. */
   #serves(line: string): boolean {
     const [, port] = /^\S+ \S+:(\d+)@\S+ \S*master - .* connected \d/.exec(line) ?? []
     return port !== undefined && !Array.from(this.#dead, (node) => node.port).includes(Number(port))
@@ -134,7 +134,7 @@ class ClusterServers implements RedisClusterServers {
     const master = this.masters[Math.floor((place * this.masters.length) / this.replicas.length)]
     if (master === undefined) return
     await askRedis(port, `CLUSTER REPLICATE ${await askRedis(master.port, 'CLUSTER MYID')}`)
-    // One that has not copied its master's data yet cannot be promoted.
+    // A replica that has not copied its master's data yet cannot be promoted.
     await untilRedis(port, 'INFO replication', (answer) => answer.includes('master_link_status:up'))
     const id = await askRedis(port, 'CLUSTER MYID')
     await this.#everywhere('CLUSTER NODES', (answer) =>

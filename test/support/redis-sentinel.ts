@@ -9,30 +9,30 @@ const SENTINELS = 3
 const QUORUM = 2
 
 export interface StartRedisSentinelOptions {
-  /** What the sentinels call the master. Default: `'cattlegrid'`. */
+  /** The name under which the sentinels know the master. Default: `'cattlegrid'`. */
   readonly name?: string | undefined
-  /** Further arguments of the master and of its replica. */
+  /** Further arguments of the master and its replica. */
   readonly args?: readonly string[] | undefined
 }
 
-/** A master, its replica, and three sentinels on this machine, which all end with this process however it ends. */
+/** A master, its replica and three sentinels on this machine. All of them end when this process ends, even by SIGKILL. */
 export interface RedisSentinelServers {
-  /** What `createSentinel` takes as `name`. */
+  /** The `name` for `createSentinel`. */
   readonly name: string
-  /** What `createSentinel` takes as `sentinelRootNodes`. */
+  /** The `sentinelRootNodes` for `createSentinel`. */
   readonly sentinelRootNodes: readonly { readonly host: string; readonly port: number }[]
-  /** The server that began as master. */
+  /** The server that started as master. */
   readonly master: RedisServer
   readonly replica: RedisServer
-  /** SIGKILL, and waits for the end; the replica is promoted about two seconds later. */
+  /** Kills the master and waits for its exit. The replica is promoted about two seconds later. */
   killMaster(): Promise<void>
-  /** Waits until every sentinel names the replica as master, and it takes writes. */
+  /** Waits until every sentinel names the replica as master and the replica accepts writes. */
   promoted(): Promise<void>
-  /** Ends every server and removes what they wrote. */
+  /** Ends every server and removes its files. */
   stop(): Promise<void>
 }
 
-/** Starts a set-up and waits until the sentinels know one another and the replica, which follows its master. */
+/** Starts the servers and waits until the replica follows the master and every sentinel knows the others and the replica. */
 export async function startRedisSentinel(options: StartRedisSentinelOptions = {}): Promise<RedisSentinelServers> {
   const { name = 'cattlegrid', args = [] } = options
   const started: RedisServer[] = []
@@ -76,7 +76,7 @@ async function startSentinel(folder: string, name: string, master: number): Prom
       `sentinel down-after-milliseconds ${name} 1000`,
       `sentinel failover-timeout ${name} 5000`,
     ]
-    // Sentinels keep what they learn in their own file.
+    // A sentinel rewrites its configuration file, so each gets its own.
     writeFileSync(file, `${rules.join('\n')}\n`)
     try {
       return await startProcess(port, [file, '--sentinel'], { readyWhen: '+monitor master' })

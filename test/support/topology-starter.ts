@@ -1,4 +1,4 @@
-// A process that starts set-ups and then only lives, until a test ends it.
+// A process that starts a cluster and a Sentinel set-up, and then stays alive until a test ends it.
 import { startRedisCluster } from './redis-cluster.ts'
 import { startRedisSentinel } from './redis-sentinel.ts'
 

@@ -30,9 +30,9 @@ export async function startExpress(
 function declare(app: Express, cached: Cached, route: ContractRoute): void {
   const { method = 'GET', path, cache, before, handle } = route
   const door: RequestHandler = (req, res, next) => {
-    const word = before?.(seenBy(req, res))
-    res.set({ ...word?.headers })
-    if (word?.refuse === true) res.status(401).json({ error: 'who are you?' })
+    const result = before?.(seenBy(req, res))
+    res.set({ ...result?.headers })
+    if (result?.refuse === true) res.status(401).json({ error: 'who are you?' })
     else next()
   }
   // Express 4 does not look at what a handler returns; 5 makes an error of a rejection with nothing.
@@ -47,7 +47,7 @@ function declare(app: Express, cached: Cached, route: ContractRoute): void {
 }
 
 function seenBy({ method, originalUrl, headers, query }: Request, { cattlegrid }: Response): ContractRequest {
-  return { method, url: originalUrl, headers, query, word: cattlegrid }
+  return { method, url: originalUrl, headers, query, directives: cattlegrid }
 }
 
 function answerBy(res: Response, answer: ContractAnswer): void {

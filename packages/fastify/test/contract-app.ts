@@ -33,7 +33,7 @@ function declare(app: FastifyInstance, route: ContractRoute): void {
 }
 
 function seenBy({ method, url, headers, query }: FastifyRequest, reply: FastifyReply): ContractRequest {
-  return { method, url, headers, query, word: reply.cattlegrid }
+  return { method, url, headers, query, directives: reply.cattlegrid }
 }
 
 function answerBy(reply: FastifyReply, answer: ContractAnswer): FastifyReply {

@@ -2,7 +2,7 @@ import { describeCacheStatus } from './adapter-contract/cache-status.ts'
 import { describeCollapse } from './adapter-contract/collapse.ts'
 import { describeCaptures } from './adapter-contract/captures.ts'
 import { describeConditions } from './adapter-contract/conditions.ts'
-import type { Contract, ContractRunner } from './adapter-contract/contract.ts'
+import type { Contract } from './adapter-contract/contract.ts'
 import { describeDeclaring } from './adapter-contract/declaring.ts'
 import { describeEligible } from './adapter-contract/eligible.ts'
 import { describeCredentials } from './adapter-contract/credentials.ts'
@@ -21,13 +21,14 @@ import { describeStorable } from './adapter-contract/storable.ts'
 import { describeTrailers } from './adapter-contract/trailers.ts'
 import { describeUrls } from './adapter-contract/urls.ts'
 import { describeVariants } from './adapter-contract/variants.ts'
-import { describeWord } from './adapter-contract/response-directives.ts'
+import { describeResponseDirectives } from './adapter-contract/response-directives.ts'
 import { describeWrongArguments } from './adapter-contract/wrong-arguments.ts'
+import { type ContractRunner, globalRunner } from './contract-runner.ts'
 
-export type { ContractRunner } from './adapter-contract/contract.ts'
+export type { ContractRunner } from './contract-runner.ts'
 export type {
   ContractAnswer,
-  ContractDoor,
+  ContractMiddlewareResult,
   ContractHeaders,
   ContractRequest,
   ContractRoute,
@@ -35,13 +36,13 @@ export type {
 export type { AdapterFactory, AdapterServer, ContractStore } from './adapter-contract/stage.ts'
 
 /**
- * What every adapter must do, asked over real sockets. Time stands still unless a test moves it, so nothing here waits for an expiry.
- * A rejection that nobody handles must fail the running test: Jest, Vitest and `node:test` see to that.
+ * Declares the tests that every adapter must pass, over real sockets. The tests move the clock themselves, so none waits for an expiry.
+ * An unhandled rejection must fail the running test, as it does in Jest, Vitest and `node:test`.
  *
- * @param name the framework, for the titles.
+ * @param name the name of the framework, for the test titles.
  * @param factory starts a server of that framework with the adapter and these routes.
  * @param runner the test runner. Default: the global `describe` and `test`.
- * @param openStore a store for each test, where it is not one in memory: such as one in Redis. Tests that move the time are left out then.
+ * @param openStore opens a store for each test, such as one on Redis; tests that move the clock are then left out. Default: a memory store.
  */
 export function describeAdapterContract(
   name: string,
@@ -75,7 +76,7 @@ export function describeAdapterContract(
     describeVariants,
     describeUrls,
     describeCredentials,
-    describeWord,
+    describeResponseDirectives,
     describeInvalidation,
     describeWrongArguments,
     describeRanges,
@@ -84,11 +85,4 @@ export function describeAdapterContract(
   runner.describe(`the adapter contract on ${name}`, () => {
     for (const part of parts) part(contract)
   })
-}
-
-function globalRunner(): ContractRunner {
-  const { describe, test } = globalThis as unknown as Partial<ContractRunner>
-  if (describe === undefined || test === undefined)
-    throw new TypeError('No global describe and test: hand them in as the third argument.')
-  return { describe, test }
 }

@@ -1,13 +1,13 @@
-/** What a test runner must offer a contract suite; Jest, Vitest and `node:test` do. */
+/** The functions of a test runner that a contract calls. Jest, Vitest and `node:test` have them. */
 export interface ContractRunner {
   describe(title: string, suite: () => void): void
   test(title: string, play: () => Promise<void>): void
 }
 
-/** The runner whose functions are global. */
+/** Returns the global `describe` and `test`. */
 export function globalRunner(): ContractRunner {
   const { describe, test } = globalThis as unknown as Partial<ContractRunner>
   if (describe === undefined || test === undefined)
-    throw new TypeError('No global describe and test: hand them in as the third argument.')
+    throw new TypeError('describe and test are not global here: pass them as the third argument.')
   return { describe, test }
 }

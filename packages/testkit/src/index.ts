@@ -2,7 +2,7 @@ export {
   type AdapterFactory,
   type AdapterServer,
   type ContractAnswer,
-  type ContractDoor,
+  type ContractMiddlewareResult,
   type ContractHeaders,
   type ContractRequest,
   type ContractRoute,

@@ -1,18 +1,17 @@
 import type { CancelTimer, Runtime } from '@cattlegrid/core'
 
-/** What a manual runtime starts from. */
 export interface ManualRuntimeOptions {
-  /** Chooses the random numbers and the tokens. Default: the next number, so that two runtimes never hand out the same token. */
+  /** Determines the random numbers and the tokens. Default: the next unused number, so that no two runtimes return the same token. */
   readonly seed?: number | undefined
 }
 
-/** A runtime whose time stands still until the test moves it. */
+/** A runtime whose time moves only when the test moves it. */
 export interface ManualRuntime extends Runtime {
-  /** Moves time `ms` on; fires what falls due in order, and lets each timer's consequences settle before the next. */
+  /** Moves time forward by `ms`. Fires the timers that fall due in order, and runs all pending promise callbacks after each. */
   advance(ms: number): Promise<void>
-  /** As `advance`, up to a moment of `now()`. */
+  /** As `advance`, up to the time `moment` on the clock of `now()`. */
   advanceTo(moment: number): Promise<void>
-  /** What `random` returns from here on: a function's word, or these numbers in turn, of which the last repeats. */
+  /** Sets what `random` returns from now on: the result of a function, or these numbers in turn and then the last one again and again. */
   setRandom(source: (() => number) | readonly number[]): void
   /** Timers that have neither fired nor been cancelled. */
   readonly pendingTimers: number
@@ -25,12 +24,12 @@ interface Timer {
 
 const START_OF_CLOCK = 1_000_000
 const START_OF_DAY = Date.UTC(2030, 0, 1, 12)
-/** A timer that sets itself again at once would otherwise hang the test instead of failing it. */
+/** Without this limit, a timer that always sets itself again would hang the test instead of failing it. */
 const MOST_TIMERS = 10_000
 
 let seeds = 0
 
-/** A `Runtime` for tests: no clock is read, nothing waits, and every run is the same. */
+/** Creates a `Runtime` for tests. It reads no clock and waits for nothing, so every run with the same seed is the same. */
 export function createManualRuntime({ seed = ++seeds }: ManualRuntimeOptions = {}): ManualRuntime {
   const timers = new Set<Timer>()
   let time = START_OF_CLOCK
@@ -76,14 +75,14 @@ export function createManualRuntime({ seed = ++seeds }: ManualRuntimeOptions = {
   }
 }
 
-/** The timer that falls due first; of two at one moment the one that was set first. */
+/** The timer that falls due first. Of two that fall due together, the one that was set first. */
 function earliest(timers: Iterable<Timer>, moment: number): Timer | undefined {
   let first: Timer | undefined
   for (const timer of timers) if (timer.at <= moment && (first === undefined || timer.at < first.at)) first = timer
   return first
 }
 
-/** A turn of the event loop: every microtask that is due has run when it comes. Taken now, so that no fake timer stands in for it. */
+/** When it fires, every pending microtask has run. Read at load time, before a test runner can replace it with a fake timer. */
 const nextTurn = globalThis.setImmediate
 
 function settle(): Promise<void> {

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } f
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 
-/** A server program, and the environment that it needs. */
+/** A server program and the environment variables that it needs. */
 export interface RedisBinary {
   readonly path: string
   readonly env: NodeJS.ProcessEnv
@@ -13,10 +13,10 @@ const OLDEST = 7
 const quiet = { encoding: 'utf8', stdio: 'pipe', timeout: 120_000 } as const
 
 /**
- * A Redis or Valkey from 7 on: the one on the PATH, else one unpacked earlier, else Debian's package, unpacked under
- * `node_modules/.cache/redis`, which needs no root and installs nothing.
+ * Finds Redis or Valkey, version 7 or later: on the PATH, else a copy that an earlier call unpacked, else Debian's package. It unpacks that
+ * package under `node_modules/.cache/redis`, which needs no root and installs nothing.
  *
- * @throws an error that says how to get one.
+ * @throws Error which says how to get one.
  */
 export function findRedis(): RedisBinary {
   const found = usable('redis-server') ?? usable('valkey-server') ?? unpacked(cacheFolder())
@@ -25,7 +25,7 @@ export function findRedis(): RedisBinary {
     return unpack(cacheFolder())
   } catch (cause) {
     throw new Error(
-      `No Redis or Valkey from ${OLDEST} on was found, and Debian's package could not be unpacked. Put redis-server on the PATH, or run ` +
+      `Found no Redis or Valkey, version ${OLDEST} or later, and could not unpack Debian's package. Put redis-server on the PATH, or run ` +
         '`docker compose up -d redis` and set REDIS_URL=redis://127.0.0.1:6379.',
       { cause },
     )
@@ -41,7 +41,7 @@ function usable(path: string, env: NodeJS.ProcessEnv = process.env): RedisBinary
   }
 }
 
-/** Beside the packages that are installed already, so that a clean install also cleans this. */
+/** Inside node_modules, so that a clean install removes it too. */
 function cacheFolder(): string {
   for (let folder = process.cwd(); ; folder = dirname(folder)) {
     if (existsSync(join(folder, 'node_modules'))) return join(folder, 'node_modules', '.cache', 'redis')
@@ -57,7 +57,7 @@ function unpacked(folder: string): RedisBinary | undefined {
   return usable(join(folder, 'usr', 'bin', 'redis-server'), { ...process.env, LD_LIBRARY_PATH: path })
 }
 
-// Two processes may come here at once: each unpacks for itself, and the first rename wins.
+// Two processes may run this at the same time: each unpacks a copy, and the first rename wins.
 function unpack(folder: string): RedisBinary {
   mkdirSync(dirname(folder), { recursive: true })
   const work = mkdtempSync(`${folder}-`)
@@ -65,14 +65,15 @@ function unpack(folder: string): RedisBinary {
     const root = join(work, 'root')
     fetchDebianPackages(work, root)
     const fresh = unpacked(root)
-    if (fresh === undefined) throw new Error(`Debian's redis-server does not run here, or is older than ${OLDEST}`)
+    if (fresh === undefined)
+      throw new Error(`Debian's redis-server does not run on this machine, or is older than ${OLDEST}`)
     return unpacked(replace(folder, root)) ?? fresh
   } finally {
     rmSync(work, { recursive: true, force: true })
   }
 }
 
-/** Puts `root` where `folder` is, unless a usable one is there by now. */
+/** Moves `root` to `folder`, unless another process has put a usable copy there. */
 function replace(folder: string, root: string): string {
   if (unpacked(folder) === undefined) {
     rmSync(folder, { recursive: true, force: true })
@@ -85,7 +86,7 @@ function replace(folder: string, root: string): string {
   return folder
 }
 
-/** The package and what it needs beyond what the system has, by apt with state folders of its own: the system stays as it is. */
+/** Downloads the package and the dependencies that the system lacks. apt gets separate state folders, so the system stays unchanged. */
 function fetchDebianPackages(work: string, root: string): void {
   for (const folder of ['lists/partial', 'apt/archives/partial', 'debs']) {
     mkdirSync(join(work, folder), { recursive: true })

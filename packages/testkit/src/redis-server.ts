@@ -10,36 +10,40 @@ import { findRedis } from './redis-binary.ts'
 type ServerProcess = ChildProcessByStdio<null, Readable, Readable>
 
 export interface StartRedisOptions {
-  /** Further arguments of the server, such as `['--maxmemory', '4mb']`. Asks for a server of one's own. */
+  /** Further arguments of the server, such as `['--maxmemory', '4mb']`. Implies `own`. */
   readonly args?: readonly string[] | undefined
-  /** The port to listen on; asks for a server of one's own. Default: a free one. */
+  /** The port to listen on. Implies `own`. Default: a free port. */
   readonly port?: number | undefined
-  /** Whether the server must be one that the test may stop, pause and flush, even where REDIS_URL names another. Default: false. */
+  /** Starts a server that the test may stop, pause and flush, even if REDIS_URL names another one. Default: false. */
   readonly own?: boolean | undefined
 }
 
-/** A server that answers. */
+/** A running server. */
 export interface RedisServer {
   readonly url: string
   readonly port: number
-  /** Undefined for a server that REDIS_URL names: that one cannot be paused or killed. */
+  /** Undefined for the server that REDIS_URL names, which a test cannot pause or kill. */
   readonly pid: number | undefined
-  /** Ends the server and waits for its end; leaves a server that REDIS_URL names alone. */
+  /** Ends the server and waits for its exit. Does nothing to the server that REDIS_URL names. */
   stop(): Promise<void>
-  /** SIGSTOP: connections stay open and nothing answers. */
+  /** Sends SIGSTOP: connections stay open, and the server answers nothing. */
   pause(): void
-  /** SIGCONT. */
+  /** Sends SIGCONT. */
   resume(): void
-  /** SIGKILL, and waits for the end. */
+  /** Sends SIGKILL and waits for the exit. */
   kill(): Promise<void>
 }
 
-/** The server that REDIS_URL names, else one that `findRedis` found, without persistence, which ends with this process however this one ends. */
+/**
+ * Returns the server that REDIS_URL names, else starts one without persistence. A started server ends when this process ends, even by SIGKILL.
+ *
+ * @throws Error when no Redis or Valkey, version 7 or later, can be found, when nothing listens at REDIS_URL, or when the server rejects `args`.
+ */
 export async function startRedis(options: StartRedisOptions = {}): Promise<RedisServer> {
   const url = process.env['REDIS_URL']
   const wantsOwn = options.own === true || options.args !== undefined || options.port !== undefined
   if (url !== undefined && url !== '' && !wantsOwn) return await serverAt(url)
-  // Between finding a free port and listening on it another process may take it.
+  // Another process may take the port after `freePort` found it and before the server listens on it.
   for (let tries = 1; ; tries += 1) {
     try {
       return await startAlone(options.port ?? (await freePort()), options.args ?? [])
@@ -57,7 +61,7 @@ async function serverAt(url: string): Promise<RedisServer> {
   })
   socket.destroy()
   const refuse = (): never => {
-    throw new Error('The server that REDIS_URL names is not ours to stop: start one with { own: true }')
+    throw new Error('A test cannot pause or kill the server that REDIS_URL names: start one with { own: true }')
   }
   return {
     url,
@@ -70,7 +74,7 @@ async function serverAt(url: string): Promise<RedisServer> {
   }
 }
 
-/** A port of this machine on which nobody listens at this moment. */
+/** A port of this machine that no process listens on right now. */
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -81,7 +85,7 @@ async function freePort(): Promise<number> {
 }
 
 async function startAlone(port: number, args: readonly string[]): Promise<RedisServer> {
-  // A file name of its own: a server loads what it finds, and a full resynchronisation writes one even without persistence.
+  // Each server gets its own file name: it loads the file if it exists, and a full resynchronisation writes one even without persistence.
   const dump = `cattlegrid-${process.pid}-${port}.rdb`
   const volatile = ['--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--dbfilename', dump]
   return await startProcess(port, ['--port', String(port), ...volatile, ...args], {
@@ -90,15 +94,14 @@ async function startAlone(port: number, args: readonly string[]): Promise<RedisS
   })
 }
 
-/** How a server is started and cleaned up after. */
 export interface ProcessTraits {
-  /** What it says when it answers. */
+  /** The line that the server prints once it accepts connections. */
   readonly readyWhen: string
-  /** A file that it may leave behind. */
+  /** A file that the server may leave behind, and that `stop` removes. */
   readonly leaves?: string | undefined
 }
 
-/** Starts the program with these arguments; it ends with this process however this one ends. */
+/** Starts the server with these arguments. It ends when this process ends, even by SIGKILL. */
 export async function startProcess(
   port: number,
   args: readonly string[],
@@ -123,7 +126,7 @@ export async function startProcess(
     url: `redis://127.0.0.1:${port}`,
     port,
     pid: child.pid,
-    // A server that is paused takes no SIGTERM before it goes on.
+    // A paused server handles SIGTERM only after SIGCONT.
     stop: () => end('SIGCONT', 'SIGTERM'),
     pause: () => void child.kill('SIGSTOP'),
     resume: () => void child.kill('SIGCONT'),
@@ -141,13 +144,14 @@ async function ready(child: ServerProcess, readyWhen: string): Promise<void> {
     child.stdout.on('data', listen)
     child.stderr.on('data', listen)
     child.once('error', reject)
-    child.once('close', () => reject(new Error(`The Redis server ended at its start.\n${said}`)))
+    child.once('close', () => reject(new Error(`The Redis server exited while starting.\n${said}`)))
   })
 }
 
 /**
- * A shell that kills the server when this process is gone: its input ends then, whatever ended us, SIGKILL included. Test runners die on a
- * signal without running any handler. In a session of its own, so that a Ctrl-C in the terminal does not reach it. Returns what dismisses it.
+ * Starts a shell that kills the server when this process ends. The shell's input ends then, even after SIGKILL; test runners die on a signal
+ * without running any handler. The shell gets its own session, so that Ctrl-C in the terminal does not reach it. Returns a function that ends
+ * the shell and leaves the server running.
  */
 function guard(server: ServerProcess): () => void {
   const shell = spawn('/bin/sh', ['-c', 'read -r _ || kill -9 "$0"', String(server.pid)], {
@@ -159,7 +163,7 @@ function guard(server: ServerProcess): () => void {
   return () => void shell.stdin.end('dismissed\n')
 }
 
-/** Neither the process nor its pipes shall keep this one alive. */
+/** Lets this process end although the child and its pipes are open. */
 function unref(child: ChildProcess, ...pipes: readonly (Readable | Writable)[]): void {
   child.unref()
   for (const pipe of pipes) (pipe as Socket).unref()

@@ -14,10 +14,10 @@ import { describeTags } from './store-contract/tags.ts'
 export type { StoreFactory, StoreUnderTest } from './store-contract/stage.ts'
 
 /**
- * What every store must do. Only durations that a test waits out are short, so a slow machine makes it slow, not red.
+ * Declares the tests that every store must pass. A test waits only for short durations to end, so a slow machine slows it and fails nothing.
  *
- * @param name the store, for the titles.
- * @param factory sets up an empty store for one test.
+ * @param name the name of the store, for the test titles.
+ * @param factory opens an empty store; it is called once for each test.
  * @param runner the test runner. Default: the global `describe` and `test`.
  */
 export function describeStoreContract(

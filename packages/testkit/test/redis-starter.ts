@@ -1,4 +1,4 @@
-// A process that starts a server and then only lives, until a test ends it.
+// A process that starts a server and then stays alive until a test ends it.
 import { startRedis } from '../src/redis-server.ts'
 
 const server = await startRedis({ own: true })

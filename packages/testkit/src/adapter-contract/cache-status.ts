@@ -5,13 +5,13 @@ import { createGate, onStage } from './stage.ts'
 
 const cache = { ttl: '60s', staleWhileRevalidate: '5m', cacheStatus: true } as const
 
-/** What is not stored is shared with those alone who would have been given the same; of what is stored each variant has a leader. */
+/** Waiters share an unstored response only if their headers match its variant. Of a stored response, each variant gets its own leader. */
 const VARYING: readonly (readonly [number, RegExp, RegExp])[] = [
   [400, /; fwd=uri-miss; detail=status$/, /; fwd=uri-miss; collapsed=\?0$/],
   [200, /; fwd=uri-miss(; stored; ttl=60)?$/, /; fwd=vary-miss; collapsed=\?0(; stored; ttl=60)?$/],
 ]
 
-/** What `Cache-Status` tells (RFC 9211), where it is asked for. */
+/** The contents of `Cache-Status` (RFC 9211), for routes that send it. */
 export function describeCacheStatus({ factory, describe, test }: Contract): void {
   describe('Cache-Status', () => {
     test('is not sent unless the route asks for it', async () => {

@@ -9,7 +9,7 @@ const cache = { ttl: '1h', staleIfError: '1h', maxCaptureBytes: LIMIT, maxBodyBy
 const brief = { ...cache, loadTimeout: '1s' } as const
 const MOST = 'x'.repeat(LIMIT - 1000)
 
-/** Most of what may be held, and then nothing until the gate is open. */
+/** Sends almost as many bytes as the limit allows, then waits for the gate. */
 function heldBack(gate: Gate): ContractAnswer {
   async function* chunks(): AsyncGenerator<string> {
     yield MOST
@@ -19,7 +19,7 @@ function heldBack(gate: Gate): ContractAnswer {
   return { ...stream([]), body: Readable.from(chunks(), { objectMode: false }) } as ContractAnswer
 }
 
-/** How an answer may end. Each is asked twice: for what it leaves behind, and for a failure that is kept from its client. */
+/** The ways in which a response can end. Each is tested as a first response, and as a failed refresh that a stale response replaces. */
 const ENDINGS: readonly (readonly [string, () => ContractAnswer])[] = [
   ['that is stored', () => text(MOST)],
   ['that is streamed', () => stream([MOST, 'end'])],
@@ -38,7 +38,7 @@ async function isKept(stage: Stage, path: string): Promise<void> {
   assert.match(String((await stage.ask(path)).headers['cache-status']), /; hit; /)
 }
 
-/** A bound over all answers that are being recorded at one moment. */
+/** One limit holds for all responses that are being recorded at the same time. */
 export function describeCaptures({ factory, describe, test }: Contract): void {
   describe('what is recorded at one moment', () => {
     test('is bounded over all routes: one answer more goes to its client, and is not stored, and none is slowed down', async () => {

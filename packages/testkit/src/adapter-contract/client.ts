@@ -2,27 +2,27 @@ import { strict as assert } from 'node:assert'
 import { type ClientRequest, type IncomingMessage, request as send } from 'node:http'
 import supertest from 'supertest'
 
-/** A request of the contract. */
+/** The request that a client sends. */
 export interface Ask {
   readonly method?: 'GET' | 'HEAD' | 'POST' | undefined
   readonly headers?: Readonly<Record<string, string>> | undefined
   readonly body?: string | undefined
 }
 
-/** What a client got: `status` 0 when the connection ended before the answer did. */
+/** The response that a client received; `status` is 0 if the connection ended before the response did. */
 export interface Received {
   readonly status: number
   readonly headers: Readonly<Record<string, string | undefined>>
   readonly cookies: readonly string[]
   readonly body: Buffer
   readonly text: string
-  /** Of `askExactly` alone. */
+  /** Only `askExactly` fills it. */
   readonly trailers: Readonly<Record<string, string | undefined>>
 }
 
 const CUT_OFF: Received = { status: 0, headers: {}, cookies: [], body: Buffer.alloc(0), text: '', trailers: {} }
 
-/** Asks over a socket of its own and waits for the whole answer. */
+/** Sends a request on a new socket and waits for the whole response. */
 export async function ask(
   origin: string,
   path: string,
@@ -47,7 +47,7 @@ function collect(response: supertest.Response, done: (error: Error | null, body:
   })
 }
 
-/** Asks with a request target exactly as given, which no client library leaves alone. */
+/** Sends the request target exactly as given; client libraries would normalise it. */
 export function askExactly(
   origin: string,
   target: string,
@@ -73,16 +73,16 @@ export function askExactly(
   })
 }
 
-/** A client that leaves. */
+/** A client that disconnects before the response ends. */
 export interface Leaver {
-  /** Resolves with the first bytes of the answer. */
+  /** Resolves with the first bytes of the response. */
   readonly begun: Promise<void>
   leave(): void
-  /** Resolves when the server, on the same machine, has had time to notice. */
+  /** Resolves 50 ms after the disconnect, when the server has noticed it. */
   readonly gone: Promise<void>
 }
 
-/** Asks, and reads nothing past the first bytes. */
+/** Sends a request and reads only the first bytes of the response. */
 export function askAndLeave(origin: string, path: string): Leaver {
   const request = open(origin, path, 'GET', {})
   request.on('error', () => {})
@@ -123,14 +123,14 @@ function receive(status: number, headers: IncomingMessage['headers'], body: Buff
   }
 }
 
-/** Less than the 5 s that runners give a test, so that the failure names what was waited for. */
+/** Less than the 5 s that test runners allow, so that the failure names the missing condition. */
 const PATIENCE = 4500
 
-/** Waits until something has become true, and fails with its name when it does not. */
+/** Waits until `holds` returns true; fails with `what` if it does not in time. */
 export async function until(what: string, holds: () => boolean): Promise<void> {
   const started = Date.now()
   while (!holds()) {
-    assert.ok(Date.now() - started < PATIENCE, `waited in vain until ${what}`)
+    assert.ok(Date.now() - started < PATIENCE, `not within ${PATIENCE} ms: ${what}`)
     await new Promise((resolve) => setTimeout(resolve, 2))
   }
 }

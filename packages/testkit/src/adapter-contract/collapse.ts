@@ -14,7 +14,7 @@ const ANSWERS: readonly (readonly [string, () => ContractAnswer, string])[] = [
   ['a stream', () => stream(LINES, { 'content-type': 'text/plain' }), LINES.join('')],
 ]
 
-/** One run of the handler for everybody who asks at once, and none for who asks later. */
+/** Concurrent requests share one run of the handler; later requests cause none. */
 export function describeCollapse({ factory, describe, test }: Contract): void {
   const ttl = '10s'
 
@@ -51,7 +51,7 @@ export function describeCollapse({ factory, describe, test }: Contract): void {
           assert.equal(hit.headers['age'], '3')
           assert.equal(hit.headers['x-price'], '5')
           assert.equal(hit.headers['content-type'], first.headers['content-type'])
-          // Node dates the first answer itself, a moment after the one that is kept.
+          // Node sets `Date` on the first response, slightly later than the cache sets it on the stored one.
           const between = Date.parse(String(hit.headers['date'])) - Date.parse(String(first.headers['date']))
           assert.ok(Math.abs(between) <= 5000, `the hit is dated ${between} ms from the answer it repeats`)
           assert.equal(hit.headers['content-length'], '3')

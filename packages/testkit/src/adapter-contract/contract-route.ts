@@ -2,40 +2,40 @@ import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import type { ResponseDirectives, RouteOptions } from '@cattlegrid/http'
 
-/** A route in no framework's words. A factory puts each into its own framework's, as a user of it would write it. */
+/** A route, described without any framework. A factory declares it in its framework, as a user of that framework would write it. */
 export interface ContractRoute {
-  /** Default: `'GET'`; `HEAD` of such a path is answered as the framework does by itself. */
+  /** Default: `'GET'`. The framework answers `HEAD` requests for such a path as it always does. */
   readonly method?: 'GET' | 'HEAD' | 'POST' | undefined
   /** `:name` stands for one segment. */
   readonly path: string
-  /** The options of the route; undefined: app mode, the answer says itself whether it may be kept. */
+  /** The options of the route. Undefined means app mode: the response's own fields say whether it may be stored. */
   readonly cache?: RouteOptions | undefined
-  /** Stands in front of the cache, where the framework's authentication would stand. */
-  readonly before?: ((request: ContractRequest) => ContractDoor) | undefined
-  /** A rejection is what the framework does with a handler that throws. */
+  /** Runs before the cache, where the framework's authentication would run. */
+  readonly before?: ((request: ContractRequest) => ContractMiddlewareResult) | undefined
+  /** A rejection stands for a handler that throws. */
   readonly handle: (request: ContractRequest) => Promise<ContractAnswer>
 }
 
-/** What the handler of a framework sees of a request. */
+/** The request as the framework's handler sees it. */
 export interface ContractRequest {
   readonly method: string
   readonly url: string
   readonly headers: IncomingHttpHeaders
-  /** As the framework parsed it. */
+  /** The query as the framework parsed it. */
   readonly query: unknown
-  /** What a handler may say about its answer: where the framework shows it. */
-  readonly word: ResponseDirectives
+  /** The directives of this response, from where the adapter shows them to handlers. */
+  readonly directives: ResponseDirectives
 }
 
-/** What stands in front of the cache does: sets header fields of this request's answer, or answers 401 itself. */
-export interface ContractDoor {
+/** What the middleware before the cache does: it sets header fields of the response, or answers 401. */
+export interface ContractMiddlewareResult {
   readonly refuse?: boolean | undefined
   readonly headers?: Readonly<Record<string, string>> | undefined
 }
 
 export type ContractHeaders = Readonly<Record<string, string | readonly string[]>>
 
-/** Fields that are sent behind the body, and announced in `Trailer` where the framework does so. */
+/** Fields that follow the body. `Trailer` announces them if the framework sends that field. */
 export type ContractTrailers = Readonly<Record<string, string>>
 
 interface Head {
@@ -43,15 +43,15 @@ interface Head {
   readonly headers: ContractHeaders
 }
 
-/** An answer, and the idiom to send it by. */
+/** A response, and the way in which the handler sends it. */
 export type ContractAnswer =
   | (Head & { readonly send: 'json'; readonly body: unknown })
   | (Head & { readonly send: 'text'; readonly body: string })
   | (Head & { readonly send: 'bytes'; readonly body: Buffer })
   | (Head & { readonly send: 'stream'; readonly body: Readable; readonly trailers?: ContractTrailers | undefined })
-  /** A status and header fields alone. */
+  /** A status and header fields, without a body. */
   | (Head & { readonly send: 'nothing' })
-  /** Past the framework, on Node's own response. What it throws, the framework treats like a rejection of the handler. */
+  /** Written directly to Node's response, bypassing the framework, which treats what it throws as a rejection of the handler. */
   | { readonly send: 'raw'; readonly write: (response: ServerResponse) => void }
 
 export const json = (body: unknown, headers: ContractHeaders = {}, status = 200): ContractAnswer => ({
@@ -88,7 +88,7 @@ export const nothing = (status: number, headers: ContractHeaders = {}): Contract
   status,
 })
 
-/** Sends some bytes of a body that it declared longer, then fails. */
+/** Sends fewer bytes than its Content-Length declares, then fails. */
 export const cutOff = (): ContractAnswer => ({
   send: 'stream',
   body: Readable.from(half(), { objectMode: false }),
@@ -98,13 +98,13 @@ export const cutOff = (): ContractAnswer => ({
 
 async function* half(): AsyncGenerator<string> {
   yield 'half of it'
-  // Two turns: what was yielded is on the wire before the failure is seen.
+  // After two turns of the event loop the first bytes are on the wire, so the failure comes behind them.
   await new Promise(setImmediate)
   await new Promise(setImmediate)
   throw new Error('the source of the body broke')
 }
 
-/** Sends some bytes and then neither more of them nor an end. */
+/** Sends some bytes, then sends nothing more and does not end. */
 export const stalled = (): ContractAnswer => ({
   send: 'stream',
   body: Readable.from(stall(), { objectMode: false }),

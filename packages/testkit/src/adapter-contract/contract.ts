@@ -1,14 +1,9 @@
+import type { ContractRunner } from '../contract-runner.ts'
 import type { AdapterStage } from './stage.ts'
 
-/** What a test runner must offer; Jest, Vitest and `node:test` do. */
-export interface ContractRunner {
-  describe(title: string, suite: () => void): void
-  test(title: string, play: () => Promise<void>): void
-}
-
-/** What each part of the contract is told by. */
+/** The arguments of each part of the contract. */
 export interface Contract extends Pick<ContractRunner, 'describe'> {
   readonly factory: AdapterStage
-  /** `needs`: the test moves the time, which a server's own clock does not allow. */
+  /** A test with `needs: 'time'` moves the clock, which the clock of a store's server does not allow. */
   test(title: string, play: () => Promise<void>, needs?: 'time'): void
 }

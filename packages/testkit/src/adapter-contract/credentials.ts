@@ -5,7 +5,7 @@ import { createGate, onStage } from './stage.ts'
 
 const as = (user: string) => ({ headers: { authorization: `Bearer ${user}` } })
 
-/** Requests that say who they are. */
+/** Requests with Authorization or a cookie. */
 export function describeCredentials({ factory, describe, test }: Contract): void {
   const personal = (fields: Record<string, string> = {}) =>
     counted((run, { headers }) => text(`${run} for ${headers.authorization ?? 'anybody'}`, fields))

@@ -16,7 +16,7 @@ const WRONG: readonly Readonly<Record<string, unknown>>[] = [
   { ttl: '10s', timeToLive: 1 },
 ]
 
-/** Bad options are found when the route is declared, not when it is asked. */
+/** The adapter rejects wrong options when the route is declared, not when a request arrives. */
 export function describeDeclaring({ factory, describe, test }: Contract): void {
   describe('declaring a route', () => {
     for (const cache of WRONG) {

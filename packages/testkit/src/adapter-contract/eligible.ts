@@ -6,7 +6,7 @@ import { createGate, onStage } from './stage.ts'
 
 const cache = { ttl: '10s' } as const
 
-/** Requests that neither look into the cache nor leave anything there, nor wait for anybody. */
+/** Requests that bypass the cache: they read nothing from it, store nothing and wait for no other request. */
 const PASSING: readonly (readonly [string, Ask])[] = [
   ['POST', { method: 'POST' }],
   ['Authorization', { headers: { authorization: 'Bearer a' } }],
@@ -14,7 +14,7 @@ const PASSING: readonly (readonly [string, Ask])[] = [
   ['Accept: text/event-stream', { headers: { accept: 'text/event-stream' } }],
 ]
 
-/** Requests that may be answered from an entry, but whose own run is nobody else's. */
+/** Requests that a stored entry may answer, but whose own response no other client gets. */
 const ALONE: readonly (readonly [string, Ask])[] = [
   ['a body', { headers: { 'content-length': '1' }, body: 'x' }],
   ['X-HTTP-Method-Override', { headers: { 'x-http-method-override': 'POST' } }],
@@ -22,7 +22,7 @@ const ALONE: readonly (readonly [string, Ask])[] = [
   ['X-Method-Override', { headers: { 'x-method-override': 'DELETE' } }],
 ]
 
-/** Header fields that change what a handler answers and are no part of the key: the leader's handler does not see them. */
+/** Header fields that could change the response and are not part of the key. The cache hides them from the leader's handler. */
 const HIDDEN = {
   'if-none-match': '*',
   'if-modified-since': 'Fri, 01 Jan 2100 00:00:00 GMT',
@@ -36,7 +36,7 @@ const HIDDEN = {
   'x-rewrite-url': '/evil',
 }
 
-/** Which requests use the cache at all. */
+/** The rules that decide which requests use the cache. */
 export function describeEligible({ factory, describe, test }: Contract): void {
   describe('which requests use the cache', () => {
     for (const [what, request] of PASSING) {
@@ -129,7 +129,7 @@ export function describeEligible({ factory, describe, test }: Contract): void {
         await onStage(factory, [{ path: '/target', cache, handle: origin.handle }], async (stage) => {
           const { host } = new URL(stage.origin)
           const { status, text: body } = await stage.askExactly(target, { headers: { host } })
-          // A framework may have no route for such a target.
+          // Some frameworks match no route for such a target.
           if (status !== 404) assert.equal(body, 'run 1 /target?a=1')
           assert.equal((await stage.ask('/target?a=1')).text, 'run 1 /target?a=1')
         })

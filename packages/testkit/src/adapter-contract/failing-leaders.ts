@@ -6,7 +6,7 @@ import { createGate, onStage } from './stage.ts'
 
 const cache = { ttl: '10s' } as const
 
-/** Leaders that fail; the thrown value is rethrown by the handler as it is. */
+/** The ways in which a leader can fail. The handler throws exactly this value. */
 const FAILURES: readonly (readonly [string, () => ContractAnswer])[] = [
   ['answers 500', () => text('broken', { 'x-trace': 'secret' }, 500)],
   ['answers 503', () => text('later', { 'retry-after': '7' }, 503)],
@@ -23,7 +23,7 @@ function throwing(thrown: unknown): () => never {
   }
 }
 
-/** Whatever becomes of the leader, nobody hangs and nobody gets an empty or a halved 200. */
+/** However the leader fails, no client hangs, and none gets an empty or truncated 200. */
 export function describeFailingLeaders({ factory, describe, test }: Contract): void {
   describe('a leader that fails', () => {
     for (const [what, fail] of FAILURES) {
@@ -53,7 +53,7 @@ export function describeFailingLeaders({ factory, describe, test }: Contract): v
     for (const [what, fail] of FAILURES.filter(([title]) => title !== 'hangs up')) {
       test(`a handler that ${what} is not run again while it cools down, and who asks is told when to come back`, async () => {
         const origin = counted(fail)
-        // Longer than any machine takes to ask twice.
+        // Longer than two requests take on a slow machine.
         const cooling = { ...cache, failureCooldown: { min: '1m', max: '1m' } } as const
         await onStage(factory, [{ path: '/cools', cache: cooling, handle: origin.handle }], async (stage) => {
           const crowd = await stage.crowd(10, '/cools')
@@ -248,7 +248,7 @@ export function describeFailingLeaders({ factory, describe, test }: Contract): v
   })
 }
 
-/** Cut off or an error: never a success, and never an error without a word. */
+/** The connection ended, or the response is an error with a message: never a success. */
 function expectFailure({ status, text: body }: Received): void {
   assert.ok(status === 0 || status >= 500, `status ${status}: ${body}`)
 }

@@ -5,7 +5,7 @@ import { onStage } from './stage.ts'
 
 const fresh = { 'cache-control': 'max-age=60' }
 
-/** Requests that change something, and tags. */
+/** Invalidation by unsafe methods and by tags. */
 export function describeInvalidation({ factory, describe, test }: Contract): void {
   const reading = (path: string, cache?: ContractRoute['cache']) => {
     const origin = counted((run) => text(`run ${run}`, fresh))

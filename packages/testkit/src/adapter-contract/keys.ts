@@ -8,7 +8,7 @@ const cache = { ttl: '10s' } as const
 
 type Target = readonly [string, Ask?]
 
-/** Two requests that are the same thing. */
+/** Pairs of requests that share one entry. */
 const SAME: readonly (readonly [string, Target, Target])[] = [
   ['the order of the parameters', ['/k/a?b=2&a=1'], ['/k/a?a=1&b=2']],
   ['an empty query', ['/k/a?'], ['/k/a']],
@@ -24,7 +24,7 @@ const SAME: readonly (readonly [string, Target, Target])[] = [
   ],
 ]
 
-/** Two requests that are two things. */
+/** Pairs of requests that have separate entries. */
 const APART: readonly (readonly [string, Target, Target])[] = [
   ['the path', ['/k/a'], ['/k/b']],
   ['the case of the path', ['/k/a'], ['/k/A']],
@@ -52,7 +52,7 @@ const ODD: readonly string[] = [
   '/k/a?x[]=1&x[]=2;y=3',
 ]
 
-/** What is one entry and what is two. */
+/** The parts of a request that make its key. */
 export function describeKeys({ factory, describe, test }: Contract): void {
   const routes = (origin: ReturnType<typeof counted>) => [{ path: '/k/:id', cache, handle: origin.handle }]
 
@@ -118,7 +118,7 @@ export function describeKeys({ factory, describe, test }: Contract): void {
   })
 }
 
-/** In one spelling of what may be encoded either way. */
+/** Decodes the characters that a URL may contain encoded or plain. */
 function encoded(target: string): string {
   return target.replaceAll(/%[\da-f]{2}/gi, (code) => code.toUpperCase()).replaceAll(/[{}]/g, encodeURIComponent)
 }

@@ -5,7 +5,7 @@ import { createGate, onStage } from './stage.ts'
 
 const cache = { ttl: '10s', loadTimeout: '1s', cacheStatus: true } as const
 
-/** Asks, from inside a handler, for the URL that it answers. */
+/** Sends a request from inside a handler, for the URL of that handler. */
 async function askItself(
   { url, headers }: ContractRequest,
   forwarded: Readonly<Record<string, string>>,
@@ -17,7 +17,7 @@ const forwardedBy = ({ headers }: ContractRequest): Record<string, string> => ({
   'cdn-loop': String(headers['cdn-loop'] ?? ''),
 })
 
-/** A handler that asks over the network for what it is about to answer would wait for itself. */
+/** Without loop detection, a handler that requests its own URL would wait for itself. */
 export function describeLoops({ factory, describe, test }: Contract): void {
   describe('a handler that asks for its own URL', () => {
     test('and passes its fields on is recognised: the inner request runs its own handler, and waits for nobody', async () => {

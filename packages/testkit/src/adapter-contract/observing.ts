@@ -17,7 +17,7 @@ interface Observed {
   readonly status: number | undefined
 }
 
-/** What was told of the requests that `play` made. */
+/** The observations of the requests that `play` sends. */
 async function observed(play: (words: readonly string[]) => Promise<void>): Promise<readonly string[]> {
   const words: string[] = []
   const note = (message: unknown): void => {
@@ -33,7 +33,7 @@ async function observed(play: (words: readonly string[]) => Promise<void>): Prom
   }
 }
 
-/** An observation is told once its trace is kept, which may be after its client has the answer. */
+/** The cache publishes an observation after it has stored the trace, which may be after the client has the response. */
 const settled = async (stage: Stage): Promise<void> => {
   await stage.runtime.advance(0)
   await new Promise(setImmediate)
@@ -47,9 +47,9 @@ function silentStore(): Store {
   return Object.assign(memoryStore(), { shared: true, peek: () => undefined, ping: silent, ...steps, ...others })
 }
 
-/** Every handler runs, and the cache says what it would have done. */
+/** In observe mode every handler runs, and the cache reports what it would have done. */
 export function describeObserving({ factory, describe, test: testAnywhere }: Contract): void {
-  // A store over the network is asked while the handler runs: what is known when the head goes out is then a matter of luck.
+  // The cache reads the store while the handler runs. With a store over the network, either may be the first to end.
   const test = (title: string, play: () => Promise<void>): void => testAnywhere(title, play, 'time')
   describe('a route that only observes', () => {
     test('runs the handler of every request, and tells a miss, hits with their rest, and stale hits', async () => {
@@ -181,7 +181,7 @@ export function describeObserving({ factory, describe, test: testAnywhere }: Con
     })
 
     testAnywhere('foretells hits of whatever store the cache has, once its answer is there in time', async () => {
-      // The longer a handler takes, the surer the store has answered before its head goes out.
+      // Each run takes longer than the one before, until the store answers before the handler sends its head.
       const origin = counted(async (run) => {
         await new Promise((resolve) => setTimeout(resolve, run))
         return text(`run ${run}`)

@@ -5,7 +5,7 @@ import { onStage } from './stage.ts'
 
 const cache = { ttl: '10s', cacheStatus: true, invalidateOnUnsafe: true } as const
 
-/** `cache.pause()`: the switch for an emergency. */
+/** `cache.pause()` switches caching off in an emergency. */
 export function describePausing({ factory, describe, test }: Contract): void {
   describe('a cache that is paused', () => {
     test('lets every request run its own handler, and says so, until it is resumed', async () => {

@@ -5,7 +5,7 @@ import { onStage } from './stage.ts'
 
 const fields = { etag: '"v1"' }
 
-/** Parts of a stored body, and demands of clients that are listened to. */
+/** Range requests, and request directives of `Cache-Control` on routes that honour them. */
 export function describeRanges({ factory, describe, test }: Contract): void {
   describe('parts of a stored body', () => {
     const PARTS: readonly (readonly [string, string, string])[] = [
@@ -21,7 +21,7 @@ export function describeRanges({ factory, describe, test }: Contract): void {
           factory,
           [{ path: '/r', cache: { ttl: '1h', range: true }, handle: origin.handle }],
           async (stage) => {
-            // The handler is asked for the whole, also by this client.
+            // The handler never sees the Range field, although this client leads.
             const first = await stage.ask('/r', { headers: { range } })
             assert.deepEqual([first.status, first.text], [200, '0123456789'])
             const { status, text: body, headers } = await stage.ask('/r', { headers: { range } })

@@ -3,31 +3,31 @@ import { counted, text } from './contract-route.ts'
 import type { Contract } from './contract.ts'
 import { createGate, onStage } from './stage.ts'
 
-/** What a handler, or its answer, says about being kept. */
-export function describeWord({ factory, describe, test }: Contract): void {
+/** A handler decides by `ResponseDirectives` and by response fields whether and how long its response is stored. */
+export function describeResponseDirectives({ factory, describe, test }: Contract): void {
   describe('what a handler says about its own answer', () => {
     test('noStore() keeps it from everybody else', async () => {
       const gate = createGate()
-      const origin = counted(async (run, { word }) => {
+      const origin = counted(async (run, { directives }) => {
         await gate.opened
-        word.noStore()
+        directives.noStore()
         return text(`run ${run}`)
       })
-      await onStage(factory, [{ path: '/word', cache: { ttl: '10s' }, handle: origin.handle }], async (stage) => {
-        const crowd = stage.crowd(5, '/word')
+      await onStage(factory, [{ path: '/directives', cache: { ttl: '10s' }, handle: origin.handle }], async (stage) => {
+        const crowd = stage.crowd(5, '/directives')
         await stage.seen('join', 4)
         gate.open()
         const bodies = (await crowd).map(({ text: body }) => body)
         assert.equal(new Set(bodies).size, 5)
-        assert.equal((await stage.ask('/word')).text, 'run 6')
+        assert.equal((await stage.ask('/directives')).text, 'run 6')
       })
     })
 
     test(
       'keep() decides how long, also in app mode, and by which tags it is found',
       async () => {
-        const origin = counted((run, { word }) => {
-          word.keep({ ttl: '1m', tags: ['own'] })
+        const origin = counted((run, { directives }) => {
+          directives.keep({ ttl: '1m', tags: ['own'] })
           return text(`run ${run}`)
         })
         const routes = [{ path: '/route', cache: { ttl: '10s', tags: ['route'] } }, { path: '/app' }] as const
@@ -52,13 +52,13 @@ export function describeWord({ factory, describe, test }: Contract): void {
     )
 
     test('keep() cannot overrule a prohibition, and refuses what is no option', async () => {
-      const origin = counted((run, { word }) => {
-        word.keep({ ttl: '1m' })
-        assert.throws(() => word.keep({ ttl: -1 }), { code: 'CATTLEGRID_INVALID_OPTION' })
+      const origin = counted((run, { directives }) => {
+        directives.keep({ ttl: '1m' })
+        assert.throws(() => directives.keep({ ttl: -1 }), { code: 'CATTLEGRID_INVALID_OPTION' })
         return text(`run ${run}`, { 'cache-control': 'private' })
       })
-      await onStage(factory, [{ path: '/word', cache: { ttl: '10s' }, handle: origin.handle }], async (stage) => {
-        for (const run of [1, 2]) assert.equal((await stage.ask('/word')).text, `run ${run}`)
+      await onStage(factory, [{ path: '/directives', cache: { ttl: '10s' }, handle: origin.handle }], async (stage) => {
+        for (const run of [1, 2]) assert.equal((await stage.ask('/directives')).text, `run ${run}`)
       })
     })
 

@@ -6,9 +6,9 @@ import { createGate, onStage, type Stage } from './stage.ts'
 const cache = { ttl: 'origin', revalidate: true, cacheStatus: true, softTimeout: false } as const
 const fresh = (etag: string) => ({ 'cache-control': 'max-age=10', etag })
 
-/** Handlers that are given the validators of an expired answer. */
+/** Refreshes that send the validators of the expired response to the handler. */
 export function describeRevalidating({ factory, describe, test }: Contract): void {
-  /** Answers 304 to its own entity-tag, in every run but the first. */
+  /** Answers 304 if the request carries its entity-tag, in every run but the first. */
   const origin = (more = {}) =>
     counted((run, { headers }) =>
       headers['if-none-match'] === '"v1"'

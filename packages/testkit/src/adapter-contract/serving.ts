@@ -5,7 +5,7 @@ import { createGate, onStage } from './stage.ts'
 
 const cache = { ttl: '10s' } as const
 
-/** HEAD, conditions and ranges, answered from the entry and never by the handler that runs for everybody. */
+/** The cache answers HEAD, conditions and ranges from the entry; the leader's handler sees a plain GET. */
 export function describeServing({ factory, describe, test }: Contract): void {
   describe('how an entry is served', () => {
     test('HEAD is answered from GET’s entry: its header fields, and no body', async () => {

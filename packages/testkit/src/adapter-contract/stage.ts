@@ -7,53 +7,53 @@ import type { ContractRoute } from './contract-route.ts'
 export interface AdapterServer {
   /** Such as `http://127.0.0.1:40123`. */
   readonly origin: string
-  /** Ends it at once, open connections too. */
+  /** Ends the server at once, and its open connections with it. */
   close(): Promise<void>
 }
 
 /**
- * Starts a real server that answers these routes with the adapter under test in front of them. The framework trusts `X-Forwarded-Proto`.
- * What the adapter throws for a route is the factory's rejection.
+ * Starts a real server with these routes, each behind the adapter under test. The framework must trust `X-Forwarded-Proto`.
+ * If the adapter throws for a route, the factory rejects with that error.
  */
 export type AdapterFactory = (cache: Cache, routes: readonly ContractRoute[]) => Promise<AdapterServer>
 
-/** A store with a clock of its own, such as a server's: nothing but the tests that move no time are asked. */
+/** A store whose server has its own clock. The tests that move the clock do not run on it. */
 export interface ContractStore {
   readonly store: Store
   close(): Promise<void>
 }
 
-/** What a stage is built of. */
+/** The adapter under test, and the store under it. */
 export interface AdapterStage {
   readonly start: AdapterFactory
-  /** Opens a store for one test. Default: a memory store whose time stands still. */
+  /** Opens a store for one test. Default: a memory store on a manual clock. */
   readonly openStore: (() => Promise<ContractStore>) | undefined
 }
 
-/** One server, one cache whose time stands still, and clients. */
+/** One server, one cache on a manual clock, and clients. */
 export interface Stage {
   readonly runtime: ManualRuntime
   readonly cache: Cache
   readonly origin: string
   ask(path: string, request?: Ask): Promise<Received>
   askExactly(target: string, request?: Ask): Promise<Received>
-  /** Asks another server than the stage's own. */
+  /** Sends a request to another server than the stage's own. */
   askElsewhere(origin: string, path: string, request?: Ask): Promise<Received>
   askAndLeave(path: string): Leaver
-  /** So many clients at once. */
+  /** Sends `size` requests at the same time. */
   crowd(size: number, path: string, request?: (client: number) => Ask): Promise<readonly Received[]>
-  /** Resolves once the cache has taken so many such steps. */
+  /** Resolves once the cache has emitted this event `times` times. */
   seen(event: CountedEvent, times: number): Promise<void>
 }
 
-/** Builds the stage, plays, and takes it down whatever happened. */
+/** Sets up a stage, runs `play` on it, and always tears it down. */
 export async function onStage(
   { start, openStore }: AdapterStage,
   routes: readonly ContractRoute[],
   play: (stage: Stage) => Promise<void>,
   options: CacheOptions = {},
 ): Promise<void> {
-  // The time of day is the machine's, as in the fields that Node makes.
+  // The time of day must be the machine's: Node puts it into `Date`.
   const runtime = Object.assign(createManualRuntime(), { timeOfDay: systemRuntime.timeOfDay })
   const opened = await openStore?.()
   const setting = opened === undefined ? { runtime, store: memoryStore({ runtime }) } : remote(opened.store)
@@ -73,7 +73,7 @@ export async function onStage(
   }
 }
 
-/** A busy machine must not look like a store that is away. */
+/** With a short timeout, a busy machine would look like a store that is away. */
 function remote(store: Store): CacheOptions {
   return { store, storeTimeout: '20s', outage: false, maxEntryBytes: '32mb' }
 }
@@ -98,7 +98,7 @@ function stageOf({ origin }: AdapterServer, cache: Cache, runtime: ManualRuntime
   }
 }
 
-/** Holds handlers back until it is opened. */
+/** Handlers wait on `opened` until the test calls `open`. */
 export interface Gate {
   readonly opened: Promise<void>
   open(): void

@@ -5,7 +5,7 @@ import { createGate, onStage, type Stage } from './stage.ts'
 
 const cache = { ttl: '10s', staleWhileRevalidate: '1m' } as const
 
-/** What a refresh behind a stale answer may come to, and the entry stays as it was. */
+/** The results of a background refresh that must leave the stale entry in place. */
 const REJECTED: readonly (readonly [string, () => ContractAnswer])[] = [
   ['answers 500', () => text('broken', {}, 500)],
   ['answers 401', () => text('who are you?', {}, 401)],
@@ -22,7 +22,7 @@ const REJECTED: readonly (readonly [string, () => ContractAnswer])[] = [
   ],
 ]
 
-/** Stale answers: served at once, refreshed behind, kept through failures. */
+/** A stale response is served at once, refreshed in the background, and kept while refreshes fail. */
 export function describeStale({ factory, describe, test }: Contract): void {
   describe('stale answers', () => {
     test(
@@ -227,7 +227,7 @@ export function describeStale({ factory, describe, test }: Contract): void {
   })
 }
 
-/** Fills the entry and lets it go stale by a second. */
+/** Fills the entry and moves time until it has been stale for one second. */
 async function stale(stage: Stage, path: string): Promise<void> {
   await stage.ask(path)
   await stage.seen('commit', 1)

@@ -20,7 +20,7 @@ const says =
   () =>
     text('own', headers)
 
-/** Answers that are for the one client that asked: never kept, never handed to another. */
+/** Responses for one client alone: never stored, never sent to another client. */
 const UNSHAREABLE: readonly (readonly [string, () => ContractAnswer])[] = [
   ['Set-Cookie', says({ 'set-cookie': 'a=1' })],
   ['two cookies', says({ 'set-cookie': ['a=1', 'b=2'] })],
@@ -60,7 +60,7 @@ function rawCookie(): ContractAnswer {
   }
 }
 
-/** Answers that are not kept; whoever was waiting may have them. */
+/** Responses that are not stored, but that waiting clients may get. */
 const UNSTORED: readonly (readonly [string, () => ContractAnswer])[] = [
   ['400', () => text('own', {}, 400)],
   ['418', () => text('own', {}, 418)],
@@ -79,7 +79,7 @@ const STORED: readonly (readonly [number, string])[] = [
   [410, 'one'],
 ]
 
-/** Which answers are kept, and which are handed on. */
+/** The rules that decide which responses are stored, and which waiting clients get. */
 export function describeStorable({ factory, describe, test }: Contract): void {
   describe('which answers are kept', () => {
     for (const [what, answer] of UNSHAREABLE) {

@@ -18,7 +18,7 @@ function hasNone({ headers, trailers }: Received, length: number): void {
   assert.equal(headers['content-length'], String(length))
 }
 
-/** Fields behind the body (RFC 9110 section 6.5): for the client whose request made them. */
+/** Trailer fields (RFC 9110 section 6.5) reach only the client whose own handler sent them. */
 export function describeTrailers({ factory, describe, test }: Contract): void {
   describe('an answer with trailers', () => {
     test('reaches its own client with them, and is kept without them, and without the field that announces them', async () => {

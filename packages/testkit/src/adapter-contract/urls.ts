@@ -6,7 +6,7 @@ import { onStage } from './stage.ts'
 
 const ttl = '10s'
 
-/** What a route keys on, and what its handler gets to see of a URL. */
+/** The parts of a URL that belong to a route's key; the handler sees no other parameters. */
 export function describeUrls({ factory, describe, test }: Contract): void {
   describe('what a route keys on', () => {
     const rules = [
@@ -89,7 +89,7 @@ export function describeUrls({ factory, describe, test }: Contract): void {
       const origin = counted((_, { headers }) => json([headers['x-forwarded-proto'], headers['x-forwarded-host']]))
       await onStage(factory, [{ path: '/proto', cache: { ttl }, handle: origin.handle }], async (stage) => {
         const list = { 'x-forwarded-proto': 'https, https', 'x-forwarded-host': 'shop.example, shop.example' }
-        // Where the framework trusts them at all.
+        // Some frameworks do not trust these fields.
         const seen = JSON.parse((await stage.ask('/proto', { headers: list })).text) as unknown[]
         assert.ok([null, 'https'].includes(seen[0] as null | string))
         assert.ok([null, 'shop.example'].includes(seen[1] as null | string))

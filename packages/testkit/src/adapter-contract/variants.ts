@@ -6,7 +6,7 @@ import { createGate, onStage } from './stage.ts'
 const cache = { ttl: '10s', staleWhileRevalidate: '1m' } as const
 const inLanguage = (language: string) => ({ headers: { 'accept-language': language } })
 
-/** Answers that their handler chose by request fields. */
+/** Responses with `Vary`, which the handler chose by request fields. */
 export function describeVariants({ factory, describe, test }: Contract): void {
   const spoken = () =>
     counted((run, { headers }) => text(`${String(headers['accept-language'])} ${run}`, { vary: 'Accept-Language' }))

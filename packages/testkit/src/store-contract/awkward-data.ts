@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert'
 import { json } from '@cattlegrid/core'
-import { ask, entryOf, fill, found, lead, missing, onStage, type StoreContract, wordOf } from './stage.ts'
+import { ask, entryOf, fill, found, lead, missing, onStage, type StoreContract, outcomeOf } from './stage.ts'
 
 const KEYS: readonly string[] = [
   '',
@@ -50,15 +50,15 @@ const VALUES: readonly (readonly [string, unknown])[] = [
   ['5 MB', '5'.repeat(5 * 1024 ** 2)],
 ]
 
-/** Keys and values that trip the careless. */
+/** Keys and values that a store easily escapes or encodes wrongly. */
 export function describeAwkwardData({ factory, describe, test }: StoreContract): void {
   describe('keys', () => {
     test('of every kind have a lease and an entry each', () =>
       onStage(factory, async ({ here, there }) => {
         for (const key of KEYS) {
           const lease = await lead(here, key)
-          assert.equal(wordOf(await ask(there, key)), 'held')
-          assert.equal(wordOf(await here.commit(lease, entryOf(key.length), json)), 'stored')
+          assert.equal(outcomeOf(await ask(there, key)), 'held')
+          assert.equal(outcomeOf(await here.commit(lease, entryOf(key.length), json)), 'stored')
         }
         for (const [index, key] of KEYS.entries()) {
           await there.put(key, entryOf(index), json)

@@ -1,8 +1,8 @@
 import { strict as assert } from 'node:assert'
 import { json } from '@cattlegrid/core'
-import { entryOf, fill, lead, LONG, missing, onStage, type StoreContract, wordOf } from './stage.ts'
+import { entryOf, fill, lead, LONG, missing, onStage, type StoreContract, outcomeOf } from './stage.ts'
 
-/** Removing everything. */
+/** `clear` removes every entry and ends every lease. */
 export function describeClearing({ factory, describe, test }: StoreContract): void {
   describe('clear', () => {
     test('removes every entry and says how many', () =>
@@ -18,7 +18,7 @@ export function describeClearing({ factory, describe, test }: StoreContract): vo
       onStage(factory, async ({ here, there }) => {
         const lease = await lead(here, 'k')
         assert.deepEqual(await there.clear(), { kind: 'cleared', entries: 0 })
-        assert.equal(wordOf(await here.commit(lease, entryOf(1), json)), 'refused: voided')
+        assert.equal(outcomeOf(await here.commit(lease, entryOf(1), json)), 'refused: voided')
         await missing(there, 'k')
       }))
 

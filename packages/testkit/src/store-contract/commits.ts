@@ -1,13 +1,13 @@
 import { strict as assert } from 'node:assert'
 import { json } from '@cattlegrid/core'
-import { commit, entryOf, fill, found, lead, missing, onStage, SHORT, type StoreContract, wordOf } from './stage.ts'
+import { commit, entryOf, fill, found, lead, missing, onStage, SHORT, type StoreContract, outcomeOf } from './stage.ts'
 
-/** Numbers that travel as whole milliseconds. */
+/** A store may send these numbers as whole milliseconds. */
 function close(actual: number, expected: number, what: string): void {
   assert.ok(Math.abs(actual - expected) <= 1, `${what}: ${actual}, expected ${expected}`)
 }
 
-/** What a commit writes, and what a read makes of it. */
+/** The entry that a commit writes, as a read returns it. */
 export function describeCommits({ factory, describe, test }: StoreContract): void {
   describe('a commit', () => {
     test('is read by every process, with the version that it returned', () =>
@@ -22,7 +22,7 @@ export function describeCommits({ factory, describe, test }: StoreContract): voi
       onStage(factory, async ({ here, there }) => {
         const lease = await lead(here, 'k')
         await here.commit(lease, entryOf(1), json)
-        assert.equal(wordOf(await here.commit(lease, entryOf(2), json)), 'refused: voided')
+        assert.equal(outcomeOf(await here.commit(lease, entryOf(2), json)), 'refused: voided')
         assert.equal((await found(there, 'k')).value, 1)
         await lead(there, 'k', { seen: (await found(there, 'k')).version })
       }))
@@ -47,11 +47,11 @@ export function describeCommits({ factory, describe, test }: StoreContract): voi
         close(entry.staleWhileRevalidate, 10_000, 'staleWhileRevalidate')
         close(entry.staleIfError, 20_000, 'staleIfError')
         close(entry.loadTime, 42, 'load time')
-        // Too old by the time that the read was on its way, at most: then nothing is fresh for too long.
+        // An entry may look older than it is by the duration of the read, so that nothing stays fresh for too long.
         const earliest = before - (now() - before) - 2
         assert.ok(
           entry.committedAt >= earliest && entry.committedAt <= now(),
-          `born at ${entry.committedAt}, not after ${earliest}`,
+          `committed at ${entry.committedAt}, expected after ${earliest}`,
         )
         assert.ok(entry.freshUntil > now())
       }))

@@ -1,6 +1,18 @@
 import { strict as assert } from 'node:assert'
 import { type Failure, json, type Lease, type Store } from '@cattlegrid/core'
-import { ask, entryOf, fill, lead, LONG, MEDIUM, missing, onStage, SHORT, type StoreContract, wordOf } from './stage.ts'
+import {
+  ask,
+  entryOf,
+  fill,
+  lead,
+  LONG,
+  MEDIUM,
+  missing,
+  onStage,
+  SHORT,
+  type StoreContract,
+  outcomeOf,
+} from './stage.ts'
 
 const failure: Failure = { name: 'TimeoutError', code: 'ETIMEDOUT' }
 
@@ -8,12 +20,12 @@ function fail(store: Store, lease: Lease, cooldown: number): Promise<{ readonly 
   return store.release(lease, { kind: 'failed', failure, cooldown, attempts: lease.attempts + 1 })
 }
 
-/** How a lease ends without a commit. */
+/** The ways to end a lease without a commit. */
 export function describeEndings({ factory, describe, test }: StoreContract): void {
   describe('a hand-over', () => {
     test('frees the key at once', () =>
       onStage(factory, async ({ here, there }) => {
-        assert.equal(wordOf(await here.release(await lead(here, 'k'), { kind: 'handover' })), 'released')
+        assert.equal(outcomeOf(await here.release(await lead(here, 'k'), { kind: 'handover' })), 'released')
         await lead(there, 'k')
       }))
 
@@ -21,20 +33,20 @@ export function describeEndings({ factory, describe, test }: StoreContract): voi
       onStage(factory, async ({ here, there }) => {
         const lease = await lead(here, 'k')
         await here.release(lease, { kind: 'handover' })
-        assert.equal(wordOf(await here.release(lease, { kind: 'handover' })), 'refused: voided')
+        assert.equal(outcomeOf(await here.release(lease, { kind: 'handover' })), 'refused: voided')
         await lead(there, 'k')
-        assert.equal(wordOf(await here.release(lease, { kind: 'handover' })), 'refused: taken')
-        assert.equal(wordOf(await ask(here, 'k')), 'held')
+        assert.equal(outcomeOf(await here.release(lease, { kind: 'handover' })), 'refused: taken')
+        assert.equal(outcomeOf(await ask(here, 'k')), 'held')
       }))
   })
 
   describe('a failed load', () => {
     test('keeps everybody from loading while the key cools down, and tells them why', () =>
       onStage(factory, async ({ here, there }) => {
-        assert.equal(wordOf(await fail(here, await lead(here, 'k'), LONG)), 'released')
+        assert.equal(outcomeOf(await fail(here, await lead(here, 'k'), LONG)), 'released')
         for (const store of [here, there]) {
           const answer = await ask(store, 'k')
-          assert.ok(answer.kind === 'cooling', wordOf(answer))
+          assert.ok(answer.kind === 'cooling', outcomeOf(answer))
           assert.deepEqual([answer.failure, answer.attempts], [failure, 1])
           assert.ok(answer.remaining > 0 && answer.remaining <= LONG, String(answer.remaining))
         }
@@ -46,7 +58,7 @@ export function describeEndings({ factory, describe, test }: StoreContract): voi
         await advance(SHORT)
         const second = await lead(there, 'k')
         assert.equal(second.attempts, 1)
-        assert.equal(wordOf(await ask(here, 'k')), 'held')
+        assert.equal(outcomeOf(await ask(here, 'k')), 'held')
         await fail(there, second, SHORT)
         await advance(SHORT)
         assert.equal((await lead(here, 'k')).attempts, 2)
@@ -81,14 +93,14 @@ export function describeEndings({ factory, describe, test }: StoreContract): voi
           const lease = await lead(here, `k${index}`)
           await here.release(lease, { kind: 'failed', failure: told, cooldown: LONG, attempts: 7 })
           const answer = await ask(there, `k${index}`)
-          assert.ok(answer.kind === 'cooling', wordOf(answer))
+          assert.ok(answer.kind === 'cooling', outcomeOf(answer))
           assert.deepEqual([answer.failure, answer.attempts], [told, 7])
         }
         const endless = { name: '€'.repeat(100_000), code: '\n'.repeat(100_000) }
         const lease = await lead(here, 'k')
         await here.release(lease, { kind: 'failed', failure: endless, cooldown: LONG, attempts: 1 })
         const answer = await ask(there, 'k')
-        assert.ok(answer.kind === 'cooling' && answer.failure.name.startsWith('€€'), wordOf(answer))
+        assert.ok(answer.kind === 'cooling' && answer.failure.name.startsWith('€€'), outcomeOf(answer))
         assert.ok(!answer.failure.name.includes('\uFFFD'), 'cut inside a character')
       }))
   })

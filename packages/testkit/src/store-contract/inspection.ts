@@ -8,7 +8,7 @@ async function inspect(store: Store, key: string): Promise<Inspection> {
   return answer
 }
 
-/** What stands at a key, for people. */
+/** The state of a key, as `inspect` shows it to a developer. */
 export function describeInspection({ factory, describe, test }: StoreContract): void {
   describe('inspect', () => {
     test('shows nothing where nothing is', () =>

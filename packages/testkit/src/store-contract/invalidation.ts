@@ -12,12 +12,12 @@ import {
   onStage,
   SHORT,
   type StoreContract,
-  wordOf,
+  outcomeOf,
 } from './stage.ts'
 
 const HOWS = ['delete', 'expire'] as const
 
-/** Removing an entry, or keeping it as stale. */
+/** Invalidation deletes an entry or makes it stale. */
 export function describeInvalidation({ factory, describe, test }: StoreContract): void {
   describe('a deleted entry', () => {
     test('is gone in every process', () =>
@@ -68,10 +68,10 @@ export function describeInvalidation({ factory, describe, test }: StoreContract)
       onStage(factory, async ({ here, there }) => {
         const before = await fill(here, 'k', 'old', { staleWhileRevalidate: LONG })
         await there.invalidate('k', 'expire', 0)
-        assert.equal(wordOf(await ask(here, 'k', { seen: before.version })), 'changed')
-        assert.equal(wordOf(await ask(here, 'k', { seen: NO_VERSION })), 'changed')
+        assert.equal(outcomeOf(await ask(here, 'k', { seen: before.version })), 'changed')
+        assert.equal(outcomeOf(await ask(here, 'k', { seen: NO_VERSION })), 'changed')
         const lease = await lead(here, 'k', { seen: (await found(here, 'k')).version })
-        assert.equal(wordOf(await here.commit(lease, entryOf('new'), json)), 'stored')
+        assert.equal(outcomeOf(await here.commit(lease, entryOf('new'), json)), 'stored')
         assert.equal((await found(there, 'k')).value, 'new')
       }))
   })
@@ -83,8 +83,8 @@ export function describeInvalidation({ factory, describe, test }: StoreContract)
           const { version } = await fill(here, 'k', 'old', { staleIfError: LONG })
           const lease = await lead(here, 'k', { seen: version })
           await there.invalidate('k', how, 0)
-          assert.equal(wordOf(await here.renew(lease, LONG)), 'refused: voided')
-          assert.equal(wordOf(await here.commit(lease, entryOf('loaded before'), json)), 'refused: voided')
+          assert.equal(outcomeOf(await here.renew(lease, LONG)), 'refused: voided')
+          assert.equal(outcomeOf(await here.commit(lease, entryOf('loaded before'), json)), 'refused: voided')
           const read = await here.read('k', json)
           assert.equal(read.kind === 'found' ? read.entry.value : read.kind, how === 'delete' ? 'missing' : 'old')
         }))
@@ -94,8 +94,8 @@ export function describeInvalidation({ factory, describe, test }: StoreContract)
           const late = await lead(here, 'k')
           await here.invalidate('k', how, 0)
           const lease = await lead(there, 'k')
-          assert.equal(wordOf(await here.commit(late, entryOf('late'), json)), 'refused: taken')
-          assert.equal(wordOf(await there.commit(lease, entryOf('new'), json)), 'stored')
+          assert.equal(outcomeOf(await here.commit(late, entryOf('late'), json)), 'refused: taken')
+          assert.equal(outcomeOf(await there.commit(lease, entryOf('new'), json)), 'stored')
         }))
 
       test('ends a cooldown and its count', () =>
@@ -117,7 +117,7 @@ export function describeInvalidation({ factory, describe, test }: StoreContract)
         onStage(factory, async ({ here, there, advance }) => {
           const lease = await lead(here, 'k')
           await there.invalidate('k', how, MEDIUM)
-          assert.equal(wordOf(await here.commit(lease, entryOf(1), json)), 'refused: taken')
+          assert.equal(outcomeOf(await here.commit(lease, entryOf(1), json)), 'refused: taken')
           const answer = await ask(here, 'k')
           assert.ok(answer.kind === 'held-off' && answer.remaining > 0, JSON.stringify(answer))
           await advance(MEDIUM)

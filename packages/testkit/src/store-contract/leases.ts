@@ -12,16 +12,16 @@ import {
   onStage,
   SHORT,
   type StoreContract,
-  wordOf,
+  outcomeOf,
 } from './stage.ts'
 
-/** Who may refresh a key. */
+/** The lease decides which process may refresh a key. */
 export function describeLeases({ factory, describe, test }: StoreContract): void {
   describe('a lease', () => {
     test('is granted to one of many that ask at once', () =>
       onStage(factory, async ({ here, there }) => {
         const asked = Array.from({ length: 20 }, (_, index) => ask(index % 2 === 0 ? here : there, 'k'))
-        const words = (await Promise.all(asked)).map(wordOf)
+        const words = (await Promise.all(asked)).map(outcomeOf)
         assert.deepEqual(words.toSorted(), [...Array<string>(19).fill('held'), 'lead'])
       }))
 
@@ -55,15 +55,15 @@ export function describeLeases({ factory, describe, test }: StoreContract): void
     test('lasts as long as it is renewed', () =>
       onStage(factory, async ({ here, there, advance }) => {
         const lease = await lead(here, 'k', { duration: MEDIUM })
-        assert.equal(wordOf(await here.renew(lease, LONG)), 'renewed')
+        assert.equal(outcomeOf(await here.renew(lease, LONG)), 'renewed')
         await advance(MEDIUM)
-        assert.equal(wordOf(await ask(there, 'k')), 'held')
-        assert.equal(wordOf(await here.commit(lease, entryOf(1), json)), 'stored')
+        assert.equal(outcomeOf(await ask(there, 'k')), 'held')
+        assert.equal(outcomeOf(await here.commit(lease, entryOf(1), json)), 'stored')
       }))
 
     test('can be cut short by a renewal', () =>
       onStage(factory, async ({ here, there, advance }) => {
-        assert.equal(wordOf(await here.renew(await lead(here, 'k'), SHORT)), 'renewed')
+        assert.equal(outcomeOf(await here.renew(await lead(here, 'k'), SHORT)), 'renewed')
         await advance(SHORT)
         await lead(there, 'k')
       }))
@@ -73,10 +73,10 @@ export function describeLeases({ factory, describe, test }: StoreContract): void
         const late = await lead(here, 'k', { duration: SHORT })
         await advance(SHORT)
         const lease = await lead(there, 'k')
-        assert.equal(wordOf(await here.renew(late, LONG)), 'refused: taken')
-        assert.equal(wordOf(await here.release(late, { kind: 'handover' })), 'refused: taken')
-        assert.equal(wordOf(await here.commit(late, entryOf('late'), json)), 'refused: taken')
-        assert.equal(wordOf(await there.commit(lease, entryOf('in time'), json)), 'stored')
+        assert.equal(outcomeOf(await here.renew(late, LONG)), 'refused: taken')
+        assert.equal(outcomeOf(await here.release(late, { kind: 'handover' })), 'refused: taken')
+        assert.equal(outcomeOf(await here.commit(late, entryOf('late'), json)), 'refused: taken')
+        assert.equal(outcomeOf(await there.commit(lease, entryOf('in time'), json)), 'stored')
         assert.equal((await found(here, 'k')).value, 'in time')
       }))
 
@@ -84,17 +84,17 @@ export function describeLeases({ factory, describe, test }: StoreContract): void
       onStage(factory, async ({ here, advance }) => {
         const late = await lead(here, 'k', { duration: SHORT })
         await advance(SHORT)
-        assert.equal(wordOf(await here.renew(late, LONG)), 'refused: expired')
-        assert.equal(wordOf(await here.release(late, { kind: 'handover' })), 'refused: expired')
-        assert.equal(wordOf(await here.commit(late, entryOf('late'), json)), 'refused: expired')
+        assert.equal(outcomeOf(await here.renew(late, LONG)), 'refused: expired')
+        assert.equal(outcomeOf(await here.release(late, { kind: 'handover' })), 'refused: expired')
+        assert.equal(outcomeOf(await here.commit(late, entryOf('late'), json)), 'refused: expired')
         await missing(here, 'k')
       }))
 
     test('is refused to who has not seen the entry that was committed meanwhile', () =>
       onStage(factory, async ({ here, there }) => {
         const { version } = await fill(here, 'k', 'new')
-        assert.equal(wordOf(await ask(there, 'k', { seen: NO_VERSION })), 'changed')
-        assert.equal(wordOf(await ask(there, 'k', { seen: `${version.slice(0, -1)}x` })), 'changed')
+        assert.equal(outcomeOf(await ask(there, 'k', { seen: NO_VERSION })), 'changed')
+        assert.equal(outcomeOf(await ask(there, 'k', { seen: `${version.slice(0, -1)}x` })), 'changed')
         await lead(there, 'k', { seen: version })
       }))
 

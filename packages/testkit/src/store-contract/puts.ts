@@ -1,8 +1,8 @@
 import { strict as assert } from 'node:assert'
 import { json } from '@cattlegrid/core'
-import { ask, entryOf, fill, found, lead, LONG, onStage, type StoreContract, wordOf } from './stage.ts'
+import { ask, entryOf, fill, found, lead, LONG, onStage, type StoreContract, outcomeOf } from './stage.ts'
 
-/** A write of one's own. */
+/** A write without a lease. */
 export function describePuts({ factory, describe, test }: StoreContract): void {
   describe('a put', () => {
     test('is read by every process, with the version that it returned', () =>
@@ -16,8 +16,8 @@ export function describePuts({ factory, describe, test }: StoreContract): void {
       onStage(factory, async ({ here, there }) => {
         const lease = await lead(here, 'k')
         await there.put('k', entryOf('put'), json)
-        assert.equal(wordOf(await here.renew(lease, LONG)), 'refused: voided')
-        assert.equal(wordOf(await here.commit(lease, entryOf('loaded'), json)), 'refused: voided')
+        assert.equal(outcomeOf(await here.renew(lease, LONG)), 'refused: voided')
+        assert.equal(outcomeOf(await here.commit(lease, entryOf('loaded'), json)), 'refused: voided')
         assert.equal((await found(here, 'k')).value, 'put')
       }))
 
@@ -25,7 +25,7 @@ export function describePuts({ factory, describe, test }: StoreContract): void {
       onStage(factory, async ({ here, there }) => {
         const { version } = await fill(here, 'k', 'old')
         await there.put('k', entryOf('put'), json)
-        assert.equal(wordOf(await ask(here, 'k', { seen: version })), 'changed')
+        assert.equal(outcomeOf(await ask(here, 'k', { seen: version })), 'changed')
         await lead(here, 'k', { seen: (await found(here, 'k')).version })
       }))
 

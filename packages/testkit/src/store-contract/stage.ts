@@ -12,26 +12,26 @@ import {
 } from '@cattlegrid/core'
 import type { ContractRunner } from '../contract-runner.ts'
 
-/** A store, empty, for one test. */
+/** An empty store for one test. */
 export interface StoreUnderTest {
-  /** Another view of the same data, as another process has it; the same one again for a store that lives inside a process. */
+  /** Opens a connection to the same data, as another process would. A store that lives inside one process returns the same object each time. */
   open(): Promise<Store>
-  /** Lets this much time pass, or a little more: by a manual runtime, or by waiting. */
+  /** Lets this much time pass, or a little more: moves a manual runtime, or waits. */
   advance(ms: number): Promise<void>
-  /** The clock that the moments of its entries are on. */
+  /** The current time on the clock of `committedAt` and `freshUntil`. */
   now(): number
-  /** Closes every view and removes what the test has left. */
+  /** Closes every connection and removes the data that the test has left. */
   stop(): Promise<void>
 }
 
 export type StoreFactory = () => Promise<StoreUnderTest>
 
-/** What each part of the contract is told by. */
+/** The arguments of each part of the contract. */
 export interface StoreContract extends ContractRunner {
   readonly factory: StoreFactory
 }
 
-/** Two processes and their store. */
+/** Two connections to one store, as two processes have them. */
 export interface Stage {
   readonly here: Store
   readonly there: Store
@@ -39,7 +39,7 @@ export interface Stage {
   now(): number
 }
 
-/** Plays one test on a store of its own. */
+/** Runs one test on a store that no other test uses. */
 export async function onStage(factory: StoreFactory, play: (stage: Stage) => Promise<void>): Promise<void> {
   const store = await factory()
   try {
@@ -50,14 +50,14 @@ export async function onStage(factory: StoreFactory, play: (stage: Stage) => Pro
   }
 }
 
-/** Longer than any test takes. */
+/** Longer than any test runs. */
 export const LONG = 60_000
-/** Several steps fit in it, and a test can wait it out. */
+/** Long enough for several steps, short enough for a test to wait for its end. */
 export const MEDIUM = 700
-/** Soon over, where a test waits it out. */
+/** As short as possible: a test waits for its end. */
 export const SHORT = 120
 
-/** An entry that lives long, unless told otherwise. */
+/** An entry that stays fresh for `LONG`, unless `other` says something else. */
 export function entryOf(value: unknown, other: Partial<NewEntry> = {}): NewEntry {
   return { value, ttl: LONG, staleWhileRevalidate: 0, staleIfError: 0, loadTime: 5, tags: [], ...other }
 }
@@ -66,7 +66,7 @@ export function ask(store: Store, key: string, request: Partial<AcquireRequest> 
   return store.acquire(key, { duration: LONG, seen: NO_VERSION, wake: false, tags: false, ...request })
 }
 
-/** The lease, or a failed test. */
+/** Acquires the lease; fails the test if the store grants none. */
 export async function lead(store: Store, key: string, request: Partial<AcquireRequest> = {}): Promise<Lease> {
   const answer = await ask(store, key, request)
   assert.equal(answer.kind, 'lead', `expected the lease of ${shown(key)}`)
@@ -76,16 +76,16 @@ export async function lead(store: Store, key: string, request: Partial<AcquireRe
 /** Loads and commits, as a leader does. */
 export async function commit(store: Store, key: string, value: unknown, other: Partial<NewEntry> = {}): Promise<void> {
   const lease = await lead(store, key, { tags: (other.tags ?? []).length > 0 })
-  assert.equal(wordOf(await store.commit(lease, entryOf(value, other), json)), 'stored')
+  assert.equal(outcomeOf(await store.commit(lease, entryOf(value, other), json)), 'stored')
 }
 
-/** As `commit`, and reads what is there then. */
+/** As `commit`, then reads the entry. */
 export async function fill(store: Store, key: string, value: unknown, other: Partial<NewEntry> = {}): Promise<Entry> {
   await commit(store, key, value, other)
   return await found(store, key)
 }
 
-/** What is there, or a failed test. */
+/** Reads the entry; fails the test if there is none. */
 export async function found(store: Store, key: string): Promise<Entry> {
   const read = await readStanding(store, key)
   assert.equal(read.kind, 'found', `expected an entry at ${shown(key)}`)
@@ -96,7 +96,7 @@ export async function missing(store: Store, key: string): Promise<void> {
   assert.equal((await readStanding(store, key)).kind, 'missing', `expected nothing at ${shown(key)}`)
 }
 
-/** What a reader has of the key: of an entry that carries a tag which has fallen, nothing. */
+/** Reads as the engine does: an entry with an invalidated tag counts as missing. */
 export async function readStanding(store: Store, key: string): Promise<Read> {
   const read = await store.read(key, json)
   if (read.kind !== 'found' || read.entry.tags.length === 0) return read
@@ -107,8 +107,8 @@ export async function readStanding(store: Store, key: string): Promise<Read> {
   return stands ? read : { kind: 'missing', version }
 }
 
-/** The word of an answer, and with a refusal its reason. */
-export function wordOf(answer: { readonly kind: string; readonly why?: string }): string {
+/** The `kind` of a result, and the reason if it is a refusal. */
+export function outcomeOf(answer: { readonly kind: string; readonly why?: string }): string {
   return answer.kind === 'refused' ? `refused: ${answer.why}` : answer.kind
 }
 

@@ -11,7 +11,7 @@ import {
   onStage,
   readStanding,
   type StoreContract,
-  wordOf,
+  outcomeOf,
 } from './stage.ts'
 
 async function fall(store: Store, ...tags: readonly string[]): Promise<number> {
@@ -20,7 +20,7 @@ async function fall(store: Store, ...tags: readonly string[]): Promise<number> {
   return answer.tagSeq
 }
 
-/** Many entries invalidated by one step. */
+/** Invalidating a tag invalidates every entry that carries it. */
 export function describeTags({ factory, describe, test }: StoreContract): void {
   describe('a tag that falls', () => {
     test('takes every entry that carries it, and no other', () =>
@@ -42,7 +42,7 @@ export function describeTags({ factory, describe, test }: StoreContract): void {
         const read = await readStanding(here, 'k')
         assert.ok(read.kind === 'missing')
         const lease = await lead(here, 'k', { seen: read.version, tags: true })
-        assert.equal(wordOf(await here.commit(lease, entryOf('new', { tags: ['t'] }), json)), 'stored')
+        assert.equal(outcomeOf(await here.commit(lease, entryOf('new', { tags: ['t'] }), json)), 'stored')
         assert.equal((await found(there, 'k')).value, 'new')
       }))
 
@@ -53,7 +53,7 @@ export function describeTags({ factory, describe, test }: StoreContract): void {
           const lease = await lead(here, 'k', { tags: true })
           await fall(there, tag)
           const answer = await here.commit(lease, entryOf('before', { tags: ['harmless', tag] }), json)
-          assert.equal(wordOf(answer), 'refused: tag-voided', tag)
+          assert.equal(outcomeOf(answer), 'refused: tag-voided', tag)
           await missing(here, 'k')
         }
         await lead(there, 'k', { tags: true })
@@ -63,7 +63,7 @@ export function describeTags({ factory, describe, test }: StoreContract): void {
       onStage(factory, async ({ here, there }) => {
         await fall(there, 't', 'u')
         const lease = await lead(here, 'k', { tags: true })
-        assert.equal(wordOf(await here.commit(lease, entryOf(1, { tags: ['t', 'u', 'v'] }), json)), 'stored')
+        assert.equal(outcomeOf(await here.commit(lease, entryOf(1, { tags: ['t', 'u', 'v'] }), json)), 'stored')
         await found(there, 'k')
       }))
 
@@ -72,7 +72,7 @@ export function describeTags({ factory, describe, test }: StoreContract): void {
         await fill(here, 'other', 0, { tags: ['mine'] })
         const lease = await lead(here, 'k', { tags: true })
         await fall(there, 'other')
-        assert.equal(wordOf(await here.commit(lease, entryOf(1, { tags: ['mine'] }), json)), 'stored')
+        assert.equal(outcomeOf(await here.commit(lease, entryOf(1, { tags: ['mine'] }), json)), 'stored')
         await found(there, 'k')
       }))
 
@@ -112,7 +112,7 @@ export function describeTags({ factory, describe, test }: StoreContract): void {
         const ending = { kind: 'failed', failure: { name: 'Error' }, cooldown: LONG, attempts: 1 } as const
         await here.release(await lead(here, 'k', { tags: true }), ending)
         await fall(there, 't')
-        assert.equal(wordOf(await ask(there, 'k', { tags: true })), 'cooling')
+        assert.equal(outcomeOf(await ask(there, 'k', { tags: true })), 'cooling')
       }))
   })
 }
