@@ -17,7 +17,7 @@ afterEach(async () => {
   await Promise.all(started.splice(0).map((server) => server.kill()))
 })
 
-/** What the server at `port` says to a PING: nothing within `patience` ms, or that nobody listens, is an answer too. */
+/** The reply of the server at `port` to a PING; `silence` after `patience` ms without one, or the code of the error. */
 async function ping(port: number, patience = 5000): Promise<string> {
   const socket = connect(port, '127.0.0.1')
   socket.write('PING\r\n')

@@ -7,7 +7,7 @@ interface Told {
   play(): Promise<void>
 }
 
-/** Every sentence of the contract, told of a store of which `spoil` has changed something. */
+/** The tests of the contract, on a store in which `spoil` has replaced some methods. */
 function contractOf(spoil: (store: Store) => Partial<Store>): readonly Told[] {
   const told: Told[] = []
   const chapters: string[] = []
