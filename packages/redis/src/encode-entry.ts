@@ -1,7 +1,7 @@
 import { type Codec, MAX_ENTRY_BYTES, type NewEntry, type Unkeepable, type Version } from '@cattlegrid/core'
 import { encodeRecord, type EncodedRecord } from './record.ts'
 
-/** The record of an entry, or why there can be none. */
+/** Encodes an entry as a record, or returns why it cannot be stored. */
 export function encodeEntry(
   entry: NewEntry,
   codec: Codec,
@@ -20,6 +20,6 @@ export function encodeEntry(
 }
 
 function tooLarge(length: number, maxBytes: number): Unkeepable {
-  const cause = new RangeError(`${length} bytes are more than may be kept in one entry (${maxBytes})`)
+  const cause = new RangeError(`The encoded entry has ${length} bytes; at most ${maxBytes} are stored`)
   return { kind: 'unkeepable', why: 'too-large', cause }
 }

@@ -12,7 +12,7 @@ import type { Scripts } from './scripts.ts'
 import type { StepRunner } from './step-runner.ts'
 import type { TagSequence } from './tag-sequence.ts'
 
-/** Writes and invalidations that need no lease; each voids the lease that runs. */
+/** The writes and invalidations that need no lease. A write and a key invalidation void the lease that is held. */
 export class EntryWrites {
   readonly #steps: StepRunner
   readonly #scripts: Scripts
@@ -28,7 +28,7 @@ export class EntryWrites {
 
   put(key: string, entry: NewEntry, codec: Codec): Promise<Put> {
     return this.#steps.run(async () => {
-      // The value exists already: only an invalidation of a tag from here on voids it.
+      // The value exists already, so only a tag invalidation from now on voids it.
       const tagSeq = entry.tags.length > 0 ? (await this.#tags.noteOf(entry)).sequence : 0
       const record = encodeEntry(entry, codec, EXPIRED_BY_HAND, tagSeq)
       if ('kind' in record) return record

@@ -1,76 +1,75 @@
-/** So many keys in each of the two halves. */
-const MOST_KEYS = 5_000
-/** For how long a life that Redis told is believed, ms. */
-const BELIEVED = 1_000
-/** Once one half is full: of the newcomers, every so many is let in. */
-const LET_IN = 16
+/** The maximum number of keys in each of the two halves. */
+const MAX_KEYS = 5_000
+/** How long an expiry is trusted after the read that returned it, ms. */
+const TRUSTED_FOR = 1_000
+/** Once one half is full, one of this many new keys is admitted. */
+const ADMIT_ONE_IN = 16
 
-/** The moments of one version of an entry, on this process's monotonic clock. */
+/** When one version of an entry was committed and until when it is fresh, on this process's monotonic clock. */
 export interface Expiry {
   readonly committedAt: number
   readonly freshUntil: number
 }
 
-/** What is known of a key. */
+/** The remembered expiry of a key. */
 export interface KnownExpiry<L> {
-  life: L
-  /** From here on it is not believed, and Redis is asked again. */
-  until: number
+  expiry: L
+  /** From here on, a read asks Redis for the time to live again. */
+  trustedUntil: number
 }
 
 /**
- * The lives that Redis told of late, so that a hit need not ask for the time left again: its bytes carry their version, and whoever knows
- * that version's life needs nothing else. This says nothing about what stands at a key now, only about one version, whose life begins with
- * its commit and never becomes longer. So there is nothing that an invalidation, a notice or a broken channel would make wrong:
+ * Remembers the expiry of recently read versions, so that a hit sends GET without PTTL: the bytes carry their version, and the expiry of that
+ * version is known. An expiry describes one version, not what is stored at the key now, and no step of this library extends it. So an
+ * invalidation, a lost notice or a broken channel cannot make it wrong:
  *
- * - deleted, or replaced: the next bytes are none, or have another version;
- * - expired by hand: all of these share the version of zeros; they are never fresh, and nothing that is not fresh is kept here;
- * - a life that was told before the key changed, and is noted afterwards: of a version that is there no more.
+ * - the entry was deleted or replaced: the next GET returns nothing, or another version;
+ * - the entry was expired by hand: every such entry has the version of zeros, is never fresh, and is therefore never remembered here;
+ * - the key changed between the read and the remembering: the remembered version is no longer stored.
  *
- * It is believed for a moment only, because clocks are not alike (this process may have stood still together with its clock), and because
- * a person may shorten a life with EXPIRE.
+ * An expiry is trusted only briefly: the process may have been suspended together with its clock, and an operator may shorten a time to live with
+ * EXPIRE.
  */
 export class ExpiryCache<L extends Expiry = Expiry> {
-  readonly #mostKeys: number
-  /** An LRU in two halves: when the younger one is full, the older one goes. What is asked for moves to the younger. */
+  readonly #maxKeys: number
+  /** An LRU in two halves: when the younger half is full, the older one is dropped. A key that is read moves to the younger half. */
   #younger = new Map<string, KnownExpiry<L>>()
   #older = new Map<string, KnownExpiry<L>>()
-  #newcomers = 0
+  #candidates = 0
 
-  constructor(mostKeys: number = MOST_KEYS) {
-    this.#mostKeys = mostKeys
+  constructor(mostKeys: number = MAX_KEYS) {
+    this.#maxKeys = mostKeys
   }
 
-  /** How many lives are kept. */
+  /** The number of remembered keys. */
   get size(): number {
     return this.#younger.size + this.#older.size
   }
 
-  /** What is known of the key, believed or not. */
-  of(key: string): KnownExpiry<L> | undefined {
+  /** The remembered expiry of the key, trusted or not. */
+  get(key: string): KnownExpiry<L> | undefined {
     return this.#younger.get(key) ?? this.#fromOlder(key)
   }
 
   /**
-   * What Redis told when it was asked at `askedAt`, and what was known of the key before. What is not fresh is not kept, however far behind
-   * the clock of who asks may lie: it will soon be another, and may have a version that others have, too.
+   * Remembers what Redis answered to a read sent at `askedAt`. `known` is what `get` returned before. An entry that is not fresh is not
+   * remembered: it will soon be replaced, and other entries may have its version (zeros). The check uses `askedAt`, because the reader's coarse clock may lag.
    *
-   * As with the copies for an outage, few newcomers get in where there are many keys: a life that is gone before its key comes round again
-   * would be paid for at every read, for nothing.
+   * Where there are many keys, few new ones are admitted: with more keys than places, each would be dropped before its next read.
    */
-  note(key: string, known: KnownExpiry<L> | undefined, life: L, askedAt: number): void {
-    const until = Math.min(life.freshUntil, askedAt + BELIEVED)
-    if (life.freshUntil <= askedAt) this.forget(key)
+  remember(key: string, known: KnownExpiry<L> | undefined, expiry: L, askedAt: number): void {
+    const until = Math.min(expiry.freshUntil, askedAt + TRUSTED_FOR)
+    if (expiry.freshUntil <= askedAt) this.forget(key)
     else if (known !== undefined) {
-      known.life = life
-      known.until = until
-    } else if (this.#letsIn()) this.#keep(key, { life, until })
+      known.expiry = expiry
+      known.trustedUntil = until
+    } else if (this.#admits()) this.#keep(key, { expiry: expiry, trustedUntil: until })
   }
 
-  /** Its life is known no more. Its place is kept: who changes is read again. */
+  /** Stops trusting the expiry. The key keeps its place, because a key that changes is usually read again. */
   forget(key: string): void {
-    const known = this.of(key)
-    if (known !== undefined) known.until = 0
+    const known = this.get(key)
+    if (known !== undefined) known.trustedUntil = 0
   }
 
   clear(): void {
@@ -78,10 +77,10 @@ export class ExpiryCache<L extends Expiry = Expiry> {
     this.#older.clear()
   }
 
-  #letsIn(): boolean {
+  #admits(): boolean {
     if (this.#older.size === 0) return true
-    this.#newcomers = (this.#newcomers + 1) % LET_IN
-    return this.#newcomers === 0
+    this.#candidates = (this.#candidates + 1) % ADMIT_ONE_IN
+    return this.#candidates === 0
   }
 
   #fromOlder(key: string): KnownExpiry<L> | undefined {
@@ -93,7 +92,7 @@ export class ExpiryCache<L extends Expiry = Expiry> {
   #keep(key: string, known: KnownExpiry<L>): void {
     this.#older.delete(key)
     this.#younger.set(key, known)
-    if (this.#younger.size < this.#mostKeys) return
+    if (this.#younger.size < this.#maxKeys) return
     this.#older = this.#younger
     this.#younger = new Map()
   }

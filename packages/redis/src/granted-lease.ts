@@ -1,13 +1,13 @@
 import type { Lease, Refused, Version } from '@cattlegrid/core'
 import type { Rejection } from './scripts.ts'
 
-/** A lease as this store grants it. */
+/** A lease with what this store needs to commit it. */
 export interface GrantedLease extends Lease {
-  /** What its commit writes. */
+  /** The version that its commit writes. */
   readonly version: Version
-  /** The tag sequence before the load began; 0 where nobody knows, so that no tag can be named. */
+  /** The tag sequence before the load began; 0 when it is unknown: then a load that names tags is refused. */
   readonly tagSeq: number
-  /** When it ends unless renewed, on this process's clock: tells a lease that ran out from one that was voided. */
+  /** When the lease ends unless it is renewed, on this process's clock: distinguishes an expired lease from a voided one. */
   endsAt: number
 }
 
@@ -15,10 +15,10 @@ export function isGranted(lease: Lease): lease is GrantedLease {
   return 'tagSeq' in lease && 'endsAt' in lease
 }
 
-/** A lease ends at the store that granted it: to this one it is none. */
+/** The answer to a lease that another store granted: only that store can end it. */
 export const FOREIGN_LEASE: Refused = { kind: 'refused', why: 'expired' }
 
-export function refusalOf(turned: Rejection, { endsAt }: GrantedLease, now: number): Refused {
-  if (turned === 'taken') return { kind: 'refused', why: 'taken' }
+export function refusalOf(rejection: Rejection, { endsAt }: GrantedLease, now: number): Refused {
+  if (rejection === 'taken') return { kind: 'refused', why: 'taken' }
   return { kind: 'refused', why: now < endsAt ? 'voided' : 'expired' }
 }

@@ -3,20 +3,20 @@ import type { RedisKeys } from './redis-keys.ts'
 import { inspectLease } from './lease-value.ts'
 import type { Link } from './link/link.ts'
 import { decodeRecord } from './record.ts'
-import { entryOf, lifeOf } from './read-entry.ts'
+import { entryOf, expiryOf } from './read-entry.ts'
 import { AS_BYTES, AS_TEXT } from './redis-client.ts'
 
-const own: readonly Codec[] = [json, structured, raw]
+const builtInCodecs: readonly Codec[] = [json, structured, raw]
 
-/** What stands at a key. A value in a codec of the user's own is shown as its bytes. Rejects with what Redis or the client says. */
-export async function inspectKey(link: Link, names: RedisKeys, key: string, sentAt: number): Promise<Inspection> {
-  const entryName = names.entry(key)
+/** Returns the entry, lease and cooldown of a key. A value of a custom codec is returned as its bytes. Rejects with the error of Redis or the client. */
+export async function inspectKey(link: Link, redisKeys: RedisKeys, key: string, sentAt: number): Promise<Inspection> {
+  const entryName = redisKeys.entry(key)
   const send = (...args: readonly string[]): Promise<unknown> => link.send(entryName, args, AS_TEXT)
   const [left, bytes, leaseLeft, lease, time] = await Promise.all([
     send('PTTL', entryName),
     link.send(entryName, ['GET', entryName], AS_BYTES),
-    send('PTTL', names.lease(key)),
-    send('GET', names.lease(key)),
+    send('PTTL', redisKeys.lease(key)),
+    send('GET', redisKeys.lease(key)),
     send('TIME'),
   ])
   const [seconds, micros] = time as readonly string[]
@@ -29,11 +29,11 @@ export async function inspectKey(link: Link, names: RedisKeys, key: string, sent
 function inspectEntry(bytes: Buffer, left: number, sentAt: number): Entry | undefined {
   const record = decodeRecord(bytes)
   if (record === undefined) return undefined
-  const codec = own.find(({ id }) => id === record.codecId) ?? raw
-  const life = lifeOf(record, left, sentAt)
+  const codec = builtInCodecs.find(({ id }) => id === record.codecId) ?? raw
+  const expiry = expiryOf(record, left, sentAt)
   try {
-    return entryOf(record, codec.decode(record.body), record.body.length, life)
+    return entryOf(record, codec.decode(record.body), record.body.length, expiry)
   } catch {
-    return entryOf(record, record.body, record.body.length, life)
+    return entryOf(record, record.body, record.body.length, expiry)
   }
 }

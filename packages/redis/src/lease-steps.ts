@@ -18,7 +18,7 @@ import { type TagSequence, withTimeout } from './tag-sequence.ts'
 
 const HANDOVER: Ending = { kind: 'handover' }
 
-/** The steps of a lease: acquire, renew, and its two endings, commit and release. */
+/** The steps of a lease: acquire, renew, and the two that end it, commit and release. */
 export class LeaseSteps {
   readonly #steps: StepRunner
   readonly #scripts: Scripts
@@ -26,7 +26,7 @@ export class LeaseSteps {
   readonly #runtime: Runtime
   readonly #onCommit: (key: string) => void
 
-  /** `onCommit` is called with each key that a commit was answered for. */
+  /** `onCommit` is called with the key whenever Redis has answered a commit. */
   constructor(
     steps: StepRunner,
     scripts: Scripts,
@@ -45,7 +45,7 @@ export class LeaseSteps {
     const token = this.#runtime.token()
     const sentAt = this.#runtime.now()
     const answer = await this.#steps.run(async (): Promise<Acquire> => {
-      // Sent in the same write, so before the load begins: an invalidation of a tag from here on voids the load's result.
+      // Sent in the same write as the acquire, so before the load begins: a tag invalidation from now on voids the load's result.
       const reading = request.tags ? this.#tags.read() : undefined
       const granted = await this.#scripts.acquire(key, token, request)
       if (granted.kind !== 'lead') return granted
@@ -61,7 +61,7 @@ export class LeaseSteps {
       }
       return { kind: 'lead', lease }
     })
-    // Redis may still execute the acquire. No load of this process may adopt that lease, so it is given back.
+    // Redis may still execute the acquire. No load of this process may use that lease, so it is released.
     if (answer.kind === 'away') void this.#steps.run(() => this.#scripts.release(key, token, HANDOVER))
     return answer
   }
@@ -84,7 +84,7 @@ export class LeaseSteps {
     if ('kind' in record) return record
     return await this.#steps.run(async (): Promise<Commit> => {
       if (entry.tags.length > 0 && (await this.#tags.noteOf(entry)).greatest > tagSeq) {
-        // Nothing was written, so the lease is still held.
+        // The entry was not written, so this process still holds the lease.
         await this.#scripts.release(key, token, HANDOVER)
         return { kind: 'refused', why: 'tag-voided' }
       }

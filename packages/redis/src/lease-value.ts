@@ -1,10 +1,10 @@
 import { type Ending, type Failure, failureCountLifetime, type Inspection } from '@cattlegrid/core'
 import { wholeMs } from './record.ts'
 
-// What stands at a lease key, every place fixed, because the scripts cut it apart:
+// The value at a lease key. Its fields have fixed positions, because the scripts read them with string.sub:
 //
-//   'L' token (22)  '+' awaited or '-'  attempts (4 digits)  granted at (16 digits, µs of the server)     held
-//   'X' kept beyond the cooldown, ms (8 digits)  attempts (4 digits)  failure                             cooling
+//   'L' token (22)  '+' awaited or '-'  attempts (4 digits)  granted at (16 digits, server time in µs)     held
+//   'X' kept after the cooldown, ms (8 digits)   attempts (4 digits)  failure                             cooling
 //   'U' '1' shared or '0'                                                                                 uncacheable
 //   'H'                                                                                                   held off
 
@@ -12,13 +12,13 @@ const LONGEST_SURVIVAL = 99_999_999
 const MOST_ATTEMPTS = 9999
 const MOST_BYTES = 256
 
-/** What a lease leaves behind: nothing, when `value` is empty. */
-export interface LeaseMark {
+/** The value that replaces a lease when it ends, and its time to live, ms. An empty `value` means none. */
+export interface EncodedKeyState {
   readonly value: string
   readonly duration: number
 }
 
-export function markOf(ending: Ending): LeaseMark {
+export function encodeKeyState(ending: Ending): EncodedKeyState {
   switch (ending.kind) {
     case 'handover':
       return { value: '', duration: 1 }
@@ -33,7 +33,7 @@ export function markOf(ending: Ending): LeaseMark {
   }
 }
 
-/** A line each for name, code and message, as far as they are there; a line break marks that one is. */
+/** One line each for name, code and message; absent ones at the end have no line. */
 function failureText({ name, code, message }: Failure): string {
   const lines = [name, code ?? '', message].slice(0, message === undefined ? (code === undefined ? 1 : 2) : 3)
   return lines.map((line = '') => clip(line.replaceAll('\n', ' '))).join('\n')
@@ -45,7 +45,7 @@ export function failureOf(text: string): Failure {
   return code === undefined ? { name } : { name, code }
 }
 
-/** Cut between two characters, not inside one. */
+/** Shortens `text` to MOST_BYTES without splitting a character. */
 function clip(text: string): string {
   const bytes = Buffer.from(text, 'utf8')
   if (bytes.length <= MOST_BYTES) return text
@@ -58,7 +58,7 @@ function digits(value: number, length: number): string {
   return String(value).padStart(length, '0')
 }
 
-/** A lease value for people. `left`: its time to live, ms; `now`: the server's µs. */
+/** Decodes a lease value for inspection. `left`: its time to live, ms; `now`: the server's time, µs. */
 export function inspectLease(value: string, left: number, now: number): Pick<Inspection, 'lease' | 'cooldown'> {
   const held = /^L.{22}([+-])\d{4}(\d{16})/s.exec(value)
   if (held !== null && left > 0) {

@@ -2,7 +2,7 @@ import type { Notice, Runtime } from '@cattlegrid/core'
 import type { Link } from './link/link.ts'
 import { Subscription } from './subscription.ts'
 
-/** Passes what the channel says to every listener of this store. The subscription begins with the first listener. */
+/** Passes the notices of the channel to every listener of the store. The subscription starts with the first listener. */
 export class NoticeHub {
   readonly #link: Link
   readonly #subscription: Subscription
@@ -10,17 +10,17 @@ export class NoticeHub {
   readonly #onNotice: (notice: Notice) => void
   #started = false
 
-  /** `onNotice` is called before the listeners. `patience`, ms: how long the server may leave everything unanswered. */
+  /** `onNotice` is called before the listeners. `maxSilence`: how long the server may answer nothing before the store reconnects, ms. */
   constructor(
     link: Link,
     channel: string,
     runtime: Runtime,
-    patience: number | false,
+    maxSilence: number | false,
     onNotice: (notice: Notice) => void,
   ) {
     this.#link = link
     this.#onNotice = onNotice
-    this.#subscription = new Subscription(link, channel, (notice) => this.#notify(notice), runtime, patience)
+    this.#subscription = new Subscription(link, channel, (notice) => this.#notify(notice), runtime, maxSilence)
   }
 
   watch(listener: (notice: Notice) => void): () => void {
@@ -46,7 +46,7 @@ export class NoticeHub {
         this.#notify({
           kind: 'warning',
           message:
-            'The Redis client is not open: call `await client.connect()`. Until then the cache works per process.',
+            'The Redis client is not open: call `await client.connect()`. Until then, each process loads on its own.',
         })
     })
   }

@@ -12,27 +12,27 @@ import {
   systemRuntime,
   textRule,
 } from '@cattlegrid/core'
-import { type AnyRedisClient, unfit } from './link/link-to.ts'
+import { type AnyRedisClient, unsupportedReason } from './link/link-to.ts'
 
 const WATCHDOG = 2000
 
 /** Options of `redisStore`. */
 export interface RedisStoreOptions {
   /**
-   * Your own client: `createClient()`, `createCluster()`, or `createSentinel()` with `reserveClient: true`, of `redis` 5.1+ or 6, which you connect
-   * and close. While it is not ready the cache works per process. Either this or `url`.
+   * Your own client, which you connect and close: `createClient()`, `createCluster()`, or `createSentinel()` with `reserveClient: true`, of
+   * `redis` 5.1+ or 6. While it is not ready, each process loads on its own. Give either this or `url`.
    */
   readonly client?: AnyRedisClient | undefined
-  /** Where a server is, such as `'redis://127.0.0.1:6379'`: the store makes, connects and closes a client of its own. */
+  /** The server's address, such as `'redis://127.0.0.1:6379'`: the store creates, connects and closes its own client. */
   readonly url?: string | undefined
-  /** What every key and the channel begin with: caches that share it share their entries. Default: `'cattlegrid'`. */
+  /** The prefix of every key and of the channel. Caches with the same namespace share their entries. Default: `'cattlegrid'`. */
   readonly namespace?: string | undefined
   /**
-   * How long a server may leave everything unanswered on a connection that the store made itself (with `url`, and for the wake-ups) before that
-   * connection is closed and opened anew: a peer that vanished without a word is noticed by nothing else for minutes. A reply counts when it is whole: give more time where large values meet a slow wire. `false` waits. Default: `'2s'`.
+   * How long a server may answer nothing before the store replaces the connection; for the connections that the store created (with `url`, and for
+   * wake-ups). Otherwise a peer that vanished silently goes unnoticed for minutes. Only a complete reply counts as an answer: allow more time for large values over a slow network. `false` never replaces it. Default: `'2s'`.
    */
   readonly watchdog?: Duration | false | undefined
-  /** Time, timers, randomness and tokens: for tests. Default: the process's own. */
+  /** The source of time, timers, randomness and tokens; for tests. Default: the system's. */
   readonly runtime?: Runtime | undefined
 }
 
@@ -40,7 +40,7 @@ const clientRule: OptionRule<AnyRedisClient> = {
   accepted: 'a connected or connecting client, cluster or Sentinel client of the redis package, version 5.1+ or 6',
   parse(value) {
     if (typeof value !== 'object' || value === null) return INVALID
-    const reason = unfit(value)
+    const reason = unsupportedReason(value)
     if (reason !== undefined) throw new InvalidOptionError('redisStore.client', value, reason)
     return value as AnyRedisClient
   },
@@ -56,14 +56,14 @@ const rules = {
   client: clientRule,
   url: urlRule,
   namespace: textRule(
-    '1 to 128 characters without spaces and braces, which would cut the hash tag of a key short',
+    '1 to 128 characters without spaces and braces (braces would change the hash tag of every key)',
     /^[^{}\s\p{Surrogate}]{1,128}$/u,
   ),
   watchdog: orFalse(durationRule(100, 60_000)),
   runtime: runtimeRule,
 } satisfies OptionRules<RedisStoreOptions>
 
-/** What a store is built from: exactly one of `client` and `url` is there. */
+/** The checked options. Without a `client`, the store connects to `url`. */
 export interface RedisStoreSetup {
   readonly client: AnyRedisClient | undefined
   readonly url: string

@@ -4,10 +4,10 @@ import { ClientLink } from './link/client-link.ts'
 import { onceReady, type RedisClient } from './redis-client.ts'
 import { Watchdog } from './watchdog.ts'
 
-/** How long it may take to deliver what was sent before `close`. */
-const FAREWELL = 1000
+/** How long `close` waits for the replies to commands already sent, ms. */
+const CLOSE_TIMEOUT = 1000
 
-/** A client of the store's own. */
+/** The client that the store creates for `url`, and replaces when its server falls silent. */
 export class OwnClient {
   readonly link: ClientLink
   readonly #url: string
@@ -16,22 +16,22 @@ export class OwnClient {
   readonly #watchdog: Watchdog | undefined
   #closed = false
 
-  /** `patience`, ms: how long the server may leave everything unanswered. */
-  constructor(url: string, runtime: Runtime, patience: number | false) {
+  /** `maxSilence`: how long the server may answer nothing before the client is replaced, ms. */
+  constructor(url: string, runtime: Runtime, maxSilence: number | false) {
     this.#url = url
     this.#client = makeClient(url, runtime)
     this.#runtime = runtime
-    this.#watchdog = patience === false ? undefined : new Watchdog(runtime, patience, this.#openAnew)
+    this.#watchdog = maxSilence === false ? undefined : new Watchdog(runtime, maxSilence, this.#reconnect)
     this.link = new ClientLink(this.#client, this.#watchdog)
     this.#connect()
   }
 
-  /** Lets what was sent get its reply, but not for longer than a frozen server may hold the process up. */
+  /** Waits for the replies to commands already sent, but at most CLOSE_TIMEOUT: a frozen server must not delay the exit of the process. */
   async close(): Promise<void> {
     this.#closed = true
     this.#watchdog?.stop()
     await new Promise<void>((resolve) => {
-      const cancel = this.#runtime.schedule(resolve, FAREWELL)
+      const cancel = this.#runtime.schedule(resolve, CLOSE_TIMEOUT)
       const settle = (): void => {
         cancel()
         resolve()
@@ -42,10 +42,10 @@ export class OwnClient {
   }
 
   /**
-   * What was sent and not answered is rejected: nobody knows whether it was executed. A client that is closed in the middle of its greeting
-   * and opened again would go on with both connections, so another one takes its place.
+   * Rejects the unanswered commands: whether they were executed is unknown. A new client takes over, because one that is destroyed during its
+   * handshake and connected again would keep both connections.
    */
-  readonly #openAnew = (): void => {
+  readonly #reconnect = (): void => {
     if (this.#closed) return
     this.#destroy()
     this.#client = makeClient(this.#url, this.#runtime)
@@ -55,9 +55,9 @@ export class OwnClient {
 
   #connect(): void {
     const client = this.#client
-    // A server that accepts a connection may still never greet.
+    // A server may accept the connection and never complete the handshake.
     client.on('connect', () => this.#watchdog?.watch(onceReady(client)))
-    // What fails is told as `away`.
+    // The steps report a failed connection as `away`.
     client.connect().catch(() => undefined)
   }
 
@@ -65,12 +65,12 @@ export class OwnClient {
     try {
       this.#client.destroy()
     } catch {
-      // Closed by now.
+      // The client is already closed.
     }
   }
 }
 
-/** Never gives up, queues nothing while the server is gone, and waits for no reply with a timer. */
+/** Creates a client that always reconnects, queues nothing while it is disconnected, and has no timer per command. */
 function makeClient(url: string, runtime: Runtime): RedisClient {
   const client = createClient({
     url,
@@ -83,7 +83,7 @@ function makeClient(url: string, runtime: Runtime): RedisClient {
       reconnectStrategy: (retries) => Math.min(50 * 2 ** Math.min(retries, 10), 1000) + runtime.random() * 100,
     },
   })
-  // Without a listener the first broken connection would end the process.
+  // Without an 'error' listener, the first broken connection would end the process.
   client.on('error', () => undefined)
   return client
 }

@@ -12,119 +12,120 @@ import {
 import type { RedisKeys } from './redis-keys.ts'
 import { type KnownExpiry, ExpiryCache, type Expiry } from './expiry-cache.ts'
 import type { Link, Server } from './link/link.ts'
-import { decodeHead, isHeadedBy, type RecordHead, VERSION_END, VERSION_START, versionIn } from './record.ts'
+import { decodeHead, startsWithHead, type RecordHead, VERSION_END, VERSION_START, versionIn } from './record.ts'
 import { AS_BYTES, AS_TEXT } from './redis-client.ts'
 
-/** What Redis has to say about an entry. */
-type Answer = Exclude<Read, { kind: 'away' }>
+/** The result of a read that Redis answered. */
+type ReadResult = Exclude<Read, { kind: 'away' }>
 
-/** A head that is longer, in bytes, one of many tags, is not remembered: thousands of heads are. */
+/** A longer head (one with many tags) is not remembered, bytes: thousands of heads are kept in memory. */
 const LONGEST_HEAD = 512
 
-const NOTHING: Answer = { kind: 'missing', version: NO_VERSION }
+const MISSING: ReadResult = { kind: 'missing', version: NO_VERSION }
 
-/** Bytes at an entry's key, and the head of the record that they are, if any. */
-interface Found {
-  /** The moments that are told to the caller count from here, so that none is too late. */
+/** The replies to PTTL and GET at an entry's key. */
+interface FetchedEntry {
+  /** When the commands were sent. Expiry counts from here, so that it is never too late. */
   readonly sentAt: number
-  /** How long the key has to live, as PTTL tells it. */
+  /** The reply to PTTL. */
   readonly left: number
   readonly reply: unknown
-  /** The reply, where it is bytes. */
+  /** The reply to GET, if it is bytes. */
   readonly bytes: Buffer | undefined
+  /** Undefined if the bytes are no record of this format. */
   readonly head: RecordHead | undefined
 }
 
-/** A life, and what the record says besides. */
-interface HeadedLife extends Expiry {
+/** The expiry of a version, and the head of its record. */
+interface RecordExpiry extends Expiry {
   readonly head: RecordHead
 }
 
-interface Question {
+interface ReadRequest {
   readonly key: string
   /** The key's name in Redis. */
   readonly name: string
   readonly codec: Codec
-  readonly known: KnownExpiry<HeadedLife> | undefined
+  readonly known: KnownExpiry<RecordExpiry> | undefined
 }
 
-/** Reads entries; what goes wrong is a value. */
+/** Reads entries. A failure is returned as a result; no read rejects. */
 export class EntryReader {
   readonly #link: Link
-  readonly #names: RedisKeys
+  readonly #redisKeys: RedisKeys
   readonly #runtime: Runtime
-  readonly #lives = new ExpiryCache<HeadedLife>()
+  readonly #expiries = new ExpiryCache<RecordExpiry>()
 
-  constructor(link: Link, names: RedisKeys, runtime: Runtime) {
+  constructor(link: Link, redisKeys: RedisKeys, runtime: Runtime) {
     this.#link = link
-    this.#names = names
+    this.#redisKeys = redisKeys
     this.#runtime = runtime
   }
 
-  /** By the bytes alone, where the life of what they should be is known. No async function: to a hit, each is a promise more. */
+  /** Sends GET alone when the expiry is remembered, else PTTL and GET. Not an async function: that would cost each hit one more promise. */
   read(key: string, codec: Codec): Promise<Read> {
-    const name = this.#names.entry(key)
-    const known = this.#lives.of(key)
-    const question = { key, name, codec, known }
-    // A clock that lags does no harm: what is returned is judged by the moments in it.
-    if (known === undefined || this.#runtime.coarseNow() >= known.until) return this.#readAll(question)
-    // It may have another by the time of the answer.
-    const { life } = known
+    const name = this.#redisKeys.entry(key)
+    const known = this.#expiries.get(key)
+    const request = { key, name, codec, known }
+    // The coarse clock may lag; that is harmless, because the caller judges freshness by the expiry in the result.
+    if (known === undefined || this.#runtime.coarseNow() >= known.trustedUntil) return this.#readWithExpiry(request)
+    // Taken now: `known` may hold another expiry when the reply arrives.
+    const { expiry } = known
     return this.#link
       .send(name, ['GET', name], AS_BYTES)
-      .then((reply) => this.#recognise(question, life, reply), failed)
+      .then((reply) => this.#useKnownExpiry(request, expiry, reply), failed)
   }
 
-  /** The key has changed: its bytes would be asked for in vain. */
+  /** Forgets the expiry of a key that has changed: a GET alone would return another version, and the key would have to be read again. */
   forget(key: string): void {
-    this.#lives.forget(key)
+    this.#expiries.forget(key)
   }
 
   forgetAll(): void {
-    this.#lives.clear()
+    this.#expiries.clear()
   }
 
-  #recognise(question: Question, life: HeadedLife, reply: unknown): Answer | Promise<Read> {
+  #useKnownExpiry(request: ReadRequest, expiry: RecordExpiry, reply: unknown): ReadResult | Promise<Read> {
     const bytes = bufferOf(reply)
-    if (bytes !== undefined && isHeadedBy(bytes, life.head)) return answerOf(bytes, life, question.codec)
-    this.#lives.forget(question.key)
-    return reply === null ? NOTHING : this.#readAll(question)
+    if (bytes !== undefined && startsWithHead(bytes, expiry.head)) return decodeEntry(bytes, expiry, request.codec)
+    this.#expiries.forget(request.key)
+    return reply === null ? MISSING : this.#readWithExpiry(request)
   }
 
-  #readAll(question: Question): Promise<Read> {
-    const { name } = question
-    const learn = (found: Found): Answer | Promise<Read> => this.#learn(question, found)
-    return this.#ask(name).then(
-      (found) => (isMixed(found) ? this.#ask(name).then(learn, failed) : learn(found)),
+  #readWithExpiry(request: ReadRequest): Promise<Read> {
+    const { name } = request
+    const toResult = (fetched: FetchedEntry): ReadResult | Promise<Read> => this.#resultOf(request, fetched)
+    return this.#fetch(name).then(
+      (fetched) => (isMixed(fetched) ? this.#fetch(name).then(toResult, failed) : toResult(fetched)),
       failed,
     )
   }
 
-  #ask(name: string): Promise<Found> {
+  #fetch(name: string): Promise<FetchedEntry> {
     try {
-      return this.#link.inOrder(name, (server) => fetch(server, name, this.#wholeNow()))
+      return this.#link.inOrder(name, (server) => fetchEntry(server, name, this.#wholeNow()))
     } catch (cause) {
       return Promise.reject(cause)
     }
   }
 
-  #learn({ key, name, codec, known }: Question, found: Found): Answer | Promise<Read> {
-    const { sentAt, left, reply, bytes, head } = found
-    if (bytes === undefined) return reply === null ? NOTHING : this.#withoutBytes(name, reply)
+  #resultOf({ key, name, codec, known }: ReadRequest, fetched: FetchedEntry): ReadResult | Promise<Read> {
+    const { sentAt, left, reply, bytes, head } = fetched
+    if (bytes === undefined) return reply === null ? MISSING : this.#readVersionOnly(name, reply)
     if (head === undefined) {
-      const cause = new TypeError(`What stands at '${name}' is no record of this version of the library`)
+      const cause = new TypeError(`The value at '${name}' is not a record that this version of the library can read`)
       return unreadable(versionIn(bytes), 'foreign', cause)
     }
-    const { committedAt, freshUntil } = lifeOf(head, left, sentAt)
-    const life = { committedAt, freshUntil, head }
-    if (head.bodyStart <= LONGEST_HEAD) this.#lives.note(key, known, life, sentAt)
-    return answerOf(bytes, life, codec)
+    const { committedAt, freshUntil } = expiryOf(head, left, sentAt)
+    const expiry = { committedAt, freshUntil, head }
+    if (head.bodyStart <= LONGEST_HEAD) this.#expiries.remember(key, known, expiry, sentAt)
+    return decodeEntry(bytes, expiry, codec)
   }
 
-  /** The bytes are lost; the version, without which nobody is granted the lease, is text and can be had alone. */
-  async #withoutBytes(name: string, reply: unknown): Promise<Read> {
+  /** Reads the version alone, which is text: without it no caller could acquire the lease. */
+  async #readVersionOnly(name: string, reply: unknown): Promise<Read> {
     const cause = new TypeError(
-      `The Redis client replied with a ${typeof reply} where bytes were asked for: it ignores \`options.typeMapping\` of \`sendCommand\``,
+      `The Redis client replied with a ${typeof reply} instead of bytes: it ignores \`options.typeMapping\` of \`sendCommand\``,
     )
     try {
       const range = [String(VERSION_START), String(VERSION_END - 1)]
@@ -135,20 +136,19 @@ export class EntryReader {
     }
   }
 
-  /** Whole ms, rounded down: a number with a fraction would be an object of its own in every copy that is kept, and a hit would follow it. */
+  /** Whole ms, rounded down: V8 stores a fraction as a separate heap object, which every hit would have to dereference. */
   #wholeNow(): number {
     return Math.floor(this.#runtime.now())
   }
 }
 
 /**
- * The time left is asked for before the bytes, in one write. The other way round, a commit between the two would lend its life to the body
- * that it replaced:
+ * Sends PTTL before GET, in one write. In the opposite order, the old body could get the time to live of a new entry:
  *
- * 1. A reads the bytes: the old body      2. B commits the new body, fresh for its whole ttl
- * 3. A reads the time left: B's           4. A would serve the old body as fresh
+ * 1. A reads the bytes: the old body           2. B commits a new body, fresh for its whole ttl
+ * 3. A reads the time to live: that of B's     4. A would serve the old body as fresh
  */
-function fetch(server: Server, name: string, sentAt: number): Promise<Found> {
+function fetchEntry(server: Server, name: string, sentAt: number): Promise<FetchedEntry> {
   const time = server.sendCommand(['PTTL', name], AS_TEXT)
   const entry = server.sendCommand(['GET', name], AS_BYTES)
   return Promise.all([time, entry]).then(([left, reply]) => {
@@ -162,8 +162,8 @@ function bufferOf(reply: unknown): Buffer | undefined {
   return reply instanceof Uint8Array ? Buffer.from(reply.buffer, reply.byteOffset, reply.byteLength) : undefined
 }
 
-/** Whether time and bytes cannot be those of one entry: somebody wrote between the two commands. */
-function isMixed({ left, bytes, head }: Found): boolean {
+/** Whether the time to live and the bytes cannot belong to one entry: another process wrote between the two commands. */
+function isMixed({ left, bytes, head }: FetchedEntry): boolean {
   return bytes !== undefined && (left === -2 || left > (head?.keepFor ?? Infinity))
 }
 
@@ -173,17 +173,17 @@ function failed(cause: unknown): Read {
     : awayBecause(cause)
 }
 
-function answerOf(bytes: Buffer, life: HeadedLife, codec: Codec): Answer {
-  const { head } = life
+function decodeEntry(bytes: Buffer, expiry: RecordExpiry, codec: Codec): ReadResult {
+  const { head } = expiry
   const body = bytes.subarray(head.bodyStart)
   try {
-    return { kind: 'found', entry: entryOf(head, decode(head, body, codec), body.length, life) }
+    return { kind: 'found', entry: entryOf(head, decode(head, body, codec), body.length, expiry) }
   } catch (cause) {
     return unreadable(head.version, 'undecodable', cause)
   }
 }
 
-function unreadable(version: Version, why: Unreadable['why'], cause: unknown): Answer {
+function unreadable(version: Version, why: Unreadable['why'], cause: unknown): ReadResult {
   return { kind: 'missing', version, because: { why, cause } }
 }
 
@@ -193,16 +193,16 @@ function decode({ codecId }: RecordHead, body: Buffer, codec: Codec): unknown {
   return codec.decode(body)
 }
 
-/** Freshness is the time left beyond the stale window: relative, so no host's clock takes part in it. */
-export function lifeOf({ keepFor, staleFor, version }: RecordHead, left: number, sentAt: number): Expiry {
-  // Not a life that we gave it: without an end, or longer than it was written for. Stale then, never fresh.
+/** An entry is fresh while its time to live exceeds its stale window. Both are durations, so no host's time of day is involved. */
+export function expiryOf({ keepFor, staleFor, version }: RecordHead, left: number, sentAt: number): Expiry {
+  // The library never wrote this time to live: it has no end, or exceeds that of the record. The entry is then stale, never fresh.
   const known = left >= 0 && left <= keepFor
   const rest = known ? left : staleFor
   const freshFor = version === EXPIRED_BY_HAND ? Math.min(0, rest - staleFor) : rest - staleFor
   return { committedAt: sentAt - (keepFor - rest), freshUntil: sentAt + freshFor }
 }
 
-/** `size`: of the encoded value, bytes. */
+/** `size`: the length of the encoded value, bytes. */
 export function entryOf(head: RecordHead, value: unknown, size: number, { committedAt, freshUntil }: Expiry): Entry {
   const { version, staleWhileRevalidate, staleIfError, loadTime, tags, tagSeq } = head
   return {

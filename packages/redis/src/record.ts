@@ -2,8 +2,8 @@ import { LONGEST_WINDOW, type Windows } from '@cattlegrid/core'
 import { escapeKey, unescapeKey } from './redis-keys.ts'
 
 /**
- * How an entry stands in Redis; numbers are big-endian. Bytes 0–39 never change their meaning, because the scripts of every version read
- * them; what follows belongs to the version in byte 1.
+ * The head of an entry's record in Redis; numbers are big-endian. Bytes 0–39 never change their meaning, because the scripts of every version read
+ * them. The rest depends on the format version in byte 1.
  *
  *      0 magic C5        1 format version           2 flags, none yet
  *      4 time to keep, ms (6 bytes)                10 the longer stale window, ms (6 bytes)
@@ -13,14 +13,14 @@ import { escapeKey, unescapeKey } from './redis-keys.ts'
  *     52 codec          53 number of tags (2 bytes), then each with its length before it (2 bytes)          then the encoded value
  */
 export interface RecordHead {
-  /** The life of the whole record, ms: its time to live when it is written. */
+  /** The time to live of the record when it is written, ms. */
   readonly keepFor: number
-  /** The longer stale window, ms: fresh while more than this is left to live. */
+  /** The longer stale window, ms. The entry is fresh while its time to live exceeds this. */
   readonly staleFor: number
   readonly staleWhileRevalidate: number
   readonly staleIfError: number
   readonly loadTime: number
-  /** The raw bytes at its place, one character each. */
+  /** The raw bytes of the version, one character each. */
   readonly version: string
   readonly tagSeq: number
   readonly tags: readonly string[]
@@ -29,12 +29,12 @@ export interface RecordHead {
   readonly bodyStart: number
 }
 
-/** A record whole. */
+/** A record with its encoded value. */
 export interface StoredRecord extends RecordHead {
   readonly body: Buffer
 }
 
-/** Where the version of the entry stands. */
+/** The byte range of the version. */
 export const VERSION_START = 24
 export const VERSION_END = 40
 
@@ -44,12 +44,12 @@ const TAGS_START = 53
 const LONGEST_TTL = 2 ** 47
 const MOST_TAGS = 2 ** 16 - 1
 
-/** Redis refuses fractions in the middle of a script, and deletes what is to live for 0 ms. */
+/** Whole ms, at least 1: Redis refuses a fraction in the middle of a script, and deletes a key with a time to live of 0. */
 export function wholeMs(duration: number, longest: number = LONGEST_TTL): number {
   return Math.max(1, Math.min(Math.round(duration), longest))
 }
 
-/** What a record is made of; `version` has 16 digits. */
+/** The input of `encodeRecord`; `version` has at most 16 digits. */
 export interface RecordParts extends Windows {
   readonly loadTime: number
   readonly version: string
@@ -59,19 +59,19 @@ export interface RecordParts extends Windows {
   readonly body: Uint8Array
 }
 
-/** How long Redis keeps an entry, and how much of that it is stale; whole ms. */
-export function livesOf(windows: Windows): { readonly keepFor: number; readonly staleFor: number } {
+/** How long Redis keeps an entry, and how much of that time it is stale; whole ms. */
+export function lifetimesOf(windows: Windows): { readonly keepFor: number; readonly staleFor: number } {
   const staleFor = Math.max(windowMs(windows.staleWhileRevalidate), windowMs(windows.staleIfError))
-  // The whole, since Redis is told no longer a life than that: the age is what is missing from it.
+  // The sum is limited, because readers compute the age from it: the age is this time minus the time to live.
   return { keepFor: Math.min(wholeMs(windows.ttl) + staleFor, LONGEST_TTL), staleFor }
 }
 
-/** A window may be 0, where a life may not. */
+/** A window may be 0; a time to live may not. */
 function windowMs(duration: number): number {
   return duration > 0 ? wholeMs(duration, LONGEST_WINDOW) : 0
 }
 
-/** Bytes to write, and their time to live, ms. */
+/** The bytes to write, and their time to live, ms. */
 export interface EncodedRecord {
   readonly bytes: Buffer
   readonly keepFor: number
@@ -95,7 +95,7 @@ export function encodeRecord(parts: RecordParts): EncodedRecord {
 }
 
 function writeHead(bytes: Buffer, parts: RecordParts): number {
-  const { keepFor, staleFor } = livesOf(parts)
+  const { keepFor, staleFor } = lifetimesOf(parts)
   bytes[0] = MAGIC
   bytes[1] = FORMAT
   bytes.writeUInt16BE(0, 2)
@@ -110,18 +110,18 @@ function writeHead(bytes: Buffer, parts: RecordParts): number {
   return keepFor
 }
 
-/** The bytes that an acquire compares, of whatever stands at the key: '' when it is too short to have any. */
+/** The bytes that an acquire compares, whatever is stored at the key; '' when the value is too short. */
 export function versionIn(bytes: Buffer): string {
   return bytes.toString('latin1', VERSION_START, VERSION_END)
 }
 
-/** Undefined for bytes that are no record of this format. */
+/** Returns undefined for bytes that are no record of this format. */
 export function decodeRecord(bytes: Buffer): StoredRecord | undefined {
   const head = decodeHead(bytes)
   return head && { ...head, body: bytes.subarray(head.bodyStart) }
 }
 
-/** The same without the value. */
+/** Decodes the head of a record. Returns undefined for bytes that are no record of this format. */
 export function decodeHead(bytes: Buffer): RecordHead | undefined {
   if (!isRecord(bytes)) return undefined
   const tags = bytes.readUInt16BE(TAGS_START) === 0 ? NO_TAGS : readTags(bytes)
@@ -140,10 +140,10 @@ export function decodeHead(bytes: Buffer): RecordHead | undefined {
   }
 }
 
-/** Whether the bytes are the record of this head: who has its version, unless it is that of everything expired by hand, has all of it. */
-export function isHeadedBy(bytes: Buffer, { version, bodyStart }: RecordHead): boolean {
+/** Whether the bytes are the record of this head. Equal versions imply equal heads, except for the version of entries expired by hand. */
+export function startsWithHead(bytes: Buffer, { version, bodyStart }: RecordHead): boolean {
   if (!isRecord(bytes) || bytes.length < bodyStart) return false
-  // Compared where it stands: a string of it for every hit would be one more for the garbage collector.
+  // Compared byte by byte: a string per hit would be garbage to collect.
   for (let place = 0; place < version.length; place += 1)
     if (bytes[VERSION_START + place] !== version.charCodeAt(place)) return false
   return true

@@ -2,7 +2,7 @@ import { RESP_TYPES } from 'redis'
 
 export type Argument = string | Buffer
 
-/** What a single command may say differently from its client. */
+/** The options of a single command, which override those of its client. */
 export interface SendOptions {
   readonly asap?: boolean | undefined
   readonly timeout?: number | undefined
@@ -25,23 +25,23 @@ export interface RedisClient {
   off(event: string, listener: (...args: unknown[]) => void): unknown
 }
 
-// Nothing is left to the client's own options: a timer for every command costs more than the command and does not end one that was
-// written, `asap` would turn the order of two commands round, and a mapping of the user's would change the replies.
+// Every command overrides the client's own options: a timer per command costs more than the command and does not stop one that was
+// sent, `asap` would reverse the order of two commands, and a type mapping would change the replies.
 const asWritten = { asap: false, timeout: undefined } as const
-/** Bulk replies as strings. */
+/** Returns bulk replies as strings. */
 export const AS_TEXT: SendOptions = { ...asWritten, typeMapping: {} }
-/** Bulk replies as they are: text would lose bytes that are no UTF-8. */
+/** Returns bulk replies as bytes: a string would lose bytes that are not UTF-8. */
 export const AS_BYTES: SendOptions = { ...asWritten, typeMapping: { [RESP_TYPES.BLOB_STRING]: Buffer } }
 
 /**
- * The client as the store uses it. The options go with each command: `redis` 5 drops the type mapping of `withCommandOptions` when it sends a
- * command. `redis` 6 merges them with the client's at each command, several times faster where the client already has the same ones.
+ * The client as the store uses it. The store still passes options with each command, because `redis` 5 drops the type mapping of
+ * `withCommandOptions`. `redis` 6 merges the two sets of options at each command; that is several times faster when the client has the same ones.
  */
 export function withSendOptions(client: RedisClient): Pick<RedisClient, 'sendCommand'> {
   return client.withCommandOptions?.(AS_TEXT) ?? client
 }
 
-/** Settles when the server has greeted, or the connection is over. */
+/** Resolves when the handshake is complete or the connection has failed. */
 export function onceReady(client: RedisClient): Promise<void> {
   return new Promise((resolve) => {
     const events = ['ready', 'error', 'reconnecting', 'end']

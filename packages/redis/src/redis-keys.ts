@@ -1,12 +1,12 @@
-/** Braces would cut the hash tag short, `%` marks an escape, and UTF-8 has no bytes for half a surrogate pair. */
+/** Braces would end the hash tag early, `%` starts an escape, and UTF-8 cannot encode half a surrogate pair. */
 const UNSAFE = /[%{}]|\p{Surrogate}/gu
-/** As nearly all keys are. */
+/** Matches keys that need no escape: nearly all. */
 const SAFE = /^[^%{}\uD800-\uDFFF]+$/
 const ESCAPE = /%(?:([0-9A-F]{2})|u([0-9A-F]{4}))/g
-/** An empty hash tag is no hash tag: its keys would lie in different slots. */
+/** The escape of the empty key: Redis ignores an empty hash tag, so the names of the key would be in different slots. */
 const EMPTY = '%00'
 
-/** Turns any string into one that may stand between the braces of a Redis key; no two become the same. */
+/** Escapes any string for use between the braces of a Redis key. Different strings stay different. */
 export function escapeKey(key: string): string {
   if (SAFE.test(key)) return key
   return key === '' ? EMPTY : key.replace(UNSAFE, escapeOne)
@@ -17,7 +17,7 @@ function escapeOne(character: string): string {
   return code.length > 2 ? `%u${code}` : `%${code}`
 }
 
-/** The key that `escapeKey` turned into `escaped`, or undefined when it turns no key into that. */
+/** Reverses `escapeKey`. Returns undefined for a string that `escapeKey` never returns. */
 export function unescapeKey(escaped: string): string | undefined {
   const key =
     escaped === EMPTY
@@ -29,12 +29,12 @@ export function unescapeKey(escaped: string): string | undefined {
 }
 
 /**
- * Every name that a store uses in Redis. What belongs to one key shares a hash tag, so that a script may touch it in a cluster; so do all
- * tags. No escaped key begins with `%tags`, so the tags meet nobody's entry.
+ * Every name that a store uses in Redis. All names of one cache key share a hash tag, so that a script may use them together in a cluster; all
+ * tag names share another. No escaped key begins with `%tags`, so tag names never collide with those of a cache key.
  */
 export class RedisKeys {
   readonly channel: string
-  /** The greatest number that any tag has had. */
+  /** The key of the greatest number that any tag has had. */
   readonly tagSequence: string
   readonly #prefix: string
 
@@ -52,7 +52,7 @@ export class RedisKeys {
     return `${this.entry(key)}:l`
   }
 
-  /** Where a long record waits for its commit. */
+  /** The key of a long record until its commit. */
   temporary(key: string, token: string): string {
     return `${this.entry(key)}:t:${token}`
   }
@@ -61,7 +61,7 @@ export class RedisKeys {
     return `${this.tagSequence}:n:${escapeKey(tag)}`
   }
 
-  /** SCAN patterns: every lease, every entry (and the tag sequence). */
+  /** The SCAN patterns for all leases and for all entries; the second also matches the tag sequence. */
   get patterns(): { readonly leases: string; readonly entries: string } {
     const prefix = this.#prefix.replace(/[\\?*[\]]/g, String.raw`\$&`)
     return { leases: `${prefix}{*}:l`, entries: `${prefix}{*}` }

@@ -39,23 +39,23 @@ import { readTagNumbers } from './tag-numbers.ts'
 import { TagSequence } from './tag-sequence.ts'
 
 /**
- * A store on Redis or Valkey, alone, in a cluster or behind Sentinel, through node-redis. With `client` it never connects or closes anything
- * but a connection of its own for wake-ups; with `url` it keeps a client of its own, which `close` ends.
+ * Creates a store on Redis or Valkey (one server, a cluster, or Sentinel) through node-redis. With `client`, it never connects or closes that client
+ * and opens one more connection for wake-ups. With `url`, it creates its own client, which `close` closes.
  *
- * @throws InvalidOptionError for an option that is unknown or has a value it cannot have.
+ * @throws InvalidOptionError for an unknown option or an invalid value.
  */
 export function redisStore(options: RedisStoreOptions): Store {
   const setup = storeSetup(options)
   const { client, url, runtime, watchdog } = setup
   if (client !== undefined) return new RedisStore(linkTo(client, runtime), undefined, setup)
-  const own = new OwnClient(url, runtime, watchdog)
-  return new RedisStore(own.link, own, setup)
+  const ownClient = new OwnClient(url, runtime, watchdog)
+  return new RedisStore(ownClient.link, ownClient, setup)
 }
 
 class RedisStore implements Store {
   readonly shared = true
   readonly #link: Link
-  readonly #own: OwnClient | undefined
+  readonly #ownClient: OwnClient | undefined
   readonly #redisKeys: RedisKeys
   readonly #runtime: Runtime
   readonly #reader: EntryReader
@@ -65,13 +65,13 @@ class RedisStore implements Store {
   readonly #notices: NoticeHub
   #closed = false
 
-  constructor(link: Link, own: OwnClient | undefined, { namespace, runtime, watchdog }: RedisStoreSetup) {
+  constructor(link: Link, ownClient: OwnClient | undefined, { namespace, runtime, watchdog }: RedisStoreSetup) {
     const redisKeys = new RedisKeys(namespace)
     const scripts = new Scripts(link, redisKeys)
     const tags = new TagSequence(link, redisKeys, scripts)
     const reader = new EntryReader(link, redisKeys, runtime)
     this.#link = link
-    this.#own = own
+    this.#ownClient = ownClient
     this.#redisKeys = redisKeys
     this.#runtime = runtime
     this.#reader = reader
@@ -83,12 +83,12 @@ class RedisStore implements Store {
     })
   }
 
-  /** No entry of Redis is at hand in this process. */
+  /** Entries in Redis cannot be read synchronously. */
   peek(): undefined {
     return undefined
   }
 
-  /** Without the step runner: a hit would pay for one more promise. */
+  /** Bypasses the step runner, which would cost each hit one more promise. */
   read(key: string, codec: Codec): Promise<Read> {
     try {
       this.#steps.assertReady()
@@ -161,6 +161,6 @@ class RedisStore implements Store {
     this.#steps.close()
     this.#reader.forgetAll()
     this.#notices.close()
-    await this.#own?.close()
+    await this.#ownClient?.close()
   }
 }

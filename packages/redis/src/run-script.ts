@@ -2,20 +2,20 @@ import { createHash } from 'node:crypto'
 import type { Link } from './link/link.ts'
 import { AS_TEXT, type Argument } from './redis-client.ts'
 
-/** A script as Redis knows it: by the hash of its text, so that old and new versions live side by side. */
+/** A script and the hash that identifies it: different versions of the library can use the same server. */
 export interface Script {
   readonly source: string
   readonly sha: string
 }
 
-/** A script's keys, of which there is one at least: it says which server runs it. */
+/** The keys of a script: at least one, because the first selects the server. */
 export type ScriptKeys = readonly [string, ...(readonly string[])]
 
 export function script(source: string): Script {
   return { source, sha: createHash('sha1').update(source).digest('hex') }
 }
 
-/** Runs a script by its hash, or by its text on a server that does not have it: a restart or a promotion empties the server's scripts. */
+/** Runs a script by its hash, or by its source on a server that does not know it: a restart or a promotion empties the script cache. */
 export async function runScript(
   link: Link,
   { sha, source }: Script,

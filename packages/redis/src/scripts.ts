@@ -1,6 +1,6 @@
 import type { Acquire, AcquireRequest, Ending } from '@cattlegrid/core'
 import type { RedisKeys } from './redis-keys.ts'
-import { failureOf, markOf } from './lease-value.ts'
+import { failureOf, encodeKeyState } from './lease-value.ts'
 import type { Link } from './link/link.ts'
 import { luaSources } from './lua.generated.ts'
 import { type EncodedRecord, wholeMs } from './record.ts'
@@ -8,9 +8,9 @@ import { AS_TEXT, type Argument } from './redis-client.ts'
 import { runScript, script, type ScriptKeys } from './run-script.ts'
 import { keyMessage, tagList } from './wake-message.ts'
 
-/** A record that may travel through a script: above this, the script would copy more than it saves. */
+/** The longest record passed as a script argument, bytes. A longer one costs more to copy in Lua than an extra SET and RENAME. */
 const LONGEST_ARGUMENT = 2048
-/** A record that waits for its commit is soon committed, or its writer is dead. */
+/** The time to live of a temporary key, ms. The commit follows at once; only a crashed process leaves the key behind. */
 const TEMPORARY_LIFE = '10000'
 
 const scripts = {
@@ -24,19 +24,19 @@ const scripts = {
   noteTags: script(luaSources.noteTags),
 } as const
 
-/** A grant: the version that its commit writes, and how many loads have failed in a row. */
+/** A granted lease: the version that its commit writes, and the number of loads that failed in a row. */
 export interface Grant {
   readonly kind: 'lead'
   readonly version: string
   readonly attempts: number
 }
 
-/** A refusal that the script can tell apart: no lease at all, or somebody else's. */
+/** Why a script refuses a token: there is no lease, or another token holds it. */
 export type Rejection = 'gone' | 'taken'
 
 /**
- * The atomic steps, one script each: the one place that knows their KEYS, ARGV and replies. They reject with what Redis or the client
- * says; the caller turns that into `away`.
+ * Calls the Lua scripts, one for each atomic step. No other code knows their KEYS, ARGV and replies. The methods reject with the error of Redis or
+ * the client; the step runner turns it into `away`.
  */
 export class Scripts {
   readonly #link: Link
@@ -74,7 +74,7 @@ export class Scripts {
       case 6:
         return { kind: 'held-off', remaining: Number(first) }
       default:
-        throw new TypeError(`The acquire script answered ${code}`)
+        throw new TypeError(`The acquire script returned the unknown code ${code}`)
     }
   }
 
@@ -86,7 +86,7 @@ export class Scripts {
     return rejectionOf(reply) ?? 'stored'
   }
 
-  /** Returns the version that the server gave. */
+  /** Returns the version that the script wrote. */
   async put(key: string, token: string, { bytes, keepFor }: EncodedRecord): Promise<string> {
     const args = [ms(keepFor), this.#redisKeys.channel, keyMessage('committed', key)]
     const reply = await this.#write(key, token, bytes, (keys, record) => this.#run('put', keys, [...args, ...record]))
@@ -98,7 +98,7 @@ export class Scripts {
   }
 
   async release(key: string, token: string, ending: Ending): Promise<'released' | Rejection> {
-    const { value, duration } = markOf(ending)
+    const { value, duration } = encodeKeyState(ending)
     const drop = ending.kind === 'uncacheable' ? '1' : '0'
     const args = [token, value, ms(duration), drop, this.#redisKeys.channel, keyMessage('released', key)]
     return rejectionOf(await this.#run('release', this.#keys(key), args)) ?? 'released'
@@ -110,12 +110,12 @@ export class Scripts {
     await this.#run('invalidate', this.#keys(key), args)
   }
 
-  /** Returns the number that the tags have now. */
+  /** Returns the new number of the tags. */
   async invalidateTags(tags: readonly string[]): Promise<number> {
     return Number(await this.#run('invalidateTags', this.#tagKeys(tags), [this.#redisKeys.channel, tagList(tags)]))
   }
 
-  /** The tag sequence, and the greatest number among the tags; one that has none yet gets the sequence's. */
+  /** Returns the tag sequence and the greatest number of the tags. A tag without a number gets that of the sequence. */
   async noteTags(
     tags: readonly string[],
     keepFor: number,
@@ -129,7 +129,7 @@ export class Scripts {
     return runScript(this.#link, scripts[name], keys, args)
   }
 
-  /** A long record goes ahead to a key of its own, in the same write; should that key be gone when the script runs, it goes along. */
+  /** Sends a long record to a temporary key first, in the same write as the script. If that key is gone when the script runs, sends the record as an argument. */
   async #write(
     key: string,
     token: string,
@@ -139,8 +139,8 @@ export class Scripts {
     const keys = this.#keys(key)
     if (bytes.length <= LONGEST_ARGUMENT) return await run(keys, [bytes])
     const temporary = this.#redisKeys.temporary(key, token)
-    const ahead = this.#link.send(temporary, ['SET', temporary, bytes, 'PX', TEMPORARY_LIFE], AS_TEXT)
-    const [, reply] = await Promise.all([ahead, run([...keys, temporary], [])])
+    const sent = this.#link.send(temporary, ['SET', temporary, bytes, 'PX', TEMPORARY_LIFE], AS_TEXT)
+    const [, reply] = await Promise.all([sent, run([...keys, temporary], [])])
     return reply === -3 || reply === '' ? await run(keys, [bytes]) : reply
   }
 

@@ -1,7 +1,7 @@
 import { type Away, awayBecause } from '@cattlegrid/core'
 import type { Link } from './link/link.ts'
 
-/** Runs the steps of one store on Redis. Whatever goes wrong in a step becomes the value `away`. */
+/** Runs the steps of a store on Redis, and turns every error into the result `away`. */
 export class StepRunner {
   readonly #link: Link
   #closed = false
@@ -20,9 +20,9 @@ export class StepRunner {
   }
 
   /**
-   * A client that is not ready would queue a command and send it at an unknown later moment.
+   * A client that is not ready would queue a command and send it at an unknown later time.
    *
-   * @throws Error while nothing may be sent.
+   * @throws Error when the store is closed or the client is not ready.
    */
   assertReady(): void {
     if (this.#closed) throw new Error('The Redis store is closed; create a new one')

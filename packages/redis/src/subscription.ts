@@ -4,14 +4,14 @@ import { AS_TEXT, onceReady, type RedisClient } from './redis-client.ts'
 import { parseMessage } from './wake-message.ts'
 import { Watchdog } from './watchdog.ts'
 
-const FIRST_PAUSE = 500
-const LONGEST_PAUSE = 30_000
-/** How often an connection is asked whether it still hears. */
-const BEAT = 2000
+const FIRST_RETRY_DELAY = 500
+const MAX_RETRY_DELAY = 30_000
+/** The time between two checks of the connection, ms. */
+const CHECK_INTERVAL = 2000
 
 /**
- * The store's connection: a connection of its own to one channel, so that no big reply delays a wake-up. Opened behind everybody's back; while it
- * is away followers are woken by their timers.
+ * The store's subscription to its channel, on a separate connection, so that no large reply delays a wake-up. It connects in the background; while it
+ * is disconnected, followers poll.
  */
 export class Subscription {
   readonly #link: Link
@@ -20,41 +20,41 @@ export class Subscription {
   readonly #runtime: Runtime
   readonly #watchdog: Watchdog | undefined
   #connection: SubscriberConnection | undefined
-  #withdraw: CancelTimer = () => undefined
-  #retry: CancelTimer | undefined
-  #beat: CancelTimer | undefined
+  #cancelOpen: CancelTimer = () => undefined
+  #retryTimer: CancelTimer | undefined
+  #checkTimer: CancelTimer | undefined
   #failures = 0
   #connected = false
   #closed = false
 
-  /** `patience`, ms: how long the server may leave everything unanswered. */
+  /** `maxSilence`: how long the server may answer nothing before the connection is replaced, ms. */
   constructor(
     link: Link,
     channel: string,
     notify: (notice: Notice) => void,
     runtime: Runtime,
-    patience: number | false,
+    maxSilence: number | false,
   ) {
     this.#link = link
     this.#channel = channel
     this.#notify = notify
     this.#runtime = runtime
-    this.#watchdog = patience === false ? undefined : new Watchdog(runtime, patience, this.#replace)
+    this.#watchdog = maxSilence === false ? undefined : new Watchdog(runtime, maxSilence, this.#replace)
   }
 
   get connected(): boolean {
     return this.#connected
   }
 
-  /** Begins as soon as the client that it copies is open: an address that its owner never uses is never called. */
+  /** Connects once the user's client is open: the store never contacts a server that the user's client has not connected to. */
   start(): void {
-    this.#withdraw = this.#link.whenOpen(this.#open)
+    this.#cancelOpen = this.#link.whenOpen(this.#open)
   }
 
   close(): void {
     this.#closed = true
-    this.#withdraw()
-    this.#retry?.()
+    this.#cancelOpen()
+    this.#retryTimer?.()
     this.#watchdog?.stop()
     this.#drop()
   }
@@ -63,8 +63,8 @@ export class Subscription {
     if (this.#closed || this.#connection !== undefined) return
     const connection = this.#link.subscriberConnection()
     if (connection !== undefined) this.#subscribe(connection)
-    // Looking costs nothing: no reason to become more patient.
-    else this.#retry = this.#runtime.schedule(this.#open, FIRST_PAUSE)
+    // This check sends nothing, so it needs no increasing delay.
+    else this.#retryTimer = this.#runtime.schedule(this.#open, FIRST_RETRY_DELAY)
   }
 
   #subscribe(connection: SubscriberConnection): void {
@@ -72,12 +72,12 @@ export class Subscription {
     const { client } = connection
     let subscribed = false
     client.on('connect', () => this.#watchdog?.watch(onceReady(client)))
-    // A reconnecting client subscribes again before it is ready.
+    // node-redis subscribes again before it emits 'ready' on a reconnect.
     client.on('ready', () => {
       if (subscribed) this.#markConnected(connection)
     })
     for (const event of ['error', 'reconnecting', 'end']) client.on(event, () => this.#connectionLost(connection))
-    // The owner's client decides how long the process lives.
+    // Only the user's client may keep the process alive.
     client.unref()
     const subscribe = async (): Promise<void> => {
       await client.connect()
@@ -97,21 +97,21 @@ export class Subscription {
     if (connection !== this.#connection || this.#connected) return
     this.#connected = true
     this.#failures = 0
-    this.#beat = this.#runtime.schedule(() => this.#checkAlive(connection), BEAT)
+    this.#checkTimer = this.#runtime.schedule(() => this.#checkAlive(connection), CHECK_INTERVAL)
     this.#notify({ kind: 'connected' })
   }
 
-  /** Silence on a channel means nothing: an answer does. */
+  /** Sends a PING: no messages on the channel does not mean that the connection is broken. */
   #checkAlive(connection: SubscriberConnection): void {
     if (connection !== this.#connection || !this.#connected) return
     if (!connection.isCurrent()) return this.#replace()
-    this.#beat = this.#runtime.schedule(() => this.#checkAlive(connection), BEAT)
+    this.#checkTimer = this.#runtime.schedule(() => this.#checkAlive(connection), CHECK_INTERVAL)
     this.#watchdog?.watch(connection.client.sendCommand(['PING'], AS_TEXT))
   }
 
   #connectionLost(connection: SubscriberConnection): void {
     if (connection !== this.#connection) return
-    // A client whose reconnect strategy has given up stays closed for good.
+    // A client whose reconnect strategy has given up never opens again.
     if (!connection.returns || !connection.client.isOpen) this.#replace()
     else this.#markDisconnected()
   }
@@ -120,10 +120,10 @@ export class Subscription {
     if (connection !== this.#connection) return
     if (connection.client.isReady && this.#failures === 0) {
       const reason = error instanceof Error ? error.message : String(error)
-      const cure = `allow the Redis user to subscribe to it (&${this.#channel})`
+      const hint = `allow the Redis user to subscribe to it (&${this.#channel})`
       this.#notify({
         kind: 'warning',
-        message: `Wake-ups on the channel '${this.#channel}' do not arrive (${reason}): ${cure}. Until then waiting callers look again by timer.`,
+        message: `Wake-ups on the channel '${this.#channel}' do not arrive (${reason}): ${hint}. Until then, waiters poll.`,
       })
     }
     this.#replace()
@@ -136,10 +136,10 @@ export class Subscription {
 
   #retryLater(): void {
     if (this.#closed) return
-    this.#retry?.()
-    const pause = Math.min(FIRST_PAUSE * 2 ** this.#failures, LONGEST_PAUSE)
+    this.#retryTimer?.()
+    const delay = Math.min(FIRST_RETRY_DELAY * 2 ** this.#failures, MAX_RETRY_DELAY)
     this.#failures += 1
-    this.#retry = this.#runtime.schedule(this.#open, pause)
+    this.#retryTimer = this.#runtime.schedule(this.#open, delay)
   }
 
   #drop(): void {
@@ -150,7 +150,7 @@ export class Subscription {
   }
 
   #markDisconnected(): void {
-    this.#beat?.()
+    this.#checkTimer?.()
     if (!this.#connected) return
     this.#connected = false
     if (!this.#closed) this.#notify({ kind: 'disconnected' })

@@ -1,18 +1,18 @@
 import type { CancelTimer, NewEntry, Runtime } from '@cattlegrid/core'
 import type { Link } from './link/link.ts'
-import { livesOf } from './record.ts'
+import { lifetimesOf } from './record.ts'
 import type { RedisKeys } from './redis-keys.ts'
 import type { Scripts } from './scripts.ts'
 import { readTagSequence } from './tag-numbers.ts'
 
-/** Lower than every tag number: a load that knows no more may name no tags. */
+/** Lower than every tag number: a load that begins with this is refused when it names tags. */
 const UNKNOWN = 0
-/** How long after the grant of a lease the tag sequence may arrive, ms. As a rule both arrive together. */
+/** How long an acquire waits for the tag sequence after the grant, ms. Usually both arrive together. */
 const TIMEOUT = 100
-/** A tag's number outlives the entries that carry the tag by this, ms: the time between noting it and the commit is part of that. */
+/** How much longer than its entries a tag number is kept, ms: it is noted some time before the commit. */
 const TAG_MARGIN = 60_000
 
-/** The number that every invalidation of a tag raises: an entry is valid while its tags' numbers are at most the one read before its load. */
+/** The number that every tag invalidation increments. An entry is valid while no number of its tags exceeds the sequence read before its load. */
 export class TagSequence {
   readonly #link: Link
   readonly #redisKeys: RedisKeys
@@ -24,30 +24,30 @@ export class TagSequence {
     this.#scripts = scripts
   }
 
-  /** The present number; the sequence is made where there is none. Never rejects. */
+  /** Returns the current number, and creates the sequence if it is missing. Never rejects. */
   async read(): Promise<number> {
     try {
-      // As a rule the sequence exists, and a script costs the server several times as much as a read.
+      // Usually the sequence exists, and a script costs the server several times as much as a read.
       return (await readTagSequence(this.#link, this.#redisKeys)) ?? (await this.#scripts.noteTags([], 1)).sequence
     } catch {
       return UNKNOWN
     }
   }
 
-  /** Gives every tag of the entry a number that outlives it. */
+  /** Gives every tag of the entry a number that is kept longer than the entry. */
   noteOf(entry: NewEntry): ReturnType<Scripts['noteTags']> {
-    return this.#scripts.noteTags(entry.tags, livesOf(entry).keepFor + TAG_MARGIN)
+    return this.#scripts.noteTags(entry.tags, lifetimesOf(entry).keepFor + TAG_MARGIN)
   }
 }
 
 /**
- * The number must be known before the load begins. It may live on another server than the key, and that server may be silent: no load may
- * hang on it, and a load that names no tag need not suffer from it.
+ * Resolves to UNKNOWN after TIMEOUT. The load may begin only once the sequence is known. But the sequence may be on another server than the key, and that
+ * server may be silent: it must not block the load, which needs the number only if it names tags.
  */
 export function withTimeout(reading: Promise<number>, runtime: Runtime): Promise<number> {
   return new Promise((resolve) => {
     const half = (action: () => void): CancelTimer => runtime.schedule(action, TIMEOUT / 2)
-    // Two timers: a process that stood still runs its timers before it reads an answer that has already arrived.
+    // Two timers: after a suspension, a process runs due timers before it reads a reply that has already arrived.
     let cancel = half(() => {
       cancel = half(() => resolve(UNKNOWN))
     })

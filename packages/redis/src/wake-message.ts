@@ -10,12 +10,12 @@ export function keyMessage(event: KeyEvent, key: string): string {
   return `${event} ${escapeKey(key)}`
 }
 
-/** The part of a tag message that the client knows; the script puts the number before it. */
+/** The list of tags in a message; the script puts the number before it. */
 export function tagList(tags: readonly string[]): string {
   return JSON.stringify(tags.map(escapeKey))
 }
 
-/** What a message on the channel says; undefined for one that is not ours. */
+/** Parses a message of the channel. Returns undefined for one that this library did not send. */
 export function parseMessage(message: string): Notice | undefined {
   const [kind = ''] = message.split(' ', 1)
   const rest = message.slice(kind.length + 1)

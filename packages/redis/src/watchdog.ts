@@ -1,36 +1,36 @@
 import { AsyncResource } from 'node:async_hooks'
 import type { CancelTimer, Runtime } from '@cattlegrid/core'
 
-/** So many looks without an answer and it bites. More than one: a process that stood still itself first reads what has arrived meanwhile. */
-const LOOKS = 3
+/** The number of checks without an answer before it reconnects. More than one: after a suspension, the process must first read what has arrived. */
+const CHECKS = 3
 
 /**
- * Watches a connection. One whose peer has vanished looks like one whose peer is busy, and nothing tells the difference but time: so when
- * something was asked and nothing was answered for `patience` ms, it calls `bite`, which opens the connection anew.
+ * Watches a connection. A peer that has vanished looks like one that is busy; only time tells them apart. So when commands are pending and
+ * none was answered for `maxSilence` ms, the watchdog calls `reconnect`.
  */
 export class Watchdog {
   readonly #runtime: Runtime
   readonly #pause: number
   readonly #reconnect: () => void
-  /** Belongs to no request: a timer keeps the context that it is made in, and this one makes the next. */
+  /** Runs the timers outside the async context of a request: a timer keeps the context in which it is created, and each one creates the next. */
   readonly #scope = new AsyncResource('cattlegrid')
-  #open = 0
-  #silentLooks = 0
+  #pending = 0
+  #silentChecks = 0
   #timer: CancelTimer | undefined
 
-  constructor(runtime: Runtime, patience: number, reconnect: () => void) {
+  constructor(runtime: Runtime, maxSilence: number, reconnect: () => void) {
     this.#runtime = runtime
-    // A fleet whose server stood still for a moment shall not come back in one moment.
-    this.#pause = (patience * (1 + runtime.random() / 4)) / (LOOKS - 1)
+    // Randomised, so that the processes do not all reconnect at once after their server was frozen.
+    this.#pause = (maxSilence * (1 + runtime.random() / 4)) / (CHECKS - 1)
     this.#reconnect = reconnect
   }
 
-  /** Something was asked, and `answer` is what it waits for, an error as well as a reply. */
+  /** Watches a pending command; an error is an answer as well as a reply. */
   watch(answer: Promise<unknown>): void {
-    if (this.#open === 0) this.#silentLooks = 0
-    this.#open += 1
+    if (this.#pending === 0) this.#silentChecks = 0
+    this.#pending += 1
     answer.then(this.#answered, this.#answered)
-    this.#timer ??= this.#scope.runInAsyncScope(() => this.#runtime.schedule(this.#look, this.#pause))
+    this.#timer ??= this.#scope.runInAsyncScope(() => this.#runtime.schedule(this.#check, this.#pause))
   }
 
   stop(): void {
@@ -38,17 +38,17 @@ export class Watchdog {
   }
 
   readonly #answered = (): void => {
-    this.#open -= 1
-    this.#silentLooks = 0
+    this.#pending -= 1
+    this.#silentChecks = 0
   }
 
-  readonly #look = (): void => {
+  readonly #check = (): void => {
     this.#timer = undefined
-    if (this.#open === 0) return
-    this.#timer = this.#runtime.schedule(this.#look, this.#pause)
-    this.#silentLooks += 1
-    if (this.#silentLooks < LOOKS) return
-    this.#silentLooks = 0
+    if (this.#pending === 0) return
+    this.#timer = this.#runtime.schedule(this.#check, this.#pause)
+    this.#silentChecks += 1
+    if (this.#silentChecks < CHECKS) return
+    this.#silentChecks = 0
     this.#reconnect()
   }
 }

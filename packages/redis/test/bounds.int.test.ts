@@ -17,14 +17,14 @@ afterEach(async () => {
 describe('a value that is larger, encoded, than maxEntryBytes', () => {
   const large = 'x'.repeat(1100)
 
-  test('is given to its callers, told of, and not stored', async () => {
+  test('is given to its callers, reported, and not stored', async () => {
     const told: string[] = []
     cache.on('too-large', ({ key }) => void told.push(key))
     expect(await cache.lookup('k', () => large)).toMatchObject({ value: large, outcome: { kind: 'uncacheable' } })
     expect([await cache.get('k'), told]).toEqual([undefined, ['k']])
   })
 
-  test('is not set, and what was there stays', async () => {
+  test('is not set, and the old entry stays', async () => {
     await cache.set('k', 'small')
     await expect(cache.set('k', large)).rejects.toThrow(/more than/)
     expect(await cache.get('k')).toBe('small')

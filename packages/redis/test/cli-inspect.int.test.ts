@@ -38,7 +38,7 @@ describe('an entry', () => {
     expect(shown).toMatchObject({
       key: 'k',
       state: 'fresh',
-      'stale for': '1 min 0 s while it is refreshed, 1 h 0 min if loads fail',
+      'stale for': '1 min 0 s during a refresh, 1 h 0 min if loads fail',
       value: '{ id: 7 }',
       size: '8 bytes',
       'load time': '4.2 s',
@@ -50,7 +50,7 @@ describe('an entry', () => {
     expect(shown['fresh for']).toMatch(/^9 min \d+ s$|^10 min 0 s$/)
   })
 
-  test('that is fresh is one document for a program', async () => {
+  test('that is fresh is one JSON document with --json', async () => {
     await put(store, 'k', { id: 7 }, { staleIfError: 1000, loadTime: 60, tags: ['shop'] })
     const { entry, ...rest } = await document('k')
     expect(rest).toEqual({ key: 'k', state: 'fresh', lease: null, cooldown: null, notes: [] })
@@ -72,23 +72,23 @@ describe('an entry', () => {
     await store.invalidate('k', 'expire', 0)
     const shown = await rows('k')
     expect(shown['state']).toBe('stale')
-    expect(shown['fresh for']).toMatch(/^no more, since \d/)
+    expect(shown['fresh for']).toMatch(/^no longer, since \d/)
     expect(await document('k')).toMatchObject({ state: 'stale' })
   })
 
-  test('one of whose tags fell is gone, and the tag is named', async () => {
+  test('is gone after one of its tags was invalidated, and the tag is named', async () => {
     await put(store, 'k', 1, { tags: ['user:7', 'shop'] })
     await store.invalidateTags(['shop'])
     expect(await rows('k')).toMatchObject({
       state: 'gone',
-      'stale for': 'no more',
+      'stale for': 'no longer',
       value: '1',
       note: expect.stringContaining('Tag shop'),
     })
     expect(await document('k')).toMatchObject({ state: 'gone', notes: [expect.stringContaining('Tag shop')] })
   })
 
-  test('that is not there is gone, and no error', async () => {
+  test('that does not exist is gone, and not an error', async () => {
     expect(await rows('k')).toEqual({ key: 'k', state: 'gone', lease: 'none', cooldown: 'none' })
     expect(await document('k')).toEqual({
       key: 'k',
@@ -115,9 +115,9 @@ describe('an entry', () => {
 })
 
 describe('a key without a value', () => {
-  test('that is being loaded shows who holds it, and whether anybody waits', async () => {
+  test('that is being loaded shows its lease, and whether a caller waits', async () => {
     await lead(store, 'k')
-    expect((await rows('k'))['lease']).toMatch(/^held for .+, .+ remaining, nobody waits$/)
+    expect((await rows('k'))['lease']).toMatch(/^held for .+, .+ remaining, not awaited$/)
     await store.acquire('k', { ...request, wake: true })
     expect((await rows('k'))['lease']).toMatch(/^held for .+, .+ remaining, awaited$/)
     expect(await document('k')).toMatchObject({
@@ -126,7 +126,7 @@ describe('a key without a value', () => {
     })
   })
 
-  test('whose last loads failed shows how long it cools down, after how many, and why', async () => {
+  test('whose last loads failed shows the rest of the cooldown, the number of failures and the reason', async () => {
     const failure = { name: 'QueryError', code: '57014' }
     const lease = await lead(store, 'k')
     await store.release(lease, { kind: 'failed', failure, cooldown: LONG, attempts: 3 })
@@ -144,13 +144,13 @@ const values: readonly (readonly [title: string, value: unknown, shown: RegExp, 
 ]
 
 describe('a value', () => {
-  test.each(values)('%s is shown for what it is', async (_, value, shown, form) => {
+  test.each(values)('%s is shown in its form', async (_, value, shown, form) => {
     await store.put('k', entryOf(value), structured)
     expect((await rows('k'))['value']).toMatch(shown)
     expect(await document('k')).toMatchObject({ entry: { form } })
   })
 
-  test('in a codec of the user’s own is shown as its bytes', async () => {
+  test('of a custom codec is shown as its bytes', async () => {
     const own = { id: 99, encode: () => Buffer.from('<x/>'), decode: () => 'never' }
     await store.put('k', entryOf(1), own)
     expect((await rows('k'))['value']).toBe('4 bytes: "<x/>"')
@@ -159,13 +159,13 @@ describe('a value', () => {
     })
   })
 
-  test('that is long is shortened for people and whole for programs', async () => {
+  test('that is long is shortened, and complete with --json', async () => {
     const value = { list: Array.from({ length: 5000 }, (_, index) => `item ${index}`), text: 'x'.repeat(100_000) }
     const wide = Object.fromEntries(value.list.map((item) => [item, item]))
     await put(store, 'k', { ...value, wide })
     const { out } = await inspect('k')
     expect(out.length).toBeLessThan(6000)
-    expect(out).toContain('more lines: --json shows all')
+    expect(out).toContain('more lines; --json shows all of them')
     expect(await document('k')).toMatchObject({ entry: { value: { ...value, wide } } })
   })
 })
@@ -174,8 +174,8 @@ describe('a value', () => {
 const hostile = '\u001B[2J\u001B]0;title\u0007\u009B31m\u202E\u2028\r\nlease     none'
 const OBEYED = /[^\P{C}\n]|[\u2028\u2029]/u
 
-describe('what a hostile writer put there', () => {
-  test('reaches no terminal as anything but text', async () => {
+describe('a hostile value', () => {
+  test('cannot control the terminal', async () => {
     const error = new Error(hostile)
     error.stack = `Error: ${hostile}\nlease     held`
     await store.put(hostile, entryOf({ [hostile]: `${hostile}\0`, error }, { tags: [hostile] }), structured)
@@ -189,7 +189,7 @@ describe('what a hostile writer put there', () => {
     expect(out).toContain('\\x1b[2J')
   })
 
-  test('has no line that begins where ours do', async () => {
+  test('has no line that could be taken for a label', async () => {
     const error = new Error('no')
     error.stack = 'Error: no\nlease     held for 9.0 s'
     await store.put('k', entryOf(error), structured)
@@ -198,7 +198,7 @@ describe('what a hostile writer put there', () => {
     expect(out.match(/^lease.*$/gm)).toEqual(['lease      none'])
   })
 
-  test('is escaped in JSON too, and comes out of it unchanged', async () => {
+  test('is escaped in JSON, and unchanged when parsed', async () => {
     await put(store, hostile, { [hostile]: hostile }, { tags: [hostile] })
     const { out } = await inspect(hostile, '--json')
     expect(out).not.toMatch(OBEYED)
@@ -217,7 +217,7 @@ describe('what a hostile writer put there', () => {
   ])('%s at the entry’s key is gone, with a note', async (_, bytes) => {
     await redis.client.set(`${redis.namespace}:{k}`, bytes)
     await redis.client.set(`${redis.namespace}:{k}:l`, bytes)
-    expect(await rows('k')).toMatchObject({ state: 'gone', note: expect.stringContaining('Nothing of ours') })
+    expect(await rows('k')).toMatchObject({ state: 'gone', note: expect.stringContaining('No readable entry') })
     expect(await document('k')).toMatchObject({ state: 'gone', entry: null, notes: [expect.any(String)] })
   })
 

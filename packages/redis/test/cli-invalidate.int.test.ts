@@ -53,7 +53,7 @@ describe('on a server that answers', () => {
     expect([code, JSON.parse(out)]).toEqual([0, { expired: ['k'], unconfirmed: [] }])
   })
 
-  test('tags makes every entry that carries one of them count no more', async () => {
+  test('tags voids every entry that carries one of them', async () => {
     await put(store, 'k', 1, { tags: ['shop'] })
     expect(await run('tags', 'user:7', 'shop')).toEqual({
       code: 0,
@@ -66,7 +66,7 @@ describe('on a server that answers', () => {
   })
 })
 
-describe('on a server that does not do it', () => {
+describe('on a server that does not execute the command', () => {
   let server: RedisServer
 
   beforeAll(async () => {
@@ -76,11 +76,11 @@ describe('on a server that does not do it', () => {
 
   const each = [['inspect', 'k'], ['delete', 'k'], ['expire', 'k'], ['tags', 'k'], ['watch']] as const
 
-  test.each(each)('%s ends with 1 when nothing listens, and says where it asked and what to do', async (...args) => {
+  test.each(each)('%s ends with 1 when no server listens, and names the address and what to do', async (...args) => {
     const { code, out, err } = await cattlegrid([...args], 'redis://me:s3cret@127.0.0.1:1')
     expect([code, out]).toEqual([1, ''])
-    expect(err).toContain('Redis at redis://***@127.0.0.1:1 is away: connect ECONNREFUSED 127.0.0.1:1.')
-    expect(err).toContain('Name another with --url or REDIS_URL.')
+    expect(err).toContain('Redis at redis://***@127.0.0.1:1 cannot be reached: connect ECONNREFUSED 127.0.0.1:1.')
+    expect(err).toContain('or name another with --url or REDIS_URL.')
     expect(err).not.toMatch(/s3cret|^\s+at /m)
   })
 
@@ -101,7 +101,7 @@ describe('on a server that does not do it', () => {
     const { code, out, err } = await cattlegrid([...args, '--timeout', '20s'], url)
     expect([code, out]).toEqual([1, ''])
     expect(err).toContain('WRONGPASS')
-    expect(err).toContain('Give user and password in the URL')
+    expect(err).toContain('Put the user and the password in the URL')
     expect(err).not.toContain('s3cret')
   })
 
@@ -120,7 +120,7 @@ describe('on a server that does not do it', () => {
     expect(err).toContain('Not confirmed: a, b. Retrying is safe.')
   })
 
-  test('a program is told which keys were done', async () => {
+  test('--json lists the confirmed and the unconfirmed keys', async () => {
     const admin = await connect(server.url)
     const namespace = `test:${randomUUID()}`
     await admin.sendCommand(['ACL', 'SETUSER', 'half', 'on', '>pw', `~${namespace}:{a}*`, '&*', '+@all'])
@@ -137,7 +137,7 @@ describe('on a server that does not do it', () => {
     try {
       const { code, err } = await cattlegrid(['delete', 'k', '--timeout', '20s'], replica.url)
       expect(code).toBe(1)
-      expect(err).toContain('That server is a replica: name its master.')
+      expect(err).toContain('That server is a replica; name its master with --url.')
     } finally {
       await replica.stop()
     }

@@ -44,11 +44,11 @@ const wrong: readonly (readonly [title: string, args: readonly string[], says: s
   ['a command that is a name of every object', ['toString'], "Command 'toString' is unknown"],
   ['an option nobody knows', ['inspect', 'k', '--name-space', 'x'], "did you mean '--namespace'?); accepted: --url,"],
   ['a short option nobody knows', ['inspect', 'k', '-j'], "Option '-j' is unknown"],
-  ['inspect without a key', ['inspect'], "'inspect' takes one key, and none is given"],
-  ['inspect with two keys', ['inspect', 'a', 'b'], "'inspect' takes one key, and 2 are given"],
-  ['delete without a key', ['delete'], "'delete' takes one key or several, and none is given"],
-  ['expire without a key', ['expire'], "'expire' takes one key or several, and none is given"],
-  ['tags without a tag', ['tags'], "'tags' takes one tag or several, and none is given"],
+  ['inspect without a key', ['inspect'], "'inspect' takes one key; none was given"],
+  ['inspect with two keys', ['inspect', 'a', 'b'], "'inspect' takes one key; 2 were given"],
+  ['delete without a key', ['delete'], "'delete' takes one or more keys; none was given"],
+  ['expire without a key', ['expire'], "'expire' takes one or more keys; none was given"],
+  ['tags without a tag', ['tags'], "'tags' takes one or more tags; none was given"],
   ['an empty tag', ['tags', 'a', ''], 'A tag has 0 characters; accepted: 1 to 256'],
   ['watch with a key', ['watch', 'a'], "'watch' takes no key"],
   ['an option without its value', ['inspect', 'k', '--url'], "Option '--url' needs a value; accepted: a URL"],
@@ -61,7 +61,7 @@ const wrong: readonly (readonly [title: string, args: readonly string[], says: s
   ['a namespace that cannot be one', ['inspect', 'k', '--namespace', 'a{b'], 'accepted: 1 to 128 characters'],
 ]
 
-describe('a command that cannot be', () => {
+describe('an invalid command line', () => {
   test.each(wrong)('%s ends with 2 and says what is accepted, on stderr', async (_, args, says) => {
     const { code, out, err } = await cattlegrid(args, nowhere)
     expect([code, out]).toEqual([2, ''])
@@ -69,7 +69,7 @@ describe('a command that cannot be', () => {
     expect(err).not.toMatch(/^\s+at /m)
   })
 
-  test('a REDIS_URL that is none is named', async () => {
+  test('an invalid REDIS_URL is named in the message', async () => {
     const { code, err } = await cattlegrid(['inspect', 'k'], 'localhost:6379')
     expect(code).toBe(2)
     expect(err).toContain("Variable 'REDIS_URL' is 'localhost:6379'; accepted: a URL")
@@ -88,7 +88,7 @@ describe('a command that cannot be', () => {
     expect(err).not.toMatch(/s3|cret|cr@et/)
   })
 
-  test('what a terminal would obey comes back escaped', async () => {
+  test('characters that control a terminal are escaped in the message', async () => {
     const { code, err } = await cattlegrid(['\u001B[31m\u202Einspect'])
     expect(code).toBe(2)
     expect(err).toContain('\\x1b[31m\\u202einspect')

@@ -12,7 +12,7 @@ const watching: Running[] = []
 async function watch(args: readonly string[], url?: string): Promise<Running> {
   const running = start(['watch', ...args], url)
   watching.push(running)
-  await until(() => running.err.includes('Ctrl-C ends it.'))
+  await until(() => running.err.includes('Press Ctrl-C to stop.'))
   return running
 }
 
@@ -61,7 +61,7 @@ describe('watch', () => {
     ])
   })
 
-  test('prints each notice as a document of its own for a program, the state of its ear included', async () => {
+  test('prints each notice as one JSON document with --json, also those about the connection', async () => {
     const running = await watch([...options, '--json'])
     await everything()
     await until(() => running.out.includes('cleared'))
@@ -81,7 +81,7 @@ describe('watch', () => {
     )
   })
 
-  test('sees what another process deletes', async () => {
+  test('prints a deletion by another process', async () => {
     const running = await watch(options)
     const [, deleted] = await Promise.all([
       until(() => running.out.includes('deleted    product:7\n')),
@@ -98,7 +98,7 @@ describe('watch', () => {
     expect(running.out).toContain('deleted    \\x1b[2J\\x0a12:00:00.000  cleared\n')
   })
 
-  test.each(['SIGINT', 'SIGTERM'] as const)('ends with 0 at %s, having said nothing else', async (signal) => {
+  test.each(['SIGINT', 'SIGTERM'] as const)('ends with 0 on %s, without further output', async (signal) => {
     const running = await watch(options)
     running.child.kill(signal)
     const { code, out, err } = await running.ended
@@ -106,7 +106,7 @@ describe('watch', () => {
     expect(err.trimEnd().split('\n')).toHaveLength(1)
   })
 
-  test('ends quietly when nobody reads on', async () => {
+  test('ends without an error when the reader closes the pipe', async () => {
     const running = await watch(options)
     running.child.stdout?.destroy()
     // The first line may still find room in the pipe.
@@ -119,7 +119,7 @@ describe('watch', () => {
 })
 
 describe('watch on a server of its own', () => {
-  test('tells that the server is gone and that it is back, and goes on', async () => {
+  test('reports that the connection is lost and that it is back, and continues', async () => {
     const first = await startRedis({ own: true })
     const running = await watch(['--timeout', '10s'], first.url)
     await first.kill()
@@ -138,7 +138,7 @@ describe('watch on a server of its own', () => {
     expect((await running.ended).code).toBe(0)
   })
 
-  test('tells that the server is frozen, that it answers again, and ends at Ctrl-C in between', async () => {
+  test('reports that the server is frozen and that it answers again, and ends on Ctrl-C in between', async () => {
     const server = await startRedis({ own: true })
     try {
       const [one, other] = await Promise.all([
@@ -157,7 +157,7 @@ describe('watch on a server of its own', () => {
     }
   })
 
-  test('by a user who may not subscribe ends with 1 and says what is missing', async () => {
+  test('ends with 1 when the Redis user may not subscribe, and names the missing right', async () => {
     const server = await startRedis({ own: true })
     try {
       const admin = await connect(server.url)

@@ -133,7 +133,7 @@ describe.each(versions)('with %s', (_, library) => {
       expect(await one.lookup('k', () => 'anew')).toMatchObject({ value: 'new', status: 'fresh' })
     })
 
-    test('loads anew what another process has invalidated, by key or by tag', async () => {
+    test('loads again after another process has invalidated the entry, by key or by tag', async () => {
       const [one, other] = await openTwo(library, way)
       const load = async (value: string) => (await one.lookup('k', () => value, { tags: ['t'] })).value
       expect(await load('first')).toBe('first')

@@ -34,7 +34,7 @@ function clusterWith(node: Partial<RedisClient>): { readonly link: ClusterLink; 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
 describe('a link to a cluster', () => {
-  test('sends the second of two commands for a key that has moved when the first is answered, and both to a master', async () => {
+  test('redirects two commands for a moved key one after the other, both to a master', async () => {
     const moved = (): Promise<never> => Promise.reject(new Error('MOVED 1 node:2'))
     const { link, sent } = clusterWith({ isReady: true, sendCommand: moved })
     const both = link.inOrder('ns:{k}', (server) =>
@@ -52,7 +52,7 @@ describe('a link to a cluster', () => {
     expect(await both).toEqual(['1', 'body'])
   })
 
-  test('hands nothing to a connection that is not there: it would be executed at a moment nobody knows', async () => {
+  test('sends nothing to a client that is not ready: the command would be executed at an unknown later time', async () => {
     const commands: unknown[] = []
     const sendCommand = (command: unknown): Promise<unknown> => Promise.resolve(commands.push(command))
     const { link, sent } = clusterWith({ isReady: false, sendCommand })
@@ -63,7 +63,7 @@ describe('a link to a cluster', () => {
     expect([commands, sent, link.subscriberConnection()]).toEqual([[], [], undefined])
   })
 
-  test('does not send on what was refused for another reason', async () => {
+  test('redirects no command that was refused for another reason', async () => {
     const busy = (): Promise<never> => Promise.reject(new Error('BUSY somebody MOVED something'))
     const { link, sent } = clusterWith({ isReady: true, sendCommand: busy })
     await expect(link.send('ns:{k}', ['GET', 'ns:{k}'], AS_TEXT)).rejects.toThrow('BUSY')

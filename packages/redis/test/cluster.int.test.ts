@@ -75,7 +75,7 @@ describe('a store on a cluster', () => {
     expect(commits.filter(({ kind }) => kind !== 'refused')).toEqual([])
   })
 
-  test('finds its scripts again on every node that lost them', async () => {
+  test('sends its scripts again to every node that lost them', async () => {
     const { store } = await open()
     for (const master of servers.masters) await clientOf(master).scriptFlush()
     await Promise.all(keys.map(async (key) => store.commit(await lead(store, key), entryOf(key), json)))
@@ -116,7 +116,7 @@ describe('a store on a cluster', () => {
     await until(() => notices.some(({ kind }) => kind === 'connected'))
   })
 
-  test('hears again, through another node or the same, when its ear is cut off', async () => {
+  test('subscribes again, on any node, when its connection for wake-ups is cut', async () => {
     const { store, kinds } = await open()
     await until(() => kinds.includes('connected'))
     for (const master of servers.masters) await clientOf(master).sendCommand(['CLIENT', 'KILL', 'TYPE', 'pubsub'])
@@ -149,7 +149,7 @@ describe('a slot that moves', () => {
     }
   }
 
-  test('is followed, while it moves and when it has moved', async () => {
+  test('is followed, during the move and after it', async () => {
     const { store, namespace } = await open()
     const value = 'v'.repeat(10_000)
     await put(store, 'moving', value)
@@ -168,7 +168,7 @@ describe('a slot that moves', () => {
     expect(await store.read('moving', json)).toMatchObject({ kind: 'missing' })
   })
 
-  test('takes a long record to its new place, although the two commands of the commit are sent on one by one', async () => {
+  test('gets a long record at its new node, although the two commands of the commit are redirected one by one', async () => {
     const { store, namespace } = await open()
     const lease = await lead(store, 'long')
     const { migrate, end } = await beginMove(`${namespace}:{long}`)
@@ -179,7 +179,7 @@ describe('a slot that moves', () => {
     expect((await found(store, 'long')).value).toBe(value)
   })
 
-  test('of which one name has moved and one has not, is away: nobody may decide on half of what there is', async () => {
+  test('is away while one of two names has moved: no step may decide on half of the keys', async () => {
     const { store, namespace } = await open()
     await put(store, 'half', 1)
     const seen = (await found(store, 'half')).version
@@ -194,7 +194,7 @@ describe('a slot that moves', () => {
   })
 })
 
-test('an ear moves on when its node is no master any more', async () => {
+test('a subscription moves to another node when its own is no longer a master', async () => {
   const { store, kinds, namespace } = await open()
   await until(() => kinds.includes('connected'))
   const subscribed = await Promise.all(

@@ -29,8 +29,8 @@ function watched(store: Store): { readonly notices: readonly Notice[]; readonly 
 
 const connections = async (): Promise<number> => (await admin.clientList()).length - 1
 
-describe('a client of the user’s own', () => {
-  test('gets one companion, for the wake-ups, which goes with the store', async () => {
+describe('the user’s client', () => {
+  test('gets one more connection, for wake-ups, which is closed with the store', async () => {
     const client = await connect(server.url)
     ends.push(() => client.destroy())
     const store = redisStore({ client })
@@ -80,7 +80,7 @@ describe('a client of the user’s own', () => {
     await store.close()
   })
 
-  test('that gives up when the server is gone leaves the store away, and its companion comes back by itself', async () => {
+  test('that gives up when the server is gone leaves the store away, and the connection for wake-ups returns by itself', async () => {
     const client = createClient({ url: server.url, socket: { reconnectStrategy: false } })
     client.on('error', () => undefined)
     await client.connect()
@@ -96,8 +96,8 @@ describe('a client of the user’s own', () => {
   })
 })
 
-describe('a client of the store’s own', () => {
-  test('connects behind, serves, and is closed with the store', async () => {
+describe('the client that the store creates', () => {
+  test('connects in the background, works, and is closed with the store', async () => {
     const store = redisStore({ url: server.url })
     expect((await store.read('k', json)).kind).toBe('away')
     const { kinds } = watched(store)
@@ -110,7 +110,7 @@ describe('a client of the store’s own', () => {
     await until(async () => (await connections()) === 0)
   })
 
-  test('is patient with a server that is not there yet, and with one that goes away', async () => {
+  test('reconnects to a server that is not there yet, and to one that goes away', async () => {
     await server.kill()
     const store = redisStore({ url: server.url })
     ends.push(() => store.close())
@@ -138,7 +138,7 @@ describe('a client of the store’s own', () => {
 })
 
 describe('messages on the channel', () => {
-  test('that are none of ours change nothing', async () => {
+  test('that the library did not send change nothing', async () => {
     const store = redisStore({ url: server.url })
     ends.push(() => store.close())
     const { notices, kinds } = watched(store)
@@ -150,7 +150,7 @@ describe('messages on the channel', () => {
     expect(notices).toEqual([{ kind: 'connected' }, { kind: 'deleted', key: 'k' }])
   })
 
-  test('reach the other watchers when one of them fails', async () => {
+  test('reach the other listeners when one of them throws', async () => {
     const store = redisStore({ url: server.url })
     ends.push(() => store.close())
     store.watch(() => {
@@ -163,7 +163,7 @@ describe('messages on the channel', () => {
     expect(kinds()).toEqual(['connected', 'deleted'])
   })
 
-  test('tell a watcher that comes later that it hears', async () => {
+  test('tell a later listener that the store is connected', async () => {
     const store = redisStore({ url: server.url })
     ends.push(() => store.close())
     const first = watched(store)

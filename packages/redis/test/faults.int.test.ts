@@ -39,7 +39,7 @@ async function everyStep(on: Store): Promise<readonly { readonly kind: string }[
 }
 
 describe('a server that has forgotten the scripts', () => {
-  test('is told them again, by every one of many calls at once', async () => {
+  test('receives them again from each of many concurrent calls', async () => {
     await lead(store, 'warm')
     await client.scriptFlush()
     const asked = await Promise.all(Array.from({ length: 200 }, (_, index) => store.acquire(`k${index}`, request)))
@@ -50,7 +50,7 @@ describe('a server that has forgotten the scripts', () => {
 })
 
 describe('a server that is gone and comes back', () => {
-  test('is away meanwhile, for every step, at once and without a rejection', async () => {
+  test('is away for every step, at once and without a rejection', async () => {
     const lease = await lead(store, 'held')
     await server.kill()
     await until(() => !client.isReady)
@@ -63,7 +63,7 @@ describe('a server that is gone and comes back', () => {
     expect(await store.commit(lease, entryOf(1), json)).toMatchObject({ kind: 'away' })
   })
 
-  test('executes nothing late of what it was not asked', async () => {
+  test('executes no command late that was issued while it was gone', async () => {
     await server.kill()
     await until(() => !client.isReady)
     await put(store, 'k', 'late').catch(() => undefined)
@@ -74,7 +74,7 @@ describe('a server that is gone and comes back', () => {
     expect(await client.dbSize()).toBe(0)
   })
 
-  test('has forgotten every lease, so that no old load is stored', async () => {
+  test('has lost every lease, so that no older load is stored', async () => {
     const lease = await lead(store, 'k')
     await server.kill()
     server = await startRedis({ port: server.port })
@@ -83,7 +83,7 @@ describe('a server that is gone and comes back', () => {
     await lead(store, 'k')
   })
 
-  test('makes the watchers deaf, and hearing again', async () => {
+  test('sends the listeners disconnected, then connected', async () => {
     const notices: Notice[] = []
     store.watch((notice) => void notices.push(notice))
     const kinds = (): readonly string[] => notices.map(({ kind }) => kind)
@@ -100,7 +100,7 @@ describe('a server that is gone and comes back', () => {
 })
 
 describe('a server that refuses', () => {
-  test('to write for want of memory is away for loads, and still deletes and expires', async () => {
+  test('writes for lack of memory is away for loads, and still deletes and expires', async () => {
     await put(store, 'k', 'old', { staleIfError: LONG })
     await put(store, 'k2', 'old', { staleIfError: LONG })
     const lease = await lead(store, 'failing')
@@ -119,7 +119,7 @@ describe('a server that refuses', () => {
     await lead(store, 'failing')
   })
 
-  test('to write because it is a replica is away for writes and answers reads', async () => {
+  test('writes because it is a replica is away for writes and answers reads', async () => {
     await put(store, 'k', 1)
     await client.sendCommand(['REPLICAOF', '127.0.0.1', '1'])
     expect((await found(store, 'k')).value).toBe(1)
@@ -131,7 +131,7 @@ describe('a server that refuses', () => {
 })
 
 describe('a client that its owner has not opened', () => {
-  test('is never connected by the store; one warning names the cure, and it works from when it is open', async () => {
+  test('is not connected by the store; one warning says what to do, and the store works once the client is open', async () => {
     const late = createClient({ url: server.url })
     late.on('error', () => undefined)
     const closed = redisStore({ client: late, namespace: 'shop' })
@@ -151,7 +151,7 @@ describe('a client that its owner has not opened', () => {
     expect(notices.filter(({ kind }) => kind === 'warning')).toHaveLength(1)
   })
 
-  test('but opens in the same breath, is no reason to warn', async () => {
+  test('but opens in the same tick causes no warning', async () => {
     const prompt = createClient({ url: server.url })
     prompt.on('error', () => undefined)
     const opening = redisStore({ client: prompt, namespace: 'shop' })

@@ -65,7 +65,7 @@ const otherTypes: readonly (readonly [string, (key: string) => Promise<unknown>]
 ]
 
 describe.each(otherTypes)('%s at the entry’s key', (_, make) => {
-  test('is a miss that says why, gives no lease and is overwritten by nobody', async () => {
+  test('is a miss with a reason, prevents the lease and is not overwritten', async () => {
     await make(entryKey)
     const type = await client.type(entryKey)
     expect(await store.read('k', json)).toMatchObject({ kind: 'missing', version: '', because: { why: 'foreign' } })
@@ -75,7 +75,7 @@ describe.each(otherTypes)('%s at the entry’s key', (_, make) => {
     expect(await client.type(entryKey)).toBe(type)
   })
 
-  test('is removed by delete, and then all is well', async () => {
+  test('is removed by delete, and then the key works', async () => {
     await make(entryKey)
     expect(await store.invalidate('k', 'delete', 0)).toEqual({ kind: 'done' })
     await put(store, 'k', 1)
@@ -84,7 +84,7 @@ describe.each(otherTypes)('%s at the entry’s key', (_, make) => {
 })
 
 describe.each(otherTypes)('%s at the lease’s key', (_, make) => {
-  test('is away, not an error, until an invalidation removes it', async () => {
+  test('makes the store away, without an error, until an invalidation removes it', async () => {
     await make(leaseKey)
     expect(await store.acquire('k', request)).toMatchObject({ kind: 'away', why: 'error' })
     expect(await store.invalidate('k', 'expire', 0)).toEqual({ kind: 'done' })
@@ -94,26 +94,29 @@ describe.each(otherTypes)('%s at the lease’s key', (_, make) => {
 
 describe('a string at the lease’s key', () => {
   test.each(['', 'x', 'L', `L${'t'.repeat(22)}-0000`, 'X', 'X99999999', 'U1', 'H'])(
-    '%j without an end blocks nobody',
+    '%j without a time to live does not block the key',
     async (value) => {
       await client.set(leaseKey, value)
       expect(await store.acquire('k', request)).toMatchObject({ kind: 'lead', lease: { attempts: 0 } })
     },
   )
 
-  test.each(['', 'x', 'L', 'another version’s lease'])('%j with an end is waited for', async (value) => {
-    await client.set(leaseKey, value, { expiration: { type: 'PX', value: LONG } })
-    expect(await store.acquire('k', { ...request, wake: true })).toMatchObject({ kind: 'held' })
-    expect(await client.get(leaseKey)).toBe(value)
-  })
+  test.each(['', 'x', 'L', 'another version’s lease'])(
+    '%j with a time to live counts as a held lease',
+    async (value) => {
+      await client.set(leaseKey, value, { expiration: { type: 'PX', value: LONG } })
+      expect(await store.acquire('k', { ...request, wake: true })).toMatchObject({ kind: 'held' })
+      expect(await client.get(leaseKey)).toBe(value)
+    },
+  )
 
-  test.each(['X', 'X00000000', 'Xabcdefghijkl'])('%j, a cut cooldown, ends with it', async (value) => {
+  test.each(['X', 'X00000000', 'Xabcdefghijkl'])('%j, a truncated cooldown, does not block the key', async (value) => {
     await client.set(leaseKey, value, { expiration: { type: 'PX', value: LONG } })
     expect(await store.acquire('k', request)).toMatchObject({ kind: 'cooling', attempts: 0, failure: { name: '' } })
   })
 })
 
-describe('a client that replies with text where bytes are wanted', () => {
+describe('a client that replies with text instead of bytes', () => {
   let textStore: Store
   let asked: string[]
   let dropsOptions: boolean
@@ -132,7 +135,7 @@ describe('a client that replies with text where bytes are wanted', () => {
   })
   afterEach(() => textStore.close())
 
-  test('makes an entry unreadable and not a plain miss, and says which version is there', async () => {
+  test('makes an entry unreadable, not merely missing, and returns its version', async () => {
     await put(store, 'k', 'ours')
     const { version } = await found(store, 'k')
     const cause = expect.objectContaining({ message: expect.stringMatching(/replied with a string.*bytes/) })
@@ -140,7 +143,7 @@ describe('a client that replies with text where bytes are wanted', () => {
     expect(await textStore.read('absent', json)).toEqual({ kind: 'missing', version: '' })
   })
 
-  test('makes an entry unreadable whose life is known', async () => {
+  test('makes an entry unreadable whose expiry is remembered', async () => {
     await put(store, 'k', 'ours')
     dropsOptions = false
     await found(textStore, 'k')
@@ -149,13 +152,13 @@ describe('a client that replies with text where bytes are wanted', () => {
     expect(asked.join(' ')).toBe('pttl get get pttl get getrange')
   })
 
-  test('is away where it does not say which version is there', async () => {
+  test('is away when the version cannot be read', async () => {
     await put(store, 'k', 'ours')
     refuses = 'getrange'
     expect(await textStore.read('k', json)).toMatchObject({ kind: 'away', why: 'error' })
   })
 
-  test('makes nobody wait: every call loads, and an event says why', async () => {
+  test('blocks no caller: every call loads, and an event says why', async () => {
     const cache = createCache({ store: textStore, ttl: '1m', storeTimeout: '20s' })
     const unreadable: string[] = []
     cache.on('unreadable', ({ key, why }) => void unreadable.push(`${key} ${why}`))
@@ -187,7 +190,7 @@ describe('an entry of another codec', () => {
     expect((await store.inspect('k')).kind).toBe('found')
   })
 
-  test('that was made of bytes comes back byte for byte', async () => {
+  test('of bytes is read back byte for byte', async () => {
     const value = Buffer.from(Array.from({ length: 70_000 }, (_, index) => index % 256))
     expect((await store.put('k', entryOf(value), raw)).kind).toBe('stored')
     const read = await store.read('k', raw)

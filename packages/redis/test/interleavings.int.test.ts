@@ -33,8 +33,8 @@ function readingWhile(meddle: () => Promise<unknown>): Store {
   })
 }
 
-describe('a read between whose two commands another process writes', () => {
-  test('never takes an old body for a fresh one', async () => {
+describe('a read during which another process writes', () => {
+  test('never serves the old body as fresh', async () => {
     await put(other, 'k', 'old', { ttl: 1, staleWhileRevalidate: LONG })
     await new Promise((resolve) => setTimeout(resolve, 5))
     const reading = readingWhile(() => put(other, 'k', 'new', { ttl: LONG, staleWhileRevalidate: LONG }))
@@ -42,7 +42,7 @@ describe('a read between whose two commands another process writes', () => {
     expect([entry.value, entry.freshUntil > performance.now()]).not.toEqual(['old', true])
   })
 
-  test('reads once more when the life is longer than the body can have', async () => {
+  test('reads once more when the time to live is longer than that of the record', async () => {
     await put(other, 'k', 'old', { ttl: 10 * LONG })
     const reading = readingWhile(() => put(other, 'k', 'new', { ttl: LONG }))
     const entry = await found(reading, 'k')
@@ -50,13 +50,13 @@ describe('a read between whose two commands another process writes', () => {
     expect([entry.value, left > 0 && left <= LONG]).toEqual(['new', true])
   })
 
-  test('reads once more when there is a body that had no life yet', async () => {
+  test('reads once more when the key did not exist for PTTL and did for GET', async () => {
     const reading = readingWhile(() => put(other, 'k', 'new'))
     const entry = await found(reading, 'k')
     expect([entry.value, entry.freshUntil > performance.now()]).toEqual(['new', true])
   })
 
-  test('finds nothing when the entry goes away between them', async () => {
+  test('finds nothing when the entry is removed between the two commands', async () => {
     await put(other, 'k', 'old')
     const reading = readingWhile(() => other.invalidate('k', 'delete', 0))
     expect(await reading.read('k', json)).toEqual({ kind: 'missing', version: '' })
@@ -64,7 +64,7 @@ describe('a read between whose two commands another process writes', () => {
 })
 
 describe('an entry expired by hand', () => {
-  test('stays stale when the server’s clock steps back and its life is long again', async () => {
+  test('stays stale when the server’s clock steps back and its time to live grows', async () => {
     await put(other, 'k', 'old', { ttl: LONG, staleIfError: LONG })
     expect(await isFresh(other, 'k')).toBe(true)
     await other.invalidate('k', 'expire', 0)
@@ -84,7 +84,7 @@ describe('an entry expired by hand', () => {
 })
 
 describe('an acquire whose answer is lost', () => {
-  test('gives back what it may have been granted', async () => {
+  test('releases the lease that it may have been granted', async () => {
     const unlucky = slow(async (what, forward) => {
       const reply = await forward()
       if (what === 'acquire') throw new Error('the connection broke')
@@ -96,7 +96,7 @@ describe('an acquire whose answer is lost', () => {
     await lead(other, 'k')
   })
 
-  test('gives back what it is granted late', async () => {
+  test('releases a lease that is granted late', async () => {
     let arrive = (): void => undefined
     const arrived = new Promise<void>((resolve) => (arrive = resolve))
     let reached: Promise<unknown> = Promise.resolve()
@@ -127,11 +127,11 @@ describe('an acquire whose answer is lost', () => {
   })
 })
 
-describe('a long record on its way to the commit', () => {
+describe('a long record before its commit', () => {
   const long = 'x'.repeat(10_000)
   const temporaryKeys = () => redis.client.keys(`${redis.namespace.replaceAll('-', '?')}:{k}:t:*`)
 
-  test('goes along once more when its temporary key is gone', async () => {
+  test('is sent again with the commit when its temporary key is gone', async () => {
     const store = slow(async (what, forward, args) => {
       if ((what === 'commit' || what === 'put') && args[2] === '3') await redis.client.unlink(await temporaryKeys())
       return forward()
@@ -150,7 +150,7 @@ describe('a long record on its way to the commit', () => {
     expect((await other.read('k', json)).kind).toBe('missing')
   })
 
-  test('ends as soon as anything else when its process dies before the commit', async () => {
+  test('expires within seconds when its process dies before the commit', async () => {
     const dying = slow((what, forward) => (what === 'commit' ? Promise.reject(new Error('dead')) : forward()))
     expect((await dying.commit(await lead(dying, 'k'), entryOf(long), json)).kind).toBe('away')
     const [temporary = ''] = await temporaryKeys()
@@ -159,8 +159,8 @@ describe('a long record on its way to the commit', () => {
   })
 })
 
-describe('a clear between whose two passes a leader commits', () => {
-  test('keeps that value out: its load began before', async () => {
+describe('a clear during which a leader commits', () => {
+  test('removes that value, because its load began before', async () => {
     const lease = await lead(other, 'k')
     let answer: unknown
     let scans = 0

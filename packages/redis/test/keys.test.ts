@@ -15,12 +15,12 @@ describe('the name of a key in Redis', () => {
     fc.assert(fc.property(anyString, (key) => unescapeKey(escapeKey(key)) === key))
   })
 
-  test('is the name of no other key, as bytes', () => {
+  test('differs in bytes from that of every other key', () => {
     const bytes = (key: string): string => Buffer.from(escapeKey(key), 'utf8').toString('hex')
     fc.assert(fc.property(anyString, anyString, (one, other) => one === other || bytes(one) !== bytes(other)))
   })
 
-  test('survives the trip through UTF-8', () => {
+  test('is unchanged by UTF-8 encoding', () => {
     fc.assert(fc.property(anyString, (key) => Buffer.from(escapeKey(key), 'utf8').toString('utf8') === escapeKey(key)))
   })
 

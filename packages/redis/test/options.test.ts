@@ -29,7 +29,7 @@ describe('the options of redisStore', () => {
     expect(error.accepted.length).toBeGreaterThan(5)
   })
 
-  test('refuse a name that nobody knows, and say which was meant', () => {
+  test('refuse an unknown name, and suggest the closest one', () => {
     const error = refusal({ client, nameSpace: 'x' })
     expect(error.option).toBe('redisStore.nameSpace')
     expect(error.message).toContain("did you mean 'namespace'?")
@@ -39,7 +39,7 @@ describe('the options of redisStore', () => {
     expect(refusal(options).option).toMatch(/^redisStore/)
   })
 
-  test('refuse neither client nor url, and both', () => {
+  test('require either client or url, and not both', () => {
     expect(refusal({}).message).toContain('either client or url')
     expect(refusal({ client, url: 'redis://127.0.0.1:1' }).message).toContain('either client or url')
   })
@@ -71,7 +71,7 @@ describe('the options of redisStore', () => {
     }
   })
 
-  test('take undefined as not given', async () => {
+  test('treat undefined as absent', async () => {
     const options = { client, url: undefined, namespace: undefined, watchdog: undefined, runtime: undefined }
     await redisStore(options).close()
     await redisStore({ client, namespace: 'n'.repeat(128), runtime: systemRuntime }).close()

@@ -4,7 +4,7 @@ import {
   decodeHead,
   decodeRecord,
   encodeRecord,
-  isHeadedBy,
+  startsWithHead,
   type RecordHead,
   type RecordParts,
   versionIn,
@@ -59,14 +59,14 @@ describe('a record', () => {
           bodyStart: bytes.length - written.body.length,
           body: Buffer.from(written.body),
         })
-        expect(isHeadedBy(bytes, decodeHead(bytes) as RecordHead)).toBe(true)
+        expect(startsWithHead(bytes, decodeHead(bytes) as RecordHead)).toBe(true)
         const fresh = Math.max(1, Math.min(Math.round(written.ttl), 2 ** 47))
         expect(keepFor).toBe(Math.min(fresh + Math.max(...windows), 2 ** 47))
       }),
     )
   })
 
-  test('has its first 40 bytes where the scripts look for them', () => {
+  test('has its first 40 bytes where the scripts read them', () => {
     const windows = { staleWhileRevalidate: 2, staleIfError: 0x01_02_03, loadTime: 4 }
     const { bytes } = encodeRecord({ ...plain, ...windows, version: '1234567890123456' })
     expect(bytes.subarray(0, 40).toString('latin1')).toBe(
@@ -74,14 +74,14 @@ describe('a record', () => {
     )
   })
 
-  test('that was cut off anywhere in its head is none', () => {
+  test('is not recognised when its head is cut off anywhere', () => {
     const { bytes } = encodeRecord({ ...plain, tags: ['a', 'bc'] })
     for (let length = 0; length < bytes.length; length += 1)
       expect(decodeRecord(bytes.subarray(0, length))).toBeUndefined()
     expect(decodeRecord(bytes)?.tags).toEqual(['a', 'bc'])
   })
 
-  test('is made of any bytes, or of none, without an error', () => {
+  test('is decoded from any bytes without an error', () => {
     const likely = fc.tuple(fc.constantFrom(0xc5, 0), fc.constantFrom(1, 2), fc.uint8Array({ maxLength: 120 }))
     const bytes = likely.map(([magic, format, rest]) => Buffer.from([magic, format, ...rest]))
     fc.assert(
@@ -94,31 +94,31 @@ describe('a record', () => {
     )
   })
 
-  test('is headed by what has its version, and by nothing else', () => {
+  test('starts with the head of its own version, and with no other', () => {
     const { bytes } = encodeRecord({ ...plain, version: '1234567890123456', tags: ['a'], body: Buffer.from('body') })
     const head = decodeHead(bytes) as RecordHead
-    expect(isHeadedBy(bytes, head)).toBe(true)
+    expect(startsWithHead(bytes, head)).toBe(true)
     for (let place = 0; place < 16; place += 1) {
       const other = Buffer.from(bytes)
       other.writeUInt8(0x41, 24 + place)
-      expect(isHeadedBy(other, head)).toBe(false)
+      expect(startsWithHead(other, head)).toBe(false)
     }
     for (let length = 0; length < bytes.length - 4; length += 1)
-      expect(isHeadedBy(bytes.subarray(0, length), head)).toBe(false)
+      expect(startsWithHead(bytes.subarray(0, length), head)).toBe(false)
     for (const place of [0, 1]) {
       const foreign = Buffer.from(bytes)
       foreign.writeUInt8(7, place)
-      expect(isHeadedBy(foreign, head)).toBe(false)
+      expect(startsWithHead(foreign, head)).toBe(false)
     }
   })
 
-  test('of a later format is none of ours', () => {
+  test('of a later format is not recognised', () => {
     const { bytes } = encodeRecord(plain)
     bytes[1] = 2
     expect(decodeRecord(bytes)).toBeUndefined()
   })
 
-  test('refuses what its places cannot hold', () => {
+  test('is refused when its tags do not fit', () => {
     expect(() => encodeRecord({ ...plain, tags: ['x'.repeat(70_000)] })).toThrow(RangeError)
     expect(() => encodeRecord({ ...plain, tags: Array<string>(70_000).fill('x') })).toThrow(RangeError)
   })

@@ -24,7 +24,7 @@ const run = (name: keyof typeof luaSources, keys: ScriptKeys, ...args: readonly 
 const acquire = (mine: string, wake = '0'): Promise<unknown> => run('acquire', [entry, lease], mine, '60000', '', wake)
 
 describe('the acquire script', () => {
-  test('grants the same lease again to who repeats a question whose answer was lost', async () => {
+  test('grants the same lease again when the acquire is repeated after a lost reply', async () => {
     expect(await acquire(token)).toMatchObject([1, expect.stringMatching(/^\d{16}$/), 0])
     expect(await acquire('u'.repeat(22), '1')).toMatchObject([2, expect.any(Number)])
     expect(await acquire(token)).toMatchObject([1, expect.stringMatching(/^\d{16}$/), 0])
@@ -32,13 +32,13 @@ describe('the acquire script', () => {
     expect((await redis.client.get(lease))?.slice(0, 24)).toBe(`L${token}+`)
   })
 
-  test('writes the attempts of a lease again when it is repeated', async () => {
+  test('keeps the number of attempts when the acquire is repeated', async () => {
     await redis.client.set(lease, 'X000599990003Error', { expiration: { type: 'PX', value: 59_000 } })
     expect(await acquire(token)).toMatchObject([1, expect.anything(), 3])
     expect(await acquire(token)).toMatchObject([1, expect.anything(), 3])
   })
 
-  test('lets a lease that is waited for end when it would have ended', async () => {
+  test('does not extend a lease when a caller starts to wait for it', async () => {
     await acquire(token)
     await redis.client.pExpire(lease, 30_000)
     await acquire('u'.repeat(22), '1')
@@ -77,7 +77,7 @@ describe('the commit script', () => {
     }
   })
 
-  test('tells nobody whom nobody asked to be told', async () => {
+  test('publishes a commit only if a caller waits for it', async () => {
     const heard: string[] = []
     const ear = await connect()
     await ear.subscribe(`${redis.namespace}:wake`, (message) => void heard.push(message))
@@ -115,7 +115,7 @@ describe('the put script', () => {
 })
 
 describe('the invalidate script', () => {
-  test('voids the lease even if it fails further down', async () => {
+  test('voids the lease even if a later command fails', async () => {
     await acquire(token)
     await expect(run('invalidate', [entry, lease], 'delete', 'channel', 'message', 'soon')).rejects.toThrow(
       'not an integer',
@@ -125,7 +125,7 @@ describe('the invalidate script', () => {
 })
 
 describe('the tag scripts', () => {
-  test('count on when the server’s clock has stepped back', async () => {
+  test('return greater numbers even when the server’s clock has stepped back', async () => {
     const keys: ScriptKeys = [`${redis.namespace}:{%tags}`, `${redis.namespace}:{%tags}:n:t`]
     await redis.client.set(keys[0], '8000000000000000')
     expect(await run('invalidateTags', keys, 'channel', '["t"]')).toBe('8000000000000001')

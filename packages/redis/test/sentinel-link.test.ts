@@ -22,14 +22,14 @@ const duplicate = {} as RedisClient
 const reserved = { duplicate: () => duplicate } as RedisClient
 
 describe('a link to the master that Sentinel names', () => {
-  test('listens on a duplicate of the reserved connection', () => {
+  test('subscribes on a duplicate of the reserved connection', () => {
     expect(linkWith(true, (_, run) => run(reserved)).subscriberConnection()).toMatchObject({
       client: duplicate,
       returns: false,
     })
   })
 
-  test('asks for no connection while there is none: the Sentinel object would search for one without a pause', () => {
+  test('requests no connection while there is no master: the Sentinel object would search for one in a loop', () => {
     let asked = 0
     const count: Execute = (_, run) => {
       asked += 1

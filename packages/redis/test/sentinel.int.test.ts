@@ -36,7 +36,7 @@ function sentinelOf() {
 }
 
 describe('a store on the master that Sentinel names', () => {
-  test('is away until its client is connected; then it serves, and hears with the same credentials', async () => {
+  test('is away until its client is connected; then it works, and subscribes with the same credentials', async () => {
     const sentinel = sentinelOf()
     const store = redisStore({ client: sentinel })
     ends.push(() => store.close())
@@ -53,7 +53,7 @@ describe('a store on the master that Sentinel names', () => {
     await until(() => notices.some(({ kind }) => kind === 'committed'))
   })
 
-  test('follows it, with its wake-ups, and a lease that the new master knows may still commit', async () => {
+  test('follows it, with its wake-ups, and a replicated lease may still commit on the new master', async () => {
     const sentinel = sentinelOf()
     await sentinel.connect()
     const store = redisStore({ client: sentinel })

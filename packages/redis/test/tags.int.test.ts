@@ -26,14 +26,14 @@ async function fill(tags: readonly string[]): Promise<void> {
 }
 
 describe('tag numbers that Redis has evicted', () => {
-  test('make the entry unusable: nobody knows whether the tag fell', async () => {
+  test('make the entry void: whether the tag was invalidated is unknown', async () => {
     await fill(['a', 'b'])
     await found(store, 'k')
     await redis.client.del(tagKey('b'))
     expect(await stands(store, 'k')).toBe(false)
   })
 
-  test('do not bring a fallen tag’s entry back once the tag is used again', async () => {
+  test('do not bring back an entry of an invalidated tag once the tag is used again', async () => {
     await fill(['a'])
     await store.invalidateTags(['a'])
     await redis.client.del(tagKey('a'))
@@ -42,13 +42,13 @@ describe('tag numbers that Redis has evicted', () => {
     expect(await stands(store, 'k')).toBe(false)
   })
 
-  test('with the whole sequence turn a running load away', async () => {
+  test('with the whole sequence refuse the commit of a running load', async () => {
     const lease = await lead(store, 'k', { tags: true })
     await redis.client.del(`${redis.namespace}:{%tags}`)
     expect(await store.commit(lease, entryOf(1, { tags: ['a'] }), json)).toEqual({ kind: 'refused', why: 'tag-voided' })
   })
 
-  test('are made again by the next load', async () => {
+  test('are created again by the next load', async () => {
     await fill(['a'])
     await redis.client.del(tagKey('a'))
     const read = await store.read('k', json)
@@ -86,7 +86,7 @@ describe.each(garbage)('%s', (_, put) => {
     expect(await stands(store, 'k')).toBe(true)
   }
 
-  test('in the place of the tag sequence is repaired by the next load, and tags fall as ever', async () => {
+  test('in the place of the tag sequence is replaced by the next load, and tags can be invalidated', async () => {
     await fill(['a'])
     await replace(`${redis.namespace}:{%tags}`)
     await refill()
@@ -94,7 +94,7 @@ describe.each(garbage)('%s', (_, put) => {
     expect(await stands(store, 'k')).toBe(false)
   })
 
-  test('in the place of the tag sequence is repaired by an invalidation', async () => {
+  test('in the place of the tag sequence is replaced by an invalidation', async () => {
     await fill(['a'])
     await replace(`${redis.namespace}:{%tags}`)
     expect(await store.invalidateTags(['a'])).toMatchObject({ kind: 'done', tagSeq: expect.any(Number) })
@@ -102,7 +102,7 @@ describe.each(garbage)('%s', (_, put) => {
     await refill()
   })
 
-  test('in the place of a tag’s number makes its entries unusable until the next load, which is kept', async () => {
+  test('in the place of a tag’s number makes its entries void until the next load, which is stored', async () => {
     await fill(['a'])
     await replace(tagKey('a'))
     expect(await stands(store, 'k')).toBe(false)
@@ -111,7 +111,7 @@ describe.each(garbage)('%s', (_, put) => {
     expect(await stands(store, 'k')).toBe(false)
   })
 
-  test('in the place of a tag’s number does not keep the tag from falling', async () => {
+  test('in the place of a tag’s number does not prevent the tag’s invalidation', async () => {
     await fill(['a'])
     await replace(tagKey('a'))
     expect((await store.invalidateTags(['a'])).kind).toBe('done')
@@ -120,15 +120,15 @@ describe.each(garbage)('%s', (_, put) => {
   })
 })
 
-describe('a load that did not say that it may name tags', () => {
-  test('is turned away when it does: nobody noted when it began', async () => {
+describe('a load that did not announce tags', () => {
+  test('is refused when it names tags: the sequence before it is unknown', async () => {
     const lease = await lead(store, 'k', { tags: false })
     expect(await store.commit(lease, entryOf(1, { tags: ['a'] }), json)).toEqual({ kind: 'refused', why: 'tag-voided' })
   })
 })
 
 describe('a clock that was set back', () => {
-  test('brings no fallen tag back, not even with the sequence gone', async () => {
+  test('makes no invalidated tag valid, not even when the sequence is lost', async () => {
     const ahead = String((Date.now() + 3_600_000) * 1000)
     await redis.client.set(`${redis.namespace}:{%tags}`, ahead)
     await fill(['a'])
@@ -147,12 +147,12 @@ describe('the slot of the tags, when it is silent', () => {
       namespace: redis.namespace,
     })
 
-  test('hangs no lease, and takes no part in a load that names no tag', async () => {
+  test('blocks no lease, and does not affect a load that names no tag', async () => {
     const lease = await lead(silent(), 'k', { tags: true })
     expect((await store.commit(lease, entryOf(1), json)).kind).toBe('stored')
   })
 
-  test('is heard where its answer lay there while the process stood still', async () => {
+  test('is read although its reply arrived while the process was suspended', async () => {
     const timers: (() => void)[] = []
     let answer = (): void => undefined
     const stalled = new Promise<void>((resolve) => (answer = resolve))
@@ -174,7 +174,7 @@ describe('the slot of the tags, when it is silent', () => {
     expect((await slow.commit(await leading, entryOf(1, { tags: ['a'] }), json)).kind).toBe('stored')
   })
 
-  test('keeps a load from naming tags: nobody knows whether they fell meanwhile', async () => {
+  test('makes a load that names tags fail to commit: whether they were invalidated is unknown', async () => {
     const lease = await lead(silent(), 'k', { tags: true })
     expect(await store.commit(lease, entryOf(1, { tags: ['a'] }), json)).toEqual({ kind: 'refused', why: 'tag-voided' })
   })

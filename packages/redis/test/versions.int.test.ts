@@ -32,7 +32,7 @@ async function fromLater(): Promise<string> {
 }
 
 describe('a record of a later version of the library', () => {
-  test('is a miss that says why, and nobody who has not seen it leads', async () => {
+  test('is a miss with a reason, and only a caller that has seen it gets the lease', async () => {
     const version = await fromLater()
     expect(await store.read('k', json)).toMatchObject({ kind: 'missing', version, because: { why: 'foreign' } })
     expect((await store.acquire('k', request)).kind).toBe('changed')
@@ -42,7 +42,7 @@ describe('a record of a later version of the library', () => {
     expect((await found(store, 'k')).value).toBe('ours again')
   })
 
-  test('is expired by hand as ours are, for both versions', async () => {
+  test('can be expired by hand, for both versions', async () => {
     const version = await fromLater()
     const lease = await lead(store, 'k', { seen: version })
     expect((await store.invalidate('k', 'expire', 0)).kind).toBe('done')
@@ -53,7 +53,7 @@ describe('a record of a later version of the library', () => {
     expect((await store.commit(lease, entryOf('late'), json)).kind).toBe('refused')
   })
 
-  test('goes with delete and with clear, and a set is newer than it', async () => {
+  test('is removed by delete and clear, and superseded by set', async () => {
     const version = await fromLater()
     await put(store, 'k', 'set')
     expect(Number((await found(store, 'k')).version)).toBeGreaterThan(Number(version))
@@ -65,7 +65,7 @@ describe('a record of a later version of the library', () => {
   })
 })
 
-test('the longest life there is shows the age of its entry, window and all', async () => {
+test('an entry with the longest time to live shows its age', async () => {
   const lives = { ttl: 2 ** 47, staleIfError: 2 ** 32 }
   await put(store, 'k', 1, lives)
   const before = performance.now()

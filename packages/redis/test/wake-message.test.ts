@@ -6,7 +6,7 @@ const anyString = fc.string({ unit: 'binary' })
 const event = fc.constantFrom('committed' as const, 'released' as const, 'deleted' as const, 'expired' as const)
 
 describe('a message on the channel', () => {
-  test('tells what happened to which key', () => {
+  test('says what happened to which key', () => {
     fc.assert(
       fc.property(event, anyString, (kind, key) => {
         expect(parseMessage(keyMessage(kind, key))).toEqual({ kind, key })
@@ -14,7 +14,7 @@ describe('a message on the channel', () => {
     )
   })
 
-  test('tells which tags fell', () => {
+  test('names the invalidated tags', () => {
     fc.assert(
       fc.property(fc.array(anyString, { minLength: 1 }), fc.nat(), (tags, tagSeq) => {
         expect(parseMessage(`tags ${tagSeq} ${tagList(tags)}`)).toEqual({ kind: 'tags', tags, tagSeq })
@@ -22,7 +22,7 @@ describe('a message on the channel', () => {
     )
   })
 
-  test('tells that everything was cleared', () => {
+  test('says that the namespace was cleared', () => {
     expect(parseMessage('cleared')).toEqual({ kind: 'cleared' })
   })
 
@@ -49,7 +49,7 @@ describe('a message on the channel', () => {
     expect(parseMessage(message)).toBeUndefined()
   })
 
-  test('may be anything: it is ignored or understood, never an error', () => {
+  test('is parsed or ignored, whatever it contains, without an error', () => {
     fc.assert(
       fc.property(
         fc.oneof(

@@ -35,8 +35,8 @@ function open(options: Partial<RedisStoreOptions> = {}): { readonly store: Store
 const answers = async (store: Store): Promise<boolean> => (await store.read('k', json)).kind === 'missing'
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
-describe('a connection of the store’s own', () => {
-  test('whose server vanished without a word is opened anew', async () => {
+describe('a connection that the store created', () => {
+  test('is replaced when its server vanishes silently', async () => {
     const { store } = open()
     await until(() => answers(store))
     await proxy.inject({ kind: 'half-open' })
@@ -56,7 +56,7 @@ describe('a connection of the store’s own', () => {
     expect((await pending).kind).toBe('away')
   })
 
-  test('is opened anew until a server greets, whether it was greeted before or never', async () => {
+  test('is replaced until a server completes the handshake', async () => {
     const { store, kinds } = open()
     await until(() => answers(store))
     await proxy.inject({ kind: 'black-hole' })
@@ -74,7 +74,7 @@ describe('a connection of the store’s own', () => {
     expect(proxy.traffic.connections).toBe(connections)
   })
 
-  test('on which no server ever greeted is opened anew', async () => {
+  test('is replaced when no server ever completed the handshake', async () => {
     await proxy.inject({ kind: 'half-open' })
     const { store, kinds } = open()
     await until(() => proxy.traffic.connections >= 2)
@@ -84,7 +84,7 @@ describe('a connection of the store’s own', () => {
     expect(kinds).toEqual(['connected'])
   })
 
-  test('is kept while the server answers, however slowly, and while nobody asks', async () => {
+  test('is kept while the server answers, however slowly, and while no command is pending', async () => {
     const { store, kinds } = open({ watchdog: '1s' })
     await until(() => kinds.includes('connected'))
     await proxy.inject({ kind: 'latency', ms: 300 })
@@ -120,7 +120,7 @@ describe.each([
   ['a client of the store’s own', async () => open()],
   ['a client of the user’s, in the older protocol', byUser],
 ])('the connection for the wake-ups, beside %s,', (_, openBeside) => {
-  test('is kept while it hears, and opened anew when its server vanished without a word', async () => {
+  test('is kept while the server answers, and replaced when its server vanishes silently', async () => {
     const { kinds } = await openBeside()
     await until(() => kinds.includes('connected'))
     // Some beats long.

@@ -3,7 +3,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { createManualRuntime } from '@cattlegrid/testkit'
 import { Watchdog } from '../src/watchdog.ts'
 
-test('the looks at a connection belong to no request, whoever asked first', async () => {
+test('the checks of a connection run outside the async context of any request', async () => {
   const requests = new AsyncLocalStorage<string>()
   const runtime = createManualRuntime()
   const setIn: unknown[] = []

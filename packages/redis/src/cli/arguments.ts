@@ -9,18 +9,18 @@ import {
   textRule,
 } from '@cattlegrid/core'
 import type { Command } from './command.ts'
-import { Complaint } from './complaint.ts'
+import { CommandError } from './command-error.ts'
 import { masked, type Target } from './connection.ts'
 
 const OWNER = 'cattlegrid'
 const DEFAULT_URL = 'redis://127.0.0.1:6379'
 const DEFAULT_NAMESPACE = 'cattlegrid'
 const DEFAULT_TIMEOUT = 5000
-/** What a timer of Node holds: a longer one would fire at once. */
+/** The longest delay of a Node timer, ms: a longer one would fire at once. */
 const LONGEST_TIMEOUT = 2 ** 31 - 1
 
-/** What a command line asks for. */
-export type Request =
+/** A parsed command line. */
+export type CommandLine =
   | { readonly kind: 'help'; readonly command: Command | undefined }
   | { readonly kind: 'version' }
   | {
@@ -68,12 +68,12 @@ const rules = {
   '--version': flagRule,
 } satisfies OptionRules<object>
 
-/** @throws Complaint that names what is accepted. */
+/** @throws CommandError that says what is accepted. */
 export function readArguments(
   args: readonly string[],
   environment: NodeJS.ProcessEnv,
   commands: readonly Command[],
-): Request {
+): CommandLine {
   const { positionals, given } = split(args)
   const options = checked('Option', given, rules)
   const [name, ...operands] = positionals
@@ -81,10 +81,10 @@ export function readArguments(
   const command = name === undefined ? undefined : commandOf(name, commands)
   if (options['--help'] === true) return { kind: 'help', command }
   if (command === undefined) {
-    throw badUsage(`No command is given; accepted: ${commands.map((one) => one.name).join(', ')}.`)
+    throw usageError(`No command was given; accepted: ${commands.map((one) => one.name).join(', ')}.`)
   }
-  const objection = command.objection(operands)
-  if (objection !== undefined) throw badUsage(objection, command.name)
+  const operandError = command.operandError(operands)
+  if (operandError !== undefined) throw usageError(operandError, command.name)
   const target = {
     url: options['--url'] ?? urlOf(environment),
     namespace: options['--namespace'] ?? DEFAULT_NAMESPACE,
@@ -93,7 +93,7 @@ export function readArguments(
   return { kind: 'run', command, operands, target, json: options['--json'] === true }
 }
 
-/** The words and the options, by the names they were given. */
+/** Splits a command line into operands and options; options keep the names that were typed. */
 function split(args: readonly string[]): { readonly positionals: string[]; readonly given: Record<string, unknown> } {
   const config = { args: [...args], options: syntax, strict: false, allowPositionals: true, tokens: true } as const
   const { positionals, tokens } = parseArgs(config)
@@ -103,10 +103,10 @@ function split(args: readonly string[]): { readonly positionals: string[]; reado
     const { name, rawName, value, inlineValue } = token
     const path = Object.hasOwn(syntax, name) ? `--${name}` : rawName
     const takesValue = Object.hasOwn(syntax, name) && syntax[name as keyof typeof syntax].type === 'string'
-    // `--url --json`: the value was forgotten, not meant.
-    const forgotten = takesValue && (value === undefined || (!inlineValue && value.startsWith('-')))
-    if (forgotten)
-      throw badUsage(`Option '${path}' needs a value; accepted: ${rules[path as keyof typeof rules].accepted}.`)
+    // `--url --json`: the value was forgotten; `--json` is not meant as a value.
+    const valueMissing = takesValue && (value === undefined || (!inlineValue && value.startsWith('-')))
+    if (valueMissing)
+      throw usageError(`Option '${path}' needs a value; accepted: ${rules[path as keyof typeof rules].accepted}.`)
     given[path] = value ?? true
   }
   return { positionals, given }
@@ -124,7 +124,7 @@ function urlOf(environment: NodeJS.ProcessEnv): string {
   return checked('Variable', { REDIS_URL: url }, { REDIS_URL: urlRule }).REDIS_URL ?? DEFAULT_URL
 }
 
-/** As `checkOptions`, in the words of a command line. */
+/** Calls `checkOptions` and rewords its error for a command line. */
 function checked<R extends OptionRules<object>>(
   what: string,
   given: Record<string, unknown>,
@@ -135,11 +135,11 @@ function checked<R extends OptionRules<object>>(
   } catch (error) {
     if (!(error instanceof InvalidOptionError)) throw error
     const rest = error.message.slice(`Option '${error.option}'`.length)
-    throw badUsage(`${what} '${error.option.slice(OWNER.length + 1)}'${rest}`)
+    throw usageError(`${what} '${error.option.slice(OWNER.length + 1)}'${rest}`)
   }
 }
 
-function badUsage(message: string, command?: string): Complaint {
+function usageError(message: string, command?: string): CommandError {
   const about = command === undefined ? 'cattlegrid' : `cattlegrid ${command}`
-  return new Complaint(2, message, `See ${about} --help. A key that begins with a dash goes after --.`)
+  return new CommandError(2, message, `Run ${about} --help. Put a key that begins with a dash after --.`)
 }

@@ -1,33 +1,33 @@
 import type { Connection } from './connection.ts'
 
-/** Where a command reads and writes, and what ends it from outside. */
+/** The output of a command, and the signal that ends it. */
 export interface Terminal {
-  /** A result, as one line or several. */
+  /** Writes a result, of one line or several, to stdout. */
   out(text: string): void
-  /** A hint or a complaint. */
+  /** Writes a status or an error to stderr. */
   err(text: string): void
-  /** Resolves at Ctrl-C, or when the process is told to end. */
+  /** Resolves on SIGINT (Ctrl-C) or SIGTERM. */
   interrupted(): Promise<void>
 }
 
-/** What a command is run with. */
-export interface Call {
+/** The arguments of a command. */
+export interface CommandContext {
   readonly connection: Connection
   /** Keys or tags. */
   readonly operands: readonly string[]
-  /** Whether a program reads the results. */
+  /** Whether results are printed as JSON. */
   readonly json: boolean
   readonly terminal: Terminal
 }
 
 export interface Command {
   readonly name: string
-  /** The operands as a synopsis has them, such as `<key>...`; empty when there are none. */
+  /** The operands as the synopsis shows them, such as `<key>...`; empty when there are none. */
   readonly synopsis: string
   readonly summary: string
-  /** What else `--help` says. */
+  /** What `--help` adds for this command. */
   readonly details: string
-  /** What is wrong with the operands; undefined when nothing is. */
-  objection(operands: readonly string[]): string | undefined
-  run(call: Call): Promise<void>
+  /** Returns what is wrong with the operands; undefined if they are valid. */
+  operandError(operands: readonly string[]): string | undefined
+  run(context: CommandContext): Promise<void>
 }

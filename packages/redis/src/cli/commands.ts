@@ -3,5 +3,5 @@ import { inspectCommand } from './inspect-command.ts'
 import { deleteCommand, expireCommand, tagsCommand } from './invalidate-commands.ts'
 import { watchCommand } from './watch-command.ts'
 
-/** Every command, in the order in which help shows them. */
+/** Every command, in the order of the help text. */
 export const commands: readonly Command[] = [inspectCommand, deleteCommand, expireCommand, tagsCommand, watchCommand]

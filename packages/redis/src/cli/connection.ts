@@ -1,22 +1,22 @@
 import { type Away, InvalidOptionError, type Runtime, type Store } from '@cattlegrid/core'
 import { createClient } from 'redis'
 import { redisStore } from '../redis-store.ts'
-import { Complaint, reasonOf } from './complaint.ts'
-import { time } from './print.ts'
+import { CommandError, reasonOf } from './command-error.ts'
+import { formatDuration } from './print.ts'
 
-const LONGEST_PAUSE = 1000
+const MAX_RETRY_DELAY = 1000
 
-/** Which cache a command speaks to, and how long it waits for it. */
+/** The cache that a command works on, and how long the command waits for it. */
 export interface Target {
   readonly url: string
   readonly namespace: string
-  /** For the whole of a command, ms; a command that watches: for its beginning. */
+  /** For the whole command; for `watch`, until notices arrive, ms. */
   readonly timeout: number
 }
 
 type Client = ReturnType<typeof createClient>
 
-/** A store at the end of a wire that may be dead: what it answers comes in time, or a complaint does. */
+/** A store behind a connection that may be dead: every call answers in time or throws a CommandError. */
 export class Connection {
   readonly #client: Client
   readonly #store: Store
@@ -32,28 +32,28 @@ export class Connection {
     this.#endsAt = runtime.now() + target.timeout
   }
 
-  /** @throws Complaint for a namespace or a URL that cannot be one, or when the server is not there. */
+  /** @throws CommandError for an invalid namespace or URL, or when the server cannot be reached. */
   static async open(target: Target, runtime: Runtime): Promise<Connection> {
     let isOpen = false
     const client = clientAt(target, () => isOpen)
-    // What fails is told by the step that fails.
+    // The step that fails reports the error.
     client.on('error', () => undefined)
     const connection = new Connection(client, storeOn(client, target, runtime), target, runtime)
     try {
       await connection.within(client.connect(), target.timeout)
     } catch (error) {
       connection.close()
-      throw error instanceof Complaint
+      throw error instanceof CommandError
         ? error
-        : new Complaint(1, `${where(target)} is away: ${reasonOf(error)}.`, cure(error))
+        : new CommandError(1, `${serverName(target)} cannot be reached: ${reasonOf(error)}.`, hintFor(error))
     }
     isOpen = true
     return connection
   }
 
-  /** The server and the namespace, as a person may see them. */
+  /** The server and the namespace, without credentials. */
   get name(): string {
-    return `${where(this.#target)}, namespace '${this.#target.namespace}'`
+    return `${serverName(this.#target)}, namespace '${this.#target.namespace}'`
   }
 
   get timeout(): number {
@@ -64,42 +64,42 @@ export class Connection {
     return this.#runtime
   }
 
-  /** What the store answers. `patience`, ms: by default what is left of the command's time. @throws Complaint */
-  async ask<T extends { readonly kind: string }>(
+  /** Runs a step of the store. `timeout`, ms: by default, what is left of the command's. @throws CommandError when the store is away. */
+  async request<T extends { readonly kind: string }>(
     step: (store: Store) => Promise<T | Away>,
-    patience: number = Math.max(0, this.#endsAt - this.#runtime.now()),
+    timeout: number = Math.max(0, this.#endsAt - this.#runtime.now()),
   ): Promise<Exclude<T, Away>> {
-    const answer = await this.within(step(this.#store), patience)
+    const answer = await this.within(step(this.#store), timeout)
     if (!isAway(answer)) return answer as Exclude<T, Away>
-    throw new Complaint(1, `${where(this.#target)} refused: ${reasonOf(answer.cause)}.`, cure(answer.cause))
+    throw new CommandError(1, `${serverName(this.#target)} refused: ${reasonOf(answer.cause)}.`, hintFor(answer.cause))
   }
 
   watch(listener: Parameters<Store['watch']>[0]): () => void {
     return this.#store.watch(listener)
   }
 
-  /** @throws Complaint when `patience` ms pass first; else what `answer` rejects with. */
-  async within<T>(answer: Promise<T>, patience: number): Promise<T> {
+  /** Rejects with a CommandError after `timeout` ms, or with the error of `answer`. */
+  async within<T>(answer: Promise<T>, timeout: number): Promise<T> {
     let stop = (): void => undefined
-    const late = new Promise<never>((_, reject) => {
-      const complain = (): void => reject(tooLate(this.#target))
-      stop = this.#runtime.schedule(complain, patience)
+    const expired = new Promise<never>((_, reject) => {
+      const expire = (): void => reject(timeoutError(this.#target))
+      stop = this.#runtime.schedule(expire, timeout)
     })
     try {
-      return await Promise.race([answer, late])
+      return await Promise.race([answer, expired])
     } finally {
       stop()
     }
   }
 
-  /** Waits for nothing: a frozen server would have the last word. */
+  /** Does not wait: a frozen server would never answer. */
   close(): void {
     void this.#store.close()
     if (this.#client.isOpen) this.#client.destroy()
   }
 }
 
-/** A client that gives up at once when the server is not there, and never once it was. */
+/** Creates a client that gives up at once if the first connection fails, and otherwise reconnects forever. */
 function clientAt({ url, timeout }: Target, wasOpen: () => boolean): Client {
   try {
     return createClient({
@@ -108,11 +108,16 @@ function clientAt({ url, timeout }: Target, wasOpen: () => boolean): Client {
       maintNotifications: 'disabled',
       socket: {
         connectTimeout: timeout,
-        reconnectStrategy: (retries) => (wasOpen() ? Math.min(50 * 2 ** Math.min(retries, 10), LONGEST_PAUSE) : false),
+        reconnectStrategy: (retries) =>
+          wasOpen() ? Math.min(50 * 2 ** Math.min(retries, 10), MAX_RETRY_DELAY) : false,
       },
     })
   } catch (error) {
-    throw new Complaint(2, `${masked(url)} cannot be used: ${reasonOf(error)}.`, 'Percent-encode user and password.')
+    throw new CommandError(
+      2,
+      `${masked(url)} is no valid URL: ${reasonOf(error)}.`,
+      'Percent-encode the user and the password.',
+    )
   }
 }
 
@@ -121,10 +126,10 @@ function storeOn(client: Client, { namespace }: Target, runtime: Runtime): Store
     return redisStore({ client, namespace, runtime })
   } catch (error) {
     if (!(error instanceof InvalidOptionError)) throw error
-    throw new Complaint(
+    throw new CommandError(
       2,
       `Option '--namespace' is '${namespace}'; accepted: ${error.accepted}.`,
-      'See cattlegrid --help.',
+      'Run cattlegrid --help.',
     )
   }
 }
@@ -133,39 +138,42 @@ function isAway(answer: { readonly kind: string }): answer is Away {
   return answer.kind === 'away'
 }
 
-/** A URL without what proves who one is: messages end up in logs and tickets. Cut generously, a broken URL included. */
+/** A URL without its credentials, also if it is malformed: messages end up in logs and tickets. */
 export function masked(url: string): string {
   return url.replace(/^([a-z+]+:\/\/)?.*@/is, '$1***@')
 }
 
-function where({ url }: Target): string {
+function serverName({ url }: Target): string {
   return `Redis at ${masked(url)}`
 }
 
-function tooLate(target: Target): Complaint {
-  return new Complaint(
+function timeoutError(target: Target): CommandError {
+  return new CommandError(
     1,
-    `${where(target)} did not answer within ${time(target.timeout)}.`,
-    'It is frozen, overloaded or behind a firewall, or it is no Redis. Wait longer with --timeout 30s.',
+    `${serverName(target)} did not answer within ${formatDuration(target.timeout)}.`,
+    'It may be frozen, overloaded, behind a firewall, or no Redis. Wait longer with --timeout 30s.',
   )
 }
 
-const cures: readonly (readonly [RegExp, string])[] = [
+const hints: readonly (readonly [RegExp, string])[] = [
   [
     /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH/,
-    'Is the server running there? Name another with --url or REDIS_URL.',
+    'Check that the server is running there, or name another with --url or REDIS_URL.',
   ],
-  [/NOAUTH|WRONGPASS|invalid username-password/, 'Give user and password in the URL: redis://user:password@host:6379.'],
-  [/NOPERM/, 'The Redis user lacks a right that the store needs: docs/protocol.md lists them.'],
-  [/READONLY/, 'That server is a replica: name its master.'],
-  [/MOVED|CROSSSLOT|CLUSTERDOWN/, 'That server belongs to a cluster; this command speaks to single servers.'],
-  [/LOADING/, 'The server is reading its data: try again in a moment.'],
+  [
+    /NOAUTH|WRONGPASS|invalid username-password/,
+    'Put the user and the password in the URL: redis://user:password@host:6379.',
+  ],
+  [/NOPERM/, 'The Redis user lacks a right that the store needs; docs/redis.md lists them.'],
+  [/READONLY/, 'That server is a replica; name its master with --url.'],
+  [/MOVED|CROSSSLOT|CLUSTERDOWN/, 'That server belongs to a cluster; this command works on single servers only.'],
+  [/LOADING/, 'The server is loading its data; try again in a moment.'],
 ]
 
-function cure(error: unknown): string {
+function hintFor(error: unknown): string {
   const reason = `${reasonOf(error)} ${error instanceof Error && 'code' in error ? String(error.code) : ''}`
   return (
-    cures.find(([pattern]) => pattern.test(reason))?.[1] ??
-    'Is it a Redis or Valkey that you may use? Name another with --url or REDIS_URL.'
+    hints.find(([pattern]) => pattern.test(reason))?.[1] ??
+    'Check that it is a Redis or Valkey that you may use, or name another with --url or REDIS_URL.'
   )
 }

@@ -9,12 +9,12 @@ const options = table([
   ],
   ['  --namespace <text>', 'the namespace of the caches (default: cattlegrid)'],
   ['  --timeout <duration>', 'how long to wait for the server, such as 500ms or 30s (default: 5s)'],
-  ['  --json', 'results for programs: one JSON document a line'],
-  ['  --help, -h', 'this text; after a command: more about it'],
+  ['  --json', 'print results as JSON, one document per line'],
+  ['  --help, -h', 'this text; after a command, help for that command'],
   ['  --version', 'the version of this package'],
 ])
 
-/** About all commands, or about one. */
+/** The help for all commands, or for one. */
 export function helpText(commands: readonly Command[], command: Command | undefined): string {
   if (command !== undefined) {
     return `${usageOf(command)}\n\n${sentence(command.summary)}
@@ -23,7 +23,7 @@ ${command.details}\n\nOptions\n${options}`
   const list = table(commands.map((one) => [`  ${signature(one)}`, one.summary]))
   return `Usage: cattlegrid <command> [options]
 
-Looks at the caches that share a Redis or Valkey, and invalidates what is in them.
+Inspects and invalidates the entries of caches that share a Redis or Valkey.
 
 Commands
 ${list}
@@ -31,7 +31,7 @@ ${list}
 Options
 ${options}
 
-Exit codes: 0 done, 1 the server is away or refused, 2 the command was called wrongly.`
+Exit codes: 0 done, 1 the server cannot be reached or refused, 2 the command line is invalid.`
 }
 
 function usageOf(command: Command): string {

@@ -1,28 +1,28 @@
 import { type Done, MAX_TAG_LENGTH } from '@cattlegrid/core'
-import type { Call, Command } from './command.ts'
-import { Complaint } from './complaint.ts'
-import { jsonLine, named, namedList } from './print.ts'
+import type { CommandContext, Command } from './command.ts'
+import { CommandError } from './command-error.ts'
+import { jsonLine, displayKey, displayKeys } from './print.ts'
 
-const AGAIN = 'Retrying is safe.'
+const RETRY_HINT = 'Retrying is safe.'
 
 export const deleteCommand: Command = {
   name: 'delete',
   synopsis: '<key>...',
   summary: 'removes entries everywhere',
-  details: `Also voids a running lease, so that no load that began before can bring the value back, and ends a
-cooldown. A key with nothing at it is no error.`,
-  objection: (keys) => (keys.length > 0 ? undefined : "'delete' takes one key or several, and none is given."),
-  run: (call) => invalidate(call, 'delete', 'deleted'),
+  details: `Also voids the lease, so that no load that began earlier can bring the value back, and ends a
+cooldown. A key without an entry is not an error.`,
+  operandError: (keys) => (keys.length > 0 ? undefined : "'delete' takes one or more keys; none was given."),
+  run: (context) => invalidate(context, 'delete', 'deleted'),
 }
 
 export const expireCommand: Command = {
   name: 'expire',
   synopsis: '<key>...',
   summary: 'makes entries stale',
-  details: `They may still be served inside the stale windows that they were stored with. Also voids a running lease
-and ends a cooldown. A key with nothing at it is no error.`,
-  objection: (keys) => (keys.length > 0 ? undefined : "'expire' takes one key or several, and none is given."),
-  run: (call) => invalidate(call, 'expire', 'expired'),
+  details: `Stale entries may be served within the stale windows that they were stored with. Also voids the lease
+and ends a cooldown. A key without an entry is not an error.`,
+  operandError: (keys) => (keys.length > 0 ? undefined : "'expire' takes one or more keys; none was given."),
+  run: (context) => invalidate(context, 'expire', 'expired'),
 }
 
 export const tagsCommand: Command = {
@@ -30,39 +30,45 @@ export const tagsCommand: Command = {
   synopsis: '<tag>...',
   summary: 'invalidates every entry that carries one of the tags',
   details:
-    'And the result of every load that began before. The entries stay in Redis until they end, but count no more.',
-  objection(tags) {
-    if (tags.length === 0) return "'tags' takes one tag or several, and none is given."
-    const odd = tags.find(({ length }) => length === 0 || length > MAX_TAG_LENGTH)
-    return odd === undefined ? undefined : `A tag has ${odd.length} characters; accepted: 1 to ${MAX_TAG_LENGTH}.`
+    'Also voids the result of every load that began earlier. The entries stay in Redis until they expire, but are not served.',
+  operandError(tags) {
+    if (tags.length === 0) return "'tags' takes one or more tags; none was given."
+    const invalid = tags.find(({ length }) => length === 0 || length > MAX_TAG_LENGTH)
+    return invalid === undefined
+      ? undefined
+      : `A tag has ${invalid.length} characters; accepted: 1 to ${MAX_TAG_LENGTH}.`
   },
   async run({ connection, operands, json, terminal }) {
     const tags = [...new Set(operands)]
-    const { tagSeq } = await connection.ask((store) => store.invalidateTags(tags)).catch(unconfirmed(tags))
-    terminal.out(json ? jsonLine({ tags, tagSeq }) : tags.map((tag) => `invalidated  ${named(tag)}`).join('\n'))
+    const { tagSeq } = await connection.request((store) => store.invalidateTags(tags)).catch(throwUnconfirmed(tags))
+    terminal.out(json ? jsonLine({ tags, tagSeq }) : tags.map((tag) => `invalidated  ${displayKey(tag)}`).join('\n'))
   },
 }
 
-/** Each key is a step of its own: what was confirmed is told, whatever became of the others. */
+/** Invalidates each key separately, and reports the confirmed keys even if others fail. */
 async function invalidate(
-  { connection, operands, json, terminal }: Call,
+  { connection, operands, json, terminal }: CommandContext,
   how: 'delete' | 'expire',
   done: 'deleted' | 'expired',
 ): Promise<void> {
   const keys = [...new Set(operands)]
-  const step = (key: string): Promise<Done> => connection.ask((store) => store.invalidate(key, how, 0))
+  const step = (key: string): Promise<Done> => connection.request((store) => store.invalidate(key, how, 0))
   const outcomes = await Promise.allSettled(keys.map(step))
   const confirmed = keys.filter((_, index) => outcomes[index]?.status === 'fulfilled')
-  const open = keys.filter((_, index) => outcomes[index]?.status !== 'fulfilled')
-  if (json) terminal.out(jsonLine({ [done]: confirmed, unconfirmed: open }))
-  else if (confirmed.length > 0) terminal.out(confirmed.map((key) => `${done}  ${named(key)}`).join('\n'))
+  const unconfirmedKeys = keys.filter((_, index) => outcomes[index]?.status !== 'fulfilled')
+  if (json) terminal.out(jsonLine({ [done]: confirmed, unconfirmed: unconfirmedKeys }))
+  else if (confirmed.length > 0) terminal.out(confirmed.map((key) => `${done}  ${displayKey(key)}`).join('\n'))
   const failure = outcomes.find((outcome) => outcome.status === 'rejected')
-  if (failure !== undefined) unconfirmed(open)(failure.reason)
+  if (failure !== undefined) throwUnconfirmed(unconfirmedKeys)(failure.reason)
 }
 
-function unconfirmed(names: readonly string[]): (error: unknown) => never {
+function throwUnconfirmed(names: readonly string[]): (error: unknown) => never {
   return (error) => {
-    if (!(error instanceof Complaint)) throw error
-    throw new Complaint(error.exitCode, error.message, `${error.hint}\nNot confirmed: ${namedList(names)}. ${AGAIN}`)
+    if (!(error instanceof CommandError)) throw error
+    throw new CommandError(
+      error.exitCode,
+      error.message,
+      `${error.hint}\nNot confirmed: ${displayKeys(names)}. ${RETRY_HINT}`,
+    )
   }
 }

@@ -1,5 +1,5 @@
-// Controls move the cursor or recolour a terminal, format characters turn the reading direction round, and a line separator makes a line of
-// its own: whoever writes to Redis must not write to the terminal of whoever looks.
+// Control characters move the cursor or recolour a terminal, format characters reverse the reading direction, and line separators start a new
+// line. A value from Redis must do none of this to the reader's terminal.
 const UNSAFE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu
 
 const SECOND = 1000
@@ -8,8 +8,8 @@ const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 const KILOBYTE = 1024
 
-/** One line of text that a terminal shows and does not obey. */
-export function visible(text: string): string {
+/** Escapes the characters of one line that would control a terminal. */
+export function escapeControls(text: string): string {
   return text.replace(UNSAFE, (character) => {
     const code = character.codePointAt(0) ?? 0
     if (code <= 0xff) return `\\x${code.toString(16).padStart(2, '0')}`
@@ -17,16 +17,16 @@ export function visible(text: string): string {
   })
 }
 
-/** A key or tag among words: in quotes where it would not be seen, or not where it ends. */
-export function named(key: string): string {
-  return key === '' || /^\s|\s$|, /.test(key) ? `'${visible(key)}'` : visible(key)
+/** A key or tag for a message: in quotes if it is empty, or if its beginning or end would be unclear. */
+export function displayKey(key: string): string {
+  return key === '' || /^\s|\s$|, /.test(key) ? `'${escapeControls(key)}'` : escapeControls(key)
 }
 
-export function namedList(keys: readonly string[]): string {
-  return keys.map(named).join(', ')
+export function displayKeys(keys: readonly string[]): string {
+  return keys.map(displayKey).join(', ')
 }
 
-/** One line of JSON that is safe on a terminal as well. */
+/** One line of JSON, with the characters escaped that would control a terminal. */
 export function jsonLine(document: unknown): string {
   return JSON.stringify(document).replace(UNSAFE, (character) =>
     Array.from(
@@ -36,8 +36,8 @@ export function jsonLine(document: unknown): string {
   )
 }
 
-/** A length of time for people: `250 ms`, `4.2 s`, `4 min 58 s`, `2 h 5 min`, `3 d 4 h`. */
-export function time(ms: number): string {
+/** A readable duration: `250 ms`, `4.2 s`, `4 min 58 s`, `2 h 5 min`, `3 d 4 h`. */
+export function formatDuration(ms: number): string {
   if (Math.round(ms) < SECOND) return `${Math.round(ms)} ms`
   if (ms < 59.95 * SECOND) return `${(ms / SECOND).toFixed(1)} s`
   if (ms < HOUR) return pair(ms, MINUTE, 'min', SECOND, 's')
@@ -50,13 +50,13 @@ function pair(ms: number, large: number, largeName: string, small: number, small
   return `${Math.floor(units / perLarge)} ${largeName} ${units % perLarge} ${smallName}`
 }
 
-export function size(bytes: number): string {
+export function formatSize(bytes: number): string {
   if (bytes < KILOBYTE) return `${bytes} ${bytes === 1 ? 'byte' : 'bytes'}`
   const megabytes = bytes / KILOBYTE ** 2
   return megabytes < 1 ? `${(bytes / KILOBYTE).toFixed(1)} kb` : `${megabytes.toFixed(1)} mb`
 }
 
-/** A label, and what stands behind it: further lines begin in the same column, so that none can pass for a label. */
+/** A label and its lines. Every line begins in the same column, so that none can be taken for a label. */
 export type Row = readonly [label: string, ...lines: readonly string[]]
 
 export function table(rows: readonly Row[]): string {

@@ -3,39 +3,39 @@ import { systemRuntime } from '@cattlegrid/core'
 import { readArguments } from './arguments.ts'
 import type { Terminal } from './command.ts'
 import { commands } from './commands.ts'
-import { Complaint, reasonOf } from './complaint.ts'
+import { CommandError, reasonOf } from './command-error.ts'
 import { Connection } from './connection.ts'
 import { helpText } from './help.ts'
 
-/** Does what a command line asks for, and returns the exit code. */
+/** Runs a command line and returns the exit code. */
 export async function run(
   args: readonly string[],
   environment: NodeJS.ProcessEnv,
   terminal: Terminal,
 ): Promise<number> {
   try {
-    const request = readArguments(args, environment, commands)
-    if (request.kind === 'help') terminal.out(helpText(commands, request.command))
-    else if (request.kind === 'version') terminal.out(version())
+    const commandLine = readArguments(args, environment, commands)
+    if (commandLine.kind === 'help') terminal.out(helpText(commands, commandLine.command))
+    else if (commandLine.kind === 'version') terminal.out(version())
     else {
-      const { command, target, ...call } = request
+      const { command, target, ...context } = commandLine
       const connection = await Connection.open(target, systemRuntime)
       try {
-        await command.run({ ...call, connection, terminal })
+        await command.run({ ...context, connection, terminal })
       } finally {
         connection.close()
       }
     }
     return 0
   } catch (error) {
-    return complain(error, terminal)
+    return reportError(error, terminal)
   }
 }
 
-/** What went wrong, and what to do, without a stack; returns the exit code. */
-export function complain(error: unknown, terminal: Pick<Terminal, 'err'>): number {
+/** Prints an error and its hint without a stack, and returns the exit code. */
+export function reportError(error: unknown, terminal: Pick<Terminal, 'err'>): number {
   terminal.err(`cattlegrid: ${reasonOf(error)}`)
-  if (!(error instanceof Complaint)) return 1
+  if (!(error instanceof CommandError)) return 1
   terminal.err(error.hint)
   return error.exitCode
 }

@@ -1,22 +1,23 @@
 import type { CancelTimer, Notice } from '@cattlegrid/core'
-import type { Call, Command } from './command.ts'
-import { Complaint } from './complaint.ts'
-import { jsonLine, named, namedList, time, visible } from './print.ts'
+import type { CommandContext, Command } from './command.ts'
+import { CommandError } from './command-error.ts'
+import { jsonLine, displayKey, displayKeys, formatDuration, escapeControls } from './print.ts'
 
 const KIND_WIDTH = 'committed'.length
 
 export const watchCommand: Command = {
   name: 'watch',
   synopsis: '',
-  summary: 'prints what happens in the whole fleet as it happens, until Ctrl-C',
-  details: `One line for each write, delete, expire, clear and invalidation of tags in the namespace, and for each
-commit and release that somebody waited for: others are announced to nobody.
-A connection that is lost is made again, and both is told: what happened in between is not shown.
---timeout rules the beginning, and how long the server may be silent before that is told.`,
-  objection: ({ length }) => (length === 0 ? undefined : `'watch' takes no key, and ${length} given.`),
-  async run(call) {
-    const ended = call.terminal.interrupted()
-    const watch = new Watch(call)
+  summary: 'prints the notices of all processes as they arrive, until Ctrl-C',
+  details: `One line for each set, delete, expire, clear and tag invalidation in the namespace, and for each commit
+and release that a caller waited for. Other commits and releases are not published.
+If the connection is lost, watch says so and reconnects. Notices in between are not shown.
+--timeout limits the wait for the connection, and how long the server may answer nothing before watch says so.`,
+  operandError: ({ length }) =>
+    length === 0 ? undefined : `'watch' takes no key; ${length} ${length === 1 ? 'was' : 'were'} given.`,
+  async run(context) {
+    const ended = context.terminal.interrupted()
+    const watch = new Watch(context)
     await Promise.race([watch.start(), ended])
     await ended
     watch.stop()
@@ -24,74 +25,77 @@ A connection that is lost is made again, and both is told: what happened in betw
 }
 
 class Watch {
-  readonly #call: Call
+  readonly #context: CommandContext
   #connected = false
   #silent = false
   #stopListening: (() => void) | undefined
-  #nextQuestion: CancelTimer | undefined
+  #pingTimer: CancelTimer | undefined
 
-  constructor(call: Call) {
-    this.#call = call
+  constructor(context: CommandContext) {
+    this.#context = context
   }
 
-  /** Resolves once notices arrive. @throws Complaint when they do not in time, or may not. */
+  /** Resolves once the store is subscribed. @throws CommandError when that takes too long or is refused. */
   async start(): Promise<void> {
-    const { connection, terminal } = this.#call
-    const hearing = new Promise<void>((resolve, reject) => {
+    const { connection, terminal } = this.#context
+    const subscribed = new Promise<void>((resolve, reject) => {
       this.#stopListening = connection.watch((notice) => {
         if (notice.kind === 'connected') resolve()
         if (notice.kind === 'warning' && !this.#connected) {
-          reject(new Complaint(1, notice.message, 'Name a Redis user who may subscribe in the URL.'))
-        } else this.#tell(notice)
+          reject(new CommandError(1, notice.message, 'Name a Redis user in the URL that may subscribe.'))
+        } else this.#print(notice)
       })
     })
-    await connection.within(hearing, connection.timeout)
-    terminal.err(`Watching ${connection.name}. Ctrl-C ends it.`)
-    this.#askLater()
+    await connection.within(subscribed, connection.timeout)
+    terminal.err(`Watching ${connection.name}. Press Ctrl-C to stop.`)
+    this.#schedulePing()
   }
 
   stop(): void {
     this.#stopListening?.()
-    this.#nextQuestion?.()
+    this.#pingTimer?.()
   }
 
-  #tell(notice: Notice): void {
-    const { json, terminal, connection } = this.#call
-    const wasHearing = this.#connected
+  #print(notice: Notice): void {
+    const { json, terminal, connection } = this.#context
+    const wasConnected = this.#connected
     if (notice.kind === 'connected' || notice.kind === 'disconnected') this.#connected = notice.kind === 'connected'
     const at = new Date(connection.runtime.timeOfDay())
     if (json) terminal.out(jsonLine({ at: at.toISOString(), ...notice }))
     else if (notice.kind === 'warning') terminal.err(notice.message)
-    else if (notice.kind === 'disconnected') terminal.err('The connection is lost: what happens now is not shown.')
+    else if (notice.kind === 'disconnected')
+      terminal.err('The connection is lost. Until it is back, notices are not shown.')
     else if (notice.kind !== 'connected') terminal.out(`${clock(at)}  ${lineOf(notice)}`)
-    else if (this.#nextQuestion !== undefined && !wasHearing) terminal.err('The connection is back.')
+    else if (this.#pingTimer !== undefined && !wasConnected) terminal.err('The connection is back.')
   }
 
-  /** A frozen server keeps its connections: only a question finds out. */
-  #askLater(): void {
-    const { connection } = this.#call
-    this.#nextQuestion = connection.runtime.schedule(() => {
+  /** Pings the server: a frozen one keeps its connections open. */
+  #schedulePing(): void {
+    const { connection } = this.#context
+    this.#pingTimer = connection.runtime.schedule(() => {
       void connection
-        .ask((store) => store.ping(), connection.timeout)
+        .request((store) => store.ping(), connection.timeout)
         .then(
           () => this.#answered(),
           () => this.#unanswered(),
         )
-        .then(() => this.#askLater())
+        .then(() => this.#schedulePing())
     }, connection.timeout)
   }
 
   #answered(): void {
-    if (this.#silent) this.#call.terminal.err('The server answers again.')
+    if (this.#silent) this.#context.terminal.err('The server answers again.')
     this.#silent = false
   }
 
   #unanswered(): void {
-    // A lost connection was told already.
+    // A lost connection has already been reported.
     if (this.#silent || !this.#connected) return
     this.#silent = true
-    const { connection, terminal } = this.#call
-    terminal.err(`The server has not answered for ${time(connection.timeout)}: what happens now may not be shown.`)
+    const { connection, terminal } = this.#context
+    terminal.err(
+      `The server has not answered for ${formatDuration(connection.timeout)}. Until it answers, notices may be missing.`,
+    )
   }
 }
 
@@ -105,7 +109,7 @@ function digits(value: number, length: number): string {
 }
 
 function lineOf(notice: Exclude<Notice, { readonly kind: 'warning' }>): string {
-  if ('key' in notice) return `${notice.kind.padEnd(KIND_WIDTH)}  ${named(notice.key)}`
-  if ('tags' in notice) return `${notice.kind.padEnd(KIND_WIDTH)}  ${namedList(notice.tags)}`
-  return visible(notice.kind)
+  if ('key' in notice) return `${notice.kind.padEnd(KIND_WIDTH)}  ${displayKey(notice.key)}`
+  if ('tags' in notice) return `${notice.kind.padEnd(KIND_WIDTH)}  ${displayKeys(notice.tags)}`
+  return escapeControls(notice.kind)
 }

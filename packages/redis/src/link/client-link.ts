@@ -2,20 +2,20 @@ import { type Argument, type RedisClient, type SendOptions, withSendOptions } fr
 import type { Watchdog } from '../watchdog.ts'
 import { type SubscriberConnection, type KeyGroup, type Link, oneGroup, type Server } from './link.ts'
 
-/** One server. */
+/** A link to one server. */
 export class ClientLink implements Link {
   #source: RedisClient
   #client: Server
   readonly #watchdog: Watchdog | undefined
 
-  /** `watchdog`: told of every command, for a client of the store's own. */
+  /** `watchdog` watches every command; it is given when the store created the client. */
   constructor(client: RedisClient, watchdog?: Watchdog) {
     this.#source = client
     this.#client = withSendOptions(client)
     this.#watchdog = watchdog
   }
 
-  /** From here on another client leads to the server. */
+  /** Replaces the client. */
   use(client: RedisClient): void {
     this.#source = client
     this.#client = withSendOptions(client)
@@ -61,11 +61,11 @@ export class ClientLink implements Link {
       return () => undefined
     }
     const opened = (): void => {
-      withdraw()
+      cancel()
       listener()
     }
-    const withdraw = (): void => void this.#source.off('ready', opened)
+    const cancel = (): void => void this.#source.off('ready', opened)
     this.#source.on('ready', opened)
-    return withdraw
+    return cancel
   }
 }

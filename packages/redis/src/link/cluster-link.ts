@@ -3,7 +3,7 @@ import { type Argument, type RedisClient, type SendOptions, withSendOptions } fr
 import { keySlot } from './key-slot.ts'
 import type { SubscriberConnection, KeyGroup, Link, Server } from './link.ts'
 
-/** A node of a cluster; it has a client once somebody needed one. */
+/** A node of a cluster; node-redis creates its client when it is first needed. */
 export interface ClusterNode {
   readonly address: string
   readonly client?: RedisClient | undefined
@@ -26,13 +26,13 @@ export interface RedisCluster {
 }
 
 /**
- * A cluster. Commands go straight to the client of the slot's master, which costs half of what the cluster object does, and keeps two in one
- * write; where a key has moved, the cluster object follows it.
+ * A link to a cluster. It sends each command directly to the client of the slot's master. That costs half of what the cluster object costs and keeps
+ * two commands in one write. When a slot has moved, the cluster object follows the redirection.
  */
 export class ClusterLink implements Link {
   readonly #cluster: RedisCluster
   readonly #runtime: Runtime
-  readonly #shaped = new WeakMap<RedisClient, Server>()
+  readonly #servers = new WeakMap<RedisClient, Server>()
 
   constructor(cluster: RedisCluster, runtime: Runtime) {
     this.#cluster = cluster
@@ -43,7 +43,7 @@ export class ClusterLink implements Link {
     return this.#cluster.isOpen
   }
 
-  /** Some of it: whether a key's own master is, `send` finds out. */
+  /** True when some master is known. Whether the master of a key is connected, `send` finds out. */
   get isReady(): boolean {
     return this.#cluster.isOpen && this.#cluster.masters.length > 0
   }
@@ -75,7 +75,7 @@ export class ClusterLink implements Link {
   }
 
   subscriberConnection(): SubscriberConnection | undefined {
-    // Any node hears what is published at any other; a fleet spreads over them.
+    // A message published on any node reaches all nodes; a random choice spreads the processes over them.
     const nodes = this.#cluster.isOpen ? this.#cluster.masters.filter(({ client }) => client?.isReady === true) : []
     const node = nodes[Math.floor(this.#runtime.random() * nodes.length)]
     if (node?.client === undefined) return undefined
@@ -90,39 +90,39 @@ export class ClusterLink implements Link {
       return () => undefined
     }
     const opened = (): void => {
-      withdraw()
+      cancel()
       listener()
     }
-    const withdraw = (): void => void this.#cluster.off('connect', opened)
+    const cancel = (): void => void this.#cluster.off('connect', opened)
     this.#cluster.on('connect', opened)
-    return withdraw
+    return cancel
   }
 
   #masterOf(key: string): Server {
     const master = this.#cluster.slots[keySlot(key)]?.master
-    if (master === undefined) throw new Error('No node of the cluster serves the slot')
+    if (master === undefined) throw new Error('No node of the cluster serves the slot of the key')
     return this.#clientOf(master)
   }
 
   #clientOf(node: ClusterNode): Server {
     const { client } = node
-    // Nobody has needed it so far (`minimizeConnections`): the next step finds it.
+    // With `minimizeConnections` the node has no client yet: this step fails, and a later one finds the connection.
     if (client === undefined) void this.#connect(node)
     if (client?.isReady !== true) throw new Error(`The cluster's node ${node.address} is not connected`)
-    let shaped = this.#shaped.get(client)
-    if (shaped === undefined) this.#shaped.set(client, (shaped = withSendOptions(client)))
-    return shaped
+    let server = this.#servers.get(client)
+    if (server === undefined) this.#servers.set(client, (server = withSendOptions(client)))
+    return server
   }
 
   async #connect(node: ClusterNode): Promise<void> {
     try {
       await this.#cluster.nodeClient(node as never)
     } catch {
-      // The step that needed it has failed anyway.
+      // The step that needed the connection has already failed.
     }
   }
 
-  /** Each command by itself may be sent on, to another node than the one before: so one waits for the other. */
+  /** Sends commands through the cluster object, one after the other: each may be redirected, so two at once could be executed in the wrong order. */
   #follow(key: string): Server {
     let last: Promise<unknown> = Promise.resolve()
     return {
@@ -131,7 +131,7 @@ export class ClusterLink implements Link {
   }
 }
 
-/** The slot has moved to another node, or is being moved. */
+/** Whether the server answered that the slot has moved to another node, or is being moved. */
 function hasMoved(error: unknown): boolean {
   return error instanceof Error && /^(?:MOVED|ASK) /.test(error.message)
 }

@@ -7,7 +7,7 @@ const table = Uint16Array.from({ length: 256 }, (_, byte) => {
   return crc
 })
 
-/** The slot of a key whose hash tag is not empty, as the Redis Cluster specification defines it: CRC16 (XMODEM) of what stands in the first braces. */
+/** The slot of a key with a non-empty hash tag, by the Redis Cluster specification: the CRC16 (XMODEM) of the text in the first braces, modulo 16384. */
 export function keySlot(key: string): number {
   const bytes = Buffer.from(key.slice(key.indexOf('{') + 1, key.indexOf('}')), 'utf8')
   let crc = 0

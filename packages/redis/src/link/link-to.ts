@@ -5,7 +5,7 @@ import { ClusterLink, type RedisCluster } from './cluster-link.ts'
 import type { Link } from './link.ts'
 import { keepsConnection, type RedisSentinel, SentinelLink } from './sentinel-link.ts'
 
-/** What `redis` makes that leads to a master and keeps two commands in order: all but a pool. */
+/** The clients of `redis` that send to a master and keep two commands in order: all but a pool. */
 export type AnyRedisClient = RedisClient | RedisCluster | RedisSentinel
 
 export function linkTo(client: AnyRedisClient, runtime: Runtime): Link {
@@ -13,25 +13,25 @@ export function linkTo(client: AnyRedisClient, runtime: Runtime): Link {
   return isSentinel(client) ? new SentinelLink(client) : new ClientLink(client)
 }
 
-/** Why an object cannot serve as client; undefined when it can. */
-export function unfit(client: object): string | undefined {
+/** Returns what the store accepts instead of this object; undefined when it accepts the object. */
+export function unsupportedReason(client: object): string | undefined {
   if ('execute' in client)
-    return 'a client, not a pool: a pool hands two commands to two connections, and the store relies on their order'
-  if (isSentinel(client)) return unfitSentinel(client)
-  const wants = isCluster(client)
+    return 'a client, not a pool: a pool sends two commands over two connections, and the store needs them in order'
+  if (isSentinel(client)) return unsupportedSentinel(client)
+  const methods = isCluster(client)
     ? ['sendCommand', 'on', 'off']
     : ['sendCommand', 'duplicate', 'connect', 'on', 'off', 'unref']
-  const lacks = wants.find((name) => typeof (client as Record<string, unknown>)[name] !== 'function')
-  return lacks === undefined && 'isOpen' in client
+  const missing = methods.find((name) => typeof (client as Record<string, unknown>)[name] !== 'function')
+  return missing === undefined && 'isOpen' in client
     ? undefined
     : 'a client of the redis package, version 5.1+ or 6, made by createClient(), createCluster() or createSentinel()'
 }
 
-function unfitSentinel(sentinel: RedisSentinel): string | undefined {
+function unsupportedSentinel(sentinel: RedisSentinel): string | undefined {
   return keepsConnection(sentinel)
     ? undefined
     : 'a Sentinel client made with `reserveClient: true`: without it node-redis takes a connection from its pool for every burst of commands, ' +
-        'which is several times slower and can hang for ever'
+        'which is several times slower and can hang forever'
 }
 
 function isCluster(client: object): client is RedisCluster {

@@ -1,44 +1,44 @@
 import type { Argument, RedisClient, SendOptions } from '../redis-client.ts'
 
-/** One server, or what leads to one. */
+/** Sends commands to one server. */
 export interface Server {
   sendCommand(args: readonly Argument[], options: SendOptions): Promise<unknown>
 }
 
 export type KeyGroup = readonly [Buffer, ...(readonly Buffer[])]
 
-/** A connection for the wake-ups, not yet connected: whoever asked for it connects and ends it. */
+/** A client for wake-ups, not yet connected. The caller connects it and destroys it. */
 export interface SubscriberConnection {
   readonly client: RedisClient
-  /** Whether it comes back by itself when it breaks. One to a server that may be gone for good is replaced. */
+  /** Whether the client should reconnect by itself. False where its server may be gone for good: then the subscription requests a new connection. */
   readonly returns: boolean
-  /** Whether what is published still arrives at the server that it listens to. */
+  /** Whether published messages still reach the server that the client is connected to. */
   isCurrent(): boolean
 }
 
 /**
- * The only thing that knows what stands behind the user's client: one server, a cluster, or whichever server Sentinel calls master. It reads
- * from masters only, since a replica may lag behind an invalidation that was acknowledged.
+ * Hides what the user's client is connected to: one server, a cluster, or the master that Sentinel names. It reads from masters only: a
+ * replica may lag behind an acknowledged invalidation.
  */
 export interface Link {
   readonly isOpen: boolean
-  /** Whether a command can be sent now: one that waits for a connection would be executed at a moment nobody knows. */
+  /** Whether a command can be sent now. A queued command would be executed at an unknown later time. */
   readonly isReady: boolean
-  /** Sends a command to the master of `key`. What is sent in one breath arrives in that order, unless the key has just moved. */
+  /** Sends a command to the master of `key`. Commands sent in the same tick arrive in order, unless the slot has just moved. */
   send(key: string, args: readonly Argument[], options: SendOptions): Promise<unknown>
-  /** Lets `ask` speak to the master of `key`; what it sends is executed in that order, whatever moves. It may be called twice. */
+  /** Calls `ask` with the master of `key`. Its commands are executed in order, even when the slot moves; `ask` may be called twice. */
   inOrder<T>(key: string, ask: (server: Server) => Promise<T>): Promise<T>
-  /** Each server that has keys of its own. */
+  /** Every master. */
   masters(): readonly Server[]
-  /** Keys, in groups that one command may name. */
+  /** Splits keys into groups; one command may name all keys of a group. */
   grouped(keys: readonly Buffer[]): readonly KeyGroup[]
-  /** Undefined while there is no server to listen to. */
+  /** Returns undefined while no server is available. */
   subscriberConnection(): SubscriberConnection | undefined
-  /** Calls `listener` once, when the client is opened; at once when it is open. Returns what withdraws it. */
+  /** Calls `listener` once: now if the client is open, else when it opens. Returns a function that cancels this. */
   whenOpen(listener: () => void): () => void
 }
 
-/** For a server that has all slots. */
+/** One group of all keys, for a server that has all slots. */
 export function oneGroup(keys: readonly Buffer[]): readonly KeyGroup[] {
   const [first, ...others] = keys
   return first === undefined ? [] : [[first, ...others]]

@@ -10,7 +10,7 @@ export interface RedisSentinel {
   sendCommand(isReadonly: boolean, args: readonly Argument[], options?: SendOptions): Promise<unknown>
   /** Runs `run` with the client of the master: at once, where a connection is reserved and ready. */
   _execute(isReadonly: boolean, run: (client: RedisClient) => Promise<unknown>): Promise<unknown>
-  /** From `redis` 6 on. */
+  /** Since `redis` 6. */
   duplicate?(): unknown
   on(event: string, listener: (...args: unknown[]) => void): unknown
   off(event: string, listener: (...args: unknown[]) => void): unknown
@@ -20,7 +20,7 @@ interface SentinelOptions {
   readonly reserveClient?: boolean
 }
 
-/** The master that Sentinel names. */
+/** A link to the master that Sentinel names. */
 export class SentinelLink implements Link {
   readonly #sentinel: RedisSentinel
 
@@ -32,7 +32,7 @@ export class SentinelLink implements Link {
     return this.#sentinel.isOpen
   }
 
-  /** Without a master the Sentinel object keeps a command until it has found one, and asks the sentinels for it without a pause. */
+  /** Without a master, the Sentinel object would queue a command and query the sentinels in a loop without a delay. */
   get isReady(): boolean {
     return this.#sentinel.isReady && this.#sentinel.getMasterNode() !== undefined
   }
@@ -46,10 +46,11 @@ export class SentinelLink implements Link {
   }
 
   masters(): readonly Server[] {
-    const begun = this.#address()
+    const startAddress = this.#address()
     const sendCommand: Server['sendCommand'] = (args, options) => {
-      // A cursor means nothing to another server.
-      if (this.#address() !== begun) throw new Error('Sentinel has changed the master meanwhile')
+      // A SCAN cursor is valid only on the server that returned it.
+      if (this.#address() !== startAddress)
+        throw new Error('Sentinel named another master during the scan; call clear again')
       return this.#server.sendCommand(args, options)
     }
     return [{ sendCommand: async (args, options) => await sendCommand(args, options) }]
@@ -72,16 +73,16 @@ export class SentinelLink implements Link {
       return () => undefined
     }
     const opened = (): void => {
-      withdraw()
+      cancel()
       listener()
     }
-    // `ready` is told from version 6 on; the first topology is a change in both.
+    // `redis` 6 emits `ready`; both versions emit `topology-change` for the first topology.
     const events = ['ready', 'topology-change']
-    const withdraw = (): void => {
+    const cancel = (): void => {
       for (const event of events) this.#sentinel.off(event, opened)
     }
     for (const event of events) this.#sentinel.on(event, opened)
-    return withdraw
+    return cancel
   }
 
   readonly #server: Server = {
@@ -103,16 +104,16 @@ export class SentinelLink implements Link {
 }
 
 /**
- * Whether a Sentinel object keeps one connection for its commands. One that does not takes it from a pool for each burst, and the taking is
- * no atomic step: with one connection a burst is several times slower, with more of them it may hang for ever. True when nobody can tell, as with `redis` 5.
+ * Whether a Sentinel object reserves a connection for its commands. Otherwise it takes one from its pool for each burst of commands, and that is
+ * not atomic: with one connection a burst is several times slower; with more, it may hang forever. Returns true when this is unknown, as with `redis` 5.
  */
 export function keepsConnection(sentinel: RedisSentinel): boolean {
   return optionsOf(sentinel)?.reserveClient ?? optionsOf(sentinel) === undefined
 }
 
 /**
- * What the user gave to `createSentinel`. The object shows it to nobody but the constructor of its duplicate, so one of ours takes that
- * constructor's place. Undefined with `redis` 5, which does not duplicate, and should node-redis one day do so in another way.
+ * The options that the user passed to `createSentinel`. The object passes them only to the constructor of its duplicate, so this function replaces
+ * that constructor on a derived object. Returns undefined with `redis` 5, which has no `duplicate`, or if a later node-redis duplicates differently.
  */
 function optionsOf(sentinel: RedisSentinel): SentinelOptions | undefined {
   let options: SentinelOptions | undefined
@@ -121,8 +122,8 @@ function optionsOf(sentinel: RedisSentinel): SentinelOptions | undefined {
   }
   try {
     const prototype: unknown = Object.create(sentinel, { constructor: { value: constructor } })
-    const disguised = Object.create(prototype as object) as RedisSentinel
-    disguised.duplicate?.()
+    const derived = Object.create(prototype as object) as RedisSentinel
+    derived.duplicate?.()
   } catch {
     return undefined
   }

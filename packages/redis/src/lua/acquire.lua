@@ -1,13 +1,13 @@
--- Ask for the lease of an entry, which nobody gets who has not seen the entry that is there now.
+-- Acquire the lease of an entry, for a caller that has seen the present version of the entry.
 --   KEYS[1] entry   KEYS[2] lease
---   ARGV[1] token   ARGV[2] duration, ms   ARGV[3] version seen, '' for none   ARGV[4] '1' to be told of the end
+--   ARGV[1] token   ARGV[2] duration, ms   ARGV[3] version seen, '' for none   ARGV[4] '1' to publish the end of the lease
 -- Returns {1, version to commit, attempts} granted; {2, ms left} held; {3} changed; {4, ms left, attempts, failure} cooling;
 --   {5, ms left, share} uncacheable; {6, ms left} held off.
 local version = redis.call('GETRANGE', KEYS[1], 24, 39)
 if version ~= '' and version ~= ARGV[3] then return {3} end
 local value, left = redis.call('GET', KEYS[2]) or '', redis.call('PTTL', KEYS[2])
 local kind, attempts, awaited = string.sub(value, 1, 1), 0, '-'
--- A value that never ends is not ours: it must not block the key.
+-- Every lease has a time to live. A value without one is foreign and must not block the key.
 if left > 0 then
   if kind == 'U' then return {5, left, string.sub(value, 2, 2)} end
   if kind == 'H' then return {6, left} end
@@ -16,7 +16,7 @@ if left > 0 then
     local cooling = left - (tonumber(string.sub(value, 2, 9)) or 0)
     if cooling > 0 then return {4, cooling, attempts, string.sub(value, 14)} end
   elseif kind == 'L' and string.sub(value, 2, 23) == ARGV[1] then
-    -- Ours: the reply of the first asking was lost.
+    -- The same token: the reply to its first acquire was lost.
     awaited, attempts = string.sub(value, 24, 24), tonumber(string.sub(value, 25, 28)) or 0
   else
     local unawaited = kind == 'L' and string.sub(value, 24, 24) == '-'

@@ -1,14 +1,14 @@
--- Write an entry and give the lease back, but only while the lease is ours.
+-- Write an entry and end the lease, but only if the token still holds it.
 --   KEYS[1] entry   KEYS[2] lease   KEYS[3] temporary key with the record, if it is long
 --   ARGV[1] token   ARGV[2] time to keep, ms   ARGV[3] channel   ARGV[4] message   ARGV[5] record, if it is short
--- Returns 1 written, -1 no lease, -2 somebody else's, -3 the temporary key is gone.
+-- Returns 1 written, -1 no lease, -2 another token's, -3 the temporary key is gone.
 local value = redis.call('GET', KEYS[2])
 if not value or string.sub(value, 1, 23) ~= 'L' .. ARGV[1] then
   if KEYS[3] then redis.call('UNLINK', KEYS[3]) end
   return value and -2 or -1
 end
 if KEYS[3] then
-  -- Before the RENAME, which keeps it: a number that Redis refuses must change nothing.
+  -- Before the RENAME, which keeps the time to live: if Redis refuses the number, nothing has changed.
   if redis.call('PEXPIRE', KEYS[3], ARGV[2]) == 0 then return -3 end
   redis.call('RENAME', KEYS[3], KEYS[1])
 else

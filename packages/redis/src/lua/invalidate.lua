@@ -1,18 +1,18 @@
--- Remove an entry, or mark it stale, and void its lease, cooldown or uncacheable mark.
+-- Delete or expire an entry, and void its lease, cooldown or uncacheable mark.
 --   KEYS[1] entry   KEYS[2] lease
 --   ARGV[1] 'delete' or 'expire'   ARGV[2] channel   ARGV[3] message   ARGV[4] hold-off, ms, '0' for none
 -- Returns 1.
--- The lease first: an error further down must not leave one that can still commit.
+-- The lease first: after an error below, a lease that still exists could commit.
 redis.call('DEL', KEYS[2])
 if ARGV[1] == 'delete' then
   redis.call('UNLINK', KEYS[1])
 else
   local head, stale = redis.pcall('GETRANGE', KEYS[1], 0, 39), 0
-  -- What is no record of ours is never fresh, and not ours to change.
+  -- Leave a foreign value as it is: it is never fresh.
   if type(head) == 'string' and #head == 40 and string.byte(head) == 197 then
     for place = 11, 16 do stale = stale * 256 + string.byte(head, place) end
     local left = redis.call('PTTL', KEYS[1])
-    -- A version of zeros is stale whatever the time left says, should the server's clock step back.
+    -- The version of zeros makes the entry stale whatever its time to live: the server's clock may step back.
     redis.call('SETRANGE', KEYS[1], 24, '0000000000000000')
     if stale == 0 then
       redis.call('UNLINK', KEYS[1])

@@ -1,10 +1,10 @@
--- Tell the tag sequence and the numbers of tags; what has none yet, or something else in its place, gets one.
+-- Read the tag sequence and the numbers of tags, and create those that are missing or are no tag numbers.
 --   KEYS[1] sequence   KEYS[2...] tags
---   ARGV[1] how long the entry that carries the tags may live, ms
+--   ARGV[1] minimum time to keep the numbers of the tags, ms
 -- Returns the sequence, then one number for each tag.
 local function number(key)
   local value = redis.pcall('GET', key)
-  -- A greater one cannot be counted on from: it has lost its last digits.
+  -- A greater number cannot be incremented exactly.
   local known = type(value) == 'string' and #value <= 16 and string.find(value, '^%d+$')
   return known and tonumber(value) < 9007199254740000 and value or nil
 end

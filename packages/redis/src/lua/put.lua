@@ -1,4 +1,4 @@
--- Write an entry without a lease, newer than every one before, and void the lease that somebody holds.
+-- Write an entry without a lease, with a version newer than the present one, and void the lease.
 --   KEYS[1] entry   KEYS[2] lease   KEYS[3] temporary key with the record, if it is long
 --   ARGV[1] time to keep, ms   ARGV[2] channel   ARGV[3] message   ARGV[4] record, if it is short
 -- Returns the version written, or '' when the temporary key is gone.

@@ -1,7 +1,7 @@
--- Move the end of a lease, but only while it is ours.
+-- Extend a lease, but only if the token still holds it.
 --   KEYS[1] lease
 --   ARGV[1] token   ARGV[2] duration from now, ms
--- Returns 1 moved, -1 no lease, -2 somebody else's.
+-- Returns 1 renewed, -1 no lease, -2 another token's.
 local value = redis.call('GET', KEYS[1])
 if not value then return -1 end
 if string.sub(value, 1, 23) ~= 'L' .. ARGV[1] then return -2 end

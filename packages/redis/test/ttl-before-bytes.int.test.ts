@@ -11,8 +11,8 @@ beforeEach(async () => {
 })
 afterEach(() => redis.stop())
 
-describe('a read between whose two commands another process writes an entry that will live about as long', () => {
-  test('never lends the life of the new one to the old body', async () => {
+describe('a read during which another process writes an entry with a similar time to live', () => {
+  test('never gives the old body the time to live of the new entry', async () => {
     const other = await redis.open()
     await put(other, 'k', 'old', { ttl: 30_000, staleWhileRevalidate: LONG })
     await redis.client.pExpire(`${redis.namespace}:{k}`, LONG - 1000)

@@ -5,43 +5,43 @@ const life: Expiry = { committedAt: 0, freshUntil: 60_000 }
 
 /** As a reader does: what is believed, undefined where Redis is to be asked again. */
 function believed(lives: ExpiryCache, key: string, now: number): Expiry | undefined {
-  const known = lives.of(key)
-  return known !== undefined && now < known.until ? known.life : undefined
+  const known = lives.get(key)
+  return known !== undefined && now < known.trustedUntil ? known.expiry : undefined
 }
 
 /** The same, and what Redis told then is noted. */
 function note(lives: ExpiryCache, key: string, told: Expiry, askedAt: number): void {
-  lives.note(key, lives.of(key), told, askedAt)
+  lives.remember(key, lives.get(key), told, askedAt)
 }
 
-describe('a life that Redis told', () => {
-  test('is known for a second, and asked for again from then on', () => {
+describe('a remembered expiry', () => {
+  test('is trusted for one second, and read again after that', () => {
     const lives = new ExpiryCache()
     note(lives, 'k', life, 100)
     expect([believed(lives, 'k', 1099), believed(lives, 'k', 1100)]).toEqual([life, undefined])
   })
 
-  test('is not known for longer than the entry is fresh', () => {
+  test('is not trusted for longer than the entry is fresh', () => {
     const lives = new ExpiryCache()
     note(lives, 'k', { ...life, freshUntil: 150 }, 100)
     expect([believed(lives, 'k', 149)?.freshUntil, believed(lives, 'k', 150)]).toEqual([150, undefined])
   })
 
-  test('is not kept where nothing is fresh, even for who asks by a clock that lags', () => {
+  test('is not kept for an entry that is not fresh, even when the reader’s clock lags', () => {
     const lives = new ExpiryCache()
     note(lives, 'k', life, 99)
     note(lives, 'k', { ...life, freshUntil: 100 }, 100)
     expect(believed(lives, 'k', 99)).toBeUndefined()
   })
 
-  test('is replaced by what Redis tells later', () => {
+  test('is replaced by a later reply', () => {
     const lives = new ExpiryCache()
     note(lives, 'k', life, 0)
     note(lives, 'k', { ...life, committedAt: 7 }, 0)
     expect([believed(lives, 'k', 0)?.committedAt, lives.size]).toEqual([7, 1])
   })
 
-  test('is forgotten by its key, or with all others', () => {
+  test('is forgotten by key, or with all others', () => {
     const lives = new ExpiryCache()
     for (const key of ['a', 'b', 'c']) note(lives, key, life, 0)
     lives.forget('a')
@@ -51,14 +51,14 @@ describe('a life that Redis told', () => {
   })
 })
 
-describe('the lives that are kept', () => {
+describe('the remembered expiries', () => {
   test('are bounded, however many keys are read', () => {
     const lives = new ExpiryCache(10)
     for (let key = 0; key < 1000; key += 1) note(lives, String(key), life, 0)
     expect(lives.size).toBeLessThanOrEqual(20)
   })
 
-  test('are those of the keys that were asked for last', () => {
+  test('are those of the most recently read keys', () => {
     const lives = new ExpiryCache(10)
     note(lives, 'hot', life, 0)
     for (let key = 0; key < 1000; key += 1) {
@@ -68,14 +68,14 @@ describe('the lives that are kept', () => {
     expect([believed(lives, 'hot', 0), believed(lives, '0', 0)]).toEqual([life, undefined])
   })
 
-  test('are few of many keys that are read in turn, so that keeping them costs those reads little', () => {
+  test('are few when many keys are read in turn, so that remembering costs those reads little', () => {
     const lives = new ExpiryCache(1000)
     for (let key = 0; key < 1800; key += 1) note(lives, String(key), life, 0)
     const newcomers = Array.from({ length: 800 }, (_, index) => believed(lives, String(1000 + index), 0))
     expect(newcomers.filter((found) => found !== undefined)).toHaveLength(50)
   })
 
-  test('are soon those of a key that is read often, however many others are read between', () => {
+  test('soon include a key that is read often, however many others are read in between', () => {
     const lives = new ExpiryCache(1000)
     for (let key = 0; key < 2000; key += 1) note(lives, String(key), life, 0)
     let reads = 0
@@ -86,7 +86,7 @@ describe('the lives that are kept', () => {
     expect(reads).toBeLessThanOrEqual(16)
   })
 
-  test('are told anew where there are many, too, also of a key that changes', () => {
+  test('are updated for a key that changes, also when there are many', () => {
     const lives = new ExpiryCache(10)
     for (let key = 0; key < 15; key += 1) note(lives, String(key), life, 0)
     note(lives, '3', life, 5000)
@@ -96,7 +96,7 @@ describe('the lives that are kept', () => {
     expect(believed(lives, '3', 5999)?.committedAt).toBe(7)
   })
 
-  test('are forgotten in whichever half they are', () => {
+  test('are forgotten in either half', () => {
     const lives = new ExpiryCache(2)
     for (const key of ['a', 'b', 'c']) note(lives, key, life, 0)
     for (const key of ['a', 'b', 'c']) lives.forget(key)

@@ -41,8 +41,8 @@ async function know(ttl = LONG): Promise<void> {
   expect(await read()).toEqual(['old', true, 'pttl get'])
 }
 
-describe('an entry whose life is known', () => {
-  test('is read by its bytes alone, and is as old and as fresh as Redis told', async () => {
+describe('an entry whose expiry is remembered', () => {
+  test('is read with GET alone, with the age and freshness of the first read', async () => {
     await know()
     sent.length = 0
     const first = await found(store, 'k')
@@ -51,7 +51,7 @@ describe('an entry whose life is known', () => {
     expect([second, sent]).toEqual([first, ['get', 'get']])
   })
 
-  test('and that another process has replaced has the new one’s life, not that of the old one', async () => {
+  test('and that another process has replaced gets the expiry of the new entry', async () => {
     await know()
     await put(other, 'k', 'new', { ttl: 1, staleWhileRevalidate: LONG })
     await new Promise((resolve) => setTimeout(resolve, 5))
@@ -65,14 +65,14 @@ describe('an entry whose life is known', () => {
     expect(await read()).toEqual(['old', false, 'pttl get'])
   })
 
-  test('and that was deleted is missing, without another question', async () => {
+  test('and that was deleted is missing, without another command', async () => {
     await know()
     await other.invalidate('k', 'delete', 0)
     sent.length = 0
     expect([await store.read('k', json), sent]).toEqual([{ kind: 'missing', version: '' }, ['get']])
   })
 
-  test('and is asked for again through a client that throws is away, as with one that rejects', async () => {
+  test('and is read again through a client that throws is away, as with one that rejects', async () => {
     const client = tap(redis.client, (what, forward) => {
       if (what === 'pttl' && broken) throw new Error('The client is broken')
       return forward()
@@ -87,7 +87,7 @@ describe('an entry whose life is known', () => {
     await wrapped.close()
   })
 
-  test('and in whose place something else stands now is told to be foreign', async () => {
+  test('and that was replaced by a foreign value is reported as foreign', async () => {
     await know()
     await redis.client.del(`${redis.namespace}:{k}`)
     await redis.client.lPush(`${redis.namespace}:{k}`, 'not ours')
@@ -105,13 +105,13 @@ describe('an entry whose life is known', () => {
     expect(await read()).toEqual(['old', false, 'pttl get'])
   })
 
-  test('is asked for its life again as soon as it may be stale', async () => {
+  test('is read with PTTL again as soon as it may be stale', async () => {
     await know(500)
     await runtime.advance(500)
     expect((await read())[2]).toBe('pttl get')
   })
 
-  test('and that this process has committed anew is not asked for in vain', async () => {
+  test('and that this process has committed again is read in one round trip', async () => {
     await know()
     const { version } = await found(store, 'k')
     const lease = await lead(store, 'k', { seen: version })
@@ -119,7 +119,7 @@ describe('an entry whose life is known', () => {
     expect(await read()).toEqual(['new', true, 'pttl get'])
   })
 
-  test('and of many tags is asked for its life every time, so that few bytes are kept of it', async () => {
+  test('and that has many tags is read with PTTL every time, so that its long head is not kept', async () => {
     await put(other, 'k', 'old', {
       tags: Array.from({ length: 30 }, (_, index) => `a tag of thirty bytes, no. ${index}`),
     })
@@ -127,7 +127,7 @@ describe('an entry whose life is known', () => {
     expect(await read()).toEqual(['old', true, 'pttl get'])
   })
 
-  test('is forgotten with everything that is cleared', async () => {
+  test('is forgotten by a clear', async () => {
     await know()
     await store.clear()
     await put(other, 'k', 'new')
