@@ -1,29 +1,30 @@
 import { deserialize, serialize } from 'node:v8'
 import { INVALID, objectRule, type OptionRule } from './option-rules.ts'
 
-/** Turns a value into the bytes that a shared store keeps, and back. */
+/** Encodes values to the bytes that a shared store keeps, and decodes them. */
 export interface Codec<V = unknown> {
-  /** Written beside the bytes, so that a reader never decodes with another codec: 1–15 are the library's, 16–255 yours. */
+  /** Written beside the bytes, so that no reader decodes them with another codec. 1–15 are reserved for the library; use 16–255. */
   readonly id: number
-  /** @throws whatever it likes when the value cannot be encoded: the value is then given to its callers and not stored. */
+  /** @throws any error when the value cannot be encoded: the callers then get the value, and it is not stored. */
   encode(value: V): Uint8Array
-  /** @throws whatever it likes on bytes that are not its own: the entry then counts as missing. */
+  /** @throws any error for bytes that it cannot decode: the entry then counts as missing. */
   decode(bytes: Buffer): V
 }
 
-/** A codec for any value: `decode` is told by its caller what comes out. */
+/** A codec for any value: the caller of `decode` names the type. */
 export interface OpenCodec {
   readonly id: number
   encode(value: unknown): Uint8Array
   decode<T>(bytes: Buffer): T
 }
 
-/** JSON text, as `JSON.stringify` writes it; a top-level `undefined` is kept too, as no bytes at all. The default. */
+/** JSON text, as `JSON.stringify` writes it. A top-level `undefined` is stored as no bytes. The default codec. */
 export const json: OpenCodec = {
   id: 1,
   encode(value) {
     const text: string | undefined = JSON.stringify(value)
-    if (text === undefined && value !== undefined) throw new TypeError(`JSON has no form for a ${typeof value}`)
+    if (text === undefined && value !== undefined)
+      throw new TypeError(`The json codec cannot encode a ${typeof value}; return a value that JSON can represent`)
     return Buffer.from(text ?? '', 'utf8')
   },
   decode<T>(bytes: Buffer): T {
@@ -42,14 +43,17 @@ export const structured: OpenCodec = {
 export const raw: Codec<Uint8Array> = {
   id: 3,
   encode(value) {
-    if (!(value instanceof Uint8Array)) throw new TypeError('The raw codec takes a Buffer or Uint8Array')
+    if (!(value instanceof Uint8Array))
+      throw new TypeError(
+        'The raw codec takes only a Buffer or Uint8Array; use the json or structured codec for other values',
+      )
     return value
   },
   decode: (bytes) => bytes,
 }
 
-/** The id of the codec for HTTP responses, which `@cattlegrid/http` brings. */
-const RESPONSES = 4
+/** The id of the codec for HTTP responses, in `@cattlegrid/http`. */
+const HTTP_RESPONSE_ID = 4
 
 /** What an option named `codec` takes. */
 export const codecRule: OptionRule<Codec> = {
@@ -57,8 +61,8 @@ export const codecRule: OptionRule<Codec> = {
   parse(value, path) {
     const codec = objectRule<Codec>('', 'encode', 'decode').parse(value, path)
     if (codec === INVALID || !Number.isInteger(codec.id)) return INVALID
-    // Known by their ids: another copy of this package has objects of its own.
-    const ours = codec.id >= json.id && codec.id <= RESPONSES
-    return ours || (codec.id >= 16 && codec.id <= 255) ? codec : INVALID
+    // By id, not by object: another copy of this package has other objects.
+    const isBuiltIn = codec.id >= json.id && codec.id <= HTTP_RESPONSE_ID
+    return isBuiltIn || (codec.id >= 16 && codec.id <= 255) ? codec : INVALID
   },
 }

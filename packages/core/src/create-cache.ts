@@ -16,9 +16,9 @@ import { remoteStore } from './store/remote/remote-store.ts'
 import type { Store } from './store/store.ts'
 
 /**
- * Makes a cache. Without a `store` it keeps its entries in this process.
+ * Creates a cache. Without a `store` it keeps its entries in this process.
  *
- * @throws InvalidOptionError for an option that is unknown or has a value it cannot have.
+ * @throws InvalidOptionError for an option that is unknown, has an invalid value, or does not fit another one.
  */
 export function createCache(options?: CacheOptions): Cache {
   const { settings, limits, store, remote, runtime } = cacheSetup(options)
@@ -39,7 +39,7 @@ export function createCache(options?: CacheOptions): Cache {
   return new DefaultCache(coordinator, new Lifecycle(coordinator), settings)
 }
 
-/** The memory store stands bare: it answers at once. One that is shared may not. */
+/** Only a shared store is decorated: the memory store answers at once. */
 function withRemoteDecorators(store: Store, events: Events, remote: RemoteLimits, runtime: Runtime): Store {
   return remoteStore(store, runtime, remote, (key, error) => {
     if (events.hasListeners('away')) events.emit('away', { key, step: 'acquire', error })

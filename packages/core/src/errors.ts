@@ -15,7 +15,7 @@ export type ErrorCode =
 
 const BRAND = Symbol.for('cattlegrid.error')
 
-/** The base of every error that the library makes. Recognise one with `isCattlegridError`: two copies of the package share no class. */
+/** The base of every error of the library. Recognise one with `isCattlegridError`, not `instanceof`: two copies of the package have two classes. */
 export class CattlegridError extends Error {
   readonly code: ErrorCode
 
@@ -41,7 +41,7 @@ export interface ErrorsByCode {
   CATTLEGRID_CLOSED: ClosedError
 }
 
-/** Whether `error` was made by this library, in whichever copy of it, and, with `code`, whether it is that one. */
+/** Tells whether `error` is an error of this library, made by any copy of it; with `code`, whether it is that error. */
 export function isCattlegridError(error: unknown): error is CattlegridError
 export function isCattlegridError<C extends ErrorCode>(error: unknown, code: C): error is ErrorsByCode[C]
 export function isCattlegridError(error: unknown, code?: ErrorCode): error is CattlegridError {
@@ -49,7 +49,7 @@ export function isCattlegridError(error: unknown, code?: ErrorCode): error is Ca
   return code === undefined || ('code' in error && error.code === code)
 }
 
-/** An option has a value it cannot have, or a name nobody knows. Nothing was changed. */
+/** An option has an invalid value or an unknown name. Nothing was changed. */
 export class InvalidOptionError extends CattlegridError {
   readonly option: string
   readonly value: unknown
@@ -64,7 +64,7 @@ export class InvalidOptionError extends CattlegridError {
   }
 }
 
-/** A key is no string, or longer than a key may be. */
+/** A key is not a string, or is too long. */
 export class InvalidKeyError extends CattlegridError {
   constructor(key: unknown, accepted: string) {
     const shown = typeof key === 'string' ? `a string of ${key.length} characters` : inspect(key, { depth: 0 })
@@ -72,7 +72,7 @@ export class InvalidKeyError extends CattlegridError {
   }
 }
 
-/** What travels of a loader's error to other processes. */
+/** The part of a loader's error that other processes receive. */
 export interface Failure {
   /** The error's `name`, or the type of what was thrown. */
   readonly name: string
@@ -82,7 +82,7 @@ export interface Failure {
   readonly message?: string | undefined
 }
 
-/** The last load of the key failed, here or in another process, and the key is cooling: nobody loads it until `retryAfter` has passed. */
+/** The last load of the key failed, here or in another process, and the key is cooling: no process loads it until `retryAfter` has passed. */
 export class LoadFailedError extends CattlegridError {
   readonly key: string
   /** How many loads in a row have failed. */
@@ -108,12 +108,12 @@ export class LoadTimeoutError extends CattlegridError {
   constructor(key: string, timeout: number) {
     super(
       'CATTLEGRID_LOAD_TIMEOUT',
-      `The load of '${key}' did not end within ${timeout} ms. Let the loader heed load.signal, or raise loadTimeout.`,
+      `The load of '${key}' did not end within ${timeout} ms. Pass load.signal to what the loader calls, or raise loadTimeout.`,
     )
   }
 }
 
-/** A call waited for another process's load for its whole `waitTimeout` and had no stale value to fall back on. */
+/** A call waited for other loads for its whole `waitTimeout`, and no stale value may be served. */
 export class WaitTimeoutError extends CattlegridError {
   constructor(key: string, timeout: number) {
     super(
@@ -123,19 +123,19 @@ export class WaitTimeoutError extends CattlegridError {
   }
 }
 
-/** As many calls wait in this process, or for this key, as may: one more is refused at once. */
+/** The limit of waiting calls is reached, in this process or for this key: one more is refused at once. */
 export class TooManyWaitersError extends CattlegridError {
   constructor(key: string) {
     super(
       'CATTLEGRID_TOO_MANY_WAITERS',
-      `Too many calls wait for a load (here for '${key}'): see maxWaiters and maxWaitersPerKey.`,
+      `Too many calls wait for a load (this one for '${key}'). Retry later, or raise maxWaiters and maxWaitersPerKey.`,
     )
   }
 }
 
-/** The store did not answer. Thrown by writes and invalidations only; whether they were applied is unknown. */
+/** The store did not answer a write or an invalidation; whether it was applied is unknown. Retrying is safe. Reads never throw it. */
 export class StoreAwayError extends CattlegridError {
-  /** Whether the store may have executed the step, although no answer came; false: it was not sent, because the store has stopped answering. */
+  /** True: the store may have executed the step, although it did not answer. False: the step was not sent, because the store has stopped answering. */
   readonly maybeApplied: boolean
 
   constructor(step: string, key: string, away: { readonly why: string; readonly cause: unknown }) {
@@ -143,7 +143,7 @@ export class StoreAwayError extends CattlegridError {
     const problem = sent
       ? `The store did not answer the ${step} of '${key}'; whether it was applied is unknown.`
       : `The ${step} of '${key}' was not sent, because the store has stopped answering.`
-    super('CATTLEGRID_STORE_AWAY', `${problem} Repeat it: it does no harm twice.`, away.cause)
+    super('CATTLEGRID_STORE_AWAY', `${problem} Retrying is safe.`, away.cause)
     this.maybeApplied = sent
   }
 }
@@ -151,20 +151,26 @@ export class StoreAwayError extends CattlegridError {
 /** A loader asked for a key that it is loading itself: waiting for it would never end. */
 export class ReentrantLoadError extends CattlegridError {
   constructor(chain: readonly string[]) {
-    super('CATTLEGRID_REENTRANT', `A loader asks for a key that it is loading: ${chain.join(' → ')}.`)
+    super(
+      'CATTLEGRID_REENTRANT',
+      `A loader asks for a key that it is loading: ${chain.join(' → ')}. Give the inner call another key.`,
+    )
   }
 }
 
 /** The reason of `load.signal` when the lease was lost and no caller waits for the load. */
 export class LeaseLostError extends CattlegridError {
   constructor(key: string) {
-    super('CATTLEGRID_LEASE_LOST', `The lease of '${key}' was lost and no caller waits for its load.`)
+    super(
+      'CATTLEGRID_LEASE_LOST',
+      `The lease of '${key}' was lost and no caller waits for its load, so its result would be dropped.`,
+    )
   }
 }
 
-/** The cache is closed, or closed while the call was waiting. */
+/** The cache is closed, or was closed while the call waited. */
 export class ClosedError extends CattlegridError {
   constructor() {
-    super('CATTLEGRID_CLOSED', 'The cache is closed. Calls belong before close(), or to another createCache().')
+    super('CATTLEGRID_CLOSED', 'The cache is closed; create a new one with createCache().')
   }
 }

@@ -2,33 +2,33 @@ import { type Channel, channel } from 'node:diagnostics_channel'
 import { InvalidOptionError } from './errors.ts'
 import type { Outcome } from './load.ts'
 
-/** Every step of the protocol, by name. The same objects go to the `node:diagnostics_channel` named `cattlegrid:<event>`. */
+/** The event of every step of the protocol. The same objects go to the `node:diagnostics_channel` named `cattlegrid:<event>`. */
 export interface CacheEvents {
   /** A call was answered from an entry. `age` and `freshFor` in ms; `freshFor` is negative for a stale one. */
   hit: { readonly key: string; readonly status: 'fresh' | 'stale'; readonly age: number; readonly freshFor: number }
-  /** A call found nothing that it may be served. */
+  /** A call found no entry that may be served. */
   miss: { readonly key: string }
-  /** A call joined the load flight that runs here. */
+  /** A call joined a load that runs in this process. */
   join: { readonly key: string }
   /** A flight was granted the lease. */
   lead: { readonly key: string; readonly background: boolean }
-  /** A flight found the lease held and waits; `remaining` is the lease's rest, ms. */
+  /** A flight found the lease held and waits; `remaining` is what is left of the lease, ms. */
   follow: { readonly key: string; readonly remaining: number }
-  /** A waiting flight looks again, after a notice or because its timer ran out. */
+  /** A waiting flight reads again, after a notice or when its timer fires. */
   wake: { readonly key: string; readonly by: 'notice' | 'timer' }
   /** A loader was called. */
   load: { readonly key: string; readonly background: boolean; readonly leased: boolean }
-  /** A load was over, stored or not; `took` in ms. */
+  /** A load ended, stored or not; `took` in ms. */
   outcome: { readonly key: string; readonly outcome: Outcome; readonly took: number }
   /** A value was committed or put. */
   commit: { readonly key: string; readonly ttl: number }
-  /** A commit was turned away: the lease was lost or voided while the load ran. */
+  /** A commit was refused: the lease was lost or voided while the load ran. */
   refused: { readonly key: string; readonly why: string }
-  /** A lease was lengthened; `remaining` in ms. */
+  /** A lease was renewed; `remaining` in ms. */
   renew: { readonly key: string; readonly remaining: number }
-  /** A renewal was refused, or `maxHold` is over: the load may end, but it will hardly be stored. */
+  /** A renewal was refused, or `maxHold` has passed: the load goes on, but its result will hardly be stored. */
   'lease-lost': { readonly key: string; readonly why: string }
-  /** A loader threw, or ran into `loadTimeout`. */
+  /** A loader threw, or did not end within `loadTimeout`. */
   'load-failed': { readonly key: string; readonly error: unknown; readonly cooldown: number }
   /** A call met a key that is cooling down; `remaining` in ms. */
   cooling: { readonly key: string; readonly remaining: number }
@@ -36,23 +36,23 @@ export interface CacheEvents {
   'wait-timeout': { readonly key: string; readonly waited: number }
   /** A `set` or an invalidation was executed; `key` holds the tags of `invalidateTags`, and `*` for `clear`. */
   invalidate: { readonly key: string; readonly how: 'set' | 'delete' | 'expire' | 'tags' | 'clear' }
-  /** The value could not be encoded: given to its callers, not stored. */
+  /** The value could not be encoded: its callers get it, and it is not stored. */
   'encode-failed': { readonly key: string; readonly error: unknown }
-  /** The value is larger, encoded, than `maxEntryBytes` or what the store keeps: given to its callers, not stored. */
+  /** The value is larger, encoded, than `maxEntryBytes` or the store's own limit: its callers get it, and it is not stored. */
   'too-large': { readonly key: string; readonly error: unknown }
-  /** What stands at the key is no entry of ours, or its codec failed: a plain miss. */
+  /** The bytes at the key are not an entry of this library (`foreign`), or the codec failed: the call goes on as for a miss. */
   unreadable: { readonly key: string; readonly why: 'foreign' | 'undecodable'; readonly error: unknown }
   /** The store did not answer a step. */
   away: { readonly key: string; readonly step: string; readonly error: unknown }
   /** The store is not asked for a while, because it did not answer in time (`open`), or is asked again (`closed`). */
   breaker: { readonly state: 'open' | 'closed' }
-  /** Notices may have been lost from here on, or arrive again. */
+  /** Notices of the store may be lost from now on (`disconnected`), or arrive again (`connected`). */
   notices: { readonly state: 'disconnected' | 'connected' }
-  /** Something a person should know, with the cure. */
+  /** A problem that a person should know of, with the cure. */
   warning: { readonly message: string }
-  /** A listener of ours threw: its error ends here. */
+  /** A listener of another event threw or rejected; no call failed because of it. */
   'observer-failed': { readonly event: string; readonly error: unknown }
-  /** The cache was closed. */
+  /** The cache was closed. `abandoned`: how many running loads were aborted. */
   close: { readonly abandoned: number }
 }
 
@@ -96,50 +96,51 @@ export class EventChannel {
     this.channel = channel(`cattlegrid:${name}`)
   }
 
-  /** Whether building the event is worth it. */
+  /** False: nobody would receive the event, so it need not be built. */
   get hasListeners(): boolean {
     return this.listeners.size > 0 || this.channel.hasSubscribers
   }
 }
 
-/** Hands each step to whoever listens, and builds no event when nobody does. A failing listener never fails a call. */
+/** Emits the events of one cache to its listeners and to `node:diagnostics_channel`. A failing listener never fails a call. */
 export class Events {
   readonly #channels = new Map<EventName, EventChannel>()
 
-  /** @throws InvalidOptionError for an event that there is not, or a listener that is no function. */
+  /** @throws InvalidOptionError for an unknown event, or a listener that is not a function. */
   on<E extends EventName>(name: E, listener: Listener<E>): () => void {
     if (!Object.hasOwn(names, name))
       throw new InvalidOptionError('on', name, `an event: ${Object.keys(names).join(', ')}`)
     if (typeof listener !== 'function')
       throw new InvalidOptionError(`on.${name}`, listener, 'a function (event) => void')
-    const { listeners } = this.subject(name)
-    const own = (event: CacheEvents[EventName]): unknown => listener(event as CacheEvents[E])
-    listeners.add(own)
+    const { listeners } = this.channelOf(name)
+    // A function for each registration: a listener that is added twice is called twice, and removed one at a time.
+    const registered = (event: CacheEvents[EventName]): unknown => listener(event as CacheEvents[E])
+    listeners.add(registered)
     return () => {
-      listeners.delete(own)
+      listeners.delete(registered)
     }
   }
 
-  /** Whether building the event is worth it. */
+  /** False: nobody would receive the event, so it need not be built. */
   hasListeners(name: EventName): boolean {
-    return this.subject(name).hasListeners
+    return this.channelOf(name).hasListeners
   }
 
   emit<E extends EventName>(name: E, event: CacheEvents[E]): void {
-    const channelOf = this.subject(name)
-    if (channelOf.channel.hasSubscribers) channelOf.channel.publish(event)
-    for (const listener of channelOf.listeners) {
+    const { channel: diagnostics, listeners } = this.channelOf(name)
+    if (diagnostics.hasSubscribers) diagnostics.publish(event)
+    for (const listener of listeners) {
       try {
-        this.#watch(name, listener(event))
+        this.#catchRejection(name, listener(event))
       } catch (error) {
         this.#observerFailed(name, error)
       }
     }
   }
 
-  /** A listener that is an async function fails later, and no less harmlessly. */
-  #watch(name: EventName, answer: unknown): void {
-    if (answer instanceof Promise) answer.catch((error: unknown) => this.#observerFailed(name, error))
+  /** An async listener fails by a rejection, which must not stay unhandled. */
+  #catchRejection(name: EventName, returned: unknown): void {
+    if (returned instanceof Promise) returned.catch((error: unknown) => this.#observerFailed(name, error))
   }
 
   #observerFailed(event: EventName, error: unknown): void {
@@ -147,13 +148,13 @@ export class Events {
     this.emit('observer-failed', { event, error })
   }
 
-  /** For who asks at every hit. */
-  subject(name: EventName): EventChannel {
-    let subject = this.#channels.get(name)
-    if (subject === undefined) {
-      subject = new EventChannel(name)
-      this.#channels.set(name, subject)
+  /** The channel of an event: the hit path keeps its own, which saves a look-up at every hit. */
+  channelOf(name: EventName): EventChannel {
+    let found = this.#channels.get(name)
+    if (found === undefined) {
+      found = new EventChannel(name)
+      this.#channels.set(name, found)
     }
-    return subject
+    return found
   }
 }

@@ -3,27 +3,27 @@ import { BYTE_SIZE_FORM, DURATION_FORM, parseByteSize, parseDuration } from './d
 import { InvalidOptionError } from './errors.ts'
 import type { Runtime } from './runtime.ts'
 
-/** Returns what the option means (ms, bytes, itself), or `INVALID` when the value is none it can have. */
+/** Parses an option to what it means (ms, bytes, itself), or to `INVALID`. */
 export interface OptionRule<T> {
   readonly accepted: string
-  /** `path`: the option's full name, put together only where an error of what stands inside it needs it. */
+  /** `path`: makes the option's full name, for errors about options inside it. */
   parse(value: unknown, path?: () => string): T | typeof INVALID
 }
 
-/** A rule's word for "not this". */
+/** The result of a rule for a value that it does not accept. */
 export const INVALID: unique symbol = Symbol('invalid')
 
 /** A rule for every option of one interface; the compiler asks for each key. */
 export type OptionRules<O> = { readonly [K in keyof Required<O>]: OptionRule<unknown> }
 
-/** What the rules make of the options: each parsed value, or undefined where the option was not given. */
+/** Options after parsing; undefined where one was not given. */
 export type Parsed<R> = { readonly [K in keyof R]: R[K] extends OptionRule<infer T> ? T | undefined : never }
 
 /**
  * Checks an options object against its rules and returns the parsed values.
  *
  * @param owner the name to put before the option in an error, such as `createCache`.
- * @throws InvalidOptionError for the first option that is unknown or has a value it cannot have.
+ * @throws InvalidOptionError for the first option that is unknown or has an invalid value.
  */
 export function checkOptions<R extends OptionRules<object>>(owner: string, options: unknown, rules: R): Parsed<R> {
   const parsed: Record<string, unknown> = {}
@@ -58,11 +58,11 @@ function unknownOption(owner: string, name: string, value: unknown, known: reado
   return new InvalidOptionError(`${owner}.${name}`, value, known.join(', '), `is unknown${hint}`)
 }
 
-/** Of an object of a class, what it inherits would be overlooked. */
+/** Not an object of a class: the options that it inherits would be overlooked. */
 function isPlain(value: unknown): value is object {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
   const prototype: unknown = Object.getPrototypeOf(value)
-  // The root of every realm has none itself.
+  // Of any realm: the prototype of a plain object has none itself.
   return prototype === null || Object.getPrototypeOf(prototype) === null
 }
 
@@ -118,7 +118,7 @@ export function textRule(accepted: string, pattern: RegExp): OptionRule<string> 
   return { accepted, parse: (value) => (typeof value === 'string' && pattern.test(value) ? value : INVALID) }
 }
 
-/** An object of somebody else's, recognised by the methods it must have. */
+/** An object that has these methods. */
 export function objectRule<T extends object>(
   accepted: string,
   ...methods: readonly (keyof T & string)[]
@@ -130,7 +130,7 @@ export function objectRule<T extends object>(
   return { accepted, parse: (value) => (fits(value) ? value : INVALID) }
 }
 
-/** The option may also be `false`: off. */
+/** As `rule`, or `false`: off. */
 export function orFalse<T>(rule: OptionRule<T>): OptionRule<T | false> {
   return {
     accepted: `${rule.accepted}, or false`,
@@ -138,7 +138,7 @@ export function orFalse<T>(rule: OptionRule<T>): OptionRule<T | false> {
   }
 }
 
-/** Options inside an option: the nested rules name the full path in their errors. */
+/** Options inside an option; an error names the full path. */
 export function nestedRule<R extends OptionRules<object>>(rules: R): OptionRule<Parsed<R>> {
   return {
     accepted: `an object with ${Object.keys(rules).join(', ')}`,

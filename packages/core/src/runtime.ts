@@ -2,15 +2,14 @@ import { AsyncResource } from 'node:async_hooks'
 import { randomBytes } from 'node:crypto'
 import { performance } from 'node:perf_hooks'
 
-/** Ends a timer that has not fired yet; without effect on one that has. */
+/** Cancels a timer; does nothing once it has fired. */
 export type CancelTimer = () => void
 
 /**
- * Everything the library takes from outside its own memory: time, timers, randomness. The one place that reads them, so that a test can
- * hand in its own and never has to sleep.
+ * Time, timers and randomness. The library reads them nowhere else, so a test can give its own and never has to sleep.
  */
 export interface Runtime {
-  /** A monotonic clock, ms with fractions. Its zero has no meaning. */
+  /** A monotonic clock, ms with fractions, from an arbitrary zero. */
   now(): number
   /** The same clock, read at most once a millisecond, or, while the process is too busy for timers, at every 17th call: cheap enough for every hit. */
   coarseNow(): number
@@ -24,10 +23,10 @@ export interface Runtime {
   schedule(action: () => void, delay: number): CancelTimer
 }
 
-/** Node fires a longer timer at once, so it is cut to this (about 24 days). */
+/** The longest timer, ms (about 24 days): Node fires a longer one at once. */
 const LONGEST_TIMER = 2 ** 31 - 1
 
-/** How many coarse readings may share one clock reading while no timer gets a turn: so many hits, at most, see no time pass. */
+/** So many coarse readings share one reading of the clock while no timer can run: at most so many hits see no time pass. */
 const COARSE_READINGS = 16
 
 function createCoarseClock(): () => number {
@@ -52,7 +51,7 @@ function createCoarseClock(): () => number {
 }
 
 function createTokens(): () => string {
-  // 16 random characters name the process, 6 count its acquisitions: unique without asking the random source each time.
+  // 16 random characters for the process, 6 that count: unique without reading the random source each time.
   const base = randomBytes(12).toString('base64url')
   let count = 0
   return () => {
@@ -80,10 +79,11 @@ export const systemRuntime: Runtime = {
 }
 
 const detached = new AsyncResource('cattlegrid')
+
 /**
- * Runs what is done for all requests and so belongs to none. In Node a promise or a timer keeps the AsyncLocalStorage that it was made in: one
- * that outlives its request would keep that request's whole context.
+ * Runs `fn` outside the caller's async context. In Node a promise or a timer keeps the AsyncLocalStorage in which it was made: one that
+ * outlives its request would keep that request's whole context in memory.
  */
-export function runDetached<T>(run: () => T): T {
-  return detached.runInAsyncScope(run)
+export function runDetached<T>(fn: () => T): T {
+  return detached.runInAsyncScope(fn)
 }

@@ -1,36 +1,37 @@
 import { createHash } from 'node:crypto'
 import { InvalidKeyError } from './errors.ts'
 
-/** Longer ones would cost memory in every process and a copy in every command: they go by their digest. */
+/** A longer key is replaced by its digest: it would cost memory in every process and bytes in every command. */
 const LONGEST_STORED = 1024
-const LONGEST = 65_536
-/** What a digest stands behind. A key that begins like one goes by its own digest, so that nobody can name another's. */
-const DIGEST = '%sha256:'
-/** Of its first character. */
-const PERCENT = DIGEST.charCodeAt(0)
-/** How much of a long key is left to be recognised by. */
-const SHOWN = 64
+const LONGEST_KEY = 65_536
+/** The prefix of a digest. A key with this prefix is replaced by its own digest, so that no key can collide with another's digest. */
+const DIGEST_PREFIX = '%sha256:'
+const PERCENT = DIGEST_PREFIX.charCodeAt(0)
+/** So many characters of a long key stay readable behind its digest. */
+const READABLE = 64
 
 /**
- * The name that an entry is kept by: the key itself, or the digest of one that has more than 1,024 characters.
+ * The key under which an entry is stored: the key itself, or the digest of one that has more than 1,024 characters.
  *
- * @throws InvalidKeyError
+ * @throws InvalidKeyError for a key that is not a string, or has more than 65,536 characters.
  */
 export function storedKey(key: unknown): string {
-  return typeof key === 'string' && key.length <= LONGEST_STORED && key.charCodeAt(0) !== PERCENT ? key : unusual(key)
+  return typeof key === 'string' && key.length <= LONGEST_STORED && key.charCodeAt(0) !== PERCENT
+    ? key
+    : checkedKey(key)
 }
 
-/** Apart, so that the way of nearly every key stays short enough for the compiler to take it into its callers. */
-function unusual(key: unknown): string {
-  if (typeof key !== 'string' || key.length > LONGEST)
-    throw new InvalidKeyError(key, `a string of at most ${LONGEST} characters`)
-  if (key.length <= LONGEST_STORED && !key.startsWith(DIGEST)) return key
-  // Every code unit counts: UTF-8 would make one of all halves of surrogate pairs.
+/** A function of its own, so that V8 can inline the common case. */
+function checkedKey(key: unknown): string {
+  if (typeof key !== 'string' || key.length > LONGEST_KEY)
+    throw new InvalidKeyError(key, `a string of at most ${LONGEST_KEY} characters`)
+  if (key.length <= LONGEST_STORED && !key.startsWith(DIGEST_PREFIX)) return key
+  // UTF-16, so that every code unit counts: UTF-8 encodes all lone surrogates alike.
   const digest = createHash('sha256').update(Buffer.from(key, 'utf16le')).digest('base64url')
-  return `${DIGEST}${digest}:${key.slice(0, SHOWN)}`
+  return `${DIGEST_PREFIX}${digest}:${key.slice(0, READABLE)}`
 }
 
-/** Several keys, each once. */
+/** The keys, each once. @throws InvalidKeyError for anything but an array. */
 export function uniqueKeys(keys: readonly string[]): readonly string[] {
   const list: unknown = keys
   if (!Array.isArray(list)) throw new InvalidKeyError(list, 'an array of strings')

@@ -22,8 +22,8 @@ async function miss(calls: number): Promise<void> {
   await gets
 }
 
-describe('a store that is silent five times in a row', () => {
-  it('is asked nothing more, and every call is answered at once', async () => {
+describe('a store that does not answer five steps in a row', () => {
+  it('is sent no further step, and every call is answered at once', async () => {
     remote.freeze(true)
     await miss(5)
     expect(states).toEqual(['open'])
@@ -34,7 +34,7 @@ describe('a store that is silent five times in a row', () => {
     expect([remote.runtime.now(), remote.count('read'), remote.count('invalidate')]).toEqual([began, asked, 0])
   })
 
-  it('is asked for a sign of life from time to time, by nobody but the breaker', async () => {
+  it('is pinged from time to time, by the breaker alone', async () => {
     remote.freeze(true)
     await miss(5)
     const asked = remote.count('read')
@@ -44,7 +44,7 @@ describe('a store that is silent five times in a row', () => {
     expect(remote.count('read')).toBe(asked)
   })
 
-  it('is used again with its first sign of life, without anybody’s doing', async () => {
+  it('is used again after the first ping that it answers', async () => {
     remote.freeze(true)
     await miss(5)
     remote.freeze(false)
@@ -53,7 +53,7 @@ describe('a store that is silent five times in a row', () => {
     expect(await cache.get('k')).toBe('kept')
   })
 
-  it('is asked at once when its channel is heard again', async () => {
+  it('is pinged at once when notices arrive again', async () => {
     remote.freeze(true)
     await miss(5)
     remote.freeze(false)
@@ -62,7 +62,7 @@ describe('a store that is silent five times in a row', () => {
     expect(states).toEqual(['open', 'closed'])
   })
 
-  it('empties the near cache, which nobody would correct', async () => {
+  it('empties the near cache, whose copies no notice would correct', async () => {
     cache = remote.join({ near: {} })
     await cache.get('k')
     await cache.get('k')
@@ -88,7 +88,7 @@ describe('the breaker stays closed', () => {
     expect(states).toEqual([])
   })
 
-  it('where somebody was answered within the last storeTimeout: a part of it may be silent', async () => {
+  it('where any step was answered within the last storeTimeout: only a part of the store may be away', async () => {
     remote.delays.read = Infinity
     const gets = Promise.all(Array.from({ length: 20 }, (_, index) => cache.get(`silent ${index}`)))
     await remote.runtime.advance(200)
@@ -124,7 +124,7 @@ describe('the time of a call for its store', () => {
 })
 
 describe('a closed cache', () => {
-  it('asks for no sign of life any more', async () => {
+  it('sends no more pings', async () => {
     remote.freeze(true)
     await miss(5)
     await cache.close()

@@ -52,7 +52,7 @@ describe('a shared store that does not answer', () => {
     expect((await settled)[0]).toMatchObject({ reason: { code: 'CATTLEGRID_STORE_AWAY' } })
   })
 
-  it('and grants a lease too late gets it back, since nobody else would end it', async () => {
+  it('and grants a lease too late gets it back, since nothing else would end it', async () => {
     const { cache, runtime, delays, remote } = setUp()
     delays.acquire = 400
     const call = cache.getOrSet('k', () => 'alone')
@@ -93,7 +93,7 @@ describe('a step of a shared store', () => {
     expect(runtime.pendingTimers).toBe(0)
   })
 
-  it('that answers when nobody waits any more leaves the others their deadline', async () => {
+  it('that answers too late does not change the deadlines of the others', async () => {
     const runtime = createManualRuntime()
     const deadline = new Deadline(runtime, 250)
     const answerAfter = (delay: number) => (): Promise<{ readonly kind: string }> =>

@@ -64,7 +64,7 @@ const errors: Record<string, Told> = {
     make: (core) =>
       new core.StoreAwayError('delete', 'product:7', { why: 'deadline', cause: new Error('socket closed') }),
     says: ["'product:7'", 'delete', 'unknown'],
-    cure: /repeat/i,
+    cure: /Retrying is safe/,
   },
   ReentrantLoadError: {
     code: 'CATTLEGRID_REENTRANT',

@@ -45,7 +45,7 @@ const toured: readonly EventName[] = [
 ]
 
 describe('a listener', () => {
-  it('is told every step of its event, and nothing after it was taken off', async () => {
+  it('receives every event of its name, and none after it was removed', async () => {
     const commits: CacheEvents['commit'][] = []
     const off = cache.on('commit', (event) => commits.push(event))
     await cache.getOrSet('a', () => 1)
@@ -61,7 +61,7 @@ describe('a listener', () => {
     ])
   })
 
-  it('that is put on twice is told twice, and taken off once at a time', async () => {
+  it('that is added twice is called twice, and removed one at a time', async () => {
     const listener = jest.fn()
     const off = cache.on('invalidate', listener)
     cache.on('invalidate', listener)
@@ -72,7 +72,7 @@ describe('a listener', () => {
     expect(listener).toHaveBeenCalledTimes(3)
   })
 
-  it('hears of its own cache alone', async () => {
+  it('receives the events of its own cache only', async () => {
     const listener = jest.fn()
     createCache({ runtime, ttl: '1s' }).on('invalidate', listener)
     await cache.delete('k')
@@ -95,7 +95,7 @@ describe('a listener', () => {
     expect(new Set(failed)).toEqual(told)
   })
 
-  it('of failed listeners that throws itself is the end of it', async () => {
+  it('of `observer-failed` that throws causes no further event', async () => {
     const listener = jest.fn(fail)
     cache.on('observer-failed', listener)
     cache.on('invalidate', fail)
@@ -139,7 +139,7 @@ describe('the diagnostics channel', () => {
     expect(subscriber.mock.calls[0]?.[0]).toBe(listener.mock.calls[0]?.[0])
   })
 
-  it('is told where nobody listens to the cache itself', async () => {
+  it('receives events when the cache has no listener', async () => {
     const subscriber = hear('hit')
     await cache.set('k', 1)
     await cache.getOrSet('k', fail)
@@ -147,7 +147,7 @@ describe('the diagnostics channel', () => {
     expect(subscriber).toHaveBeenCalledWith({ key: 'k', status: 'fresh', age: 0, freshFor: 10_000 })
   })
 
-  it('is told although a listener throws', async () => {
+  it('receives events although a listener throws', async () => {
     const subscriber = hear('invalidate')
     cache.on('invalidate', fail)
     await cache.delete('k')

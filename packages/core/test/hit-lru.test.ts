@@ -42,7 +42,7 @@ describe.each([
   ['entries', { maxEntries: SIZE }],
   ['bytes', { maxEntries: 10 * SIZE, maxBytes: SIZE * 1000, sizeOf: () => 1000 }],
 ])('an LRU of %s for many hits', (_, bounds) => {
-  test('keeps what was asked for later than seven eighths of a full house', () => {
+  test('keeps what an exact LRU of seven eighths of its size keeps', () => {
     for (let seed = 1; seed <= 5; seed += 1) {
       const below = numbers(seed)
       const lru = full(bounds)
@@ -58,7 +58,7 @@ describe.each([
     }
   })
 
-  test('evicts what nobody asks for', () => {
+  test('evicts what is not used', () => {
     const lru = full(bounds)
     for (const key of names(SIZE, 'new')) {
       lru.hit('k0')
@@ -67,7 +67,7 @@ describe.each([
     expect(names(SIZE).filter((key) => lru.peek(key) !== undefined)).toEqual(['k0'])
   })
 
-  test('moves nothing for hits while nothing new comes', () => {
+  test('does not move recently moved keys at a hit', () => {
     const lru = full(bounds)
     const before = order(lru)
     for (let round = 0; round < 10; round += 1) for (const key of names(SIZE).slice(-SIZE / 16)) lru.hit(key)
@@ -90,8 +90,8 @@ describe.each([
   })
 })
 
-describe.each([1, 4, 13, 20, 45])('an LRU in which some weigh %i hundredths of the house', (large) => {
-  test('keeps what an LRU of seven eighths of the bytes does', () => {
+describe.each([1, 4, 13, 20, 45])('an LRU in which some nodes weigh %i hundredths of the limit', (large) => {
+  test('keeps what an exact LRU of seven eighths of the bytes keeps', () => {
     const sizeOf = ({ bytes }: Sized): number => bytes
     const below = numbers(large)
     const lru = new HitLru<Sized>({ maxEntries: 1000, maxBytes: 10_000, sizeOf })
@@ -108,7 +108,7 @@ describe.each([1, 4, 13, 20, 45])('an LRU in which some weigh %i hundredths of t
   })
 })
 
-test('keeps nothing that weighs more than all may together, nor what stood in its place', () => {
+test('keeps no node larger than maxBytes, nor the one it would replace', () => {
   const lru = new HitLru<Sized>({
     maxEntries: 10,
     maxBytes: 100,

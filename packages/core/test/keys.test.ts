@@ -69,7 +69,7 @@ describe('a key', () => {
 })
 
 describe('a long key', () => {
-  it('is kept by its digest, which is short', async () => {
+  it('is stored under its digest, which is short', async () => {
     const put = jest.spyOn(store, 'put')
     await cache.set('k'.repeat(5000), 'long')
     expect(put.mock.calls[0]?.[0].length).toBeLessThan(200)
@@ -83,13 +83,13 @@ describe('a long key', () => {
     expect(await cache.get(`${long}\uDC00`)).toBeUndefined()
   })
 
-  it('cannot be named by the digest that it is kept by', async () => {
+  it('cannot be reached by naming its digest', async () => {
     const put = jest.spyOn(store, 'put')
     await cache.set('k'.repeat(5000), 'long')
     expect(await cache.get(put.mock.calls[0]?.[0] ?? '')).toBeUndefined()
   })
 
-  it('is what loaders are told, also in a batch', async () => {
+  it('is passed to loaders as it was given, also in a batch', async () => {
     const long = 'k'.repeat(5000)
     expect(await cache.getOrSet(long, ({ key }) => key)).toBe(long)
     await cache.delete(long)

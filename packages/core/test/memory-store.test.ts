@@ -73,13 +73,13 @@ describe('a memory store', () => {
 })
 
 describe('maxEntries', () => {
-  it('is how many keys there are, whatever happens', async () => {
+  it('bounds the keys, whatever the steps', async () => {
     const store = open({ maxEntries: 100 })
     for (let index = 0; index < 1000; index += 1) await put(store, `k${index}`)
     expect(await store.clear()).toEqual({ kind: 'cleared', entries: 100 })
   })
 
-  it('pushes out no lease that is renewed', async () => {
+  it('evicts no lease that is renewed', async () => {
     const store = open({ maxEntries: 16 })
     const lease = await lead(store, 'slow')
     for (let key = 0; key < 64; key += 1) {
@@ -89,7 +89,7 @@ describe('maxEntries', () => {
     expect(await store.commit(lease, entryOf('loaded'), json)).toMatchObject({ kind: 'stored' })
   })
 
-  it('is 10,000 unless told otherwise', async () => {
+  it('is 10,000 by default', async () => {
     const store = open({})
     for (let index = 0; index <= 10_000; index += 1) await put(store, `k${index}`)
     expect(await kept(store, 'k0', 'k1', 'k10000')).toEqual(['k1', 'k10000'])
@@ -107,7 +107,7 @@ describe('maxEntries', () => {
     expect(await kept(store, 'a', 'b', 'c', 'd')).toEqual(['a', 'c', 'd'])
   })
 
-  it('counts a lease as a key, and voids one that it takes', async () => {
+  it('counts a lease as a key, and an evicted lease is voided', async () => {
     const store = open({ maxEntries: 2 })
     const lease = await lead(store, 'a')
     await lead(store, 'b')
@@ -117,7 +117,7 @@ describe('maxEntries', () => {
     expect(await kept(store, 'a')).toEqual([])
   })
 
-  it('lets nobody write under a lease that was taken, once another leads', async () => {
+  it('refuses the commit of an evicted lease once another process leads', async () => {
     const store = open({ maxEntries: 1 })
     const lost = await lead(store, 'a')
     await put(store, 'b')
@@ -127,7 +127,7 @@ describe('maxEntries', () => {
     expect(store.peek('a', json, 0)?.value).toBe('in time')
   })
 
-  it('takes an entry together with the lease of its key, never one of the two', async () => {
+  it('evicts an entry together with the lease of its key, never one of the two', async () => {
     const store = open({ maxEntries: 1 })
     await put(store, 'a')
     await lead(store, 'a', store.peek('a', json, 0)?.version)
@@ -139,7 +139,7 @@ describe('maxEntries', () => {
 describe('maxBytes', () => {
   const bytes = (size: number): string => 'v'.repeat(size - 2) // two quotes more as JSON
 
-  it('is what all values may weigh together, encoded', async () => {
+  it('bounds the bytes of all values together, encoded', async () => {
     const store = open({ maxBytes: 100 })
     for (const key of ['a', 'b']) await put(store, key, bytes(50))
     expect(await kept(store, 'a', 'b')).toEqual(['a', 'b'])
@@ -169,7 +169,7 @@ describe('maxBytes', () => {
     expect(await store.release(lease, { kind: 'handover' })).toEqual({ kind: 'released' })
   })
 
-  it('weighs a key anew at each write', async () => {
+  it('measures a value at each write', async () => {
     const store = open({ maxBytes: 100 })
     await put(store, 'a', bytes(90))
     await put(store, 'a', bytes(50))
@@ -177,7 +177,7 @@ describe('maxBytes', () => {
     expect(await kept(store, 'a', 'b')).toEqual(['a', 'b'])
   })
 
-  it('is free again where a value was deleted', async () => {
+  it('is freed by a deletion', async () => {
     const store = open({ maxBytes: 100 })
     await put(store, 'a', bytes(50))
     await put(store, 'b', bytes(50))
@@ -219,7 +219,7 @@ describe('maxBytes', () => {
 })
 
 describe('sizeOf', () => {
-  it('says what a value weighs, instead of its codec', async () => {
+  it('measures a value in place of its codec', async () => {
     const sizeOf = jest.fn((value: unknown) => (value === 'heavy' ? 60 : 40))
     const store = open({ maxBytes: 100, sizeOf })
     await put(store, 'a', 'heavy')
@@ -230,13 +230,13 @@ describe('sizeOf', () => {
     expect(sizeOf.mock.calls).toEqual([['heavy'], ['light'], [7n]])
   })
 
-  it('is not asked without maxBytes', async () => {
+  it('is not called without maxBytes', async () => {
     const sizeOf = jest.fn(() => 1)
     await put(open({ sizeOf }), 'k')
     expect(sizeOf).not.toHaveBeenCalled()
   })
 
-  it('that throws makes the value one that cannot be kept, not the store one that fails', async () => {
+  it('that throws makes the value unkeepable; the store does not fail', async () => {
     const cause = new Error('no size')
     const store = open({
       maxBytes: 100,

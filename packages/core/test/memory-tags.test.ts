@@ -16,7 +16,7 @@ describe('the numbers of tags in a memory store', () => {
     for (let index = 0; index < count; index += 1) await store.invalidateTags([`other:${index}`])
   }
 
-  it('are as many as there may be entries, and a forgotten one brings nothing back', async () => {
+  it('are bounded by maxEntries, and a forgotten one brings no entry back', async () => {
     const store = open({ maxEntries: 3 })
     await tagged(store, 'k', 'user:7')
     await store.invalidateTags(['user:7'])
@@ -26,7 +26,7 @@ describe('the numbers of tags in a memory store', () => {
     expect(await store.inspect('k')).toMatchObject({ kind: 'found', entry: undefined })
   })
 
-  it('are looked at again: a tag that falls after an entry was found to stand takes it all the same', async () => {
+  it('are checked again after each invalidation: a tag invalidated after an entry was found valid removes it all the same', async () => {
     const store = open({})
     await tagged(store, 'k', 'user:7')
     await fall(store, 1)
@@ -35,7 +35,7 @@ describe('the numbers of tags in a memory store', () => {
     expect(store.peek('k', json, 0)).toBeUndefined()
   })
 
-  it('that were forgotten count as fallen: an older entry is a miss rather than wrong', async () => {
+  it('that were forgotten count as invalidated: an older entry is a miss rather than wrong', async () => {
     const store = open({ maxEntries: 3 })
     await tagged(store, 'k', 'user:7')
     await fall(store, 3)
@@ -44,7 +44,7 @@ describe('the numbers of tags in a memory store', () => {
     expect(store.peek('k', json, 0)).toBeUndefined()
   })
 
-  it('that were forgotten do not stand in the way of what is loaded later', async () => {
+  it('that were forgotten do not affect what is loaded later', async () => {
     const store = open({ maxEntries: 3 })
     await store.invalidateTags(['user:7'])
     await fall(store, 10)

@@ -18,7 +18,7 @@ beforeEach(async () => {
 })
 
 describe('a near copy', () => {
-  it('answers without a question to the store, and says where it comes from', async () => {
+  it('answers without a command to the store, and lookup reports `from: near`', async () => {
     const asked = remote.count('read')
     expect(await here.lookup('k', never)).toMatchObject({ value: 'first', from: 'near', status: 'fresh', role: 'none' })
     expect([await here.get('k'), (await here.read('k'))?.value]).toEqual(['first', 'first'])
@@ -29,7 +29,7 @@ describe('a near copy', () => {
     expect(await here.lookup('k', never, { near: false })).toMatchObject({ value: 'first', from: 'store' })
   })
 
-  it('of a value that cannot be frozen is none, and hangs nobody', async () => {
+  it('of a value that cannot be frozen is not kept, and no call hangs', async () => {
     const stubborn = new Proxy(
       {},
       {
@@ -116,7 +116,7 @@ describe('a near copy', () => {
     expect(await here.lookup('k', never, { codec: structured })).toMatchObject({ from: 'store' })
   })
 
-  it('is no answer to a call that wants it younger', async () => {
+  it('is not served to a call whose maxAge it exceeds', async () => {
     await remote.runtime.advance(1000)
     expect(await here.lookup('k', () => 'new', { maxAge: '500ms' })).toMatchObject({ value: 'new', from: 'load' })
   })
@@ -158,7 +158,7 @@ describe('a read that an invalidation overtakes', () => {
 })
 
 describe('the near cache', () => {
-  it('keeps nothing of an entry whose tag falls while it is read', async () => {
+  it('keeps no copy of an entry whose tag is invalidated while it is read', async () => {
     await there.set('tagged', 'old', { tags: ['t'] })
     remote.delays.tagNumbers = 100
     const late = here.get('tagged')
@@ -179,7 +179,7 @@ describe('the near cache', () => {
     expect(await here.lookup('k', never)).toMatchObject({ from: 'near' })
   })
 
-  it('keeps maxEntries copies, and lets the least recently used go', async () => {
+  it('keeps maxEntries copies, and evicts the least recently used', async () => {
     here = remote.join({ near: { maxEntries: 2 } })
     for (const key of ['a', 'b', 'c']) {
       await there.set(key, key)
@@ -190,7 +190,7 @@ describe('the near cache', () => {
     expect([await from('c'), await from('b'), await from('a')]).toEqual(['near', 'near', 'store'])
   })
 
-  it('keeps no copy that is heavier than maxBytes', async () => {
+  it('keeps no copy larger than maxBytes', async () => {
     here = remote.join({ near: { maxBytes: 300 } })
     for (const [key, tags] of [
       ['x'.repeat(200), []],

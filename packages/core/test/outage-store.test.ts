@@ -17,7 +17,7 @@ beforeEach(async () => {
 })
 
 describe('while the store is away', () => {
-  it('what was read of late is a hit, and says where it comes from', async () => {
+  it('what was read before is a hit, and lookup reports `from: outage`', async () => {
     remote.refuses = gone
     expect(await cache.lookup('hot', never)).toMatchObject({ value: 'kept', from: 'outage', status: 'fresh' })
     expect([await cache.get('hot'), [...(await cache.getMany(['hot', 'cold']))]]).toEqual(['kept', [['hot', 'kept']]])
@@ -85,7 +85,7 @@ describe('while the store is away', () => {
     expect(await cache.read('k')).toMatchObject({ value: 'stale', state: 'stale' })
   })
 
-  it('a source that fails is left alone for its cooldown', async () => {
+  it('a loader that fails is not called again during its cooldown', async () => {
     remote.refuses = gone
     const origin = new Origin()
     const failing = rejection(cache.getOrSet('cold', origin.loader, { failureCooldown: { min: '1s' } }))
@@ -119,7 +119,7 @@ describe('while the store is away', () => {
     expect(await cache.get('hot')).toBeUndefined()
   })
 
-  it('a fallen tag rejects, takes its copies along, and keeps out what was loading', async () => {
+  it('invalidateTags rejects, drops the copies with the tag, and keeps out what was loading', async () => {
     await cache.set('hot', 'kept', { tags: ['t'] })
     await cache.get('hot')
     remote.refuses = gone
@@ -231,13 +231,13 @@ describe('a copy for an outage', () => {
     expect(await cache.get('hot')).toBeUndefined()
   })
 
-  it('outlives the loss of the channel: that is what it is for', async () => {
+  it('stays when notices stop arriving: that is when it is needed', async () => {
     remote.refuses = gone
     remote.tell({ kind: 'disconnected' })
     expect(await cache.get('hot')).toBe('kept')
   })
 
-  it('is what the store told last, not what this process loaded instead of it before', async () => {
+  it('is the last entry of the store, not an earlier value that this process loaded without it', async () => {
     remote.refuses = gone
     remote.refused = ['acquire']
     expect(await cache.refresh('hot', () => 'own')).toBe('own')
@@ -246,7 +246,7 @@ describe('a copy for an outage', () => {
     expect(await cache.get('hot')).toBe('kept')
   })
 
-  it('is the last of the values that this process loaded instead', async () => {
+  it('is the last of the values that this process loaded without the store', async () => {
     remote.refuses = gone
     for (const value of ['one', 'two']) expect(await cache.refresh('hot', () => value)).toBe(value)
     expect(await cache.get('hot')).toBe('two')

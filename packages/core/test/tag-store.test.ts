@@ -69,7 +69,7 @@ describe('the number of a tag', () => {
     expect(remote.count('tagNumbers')).toBe(asked + 1)
   })
 
-  it('that seems too great is asked for once more before anybody loads', async () => {
+  it('that seems too high is read once more before a load begins', async () => {
     const asked = remote.count('tagNumbers')
     // A notice of a fall that this entry has outlived by now, as one does that was long under way.
     remote.tell({ kind: 'tags', tags: ['t'], tagSeq: 7 })
@@ -77,7 +77,7 @@ describe('the number of a tag', () => {
     expect(remote.count('tagNumbers')).toBe(asked + 1)
   })
 
-  it('does not fall back to an older one that was under way while the tag fell', async () => {
+  it('is not replaced by an older one that was under way during the invalidation', async () => {
     await remote.runtime.advance(1000)
     remote.delays.tagNumbers = 100
     const late = here.get('k')
@@ -89,13 +89,13 @@ describe('the number of a tag', () => {
     expect(await here.get('k')).toBeUndefined()
   })
 
-  it('that the store has no more makes the entry unusable', async () => {
+  it('that the store has lost makes the entry unusable', async () => {
     remote.forget('t')
     await remote.runtime.advance(1000)
     expect(await here.get('k')).toBeUndefined()
   })
 
-  it('that cannot be asked for is no reason to serve, nor to wait', async () => {
+  it('that cannot be read lets no entry be served, and no call hangs', async () => {
     remote.delays.tagNumbers = Infinity
     await remote.runtime.advance(1000)
     const call = here.getOrSet('k', () => 'loaded', { maxAge: '1h' })

@@ -52,7 +52,7 @@ export class DefaultCache implements Cache {
     this.#lookups = new LookupRun(coordinator)
     this.#reader = new EntryReader(coordinator, this.#lookups, settings)
     this.#writer = new EntryWriter(coordinator)
-    this.#hitChannel = coordinator.engine.events.subject('hit')
+    this.#hitChannel = coordinator.engine.events.channelOf('hit')
   }
 
   get shared(): boolean {

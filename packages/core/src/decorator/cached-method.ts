@@ -8,13 +8,13 @@ type Method = (...args: never[]) => unknown
 
 /** Options of `@cachedMethod`. */
 export interface CachedMethodOptions<A extends readonly unknown[], V = unknown> extends CallOptions<V> {
-  /** The cache, or how to find it on the instance, for classes that are given theirs by a container. */
+  /** The cache, or a function that finds it on the instance, for classes that receive theirs from a container. */
   readonly cache: Cache | ((self: never) => Cache)
   /** The cache key of a call, from its arguments. Two methods that share a cache need keys that differ. */
   readonly key: (...args: A) => string
 }
 
-/** What a decorator is applied to: a TC39 method context, or the property descriptor of the older proposal. */
+/** The two forms of a decorator: with a TC39 method context, and with the property descriptor of the older proposal. */
 interface MethodDecorator<A extends readonly unknown[]> {
   <This, R>(
     method: (this: This, ...args: [...A]) => Promise<R>,
@@ -24,9 +24,9 @@ interface MethodDecorator<A extends readonly unknown[]> {
 }
 
 /**
- * Answers a method from the cache. Works as a TC39 decorator and, called by tools that still compile the older proposal, as one of those.
+ * Caches the results of a method. Works as a TC39 decorator, and as one of the older proposal for tools that still compile that.
  *
- * @throws InvalidOptionError when the class is defined, for an option that is unknown or has a value it cannot have.
+ * @throws InvalidOptionError when the class is defined, for an option that is unknown or has an invalid value.
  */
 export function cachedMethod<A extends readonly unknown[], V = unknown>(
   options: CachedMethodOptions<A, V>,
@@ -56,7 +56,7 @@ function checkMethodOptions(options: object | undefined): void {
 type Standard = [method: Method, context: { readonly kind: string; readonly name: string | symbol }]
 type Legacy = [target: object, name: string | symbol, descriptor?: PropertyDescriptor]
 
-/** Both proposals hand over the method; the older one inside a descriptor that is to be changed. */
+/** TC39 passes the method and takes the returned one; the older proposal passes a descriptor, which is changed. */
 function decorate(replace: (method: Method) => Method): unknown {
   return (...args: Standard | Legacy) => {
     const [first, second, descriptor] = args as [...Standard, PropertyDescriptor?] | Legacy
@@ -71,7 +71,7 @@ function decorate(replace: (method: Method) => Method): unknown {
   }
 }
 
-/** Wraps the method once per cache, so that its options are checked once and not per call. */
+/** Wraps the method once for each cache, so that its options are checked once and not at each call. */
 function cached(method: Method, cacheOf: (self: unknown) => Cache, options: object): Method {
   const wrapped = new WeakMap<Cache, Method>()
   const callOf = (self: unknown): Method => {

@@ -9,6 +9,7 @@ const readRules = { codec: codecRule } satisfies OptionRules<ReadOptions>
 const closeRules = { drain: durationRule(0) } satisfies OptionRules<CloseOptions>
 const invalidateRules = { holdOff: durationRule(0) } satisfies OptionRules<InvalidateOptions>
 
+/** The settings of `get` and `getMany`. */
 export interface GetSettings {
   readonly codec: Codec
   readonly stale: boolean
@@ -24,17 +25,17 @@ export function readCodec(base: Settings, verb: 'read' | 'peek', options: object
   return options === undefined ? base.codec : (checkOptions(verb, options, readRules).codec ?? base.codec)
 }
 
-/** How long nothing is stored after an invalidation, ms. */
+/** For so long nothing is stored after an invalidation, ms. */
 export function holdOffTime(verb: 'delete' | 'expire', options: InvalidateOptions | undefined): number {
   return checkOptions(verb, options, invalidateRules).holdOff ?? 0
 }
 
-/** How long `close` lets running loads end, ms. */
+/** For so long `close` lets running loads end, ms. */
 export function drainTime(options: CloseOptions | undefined): number {
   return checkOptions('close', options, closeRules).drain ?? 5000
 }
 
-/** A hit could not hand it out: to await it is to call it. */
+/** @throws InvalidOptionError for a value with a `then`: a promise that resolves with it would call that, so a hit could not return it. */
 export function refuseThenable(value: unknown): void {
   if (typeof (value as { readonly then?: unknown } | null | undefined)?.then === 'function')
     throw new InvalidOptionError('set.value', value, 'a value; await a promise first')

@@ -4,25 +4,25 @@ import type { CallerSignal } from '../load.ts'
 import type { Runtime } from '../runtime.ts'
 import type { Store } from '../store/store.ts'
 
-/** How long a lease lives, and how long it may be kept alive. */
+/** The lease of a load. */
 export interface LeaseOptions {
-  /** Renewed at a third of this while the loader runs; a dead leader blocks its key for at most its rest. Default: `'5s'`. */
+  /** The life of a lease, renewed at a third of it while the loader runs. A dead leader blocks its key for at most this long. Default: `'5s'`. */
   readonly duration?: Duration | undefined
-  /** No renewal leads past this, counted from the grant: a hung loader loses the key. Default: `loadTimeout` + `duration`. */
+  /** The latest end of a lease, counted from the grant: after it a hung loader loses the key. Default: `loadTimeout` + `duration`. */
   readonly maxHold?: Duration | undefined
 }
 
 /** The fleet-wide pause after a failed load. */
 export interface FailureCooldownOptions {
-  /** After the first failure. Default: `'100ms'`. */
+  /** The pause after the first failure. Default: `'100ms'`. */
   readonly min?: Duration | undefined
-  /** Doubled with every failure in a row up to this. Default: `'5s'`. */
+  /** The longest pause: it doubles with every failure in a row. Default: `'5s'`. */
   readonly max?: Duration | undefined
 }
 
-/** When a fresh value is refreshed ahead of its expiry: one of the two. */
+/** The moment at which a fresh value is refreshed: one of the two. */
 export interface EarlyRefreshOptions {
-  /** Scales the random moment: 1 suits most, more is earlier. Default: 1. */
+  /** Scales the random time before the expiry: 1 suits most, more is earlier. Default: 1. */
   readonly beta?: number | undefined
   /** A fixed time before the expiry, instead of a random one. Default: none. */
   readonly before?: Duration | undefined
@@ -30,49 +30,49 @@ export interface EarlyRefreshOptions {
 
 /** The near cache. */
 export interface NearOptions {
-  /** How many copies are kept; the least recently used go first. Default: 10,000. */
+  /** The most copies; the least recently used go first. Default: 10,000. */
   readonly maxEntries?: number | undefined
-  /** How much they may weigh together, encoded. Default: `'64mb'`. */
+  /** The most bytes of all copies together, encoded. Default: `'64mb'`. */
   readonly maxBytes?: ByteSize | undefined
-  /** How long after it was read a copy may be served, should a push be lost. Default: `'5s'`. */
+  /** A copy is served for so long after it was read; a lost notice of a change shows for at most this time. Default: `'5s'`. */
   readonly maxAge?: Duration | undefined
 }
 
-/** What is kept for the time that a shared store is away. */
+/** The copies for the time that a shared store is away. */
 export interface OutageOptions {
-  /** How many copies are kept. Where they are that many, one in 16 newcomers takes the place of the least recently used. Default: 1,000. */
+  /** The most copies. Once there are so many, one in 16 new keys replaces the least recently used. Default: 1,000. */
   readonly maxEntries?: number | undefined
-  /** How long after it was read or loaded a copy may be served. Default: `'5s'`. */
+  /** A copy is served for so long after it was read or loaded. Default: `'5s'`. */
   readonly maxAge?: Duration | undefined
 }
 
-/** How the tags of an entry are judged, where the store is shared. */
+/** How the tags of an entry are judged when the store is shared. */
 export interface TagOptions {
-  /** How old a tag's number may be that this process judges by, should the push of its fall be lost; 0 asks at every read. Default: `'1s'`. */
+  /** The greatest age of a tag's number that this process judges by: if the notice of an invalidation is lost, it shows after this time. 0 asks the store at every read. Default: `'1s'`. */
   readonly maxAge?: Duration | undefined
 }
 
-/** What the cache and a single call both may set; a call's word comes first. */
+/** Options of both the cache and a single call; a call's value comes first. */
 export interface LoadOptions {
-  /** Fresh for. No default: the cache or the call must give it. */
+  /** An entry is fresh for so long. `30` means 30 ms. No default: the cache or the call must give it. */
   readonly ttl?: Duration | undefined
-  /** With only a `staleIfError` value in hand a caller waits this long for the load, then gets it; the load goes on behind. `false` waits for the outcome. Default: `'1s'`. */
+  /** A caller for whom only a `staleIfError` value is there waits so long for the load, then gets that value; the load goes on behind. `false` waits for the outcome. Default: `'1s'`. */
   readonly softTimeout?: Duration | false | undefined
   /** Shortens `ttl` at random by up to this fraction, once per commit, so that entries do not expire together. Default: 0. */
   readonly jitter?: number | undefined
-  /** Aborts `load.signal`, counts as a failure and hands the lease back. Default: `'30s'`. */
+  /** The longest time of a load. At its end `load.signal` is aborted, the load counts as failed, and the lease is handed back. Default: `'30s'`. */
   readonly loadTimeout?: Duration | undefined
-  /** The time a call may spend as a follower, over all re-elections; then a stale value of any allowed window, else `WaitTimeoutError`. Default: `'10s'`. */
+  /** The longest time that a call waits for loads of others. At its end it gets a stale value of any allowed window, else `WaitTimeoutError`. Default: `'10s'`. */
   readonly waitTimeout?: Duration | undefined
-  /** What the end of `waitTimeout` means without a stale value: an error, or a load of the caller's own that is stored nowhere, while `maxLoads` has room. Default: `'error'`. */
+  /** At the end of `waitTimeout`, without a stale value: `'error'` rejects; `'load'` runs the loader for this caller alone and stores nothing, while `maxLoads` has room. Default: `'error'`. */
   readonly onWaitTimeout?: 'error' | 'load' | undefined
-  /** Refreshes behind a value that is still fresh: at a random moment before its expiry, the earlier the longer its load took (`beta`, usually 1), or always `before` it. Default: false. */
+  /** Refreshes a value behind its readers while it is still fresh: at a random moment before its expiry, the earlier the longer its load took (`beta`), or a fixed time before it (`before`). Default: false. */
   readonly earlyRefresh?: EarlyRefreshOptions | false | undefined
   /** The lease of a load. Default: 5 s, renewed up to `loadTimeout` + 5 s. */
   readonly lease?: LeaseOptions | undefined
   /** The pause after a failed load, for the whole fleet. Default: 100 ms, doubling up to 5 s. */
   readonly failureCooldown?: FailureCooldownOptions | undefined
-  /** Which errors cool the key down; others go to the flight's callers and hand the lease over. Default: every error. */
+  /** Returns true for an error that cools the key down. Any other only rejects the calls of its load, and the lease is handed over. Default: every error. */
   readonly isFailure?: ((error: unknown) => boolean) | undefined
 }
 
@@ -80,31 +80,31 @@ export interface LoadOptions {
 export interface CacheOptions extends LoadOptions {
   /** Where entries and leases live. Default: `memoryStore({ maxEntries: 10_000 })`. */
   readonly store?: Store | undefined
-  /** How values become bytes in a shared store. Default: `json`. */
+  /** Encodes values for a shared store. Default: `json`. */
   readonly codec?: Codec | undefined
-  /** After `ttl`: served at once while one leader refreshes behind. Default: 0. */
+  /** For so long after `ttl` an entry is served at once while one leader refreshes it behind. Default: 0. */
   readonly staleWhileRevalidate?: Duration | undefined
-  /** After `ttl`: served when the load fails, times out, is slow, or the key is cooling. Default: 0. */
+  /** For so long after `ttl` an entry is served when the load fails, times out or is slow, or the key is cooling. Default: 0. */
   readonly staleIfError?: Duration | undefined
-  /** How long a call waits for an answer of a shared store before it goes on without it: the load then runs once per process. Writes and invalidations reject. Default: `'250ms'`. */
+  /** The longest time that a call waits for a shared store. Then it goes on without it, and a key has one load in each process; writes and invalidations reject with `StoreAwayError`. Default: `'250ms'`. */
   readonly storeTimeout?: Duration | undefined
-  /** Copies of a shared store's entries in this process, dropped by push when an entry changes: a hit among them asks nobody. Values are shared: treat what a hit returns as read-only. Default: false. */
+  /** Keeps copies of a shared store's entries in this process: a hit among them sends no command. A notice drops a copy when its entry changes. Hits share one object: treat it as read-only. Default: false. */
   readonly near?: NearOptions | false | undefined
-  /** What this process keeps of what it read of late, and of what it loads, to answer with while a shared store is away. `false`: while it is away nothing is served from memory. Default: `{ maxEntries: 1000, maxAge: '5s' }`. */
+  /** Keeps copies of what this process read and loaded, to answer with while a shared store is away. `false`: nothing is served from memory then. Default: `{ maxEntries: 1000, maxAge: '5s' }`. */
   readonly outage?: OutageOptions | false | undefined
-  /** An encoded value larger than this is given to its callers and not stored, with an event. Memory stores, which encode nothing, have a `maxBytes` of their own. Default: `'4mb'`. */
+  /** An encoded value larger than this goes to its callers and is not stored; the event `too-large` reports it. A memory store encodes nothing and has its own `maxBytes`. Default: `'4mb'`. */
   readonly maxEntryBytes?: ByteSize | undefined
-  /** Makes plain objects and arrays read-only when they are kept in this process, where every hit hands out the same object. Default: false. */
+  /** Makes plain objects and arrays read-only when this process keeps them, because every hit returns the same object. Default: false. */
   readonly freeze?: boolean | undefined
-  /** Whether the message of a loader's error travels to callers elsewhere, and to those of a cooling key, beside its name and code. Messages may hold SQL and hosts. Default: false. */
+  /** Sends the message of a loader's error, beside its name and code, to callers in other processes and to those of a cooling key. Messages may hold SQL and host names. Default: false. */
   readonly shareErrorMessages?: boolean | undefined
   /** How tags are judged. Default: `{ maxAge: '1s' }`. */
   readonly tags?: TagOptions | undefined
-  /** Loads at once in this process; one more waits its turn inside its `waitTimeout`, one behind a stale value is left out. A load inside a load never waits. Default: no limit. */
+  /** The most loads at once in this process. One more waits within its `waitTimeout`; one behind a stale value does not run. A load inside a load never waits. Default: no limit. */
   readonly maxLoads?: number | undefined
-  /** Calls that wait for a load in this process; one more is refused at once, or served a stale value if it may be. Default: 10,000. */
+  /** The most calls that wait for a load in this process. One more gets a stale value, else `TooManyWaitersError`, at once. Default: 10,000. */
   readonly maxWaiters?: number | undefined
-  /** Calls that wait for one key in this process. Default: a quarter of `maxWaiters`. */
+  /** The most calls that wait for one key in this process. Default: a quarter of `maxWaiters`. */
   readonly maxWaitersPerKey?: number | undefined
   /** Time, timers, randomness and tokens: for tests. Default: the process's own. */
   readonly runtime?: Runtime | undefined
@@ -112,17 +112,17 @@ export interface CacheOptions extends LoadOptions {
 
 /** Options of `getOrSet`, `lookup`, `refresh` and `wrap`. A call may be stricter than an entry's own windows, never laxer. */
 export interface CallOptions<V = unknown> extends LoadOptions {
-  /** How this key's value becomes bytes. Default: the cache's. */
+  /** Encodes this key's value for a shared store. Default: the cache's. */
   readonly codec?: Codec<NoInfer<V>> | undefined
-  /** The window that this call's load commits with; `false`: this call accepts no such value. Default: the cache's. */
+  /** The window with which this call's load commits; `false`: this call accepts no such stale value. Default: the cache's. */
   readonly staleWhileRevalidate?: Duration | false | undefined
-  /** The window that this call's load commits with; `false`: this call accepts no such value. Default: the cache's. */
+  /** The window with which this call's load commits; `false`: this call accepts no such stale value. Default: the cache's. */
   readonly staleIfError?: Duration | false | undefined
-  /** What `invalidateTags` finds the entry by: at most 100, of 1 to 256 characters each. Default: none. */
+  /** The tags by which `invalidateTags` finds the entry: at most 100, of 1 to 256 characters each. Default: none. */
   readonly tags?: readonly string[] | undefined
-  /** An older entry is not good enough for this call. Default: no limit. */
+  /** The greatest age of an entry that this call accepts. Default: no limit. */
   readonly maxAge?: Duration | undefined
-  /** Whether a copy of this process's near cache will do. Default: true, in a cache with `near`. */
+  /** False: a copy of this process's near cache is not accepted. Default: true, in a cache with `near`. */
   readonly near?: boolean | undefined
   /** An `AbortSignal` that ends this caller's wait, not the load that others wait for. Default: none. */
   readonly signal?: CallerSignal | undefined
@@ -130,17 +130,17 @@ export interface CallOptions<V = unknown> extends LoadOptions {
 
 /** Options of `set`. */
 export interface SetOptions<V = unknown> {
-  /** Fresh for. Default: the cache's. */
+  /** The entry is fresh for so long. Default: the cache's. */
   readonly ttl?: Duration | undefined
-  /** After `ttl`: served at once while one leader refreshes behind. Default: the cache's. */
+  /** For so long after `ttl` it is served at once while one leader refreshes it behind. Default: the cache's. */
   readonly staleWhileRevalidate?: Duration | undefined
-  /** After `ttl`: served when a load fails. Default: the cache's. */
+  /** For so long after `ttl` it is served when a load fails. Default: the cache's. */
   readonly staleIfError?: Duration | undefined
   /** Shortens `ttl` at random by up to this fraction. Default: the cache's. */
   readonly jitter?: number | undefined
   /** What `invalidateTags` finds the entry by. Default: none. */
   readonly tags?: readonly string[] | undefined
-  /** How this key's value becomes bytes. Default: the cache's. */
+  /** Encodes this key's value for a shared store. Default: the cache's. */
   readonly codec?: Codec<NoInfer<V>> | undefined
 }
 
@@ -152,15 +152,15 @@ export interface InvalidateOptions {
 
 /** Options of `get`. */
 export interface GetOptions<V = unknown> {
-  /** Whether a value inside one of its stale windows will do. Default: false. */
+  /** True: a stale value is returned, too. Default: false. */
   readonly stale?: boolean | undefined
-  /** How this key's value became bytes. Default: the cache's. */
+  /** Decodes this key's value. Default: the cache's. */
   readonly codec?: Codec<V> | undefined
 }
 
 /** Options of `read`. */
 export interface ReadOptions<V = unknown> {
-  /** How this key's value became bytes. Default: the cache's. */
+  /** Decodes this key's value. Default: the cache's. */
   readonly codec?: Codec<V> | undefined
 }
 
@@ -172,6 +172,6 @@ export interface WrapOptions<F extends (...args: never[]) => unknown> extends Ca
 
 /** Options of `close`. */
 export interface CloseOptions {
-  /** How long running loads may take to end and commit before they are aborted and their leases handed back. Default: `'5s'`. */
+  /** Running loads may take so long to end and commit; then they are aborted and their leases handed back. Default: `'5s'`. */
   readonly drain?: Duration | undefined
 }

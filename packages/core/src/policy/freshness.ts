@@ -5,7 +5,7 @@ import type { FreshnessPolicy, Strictness, Verdict } from './policy.ts'
 export const windowFreshness: FreshnessPolicy = {
   judge(entry, now, strictness) {
     if (now - entry.committedAt > strictness.maxAge) return 'gone'
-    // The moment of an expiry by hand may lie ahead of the coarse clock that judges it.
+    // `expired`, too: the moment of an expiry by hand may lie ahead of the coarse clock.
     return now < entry.freshUntil && !entry.expired ? 'fresh' : judgeStale(entry, now, strictness)
   },
 }

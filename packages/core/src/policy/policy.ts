@@ -1,17 +1,17 @@
 import type { Entry } from '../entry.ts'
 
-/** What an entry is good for at one moment: served; served while a refresh runs behind; served only if a load fails; nothing. */
+/** The use of an entry at one moment: `fresh`: served. `stale`: served while a refresh runs behind. `if-error`: served only if a load fails. `gone`: not served. */
 export type Verdict = 'fresh' | 'stale' | 'if-error' | 'gone'
 
-/** How much stricter than the entry's own windows a call is. */
+/** The limits of a call that is stricter than the entry's own windows. */
 export interface Strictness {
-  /** An entry older than this, ms, is not good enough. */
+  /** The greatest age that the call accepts, ms. */
   readonly maxAge: number
   readonly allowStaleWhileRevalidate: boolean
   readonly allowStaleIfError: boolean
 }
 
-/** Decides, and does nothing else: the engine acts on the verdict. */
+/** Judges an entry; the engine acts on the verdict. */
 export interface FreshnessPolicy {
   judge(entry: Entry, now: number, strictness: Strictness): Verdict
 }
@@ -26,10 +26,10 @@ export interface CooldownLimits {
   readonly max: number
 }
 
-/** `beta`: at a random moment that lies the earlier the longer the load takes; `before`: this long before freshness ends, ms. */
+/** `beta`: at a random moment, the earlier the longer the load takes. `before`: so many ms before freshness ends. */
 export type EarlyRefresh = { readonly beta: number } | { readonly before: number }
 
 export interface EarlyRefreshPolicy {
-  /** Whether a fresh entry is to be refreshed behind already; the lease decides who does it. */
+  /** Tells whether a fresh entry should be refreshed behind now; the lease decides which process does it. */
   due(key: string, entry: Entry, now: number, early: EarlyRefresh): boolean
 }
