@@ -1,5 +1,4 @@
-import { type Acquire, type Cache, createCache, memoryStore } from '@cattlegrid/core'
-import { createManualRuntime } from '@cattlegrid/testkit'
+import { type Acquire, type Cache, createCache } from '@cattlegrid/core'
 import { describe, expect, it } from '@jest/globals'
 import { createFleet, holdBack, Origin, settle, rejection } from './fleet.ts'
 import { Remote } from './remote.ts'

@@ -3,7 +3,7 @@ import { Deferred } from '../flight/deferred.ts'
 import { runInLoad, activeLoads, endLoad, type ActiveLoad } from '../flight/reentrancy.ts'
 import { ABSENT, type KeepOptions, type Load, type Loader, type UncacheableOptions } from '../load.ts'
 import { LoadPermit } from '../refresh/load-permit.ts'
-import { storedKey } from '../stored-key.ts'
+import { storedKey } from '../options/stored-key.ts'
 
 /** Passed to the loader of many keys, which decides through it about each result. */
 export interface ManyLoad {

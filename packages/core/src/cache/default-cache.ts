@@ -5,7 +5,7 @@ import type { Call } from '../flight/call.ts'
 import { InvalidOptionError } from '../errors.ts'
 import type { EventName, Listener, EventChannel } from '../events.ts'
 import { promiseOf } from '../entry.ts'
-import { storedKey, uniqueKeys } from '../stored-key.ts'
+import { storedKey, uniqueKeys } from '../options/stored-key.ts'
 import type { Loader } from '../load.ts'
 import { INVALID, tagsRule } from '../option-rules.ts'
 import type {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { InvalidKeyError } from './errors.ts'
+import { InvalidKeyError } from '../errors.ts'
 
 /** A longer key is replaced by its digest: it would cost memory in every process and bytes in every command. */
 const LONGEST_STORED = 1024
