@@ -197,6 +197,8 @@ export function describeConnections(onPages: OnPages): void {
           await seen('join', 1)
           first.open()
           expect(await pipelined).toBe('')
+          // The server, too, is to see the end of the connection first.
+          await later(20)
           second.open()
           expect((await follower).body.toString()).toBe('/b')
         },

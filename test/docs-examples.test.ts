@@ -32,7 +32,8 @@ async function play(name: string): Promise<string> {
   const env = { ...process.env, TSX_TSCONFIG_PATH: join(root, 'tsconfig.test.json') }
   const file = join(folder, `${name}.ts`)
   const limits = { cwd: root, env, timeout: 90_000, killSignal: 'SIGKILL' } as const
-  const played = run(process.execPath, ['--import', 'tsx', file], limits)
+  // Since 23 Node reports its own tests in another form, unless it is asked for this one.
+  const played = run(process.execPath, ['--test-reporter=tap', '--import', 'tsx', file], limits)
   const { stdout } = await played.catch((error: unknown) => error as { readonly stdout: string })
   return stdout
 }

@@ -202,6 +202,49 @@ describe('a stream of HTTP/2 that its client resets', () => {
     )
   })
 
+  test('before an empty stream was sent: the handler finishes for the others', async () => {
+    const door = lock()
+    const origin = counter()
+    await onHttp2(
+      async () => {
+        origin.next()
+        await door.opened
+        return Readable.from([])
+      },
+      async ({ open, ask, seen }) => {
+        const leader = open('/page')
+        await seen('load', 1)
+        const follower = ask('/page')
+        await seen('join', 1)
+        await reset(leader)
+        door.open()
+        expect(await follower).toMatchObject({ head: { ':status': 200 }, text: '' })
+        expect(origin.runs).toBe(1)
+      },
+    )
+  })
+
+  test('whose handler then destroys the response: it fails for nobody else', async () => {
+    const origin = counter()
+    await onHttp2(
+      async ({ raw }, reply) => {
+        const body = origin.next()
+        if (body !== 'run 1') return body
+        await once(raw, 'close')
+        reply.raw.destroy()
+        return reply
+      },
+      async ({ open, ask, seen }) => {
+        const leader = open('/page')
+        await seen('load', 1)
+        const follower = ask('/page')
+        await seen('join', 1)
+        await reset(leader)
+        expect((await follower).text).toBe('run 2')
+      },
+    )
+  })
+
   test('whose handler fails because of that: it fails for nobody else', async () => {
     const origin = counter()
     await onHttp2(

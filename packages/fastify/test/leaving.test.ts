@@ -1,5 +1,5 @@
 import { request as send } from 'node:http'
-import { PassThrough, Readable, Transform } from 'node:stream'
+import { finished, PassThrough, Readable, Transform } from 'node:stream'
 import { describe, expect, test } from '@jest/globals'
 import type { FastifyInstance } from 'fastify'
 import supertest from 'supertest'
@@ -97,15 +97,18 @@ describe('a leader whose client leaves', () => {
       const asked = lock()
       const gate = lock()
       const origin = counter()
+      const ended: unknown[] = []
       app.get('/sent', { config: { cache } }, async (_request, reply) => {
         const run = origin.next()
         asked.open()
         await gate.opened
+        finished(reply.raw, (error) => ended.push(error))
         void reply.type('text/plain').send(Readable.from([run], { objectMode: false }))
       })
       await askAndLeave(app, '/sent', asked.opened)
       gate.open()
       await supertest(originOf(app)).get('/sent').expect(200, 'run 1')
+      expect(ended).toEqual([undefined])
     })
   })
 
