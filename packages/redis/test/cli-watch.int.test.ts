@@ -161,9 +161,9 @@ describe('watch on a server of its own', () => {
     const server = await startRedis({ own: true })
     try {
       const admin = await connect(server.url)
-      await admin.sendCommand(['ACL', 'SETUSER', 'disconnected', 'on', '>pw', '~*', 'resetchannels', '+@all'])
+      await admin.sendCommand(['ACL', 'SETUSER', 'reader', 'on', '>pw', '~*', 'resetchannels', '+@all'])
       await admin.close()
-      const url = server.url.replace('//', '//deaf:pw@')
+      const url = server.url.replace('//', '//reader:pw@')
       const { code, out, err } = await cattlegrid(['watch', '--timeout', '20s'], url)
       expect([code, out]).toEqual([1, ''])
       // At once, as the reason of the end, and not as something it waits through.

@@ -128,6 +128,6 @@ describe.each([
     expect(kinds).toEqual(['connected'])
     await proxy.inject({ kind: 'half-open' })
     await proxy.heal()
-    await until(() => kinds.join(' ') === 'hearing deaf hearing')
+    await until(() => kinds.join(' ') === 'connected disconnected connected')
   })
 })
