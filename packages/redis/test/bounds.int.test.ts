@@ -18,10 +18,10 @@ describe('a value that is larger, encoded, than maxEntryBytes', () => {
   const large = 'x'.repeat(1100)
 
   test('is given to its callers, reported, and not stored', async () => {
-    const told: string[] = []
-    cache.on('too-large', ({ key }) => void told.push(key))
+    const reported: string[] = []
+    cache.on('too-large', ({ key }) => void reported.push(key))
     expect(await cache.lookup('k', () => large)).toMatchObject({ value: large, outcome: { kind: 'uncacheable' } })
-    expect([await cache.get('k'), told]).toEqual([undefined, ['k']])
+    expect([await cache.get('k'), reported]).toEqual([undefined, ['k']])
   })
 
   test('is not set, and the old entry stays', async () => {

@@ -170,7 +170,7 @@ describe('a value', () => {
   })
 })
 
-// Colours, a cleared screen, a title, 8-bit controls, a reversed reading direction, and lines that look like ours.
+// Colours, a cleared screen, a title, 8-bit controls, a reversed reading direction, and lines that look like labels.
 const hostile = '\u001B[2J\u001B]0;title\u0007\u009B31m\u202E\u2028\r\nlease     none'
 const OBEYED = /[^\P{C}\n]|[\u2028\u2029]/u
 

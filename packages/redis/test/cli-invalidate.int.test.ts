@@ -146,7 +146,7 @@ describe('on a server that does not execute the command', () => {
   test.each([
     ['speaks HTTP', 'HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n'],
     ['says what no protocol says', '\u0000\u001B[31m?!\r\n\r\n'],
-  ])('a server that %s is told apart from Redis, without a stack', async (_, answer) => {
+  ])('a server that %s is reported as not being Redis, without a stack', async (_, answer) => {
     const web = createServer().on('clientError', (error, socket) => socket.end(answer))
     web.listen(0, '127.0.0.1')
     await once(web, 'listening')

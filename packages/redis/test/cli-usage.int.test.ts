@@ -36,14 +36,10 @@ describe('help', () => {
 
 const wrong: readonly (readonly [title: string, args: readonly string[], says: string])[] = [
   ['no command', [], 'accepted: inspect, delete, expire, tags, watch'],
-  [
-    'a command nobody knows',
-    ['inspct', 'k'],
-    "Command 'inspct' is unknown (did you mean 'inspect'?); accepted: inspect,",
-  ],
+  ['an unknown command', ['inspct', 'k'], "Command 'inspct' is unknown (did you mean 'inspect'?); accepted: inspect,"],
   ['a command that is a name of every object', ['toString'], "Command 'toString' is unknown"],
-  ['an option nobody knows', ['inspect', 'k', '--name-space', 'x'], "did you mean '--namespace'?); accepted: --url,"],
-  ['a short option nobody knows', ['inspect', 'k', '-j'], "Option '-j' is unknown"],
+  ['an unknown option', ['inspect', 'k', '--name-space', 'x'], "did you mean '--namespace'?); accepted: --url,"],
+  ['an unknown short option', ['inspect', 'k', '-j'], "Option '-j' is unknown"],
   ['inspect without a key', ['inspect'], "'inspect' takes one key; none was given"],
   ['inspect with two keys', ['inspect', 'a', 'b'], "'inspect' takes one key; 2 were given"],
   ['delete without a key', ['delete'], "'delete' takes one or more keys; none was given"],

@@ -47,7 +47,7 @@ beforeAll(async () => {
     const admin = redis6.createClient({ url })
     await admin.connect()
     await admin.aclSetUser('app', ['on', '>secret', '~*', '&*', '+@all'])
-    // What connects without the client's credentials hears nothing.
+    // A connection without the client's credentials receives nothing.
     await admin.aclSetUser('default', ['resetchannels', '&__sentinel__:hello'])
     admin.destroy()
   }
@@ -93,17 +93,17 @@ async function packageOn(library: Library): Promise<typeof redisPackage> {
   return loaded
 }
 
-/** Caches of as many processes, each on a connection of its own, which hear one another. */
+/** Caches of as many processes, each on its own connection, which receive one another's notices. */
 async function openTwo(library: Library, way: Way): Promise<readonly [Cache, Cache]> {
   const { redisStore } = await packageOn(library)
   const namespace = `test:${randomUUID()}`
   const open = async (): Promise<Cache> => {
     const store = redisStore({ ...(await way(library)), namespace })
-    let hears = false
-    store.watch(({ kind }) => void (hears ||= kind === 'connected'))
+    let connected = false
+    store.watch(({ kind }) => void (connected ||= kind === 'connected'))
     const cache = createCache({ store, ttl: '1m', staleWhileRevalidate: '1m', storeTimeout: '20s' })
     ends.push(() => cache.close())
-    await until(() => hears)
+    await until(() => connected)
     return cache
   }
   return [await open(), await open()]

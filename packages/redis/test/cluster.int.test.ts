@@ -111,7 +111,7 @@ describe('a store on a cluster', () => {
     await until(() => notices.length > 0)
     expect(notices).toEqual([{ kind: 'warning', message: expect.stringContaining('not open') }])
     await cluster.connect()
-    // Such a client connects to a node when somebody needs it.
+    // Such a client connects to a node when it is first needed.
     await until(async () => (await store.read('k', json)).kind === 'missing')
     await until(() => notices.some(({ kind }) => kind === 'connected'))
   })
@@ -204,7 +204,7 @@ test('a subscription moves to another node when its own is no longer a master', 
   if (replica === undefined) throw new Error('Nobody has subscribed')
   await clientOf(replica).sendCommand(['CLUSTER', 'FAILOVER'])
   await until(async () => (await clientOf(replica).info('replication')).includes('role:master'))
-  // A redirection tells the client.
+  // A redirection shows the client the new topology.
   await until(async () => {
     await Promise.all(keys.map((key) => store.read(key, json)))
     return kinds.join(' ') === 'connected disconnected connected'

@@ -30,8 +30,8 @@ export async function put(store: Store, key: string, value: unknown, other: Part
   assert.equal((await store.put(key, entryOf(value, other), json)).kind, 'stored')
 }
 
-/** Whether no tag of the entry has fallen, as a reader judges it. */
-export async function stands(store: Store, key: string): Promise<boolean> {
+/** Whether no tag of the entry was invalidated, as a reader judges it. */
+export async function hasValidTags(store: Store, key: string): Promise<boolean> {
   const { tags, tagSeq } = await found(store, key)
   const answer = await store.tagNumbers(tags)
   assert.equal(answer.kind, 'numbers')

@@ -136,13 +136,13 @@ describe('a client that its owner has not opened', () => {
     late.on('error', () => undefined)
     const closed = redisStore({ client: late, namespace: 'shop' })
     ends.push(() => closed.close().then(() => late.close()))
-    const notices: Notice[] = []
-    closed.watch((notice) => void notices.push(notice))
+    const closedNotices: Notice[] = []
+    closed.watch((notice) => void closedNotices.push(notice))
     closed.watch(() => undefined)
     expect(new Set((await everyStep(closed)).map(({ kind }) => kind))).toEqual(new Set(['away']))
-    const heard: Notice[] = []
-    store.watch((notice) => void heard.push(notice))
-    await until(() => heard.length > 0)
+    const notices: Notice[] = []
+    store.watch((notice) => void notices.push(notice))
+    await until(() => notices.length > 0)
     expect([late.isOpen, (await client.clientList()).length]).toEqual([false, 2])
     expect(notices).toEqual([{ kind: 'warning', message: expect.stringContaining('client.connect()') }])
     await late.connect()

@@ -73,12 +73,12 @@ describe('an entry expired by hand', () => {
   })
 
   test.each([
-    ['without an end', -1],
-    ['longer than it was given', 5 * LONG],
-  ])('or whose life is %s, is never fresh', async (_, life) => {
+    ['that never ends', -1],
+    ['longer than the record allows', 5 * LONG],
+  ])('or with a time to live %s is never fresh', async (_, timeToLive) => {
     await put(other, 'k', 'old', { staleIfError: LONG })
     const entry = `${redis.namespace}:{k}`
-    await (life < 0 ? redis.client.persist(entry) : redis.client.pExpire(entry, life))
+    await (timeToLive < 0 ? redis.client.persist(entry) : redis.client.pExpire(entry, timeToLive))
     expect(await isFresh(other, 'k')).toBe(false)
   })
 })

@@ -35,7 +35,7 @@ async function read(): Promise<readonly [value: unknown, fresh: boolean, command
   return [value, freshUntil > runtime.now(), sent.join(' ')]
 }
 
-/** A first read, which makes the life known. */
+/** A first read, after which the expiry is remembered. */
 async function know(ttl = LONG): Promise<void> {
   await put(other, 'k', 'old', { ttl, staleWhileRevalidate: LONG })
   expect(await read()).toEqual(['old', true, 'pttl get'])
@@ -90,7 +90,7 @@ describe('an entry whose expiry is remembered', () => {
   test('and that was replaced by a foreign value is reported as foreign', async () => {
     await know()
     await redis.client.del(`${redis.namespace}:{k}`)
-    await redis.client.lPush(`${redis.namespace}:{k}`, 'not ours')
+    await redis.client.lPush(`${redis.namespace}:{k}`, 'foreign')
     expect(await store.read('k', json)).toMatchObject({ kind: 'missing', because: { why: 'foreign' } })
   })
 

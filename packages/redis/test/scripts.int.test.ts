@@ -5,7 +5,7 @@ import { runScript, script, type ScriptKeys } from '../src/run-script.ts'
 import { connect, openRedis, type RedisUnderTest } from './redis.ts'
 import { until } from './until.ts'
 
-// What no client of ours sends, and a script must survive all the same: told to it without the client.
+// Calls that the library never sends and that a script must survive, so they bypass the library.
 
 let redis: RedisUnderTest
 let entry: string
@@ -28,7 +28,7 @@ describe('the acquire script', () => {
     expect(await acquire(token)).toMatchObject([1, expect.stringMatching(/^\d{16}$/), 0])
     expect(await acquire('u'.repeat(22), '1')).toMatchObject([2, expect.any(Number)])
     expect(await acquire(token)).toMatchObject([1, expect.stringMatching(/^\d{16}$/), 0])
-    // Whoever waited is still told of the end.
+    // A caller that waited is still notified of the end.
     expect((await redis.client.get(lease))?.slice(0, 24)).toBe(`L${token}+`)
   })
 
@@ -78,9 +78,9 @@ describe('the commit script', () => {
   })
 
   test('publishes a commit only if a caller waits for it', async () => {
-    const heard: string[] = []
-    const ear = await connect()
-    await ear.subscribe(`${redis.namespace}:wake`, (message) => void heard.push(message))
+    const messages: string[] = []
+    const subscriber = await connect()
+    await subscriber.subscribe(`${redis.namespace}:wake`, (message) => void messages.push(message))
     const commit = (): Promise<unknown> =>
       run('commit', [entry, lease], token, '60000', `${redis.namespace}:wake`, 'committed k', 'record')
     await acquire(token)
@@ -92,9 +92,9 @@ describe('the commit script', () => {
     await acquire('u'.repeat(22), '1')
     expect(await commit()).toBe(1)
     await redis.client.publish(`${redis.namespace}:wake`, 'last')
-    await until(() => heard.includes('last'))
-    ear.destroy()
-    expect(heard).toEqual(['first', 'committed k', 'last'])
+    await until(() => messages.includes('last'))
+    subscriber.destroy()
+    expect(messages).toEqual(['first', 'committed k', 'last'])
   })
 })
 

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { json, type Store } from '@cattlegrid/core'
 import { redisStore } from '@cattlegrid/redis'
 import { createManualRuntime } from '@cattlegrid/testkit'
-import { entryOf, found, lead, stands } from './entries.ts'
+import { entryOf, found, lead, hasValidTags } from './entries.ts'
 import { openRedis, type RedisUnderTest } from './redis.ts'
 import { tap } from './tap.ts'
 import { until } from './until.ts'
@@ -30,7 +30,7 @@ describe('tag numbers that Redis has evicted', () => {
     await fill(['a', 'b'])
     await found(store, 'k')
     await redis.client.del(tagKey('b'))
-    expect(await stands(store, 'k')).toBe(false)
+    expect(await hasValidTags(store, 'k')).toBe(false)
   })
 
   test('do not bring back an entry of an invalidated tag once the tag is used again', async () => {
@@ -39,7 +39,7 @@ describe('tag numbers that Redis has evicted', () => {
     await redis.client.del(tagKey('a'))
     const other = await lead(store, 'other', { tags: true })
     expect((await store.commit(other, entryOf(1, { tags: ['a'] }), json)).kind).toBe('stored')
-    expect(await stands(store, 'k')).toBe(false)
+    expect(await hasValidTags(store, 'k')).toBe(false)
   })
 
   test('with the whole sequence refuse the commit of a running load', async () => {
@@ -65,7 +65,7 @@ const garbage: readonly (readonly [string, (key: string) => Promise<unknown>])[]
   ['a fraction', (key) => redis.client.set(key, '1.5')],
   ['something below zero', (key) => redis.client.set(key, '-1')],
   ['a number of another base', (key) => redis.client.set(key, '0x10')],
-  ['a number that nobody can count on from', (key) => redis.client.set(key, '9'.repeat(16))],
+  ['a number too great to increment', (key) => redis.client.set(key, '9'.repeat(16))],
   ['a number without end', (key) => redis.client.set(key, '9'.repeat(400))],
   ['infinity', (key) => redis.client.set(key, 'inf')],
   ['no number at all', (key) => redis.client.set(key, 'nan')],
@@ -83,7 +83,7 @@ describe.each(garbage)('%s', (_, put) => {
     const read = await store.read('k', json)
     const lease = await lead(store, 'k', { tags: true, seen: read.kind === 'found' ? read.entry.version : '' })
     expect((await store.commit(lease, entryOf('again', { tags: ['a'] }), json)).kind).toBe('stored')
-    expect(await stands(store, 'k')).toBe(true)
+    expect(await hasValidTags(store, 'k')).toBe(true)
   }
 
   test('in the place of the tag sequence is replaced by the next load, and tags can be invalidated', async () => {
@@ -91,31 +91,31 @@ describe.each(garbage)('%s', (_, put) => {
     await replace(`${redis.namespace}:{%tags}`)
     await refill()
     await store.invalidateTags(['a'])
-    expect(await stands(store, 'k')).toBe(false)
+    expect(await hasValidTags(store, 'k')).toBe(false)
   })
 
   test('in the place of the tag sequence is replaced by an invalidation', async () => {
     await fill(['a'])
     await replace(`${redis.namespace}:{%tags}`)
     expect(await store.invalidateTags(['a'])).toMatchObject({ kind: 'done', tagSeq: expect.any(Number) })
-    expect(await stands(store, 'k')).toBe(false)
+    expect(await hasValidTags(store, 'k')).toBe(false)
     await refill()
   })
 
   test('in the place of a tag’s number makes its entries void until the next load, which is stored', async () => {
     await fill(['a'])
     await replace(tagKey('a'))
-    expect(await stands(store, 'k')).toBe(false)
+    expect(await hasValidTags(store, 'k')).toBe(false)
     await refill()
     await store.invalidateTags(['a'])
-    expect(await stands(store, 'k')).toBe(false)
+    expect(await hasValidTags(store, 'k')).toBe(false)
   })
 
   test('in the place of a tag’s number does not prevent the tag’s invalidation', async () => {
     await fill(['a'])
     await replace(tagKey('a'))
     expect((await store.invalidateTags(['a'])).kind).toBe('done')
-    expect(await stands(store, 'k')).toBe(false)
+    expect(await hasValidTags(store, 'k')).toBe(false)
     await refill()
   })
 })
@@ -134,7 +134,7 @@ describe('a clock that was set back', () => {
     await fill(['a'])
     await redis.client.del(`${redis.namespace}:{%tags}`)
     await store.invalidateTags(['a'])
-    expect(await stands(store, 'k')).toBe(false)
+    expect(await hasValidTags(store, 'k')).toBe(false)
   })
 })
 

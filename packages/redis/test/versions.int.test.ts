@@ -4,7 +4,7 @@ import { RESP_TYPES } from 'redis'
 import { entryOf, found, lead, LONG, put, request } from './entries.ts'
 import { openRedis, type RedisUnderTest } from './redis.ts'
 
-// A version of the library that is yet to come, whose records only begin as ours do: 40 bytes that every version understands.
+// A later version of the library. Its records share only the first 40 bytes, which every version understands.
 
 let redis: RedisUnderTest
 let store: Store
@@ -66,8 +66,8 @@ describe('a record of a later version of the library', () => {
 })
 
 test('an entry with the longest time to live shows its age', async () => {
-  const lives = { ttl: 2 ** 47, staleIfError: 2 ** 32 }
-  await put(store, 'k', 1, lives)
+  const windows = { ttl: 2 ** 47, staleIfError: 2 ** 32 }
+  await put(store, 'k', 1, windows)
   const before = performance.now()
   const { committedAt, freshUntil } = await found(store, 'k')
   expect(before - committedAt).toBeLessThan(20_000)

@@ -117,13 +117,13 @@ async function byUser(): Promise<ReturnType<typeof open>> {
 }
 
 describe.each([
-  ['a client of the store’s own', async () => open()],
-  ['a client of the user’s, in the older protocol', byUser],
+  ['the client that the store creates', async () => open()],
+  ['the user’s client with RESP 2', byUser],
 ])('the connection for the wake-ups, beside %s,', (_, openBeside) => {
   test('is kept while the server answers, and replaced when its server vanishes silently', async () => {
     const { kinds } = await openBeside()
     await until(() => kinds.includes('connected'))
-    // Some beats long.
+    // Longer than several checks of the connection.
     await pause(5000)
     expect(kinds).toEqual(['connected'])
     await proxy.inject({ kind: 'half-open' })
