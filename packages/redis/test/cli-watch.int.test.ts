@@ -161,12 +161,12 @@ describe('watch on a server of its own', () => {
     const server = await startRedis({ own: true })
     try {
       const admin = await connect(server.url)
-      await admin.sendCommand(['ACL', 'SETUSER', 'reader', 'on', '>pw', '~*', 'resetchannels', '+@all'])
+      await admin.sendCommand(['ACL', 'SETUSER', 'unsubscribed', 'on', '>pw', '~*', 'resetchannels', '+@all'])
       await admin.close()
-      const url = server.url.replace('//', '//reader:pw@')
+      const url = server.url.replace('//', '//unsubscribed:pw@')
       const { code, out, err } = await cattlegrid(['watch', '--timeout', '20s'], url)
       expect([code, out]).toEqual([1, ''])
-      // At once, as the reason of the end, and not as something it waits through.
+      // At once, as the reason for the exit: watch does not retry a refused subscription.
       expect(err).toMatch(/^cattlegrid: .*allow the Redis user to subscribe to it \(&cattlegrid:wake\)/)
     } finally {
       await server.stop()

@@ -10,8 +10,8 @@ function trusted(cache: ExpiryCache, key: string, now: number): Expiry | undefin
 }
 
 /** Remembers the expiry after a lookup, as a read does. */
-function remember(cache: ExpiryCache, key: string, expiry: Expiry, askedAt: number): void {
-  cache.remember(key, cache.get(key), expiry, askedAt)
+function remember(cache: ExpiryCache, key: string, reply: Expiry, askedAt: number): void {
+  cache.remember(key, cache.get(key), reply, askedAt)
 }
 
 describe('a remembered expiry', () => {

@@ -136,13 +136,13 @@ describe('a client that its owner has not opened', () => {
     late.on('error', () => undefined)
     const closed = redisStore({ client: late, namespace: 'shop' })
     ends.push(() => closed.close().then(() => late.close()))
-    const closedNotices: Notice[] = []
-    closed.watch((notice) => void closedNotices.push(notice))
+    const notices: Notice[] = []
+    closed.watch((notice) => void notices.push(notice))
     closed.watch(() => undefined)
     expect(new Set((await everyStep(closed)).map(({ kind }) => kind))).toEqual(new Set(['away']))
-    const notices: Notice[] = []
-    store.watch((notice) => void notices.push(notice))
-    await until(() => notices.length > 0)
+    const storeNotices: Notice[] = []
+    store.watch((notice) => void storeNotices.push(notice))
+    await until(() => storeNotices.length > 0)
     expect([late.isOpen, (await client.clientList()).length]).toEqual([false, 2])
     expect(notices).toEqual([{ kind: 'warning', message: expect.stringContaining('client.connect()') }])
     await late.connect()
