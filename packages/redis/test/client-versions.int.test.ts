@@ -99,11 +99,11 @@ async function openTwo(library: Library, way: Way): Promise<readonly [Cache, Cac
   const namespace = `test:${randomUUID()}`
   const open = async (): Promise<Cache> => {
     const store = redisStore({ ...(await way(library)), namespace })
-    let connected = false
-    store.watch(({ kind }) => void (connected ||= kind === 'connected'))
+    let isConnected = false
+    store.watch(({ kind }) => void (isConnected ||= kind === 'connected'))
     const cache = createCache({ store, ttl: '1m', staleWhileRevalidate: '1m', storeTimeout: '20s' })
     ends.push(() => cache.close())
-    await until(() => connected)
+    await until(() => isConnected)
     return cache
   }
   return [await open(), await open()]
