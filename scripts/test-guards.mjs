@@ -20,7 +20,7 @@ import { escaped, readTable, rotOf, tableFile } from './guards/table.mjs'
 import { Tree } from './house/tree.mjs'
 
 const jest = createRequire(import.meta.url).resolve('jest/bin/jest')
-const notCopied = new Set(['node_modules', '.git', 'dist', 'coverage'])
+const notCopied = new Set(['node_modules', '.git', 'dist', 'coverage', '.stryker-tmp'])
 /** A run that takes longer has no end, ms. It proves nothing: on a busy machine a sound one may be as slow. */
 const longest = 120_000
 /** Without its guard a test may wait for what never comes, ms. */
