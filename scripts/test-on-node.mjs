@@ -8,21 +8,19 @@ const [major, ...given] = process.argv.slice(2)
 const version = versions[major]
 if (version === undefined) throw new Error(`Name a version of Node: ${Object.keys(versions).join(', ')}.`)
 
-const windows = process.platform === 'win32'
-const name = `node-${windows ? 'win' : process.platform}-${process.arch}`
+const name = `node-${process.platform}-${process.arch}`
 const folder = resolve(`node_modules/.cache/node-${version}`)
-const node = `${folder}/node_modules/${name}/bin/node${windows ? '.exe' : ''}`
+const node = `${folder}/node_modules/${name}/bin/node`
 
-function run(command, parameters, options = {}) {
-  const { error, status } = spawnSync(command, parameters, { stdio: 'inherit', ...options })
+function run(command, parameters, env = process.env) {
+  const { error, status } = spawnSync(command, parameters, { stdio: 'inherit', env })
   if (error !== undefined) throw error
   if (status !== 0) process.exit(status ?? 1)
 }
 
 if (!existsSync(node))
-  run('npm', ['install', '--prefix', folder, '--no-save', '--no-package-lock', `${name}@${version}`], {
-    shell: windows,
-  })
+  run('npm', ['install', '--prefix', folder, '--no-save', '--no-package-lock', `${name}@${version}`])
 run(node, ['node_modules/jest/bin/jest.js', ...given, '--selectProjects', 'unit'], {
-  env: { ...process.env, PATH: `${dirname(node)}${delimiter}${process.env.PATH}` },
+  ...process.env,
+  PATH: `${dirname(node)}${delimiter}${process.env.PATH}`,
 })
