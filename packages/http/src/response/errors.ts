@@ -2,13 +2,13 @@ import { CattlegridError, type ErrorCode } from '@cattlegrid/core'
 import type { RecordedResponse } from './recorded-response.ts'
 
 /**
- * What cattlegrid answers when there is nothing to serve, with the code of the engine's error that led here; `status`, `statusCode` and
- * `headers` are read by Express and Fastify.
+ * The 503 or 504 that a client gets when there is nothing to serve, with the code of the engine's error. Express and Fastify read `status`,
+ * `statusCode` and `headers`.
  */
 export class ServeError extends CattlegridError {
   readonly status: 503 | 504
   readonly statusCode: 503 | 504
-  /** `retry-after` in seconds, where trying again makes sense. */
+  /** `retry-after` in seconds, where a retry may succeed. */
   readonly headers: Readonly<Record<string, string>>
 
   constructor(code: ErrorCode, status: 503 | 504, message: string, headers: Readonly<Record<string, string>>) {
@@ -20,16 +20,16 @@ export class ServeError extends CattlegridError {
 }
 
 const RESPONSE_FAILURE = Symbol.for('cattlegrid.responseFailure')
-const HAND_OVER = Symbol.for('cattlegrid.handOver')
+const NO_SHARED_RESULT = Symbol.for('cattlegrid.noSharedResult')
 
-/** The load's error when a handler failed: 500 and more, broken off, or never ended. Counts as a failure: the key cools down. */
+/** The error of a load whose handler failed: it answered 500 or more, aborted its response, or never ended it. The key cools down. */
 export class ResponseFailure extends Error {
-  /** The whole answer, where those who wait for it may have it. */
+  /** The whole response, if the waiting requests may have it. */
   readonly response: RecordedResponse | undefined
   readonly code: string
 
   constructor(status: number | 'cut-off', response: RecordedResponse | undefined) {
-    super(status === 'cut-off' ? 'The handler broke its answer off.' : `The handler answered ${status}.`)
+    super(status === 'cut-off' ? 'The handler aborted its response.' : `The handler answered ${status}.`)
     this.name = 'ResponseFailure'
     this.code = `HTTP_${status}`
     this.response = response
@@ -37,24 +37,24 @@ export class ResponseFailure extends Error {
   }
 }
 
-/** The load's error when nothing went wrong, but this request has nothing for the others: somebody else is to lead. */
+/** The error of a load that did not fail, but whose response no other request may have. One of the waiting requests leads next. */
 export class NoSharedResult extends Error {
   constructor(why: string) {
     super(`Nothing to share: ${why}.`)
-    this.name = 'HandOver'
-    Object.defineProperty(this, HAND_OVER, { value: true })
+    this.name = 'NoSharedResult'
+    Object.defineProperty(this, NO_SHARED_RESULT, { value: true })
   }
 }
 
 export function isNoSharedResult(error: unknown): error is NoSharedResult {
-  return isBranded(error, HAND_OVER)
+  return isBranded(error, NO_SHARED_RESULT)
 }
 
 export function isResponseFailure(error: unknown): error is ResponseFailure {
   return isBranded(error, RESPONSE_FAILURE)
 }
 
-/** Two copies of the package share no class. */
+/** By brand, not by class: two copies of the package have classes of their own. */
 function isBranded(error: unknown, brand: symbol): boolean {
   return typeof error === 'object' && error !== null && brand in error
 }
