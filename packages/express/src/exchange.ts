@@ -16,12 +16,12 @@ import {
 import { type ExpressRequest, hostOf, matchedBy, reshaped, rootOf, routedOf } from './express-request.ts'
 import { layerOf, passLayer } from './layer.ts'
 
-/** Translates one Express request. */
+/** Translates one Express request and its response. */
 export class ExpressExchange implements Exchange<IncomingMessage, ServerResponse> {
   readonly req: IncomingMessage
   readonly res: ServerResponse
   readonly layer: string
-  /** Express matches a path as it comes. */
+  /** Express matches the encoded path. */
   readonly decodesPath = false
   readonly #next: (error?: unknown) => void
   #capture: Capture | undefined
@@ -71,13 +71,13 @@ export class ExpressExchange implements Exchange<IncomingMessage, ServerResponse
 
   pass(): void {
     passLayer(this.req)
-    this.#onward()
+    this.#continue()
   }
 
   run(recording: Recording): void {
     this.#capture = captureResponse(this.req, this.res, recording)
     passLayer(this.req)
-    this.#onward()
+    this.#continue()
   }
 
   send(answer: Answer): void {
@@ -87,16 +87,16 @@ export class ExpressExchange implements Exchange<IncomingMessage, ServerResponse
 
   fail(error: ServeError): void {
     this.#capture?.reopen()
-    this.#onward(error)
+    this.#continue(error)
   }
 
   dispatch(req: IncomingMessage, res: ServerResponse): void {
     rootOf(this.#express)(req, res)
   }
 
-  /** A hit comes never here: only a handler needs the word. */
-  #onward(error?: ServeError): void {
-    Object.defineProperty(this.res, 'cattlegrid', WORD)
+  /** Continues with the next middleware. A hit never gets here, so only handlers pay for `res.cattlegrid`. */
+  #continue(error?: ServeError): void {
+    Object.defineProperty(this.res, 'cattlegrid', DIRECTIVES)
     this.#next(error)
   }
 
@@ -105,8 +105,8 @@ export class ExpressExchange implements Exchange<IncomingMessage, ServerResponse
   }
 }
 
-/** Made when it is asked for: most answers need no word. */
-const WORD: PropertyDescriptor & ThisType<ServerResponse> = {
+/** Made on first use: most handlers use no directives. */
+const DIRECTIVES: PropertyDescriptor & ThisType<ServerResponse> = {
   configurable: true,
   get() {
     return directivesOf(this)

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Matched, Reshape } from '@cattlegrid/http'
 
-/** The part of an Express app that is asked, the same in 4 and 5. */
+/** The parts of an Express app that the adapter reads; they are the same in Express 4 and 5. */
 interface App {
   (req: IncomingMessage, res: ServerResponse): void
   get(setting: 'trust proxy fn'): (address: string | undefined, hops: number) => boolean
@@ -10,7 +10,7 @@ interface App {
   readonly parent?: App | undefined
 }
 
-/** What Express adds to Node's request, by the prototype that it gives every one. */
+/** Node's request with what Express adds by its prototype. */
 export interface ExpressRequest extends IncomingMessage {
   readonly app: App
   readonly protocol: string
@@ -21,7 +21,7 @@ export interface ExpressRequest extends IncomingMessage {
   query: unknown
 }
 
-/** As `req.host` of Express 5; that of Express 4 has lost the port. */
+/** The host as `req.host` of Express 5 has it; Express 4 drops the port. */
 export function hostOf({ app, headers, socket }: ExpressRequest): string {
   const forwarded = headers['x-forwarded-host']
   const trusted = forwarded !== undefined && app.get('trust proxy fn')(socket.remoteAddress, 0)
@@ -32,7 +32,7 @@ export function hostOf({ app, headers, socket }: ExpressRequest): string {
 export function routedOf({ baseUrl, originalUrl, url = '' }: ExpressRequest): string {
   const whole = baseUrl + url
   if (whole === originalUrl) return whole
-  // A mount point that is asked for without a slash at its end gets one, which is no rewriting.
+  // Express adds a slash to a mount point that is requested without one; that is no rewriting.
   return withoutSlash(whole) === withoutSlash(originalUrl) ? originalUrl : whole
 }
 
@@ -42,10 +42,10 @@ export function matchedBy({ app, route, baseUrl, params }: ExpressRequest): Matc
   return { pattern: route.path, base: baseUrl, params: params ?? {} }
 }
 
-/** Gives the URL this shape in all that Express shows of it. Returns what undoes that; undefined where it cannot be done. */
+/** Rewrites the URL wherever Express shows it. Returns a function that restores it, or undefined if the URL cannot be rewritten. */
 export function reshaped(req: ExpressRequest, { url, keeps }: Reshape): (() => void) | undefined {
   const { url: seen = '', originalUrl } = req
-  // Inside a mount point Express cut its path off the target: there is no whole URL to give a shape.
+  // Inside a mount point Express has cut its path off an absolute target: no whole URL is left to rewrite.
   if (!originalUrl.startsWith('/') && req.baseUrl !== '') return undefined
   req.url = url(seen)
   req.originalUrl = url(originalUrl)
@@ -53,14 +53,14 @@ export function reshaped(req: ExpressRequest, { url, keeps }: Reshape): (() => v
   if (query !== undefined && keeps !== undefined)
     req.query = Object.fromEntries(Object.entries(query).filter(([name]) => keeps(name)))
   return () => {
-    // Where the request left its mount point meanwhile, it has another one.
+    // A request that has left its mount point meanwhile has another URL.
     if (req.url === url(seen)) req.url = seen
     req.originalUrl = originalUrl
     if (query !== undefined) req.query = query
   }
 }
 
-/** The app that a request from the network would enter. */
+/** The outermost app, which receives the requests from the network. */
 export function rootOf({ app }: ExpressRequest): App {
   let root = app
   while (root.parent !== undefined) root = root.parent

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 
-/** The parts of Express' router that tell where a request is, the same in 4 and 5. */
+/** The parts of Express' router that identify a route; they are the same in Express 4 and 5. */
 interface Route {
   readonly path: unknown
 }
@@ -17,17 +17,17 @@ interface Router {
 }
 
 /**
- * How many of our layers a request has passed: the outer ones and the inner ones of one URL have entries of their own. Not on the request
- * itself: after what Express did to its prototype, a property costs more than a look into a map.
+ * How many cache layers a request has passed: an outer and an inner layer of one URL have separate entries. A property of the request would
+ * cost more than this map, because Express has changed the request's prototype.
  */
 const depths = new WeakMap<IncomingMessage, number>()
 
-/** How many routes of the same path its app declares before a route, and what is made of that for each depth. */
+/** By route: how many routes of the same path its app declares before it, and the layer names made of that, one for each depth. */
 const places = new WeakMap<Route, { readonly ordinal: number; readonly layers: string[] }>()
 
 /**
- * Tells apart the places of one app that may answer one URL: layers inside each other; routes whose patterns differ; routes of one pattern,
- * of which one gives way to the next, as for who may not enter. The same in every process that declares the same routes.
+ * Names the layer that a request is in. Three kinds of places of one app may answer one URL: nested layers, routes whose patterns differ, and
+ * routes of one pattern that call `next()`. The name is the same in every process that declares the same routes.
  */
 export function layerOf(req: IncomingMessage): string {
   const { route, app } = req as Located
@@ -37,14 +37,14 @@ export function layerOf(req: IncomingMessage): string {
   return (layers[depth] ??= [depth, String(route.path), ordinal].join(' '))
 }
 
-/** The request goes on to what lies inside. */
+/** Counts one more layer that the request has passed. */
 export function passLayer(req: IncomingMessage): void {
   depths.set(req, (depths.get(req) ?? 0) + 1)
 }
 
 function locate(route: Route, app: object): { readonly ordinal: number; readonly layers: string[] } {
   const path = String(route.path)
-  // Express 4 refuses to be asked for `router`.
+  // Express 4 throws when `router` is read.
   const router = (Reflect.get(app, '_router') ?? Reflect.get(app, 'router')) as Router | undefined
   const same = routesOf(router?.stack ?? []).filter((one) => String(one.path) === path)
   const place = { ordinal: Math.max(0, same.indexOf(route)), layers: [] }
@@ -52,7 +52,7 @@ function locate(route: Route, app: object): { readonly ordinal: number; readonly
   return place
 }
 
-/** In the order in which they are asked. */
+/** The routes in the order in which Express matches them. */
 function routesOf(stack: readonly Layer[]): readonly Route[] {
   return stack.flatMap(({ route, handle }) => (route === undefined ? routesOf(handle?.stack ?? []) : [route]))
 }

@@ -15,13 +15,13 @@ import { ExpressExchange } from './exchange.ts'
 declare global {
   namespace Express {
     interface Response {
-      /** What the handler of a cached route says about its own answer, before it is sent. */
+      /** What the handler of a cached route decides about its own response, before it sends it. */
       readonly cattlegrid: ResponseDirectives
     }
   }
 }
 
-/** What the functions among the options are given: Express' own request. Annotate the parameter with Express' `Request` for more. */
+/** The request that functions among the options get: Express' own. Annotate the parameter with Express' `Request` for all of its members. */
 export interface CachedRequest extends IncomingMessage {
   readonly params: Readonly<Record<string, string>>
   readonly query: Readonly<Record<string, unknown>>
@@ -32,14 +32,11 @@ export interface CachedRequest extends IncomingMessage {
   readonly ip?: string | undefined
 }
 
-/**
- * A middleware for `app.use`, a router or a route. It names nothing of Express' request that a route infers, so that `req.params` of the
- * handlers beside it keeps its type.
- */
+/** A middleware for `app.use`, a router or a route. Its types leave `req.params` of the handlers beside it as Express infers it. */
 export type CacheMiddleware = (req: IncomingMessage, res: ServerResponse, next: (error?: unknown) => void) => void
 
 /**
- * Makes the middleware of a route, or of the whole app where no `ttl` is given.
+ * Makes the middleware of a route, or, without a `ttl`, of the whole app.
  *
  * @throws InvalidOptionError for an option that is unknown or has a value it cannot have.
  */
@@ -59,7 +56,7 @@ export interface Cached {
 /**
  * Puts a cache before Express handlers: `const cached = expressCache(cache)`, then `app.use(cached())` or `app.get(path, cached({ ttl }), handler)`.
  *
- * @param defaults options for every route, where it gives none of its own.
+ * @param defaults options of every route that does not give its own.
  * @throws InvalidOptionError for an option that is unknown or has a value it cannot have.
  */
 export function expressCache<Req extends IncomingMessage = CachedRequest, Res extends ServerResponse = ServerResponse>(
@@ -69,7 +66,7 @@ export function expressCache<Req extends IncomingMessage = CachedRequest, Res ex
   const http = httpCache(cache)
   compileRoute('expressCache', http, undefined, defaults)
   const cached = (options?: unknown, ...more: readonly unknown[]): CacheMiddleware => {
-    // Express calls a middleware with a response and next: it was given the factory itself.
+    // Express calls a middleware with a response and `next`: the factory itself was passed as one.
     if (more.length > 0) throw new InvalidOptionError('cached', undefined, USAGE, 'was used as a middleware itself')
     const route = compileRoute('cached', http, defaults as RouteOptions, options as RouteOptions)
     return (req, res, next) => serve(new ExpressExchange(req, res, next), route)
