@@ -3,8 +3,8 @@ import type { ReadableStream } from 'node:stream/web'
 import type { FastifyReply } from 'fastify'
 
 /**
- * A web `Response` as Fastify would take it apart after the last `onSend` hook: its status and fields on the reply, its body as the payload.
- * Taken apart here, because until then the reply knows neither. One that was read already is left to Fastify, which refuses it.
+ * Puts the status and the fields of a web `Response` on the reply and returns its body. Fastify does the same after the last `onSend` hook, which
+ * is too late for the recording. A `Response` that was already read is left to Fastify, which refuses it.
  */
 export function takeApart(reply: FastifyReply, payload: unknown): unknown {
   if (!isWebResponse(payload) || payload.bodyUsed) return payload
@@ -13,14 +13,14 @@ export function takeApart(reply: FastifyReply, payload: unknown): unknown {
   return payload.body
 }
 
-/** The whole body, where it is at hand; undefined where it is a stream, or what Fastify will refuse to send. */
+/** The whole body; undefined for a stream, and for a payload that Fastify refuses to send. */
 export function bytesOf(payload: unknown): Buffer | undefined {
   if (payload === undefined || payload === null) return Buffer.alloc(0)
   if (typeof payload === 'string') return Buffer.from(payload)
   return Buffer.isBuffer(payload) ? payload : undefined
 }
 
-/** The same stream, of which a copy is told; undefined where the payload is no stream that can be read. */
+/** The stream, each chunk of which goes to `tell` first; undefined if the payload is no readable stream. */
 export function copied(payload: unknown, tell: (chunk: Buffer) => void, whole: () => void): Readable | undefined {
   const source = asNodeStream(payload)
   if (source === undefined) return undefined
@@ -39,7 +39,7 @@ export function copied(payload: unknown, tell: (chunk: Buffer) => void, whole: (
   return copy
 }
 
-/** Lets go of a payload that will not be sent. */
+/** Destroys a payload that will not be sent. */
 export function discard(payload: unknown): void {
   asNodeStream(payload)
     ?.on('error', () => {})

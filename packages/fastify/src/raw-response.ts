@@ -1,38 +1,38 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { type DetachedResponse, discardChunk, type HeaderFields, type NotModified, parseHead } from '@cattlegrid/http'
 
-/** What is seen of an answer where Fastify hands it to Node. */
+/** Observes a response where Fastify passes it to Node. */
 export interface RawWatch {
-  /** The head as it goes down, final; returns the fields to send with it, over those that are set. */
+  /** Called with the final head. Returns the fields to send with it, which replace those that are set. */
   announces(status: number, fields: HeaderFields): Readonly<Record<string, string>>
-  /** How the head differs where its client gets a 304 in the place of this whole answer. */
+  /** How the head changes if the client gets a 304 instead of this whole response. */
   answersNotModified(): NotModified | undefined
-  /** Node accepted that head. */
+  /** Called when Node has accepted that head. */
   head(): void
-  /** Whether writing need not wait for the client. */
+  /** Whether the handler may write without waiting for the client. */
   readonly skipBackpressure: boolean
   end(): void
-  /** The connection closed, which is also how a whole answer ends. */
+  /** Called when the connection closes, also after a whole response. */
   close(): void
 }
 
-/** What is known of the response itself. */
+/** The state of Node's response. */
 export interface RawState {
-  /** Whether this process broke it off: the handler, or Fastify because a stream failed. */
+  /** Whether this process aborted the response: the handler did, or Fastify because a stream failed. */
   brokenOff: boolean
-  /** Set where the client left before the answer, and the handler goes on. */
+  /** Set if the client left before the head and the handler goes on. */
   detached: DetachedResponse | undefined
 }
 
-/** Whether nobody can be answered any more. A detached response hides it; for one of HTTP/2 the socket of its request speaks. */
+/** Whether the client has left. A detached response hides that; for HTTP/2 only the request's socket shows it. */
 export function isGone(raw: ServerResponse, { socket }: IncomingMessage): boolean {
   return raw.destroyed || socket.destroyed
 }
 
-/** The methods as they were, which are called on the response, always. */
+/** The response's own methods. */
 type OriginalMethods = Readonly<Record<'writeHead' | 'write' | 'end' | 'destroy', (...parameters: never[]) => unknown>>
 
-/** What is to be given to `writeHead` for a 304 in the place of an answer with these fields. */
+/** The arguments of `writeHead` for a 304 in place of a response with these fields. */
 function notModifiedHead(
   raw: ServerResponse,
   fields: HeaderFields,
@@ -44,15 +44,15 @@ function notModifiedHead(
 }
 
 /**
- * Watches Node's own response, below every `onSend` hook: what hooks that run after ours add, `@fastify/cookie` among them, is seen here and
- * nowhere else, and so is what a handler writes past Fastify.
+ * Wraps the methods of Node's response, below every `onSend` hook. Only here is visible what later hooks add, `@fastify/cookie` among them, and
+ * what a handler writes past Fastify.
  */
 export function watchRaw(raw: ServerResponse, req: IncomingMessage, watch: RawWatch): RawState {
   const { writeHead, write, end, destroy } = raw as OriginalMethods
   const state: RawState = { brokenOff: false, detached: undefined }
   let headSeen = false
   let bodiless = false
-  /** Whether a chunk goes nowhere. Node writes no implicit head for a client that has left, and others need it. */
+  /** Whether a chunk is dropped. For a client that has left Node writes no implicit head, but the waiting requests need one. */
   const discards = (): boolean => {
     if (state.detached?.open === true && !headSeen) raw.writeHead(raw.statusCode)
     return bodiless || state.detached?.open === true

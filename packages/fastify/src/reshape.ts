@@ -2,14 +2,14 @@ import { parse } from 'node:querystring'
 import type { Reshape } from '@cattlegrid/http'
 import type { FastifyRequest } from 'fastify'
 
-/** Gives the URL of a request this shape, wherever its handler may look. Returns what undoes it; undefined where it cannot be done. */
+/** Rewrites the URL wherever the handler may read it. Returns a function that restores it, or undefined if the URL cannot be rewritten. */
 export function reshaped(request: FastifyRequest, { url, keeps }: Reshape): (() => void) | undefined {
   const { raw, query, originalUrl } = request
   const { url: seen = '' } = raw
   const parsed = queryAnew(seen, url(seen), query)
   if (parsed === undefined) return undefined
   raw.url = url(seen)
-  // Fastify remembers it at the first question.
+  // Fastify computes `originalUrl` at the first read and keeps it.
   Object.defineProperty(request, 'originalUrl', { configurable: true, value: url(originalUrl) })
   request.query =
     keeps === undefined ? parsed : Object.fromEntries(Object.entries(parsed).filter(([name]) => keeps(baseOf(name))))
@@ -21,8 +21,8 @@ export function reshaped(request: FastifyRequest, { url, keeps }: Reshape): (() 
 }
 
 /**
- * What Fastify's own parser makes of a URL that gets this shape: its router takes what follows `#` for a query. undefined where another parser
- * is at work, which cannot be asked.
+ * The query that Fastify's own parser makes of the rewritten URL; its router takes what follows `#` for a query. Undefined if the app has another
+ * query parser, which cannot be called here.
  */
 function queryAnew(seen: string, shaped: string, query: unknown): object | undefined {
   const standing = query as object
@@ -31,7 +31,7 @@ function queryAnew(seen: string, shaped: string, query: unknown): object | undef
   return JSON.stringify(was) === JSON.stringify(standing) ? is : undefined
 }
 
-/** Fastify's own parser takes `a[b]` for a name. */
+/** The name before the bracket: Fastify's own parser takes all of `a[b]` for a name. */
 function baseOf(parameter: string): string {
   const bracket = parameter.indexOf('[')
   return bracket > 0 ? parameter.slice(0, bracket) : parameter

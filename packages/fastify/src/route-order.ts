@@ -2,15 +2,15 @@ import { subscribe } from 'node:diagnostics_channel'
 import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify'
 import { RouteBeforePluginError } from './errors.ts'
 
-/** On the `config` of each route that the plugin saw. */
+/** Set on the `config` of each route that the plugin has seen. */
 const SEEN = Symbol('cattlegrid.seen')
 
 type Config = RouteOptions['config'] & { readonly [SEEN]?: true }
 
-/** The routes of each app that asked for the cache, in the order of their declaration, with whether the plugin saw them. */
+/** By app, one function for each route with `config.cache`, in the order of declaration: it returns the route's name unless the plugin has seen it. */
 const asked = new WeakMap<object, (() => string | undefined)[]>()
 
-// An app tells of itself when it is made: the one way to learn of the routes that it declares before it registers us.
+// Fastify publishes each new app on this channel: the only way to see the routes that an app declares before it registers the plugin.
 subscribe('fastify.initialization', (message) => {
   const { fastify } = message as { readonly fastify: FastifyInstance }
   const routes: (() => string | undefined)[] = []
@@ -25,18 +25,18 @@ export function markSeen(route: RouteOptions): void {
   route.config = { ...route.config, [SEEN]: true } as Config
 }
 
-/** @throws RouteBeforePluginError naming the routes of the app that ask for a cache and came too early to get it. */
+/** @throws RouteBeforePluginError with the routes of the app that have `config.cache` and were declared before the plugin. */
 export function refuseEarlyRoutes(app: FastifyInstance): void {
   const early = (asked.get(rootOf(app)) ?? []).map((nameOf) => nameOf()).filter((name) => name !== undefined)
   if (early.length > 0) throw new RouteBeforePluginError(early)
 }
 
-/** Whether all routes that the app declares early were seen. */
+/** Whether the routes that the app declared before the plugin are known. */
 export function isKnown(app: FastifyInstance): boolean {
   return asked.has(rootOf(app))
 }
 
-/** For apps that were made before this module was loaded: at the first request, then. */
+/** The same check at the first request, for an app that was made before this module was loaded. */
 export function refuseEarlyRoute({ routeOptions: { config, method, url } }: FastifyRequest): void {
   if (asks(config) && !isSeen(config)) throw new RouteBeforePluginError([`${String(method)} ${url}`])
 }
@@ -49,7 +49,7 @@ function isSeen(config: Config | undefined): boolean {
   return config?.[SEEN] === true
 }
 
-/** Encapsulated apps inherit from the one that they were registered on. */
+/** An encapsulated app has the app that it was registered on as its prototype. */
 function rootOf(app: FastifyInstance): object {
   for (let one: object | null = app; one !== null; one = Object.getPrototypeOf(one) as object | null)
     if (asked.has(one)) return one

@@ -3,7 +3,7 @@ import type { FastifyExchange } from './exchange.ts'
 
 type Slotted = Record<symbol, FastifyExchange | undefined>
 
-/** Where the replies of an app carry their exchange: a property of the reply costs a hit less than a map of all replies. */
+/** The property of a reply that holds its exchange. A property costs a hit less than a map of all replies. */
 export class ExchangeSlot {
   readonly #name = Symbol('cattlegrid.exchange')
 
@@ -20,7 +20,7 @@ export class ExchangeSlot {
   }
 }
 
-/** Fastify's types know the names of decorators only where they are no secret. */
+/** Fastify's types do not know decorators whose name is a symbol. */
 function slotsOf(reply: object): Slotted {
   return reply as Slotted
 }

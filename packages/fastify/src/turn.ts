@@ -1,11 +1,10 @@
-/** How Fastify learns what a handler returned that runs later. */
+/** The promise that Fastify gets for a handler that runs later. */
 export interface Deferred {
   readonly returned: Promise<unknown>
   readonly resolve: (result: unknown) => void
   readonly reject: (error: unknown) => void
 }
 
-/** Made where it is needed: a hit needs none. */
 export function newDeferred(): Deferred {
   let resolve!: Deferred['resolve']
   let reject!: Deferred['reject']
