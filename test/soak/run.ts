@@ -24,7 +24,7 @@ const CACHES = 3
 const QUIET = 1500
 /** What is kept up to a bound; of that, the numbers of tags stay whatever is cleared: they say what a read still to come may be worth. */
 const TAG_NUMBERS = /#known|#numbers/
-const KEPT = /#known|#numbers|#kept|#suppressed|#entries|#lives|#slots/
+const KEPT = /#nodes|#younger|#older|#slots/
 const cycle = (Number(given.seconds) * 1000) / (WINDOWS + WARM_UP)
 // The source map of each file that an error's stack names would be kept, from the first such error on.
 process.setSourceMapsEnabled(false)
