@@ -17,10 +17,9 @@ const manifest = createRequire(import.meta.url)('@cattlegrid/core/package.json')
 const MOST_CORE = 26_000
 /** The modules of core, by what they are there for; the first that fits. */
 const PARTS: Readonly<Record<string, RegExp>> = {
-  'flights, leases, waiting, cooldowns':
-    /^(acquire|admission|answer|batch|deck|deferred|engine|flights?|follow|former|lead|lease\/.*|lifecycle|load|lookup|many|nesting|policy\/.*|read-slots|refresh|ride|running-load|wait)\.js$/,
-  'a shared store: deadlines, outages, copies, tags': /^store\/(?!memory-store|mark|store|hit-lru|tag-numbers)/,
-  'the memory store, and what copies share with it': /^store\//,
+  'flights, leases, waiting, cooldowns': /^(?:batch|lookup|refresh|flight|policy)\//,
+  'a shared store: deadlines, outages, copies, tags': /^store\/remote\//,
+  'the memory store, and what copies share with it': /^(?:store\/|bounded-map)/,
   'options, errors, events, the public face': /./,
 }
 const OURS = ['core', 'redis', 'http', 'express', 'fastify'].map((name) => `@cattlegrid/${name}`)
