@@ -1,3 +1,4 @@
+export { BoundedMap } from './bounded-map.ts'
 export type { ManyLoad, ManyLoader } from './batch/batch.ts'
 export type { Cache, Inspected, ReadResult } from './cache/cache.ts'
 export { type Codec, json, type OpenCodec, raw, structured } from './codec.ts'

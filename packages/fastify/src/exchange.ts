@@ -96,7 +96,7 @@ export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply> {
     reply
       .code(answer.status)
       .headers(answer.fields)
-      .headers(answer.own ?? {})
+      .headers(answer.extraFields ?? {})
     const payload = this.#payloadOf(answer)
     if (held !== undefined) held(null, payload)
     else {

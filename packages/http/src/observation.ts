@@ -4,16 +4,16 @@ import type { Member } from './response/cache-status.ts'
 /** What a route in `mode: 'observe'` would have done with a request, as published to `cattlegrid:observe` of `node:diagnostics_channel`. */
 export interface Observation {
   readonly method: string
-  /** Path and query, without the parameters that do not count. */
+  /** Path and query, without unkeyed parameters. */
   readonly target: string
   /**
    * `hit`: served from a fresh entry. `stale`: served from a stale entry, with a background refresh. `collapse`: served the response of a handler
    * that was running. `store`: its handler would have run, and its response been stored. `run`: its handler would have run for this request only.
    */
   readonly would: 'hit' | 'stale' | 'collapse' | 'store' | 'run'
-  /** Why the handler would have run for this request only, as a detail of `Cache-Status`. */
+  /** For `run`: why no other request would have got the response, as a detail of `Cache-Status`. */
   readonly why: string | undefined
-  /** The status that its own handler answered; undefined where the response was not recorded. */
+  /** The status of its own handler's response; undefined where the response was not recorded. */
   readonly status: number | undefined
   /** The handler's time, ms: what a hit would have saved. */
   readonly took: number
@@ -21,12 +21,12 @@ export interface Observation {
 
 const observations = channel('cattlegrid:observe')
 
-/** Makes no observation where the channel has no subscriber. */
+/** Calls `observe` only where the channel has a subscriber. */
 export function publishObservation(observe: () => Observation): void {
   if (observations.hasSubscribers) observations.publish(observe())
 }
 
-/** The member of `Cache-Status`: the request was forwarded, whatever the cache would have done. */
+/** The member of `Cache-Status`: observed requests always bypass the cache. */
 export function observedMember({ would, why }: Pick<Observation, 'would' | 'why'>): Member {
   return `fwd=bypass; detail=would-${would}${why === undefined ? '' : `/${why}`}`
 }

@@ -13,9 +13,8 @@ import { type SubrequestMarker, subrequestMarkerOf } from './lookup/subrequest.t
 import { CachedRequest } from './lookup/cached-request.ts'
 
 /**
- * Answers one request, in this order: the request's key and its hit (here), `CachedRequest`, `Leader`, its handler, the recorder of the
- * handler's response, the rules of storing, the commit, `present`. Calls exactly one of the exchange's `pass`, `run`, `send` and `fail`, or
- * `run` and then `send` or `fail`. Never throws.
+ * Answers one request: by a hit, by its handler, or through a `CachedRequest`. Calls exactly one of the exchange's `pass`, `run`, `send` and
+ * `fail`, or `run` and then `send` or `fail`. Never throws.
  */
 export function serve<Req, Res>(exchange: Exchange<Req, Res>, route: Route<Req, Res>): void {
   const marker = subrequestMarkerOf(exchange.req)
@@ -34,14 +33,14 @@ export function serve<Req, Res>(exchange: Exchange<Req, Res>, route: Route<Req, 
   void new CachedRequest(exchange, route, requestContextOf(exchange, route, keyed)).run()
 }
 
-/** Serves a fresh entry, and calls `onMiss` where there is none: for a phase in which no handler can run yet. Never throws. */
+/** Serves a fresh entry, or calls `onMiss`: for a phase in which no handler can run yet. Never throws. */
 export function serveStored<Req, Res>(exchange: Exchange<Req, Res>, route: Route<Req, Res>, onMiss: () => void): void {
   if (subrequestMarkerOf(exchange.req) !== undefined || route.mode === 'observe') return onMiss()
   const keyed = keyedRequestOf(exchange, route, noDemand)
   if (typeof keyed === 'string') return onMiss()
   if (trySendHit(exchange, route, keyed.key)) return undefined
   const sendOrMiss = (hit?: Answer): void => {
-    // A time-out outside may have answered meanwhile.
+    // The timeout of an outer layer may have answered meanwhile.
     if (!exchange.res.headersSent && !trySend(exchange, hit)) onMiss()
   }
   void hitInStore(exchange, route, keyed.key).then(sendOrMiss, () => sendOrMiss())
@@ -51,18 +50,18 @@ function noDemand(): Demand {
   return NO_DEMAND
 }
 
-/** RFC 9111 section 4.4: an unsafe method invalidates what is stored of its URL. */
+/** An unsafe method invalidates the stored responses of its URL (RFC 9111 section 4.4). */
 function invalidateIfUnsafe(exchange: Exchange, route: Route): void {
   const method = originalMethodOf(exchange) ?? exchange.req.method ?? ''
   if (route.invalidateOnUnsafe && isUnsafe(method)) invalidateAfter(exchange, route, route.query)
 }
 
 function trySendHit<Req, Res>(exchange: Exchange<Req, Res>, route: Route<Req, Res>, key: string): boolean {
-  // An outer layer may have answered, and passed the request on all the same.
+  // An outer layer may have answered and still passed the request on.
   return !exchange.res.headersSent && trySend(exchange, hitInProcess(exchange, route, key))
 }
 
-/** Sends a hit and returns true where there is one. An outer layer may throw at it: the request goes on if no byte went out. */
+/** Returns whether a hit was sent. If an outer layer throws before the first byte, the request continues without the hit. */
 function trySend(exchange: Exchange, hit: Answer | undefined): boolean {
   if (hit === undefined) return false
   try {
@@ -74,7 +73,7 @@ function trySend(exchange: Exchange, hit: Answer | undefined): boolean {
   }
 }
 
-/** Records the handler of a subrequest that reached the layer that sent it; passes it on at any other layer. */
+/** Runs and records the handler for a subrequest of this layer; passes on a subrequest of another layer. */
 function recordSubrequest<Req, Res>(
   marker: SubrequestMarker,
   exchange: Exchange<Req, Res>,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { type Answer, answerFrom, type Serving } from '../src/response/answer.ts'
+import { type Answer, answerFrom, type AnswerOptions } from '../src/response/answer.ts'
 import type { RecordedResponse } from '../src/response/recorded-response.ts'
 
 const RECORDED: RecordedResponse = {
@@ -9,25 +9,25 @@ const RECORDED: RecordedResponse = {
   body: Buffer.from('grün'),
   initialAge: 5,
 }
-const SERVING: Serving = {
+const WHOLE: AnswerOptions = {
   method: 'GET',
   conditions: undefined,
   range: undefined,
-  resident: 1500,
-  madeAt: undefined,
+  residentTime: 1500,
+  date: undefined,
   added: undefined,
   vary: undefined,
 }
 
-/** With all that is to be set among its fields. */
-function answered(recorded: RecordedResponse, serving: Serving): Omit<Answer, 'own'> {
-  const { fields, own, ...rest } = answerFrom(recorded, serving)
-  return { ...rest, fields: { ...fields, ...own } }
+/** The response, with all fields in one object. */
+function answered(recorded: RecordedResponse, options: AnswerOptions): Omit<Answer, 'extraFields'> {
+  const { fields, extraFields, ...rest } = answerFrom(recorded, options)
+  return { ...rest, fields: { ...fields, ...extraFields } }
 }
 
 describe('an answer made of an entry', () => {
   test('has the stored fields, its age, and the length of its body in bytes', () => {
-    expect(answered(RECORDED, SERVING)).toEqual({
+    expect(answered(RECORDED, WHOLE)).toEqual({
       status: 200,
       fields: { ...RECORDED.fields, age: '6', 'content-length': '5' },
       removed: ['x-powered-by'],
@@ -36,7 +36,7 @@ describe('an answer made of an entry', () => {
   })
 
   test('to HEAD has all of it but the body', () => {
-    const { body, ...rest } = answered(RECORDED, { ...SERVING, method: 'HEAD' })
+    const { body, ...rest } = answered(RECORDED, { ...WHOLE, method: 'HEAD' })
     expect(body).toBeUndefined()
     expect(rest.fields).toHaveProperty('content-length', '5')
   })
@@ -44,7 +44,7 @@ describe('an answer made of an entry', () => {
   test('is 304 for whoever has it, with its age and without its content', () => {
     const conditions = { ifNoneMatch: 'W/"1"', ifModifiedSince: undefined }
     const { status, fields, body } = answered(RECORDED, {
-      ...SERVING,
+      ...WHOLE,
       conditions,
       added: { 'cache-status': 'cattlegrid; hit' },
     })
@@ -53,14 +53,14 @@ describe('an answer made of an entry', () => {
   })
 
   test('of 204 has neither body nor length', () => {
-    const answer = answered({ ...RECORDED, status: 204, body: Buffer.alloc(0) }, SERVING)
+    const answer = answered({ ...RECORDED, status: 204, body: Buffer.alloc(0) }, WHOLE)
     expect(answer.body).toBeUndefined()
     expect(answer.fields).not.toHaveProperty('content-length')
   })
 
   test('leaves the entry as it is, whatever becomes of its fields', () => {
     const recorded = { ...RECORDED, fields: { ...RECORDED.fields, link: ['<a>'] } }
-    const { fields } = answered(recorded, SERVING)
+    const { fields } = answered(recorded, WHOLE)
     if (Array.isArray(fields['link'])) fields['link'].push('<b>')
     expect(fields).toMatchObject({ age: '6', link: ['<a>', '<b>'] })
     expect(recorded.fields).toEqual({ ...RECORDED.fields, link: ['<a>'] })

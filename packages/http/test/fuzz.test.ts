@@ -9,10 +9,10 @@ import { originForm } from '../src/request/eligible.ts'
 import { parseHttpDate } from '../src/fields/http-date.ts'
 import { reduceEncoding, selectingValue } from '../src/fields/selecting-value.ts'
 import { withQuery } from '../src/request/query.ts'
-import { cutOf } from '../src/response/range.ts'
+import { selectRange } from '../src/response/range.ts'
 import { cookiesOf, requestKey } from '../src/request/request-key.ts'
 import { tagsIn } from '../src/response/tags.ts'
-import { directivesFor } from '../src/fields/targeted-fields.ts'
+import { effectiveDirectives } from '../src/fields/targeted-fields.ts'
 import { mergeVary, varyNames } from '../src/response/vary.ts'
 
 const NOW = Date.UTC(2030, 0, 15, 12)
@@ -23,14 +23,14 @@ const matched = { pattern: '/:id', base: '', params: { id: 'x' } }
 /** Everything that reads a field or a target of somebody else's. */
 const READERS: Readonly<Record<string, (text: string) => unknown>> = {
   'Cache-Control': (text) => parseCacheControl([text]),
-  'a targeted field': (text) => directivesFor({ 'cdn-cache-control': text }, ['cdn-cache-control']),
+  'a targeted field': (text) => effectiveDirectives({ 'cdn-cache-control': text }, ['cdn-cache-control']),
   'Cache-Control of a request': (text) => demandOf({ 'cache-control': text, pragma: text }),
   'a date': (text) => parseHttpDate(text, NOW),
   Age: (text) => initialAge({ age: text, date: text }, NOW),
   Vary: (text) => [varyNames({ vary: text }), mergeVary(text, text)],
   'a field that chooses': (text) => selectingValue('accept-language', { 'accept-language': text }),
   'Accept-Encoding': (text) => reduceEncoding(text),
-  Range: (text) => cutOf({ range: text, ifRange: text }, { etag: '"a"', 'last-modified': text, date: text }, 10),
+  Range: (text) => selectRange({ range: text, ifRange: text }, { etag: '"a"', 'last-modified': text, date: text }, 10),
   'If-None-Match': (text) =>
     notModified({ ifNoneMatch: text, ifModifiedSince: text }, 200, {
       etag: '"a"',

@@ -65,7 +65,9 @@ describe('a fresh response that this process holds', () => {
   test('is sent without awaiting anything', async () => {
     const asked = asks()
     serve(asked.exchange, await routeWith({ [KEY]: STORED }))
-    expect(asked.sent.map(({ status, own, body }) => [status, own, body])).toEqual([[200, { age: '0' }, STORED.body]])
+    expect(asked.sent.map(({ status, extraFields, body }) => [status, extraFields, body])).toEqual([
+      [200, { age: '0' }, STORED.body],
+    ])
   })
 
   test('is sent at once where the URL varies, too, and only to requests with the same selecting fields', async () => {

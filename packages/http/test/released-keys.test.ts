@@ -14,11 +14,14 @@ describe('the releases of a key', () => {
     ]).toEqual([true, false, false])
   })
 
-  test('are remembered for the latest 1,000 keys only', () => {
+  test('are remembered for the latest 1,000 keys, and for at most twice as many', () => {
     const releases = new ReleasedKeys()
-    for (let key = 0; key <= 1000; key += 1) releases.note(`${key}`)
-    expect([releases.releasedAfter('0', 0), releases.releasedAfter('1', 0), releases.releasedAfter('1000', 0)]).toEqual(
-      [false, true, true],
-    )
+    for (let key = 1; key <= 3000; key += 1) releases.note(`${key}`)
+    expect(['1', '1000', '2001', '3000'].map((key) => releases.releasedAfter(key, 0))).toEqual([
+      false,
+      false,
+      true,
+      true,
+    ])
   })
 })

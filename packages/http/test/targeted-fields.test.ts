@@ -1,11 +1,11 @@
 import { describe, expect, test } from '@jest/globals'
 import * as fc from 'fast-check'
-import { directivesFor } from '../src/fields/targeted-fields.ts'
+import { effectiveDirectives } from '../src/fields/targeted-fields.ts'
 
 const TARGETS = ['my-cache-control', 'cdn-cache-control']
 
 function said(fields: Record<string, string | string[]>): Record<string, string> | 'not targeted' {
-  const { directives, targeted } = directivesFor(fields, TARGETS)
+  const { directives, targeted } = effectiveDirectives(fields, TARGETS)
   return targeted ? Object.fromEntries(directives) : 'not targeted'
 }
 

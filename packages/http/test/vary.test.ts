@@ -76,6 +76,6 @@ test('of more variants than may be, and of more URLs than are counted, the oldes
     undefined,
     'v2',
   ])
-  for (const id of ['two', 'three']) count.add({ ...RECORD, id }, 'v', 2)
+  for (const id of ['two', 'three', 'four']) count.add({ ...RECORD, id }, 'v', 2)
   expect(count.add(RECORD, 'v4', 1)).toBeUndefined()
 })

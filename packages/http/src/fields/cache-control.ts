@@ -1,13 +1,12 @@
-/** The directives of `Cache-Control`: lower-case name → argument, unquoted; the empty text where there is none. */
+/** The directives of `Cache-Control`: lower-case name → unquoted argument; empty text where there is no argument. */
 export type Directives = ReadonlyMap<string, string>
 
-/** RFC 9111 section 1.2.2: a number too large to keep is taken as this. */
-const LONGEST = 2 ** 31
+/** A greater number of seconds counts as this one (RFC 9111 section 1.2.2). */
+const MAX_SECONDS = 2 ** 31
 
 /**
- * Parses the lines of a `Cache-Control` field (RFC 9111 section 5.2). Total: whatever cannot be read is kept as a name that nobody asks for.
- * Of a directive that is given twice the first counts. In a member that is none of the grammar's, such as `private; x`, every word counts as
- * a directive without an argument: a prohibition is heard, and a lifetime is one that cannot be read.
+ * Parses the lines of a `Cache-Control` field (RFC 9111 section 5.2); never throws. Of a repeated directive the first counts. In a member outside
+ * the grammar, such as `private; x`, each word counts as a directive without an argument: prohibitions hold, and lifetimes are invalid.
  */
 export function parseCacheControl(lines: readonly string[]): Directives {
   const directives = new Map<string, string>()
@@ -19,7 +18,7 @@ export function parseCacheControl(lines: readonly string[]): Directives {
     const equals = text.indexOf('=')
     const name = (equals < 0 ? text : text.slice(0, equals)).trim().toLowerCase()
     add(name, equals < 0 ? '' : unquote(text.slice(equals + 1)))
-    if (!isDirective(text)) for (const word of text.toLowerCase().split(NO_TOKEN)) add(word, '')
+    if (!isDirective(text)) for (const token of text.toLowerCase().split(NO_TOKEN)) add(token, '')
   }
   return directives
 }
@@ -32,10 +31,7 @@ function isDirective(text: string): boolean {
   return DIRECTIVE.test(text)
 }
 
-/**
- * The seconds that a directive gives: undefined where it is absent, 0 where its argument is no plain number (RFC 9111 section 4.2.1: then
- * the response is stale).
- */
+/** The seconds of a directive: undefined where it is absent; 0 where its argument is invalid, so that the response is stale (RFC 9111 section 4.2.1). */
 export function secondsOf(directives: Directives, name: string): number | undefined {
   const argument = directives.get(name)
   return argument === undefined ? undefined : (parseSeconds(argument) ?? 0)
@@ -43,10 +39,10 @@ export function secondsOf(directives: Directives, name: string): number | undefi
 
 /** `delta-seconds`: digits only, capped; undefined for anything else. */
 export function parseSeconds(text: string): number | undefined {
-  return /^\d+$/.test(text) ? Math.min(Number(text), LONGEST) : undefined
+  return /^\d+$/.test(text) ? Math.min(Number(text), MAX_SECONDS) : undefined
 }
 
-/** Splits at the commas outside quotes. Behind a quote that nobody closes all is one member, and none of the grammar's. */
+/** Splits at the commas outside quotes. After a quote without an end, the rest of the line is part of the member. */
 function splitMembers(line: string): readonly string[] {
   const members: string[] = []
   let start = 0

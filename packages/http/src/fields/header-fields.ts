@@ -3,12 +3,12 @@ import type { OutgoingHttpHeaders } from 'node:http'
 /** Header fields by lower-case name; a list where the field has several lines. */
 export type HeaderFields = Readonly<Record<string, string | readonly string[]>>
 
-/** To put fields in: without a prototype, so that `constructor` is in it only where a field is called so. */
+/** An empty object without a prototype: `'constructor' in fields` is true only for a field of that name. */
 export function noFields(): Record<string, string | string[]> {
   return Object.create(null) as Record<string, string | string[]>
 }
 
-/** What `getHeaders()` returns, as fields: numbers become text, names lower-case. */
+/** Converts the result of `getHeaders()`: numbers become text, names lower-case. */
 export function toFields(headers: Readonly<OutgoingHttpHeaders>): Record<string, string | string[]> {
   const fields = noFields()
   for (const [name, value] of Object.entries(headers)) {
@@ -18,7 +18,7 @@ export function toFields(headers: Readonly<OutgoingHttpHeaders>): Record<string,
   return fields
 }
 
-/** What `getHeader()` returns, as a field. */
+/** Converts the result of `getHeader()`. */
 export function toText(value: OutgoingHttpHeaders[string]): string | string[] | undefined {
   if (value === undefined || typeof value === 'string') return value
   return Array.isArray(value) ? value.map(String) : String(value)
@@ -41,7 +41,7 @@ function lengthOf(value: string | readonly string[]): number {
   return typeof value === 'string' ? 1 : value.length
 }
 
-/** Without the blanks that a list has between its members. Other white space belongs to the text: not every parser drops it. */
+/** Trims the white space of a list: spaces and tabs. Not every parser trims other white space. */
 export function withoutBlanks(text: string): string {
   let from = 0
   let to = text.length

@@ -7,7 +7,7 @@ const FORMS = [
   new RegExp(String.raw`^${DAY} (?<month>[a-z]{3}) (?<day>[ \d]\d) ${TIME} (?<year>\d{4})$`, 'i'),
 ]
 
-/** The moment that an HTTP-date names (RFC 9110 section 5.6.7, all three forms), ms since 1970; undefined for anything else. */
+/** Parses an HTTP-date in any of its three forms (RFC 9110 section 5.6.7) to ms since 1970; undefined for anything else. */
 export function parseHttpDate(text: string, now: number): number | undefined {
   for (const form of FORMS) {
     const parts = form.exec(text)?.groups
@@ -25,7 +25,7 @@ function momentOf(parts: Readonly<Record<string, string | undefined>>, now: numb
   return new Date(time - second * 1000).getUTCDate() === day ? time : undefined
 }
 
-/** A two-digit year that would lie more than 50 years ahead is in the past (RFC 9110 section 5.6.7). */
+/** A two-digit year that seems more than 50 years ahead is in the past (RFC 9110 section 5.6.7). */
 function fullYear(digits: string, now: number): number {
   if (digits.length === 4) return Number(digits)
   const present = new Date(now).getUTCFullYear()
@@ -36,7 +36,7 @@ function fullYear(digits: string, now: number): number {
 let lastSecond = Number.NaN
 let lastText = ''
 
-/** `Date` as a server writes it (IMF-fixdate): most are asked for in the second of the one before. */
+/** Formats `Date` (IMF-fixdate). Keeps the last text: most calls fall in the same second as the one before. */
 export function formatHttpDate(time: number): string {
   const second = Math.floor(time / 1000)
   if (second !== lastSecond) {

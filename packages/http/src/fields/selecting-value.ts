@@ -1,12 +1,12 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { withoutBlanks } from './header-fields.ts'
 
-/** Codings whose absence a client would notice; each more doubles the number of variants. */
+/** The codings that make variants; each one doubles their number. */
 const CODINGS = ['br', 'gzip', 'zstd']
 
-/** What a request says in a field that chooses, in the one spelling of all values that mean the same. */
+/** The value of a selecting request field (RFC 9111 section 4.1), normalised so that equivalent values are equal. */
 export function selectingValue(name: string, headers: IncomingHttpHeaders): string | undefined {
-  // The names are an answer's: `constructor` is on every object.
+  // The names come from a response: `constructor` is on every object.
   const value = Object.hasOwn(headers, name) ? headers[name] : undefined
   if (value === undefined) return undefined
   const text = String(value).split(',').map(withoutBlanks).join(', ')
@@ -14,9 +14,9 @@ export function selectingValue(name: string, headers: IncomingHttpHeaders): stri
   return name === 'accept-language' ? text.toLowerCase() : text
 }
 
-/** The sorted codings that this client takes, of those that matter: so there are few of them. `identity` where there is none. */
+/** The codings among `CODINGS` that the client accepts, sorted; `identity` where there is none. */
 export function reduceEncoding(accepted: string): string {
-  const taken = new Map(
+  const isAccepted = new Map(
     accepted
       .toLowerCase()
       .split(',')
@@ -28,6 +28,6 @@ export function reduceEncoding(accepted: string): string {
         ] as const
       }),
   )
-  const wanted = CODINGS.filter((coding) => taken.get(coding) ?? taken.get('*') ?? false)
+  const wanted = CODINGS.filter((coding) => isAccepted.get(coding) ?? isAccepted.get('*') ?? false)
   return wanted.length === 0 ? 'identity' : wanted.join(', ')
 }

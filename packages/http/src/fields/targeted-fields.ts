@@ -1,18 +1,15 @@
 import { type Directives, parseCacheControl } from './cache-control.ts'
 import { type HeaderFields, linesOf } from './header-fields.ts'
 
-/** What an answer says to this cache, and whether a field for it alone said so. */
-export interface Policy {
+/** The directives of a response that count for this cache. */
+export interface EffectiveDirectives {
   readonly directives: Directives
-  /** A targeted field was heard: `Cache-Control` and `Expires` are not (RFC 9213 section 2.2). */
+  /** They come from a targeted field: `Cache-Control` and `Expires` do not count (RFC 9213 section 2.2). */
   readonly targeted: boolean
 }
 
-/**
- * The directives that count for this cache: those of the first field of its target list that is valid and not empty, else those of
- * `Cache-Control` (RFC 9213 section 2.2).
- */
-export function directivesFor(fields: HeaderFields, targets: readonly string[]): Policy {
+/** Takes the first field of the target list that is valid and not empty, else `Cache-Control` (RFC 9213 section 2.2). */
+export function effectiveDirectives(fields: HeaderFields, targets: readonly string[]): EffectiveDirectives {
   for (const target of targets) {
     const directives = parseTargeted(linesOf(fields, target).join(', '))
     if (directives !== undefined) return { directives, targeted: true }
@@ -33,8 +30,8 @@ const MEMBER = new RegExp(`(${KEY})(?:=(${INNER_LIST}|${ITEM}))?${PARAMETERS}`, 
 const COMMA = /[ \t]*,[ \t]*/y
 
 /**
- * A dictionary of Structured Fields (RFC 8941 section 4.2.2), as directives: one that cannot be parsed as a whole, or is empty, is none. Of a
- * key that is given twice the last one counts.
+ * Parses a dictionary of Structured Fields (RFC 8941 section 4.2.2); undefined where it is empty or any part is invalid. Of a repeated key the
+ * last one counts.
  */
 function parseTargeted(field: string): Directives | undefined {
   const text = field.trim()
@@ -44,7 +41,7 @@ function parseTargeted(field: string): Directives | undefined {
     const member = MEMBER.exec(text)
     if (member === null) return undefined
     const [, key = '', value] = member
-    // A value that is no integer means nothing as a number of seconds, and "false" as much as nothing at all.
+    // Only integers can be seconds; a directive with the value false counts as absent.
     if (value === '?0') directives.delete(key)
     else directives.set(key, value !== undefined && /^-?\d+$/.test(value) ? value : '')
     position = MEMBER.lastIndex

@@ -18,7 +18,7 @@ export function bypass(
   exchange.pass()
 }
 
-/** Adds the member when the head is written: it follows those of caches nearer the origin (RFC 9211 section 2). */
+/** Adds the member when the head is written, after those of caches nearer the origin (RFC 9211 section 2). */
 function announce({ res }: Exchange, name: string, why: BypassReason): void {
   const { writeHead } = res as Readonly<Record<'writeHead', (...args: never[]) => unknown>>
   let announced = false

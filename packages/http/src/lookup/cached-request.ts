@@ -20,7 +20,7 @@ import type { Recorder } from '../capture/recorder.ts'
 import type { RequestContext } from './request-context.ts'
 import type { Route } from '../route/route.ts'
 import { presentResponse, type ClientPreconditions, preconditionsOf } from './present.ts'
-import { isChosenBy, variantKey } from '../response/vary.ts'
+import { isSelectedBy, variantKey } from '../response/vary.ts'
 
 /** A request that still has no response after so many lookups runs its own handler. */
 const MAX_LOOKUPS = 16
@@ -36,7 +36,7 @@ interface LookupAttempt {
   readonly error?: unknown
 }
 
-/** One request that is no immediate hit: looks it up, leads a load where it must, and sends the response. */
+/** One request that is no immediate hit: looks up its key, leads a load where it must, and sends the response. */
 export class CachedRequest<Req, Res> {
   readonly #exchange: Exchange<Req, Res>
   readonly #route: Route<Req, Res>
@@ -56,7 +56,7 @@ export class CachedRequest<Req, Res> {
     this.#leader = new Leader(exchange, route, context, route.callOptions)
   }
 
-  /** Never rejects: the request gets a response whatever fails here. */
+  /** Never rejects. If anything fails here, the handler runs, or the connection closes. */
   async run(): Promise<void> {
     const { res } = this.#exchange
     try {
@@ -73,11 +73,11 @@ export class CachedRequest<Req, Res> {
 
   async #sendStored(): Promise<void> {
     const hit = await hitInStore(this.#exchange, this.#route, this.#context.key)
-    // A time-out outside may have answered meanwhile.
+    // The timeout of an outer layer may have answered meanwhile.
     if (!this.#exchange.res.headersSent) this.#exchange.send(hit ?? ONLY_IF_CACHED_MISS)
   }
 
-  /** Looks up again when the leader had no shared result for its followers: one of them leads then. */
+  /** Looks up again when the leader had no result for its followers: one of them leads next. */
   async #lookupUntilSettled(): Promise<LookupAttempt> {
     for (let lookups = 1; ; lookups += 1) {
       try {
@@ -96,7 +96,7 @@ export class CachedRequest<Req, Res> {
     const ofUrl = await this.#lookupAt(key, (load) => this.#leader.load(load))
     const { value } = ofUrl
     if (!isVaryRecord(value)) return ofUrl as Lookup<RecordedResponse>
-    // Its own handler has answered: only other requests need the record.
+    // This request's own handler has answered: only other requests need the record.
     if (this.#leader.recorder !== undefined) return { ...ofUrl, value: PRIVATE_RESPONSE }
     this.#leader.collapseFailed = ofUrl.role === 'follower'
     const variant = variantKey(key, value, this.#exchange.req.headers)
@@ -136,7 +136,8 @@ export class CachedRequest<Req, Res> {
 
   #sendShared({ lookup, error }: LookupAttempt): void {
     const exchange = this.#exchange
-    const isForThisClient = (response: RecordedResponse): boolean => isChosenBy(response.chosenBy, exchange.req.headers)
+    const isForThisClient = (response: RecordedResponse): boolean =>
+      isSelectedBy(response.selectedBy, exchange.req.headers)
     if (lookup !== undefined && lookup.value !== PRIVATE_RESPONSE && isForThisClient(lookup.value))
       return exchange.send(this.#presentEntry(lookup))
     if (isResponseFailure(error) && error.response !== undefined && isForThisClient(error.response))
@@ -152,13 +153,13 @@ export class CachedRequest<Req, Res> {
     if (!this.#route.handlesError(failure, request, response)) this.#exchange.fail(failure)
   }
 
-  /** This request's own handler has run, or still runs: its response stands, and another one is sent only where it sent nothing. */
+  /** This request's own handler has run, or still runs. Another response is sent only where the handler has sent nothing. */
   async #finishLeader(recorder: Recorder, { lookup, error }: LookupAttempt): Promise<void> {
     const exchange = this.#exchange
     await lookup?.refresh
     await this.#clearUncacheable(lookup)
     const revalidated = recorder.revalidated
-    // An outer layer has answered, unseen by the recorder.
+    // An outer layer has answered, and the recorder did not see it.
     if (!recorder.passed && exchange.res.headersSent) recorder.release()
     else if (revalidated !== undefined) exchange.send(this.#present(revalidated, revalidatedMember(lookup)))
     else if (recorder.passed) {
@@ -172,8 +173,8 @@ export class CachedRequest<Req, Res> {
   }
 
   /**
-   * Makes an uncacheable key cacheable again when a load without a lease brought a response that can be stored: the next request leads. Not
-   * where another process leads or has led meanwhile.
+   * Makes an uncacheable key cacheable again after a load without a lease brought a response that can be stored: the next request leads. Not
+   * where another process leads, or has stored a response meanwhile.
    */
   async #clearUncacheable(lookup: LookupAttempt['lookup']): Promise<void> {
     const { storableKey } = this.#leader
@@ -189,7 +190,7 @@ export class CachedRequest<Req, Res> {
     const timedOut = isCattlegridError(error, 'CATTLEGRID_LOAD_TIMEOUT')
     if (timedOut || recorder.status !== undefined)
       this.#exchange.fail(errorResponseFor(error) ?? unavailable('CATTLEGRID_LOAD_FAILED', 1000))
-    // The cache was closed, or the lease was lost: the handler did not fail, and goes on.
+    // The cache was closed, or the lease was lost: the handler did not fail, and continues.
     else recorder.release()
   }
 
@@ -197,9 +198,9 @@ export class CachedRequest<Req, Res> {
     return this.#present(lookup.value, servedMember(lookup, masked), lookup.age, lookup.waited)
   }
 
-  #present(response: RecordedResponse, member: Member, resident: number = 0, waited: number = 0): Answer {
+  #present(response: RecordedResponse, member: Member, residentTime: number = 0, waited: number = 0): Answer {
     return presentResponse(this.#exchange, this.#route, response, this.#preconditions, {
-      resident,
+      residentTime,
       waited,
       member: () => member,
     })
@@ -207,14 +208,14 @@ export class CachedRequest<Req, Res> {
 }
 
 /**
- * A response that is kept only to be revalidated is not served: while its load runs, callers wait for the load, and then look up again.
+ * Returns a lookup whose response may be served. For a response that is kept only to be revalidated, it waits for the load that replaces it.
  *
- * @throws NoSharedResult where the caller must look up again; ResponseFailure where no load runs.
+ * @throws NoSharedResult after that load, so that the caller looks up again; ResponseFailure where no load runs.
  */
 async function whenUsable(lookup: Lookup<Stored>): Promise<Lookup<Stored>> {
   const { value, status, role, age, refresh } = lookup
   if (isVaryRecord(value) || isUsable(value, age)) return lookup
-  // This request's own handler has validated it.
+  // This request's own handler has just revalidated it.
   if (status === 'loaded' && role === 'leader') return lookup
   if (status === 'stale' && refresh === undefined) throw new ResponseFailure(503, undefined)
   await refresh

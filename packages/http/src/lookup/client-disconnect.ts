@@ -2,8 +2,8 @@ import type { CallerSignal } from '@cattlegrid/core'
 import type { ServerResponse } from 'node:http'
 
 /**
- * The signal that a client disconnected before its response was complete. Every waiting request needs one, and the event target of an
- * `AbortController` costs more than all the rest of the wait.
+ * Signals that a client disconnected before its response was complete. Every waiting request needs one, and an `AbortController` costs more than
+ * the rest of the wait.
  */
 export class ClientDisconnect implements CallerSignal {
   readonly #listeners = new Set<() => void>()

@@ -1,21 +1,20 @@
-import type { Cache, Runtime } from '@cattlegrid/core'
-import { LRUCache } from 'lru-cache'
+import { BoundedMap, type Cache, type Runtime } from '@cattlegrid/core'
 import { NoSharedResult, isNoSharedResult } from '../response/errors.ts'
 
-/** Keys remembered for one cache. */
-const MAX_KEYS = 1000
-/** ms: as long as a private response keeps its key uncacheable. */
+/** Keys remembered for one cache, at least. */
+const KEYS_KEPT = 1000
+/** ms: a private response makes its key uncacheable for as long. */
 const REMEMBERED = 10_000
 
 /**
- * The keys for which a subrequest in the place of a client's own handler recently brought nothing to store. A client that cannot lead, such
- * as one of `HEAD`, then runs its own handler at once: one run instead of two. No other request is affected.
+ * The keys for which a subrequest, sent because the client's own handler cannot fill the entry, recently brought no response to store. Such a
+ * client, for example one of `HEAD`, then runs its own handler at once: one run instead of two.
  */
 export class FailedSubrequests {
-  /** When the latest failed, by `now()`. */
-  readonly #failedAt = new LRUCache<string, number>({ max: MAX_KEYS })
+  /** The time of the latest failure, by `now()`. */
+  readonly #failedAt = new BoundedMap<string, number>(KEYS_KEPT)
 
-  /** @throws NoSharedResult where the subrequest brings nothing, or brought nothing recently and is not sent. */
+  /** @throws NoSharedResult where the subrequest brings no response to store, or brought none recently and is not sent. */
   async skipOr<T>(key: string, runtime: Pick<Runtime, 'now'>, send: () => Promise<T>): Promise<T> {
     if (runtime.now() - (this.#failedAt.get(key) ?? -Infinity) < REMEMBERED)
       throw new NoSharedResult('nothing could be stored recently')

@@ -5,11 +5,11 @@ import type { Exchange } from '../exchange.ts'
 import { isUsable, isVaryRecord, type Stored } from '../response/recorded-response.ts'
 import type { Route } from '../route/route.ts'
 import { presentResponse, preconditionsOf } from './present.ts'
-import { isChosenBy, variantKey } from '../response/vary.ts'
+import { isSelectedBy, variantKey } from '../response/vary.ts'
 
 /**
- * A fresh response that this process holds; undefined: there is none. Awaits nothing, and allocates nothing that only a miss needs: the
- * speed of hits depends on it.
+ * Returns a fresh response that this process holds. Awaits nothing, and allocates nothing that only a miss needs: the speed of hits depends
+ * on it.
  */
 export function hitInProcess<Req, Res>(
   exchange: Exchange<Req, Res>,
@@ -21,12 +21,12 @@ export function hitInProcess<Req, Res>(
     const variant = first === undefined ? undefined : variantKeyIn(exchange, key, first)
     return hitFrom(exchange, route, variant === undefined ? first : route.view.peek<Stored>(variant))
   } catch {
-    // The cache is closed: the lookup decides what becomes of the request.
+    // The cache is closed: the lookup handles that.
     return undefined
   }
 }
 
-/** A fresh response, read from the store where this process holds none. Rejects as the read does. */
+/** Returns a fresh response, read from the store where this process holds none. Rejects as the read does. */
 export async function hitInStore<Req, Res>(
   exchange: Exchange<Req, Res>,
   route: Route<Req, Res>,
@@ -37,7 +37,7 @@ export async function hitInStore<Req, Res>(
   return hitFrom(exchange, route, variant === undefined ? first : await route.view.read<Stored>(variant))
 }
 
-/** The key of this client's variant, where the entry of the URL is a record of variants. */
+/** The key of this client's variant; undefined where the entry of the URL is no record of variants. */
 function variantKeyIn({ req }: Exchange, key: string, { value }: ReadResult<Stored>): string | undefined {
   return isVaryRecord(value) ? variantKey(key, value, req.headers) : undefined
 }
@@ -49,8 +49,12 @@ function hitFrom<Req, Res>(
 ): Answer | undefined {
   if (found?.state !== 'fresh') return undefined
   const { value, age, freshFor } = found
-  if (isVaryRecord(value) || !isUsable(value, age) || !isChosenBy(value.chosenBy, exchange.req.headers))
+  if (isVaryRecord(value) || !isUsable(value, age) || !isSelectedBy(value.selectedBy, exchange.req.headers))
     return undefined
   const member = (): string => servedMember({ status: 'fresh', role: 'none', freshFor, waited: 0 }, undefined)
-  return presentResponse(exchange, route, value, preconditionsOf(exchange, route), { resident: age, waited: 0, member })
+  return presentResponse(exchange, route, value, preconditionsOf(exchange, route), {
+    residentTime: age,
+    waited: 0,
+    member,
+  })
 }

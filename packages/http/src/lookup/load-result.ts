@@ -6,7 +6,7 @@ import type { Recorded } from '../capture/recorder.ts'
 import { retained } from '../response/revalidate.ts'
 import type { Lifetime } from '../response/storable.ts'
 import type { SubrequestResult } from './subrequest.ts'
-import { choiceOf, type VaryRecord } from '../response/vary.ts'
+import { selectingValues, type VaryRecord } from '../response/vary.ts'
 
 /** A load that needs a response. */
 export interface ResponseLoad {
@@ -85,7 +85,7 @@ function withSelectingValues(
   vary: readonly string[],
   headers: IncomingHttpHeaders,
 ): RecordedResponse {
-  return vary.length === 0 ? response : { ...response, chosenBy: choiceOf(vary, headers) }
+  return vary.length === 0 ? response : { ...response, selectedBy: selectingValues(vary, headers) }
 }
 
 /**

@@ -6,7 +6,7 @@ import { type RangeRequest, rangeRequestOf } from '../response/range.ts'
 import type { RecordedResponse } from '../response/recorded-response.ts'
 import type { Route } from '../route/route.ts'
 
-/** The preconditions and the range of a request, read before its own handler is shown fewer fields. */
+/** The preconditions and the range of a request. Read them before a leader's handler runs: they are removed from its request. */
 export interface ClientPreconditions {
   readonly conditions: Conditions | undefined
   /** undefined: the whole response is served. */
@@ -15,11 +15,11 @@ export interface ClientPreconditions {
 
 /** How the cache got the response that it sends. */
 export interface Provenance {
-  /** ms since its commit: the resident time of RFC 9111 section 4.2.3. */
-  readonly resident: number
-  /** How long the client waited for it, ms. */
+  /** ms since its commit (RFC 9111 section 4.2.3). */
+  readonly residentTime: number
+  /** The time that the client waited for it, ms. */
   readonly waited: number
-  /** Made only where the route sends `Cache-Status` or `Server-Timing`. */
+  /** Called only where the route sends `Cache-Status` or `Server-Timing`. */
   member(): Member
 }
 
@@ -27,7 +27,7 @@ export function preconditionsOf({ req }: Exchange, { range }: Pick<Route, 'range
   return { conditions: conditionsOf(req.headers), range: range ? rangeRequestOf(req.headers) : undefined }
 }
 
-/** Makes this client's response from a recorded one. The fields that the route adds, and those of outer layers, are joined here only. */
+/** Makes this client's response from a recorded one, with the fields that the route adds, joined with those of outer layers. */
 export function presentResponse<Req, Res>(
   exchange: Exchange<Req, Res>,
   { cacheStatus, serverTiming, downstream, runtime }: Route<Req, Res>,
@@ -40,14 +40,14 @@ export function presentResponse<Req, Res>(
     method: exchange.req.method ?? 'GET',
     conditions,
     range,
-    resident: provenance.resident,
-    madeAt: downstream === 'reset' ? runtime.timeOfDay() : undefined,
+    residentTime: provenance.residentTime,
+    date: downstream === 'reset' ? runtime.timeOfDay() : undefined,
     vary: exchange.field('vary')?.toString(),
-    added: reportsCaching ? addedFields(exchange, cacheStatus, serverTiming, response, provenance) : undefined,
+    added: reportsCaching ? reportFields(exchange, cacheStatus, serverTiming, response, provenance) : undefined,
   })
 }
 
-function addedFields(
+function reportFields(
   exchange: Exchange,
   cacheStatus: string | undefined,
   serverTiming: boolean,

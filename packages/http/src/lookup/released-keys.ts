@@ -1,16 +1,15 @@
-import type { Cache } from '@cattlegrid/core'
-import { LRUCache } from 'lru-cache'
+import { BoundedMap, type Cache } from '@cattlegrid/core'
 
-/** Keys remembered for one cache. */
-const MAX_KEYS = 1000
+/** Keys remembered for one cache, at least. */
+const KEYS_KEPT = 1000
 
 /**
- * The keys whose leader in this process released its followers without a response for them. A request that was waiting then, and runs its
- * own handler now, knows that it waited in vain: `collapsed=?0` (RFC 9211 section 2.6).
+ * The keys whose leader in this process released its followers without a response for them. A request that waited then and runs its own handler
+ * now reports `collapsed=?0` (RFC 9211 section 2.6).
  */
 export class ReleasedKeys {
   /** The number of each key's latest release. */
-  readonly #releases = new LRUCache<string, number>({ max: MAX_KEYS })
+  readonly #releases = new BoundedMap<string, number>(KEYS_KEPT)
   #latest = 0
 
   /** The number of the latest release; later releases have greater numbers. */
@@ -18,7 +17,7 @@ export class ReleasedKeys {
     return this.#latest
   }
 
-  /** The followers at the key are released. */
+  /** Call it before the followers at the key are released. */
   note(key: string): void {
     this.#latest += 1
     this.#releases.set(key, this.#latest)

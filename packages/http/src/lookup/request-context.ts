@@ -6,32 +6,32 @@ import { withQuery } from '../request/query.ts'
 import { keyedValues, requestKey, canonicalUrl, urlTag } from '../request/request-key.ts'
 import type { Route } from '../route/route.ts'
 
-/** A request that may use the cache: all that a hit needs. */
+/** A request that may use the cache, with everything that a hit needs. */
 export interface KeyedRequest {
   readonly candidate: Candidate
   readonly demand: Demand
   readonly key: string
-  /** The request-target without the parameters that do not count. */
+  /** The request-target without unkeyed parameters. */
   readonly target: string
-  /** The request has credentials, and shares an entry with every request that has some. */
+  /** The request has credentials, and shares an entry with all other requests that have credentials. */
   readonly authorized: boolean
 }
 
-/** A request that the cache serves or learns from: made once per request, and not for a hit. */
+/** A keyed request that is observed, or is no immediate hit; made at most once per request. */
 export interface RequestContext {
   readonly key: string
   readonly target: string
   readonly authorized: boolean
   readonly demand: Demand
-  /** The response of this request's own handler goes to its client only. */
+  /** The response of this request's own handler goes to its own client only. */
   readonly unshareable: boolean
-  /** Returns `url` as the handler sees it when its response is recorded for the key. */
+  /** Maps a URL to the form that the handler sees, where its response is recorded. */
   readonly shape: (url: string) => string
-  /** Returns the tag of the URL, by which its entries are found; undefined: they have none. Made on the first call: most requests store nothing. */
+  /** Returns the tag of the URL's entries; undefined: they have none. Computed on the first call: most requests store nothing. */
   readonly urlTag: () => string | undefined
 }
 
-/** Returns the reason instead where the request bypasses the cache. `demandFrom` is asked only for a request that may use it. */
+/** Returns the reason instead where the request bypasses the cache. Calls `demandFrom` only for a request that may use it. */
 export function keyedRequestOf<Req, Res>(
   exchange: Exchange<Req, Res>,
   route: Route<Req, Res>,
@@ -62,7 +62,7 @@ export function requestContextOf<Req, Res>(
   return { key, target, authorized, demand, unshareable, shape, urlTag: urlTagOf(exchange, route) }
 }
 
-/** Takes the URL as it is now, because a leader's handler may be shown another spelling; hashes it on the first call. */
+/** Reads the URL at once, because a leader's handler may get another spelling; hashes it on the first call. */
 export function urlTagOf(
   exchange: Exchange,
   { invalidateOnUnsafe, query }: Pick<Route, 'invalidateOnUnsafe' | 'query'>,
@@ -73,7 +73,7 @@ export function urlTagOf(
   return () => (tag ??= urlTag({ scheme, host, target: withQuery(target, query) }))
 }
 
-/** The method on the wire, where something replaced it; undefined where nothing did. */
+/** The method on the wire, if a layer replaced it. */
 export function originalMethodOf({ req }: Exchange): string | undefined {
   const { originalMethod } = req as { readonly originalMethod?: unknown }
   return typeof originalMethod === 'string' ? originalMethod : undefined
@@ -134,7 +134,7 @@ function withKey<Req, Res>(
     decodesPath,
     extra: [credentials, routeExtra, ...keyedValues(route.keyed, req.headers)],
   }
-  // No memo remembers what may be a secret.
+  // The memo must hold no secrets.
   const secret = (credentials !== undefined && !authorized) || route.keyed.cookies.length > 0
   const key = secret ? requestKey(parts) : route.keys.keyOf(parts)
   return key === undefined ? 'key-too-long' : { candidate, demand, key, target, authorized }

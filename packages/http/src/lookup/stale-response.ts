@@ -3,13 +3,13 @@ import { isVaryRecord, type RecordedResponse, type Stored } from '../response/re
 import { validatorsOf } from '../response/revalidate.ts'
 import type { Route } from '../route/route.ts'
 
-/** Whether the load has a stale response that may replace a failure. */
+/** Whether the load has a stale response that may replace a handler's failure. */
 export function holdsUsableStale(load: Load): boolean {
   const stale = staleResponseOf(load)
   return stale !== undefined && (load.stale?.age ?? 0) < (stale.usableFor ?? Infinity)
 }
 
-/** The stale response that the handler is asked to revalidate; undefined where the route does not revalidate, or there is no validator. */
+/** The stale response that the handler must revalidate; undefined where the route does not revalidate, or the response has no validator. */
 export function responseToRevalidate(
   load: Load,
   { revalidate }: Pick<Route, 'revalidate'>,

@@ -10,18 +10,18 @@ const MARKER = Symbol.for('cattlegrid.subrequest')
 /** Marks a subrequest for the layer that sent it. */
 export interface SubrequestMarker {
   readonly layer: string
-  /** The layer that sent the subrequest runs the handler for it, and `recorder` records the response. */
+  /** Called when the subrequest reaches the layer that sent it: the handler runs, and `recorder` records its response. */
   onReached(recorder: Recorder): void
   /** The stored response whose validators it carries. */
   readonly revalidates: RecordedResponse | undefined
 }
 
-/** The marker of a subrequest; undefined for a request from the network, which cannot forge it: it is no field. */
+/** The marker of a subrequest. A request from the network has none and cannot forge one: it is not a header field. */
 export function subrequestMarkerOf(req: IncomingMessage): SubrequestMarker | undefined {
   return (req as { [MARKER]?: SubrequestMarker })[MARKER]
 }
 
-/** Whether this request is a refresh by cattlegrid: for the `skip` of loggers, rate limiters and sessions outside the cache. */
+/** Whether this request is a refresh by cattlegrid: use it in the `skip` of outer loggers, rate limiters and sessions. */
 export function isRefresh(req: IncomingMessage): boolean {
   return subrequestMarkerOf(req) !== undefined
 }
@@ -34,7 +34,7 @@ export interface Subrequest {
   /** The fields in the key and in `Vary`, and those that the route names. */
   readonly headers: Readonly<Record<string, string>>
   readonly revalidates?: RecordedResponse | undefined
-  /** The client's request that caused it: the subrequest has the same peer address, which the framework trusts or not. */
+  /** The client's request that caused it: the subrequest has the same peer address, so that the framework trusts both alike. */
   readonly parent: IncomingMessage
   /** Aborts the subrequest, whatever the handler does. */
   readonly signal: AbortSignal
@@ -47,7 +47,8 @@ export type SubrequestResult = Recorded | { readonly kind: 'unreached' }
 
 /**
  * Sends a request through the whole application, and resolves to the response that the sending layer recorded. The request carries the method,
- * the URL, the host and the fields that selected the entry (RFC 9111 section 4.3.1), and nothing else of any client: no other cookie or credentials.
+ * the URL, the host and the fields that selected the entry (RFC 9111 section 4.3.1). It carries nothing else of a client: no other cookie, no other
+ * credentials.
  */
 export function sendSubrequest(subrequest: Subrequest): Promise<SubrequestResult> {
   const socket = new NullSocket(subrequest.parent.socket, subrequest.scheme === 'https')
@@ -104,7 +105,7 @@ function requestOn(socket: NullSocket, { host, target, headers }: Subrequest): I
   return req
 }
 
-/** The part of a socket that frameworks use: reads nothing, discards every write. */
+/** The part of a socket that frameworks use. It has nothing to read, and discards every write. */
 class NullSocket extends Duplex {
   readonly remoteAddress: string | undefined
   readonly remotePort: number | undefined
@@ -122,19 +123,19 @@ class NullSocket extends Duplex {
     this.localAddress = peer.localAddress
     this.localPort = peer.localPort
     this.encrypted = encrypted
-    // A handler may destroy the socket with an error: the recording reports it, and the process must not end by it.
+    // A handler may destroy the socket with an error. The recording reports it; unhandled, it would end the process.
     this.on('error', () => undefined)
   }
 
   override _read(): void {
-    // The request is whole: its body ended when it was made.
+    // The request has no body.
   }
 
   override _write(_chunk: unknown, _encoding: BufferEncoding, callback: () => void): void {
     callback()
   }
 
-  /** Takes all corked chunks at once: chunks left in the buffer at the end would each get an error. */
+  /** Takes all corked chunks at once: each chunk that was left in the buffer at the end would get an error. */
   override _writev(_chunks: unknown, callback: () => void): void {
     callback()
   }

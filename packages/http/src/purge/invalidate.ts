@@ -8,14 +8,14 @@ import { urlTag } from '../request/request-key.ts'
 
 const SAFE = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE'])
 
-/** Whether a request may change what its URL stands for (RFC 9110 section 9.2.1). */
+/** Whether a request may change its resource (RFC 9110 section 9.2.1). */
 export function isUnsafe(method: string): boolean {
   return !SAFE.has(method)
 }
 
 /**
- * RFC 9111 section 4.4: when an unsafe request succeeds, what is stored of its URL, and of those that its answer names on the same host, is
- * out of date. The answer ends only when that is done: its client may ask at once.
+ * When an unsafe request succeeds, invalidates the stored responses of its URL, and of the URLs of the same origin that its response names (RFC
+ * 9111 section 4.4). The response ends after that: its client must not read an old one.
  */
 export function invalidateAfter(exchange: Exchange, { cache }: HttpCache, query: QueryRule): void {
   delayEnd(exchange.res, (fields) => {
@@ -26,12 +26,12 @@ export function invalidateAfter(exchange: Exchange, { cache }: HttpCache, query:
         ? []
         : [urlTag({ scheme: exchange.scheme, host: exchange.host, target: withQuery(target, query) })],
     )
-    // A store that is away is no fault of the request: the engine tells it as an event.
+    // The request does not fail when the store is away: the engine emits an event.
     return cache.invalidateTags([...new Set(tags)]).catch(() => undefined)
   })
 }
 
-/** A target of the same origin as a path with its query; undefined for one of another origin. */
+/** The path and query of a URL of the same origin; undefined for one of another origin. */
 function resolve(url: string, { scheme, host, target }: Exchange): string | undefined {
   try {
     const base = new URL(`${scheme}://${host}${originForm(target)}`)

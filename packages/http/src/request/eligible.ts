@@ -30,7 +30,7 @@ export function ineligibleReason(
 ): IneligibleReason | undefined {
   const wire = originalMethod ?? method
   if (wire !== 'GET' && wire !== 'HEAD') return 'method'
-  // RFC 9111 section 3.5: a response to credentials is for their owner only.
+  // RFC 9111 section 3.5: a response to credentials is only for their owner.
   if (headers.authorization !== undefined && authorization === 'bypass') return 'authorization'
   if (headers.cookie !== undefined && cookies === 'bypass') return 'cookie'
   if (hosts !== undefined && !hosts.includes(host.toLowerCase())) return 'host'
@@ -59,7 +59,7 @@ const ABSOLUTE = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i
  * form is returned unchanged.
  */
 export function originForm(target: string): string {
-  // Nearly all targets are of that form.
+  // Nearly all targets.
   if (target.startsWith('/') && !target.includes('#')) return target
   const [whole = ''] = target.split('#', 1)
   const path = whole.replace(ABSOLUTE, '')

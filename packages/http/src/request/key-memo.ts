@@ -5,8 +5,8 @@ const MAX_KEYS = 1000
 const MAX_CHARACTERS = 131_072
 
 /**
- * The keys of recent requests, by the parts that they were made from: making one costs more than all the rest of a hit. Bounded in number and in
- * characters by two generations, because an LRU moves an entry on every hit: a key that is used stays, the others go with their generation.
+ * Remembers the keys of recent requests by their parts: making a key costs more than the rest of a hit. Bounded in number and in characters. Two
+ * generations instead of an LRU, which would move an entry on every hit: a key that is used stays, the others go with their generation.
  */
 export class KeyMemo {
   #recent = new Map<string, string>()
@@ -39,7 +39,7 @@ export class KeyMemo {
   }
 }
 
-/** All that a key depends on, each part with its length: no value can be taken for another part, and an absent one differs from an empty one. */
+/** All parts of a key, each with its length, so that no part can forge a delimiter; an absent part differs from an empty one. */
 function memoText({ scheme, host, target, routed, matched, layer, decodesPath, extra = [] }: KeyParts): string {
   let text = decodesPath ? 'd' : 'r'
   text += lengthPrefixed(scheme) + lengthPrefixed(host) + lengthPrefixed(target) + lengthPrefixed(layer)
@@ -54,7 +54,7 @@ function memoText({ scheme, host, target, routed, matched, layer, decodesPath, e
   return text
 }
 
-/** A value that is no string counts as absent, as it does in a key. */
+/** As in a key, a value that is not a string counts as absent. */
 function lengthPrefixed(part: unknown): string {
   return typeof part === 'string' ? `${part.length}:${part}` : '-;'
 }

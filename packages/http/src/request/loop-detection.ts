@@ -1,12 +1,12 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { replaceField } from './normalise.ts'
 
-/** RFC 8586: a handler that forwards the fields of its request forwards this one, and so its own loop is detected. */
+/** RFC 8586. A handler that forwards the fields of its request forwards this one too, so that its loop is detected. */
 const FIELD = 'cdn-loop'
 /** The member of cattlegrid, with the random name of a load. */
 const MEMBER = /(?:^|,)\s*cattlegrid;\s*load=([^\s,;]+)\s*(?=,|$)/g
 
-/** The keys of the loads that this process runs, by the names that their handlers see. A client cannot guess a name. */
+/** The keys of the loads that run in this process, by the names of the loads. A client cannot guess a name. */
 const running = new Map<string, string>()
 
 /** Registers the name of a load, until the returned function is called. */
@@ -30,7 +30,7 @@ export function isLoop({ headers }: IncomingMessage, key: string): boolean {
   return [...String(field).matchAll(MEMBER)].some(([, name = '']) => running.get(name) === key)
 }
 
-/** The handler sees no name: if it sends another request to its own URL, that one waits for the first load until a timeout. */
+/** Removes the names of loads, so that a loop ends: one more request to the handler's own URL waits for the first load until a timeout. */
 export function removeLoopMembers(req: IncomingMessage): void {
   const left = String(req.headers[FIELD] ?? '').replaceAll(MEMBER, '')
   replaceField(req, FIELD, left.replace(/^\s*,\s*/, '') || undefined)

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { reduceEncoding } from '../fields/selecting-value.ts'
 import { METHOD_OVERRIDES } from './eligible.ts'
 
-/** The cache evaluates these itself: a leader's handler that saw them would answer 304, 206, 412 or 416, and every follower would get that. */
+/** The cache evaluates these itself: a leader's handler that saw them could answer 304, 206, 412 or 416, and every follower would get that. */
 const CONDITIONS = ['if-none-match', 'if-modified-since', 'if-match', 'if-unmodified-since', 'if-range', 'range']
 
 /** Unkeyed input that many handlers trust. */
@@ -27,7 +27,7 @@ const UNKEYED = [
   ...METHOD_OVERRIDES,
 ]
 
-/** The key holds the values of these: a handler sees the key's own value, or none. */
+/** Their values are in the key: a handler sees the value in the key, or no field. */
 const IN_KEY = ['host', 'x-forwarded-host', 'x-forwarded-proto']
 
 const DEFAULT_PORTS: Readonly<Record<string, RegExp>> = { http: /:80$/, https: /:443$/ }
@@ -64,7 +64,7 @@ export function normaliseLeader(req: IncomingMessage, { host, scheme, hidden, ad
   const replaced = replacementsFor(req, host, scheme, hidden)
   for (const name of Object.keys(added)) replaced.set(name, added[name])
   for (const [name, value] of replaced) replaceField(req, name, value)
-  // Defined, not assigned: a request of HTTP/2 has a getter in its place.
+  // Defined, not assigned: on a request of HTTP/2 it is a getter.
   const value = replacedRawHeaders(req.rawHeaders, replaced)
   Object.defineProperty(req, 'rawHeaders', { value, configurable: true, enumerable: true, writable: true })
 }
@@ -91,7 +91,7 @@ function replacementsFor(
   return replaced
 }
 
-/** The names in every place where a handler may look: an outer layer may have changed only one of them. */
+/** The names in all three representations of the fields: an outer layer may have changed only one of them. */
 function fieldNamesOf(req: IncomingMessage): Set<string> {
   const names = new Set([...Object.keys(req.headers), ...Object.keys(distinctOf(req))])
   for (let index = 0; index < req.rawHeaders.length; index += 2) names.add(req.rawHeaders[index]?.toLowerCase() ?? '')
@@ -103,7 +103,7 @@ export function normalHost(scheme: string, host: string): string {
   return host.toLowerCase().replace(DEFAULT_PORTS[scheme] ?? /$^/, '')
 }
 
-/** Whether the field lists the value that the framework trusts: frameworks differ in which one they take. */
+/** Whether the field lists the value that the framework trusts: frameworks take different members of the list. */
 function hasValue({ headers }: IncomingMessage, name: string, value: string): boolean {
   const field = headers[name]
   return (
@@ -143,8 +143,8 @@ export function replaceField(req: IncomingMessage, name: string, value: string |
 }
 
 /**
- * Node derives the distinct fields from the raw ones on the first read, and expects as many raw fields as arrived: read these before the raw ones
- * change. A request that Fastify injects in tests has none.
+ * Call it before the raw fields change: on the first read, Node derives the distinct fields from the raw ones, and expects as many as arrived. A
+ * request that Fastify injects in tests has none.
  */
 function distinctOf(req: Partial<Pick<IncomingMessage, 'headersDistinct'>>): NodeJS.Dict<string[]> {
   return req.headersDistinct ?? {}

@@ -2,7 +2,7 @@
 export type QueryRule =
   { readonly kind: 'all' } | { readonly kind: 'only' | 'ignore'; readonly names: ReadonlySet<string> }
 
-/** Longer queries are not sorted: parsers stop at 1,000 parameters, and then the order decides what a handler sees. */
+/** A query with more parameters is not sorted: parsers stop at 1,000 parameters, and the order then decides which ones a handler sees. */
 const MAX_SORTED = 100
 
 /** The query without unkeyed parameters, otherwise unchanged; no question mark. */

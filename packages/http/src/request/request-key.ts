@@ -113,7 +113,7 @@ function canonicalPath(path: string, spellings: readonly string[], { decodesPath
   return spellings.find((spelling) => key !== undefined && foldedPath(spelling) === key) ?? written
 }
 
-/** The path in the spelling of the route's pattern, whole and from the mount point on; none where the framework distinguishes case and slash. */
+/** The path as the route's pattern spells it: whole, and from the mount point on. Empty where the framework distinguishes case and slash. */
 function routeSpellings({ matched }: PathFolding): readonly string[] {
   if (matched === undefined || !PLAIN_PATTERN.test(matched.pattern)) return []
   const { pattern, base, params } = matched

@@ -3,108 +3,113 @@ import { currentAge } from './age.ts'
 import { type Conditions, fieldsOfNotModified, notModified } from './conditional.ts'
 import type { HeaderFields } from '../fields/header-fields.ts'
 import { formatHttpDate } from '../fields/http-date.ts'
-import { cutOf, type RangeRequest } from './range.ts'
+import { type RangeRequest, selectRange } from './range.ts'
 import type { RecordedResponse } from './recorded-response.ts'
 import type { ResponseHead } from './response-head.ts'
 import { mergeVary } from './vary.ts'
 
-/** A whole answer, ready to be sent as it is. */
+type Fields = Readonly<Record<string, string | string[]>>
+
+/** A complete response that the cache sends in the handler's place. */
 export interface Answer {
   readonly status: number
-  /** Fields to set, by lower-case name, over what is set. `content-length` and, for a stored answer, `date` are among them. */
-  readonly fields: Readonly<Record<string, string | string[]>>
-  /** More of them, over these: what this answer alone says, where `fields` is what every answer of its entry repeats. */
-  readonly own?: Readonly<Record<string, string>> | undefined
-  /** Fields to take away, set by layers outside ours. */
+  /** Fields to set, by lower-case name; they replace fields that outer layers have set. */
+  readonly fields: Fields
+  /** More fields to set, after `fields`: those that differ between two responses from one entry. */
+  readonly extraFields?: Readonly<Record<string, string>> | undefined
+  /** Fields of outer layers to remove. */
   readonly removed: readonly string[]
-  /** undefined: no body, as for HEAD and 304. */
+  /** undefined: the response has no body, as for HEAD and 304. */
   readonly body: Buffer | undefined
 }
 
-/** How a recorded answer is to be served to one client. */
-export interface Serving {
+/** How a recorded response is served to one client. */
+export interface AnswerOptions {
   readonly method: string
   readonly conditions: Conditions | undefined
-  /** undefined: parts are not served. */
+  /** undefined: the whole body is served. */
   readonly range: RangeRequest | undefined
-  /** How long ago it was committed, ms. */
-  readonly resident: number
-  /** The present time of day, where the answer is to look as if it were made now. */
-  readonly madeAt: number | undefined
-  /** Fields that are new with each answer, such as `Cache-Status`. */
+  /** ms since the commit. */
+  readonly residentTime: number
+  /** A time of day for `Date` in place of the stored one; the response then has no `Age`. */
+  readonly date: number | undefined
+  /** Fields that are new in each response, such as `Cache-Status`. */
   readonly added: Readonly<Record<string, string>> | undefined
-  /** What layers outside vary by. */
+  /** The `Vary` of outer layers. */
   readonly vary: string | undefined
 }
 
-/** What every answer made of one recorded answer repeats. */
-interface Head {
-  readonly fields: Readonly<Record<string, string | string[]>>
-  /** The fields with several lines: layers outside append to the lists that they are given, and the entry's own must not be among them. */
-  readonly lists: readonly string[]
+/** The fields that are the same in every response from one recorded response. */
+interface SharedFields {
+  readonly fields: Fields
+  /** Whether a field has several lines: outer layers may append to that list, so each response gets a copy. */
+  readonly hasLists: boolean
 }
 
-/** Made once for each: most are served again and again. */
-const heads = new WeakMap<RecordedResponse, Head>()
+/** Most recorded responses are served many times. */
+const sharedFields = new WeakMap<RecordedResponse, SharedFields>()
 
-/** RFC 9111 section 4: the stored answer with its present `Age`; 304 where the client has it already; no body for HEAD. */
-export function answerFrom(recorded: RecordedResponse, serving: Serving): Answer {
+/** Makes one client's response from a recorded one (RFC 9111 section 4): whole, without a body for HEAD, or a 304, 206 or 416. */
+export function answerFrom(recorded: RecordedResponse, options: AnswerOptions): Answer {
   const { status, removed, body } = recorded
-  const { conditions, method, range } = serving
-  const head = heads.get(recorded) ?? headOf(recorded)
-  const fields = head.lists.length === 0 ? head.fields : copyOf(head.fields)
-  const own = ownFields(recorded, head, serving)
-  const less =
-    conditions === undefined && range === undefined ? undefined : lessThan(recorded, { ...fields, ...own }, serving)
-  return less ?? { status, fields, own, removed, body: method === 'HEAD' || status === 204 ? undefined : body }
+  const { conditions, method, range } = options
+  const shared = sharedFields.get(recorded) ?? sharedFieldsOf(recorded)
+  const fields = shared.hasLists ? copyOf(shared.fields) : shared.fields
+  const extraFields = extraFieldsFor(recorded, shared.fields, options)
+  const hasPreconditions = conditions !== undefined || range !== undefined
+  const shorter = hasPreconditions ? shorterAnswer(recorded, { ...fields, ...extraFields }, options) : undefined
+  return (
+    shorter ?? { status, fields, extraFields, removed, body: method === 'HEAD' || status === 204 ? undefined : body }
+  )
 }
 
-/** Nothing of the body, or a part of it, where that is all that its client needs. */
-function lessThan(
+/** The 304, 206 or 416 that the client's conditions or range ask for; undefined: the client gets the whole response. */
+function shorterAnswer(
   { status, removed, body }: RecordedResponse,
-  fields: Answer['fields'],
-  { conditions, method, range }: Serving,
+  fields: Fields,
+  { conditions, method, range }: AnswerOptions,
 ): Answer | undefined {
   if (notModified(conditions, status, fields))
     return { status: 304, fields: fieldsOfNotModified(fields), removed, body: undefined }
-  const cut = range === undefined || method !== 'GET' || status !== 200 ? undefined : cutOf(range, fields, body.length)
-  if (cut === undefined) return undefined
-  if (cut.kind === 'outside') return unsatisfied(fields, removed, body.length)
-  const part = body.subarray(cut.from, cut.to + 1)
+  if (range === undefined || method !== 'GET' || status !== 200) return undefined
+  const selected = selectRange(range, fields, body.length)
+  if (selected === undefined) return undefined
+  if (selected === 'unsatisfiable') return rangeNotSatisfiable(fields, removed, body.length)
+  const part = body.subarray(selected.from, selected.to + 1)
   const length = {
-    'content-range': `bytes ${cut.from}-${cut.to}/${body.length}`,
+    'content-range': `bytes ${selected.from}-${selected.to}/${body.length}`,
     'content-length': String(part.length),
   }
   return { status: 206, fields: { ...fields, ...length }, removed, body: part }
 }
 
-function ownFields(
+function extraFieldsFor(
   { status, initialAge }: RecordedResponse,
-  { fields }: Head,
-  { resident, madeAt, range, added, vary }: Serving,
+  fields: Fields,
+  { residentTime, date, range, added, vary }: AnswerOptions,
 ): Record<string, string> {
-  const own: Record<string, string> =
-    madeAt === undefined ? { age: String(currentAge(initialAge, resident)) } : { date: formatHttpDate(madeAt) }
-  if (vary !== undefined) own['vary'] = mergeVary(vary, fields['vary']?.toString()) ?? vary
-  if (range !== undefined && status === 200 && fields['accept-ranges'] === undefined) own['accept-ranges'] = 'bytes'
-  return added === undefined ? own : Object.assign(own, added)
+  const extra: Record<string, string> =
+    date === undefined ? { age: String(currentAge(initialAge, residentTime)) } : { date: formatHttpDate(date) }
+  if (vary !== undefined) extra['vary'] = mergeVary(vary, fields['vary']?.toString()) ?? vary
+  if (range !== undefined && status === 200 && fields['accept-ranges'] === undefined) extra['accept-ranges'] = 'bytes'
+  return added === undefined ? extra : Object.assign(extra, added)
 }
 
-function headOf(recorded: RecordedResponse): Head {
+function sharedFieldsOf(recorded: RecordedResponse): SharedFields {
   const { status, fields, body } = recorded
   const length = status === 204 ? {} : { 'content-length': String(body.length) }
-  const lists = Object.keys(fields).filter((name) => typeof fields[name] !== 'string')
-  const head = { fields: { ...fields, ...length }, lists }
-  heads.set(recorded, head)
-  return head
+  const hasLists = Object.values(fields).some((value) => typeof value !== 'string')
+  const shared = { fields: { ...fields, ...length }, hasLists }
+  sharedFields.set(recorded, shared)
+  return shared
 }
 
 /** RFC 9110 section 15.5.17. */
-function unsatisfied(fields: Answer['fields'], removed: readonly string[], length: number): Answer {
+function rangeNotSatisfiable(fields: Fields, removed: readonly string[], length: number): Answer {
   const { date = [], age = [], 'cache-status': status = [] } = fields
   const kept = Object.entries({ date, age, 'cache-status': status }).filter(([, value]) => value.length > 0)
-  const own = { 'content-range': `bytes */${length}`, 'content-length': '0' }
-  return { status: 416, fields: { ...Object.fromEntries(kept), ...own }, removed, body: Buffer.alloc(0) }
+  const added = { 'content-range': `bytes */${length}`, 'content-length': '0' }
+  return { status: 416, fields: { ...Object.fromEntries(kept), ...added }, removed, body: Buffer.alloc(0) }
 }
 
 function copyOf(fields: HeaderFields): Record<string, string | string[]> {
@@ -113,19 +118,19 @@ function copyOf(fields: HeaderFields): Record<string, string | string[]> {
   )
 }
 
-/** A failure that was kept from its client and turns out to be all there is. */
+/** The handler's failure, which was withheld from its client until it turned out that no stale response replaces it. */
 export function answerFromWithheld({ head, body }: { readonly head: ResponseHead; readonly body: Buffer }): Answer {
   const { 'transfer-encoding': _, ...fields } = copyOf(head.fields)
   const removed = Object.keys(head.before).filter((name) => !(name in head.fields))
   return { status: head.status, fields: { ...fields, 'content-length': String(body.length) }, removed, body }
 }
 
-type AnswerMethods = Readonly<Record<'writeHead' | 'end', (...args: never[]) => unknown>>
+type ResponseMethods = Readonly<Record<'writeHead' | 'end', (...args: never[]) => unknown>>
 
-/** Writes an answer on a raw response; the fields that layers outside ours have set stay. `via`: its methods, where they were wrapped. */
-export function sendAnswer(res: ServerResponse, answer: Answer, via: AnswerMethods = res): void {
+/** Writes a response; other fields of outer layers stay. `via`: the original methods of `res`, where a layer wrapped them. */
+export function sendAnswer(res: ServerResponse, answer: Answer, via: ResponseMethods = res): void {
   for (const name of answer.removed) res.removeHeader(name)
-  for (const fields of [answer.fields, answer.own ?? {}])
+  for (const fields of [answer.fields, answer.extraFields ?? {}])
     for (const name of Object.keys(fields)) res.setHeader(name, fields[name] ?? '')
   Reflect.apply(via.writeHead, res, [answer.status])
   Reflect.apply(via.end, res, answer.body === undefined ? [] : [answer.body])

@@ -2,13 +2,13 @@ import type { Lookup } from '@cattlegrid/core'
 import type { IneligibleReason } from '../request/eligible.ts'
 import type { Judgement } from './storable.ts'
 
-/** One cache's word on one answer: a member of the list `Cache-Status` (RFC 9211), without the cache's name. */
+/** A member of the list `Cache-Status` (RFC 9211), without the cache's name. */
 export type Member = string
 
-/** Why a request had to go forward to its handler. */
+/** Why a request was forwarded to its handler. */
 export type Forwarded = 'uri-miss' | 'vary-miss' | 'stale' | 'request'
 
-/** Why a request bypasses the cache. `collapsed`: it waited for a response that it may not have. */
+/** Why a request bypasses the cache. `collapsed`: it waited for a response that it may not get. */
 export type BypassReason =
   | IneligibleReason
   | 'disabled'
@@ -22,7 +22,7 @@ export type BypassReason =
   | 'head'
   | 'collapsed'
 
-/** Adds our member at the end: the first one is the nearest to the origin. */
+/** The first member is the nearest to the origin. */
 export function appendMember(existing: string | readonly string[] | undefined, name: string, member: Member): string {
   const before = existing === undefined || existing.length === 0 ? '' : `${String(existing)}, `
   return `${before}${name}; ${member}`
@@ -37,28 +37,30 @@ export function bypassMember(why: BypassReason): Member {
 /** How a request came to run its own handler. */
 export interface MissReason {
   readonly forwarded: Forwarded
-  /** The request waited for another one's response, which it may not have: `collapsed=?0` (RFC 9211 section 2.6). */
+  /** The request waited for another one's response, which it may not get: `collapsed=?0` (RFC 9211 section 2.6). */
   readonly collapseFailed: boolean
 }
 
-/** What a leader can say when its head goes out: `stored` only where nothing can come between any more (`certain`). */
+/** The member in a leader's own head. `certain`: nothing can prevent the storing any more; only then it says `stored`. */
 export function leaderMember(
   judgement: Judgement,
   { forwarded, collapseFailed }: MissReason,
   certain: boolean,
 ): Member {
-  const way = `fwd=${forwarded}${collapseFailed ? '; collapsed=?0' : ''}`
-  if (judgement.kind === 'store') return certain ? `${way}; stored; ttl=${seconds(judgement.lifetime.ttl)}` : way
-  // Why nobody could have it is what the one said who was waited for.
-  return collapseFailed ? way : `${way}; detail=${judgement.kind === 'fail' ? 'status' : judgement.why}`
+  const forward = `fwd=${forwarded}${collapseFailed ? '; collapsed=?0' : ''}`
+  if (judgement.kind === 'store')
+    return certain ? `${forward}; stored; ttl=${seconds(judgement.lifetime.ttl)}` : forward
+  // The response that this request waited for has the reason.
+  return collapseFailed ? forward : `${forward}; detail=${judgement.kind === 'fail' ? 'status' : judgement.why}`
 }
 
-/** A handler's failure in whose place a stale response is served: its status, where it has one. */
+/** A handler's failure that a stale response replaces. */
 export interface MaskedFailure {
+  /** undefined: the handler sent no status. */
   readonly status: number | undefined
 }
 
-/** What is served from an entry, or from the load that this request waited for. */
+/** The member of a response from an entry, or from the load that the request waited for. */
 export function servedMember(
   { status, role, freshFor, waited }: Pick<Lookup<unknown>, 'status' | 'role' | 'freshFor' | 'waited'>,
   masked: MaskedFailure | undefined,
@@ -74,7 +76,7 @@ export function servedMember(
   return freshFor > 0 ? `fwd=uri-miss; collapsed; ${ttl}` : 'fwd=uri-miss; collapsed'
 }
 
-/** A leader whose handler said 304: the stored answer holds again, or, with 200, another one was fetched in its place. */
+/** The member of a leader whose handler answered 304. `status` 200: that 304 did not match, and a subrequest got a new response. */
 export function revalidatedMember(
   lookup: Pick<Lookup<unknown>, 'status' | 'freshFor'> | undefined,
   status: 200 | 304 = 304,
@@ -84,7 +86,7 @@ export function revalidatedMember(
   return stored ? `${forwarded}; stored; ttl=${seconds(lookup.freshFor)}` : forwarded
 }
 
-/** Rounded down, so that whatever is stale is negative. */
+/** Rounded down, so that the ttl of a stale response is negative. */
 function seconds(milliseconds: number): number {
   return Math.floor(milliseconds / 1000)
 }

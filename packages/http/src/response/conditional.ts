@@ -2,52 +2,52 @@ import type { IncomingHttpHeaders } from 'node:http'
 import fresh from 'fresh'
 import { type HeaderFields, linesOf } from '../fields/header-fields.ts'
 
-/** What a client wants to be spared, taken down before a leader's handler could see it. */
+/** The `If-None-Match` and `If-Modified-Since` of a request. */
 export interface Conditions {
   readonly ifNoneMatch: string | undefined
   readonly ifModifiedSince: string | undefined
 }
 
-/** undefined: it wants the whole in any case. */
+/** undefined: the request is unconditional. */
 export function conditionsOf(headers: IncomingHttpHeaders): Conditions | undefined {
   const { 'if-none-match': ifNoneMatch, 'if-modified-since': ifModifiedSince } = headers
   return ifNoneMatch === undefined && ifModifiedSince === undefined ? undefined : { ifNoneMatch, ifModifiedSince }
 }
 
 /**
- * Whether 304 is the answer (RFC 9110 section 13.2.2): `If-None-Match` by weak comparison, else `If-Modified-Since` against `Last-Modified`,
- * else against `Date` (RFC 9111 section 4.3.2). Only a stored 200 is judged.
+ * Whether the client gets a 304 (RFC 9110 section 13.2.2): by `If-None-Match` with weak comparison, else by `If-Modified-Since` against
+ * `Last-Modified`, or against `Date` where that is absent (RFC 9111 section 4.3.2). Only for a 200.
  */
 export function notModified(conditions: Conditions | undefined, status: number, fields: HeaderFields): boolean {
-  if (conditions === undefined) return false
-  if (status !== 200) return false
+  if (conditions === undefined || status !== 200) return false
   const [etag] = linesOf(fields, 'etag')
   if (conditions.ifNoneMatch !== undefined) return matches(conditions.ifNoneMatch, etag)
   const [modified] = [...linesOf(fields, 'last-modified'), ...linesOf(fields, 'date')]
   return fresh({ 'if-modified-since': conditions.ifModifiedSince }, { 'last-modified': modified })
 }
 
-/** Entity-tags may hold commas. A tag without quotes is none, but matches itself. */
+/** An entity-tag may contain commas. */
 const ENTITY_TAG = /"[^"]*"/g
 
-/** By weak comparison (RFC 9110 section 8.8.3.2). */
+/** Weak comparison (RFC 9110 section 8.8.3.2). A tag without quotes is not valid, but matches itself. */
 function matches(field: string, etag: string | undefined): boolean {
   if (field.trim() === '*' || field === etag) return true
   return (field.match(ENTITY_TAG) ?? []).some((tag) => tag === etag?.replace(/^W\//, ''))
 }
 
-/** What a 304 repeats of the 200 that it stands for (RFC 9110 section 15.4.5). */
+/** The fields of the 200 that its 304 repeats (RFC 9110 section 15.4.5). */
 const REPEATED = ['cache-control', 'content-location', 'date', 'etag', 'expires', 'vary', 'age', 'cache-status']
 
-/** What says something of a content, which a 304 has not. */
-const OF_CONTENT = ['type', 'length', 'encoding', 'language', 'range'].map((word) => `content-${word}`)
+/** Fields that describe a content, which a 304 does not have. */
+const CONTENT_FIELDS = ['type', 'length', 'encoding', 'language', 'range'].map((suffix) => `content-${suffix}`)
 
-/** The fields of a 200 that its own 304 must not have. Other than of a stored one, whatever concerns this one request stays. */
+/** The fields that a 304 made from a handler's own 200 must not have. All other fields stay: they may concern this request only. */
 export function fieldsOfContent(fields: HeaderFields): readonly string[] {
   const others = 'etag' in fields ? ['transfer-encoding', 'trailer', 'last-modified'] : ['transfer-encoding', 'trailer']
-  return [...OF_CONTENT, ...others]
+  return [...CONTENT_FIELDS, ...others]
 }
 
+/** The fields of a 304 made from a stored 200. */
 export function fieldsOfNotModified(
   fields: Readonly<Record<string, string | string[]>>,
 ): Record<string, string | string[]> {

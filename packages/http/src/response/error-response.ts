@@ -2,8 +2,8 @@ import { isCattlegridError } from '@cattlegrid/core'
 import { isResponseFailure, ServeError } from './errors.ts'
 
 /**
- * The response to a request whose value did not come; undefined where the error concerns the cache alone, and the handler can run without it.
- * Its text names the cause, and nothing that the handler or the key holds.
+ * The error response to a request whose lookup failed; undefined where only the cache failed, and the handler can run without it. The text names
+ * the cause, and nothing from the handler or the key.
  */
 export function errorResponseFor(error: unknown): ServeError | undefined {
   if (isResponseFailure(error)) return unavailable('CATTLEGRID_LOAD_FAILED', 1000, failureOf(error.code))
@@ -27,7 +27,7 @@ function textOf(cause: string | undefined): string {
   return `Temporarily unavailable; retry later${cause === undefined ? '' : ` (${cause})`}.`
 }
 
-/** Only codes of this library are named: others are the handler's own. */
+/** Describes failures with a code of this library only: another code comes from the handler. */
 function failureOf(code: string | undefined): string {
   if (code === 'HTTP_cut-off') return 'the handler aborted its response'
   if (code === 'CATTLEGRID_LOAD_TIMEOUT') return 'the handler did not answer in time'

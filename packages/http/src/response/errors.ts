@@ -2,7 +2,7 @@ import { CattlegridError, type ErrorCode } from '@cattlegrid/core'
 import type { RecordedResponse } from './recorded-response.ts'
 
 /**
- * The 503 or 504 that a client gets when there is nothing to serve, with the code of the engine's error. Express and Fastify read `status`,
+ * The 503 or 504 that a client gets when there is no response to serve, with the code of the engine's error. Express and Fastify read `status`,
  * `statusCode` and `headers`.
  */
 export class ServeError extends CattlegridError {
@@ -24,7 +24,7 @@ const NO_SHARED_RESULT = Symbol.for('cattlegrid.noSharedResult')
 
 /** The error of a load whose handler failed: it answered 500 or more, aborted its response, or never ended it. The key cools down. */
 export class ResponseFailure extends Error {
-  /** The whole response, if the waiting requests may have it. */
+  /** The whole response, if waiting requests may get it. */
   readonly response: RecordedResponse | undefined
   readonly code: string
 
@@ -37,7 +37,7 @@ export class ResponseFailure extends Error {
   }
 }
 
-/** The error of a load that did not fail, but whose response no other request may have. One of the waiting requests leads next. */
+/** The error of a load that did not fail, but whose response no other request may get. One of the waiting requests leads next. */
 export class NoSharedResult extends Error {
   constructor(why: string) {
     super(`Nothing to share: ${why}.`)
@@ -54,7 +54,7 @@ export function isResponseFailure(error: unknown): error is ResponseFailure {
   return isBranded(error, RESPONSE_FAILURE)
 }
 
-/** By brand, not by class: two copies of the package have classes of their own. */
+/** `instanceof` would fail between two copies of the package. */
 function isBranded(error: unknown, brand: symbol): boolean {
   return typeof error === 'object' && error !== null && brand in error
 }

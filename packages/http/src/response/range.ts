@@ -1,13 +1,14 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { type HeaderFields, linesOf } from '../fields/header-fields.ts'
 
-/** What of a stored body a client asked for. */
-export type Cut =
-  | { readonly kind: 'part'; readonly from: number; /** Inclusive. */ readonly to: number }
-  /** Nothing of the body lies in the range. */
-  | { readonly kind: 'outside' }
+/** The selected bytes of a stored body. */
+export interface SelectedRange {
+  readonly from: number
+  /** Inclusive. */
+  readonly to: number
+}
 
-/** `Range` and `If-Range`, taken down before a leader's handler could see them. */
+/** The `Range` and `If-Range` of a request. */
 export interface RangeRequest {
   readonly range: string | undefined
   readonly ifRange: string | undefined
@@ -20,26 +21,28 @@ export function rangeRequestOf(headers: IncomingHttpHeaders): RangeRequest {
 }
 
 /**
- * The part of a stored 200 that is asked for (RFC 9110 section 14.2); undefined where the whole is the answer: no range, several, one that
- * cannot be read, or an `If-Range` that names another version.
+ * The range of a stored 200 that the request selects (RFC 9110 section 14.2). undefined where the whole response must be sent: for no range,
+ * several ranges, a malformed range, or an `If-Range` that names another version.
  */
-export function cutOf({ range, ifRange }: RangeRequest, fields: HeaderFields, length: number): Cut | undefined {
+export function selectRange(
+  { range, ifRange }: RangeRequest,
+  fields: HeaderFields,
+  length: number,
+): SelectedRange | 'unsatisfiable' | undefined {
   const [, first = '', last = ''] = SINGLE.exec(range?.trim() ?? '') ?? []
   if (first === '' && last === '') return undefined
   if (ifRange !== undefined && !isSameVersion(ifRange.trim(), fields)) return undefined
   if (first === '') {
     const suffix = Number(last)
-    return suffix === 0 || length === 0
-      ? { kind: 'outside' }
-      : { kind: 'part', from: Math.max(0, length - suffix), to: length - 1 }
+    return suffix === 0 || length === 0 ? 'unsatisfiable' : { from: Math.max(0, length - suffix), to: length - 1 }
   }
   const from = Number(first)
   const to = last === '' ? length - 1 : Math.min(Number(last), length - 1)
   if (last !== '' && Number(last) < from) return undefined
-  return from >= length ? { kind: 'outside' } : { kind: 'part', from, to }
+  return from >= length ? 'unsatisfiable' : { from, to }
 }
 
-/** RFC 9110 section 13.1.5: by strong comparison; a date must be the very `Last-Modified`, older than its answer by a second or more. */
+/** RFC 9110 section 13.1.5: strong comparison. A date must equal `Last-Modified`, which must be at least a second older than `Date`. */
 function isSameVersion(ifRange: string, fields: HeaderFields): boolean {
   const [etag] = linesOf(fields, 'etag')
   if (ifRange.startsWith('"')) return ifRange === etag

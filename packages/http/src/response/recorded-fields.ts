@@ -2,7 +2,7 @@ import { type HeaderFields, linesOf, noFields, sameValue } from '../fields/heade
 import type { ResponseHead } from './response-head.ts'
 import { varyNames } from './vary.ts'
 
-/** RFC 9111 section 3.1: what concerns one connection, one request, or is made anew with each answer. */
+/** Fields of one connection or one request, and fields that are new in each response (RFC 9111 section 3.1). */
 const NEVER_STORED = new Set([
   'connection',
   'keep-alive',
@@ -19,7 +19,7 @@ const NEVER_STORED = new Set([
   'content-length',
 ])
 
-/** Only what differs from what stood there before the handler began: the rest belongs to this request and is set anew on each hit. */
+/** The fields to store: those that differ from the fields `before` the handler. Outer layers set the others anew on each hit. */
 export function addedFields(
   fields: HeaderFields,
   before: HeaderFields,
@@ -34,12 +34,12 @@ export function addedFields(
   return added
 }
 
-/** What of the layers outside must not stand on a hit: what the inside took away, and `Trailer`, for what is kept has none. */
+/** The fields of outer layers to remove on a hit: those that inner layers removed, and `Trailer`, because a stored response has no trailers. */
 export function removedFields({ fields, before }: Pick<ResponseHead, 'fields' | 'before'>): string[] {
   return Object.keys(before).filter((name) => name === 'trailer' || !(name in fields))
 }
 
-/** What layers outside ours vary by is theirs: they stand before each hit too. */
+/** The names in `Vary` that inner layers added. Those of outer layers do not select a stored response: outer layers run before each hit too. */
 export function addedVary(head: ResponseHead | undefined): readonly string[] {
   const before = varyNames(head?.before ?? {})
   return varyNames(head?.fields ?? {}).filter((name) => !before.includes(name))

@@ -2,26 +2,26 @@ import type { Codec } from '@cattlegrid/core'
 import { validateHeaderName, validateHeaderValue } from 'node:http'
 import type { VaryRecord } from './vary.ts'
 
-/** What the cache keeps for a key: an answer, or, where answers of a URL vary, by what they do. */
+/** The value that the cache stores at a key: a response, or the record of variants of a URL whose responses vary. */
 export type Stored = RecordedResponse | VaryRecord
 
-/** An answer as a handler gave it. */
+/** A handler's response. */
 export interface RecordedResponse {
   readonly status: number
-  /** What the inside added, `date` always among it. */
+  /** The fields that the handler and inner layers added, and always `date`. */
   readonly fields: Readonly<Record<string, string | string[]>>
-  /** Fields of layers outside ours that the inside took away. */
+  /** Fields of outer layers that inner layers removed. */
   readonly removed: readonly string[]
   readonly body: Buffer
-  /** How old it was already when it was recorded, s. */
+  /** Its age when it was recorded, s. */
   readonly initialAge: number
-  /** May be served stale until so long after its commit, ms; undefined: as long as the engine keeps it. */
+  /** How long after its commit it may be served, ms; undefined: as long as the engine keeps it. */
   readonly usableFor?: number | undefined
-  /** The values of the request fields that chose it: of one that is not stored, but shared with who waits. */
-  readonly chosenBy?: Readonly<Record<string, string | undefined>> | undefined
+  /** Only in a response that is shared with waiting requests and not stored: the values of its selecting request fields. */
+  readonly selectedBy?: Readonly<Record<string, string | undefined>> | undefined
 }
 
-type Head = Omit<RecordedResponse, 'body' | 'chosenBy'>
+type Head = Omit<RecordedResponse, 'body' | 'selectedBy'>
 
 const RESPONSE = 1
 const VARY = 2
@@ -31,20 +31,18 @@ export function isVaryRecord(stored: Stored): stored is VaryRecord {
   return 'vary' in stored
 }
 
-/** Whether an answer that was committed so long ago, ms, may be served as it is: one that is kept only to be revalidated may not. */
+/** Whether a response may be served `age` ms after its commit: not where it is kept only to be revalidated. */
 export function isUsable({ usableFor = Infinity }: RecordedResponse, age: number): boolean {
-  // By the clock that is read once for many, an answer may be of the next moment.
+  // The age may be slightly negative: the engine's coarse clock is read once for many entries.
   return Math.max(0, age) < usableFor
 }
 
-/**
- * An answer: one byte of format, four of the head's length, the head as JSON, then the body as it is. A record: its byte, and JSON.
- */
+/** A response is stored as one byte for the format, four bytes for the length of the head, the head as JSON, and the body. A record of variants is one byte and JSON. */
 export const storedCodec: Codec<Stored> = {
   id: 4,
   encode(stored) {
     if (isVaryRecord(stored)) return Buffer.concat([Buffer.of(VARY), Buffer.from(JSON.stringify(stored), 'utf8')])
-    const { body, chosenBy: _, ...head } = stored
+    const { body, selectedBy: _, ...head } = stored
     const text = Buffer.from(JSON.stringify(head), 'utf8')
     const prefix = Buffer.alloc(PREFIX)
     prefix.writeUInt8(RESPONSE, 0)
@@ -67,7 +65,7 @@ function recordOf(value: unknown): VaryRecord {
   return { vary, id }
 }
 
-/** What stands in a store is somebody else's word until it is checked: a bad field would throw when it is served. */
+/** A stored head is not trusted: an invalid field would throw when the response is served. */
 function headOf(value: unknown): Head {
   const { status, fields, removed, initialAge, usableFor } = (value ?? {}) as Readonly<Record<string, unknown>>
   const usable = usableFor === undefined || isAge(usableFor)

@@ -2,14 +2,14 @@ import type { ServerResponse } from 'node:http'
 import { checkOptions, durationRule, type KeepOptions, LONGEST_WINDOW, type OptionRules } from '@cattlegrid/core'
 import { tagsRule } from './tags.ts'
 
-/** What a handler may say about its own answer, before its head is written: `res.cattlegrid`, `reply.cattlegrid`. */
+/** Lets a handler decide about its own response, before the head is written: `res.cattlegrid`, `reply.cattlegrid`. */
 export interface ResponseDirectives {
-  /** This answer is for its own client alone. */
+  /** The response goes to its own client only. */
   noStore(): void
   /**
-   * Decides for this answer, whatever the route says; prohibitions still hold. What is not named stays as the route has it, tags are added.
+   * Overrides the route's options for this response; tags are added to the route's. Prohibitions still hold.
    *
-   * @throws InvalidOptionError for an option that is unknown or has a value it cannot have.
+   * @throws InvalidOptionError for an unknown option or a value that is not accepted.
    */
   keep(options: KeepOptions): void
 }
@@ -21,7 +21,7 @@ const keepRules = {
   tags: tagsRule,
 } satisfies OptionRules<KeepOptions>
 
-/** What was said: the last word on each point counts. */
+/** The directives that a handler gave; the last call counts for each option. */
 export interface GivenDirectives {
   readonly noStore?: boolean | undefined
   /** ms. */
@@ -31,31 +31,36 @@ export interface GivenDirectives {
   readonly tags?: readonly string[] | undefined
 }
 
-const directives = new WeakMap<ServerResponse, { readonly word: ResponseDirectives; said: GivenDirectives }>()
+interface State {
+  readonly directives: ResponseDirectives
+  given: GivenDirectives
+}
 
-/** The word that belongs to a response; the same for every layer of the application. */
+const states = new WeakMap<ServerResponse, State>()
+
+/** All layers of the application get the same object for a response. */
 export function directivesOf(res: ServerResponse): ResponseDirectives {
-  return stateOf(res).word
+  return stateOf(res).directives
 }
 
 export function givenDirectives(res: ServerResponse): GivenDirectives {
-  return directives.get(res)?.said ?? {}
+  return states.get(res)?.given ?? {}
 }
 
-function stateOf(res: ServerResponse): { readonly word: ResponseDirectives } {
-  const standing = directives.get(res)
-  if (standing !== undefined) return standing
-  const state = {
-    said: {} as GivenDirectives,
-    word: {
-      noStore: (): void => {
-        state.said = { ...state.said, noStore: true }
+function stateOf(res: ServerResponse): State {
+  const known = states.get(res)
+  if (known !== undefined) return known
+  const state: State = {
+    given: {},
+    directives: {
+      noStore: () => {
+        state.given = { ...state.given, noStore: true }
       },
-      keep: (options: KeepOptions): void => {
-        state.said = { ...state.said, ...checkOptions('keep', options, keepRules) }
+      keep: (options) => {
+        state.given = { ...state.given, ...checkOptions('keep', options, keepRules) }
       },
     },
   }
-  directives.set(res, state)
+  states.set(res, state)
   return state
 }

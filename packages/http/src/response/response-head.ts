@@ -1,16 +1,16 @@
 import type { HeaderFields } from '../fields/header-fields.ts'
 
-/** The status line and fields of an answer, seen before its first byte is out. */
+/** The status and fields of a response, before its first byte is sent. */
 export interface ResponseHead {
   readonly status: number
-  /** Every field that is set at our layer, by lower-case name. */
+  /** All fields that are set at the cache's layer, by lower-case name. */
   readonly fields: HeaderFields
-  /** What was set when the handler began: the difference is what the inside added, and only that is stored. */
+  /** The fields that were set when the handler began: only what differs from them is stored. */
   readonly before: HeaderFields
-  /** Fields that layers nearer to the socket added, where they can be seen: judged for cookies and prohibitions, never stored. */
+  /** Fields that layers nearer to the socket added, where the adapter can see them: checked for cookies and prohibitions, never stored. */
   readonly outer?: HeaderFields | undefined
-  /** The length of the body, where the whole of it is at hand already; undefined while it is still being made. */
+  /** The length of the body; undefined while it is not complete. */
   readonly bodyLength: number | undefined
-  /** Whether no layer can add a field any more, or forbid what these allow. */
+  /** Whether no layer can add or change a field any more. */
   readonly final?: boolean | undefined
 }

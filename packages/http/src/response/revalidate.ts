@@ -3,13 +3,13 @@ import type { RecordedResponse } from './recorded-response.ts'
 import type { ResponseHead } from './response-head.ts'
 import type { Lifetime } from './storable.ts'
 
-/** How long an answer is kept past its last use, so that it can still be revalidated, ms: 1 hour. */
+/** 1 hour: how long an expired response is kept to be revalidated, ms. */
 const RETENTION = 3_600_000
 
-/** About the message that a 304 is, and not the one that it stands for; everything else is taken from it (RFC 9111 section 3.2). */
-const OF_THE_MESSAGE = ['content-length', 'content-range', 'transfer-encoding']
+/** Fields of a 304 that do not update the stored response (RFC 9111 section 3.2). */
+const NOT_UPDATED = ['content-length', 'content-range', 'transfer-encoding']
 
-/** What a conditional request of the cache's own asks with (RFC 9111 section 4.3.1): the stored validators; none where there are none. */
+/** The request fields that revalidate a stored response (RFC 9111 section 4.3.1); none where it has no validators. */
 export function validatorsOf({ status, fields }: RecordedResponse): Readonly<Record<string, string>> {
   const { etag, 'last-modified': modified } = fields
   if (status !== 200) return {}
@@ -19,27 +19,24 @@ export function validatorsOf({ status, fields }: RecordedResponse): Readonly<Rec
   }
 }
 
-/**
- * Whether a 304 is about the stored answer (RFC 9111 section 4.3.4): by the entity-tag that it names, if it names one. A strong one must be
- * the very same.
- */
+/** Whether a 304 confirms the stored response (RFC 9111 section 4.3.4): its entity-tag, if it has one, must match; a strong one exactly. */
 export function isAbout(stored: RecordedResponse, { fields }: ResponseHead): boolean {
   const [named] = linesOf(fields, 'etag')
   const [known] = linesOf(stored.fields, 'etag')
   return named === undefined || named === known || (named.startsWith('W/') && named.slice(2) === known)
 }
 
-/** The head of the stored answer, with what a 304 says anew (RFC 9111 section 4.3.4). It dates from now, unless that says otherwise. */
+/** The head of the stored response, updated by the fields of a 304 (RFC 9111 section 4.3.4). Without a `Date` in the 304 it is dated now. */
 export function freshened(head: ResponseHead, stored: RecordedResponse): ResponseHead {
-  const said = Object.entries(head.fields).filter(([name]) => !OF_THE_MESSAGE.includes(name))
+  const updates = Object.entries(head.fields).filter(([name]) => !NOT_UPDATED.includes(name))
   const { date: _, ...kept } = stored.fields
-  const fields = { ...head.before, ...kept, ...Object.fromEntries(said) }
+  const fields = { ...head.before, ...kept, ...Object.fromEntries(updates) }
   return { ...head, status: stored.status, fields, bodyLength: stored.body.length }
 }
 
 /**
- * The windows to keep an answer with that can be revalidated, and how long after its commit it may still be served stale: the engine keeps
- * it for longer, and does not know that.
+ * For a response that can be revalidated: the window for which the engine keeps it, and how long after its commit it may be served. The engine
+ * knows the first limit only.
  */
 export function retained(
   { status, fields }: RecordedResponse,

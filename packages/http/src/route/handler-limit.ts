@@ -4,8 +4,8 @@ export class HandlerLimit {
   readonly #waiting = new Set<() => void>()
   #running = 0
 
-  constructor(most: number) {
-    this.#max = most
+  constructor(max: number) {
+    this.#max = max
   }
 
   /** Whether the next handler has to wait. */
@@ -13,10 +13,10 @@ export class HandlerLimit {
     return this.#running >= this.#max
   }
 
-  /** Resolves to the function that releases the place; rejects with the signal's reason. First come, first served. */
+  /** Resolves to the function that releases the permit; rejects with the signal's reason. First come, first served. */
   async acquire(signal: AbortSignal): Promise<() => void> {
     signal.throwIfAborted()
-    // A place passes to the next waiter without becoming free: no later caller can take it in between.
+    // A permit passes directly to the next waiter: no later caller can take it in between.
     if (this.full) await this.#wait(signal)
     else this.#running += 1
     let released = false

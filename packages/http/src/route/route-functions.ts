@@ -3,7 +3,7 @@ import type { ServeError } from '../response/errors.ts'
 import type { KeyOptions } from './options.ts'
 import { type ParsedRoute, positiveDuration } from './route-rules.ts'
 
-/** The functions among a route's options, made safe: each returns a default where the user's function throws. */
+/** The functions among a route's options. They never throw: each returns a default where the user's function throws. */
 export interface RouteFunctions<Req, Res> {
   /** ms; undefined: the lifetime that the response declares; NaN: not stored. */
   ttl(request: Req, response: Res): number | undefined
@@ -11,10 +11,10 @@ export interface RouteFunctions<Req, Res> {
   tags(request: Req, response: Res): unknown
   enabled(request: Req): boolean
   skip(request: Req): boolean
-  /** undefined: the key has no such part; null: the function failed, and there is no key. */
+  /** undefined: the key has no such part; null: the function failed, and the request has no key. */
   extra(request: Req): string | null | undefined
   obeysClient(request: Req): boolean
-  /** Whether `onError` answers in cattlegrid's place. */
+  /** Whether `onError` sends the response. */
   handlesError(error: ServeError, request: Req, response: Res): boolean
 }
 

@@ -22,7 +22,7 @@ const FIELD_NAME = /^[\w!#$%&'*+.^`|~-]+$/
 export const positiveDuration: OptionRule<number> = durationRule(1)
 const window = durationRule(0, LONGEST_WINDOW)
 
-/** Accepts what `fits` accepts, and else what `rule` does. */
+/** Accepts a value that `fits` or `rule` accepts. */
 function orElse(accepted: string, fits: (value: unknown) => boolean, rule: OptionRule<unknown>): OptionRule<unknown> {
   return {
     accepted: `${rule.accepted}; or ${accepted}`,
@@ -32,7 +32,6 @@ function orElse(accepted: string, fits: (value: unknown) => boolean, rule: Optio
 
 const isFunction = (value: unknown): boolean => typeof value === 'function'
 
-/** Names of header fields, in lower case. */
 const fieldNames = listRule(
   'a list of names of header fields',
   (name) => FIELD_NAME.test(name),
@@ -66,7 +65,7 @@ function listRule(
   }
 }
 
-/** The core checks its own options, together, where a route is compiled. */
+/** The core checks its own options when a route is compiled. */
 const checkedByCore: OptionRule<unknown> = { accepted: 'what a call of the cache takes', parse: (value) => value }
 
 const keyRules = {

@@ -24,7 +24,7 @@ export interface Route<Req = unknown, Res = unknown> extends HttpCache, RouteFun
   readonly keyed: KeyRule
   readonly query: QueryRule
   readonly mode: 'serve' | 'observe'
-  /** The fields of a leader's request that its handler does not see. */
+  /** The request fields that are hidden from a leader's handler. */
   readonly hidden: HiddenFields
   readonly strip: readonly string[]
   /** Lower-case. */
@@ -97,7 +97,7 @@ export function compileRoute<Req, Res>(
   }
 }
 
-/** Whether only the lifetimes that responses declare count: app mode. */
+/** App mode: a response is stored only for the lifetime that it declares. */
 function isAppMode({ ttl }: ParsedRoute): boolean {
   return ttl === undefined || ttl === 'origin'
 }
@@ -129,7 +129,7 @@ function queryOf(query: unknown): QueryRule {
   return { kind: 'ignore', names: new Set((query as QueryOptions).ignore) }
 }
 
-/** Every load gives its own lifetime with `keep`: the ttl of the call only has to be valid. */
+/** The ttl only has to be valid: every load sets its own lifetime with `keep`. */
 function callOptionsOf(given: ParsedRoute): CallOptions<Stored> {
   const { softTimeout, jitter, loadTimeout, waitTimeout, onWaitTimeout, earlyRefresh, lease, failureCooldown } = given
   const waits = { softTimeout, loadTimeout, waitTimeout, onWaitTimeout }

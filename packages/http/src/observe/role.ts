@@ -1,0 +1,45 @@
+import type { ReadResult } from '@cattlegrid/core'
+import type { RequestContext } from '../lookup/request-context.ts'
+import type { Observation } from '../observation.ts'
+import type { Judgement } from '../response/storable.ts'
+
+/** How the cache would have treated an observed request; `unknown` until the store was read. */
+export type Role = 'unknown' | 'hit' | 'stale' | 'unshareable' | 'follower' | 'leader'
+
+/** A running handler whose response other requests would have waited for. */
+export interface ObservedRun {
+  /** Why no other request would have got the response; undefined: they would have got it. */
+  refused: string | undefined
+}
+
+export function roleOf(
+  found: ReadResult<unknown> | undefined,
+  { demand, unshareable }: Pick<RequestContext, 'demand' | 'unshareable'>,
+  running: ObservedRun | undefined,
+): Role {
+  if (found?.state === 'fresh' && found.age <= (demand.maxAge ?? Infinity)) return 'hit'
+  if (found?.state === 'stale' && demand.maxAge === undefined) return 'stale'
+  if (unshareable) return 'unshareable'
+  return running === undefined ? 'leader' : 'follower'
+}
+
+/** @param run the run that the request would have waited for, or its own. */
+export function outcomeOf(
+  role: Role,
+  run: ObservedRun | undefined,
+  judgement: Judgement | undefined,
+): Pick<Observation, 'would' | 'why'> {
+  switch (role) {
+    case 'hit':
+    case 'stale':
+      return { would: role, why: undefined }
+    case 'follower':
+      return run?.refused === undefined ? { would: 'collapse', why: undefined } : { would: 'run', why: run.refused }
+    case 'unshareable':
+      return { would: 'run', why: 'body' }
+    case 'leader':
+    case 'unknown':
+      if (judgement?.kind === 'store') return { would: 'store', why: undefined }
+      return { would: 'run', why: judgement === undefined || judgement.kind === 'fail' ? 'status' : judgement.why }
+  }
+}
