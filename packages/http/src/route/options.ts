@@ -10,7 +10,7 @@ export interface KeyOptions<Req = unknown> {
   readonly headers?: readonly string[] | undefined
   /** Cookies whose values are part of the key. Default: none. */
   readonly cookies?: readonly string[] | undefined
-  /** Whatever else distinguishes two responses of one URL, such as a tenant; a request for which it throws bypasses the cache. Default: nothing. */
+  /** Anything else that distinguishes two responses of one URL, such as a tenant; a request for which it throws bypasses the cache. Default: nothing. */
   readonly extra?: ((req: Req) => string) | undefined
 }
 
@@ -38,7 +38,7 @@ export interface RouteOptions<Req = unknown, Res = unknown> extends Omit<LoadOpt
   readonly cookies?: 'ignore' | 'bypass' | undefined
   /** A request with `Authorization` bypasses the cache, or has entries of its own. Default: `'bypass'`; with `ttl: 'origin'`, responses with `public`, `s-maxage` or `must-revalidate` are stored for all requests with credentials. */
   readonly authorization?: 'bypass' | 'key' | undefined
-  /** Ignores credentials: every client gets the response to any other. Default: false. */
+  /** Ignores credentials: a client may get the response to any other client. Default: false. */
   readonly unsafeShareAuthorized?: boolean | undefined
   /** Stores a response with `Set-Cookie` without that field, and serves it so. Default: false. */
   readonly unsafeStripSetCookie?: boolean | undefined
@@ -73,7 +73,7 @@ export interface RouteOptions<Req = unknown, Res = unknown> extends Omit<LoadOpt
   readonly maxVariants?: number | undefined
   /** Handlers of the route that run at once for this cache in this process; one more waits. Default: no limit. */
   readonly maxLoads?: number | undefined
-  /** Whether a range request for a stored response gets a 206. Default: false, it gets the whole. */
+  /** Whether a range request for a stored response gets a 206. Default: false, it gets the whole response. */
   readonly range?: boolean | undefined
   /** Whether a handler that replaces an expired response gets its validators, and may answer 304: for handlers that forward to another server. Windows that the route does not name are 0 then. Default: false. */
   readonly revalidate?: boolean | undefined
@@ -101,6 +101,6 @@ export interface RouteOptions<Req = unknown, Res = unknown> extends Omit<LoadOpt
 
 /** Options of a purge endpoint. */
 export interface PurgeOptions<Req = unknown> {
-  /** Whether this request may purge, also by a promise. Default: no request may, and the endpoint answers 404. */
+  /** Returns, or resolves to, whether this request may purge. Default: no request may, and the endpoint answers 404. */
   readonly authorize?: ((req: Req) => boolean | Promise<boolean>) | undefined
 }
