@@ -28,6 +28,7 @@ const columns = {
   },
   http: {
     index: 'index.ts',
+    'node-exchange': 'node-exchange.ts',
     serve: 'serve.ts',
     entries: '(?:purge|observe)/',
     lookup: 'lookup/',

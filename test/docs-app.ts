@@ -2,14 +2,14 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { pipeline, type Readable } from 'node:stream'
-import { directivesOf } from '@cattlegrid/http'
+import { directivesOf, type NodeMiddleware } from '@cattlegrid/http'
 import type { AdapterServer, ContractAnswer, ContractRequest, ContractRoute } from '@cattlegrid/testkit'
 
 /** The little framework that docs/writing-an-adapter.md takes for granted. */
 export interface App {
   readonly listener: RequestListener
-  /** Declares a route with `wrap` between its door and its handler. */
-  declare(route: ContractRoute, wrap: (handler: RequestListener) => RequestListener): void
+  /** Declares a route with this middleware between its `before` and its handler. */
+  declare(route: ContractRoute, middleware: NodeMiddleware): void
   listen(): Promise<AdapterServer>
 }
 
@@ -29,8 +29,12 @@ export function createApp(): App {
   }
   return {
     listener,
-    declare({ method = 'GET', path, before, handle }, wrap) {
-      const inner = wrap((req, res) => void answerBy(res, () => handle(seenBy(req, res))))
+    declare({ method = 'GET', path, before, handle }, middleware) {
+      const inner: RequestListener = (req, res) =>
+        middleware(req, res, (error) => {
+          if (error === undefined) void answerBy(res, () => handle(seenBy(req, res)))
+          else answerError(res, error as HttpError)
+        })
       table.push({
         methods: method === 'GET' ? ['GET', 'HEAD'] : [method],
         path: new RegExp(`^${path.replaceAll(/:\w+/g, '[^/]+')}$`),
@@ -39,6 +43,16 @@ export function createApp(): App {
     },
     listen: () => listen(listener),
   }
+}
+
+/** An error as frameworks with `next(error)` know it. */
+interface HttpError extends Error {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+}
+
+function answerError(res: ServerResponse, { status, headers, message }: HttpError): void {
+  res.writeHead(status, { ...headers, 'content-type': 'text/plain' }).end(message)
 }
 
 function behind(before: ContractRoute['before'], inner: RequestListener): RequestListener {

@@ -1,58 +1,43 @@
-import type { IncomingMessage } from 'node:http'
-
 /** The parts of Express' router that identify a route; they are the same in Express 4 and 5. */
 interface Route {
   readonly path: unknown
 }
-interface Layer {
-  readonly route?: Route | undefined
-  readonly handle?: { readonly stack?: readonly Layer[] | undefined } | undefined
-}
-interface Located extends IncomingMessage {
-  readonly route?: Route | undefined
-  readonly app: object
-}
 interface Router {
   readonly stack?: readonly Layer[] | undefined
 }
-
-/**
- * How many cache layers a request has passed: an outer and an inner layer of one URL have separate entries. A property of the request would
- * cost more than this map, because Express has changed the request's prototype.
- */
-const depths = new WeakMap<IncomingMessage, number>()
+interface Layer {
+  readonly route?: Route | undefined
+  readonly handle?: Router | undefined
+}
+interface Located {
+  readonly route?: Route | undefined
+  readonly app: object
+}
 
 /** By route: how many routes of the same path its app declares before it, and the layer names made of that, one for each depth. */
 const places = new WeakMap<Route, { readonly ordinal: number; readonly layers: string[] }>()
 
 /**
- * Names the layer that a request is in. Three kinds of places of one app may answer one URL: nested layers, routes whose patterns differ, and
- * routes of one pattern that call `next()`. The name is the same in every process that declares the same routes.
+ * Names the layer of a request that has passed `depth` layers before. Three kinds of places of one app may answer one URL: nested layers, routes
+ * whose patterns differ, and routes of one pattern that call `next()`. The name is the same in every process that declares the same routes.
  */
-export function layerOf(req: IncomingMessage): string {
-  const { route, app } = req as Located
-  const depth = depths.get(req) ?? 0
+export function layerOf({ route, app }: Located, depth: number): string {
   if (route === undefined) return depth === 0 ? '' : `${depth}  0`
   const { ordinal, layers } = places.get(route) ?? locate(route, app)
   return (layers[depth] ??= [depth, String(route.path), ordinal].join(' '))
-}
-
-/** Counts one more layer that the request has passed. */
-export function passLayer(req: IncomingMessage): void {
-  depths.set(req, (depths.get(req) ?? 0) + 1)
 }
 
 function locate(route: Route, app: object): { readonly ordinal: number; readonly layers: string[] } {
   const path = String(route.path)
   // Express 4 throws when `router` is read.
   const router = (Reflect.get(app, '_router') ?? Reflect.get(app, 'router')) as Router | undefined
-  const same = routesOf(router?.stack ?? []).filter((one) => String(one.path) === path)
+  const same = routesOf(router).filter((one) => String(one.path) === path)
   const place = { ordinal: Math.max(0, same.indexOf(route)), layers: [] }
   places.set(route, place)
   return place
 }
 
 /** The routes in the order in which Express matches them. */
-function routesOf(stack: readonly Layer[]): readonly Route[] {
-  return stack.flatMap(({ route, handle }) => (route === undefined ? routesOf(handle?.stack ?? []) : [route]))
+function routesOf({ stack = [] }: Router = {}): readonly Route[] {
+  return stack.flatMap(({ route, handle }) => (route === undefined ? routesOf(handle) : [route]))
 }

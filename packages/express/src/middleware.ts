@@ -3,14 +3,14 @@ import { type Cache, InvalidOptionError } from '@cattlegrid/core'
 import {
   compileRoute,
   httpCache,
-  purgeEndpoint,
+  type NodeMiddleware,
+  purgeMiddleware,
   type PurgeOptions,
   type ResponseDirectives,
   type RouteOptions,
-  sendAnswer,
   serve,
 } from '@cattlegrid/http'
-import { ExpressExchange } from './exchange.ts'
+import { ExpressExchange, type ExpressRequest } from './express-request.ts'
 
 declare global {
   namespace Express {
@@ -33,7 +33,7 @@ export interface CachedRequest extends IncomingMessage {
 }
 
 /** A middleware for `app.use`, a router or a route. Its types leave `req.params` of the handlers beside it as Express infers it. */
-export type CacheMiddleware = (req: IncomingMessage, res: ServerResponse, next: (error?: unknown) => void) => void
+export type CacheMiddleware = NodeMiddleware
 
 /**
  * Makes the middleware of a route, or, without a `ttl`, of the whole app.
@@ -69,17 +69,9 @@ export function expressCache<Req extends IncomingMessage = CachedRequest, Res ex
     // Express calls a middleware with a response and `next`: the factory itself was passed as one.
     if (more.length > 0) throw new InvalidOptionError('cached', undefined, USAGE, 'was used as a middleware itself')
     const route = compileRoute('cached', http, defaults as RouteOptions, options as RouteOptions)
-    return (req, res, next) => serve(new ExpressExchange(req, res, next), route)
+    return (req, res, next) => serve(new ExpressExchange(req as ExpressRequest, res, next), route)
   }
-  const purge = (options?: PurgeOptions<never>): CacheMiddleware => {
-    const endpoint = purgeEndpoint(http, options as PurgeOptions | undefined)
-    const answer = async (req: IncomingMessage, res: ServerResponse): Promise<void> => {
-      const { method = '', url: target = '' } = req
-      const made = await endpoint({ request: req, res, method, target })
-      if (made !== undefined) sendAnswer(res, made)
-    }
-    return (req, res, next) => void answer(req, res).then(undefined, next)
-  }
+  const purge: Cached['purge'] = (options) => purgeMiddleware(http, options)
   return Object.assign(cached, { purge })
 }
 

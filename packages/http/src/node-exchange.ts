@@ -1,0 +1,154 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { TLSSocket } from 'node:tls'
+import { type Answer, sendAnswer } from './response/answer.ts'
+import { type Capture, captureResponse } from './capture/capture.ts'
+import type { Exchange, Reshape } from './exchange.ts'
+import { type HeaderFields, toText } from './fields/header-fields.ts'
+import type { HttpCache } from './route/http-cache.ts'
+import { purgeEndpoint } from './purge/purge.ts'
+import type { PurgeOptions } from './route/options.ts'
+import type { Recording } from './capture/recording.ts'
+import { directivesOf } from './response/response-directives.ts'
+import type { ServeError } from './response/errors.ts'
+
+/** A middleware of Connect, Express, Polka and the like. */
+export type NodeMiddleware = (req: IncomingMessage, res: ServerResponse, next: (error?: unknown) => void) => void
+
+/** Node's request as these frameworks pass it on: inside a mount point, `url` lacks the path of the mount point, and `originalUrl` has it. */
+interface MiddlewareRequest extends IncomingMessage {
+  originalUrl?: string | undefined
+}
+
+/** How many cache layers a request has passed: an outer and an inner layer of one URL have separate entries. */
+const passedLayers = new WeakMap<IncomingMessage, number>()
+
+/**
+ * The exchange of a middleware over `node:http`. An adapter adds `dispatch`, and overrides what its framework defines differently: by default no
+ * forwarded field is trusted. The handlers get their `ResponseDirectives` as `res.cattlegrid`.
+ */
+export abstract class NodeExchange<Req extends MiddlewareRequest = IncomingMessage> implements Exchange<
+  Req,
+  ServerResponse
+> {
+  readonly req: Req
+  readonly res: ServerResponse
+  readonly layer: string
+  readonly decodesPath: boolean = false
+  readonly #next: (error?: unknown) => void
+  #capture: Capture | undefined
+
+  constructor(req: Req, res: ServerResponse, next: (error?: unknown) => void) {
+    this.req = req
+    this.res = res
+    this.layer = this.layerAt(passedLayers.get(req) ?? 0)
+    this.#next = next
+  }
+
+  get request(): Req {
+    return this.req
+  }
+
+  get response(): ServerResponse {
+    return this.res
+  }
+
+  get scheme(): string {
+    return (this.req.socket as Partial<TLSSocket>).encrypted === true ? 'https' : 'http'
+  }
+
+  get host(): string {
+    return this.req.headers.host ?? ''
+  }
+
+  get target(): string {
+    return this.req.originalUrl ?? this.req.url ?? ''
+  }
+
+  get routed(): string {
+    return this.req.url ?? ''
+  }
+
+  field(name: string): HeaderFields[string] | undefined {
+    return toText(this.res.getHeader(name))
+  }
+
+  reshape({ url }: Reshape): (() => void) | undefined {
+    const { req, target } = this
+    const { url: seen = '', originalUrl } = req
+    // Inside a mount point an absolute target lacks a part in its middle: no whole URL is left to rewrite.
+    if (!target.startsWith('/') && this.isMounted) return undefined
+    req.url = url(seen)
+    if (originalUrl !== undefined) req.originalUrl = url(originalUrl)
+    return () => {
+      // A request that has left its mount point meanwhile has another URL.
+      if (req.url === url(seen)) req.url = seen
+      if (originalUrl !== undefined) req.originalUrl = originalUrl
+    }
+  }
+
+  pass(): void {
+    this.#runHandler()
+  }
+
+  run(recording: Recording): void {
+    this.#capture = captureResponse(this.req, this.res, recording)
+    this.#runHandler()
+  }
+
+  send(answer: Answer): void {
+    if (this.#capture === undefined) sendAnswer(this.res, answer)
+    else this.#capture.send(answer)
+  }
+
+  fail(error: ServeError): void {
+    this.#capture?.reopen()
+    this.#continue(error)
+  }
+
+  abstract dispatch(req: IncomingMessage, res: ServerResponse): void
+
+  /** Names the layer of a request that has passed so many cache layers before. Called by the constructor. */
+  protected layerAt(depth: number): string {
+    return String(depth)
+  }
+
+  protected get isMounted(): boolean {
+    return this.routed !== this.target
+  }
+
+  #runHandler(): void {
+    passedLayers.set(this.req, (passedLayers.get(this.req) ?? 0) + 1)
+    this.#continue()
+  }
+
+  /** A hit never gets here, so only handlers pay for `res.cattlegrid`. */
+  #continue(error?: ServeError): void {
+    Object.defineProperty(this.res, 'cattlegrid', DIRECTIVES)
+    this.#next(error)
+  }
+}
+
+/** Made on first use: most handlers use no directives. */
+const DIRECTIVES: PropertyDescriptor & ThisType<ServerResponse> = {
+  configurable: true,
+  get() {
+    return directivesOf(this)
+  },
+}
+
+/**
+ * Makes the middleware of a purge endpoint; see `purgeEndpoint`.
+ *
+ * @throws InvalidOptionError for an option that is unknown or has a value it cannot have.
+ */
+export function purgeMiddleware<Req extends IncomingMessage>(
+  http: HttpCache,
+  options: PurgeOptions<Req> | undefined,
+): NodeMiddleware {
+  const endpoint = purgeEndpoint(http, options)
+  return (req, res, next) => {
+    const { method = '', url: target = '' } = req
+    const answered = endpoint({ request: req as Req, res, method, target })
+    void answered.then((answer) => answer && sendAnswer(res, answer)).then(undefined, next)
+  }
+}

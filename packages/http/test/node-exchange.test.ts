@@ -1,0 +1,164 @@
+import { once } from 'node:events'
+import {
+  createServer,
+  type IncomingMessage,
+  request,
+  type RequestListener,
+  type RequestOptions,
+  type ServerResponse,
+} from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { type Cache, createCache } from '@cattlegrid/core'
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import {
+  compileRoute,
+  type HttpCache,
+  httpCache,
+  NodeExchange,
+  type NodeMiddleware,
+  purgeMiddleware,
+  type RouteOptions,
+  serve,
+} from '../src/index.ts'
+
+type Layer = readonly [mount: string, middleware: NodeMiddleware]
+
+let cache: Cache
+let http: HttpCache
+let app: RequestListener
+let runs: number
+beforeEach(() => {
+  cache = createCache()
+  http = httpCache(cache)
+  runs = 0
+})
+afterEach(() => cache.close())
+
+class AppExchange extends NodeExchange {
+  dispatch(req: IncomingMessage, res: ServerResponse): void {
+    app(req, res)
+  }
+}
+
+function cached(options: RouteOptions<IncomingMessage, ServerResponse> = {}): NodeMiddleware {
+  const route = compileRoute('cached', http, undefined, { ttl: '1h', ...options })
+  return (req, res, next) => serve(new AppExchange(req, res, next), route)
+}
+
+/** Responds with the URLs that it sees. */
+function handler(req: IncomingMessage & { readonly originalUrl?: string }, res: ServerResponse): void {
+  runs += 1
+  res.end(`${req.url} of ${req.originalUrl}`)
+}
+
+const AUTHORITY = /^(?:http:\/\/[^/]*)?/
+const END: Layer = ['', (_req, res) => void res.writeHead(404).end()]
+
+/** Calls the layers in turn, as Connect does: each sees the URL without the path of its mount point. */
+function use(...stack: readonly Layer[]): void {
+  app = (req: IncomingMessage & { originalUrl?: string }, res) => {
+    req.originalUrl = req.url ?? ''
+    const run = ([[mount, middleware] = END, ...rest]: readonly Layer[]): void => {
+      const { url = '' } = req
+      if (!url.replace(AUTHORITY, '').startsWith(mount)) return run(rest)
+      req.url = url.replace(mount, '')
+      return middleware(req, res, (error) => {
+        req.url = req.url?.replace(AUTHORITY, `$&${mount}`) ?? ''
+        if (error === undefined) run(rest)
+        else res.writeHead(500).end((error as Error).message)
+      })
+    }
+    run(stack)
+  }
+}
+
+/** Sends the requests one after the other; resolves to the bodies, or to the statuses of empty ones. */
+async function ask(...requests: readonly (string | RequestOptions)[]): Promise<readonly string[]> {
+  const server = createServer((req, res) => app(req, res)).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  const bodies: string[] = []
+  for (const options of requests) {
+    const sent = request({ port, agent: false, ...(typeof options === 'string' ? { path: options } : options) }).end()
+    const [res] = (await once(sent, 'response')) as [IncomingMessage]
+    bodies.push((await text(res)) || String(res.statusCode))
+  }
+  await new Promise((resolve) => server.close(resolve))
+  return bodies
+}
+
+describe('a middleware over node:http', () => {
+  test('distinguishes equal paths under two mount points', async () => {
+    use(
+      ...['/one', '/two'].flatMap((mount): Layer[] => [
+        [mount, cached()],
+        [mount, handler],
+      ]),
+    )
+    expect(await ask('/one/a', '/two/a', '/one/a')).toEqual(['/a of /one/a', '/a of /two/a', '/a of /one/a'])
+    expect(runs).toBe(2)
+  })
+
+  test('distinguishes an outer and an inner layer of one URL', async () => {
+    const keys = new Set<string>()
+    cache.on('commit', ({ key }) => keys.add(key))
+    use(['', cached()], ['', cached()], ['', handler])
+    await ask('/a', '/a')
+    expect([runs, keys.size]).toEqual([1, 2])
+  })
+
+  test('distinguishes URLs that an outer layer rewrote', async () => {
+    const rewrite: NodeMiddleware = (req, _res, next) => {
+      req.url = `/${String(req.headers['accept-language'])}${req.url}`
+      next()
+    }
+    use(['', rewrite], ['', cached()], ['', handler])
+    const [de, en] = ['de', 'en'].map((language) => ({ path: '/a', headers: { 'accept-language': language } }))
+    expect(await ask(de ?? '', en ?? '', de ?? '')).toEqual(['/de/a of /a', '/en/a of /a', '/de/a of /a'])
+    expect(runs).toBe(2)
+  })
+
+  test('shows its handler the URL without unkeyed parameters, and outer layers the real one at the end', async () => {
+    const logged: unknown[] = []
+    const log: NodeMiddleware = (req: IncomingMessage & { readonly originalUrl?: string }, res, next) => {
+      res.once('finish', () => logged.push(req.url, req.originalUrl))
+      next()
+    }
+    use(['', log], ['/shop', cached({ query: ['page'] })], ['/shop', handler])
+    expect(await ask('/shop/a?utm=1&page=2')).toEqual(['/a?page=2 of /shop/a?page=2'])
+    expect(logged).toEqual(['/a?utm=1&page=2', '/shop/a?utm=1&page=2'])
+  })
+
+  test('takes an absolute target as its path, and bypasses the cache inside a mount point', async () => {
+    use(['/in', cached()], ['/in', handler], ['', cached()], ['', handler])
+    const path = 'http://shop.example/a'
+    expect(await ask({ path }, '/a')).toEqual(['/a of /a', '/a of /a'])
+    const inside = 'http://shop.example/in/a'
+    expect(await ask({ path: inside })).toEqual([`${path} of ${inside}`])
+    expect(await ask('/in/a')).toEqual(['/a of /in/a'])
+  })
+
+  test('trusts no forwarded field', async () => {
+    use(['', cached()], ['', handler])
+    await ask('/a', { path: '/a', headers: { 'x-forwarded-host': 'other.example', 'x-forwarded-proto': 'https' } })
+    expect(runs).toBe(1)
+  })
+})
+
+describe('the purge middleware', () => {
+  const purge = { method: 'POST', path: '/purge?tag=all' }
+
+  test('purges what authorize lets it', async () => {
+    const authorize = ({ headers }: IncomingMessage): boolean => headers['x-purger'] === 'yes'
+    use(['/purge', purgeMiddleware(http, { authorize })], ['', cached({ tags: ['all'] })], ['', handler])
+    const responses = await ask('/a', purge, '/a', { ...purge, headers: { 'x-purger': 'yes' } }, '/a')
+    expect([responses[1], responses[3], runs]).toEqual(['403', '204', 2])
+  })
+
+  test('passes an error to the framework', async () => {
+    use(['', purgeMiddleware(http, { authorize: () => true })])
+    await cache.close()
+    expect(await ask(purge)).toEqual([expect.stringMatching('closed')])
+  })
+})
