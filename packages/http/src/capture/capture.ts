@@ -1,11 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Readable } from 'node:stream'
-import { type Answer, sendAnswer } from '../response/answer.ts'
+import { type Answer, setAnswerFields } from '../response/answer.ts'
 import { DetachedResponse, discardChunk } from './detached-response.ts'
 import { bytesOf, endRefuses } from '../fields/body-arguments.ts'
 import { addToHead, parseHead } from '../fields/head-arguments.ts'
 import { type HeaderFields, toFields } from '../fields/header-fields.ts'
 import type { NotModified, Recording } from './recording.ts'
+import { type CallOriginal, replaceMethods } from './response-methods.ts'
 import type { ResponseHead } from '../response/response-head.ts'
 
 /** A response whose handler is being recorded. */
@@ -24,22 +25,15 @@ type Mode = 'pass' | 'withhold' | 'closed'
  * layers registered after ours left it; what layers before ours do to it, such as compression, comes below and is not ours to store.
  */
 export function captureResponse(req: IncomingMessage, res: ServerResponse, recording: Recording): Capture {
-  const capture = new ResponseCapture(req, res, recording)
-  capture.wrap()
-  return capture
+  return new ResponseCapture(req, res, recording)
 }
-
-/** The methods as they were before ours: nearer to the socket. Called on the response, always. */
-type OriginalMethods = Readonly<
-  Record<'writeHead' | 'write' | 'end' | 'flushHeaders' | 'addTrailers', (...args: never[]) => unknown>
->
 
 class ResponseCapture implements Capture {
   readonly #req: IncomingMessage
   readonly #res: ServerResponse
   readonly #recording: Recording
   readonly #before: HeaderFields
-  readonly #own: OriginalMethods
+  readonly #original: CallOriginal
   /** Nobody outside wrapped the head before us: what we see is what goes out. */
   readonly #final: boolean
   #mode: Mode = 'pass'
@@ -53,36 +47,33 @@ class ResponseCapture implements Capture {
   #detached: DetachedResponse | undefined
 
   constructor(req: IncomingMessage, res: ServerResponse, recording: Recording) {
-    const { writeHead, write, end, flushHeaders, addTrailers } = res as OriginalMethods
     this.#req = req
     this.#res = res
     this.#recording = recording
     this.#before = toFields(res.getHeaders())
     this.#final = !Object.hasOwn(res, 'writeHead')
-    this.#own = { writeHead, write, end, flushHeaders, addTrailers }
-  }
-
-  wrap(): void {
-    const res = this.#res
-    // Node's overloads say more than a wrapper can: every argument goes down as it came.
-    res.writeHead = (...args: unknown[]) => this.#writeHead(args)
-    res.write = ((...args: unknown[]) => this.#write(args)) as ServerResponse['write']
-    res.end = ((...args: unknown[]) => this.#end(args)) as ServerResponse['end']
-    res.flushHeaders = () => {
-      this.#probe()
-      if (this.#mode === 'pass' && this.#detached === undefined) this.#down('flushHeaders', [])
-    }
-    // For its own client: what is kept has none (RFC 9111 section 3.1).
-    res.addTrailers = (headers) => {
-      if (this.#mode === 'pass') this.#down('addTrailers', [headers])
-    }
+    this.#original = replaceMethods(res, {
+      writeHead: (args) => this.#writeHead(args),
+      write: (args) => this.#write(args),
+      end: (args) => this.#end(args),
+      flushHeaders: () => {
+        this.#probe()
+        if (this.#mode === 'pass' && this.#detached === undefined) this.#original('flushHeaders', [])
+      },
+      // For its own client: what is kept has none (RFC 9111 section 3.1).
+      addTrailers: (args) => {
+        if (this.#mode === 'pass') this.#original('addTrailers', args)
+      },
+    })
     res.once('close', () => this.#closed())
   }
 
   send(answer: Answer): void {
     this.#restore()
     this.#mode = 'closed'
-    sendAnswer(this.#res, answer, this.#own)
+    setAnswerFields(this.#res, answer)
+    this.#original('writeHead', [answer.status])
+    this.#original('end', answer.body === undefined ? [] : [answer.body])
     this.#silence()
   }
 
@@ -96,7 +87,7 @@ class ResponseCapture implements Capture {
   #writeHead(args: readonly unknown[]): ServerResponse {
     const res = this.#res
     if (this.#mode !== 'pass') return res
-    if (this.#headSeen) return this.#down('writeHead', args) as ServerResponse
+    if (this.#headSeen) return this.#original('writeHead', args) as ServerResponse
     const head = this.#headOf(args)
     if (this.#recording.suppresses(head.status)) this.#mode = 'withhold'
     else if (this.#spared === undefined) this.#announce(this.#recording.announces(head), args)
@@ -129,7 +120,7 @@ class ResponseCapture implements Capture {
     const res = this.#res
     const previous = Object.keys(announced).map((name) => [name, res.getHeader(name)] as const)
     try {
-      this.#down('writeHead', previous.length === 0 ? args : addToHead(res, args, announced))
+      this.#original('writeHead', previous.length === 0 ? args : addToHead(res, args, announced))
     } catch (error) {
       for (const [name, value] of previous)
         if (value === undefined) res.removeHeader(name)
@@ -142,7 +133,7 @@ class ResponseCapture implements Capture {
     this.#probe()
     if (this.#mode === 'closed') return discardChunk(args)
     const discards = this.#mode === 'withhold' || this.#detached?.open === true
-    const accepted = discards ? discardChunk(args) : this.#down('write', args) === true
+    const accepted = discards ? discardChunk(args) : this.#original('write', args) === true
     this.#record(bytesOf(args))
     // The copy is bounded, so the handler runs at its own speed and not at that of its client's line.
     return this.#recording.keeping || accepted
@@ -150,7 +141,7 @@ class ResponseCapture implements Capture {
 
   #end(args: readonly unknown[]): ServerResponse {
     // Before a 304 takes the place of this answer: the handler made a mistake.
-    if (this.#mode === 'pass' && endRefuses(args)) return this.#down('end', args) as ServerResponse
+    if (this.#mode === 'pass' && endRefuses(args)) return this.#original('end', args) as ServerResponse
     const bytes = bytesOf(args)
     this.#bodyLength = this.#headSeen ? undefined : (bytes?.length ?? 0)
     this.#probe(bytes ?? NOTHING)
@@ -172,10 +163,10 @@ class ResponseCapture implements Capture {
   #endBelow(args: readonly unknown[]): void {
     if (this.#detached?.open === true) {
       discardChunk(args)
-      this.#down('end', [])
-    } else if (this.#spared === undefined) this.#down('end', args)
+      this.#original('end', [])
+    } else if (this.#spared === undefined) this.#original('end', args)
     else
-      this.#down(
+      this.#original(
         'end',
         args.filter((argument) => typeof argument === 'function'),
       )
@@ -234,10 +225,6 @@ class ResponseCapture implements Capture {
     res.setHeaders = () => res
     res.appendHeader = () => res
     res.removeHeader = () => undefined
-  }
-
-  #down(method: keyof OriginalMethods, args: readonly unknown[]): unknown {
-    return Reflect.apply(this.#own[method], this.#res, args)
   }
 }
 

@@ -1,3 +1,4 @@
+import { replaceMethods } from '../capture/response-methods.ts'
 import { appendMember, type BypassReason, bypassMember } from '../response/cache-status.ts'
 import { addToHead, parseHead } from '../fields/head-arguments.ts'
 import type { Exchange } from '../exchange.ts'
@@ -20,15 +21,14 @@ export function bypass(
 
 /** Adds the member when the head is written, after those of caches nearer the origin (RFC 9211 section 2). */
 function announce({ res }: Exchange, name: string, why: BypassReason): void {
-  const { writeHead } = res as Readonly<Record<'writeHead', (...args: never[]) => unknown>>
   let announced = false
-  Object.assign(res, {
-    writeHead(...args: unknown[]): unknown {
-      if (announced) return Reflect.apply(writeHead, res, args)
+  const original = replaceMethods(res, {
+    writeHead: (args) => {
+      if (announced) return original('writeHead', args)
       announced = true
       const { fields } = parseHead(res, args)
       const value = appendMember(linesOf(fields, 'cache-status'), name, bypassMember(why))
-      return Reflect.apply(writeHead, res, addToHead(res, args, { 'cache-status': value }))
+      return original('writeHead', addToHead(res, args, { 'cache-status': value }))
     },
   })
 }

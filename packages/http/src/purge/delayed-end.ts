@@ -3,6 +3,7 @@ import { endRefuses, lengthOf, writeRefuses } from '../fields/body-arguments.ts'
 import { parseHead } from '../fields/head-arguments.ts'
 import type { HeaderFields } from '../fields/header-fields.ts'
 import { BODILESS } from '../capture/recorder.ts'
+import { type CallOriginal, replaceMethods } from '../capture/response-methods.ts'
 
 /** Runs before the client gets the end of its response. Never rejects. */
 type Act = (fields: HeaderFields) => Promise<void>
@@ -12,57 +13,50 @@ type Act = (fields: HeaderFields) => Promise<void>
  * ended: what Node throws for a wrong argument is thrown to the handler, and `headersSent` and `writableEnded` are true.
  */
 export function delayEnd(res: ServerResponse, act: Act): void {
-  new DelayedEnd(res, act).wrap()
+  const original = replaceMethods(res, {
+    writeHead: (args) => delayed.writeHead(args),
+    write: (args) => delayed.write(args),
+    end: (args) => delayed.end(args),
+  })
+  const delayed = new DelayedEnd(res, act, original)
 }
-
-/** The methods as they were before: nearer to the socket. Called on the response, always. */
-type OriginalMethods = Readonly<Record<'writeHead' | 'write' | 'end', (...args: never[]) => unknown>>
 
 class DelayedEnd {
   readonly #res: ServerResponse
   readonly #act: Act
-  readonly #own: OriginalMethods
+  readonly #original: CallOriginal
   #acting: Promise<void> | undefined
   /** Settles when the end that waited is sent. */
   #waiting: Promise<void> | undefined
   /** The end is sent, or being sent: the `end` of HTTP/2 calls `write`. */
   #over = false
 
-  constructor(res: ServerResponse, act: Act) {
-    const { writeHead, write, end } = res as OriginalMethods
+  constructor(res: ServerResponse, act: Act, original: CallOriginal) {
     this.#res = res
     this.#act = act
-    this.#own = { writeHead, write, end }
-  }
-
-  wrap(): void {
-    Object.assign(this.#res, {
-      writeHead: (...args: unknown[]) => this.#writeHead(args),
-      write: (...args: unknown[]) => this.#write(args),
-      end: (...args: unknown[]) => this.#end(args),
-    })
+    this.#original = original
   }
 
   /** Node comes first: a head that it refuses is no success. */
-  #writeHead(args: readonly unknown[]): unknown {
-    const result = this.#down('writeHead', args)
+  writeHead(args: readonly unknown[]): unknown {
+    const result = this.#original('writeHead', args)
     const { status, fields } = parseHead(this.#res, args)
     if (isSuccess(status)) this.#acting ??= this.#act(fields)
     return result
   }
 
-  #write(args: readonly unknown[]): unknown {
-    if (this.#waiting === undefined || this.#over || writeRefuses(args)) return this.#down('write', args)
+  write(args: readonly unknown[]): unknown {
+    if (this.#waiting === undefined || this.#over || writeRefuses(args)) return this.#original('write', args)
     this.#afterEnd('write', args)
     return false
   }
 
-  #end(args: readonly unknown[]): unknown {
+  end(args: readonly unknown[]): unknown {
     const res = this.#res
-    if (endRefuses(args)) return this.#down('end', args)
+    if (endRefuses(args)) return this.#original('end', args)
     if (!res.headersSent && isSuccess(res.statusCode)) this.#sendHead(args)
     if (this.#waiting !== undefined) this.#afterEnd('end', args)
-    else if (this.#acting === undefined) return this.#down('end', args)
+    else if (this.#acting === undefined) return this.#original('end', args)
     else this.#waiting = this.#endAfter(this.#acting, args)
     return res
   }
@@ -92,7 +86,7 @@ class DelayedEnd {
     // A layer outside has ended it by the methods it kept.
     if (res.writableEnded) return
     try {
-      this.#down('end', args)
+      this.#original('end', args)
     } catch {
       res.destroy()
     }
@@ -100,11 +94,7 @@ class DelayedEnd {
 
   /** After the end that waits: Node reports a write after an end. */
   #afterEnd(method: 'write' | 'end', args: readonly unknown[]): void {
-    void this.#waiting?.then(() => this.#down(method, args)).catch(() => undefined)
-  }
-
-  #down(method: keyof OriginalMethods, args: readonly unknown[]): unknown {
-    return Reflect.apply(this.#own[method], this.#res, args)
+    void this.#waiting?.then(() => this.#original(method, args)).catch(() => undefined)
   }
 }
 

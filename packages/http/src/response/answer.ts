@@ -125,13 +125,20 @@ export function answerFromWithheld({ head, body }: { readonly head: ResponseHead
   return { status: head.status, fields: { ...fields, 'content-length': String(body.length) }, removed, body }
 }
 
-type ResponseMethods = Readonly<Record<'writeHead' | 'end', (...args: never[]) => unknown>>
+/** Sends an answer on a raw response; the fields that layers outside have set stay. */
+export function sendAnswer(res: ServerResponse, answer: Answer): void {
+  setAnswerFields(res, answer)
+  res.writeHead(answer.status)
+  if (answer.body === undefined) res.end()
+  else res.end(answer.body)
+}
 
-/** Writes a response; other fields of outer layers stay. `via`: the original methods of `res`, where a layer wrapped them. */
-export function sendAnswer(res: ServerResponse, answer: Answer, via: ResponseMethods = res): void {
-  for (const name of answer.removed) res.removeHeader(name)
-  for (const fields of [answer.fields, answer.extraFields ?? {}])
-    for (const name of Object.keys(fields)) res.setHeader(name, fields[name] ?? '')
-  Reflect.apply(via.writeHead, res, [answer.status])
-  Reflect.apply(via.end, res, answer.body === undefined ? [] : [answer.body])
+export function setAnswerFields(res: ServerResponse, { removed, fields, extraFields }: Answer): void {
+  for (const name of removed) res.removeHeader(name)
+  setFields(res, fields)
+  if (extraFields !== undefined) setFields(res, extraFields)
+}
+
+function setFields(res: ServerResponse, fields: Answer['fields']): void {
+  for (const name of Object.keys(fields)) res.setHeader(name, fields[name] ?? '')
 }
