@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import {
   type Answer,
+  discardPayload,
   type Exchange,
   type HeaderFields,
   type Recording,
@@ -10,7 +11,6 @@ import {
   toText,
 } from '@cattlegrid/http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { discard } from './payload.ts'
 import { type Onward, ReplyRecord } from './record.ts'
 import { reshaped } from './reshape.ts'
 import { newDeferred, type Deferred } from './turn.ts'
@@ -106,7 +106,7 @@ export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply> {
   }
 
   fail(error: ServeError): void {
-    if (this.#record?.isOnItsWay === true) return
+    if (this.#record?.capture.isOnItsWay === true) return
     const held = this.#takeOver()
     this.response.headers(error.headers)
     if (held === undefined) this.response.send(error)
@@ -128,7 +128,7 @@ export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply> {
     const answer = this.#answer
     if (answer !== undefined) this.#sendInstead(answer, payload, onward)
     else if (this.#record === undefined || this.#taken) onward(null, payload)
-    else this.#record.pass(payload, onward)
+    else this.#record.onSend(payload, onward)
   }
 
   /** Hooks before ours have seen the stored body, and what they made of it is in it already. */
@@ -136,7 +136,7 @@ export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply> {
     this.#answer = undefined
     const stored = this.#payloadOf(answer)
     if (answer.fields['content-type'] === undefined) this.response.removeHeader('content-type')
-    if (payload !== answer.body && payload !== stored) discard(payload)
+    if (payload !== answer.body && payload !== stored) discardPayload(payload)
     onward(null, stored)
   }
 
@@ -161,7 +161,7 @@ export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply> {
   }
 
   #returned(value: unknown): void {
-    if (value === undefined) this.#record?.returnedNothing()
+    if (value === undefined) this.#record?.capture.returnedNothing()
     if (!this.#taken) this.#ownDeferred.resolve(value)
   }
 

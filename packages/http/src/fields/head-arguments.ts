@@ -7,8 +7,7 @@ export function parseHead(
   args: readonly unknown[],
 ): { readonly status: number; readonly fields: HeaderFields } {
   const fields = toFields(res.getHeaders())
-  const passed = typeof args[1] === 'string' ? args[2] : (args[2] ?? args[1])
-  for (const [name, value] of Object.entries(passedFields(passed))) fields[name] = value
+  for (const [name, value] of Object.entries(passedFields(passedTo(args)))) fields[name] = value
   return { status: Number(args[0]), fields }
 }
 
@@ -31,6 +30,19 @@ export function addToHead(
     .map((argument) => (typeof argument === 'object' && argument !== null ? without(argument, added) : argument))
 }
 
+/** Sets the fields of another head in place of this one; returns the arguments of its `writeHead`. */
+export function setInsteadOf(
+  res: ServerResponse,
+  args: readonly unknown[],
+  status: number,
+  { removed, fields }: { readonly removed: readonly string[]; readonly fields: Readonly<Record<string, string>> },
+): readonly unknown[] {
+  for (const name of removed) res.removeHeader(name)
+  for (const [name, value] of Object.entries({ ...passedFields(passedTo(args)), ...fields }))
+    if (!removed.includes(name)) res.setHeader(name, value)
+  return [status]
+}
+
 /** Names and values in turn, also of a list of pairs. */
 function flatOf(list: readonly unknown[]): readonly unknown[] {
   return Array.isArray(list[0]) ? list.flat() : list
@@ -42,6 +54,10 @@ function isWellFormed(flat: readonly unknown[]): boolean {
 
 function without(passed: object, names: object): object {
   return Object.fromEntries(Object.entries(passed).filter(([name]) => !Object.hasOwn(names, name.toLowerCase())))
+}
+
+function passedTo([, reason, headers]: readonly unknown[]): unknown {
+  return typeof reason === 'string' ? headers : (headers ?? reason)
 }
 
 function passedFields(passed: unknown): Record<string, string | string[]> {

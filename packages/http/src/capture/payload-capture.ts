@@ -1,0 +1,171 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { parseHead } from '../fields/head-arguments.ts'
+import type { HeaderFields } from '../fields/header-fields.ts'
+import type { ResponseHead } from '../response/response-head.ts'
+import { DetachedResponse } from './detached-response.ts'
+import { bytesOfPayload, copyOfStream } from './payload.ts'
+import type { NotModified, Recording } from './recording.ts'
+import { ResponseCapture } from './response-capture.ts'
+import { replaceMethods } from './response-methods.ts'
+
+/** The response of a handler whose framework passes each payload through hooks before it writes it to Node's response. */
+export interface PayloadResponse {
+  readonly req: IncomingMessage
+  readonly res: ServerResponse
+  /** The fields that were set when the handler began. */
+  readonly before: HeaderFields
+  /** Whether the handler writes past the framework. */
+  isHijacked(): boolean
+}
+
+/** A payload on its way through the hooks. If a later hook throws, the framework sends another one: the last one counts. */
+interface PendingPayload {
+  readonly head: ResponseHead
+  /** Chunks that came before the head was out. */
+  readonly early: Buffer[]
+  whole: boolean
+}
+
+/**
+ * Records the payload as the cache's own hook gets it, and the head once more where Node accepts it: later hooks, or a handler that writes
+ * past the framework, may add what forbids to store the response.
+ */
+export class PayloadCapture extends ResponseCapture {
+  readonly #response: PayloadResponse
+  #payload: PendingPayload | undefined
+  #withheld = false
+  #over = false
+  /** The handler destroyed the response, or the framework did because a stream failed. */
+  #aborted = false
+
+  constructor(response: PayloadResponse, recording: Recording) {
+    super(response.res, recording)
+    this.#response = response
+    // An HTTP/2 response shows nowhere else that its handler has destroyed it.
+    const original = replaceMethods(response.res, {
+      destroy: (args) => {
+        // Node itself destroys a response that waits for its turn on the connection, once that is gone.
+        if (this.#gone) this.detached?.giveUp()
+        else this.#aborted = true
+        return original('destroy', args)
+      },
+    })
+  }
+
+  /** Whether a whole payload is with later hooks or sent: nothing can replace it. */
+  get isOnItsWay(): boolean {
+    return !this.#withheld && this.#payload?.whole === true
+  }
+
+  /**
+   * Follows a payload with the status and the fields that it has at the cache's hook. Returns the payload that goes on to the client, which is
+   * a copy for a stream; undefined if the payload is withheld: the hook then waits for the response that is sent instead.
+   */
+  follow(status: number, fields: HeaderFields, payload: unknown): { readonly payload: unknown } | undefined {
+    const known = bytesOfPayload(payload)
+    const head = { status, fields, before: this.#response.before, bodyLength: known?.length }
+    // A handler that notices that its client has left often fails for that reason alone. Waiters must not get that failure.
+    if (this.#gone && status >= 400) this.#cutOff()
+    const pending = { head, early: known === undefined ? [] : [known], whole: known !== undefined }
+    this.#payload = pending
+    if (!this.recording.suppresses(status))
+      return { payload: known === undefined ? (this.#copy(pending, payload) ?? payload) : payload }
+    this.#withhold(pending, payload)
+    return undefined
+  }
+
+  /** Called when the handler returns nothing. A framework that would send an empty response then sends none to a client that has left. */
+  returnedNothing(): void {
+    if (this.#gone && this.#payload === undefined) this.#cutOff()
+  }
+
+  protected override headOf(args: readonly unknown[]): ResponseHead | undefined {
+    const { status, fields: outer } = parseHead(this.res, args)
+    const pending = this.#payload
+    if (this.#over || pending?.head.status !== status) return undefined
+    const { fields, before, bodyLength } = pending.head
+    // Only Node is nearer to the client: no hook can add a field any more.
+    return { status, fields, before, outer, bodyLength, final: true }
+  }
+
+  protected override answersNotModified(head: ResponseHead): NotModified | undefined {
+    const [body] = this.#payload?.early ?? []
+    return head.bodyLength === undefined || body === undefined
+      ? undefined
+      : this.recording.answersNotModified(head, body)
+  }
+
+  protected override beforeBody(): void {
+    if (this.detached?.open === true && !this.headSeen) this.res.writeHead(this.res.statusCode)
+  }
+
+  /** The recorded body is that of the hook. */
+  protected override bodyIn(): undefined {
+    return undefined
+  }
+
+  protected override recordHead(head: ResponseHead | undefined): void {
+    if (this.#over) return
+    if (head === undefined) return this.#refuse()
+    this.recording.head(head)
+    for (const chunk of this.#payload?.early ?? []) this.recording.chunk(chunk)
+  }
+
+  protected override recordEnd(): void {
+    // A later hook that dropped the stream made another body, which is not recorded.
+    if (this.#payload?.whole !== true) this.#refuse()
+    if (this.#over) return
+    this.#over = true
+    this.recording.end()
+  }
+
+  protected override closed(): void {
+    if (this.#over) return
+    const streams = this.#payload !== undefined && this.#payload.head.bodyLength === undefined
+    if (this.#aborted || streams) this.#cutOff()
+    else if (this.#response.isHijacked()) this.#refuse()
+    // The handler still makes its response, for the waiters.
+    else this.detached = new DetachedResponse(this.res, this.recording)
+  }
+
+  /** Whether the client has left. A detached response hides that, and an HTTP/2 response never shows it. */
+  get #gone(): boolean {
+    return this.res.destroyed || this.#response.req.socket.destroyed
+  }
+
+  #withhold(pending: PendingPayload, payload: unknown): void {
+    this.#withheld = true
+    this.recordHead(pending.head)
+    const copy = pending.whole ? undefined : this.#copy(pending, payload)
+    if (copy === undefined) this.recordEnd()
+    else
+      copy
+        .once('end', () => this.recordEnd())
+        .once('error', () => this.#cutOff())
+        .resume()
+  }
+
+  #copy(pending: PendingPayload, payload: unknown): ReturnType<typeof copyOfStream> {
+    const onChunk = (chunk: Buffer): void => {
+      if (this.#over || this.#payload !== pending) return
+      if (this.headSeen || this.#withheld) this.recording.chunk(chunk)
+      else pending.early.push(chunk)
+    }
+    const onEnd = (): void => {
+      pending.whole = true
+    }
+    return copyOfStream(payload, onChunk, onEnd)?.once('close', () => {
+      if (this.#payload === pending && !pending.whole && this.#gone) this.#cutOff()
+    })
+  }
+
+  #refuse(): void {
+    if (!this.#over) this.recording.refuse('hijacked')
+    this.#over = true
+  }
+
+  #cutOff(): void {
+    if (!this.#over) this.recording.cutOff(this.#withheld || this.#aborted ? 'handler' : 'client')
+    this.#over = true
+  }
+}

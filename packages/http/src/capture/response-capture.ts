@@ -1,0 +1,135 @@
+import type { ServerResponse } from 'node:http'
+import { endRefuses } from '../fields/body-arguments.ts'
+import { addToHead, setInsteadOf } from '../fields/head-arguments.ts'
+import type { ResponseHead } from '../response/response-head.ts'
+import { type DetachedResponse, discardChunk } from './detached-response.ts'
+import type { NotModified, Recording } from './recording.ts'
+import { type CallOriginal, replaceMethods } from './response-methods.ts'
+
+const NOTHING = new Uint8Array()
+
+/** Follows a response through the methods that send it. A subclass says which head and which bytes are the handler's. */
+export abstract class ResponseCapture {
+  protected readonly res: ServerResponse
+  protected readonly recording: Recording
+  protected readonly original: CallOriginal
+  /** `pass`: the response goes to its client. `withhold`: it goes nowhere. `closed`: another response was sent instead. */
+  protected mode: 'pass' | 'withhold' | 'closed' = 'pass'
+  protected headSeen = false
+  protected ended = false
+  /** Set if the client left before the head was out: the handler goes on for the waiters. */
+  protected detached: DetachedResponse | undefined
+  /** The client gets a 304. */
+  #bodiless = false
+
+  constructor(res: ServerResponse, recording: Recording) {
+    this.res = res
+    this.recording = recording
+    this.original = replaceMethods(res, {
+      writeHead: (args) => this.#writeHead(args),
+      write: (args) => this.#write(args),
+      end: (args) => this.#end(args),
+      flushHeaders: () => {
+        this.beforeBody()
+        if (this.mode === 'pass' && this.detached === undefined) this.original('flushHeaders', [])
+      },
+      // A stored response has no trailers (RFC 9111 section 3.1).
+      addTrailers: (args) => {
+        if (this.mode === 'pass') this.original('addTrailers', args)
+      },
+    })
+    res.once('close', () => {
+      this.closed()
+    })
+  }
+
+  /** The head that these arguments of `writeHead` make; undefined if it is not the head of the recorded response. */
+  protected abstract headOf(args: readonly unknown[]): ResponseHead | undefined
+
+  protected abstract answersNotModified(head: ResponseHead): NotModified | undefined
+
+  /**
+   * Writes an implicit head that must be known before the body. Node writes it inside `end`, which is too late for a head that is withheld,
+   * and does not write it at all if the client has left. `whole`: the body, if `end` brings all of it.
+   */
+  protected abstract beforeBody(whole?: Uint8Array): void
+
+  /** The bytes of the recorded body among these arguments of `write` or `end`. */
+  protected abstract bodyIn(args: readonly unknown[]): Uint8Array | undefined
+
+  /** Called when Node has accepted the head, or when it is withheld. */
+  protected abstract recordHead(head: ResponseHead | undefined): void
+
+  protected abstract recordEnd(): void
+
+  /** Called when the connection closes, also after a whole response. */
+  protected abstract closed(): void
+
+  #writeHead(args: readonly unknown[]): unknown {
+    if (this.mode !== 'pass') return this.res
+    if (this.headSeen) return this.original('writeHead', args)
+    const head = this.headOf(args)
+    if (head === undefined) this.original('writeHead', args)
+    else if (this.recording.suppresses(head.status)) this.mode = 'withhold'
+    else this.#sendHead(head, args)
+    this.headSeen = true
+    this.recordHead(head)
+    return this.res
+  }
+
+  /** If Node refuses the head, the announced fields are taken back: the handler's next try is another head. */
+  #sendHead(head: ResponseHead, args: readonly unknown[]): void {
+    const { res } = this
+    const announced = this.recording.announces(head)
+    const notModified = this.answersNotModified(head)
+    const final = notModified === undefined ? args : setInsteadOf(res, args, 304, notModified)
+    const previous = Object.keys(announced).map((name) => [name, res.getHeader(name)] as const)
+    try {
+      this.original('writeHead', previous.length === 0 ? final : addToHead(res, final, announced))
+    } catch (error) {
+      for (const [name, value] of previous)
+        if (value === undefined) res.removeHeader(name)
+        else res.setHeader(name, value)
+      throw error
+    }
+    this.#bodiless = notModified !== undefined
+  }
+
+  #write(args: readonly unknown[]): boolean {
+    this.beforeBody()
+    if (this.mode === 'closed') return discardChunk(args)
+    const bodiless = this.#bodiless && !this.ended
+    const discards = bodiless || this.mode === 'withhold' || this.detached?.open === true
+    const accepted = discards ? discardChunk(args) : this.original('write', args) === true
+    const bytes = this.bodyIn(args)
+    if (bytes !== undefined) this.recording.chunk(bytes)
+    // The copy is bounded, so the handler need not wait for a slow client.
+    return this.recording.keeping || accepted
+  }
+
+  #end(args: readonly unknown[]): unknown {
+    // Node throws for these arguments. Nothing may be sent before.
+    if (this.mode === 'pass' && endRefuses(args)) return this.original('end', args)
+    const bytes = this.bodyIn(args)
+    this.beforeBody(bytes ?? NOTHING)
+    if (this.mode === 'pass') this.#sendEnd(args)
+    else discardChunk(args)
+    if (this.mode === 'closed' || this.ended) return this.res
+    this.ended = true
+    if (bytes !== undefined) this.recording.chunk(bytes)
+    this.recordEnd()
+    this.detached?.finish()
+    return this.res
+  }
+
+  /** Layers outside end with the response, also if its client gets no body: one of them may save a session. */
+  #sendEnd(args: readonly unknown[]): void {
+    if (this.detached?.open === true) {
+      discardChunk(args)
+      this.original('end', [])
+    } else if (this.#bodiless) {
+      const callback = args.filter((argument) => typeof argument === 'function')
+      this.original('end', callback)
+    } else this.original('end', args)
+  }
+}
