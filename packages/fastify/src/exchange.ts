@@ -15,14 +15,14 @@ import { type Onward, ReplyRecord } from './record.ts'
 import { reshaped } from './reshape.ts'
 import { newDeferred, type Deferred } from './turn.ts'
 
-/** What tells a route from others of the same URL. */
-export interface Site {
+/** Distinguishes routes of one URL. */
+export interface RoutePlace {
   readonly layer: string
-  /** Its version constraint. */
+  /** The version constraint. */
   readonly version: string | undefined
 }
 
-/** One request to a cached route, from the moment that the handler's turn came. */
+/** Translates one request to a cached route, from the moment that Fastify calls the handler. */
 export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply> {
   readonly decodesPath: boolean = true
   readonly request: FastifyRequest
@@ -35,7 +35,7 @@ export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply> {
   #taken = false
   #answer: Answer | undefined
 
-  constructor(request: FastifyRequest, reply: FastifyReply, { layer, version }: Site, handler: () => unknown) {
+  constructor(request: FastifyRequest, reply: FastifyReply, { layer, version }: RoutePlace, handler: () => unknown) {
     this.request = request
     this.response = reply
     this.layer = layer
@@ -43,7 +43,7 @@ export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply> {
     this.#handler = handler
   }
 
-  /** What the route's handler is to return to Fastify: nothing where the answer is sent already. Never the reply, which has a `then`. */
+  /** The value that the route's handler returns to Fastify: undefined if the response is sent already. Never the reply, which has a `then`. */
   get returned(): Promise<unknown> | undefined {
     return this.#taken ? undefined : this.#ownDeferred.returned
   }
@@ -111,19 +111,19 @@ export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply> {
     this.response.headers(error.headers)
     if (held === undefined) this.response.send(error)
     else {
-      // Fastify's last resort sets no status: where the handler threw as well, this is what it falls back on.
+      // If the error handler throws as well, Fastify sends the status that is set.
       this.response.code(error.statusCode)
       held(error)
     }
   }
 
   dispatch(req: IncomingMessage, res: ServerResponse): void {
-    // Fastify would route it past the route that this request came to.
+    // Without it Fastify would choose a route of another version.
     if (this.#version !== undefined) req.headers['accept-version'] = this.#version
     this.response.server.routing(req, res)
   }
 
-  /** Our place among the `onSend` hooks. */
+  /** The plugin's `onSend` hook. */
   onSend(payload: unknown, onward: Onward): void {
     const answer = this.#answer
     if (answer !== undefined) this.#sendInstead(answer, payload, onward)
@@ -131,7 +131,7 @@ export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply> {
     else this.#record.onSend(payload, onward)
   }
 
-  /** Hooks before ours have seen the stored body, and what they made of it is in it already. */
+  /** Earlier hooks have already changed the body that is stored: what they make of it now is discarded. */
   #sendInstead(answer: Answer, payload: unknown, onward: Onward): void {
     this.#answer = undefined
     const stored = this.#payloadOf(answer)
@@ -140,7 +140,7 @@ export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply> {
     onward(null, stored)
   }
 
-  /** null: no body. HEAD gets an empty stream: Fastify would take the length of anything else for the length of the entity. */
+  /** null: no body. HEAD gets an empty stream: of anything else Fastify would declare the length. */
   #payloadOf({ body }: Answer): Buffer | Readable | null {
     if (this.request.method === 'HEAD') return Readable.from([])
     return body ?? null
@@ -169,7 +169,7 @@ export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply> {
     return (this.#deferred ??= newDeferred())
   }
 
-  /** From here on the handler is not heard any more, and its fields are gone. Returns how to go on where its answer is held. */
+  /** Ignores the handler from now on and removes its fields. Returns the continuation of its reply if that is withheld. */
   #takeOver(): Onward | undefined {
     this.#taken = true
     if (this.#record !== undefined) restoreFields(this.response, this.#record.before)

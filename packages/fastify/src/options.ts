@@ -1,13 +1,39 @@
-import type { Cache, CloseOptions } from '@cattlegrid/core'
+import {
+  type Cache,
+  checkOptions,
+  type CloseOptions,
+  durationRule,
+  InvalidOptionError,
+  nestedRule,
+  objectRule,
+  type OptionRules,
+  orFalse,
+} from '@cattlegrid/core'
 import type { RouteOptions } from '@cattlegrid/http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
 /** Options of the plugin. */
 export interface CattlegridOptions {
-  /** Where answers are kept. No default. */
+  /** Where responses are stored. No default. */
   readonly cache: Cache
-  /** How the cache is closed when the app is, once its last answer is out: its leases are then handed back. `false`: not at all, for a cache that others go on using. Default: `{ drain: '5s' }`. */
+  /** How the cache is closed when the app is, after its last response: its leases are then released. `false`: not at all, for a cache that is still used elsewhere. Default: `{ drain: '5s' }`. */
   readonly close?: CloseOptions | false | undefined
-  /** For every route that does not say otherwise; its `ttl` counts only for routes with a `config.cache`. Default: none. */
+  /** For every route that does not give its own; the `ttl` counts only for routes with a `config.cache`. Default: none. */
   readonly defaults?: RouteOptions<FastifyRequest, FastifyReply> | undefined
+}
+
+const rules = {
+  cache: objectRule<Cache>('a cache made by createCache()', 'lookup', 'wrap'),
+  close: orFalse(nestedRule({ drain: durationRule(0) })),
+  defaults: objectRule<RouteOptions<FastifyRequest, FastifyReply>>('an object with route options'),
+} satisfies OptionRules<CattlegridOptions>
+
+/** Options of `register` itself, which Fastify passes to every plugin. */
+const OF_REGISTER = new Set(['prefix', 'logLevel', 'logSerializers'])
+
+export function checkPluginOptions(options: CattlegridOptions): CattlegridOptions {
+  const own = Object.entries(options).filter(([name]) => !OF_REGISTER.has(name))
+  const { cache, close, defaults } = checkOptions('cattlegrid', Object.fromEntries(own), rules)
+  if (cache === undefined) throw new InvalidOptionError('cattlegrid.cache', undefined, rules.cache.accepted)
+  return { cache, close, defaults }
 }

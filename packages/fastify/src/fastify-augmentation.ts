@@ -1,0 +1,32 @@
+import type { Cache } from '@cattlegrid/core'
+import type { PurgeOptions, ResponseDirectives, RouteOptions } from '@cattlegrid/http'
+import type { FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify'
+
+/** The options of a cached route: the value of `config.cache`. */
+export type FastifyRouteOptions = RouteOptions<FastifyRequest, FastifyReply>
+
+/** What the plugin adds to an app. */
+export interface Cattlegrid {
+  readonly cache: Cache
+  /**
+   * Makes the handler of an endpoint that purges by tag and by URL: `app.post('/purge', app.cattlegrid.purge({ authorize }))`, then
+   * `POST /purge?tag=product:7&url=https://shop.example/products/7`. Off without `authorize`.
+   *
+   * @throws InvalidOptionError for an option that is unknown or has a value it cannot have.
+   */
+  purge(options?: PurgeOptions<FastifyRequest>): RouteHandlerMethod
+}
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** How the route is cached. Default: as each response declares. `false`: not at all. */
+    cache?: FastifyRouteOptions | false | undefined
+  }
+  interface FastifyInstance {
+    cattlegrid: Cattlegrid
+  }
+  interface FastifyReply {
+    /** What the handler of a cached route decides about its own response, before it sends it. */
+    readonly cattlegrid: ResponseDirectives
+  }
+}

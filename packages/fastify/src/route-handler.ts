@@ -1,0 +1,59 @@
+import { type Route, serve, serveStored } from '@cattlegrid/http'
+import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler, RouteOptions } from 'fastify'
+import { FastifyExchange, type RoutePlace } from './exchange.ts'
+
+type CachedRoute = Route<FastifyRequest, FastifyReply>
+
+/** Puts the cache into routes. The exchange of a request is a property of its reply: for a hit that costs less than a map of all replies. */
+export class RouteHandlers {
+  readonly #slot = Symbol('cattlegrid.exchange')
+
+  constructor(app: FastifyInstance) {
+    app.decorateReply(this.#slot, undefined)
+    app.addHook('onSend', (_request, reply, payload, onward) => {
+      const exchange = slotsOf(reply)[this.#slot]
+      if (exchange === undefined) onward(null, payload)
+      else exchange.onSend(payload, onward)
+    })
+  }
+
+  /**
+   * Replaces the handler. A `preHandler` would not do: a plugin that is registered later may append one of its own to the route, such as the
+   * authentication.
+   */
+  install(declared: RouteOptions, route: CachedRoute): void {
+    const slot = this.#slot
+    const { handler, constraints } = declared
+    const place = { layer: layerOf(constraints), version: constraints?.version }
+    if (route.phase === 'onRequest') declared.onRequest = [this.#early(place, route), declared.onRequest ?? []].flat()
+    declared.handler = function cattlegrid(request, reply) {
+      const exchange = new FastifyExchange(request, reply, place, () => handler.call(this, request, reply))
+      slotsOf(reply)[slot] = exchange
+      serve(exchange, route)
+      return exchange.returned
+    }
+  }
+
+  /** Sends fresh entries before authentication and validation, for a route with `phase: 'onRequest'`. */
+  #early(place: RoutePlace, route: CachedRoute): onRequestHookHandler {
+    return (request, reply, next) => {
+      const exchange = new FastifyExchange(request, reply, place, () => undefined)
+      slotsOf(reply)[this.#slot] = exchange
+      serveStored(exchange, route, () => {
+        slotsOf(reply)[this.#slot] = undefined
+        next()
+      })
+    }
+  }
+}
+
+/** Fastify's types do not know decorators whose name is a symbol. */
+function slotsOf(reply: object): Record<symbol, FastifyExchange | undefined> {
+  return reply as Record<symbol, FastifyExchange | undefined>
+}
+
+/** Routes of one URL differ in their constraints: a version, a host. */
+function layerOf(constraints: RouteOptions['constraints']): string {
+  if (constraints === undefined || Object.keys(constraints).length === 0) return ''
+  return JSON.stringify(constraints, (_, value: unknown) => (value instanceof RegExp ? String(value) : value))
+}
