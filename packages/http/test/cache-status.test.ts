@@ -33,7 +33,7 @@ describe('members of Cache-Status (RFC 9211)', () => {
   })
 
   test('a leader has the reason why its response is not stored', () => {
-    expect(leaderMember({ kind: 'own', why: 'set-cookie' }, MISS, true)).toBe('fwd=uri-miss; detail=set-cookie')
+    expect(leaderMember({ kind: 'unshareable', why: 'set-cookie' }, MISS, true)).toBe('fwd=uri-miss; detail=set-cookie')
     expect(leaderMember({ kind: 'share', why: 'status' }, MISS, true)).toBe('fwd=uri-miss; detail=status')
     expect(leaderMember({ kind: 'fail', share: true }, STALE, true)).toBe('fwd=stale; detail=status')
   })
@@ -41,7 +41,7 @@ describe('members of Cache-Status (RFC 9211)', () => {
   test('a request that waited in vain has collapsed=?0, and no reason', () => {
     const lifetime = { ttl: 60_000, staleWhileRevalidate: 0, staleIfError: 0 }
     const inVain = { ...MISS, collapseFailed: true }
-    expect(leaderMember({ kind: 'own', why: 'set-cookie' }, inVain, true)).toBe('fwd=uri-miss; collapsed=?0')
+    expect(leaderMember({ kind: 'unshareable', why: 'set-cookie' }, inVain, true)).toBe('fwd=uri-miss; collapsed=?0')
     expect(leaderMember({ kind: 'store', lifetime }, inVain, false)).toBe('fwd=uri-miss; collapsed=?0')
     expect(leaderMember({ kind: 'store', lifetime }, inVain, true)).toBe('fwd=uri-miss; collapsed=?0; stored; ttl=60')
     expect(bypassMember('collapsed')).toBe('fwd=uri-miss; collapsed=?0')

@@ -1,10 +1,10 @@
 import { Readable } from 'node:stream'
 import { describe, expect, test } from '@jest/globals'
 import type { Capture } from '../src/capture/capture.ts'
-import type { Recorded } from '../src/capture/recorder.ts'
+import type { RecordingResult } from '../src/capture/recording-verdict.ts'
 import { record } from './recorded-server.ts'
 
-const stored = (recorded: Recorded): { readonly body: string; readonly fields: Record<string, unknown> } => {
+const stored = (recorded: RecordingResult): { readonly body: string; readonly fields: Record<string, unknown> } => {
   if (recorded.kind !== 'store') throw new Error(`recorded as ${JSON.stringify(recorded)}`)
   return { body: recorded.response.body.toString(), fields: recorded.response.fields }
 }
@@ -64,7 +64,7 @@ describe('every way to write a head is seen', () => {
   ])('a cookie through %s', async (_, handler) => {
     const { recorded, headers } = await record(handler)
     expect(headers['set-cookie']).toEqual(['a=b'])
-    expect(recorded).toEqual({ kind: 'own', why: 'set-cookie' })
+    expect(recorded).toEqual({ kind: 'unshareable', why: 'set-cookie' })
   })
 
   test('that is written after the response was destroyed, with its body', async () => {
@@ -131,7 +131,7 @@ describe('an answer that must not be kept', () => {
       res.end('hi')
       res.socket?.end()
     })
-    expect(recorded).toEqual({ kind: 'lost', by: 'handler' })
+    expect(recorded).toEqual({ kind: 'aborted', by: 'handler' })
   })
 
   test.each<[string, Parameters<typeof record>[0]]>([
@@ -151,7 +151,7 @@ describe('an answer that must not be kept', () => {
   ])('because %s breaks it off was the handler’s doing', async (_, handler) => {
     const { recorded, body } = await record(handler)
     expect(body).toBe('broken off')
-    expect(recorded).toEqual({ kind: 'lost', by: 'handler' })
+    expect(recorded).toEqual({ kind: 'aborted', by: 'handler' })
   })
 
   test('data after the end reaches neither client nor recording', async () => {

@@ -29,7 +29,7 @@ describe('the bytes that all captures of a process hold', () => {
     const first = begin(recorder(captures, STORE))
     const second = begin(recorder(captures, STORE), 200, 9)
     const third = begin(recorder(captures, STORE), 200, 2)
-    expect(await third.done).toEqual({ kind: 'own', why: 'too-large', passing: true })
+    expect(await third.done).toEqual({ kind: 'unshareable', why: 'too-large', temporary: true })
     expect([third.keeping, captures.held]).toEqual([false, 19])
     for (const recording of [first, second]) recording.end()
     expect(await first.done).toMatchObject({ kind: 'store', response: { body: Buffer.alloc(10) } })
@@ -40,7 +40,7 @@ describe('the bytes that all captures of a process hold', () => {
   test.each<[string, Judgement, number, (recording: Recorder) => void]>([
     ['is whole', STORE, 200, (recording) => recording.end()],
     ['is shared', { kind: 'share', why: 'status' }, 404, (recording) => recording.end()],
-    ['turns out to be nobody else’s', { kind: 'own', why: 'private' }, 200, () => undefined],
+    ['turns out to be nobody else’s', { kind: 'unshareable', why: 'private' }, 200, () => undefined],
     ['grows too large', STORE, 200, (recording) => recording.chunk(Buffer.alloc(1))],
     ['loses its client', STORE, 200, (recording) => recording.cutOff('client')],
     ['is broken off', STORE, 200, (recording) => recording.cutOff('handler')],
@@ -64,12 +64,12 @@ describe('the bytes that all captures of a process hold', () => {
     async (when) => {
       const captures = new CaptureBudget()
       const recording = begin(recorder(captures, FAIL, { holdsStale: true }), 500)
-      if (when !== 'after') recording.dispose()
+      if (when !== 'after') recording.stopWithholding()
       recording.end()
       await recording.done
-      const held = when === 'after' ? 10 : 0
-      expect([captures.held, recording.withheld?.body.length]).toEqual([held, held])
-      recording.dispose()
+      const expected = when === 'after' ? [10, 10] : [0, undefined]
+      expect([captures.held, recording.withheld?.body.length]).toEqual(expected)
+      recording.stopWithholding()
       expect(captures.held).toBe(0)
     },
   )

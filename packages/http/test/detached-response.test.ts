@@ -70,7 +70,7 @@ describe('a handler whose client left before the head', () => {
       source.write('for one')
       await pipeline(source, res)
     })
-    expect(recorded).toEqual({ kind: 'own', why: 'set-cookie' })
+    expect(recorded).toEqual({ kind: 'unshareable', why: 'set-cookie' })
     expect(ended).toMatchObject({ code: 'ERR_STREAM_PREMATURE_CLOSE' })
     expect(source.destroyed).toBe(true)
   })
@@ -84,7 +84,7 @@ describe('a handler whose client left before the head', () => {
       },
       { maxBodyBytes: 3 },
     )
-    expect(recorded).toMatchObject({ kind: 'own', why: 'too-large' })
+    expect(recorded).toMatchObject({ kind: 'unshareable', why: 'too-large' })
     expect(ended).toMatchObject({ code: 'ERR_STREAM_PREMATURE_CLOSE' })
     expect(source.destroyed).toBe(true)
   })
@@ -99,7 +99,7 @@ describe('a handler whose client left before the head', () => {
       },
       { onceBegun: (begun) => (recorder = begun) },
     )
-    expect(recorded).toEqual({ kind: 'lost', by: 'handler' })
+    expect(recorded).toEqual({ kind: 'aborted', by: 'handler' })
     expect(ended).toMatchObject([true, { code: 'ERR_STREAM_PREMATURE_CLOSE' }, { code: 'ERR_STREAM_DESTROYED' }])
   })
 
@@ -121,7 +121,7 @@ describe('a handler whose client left before the head', () => {
     ['answers 500', (res) => res.writeHead(500).end('oops') && undefined, undefined],
   ])('and that %s is recorded as one whose client left', async (_, answer, how) => {
     const { recorded, ended } = await detached(answer)
-    expect(recorded).toEqual({ kind: 'lost', by: 'client' })
+    expect(recorded).toEqual({ kind: 'aborted', by: 'client' })
     expect(ended).toEqual(how)
   })
 
@@ -135,7 +135,7 @@ describe('a handler whose client left before the head', () => {
         }
       },
     })
-    expect(recorded).toEqual({ kind: 'own', why: 'set-cookie' })
+    expect(recorded).toEqual({ kind: 'unshareable', why: 'set-cookie' })
   })
 
   test('is no news to the layers outside: they have seen the departure, and see the end without a body', async () => {

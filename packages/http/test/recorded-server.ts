@@ -1,7 +1,8 @@
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type Capture, captureResponse } from '../src/capture/capture.ts'
-import { type Recorded, Recorder } from '../src/capture/recorder.ts'
+import { Recorder } from '../src/capture/recorder.ts'
+import type { RecordingResult } from '../src/capture/recording-verdict.ts'
 import type { ResponseHead } from '../src/response/response-head.ts'
 import { judge } from '../src/response/storable.ts'
 
@@ -10,7 +11,7 @@ export interface Outcome {
   readonly status: number
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
   readonly body: string
-  readonly recorded: Recorded
+  readonly recorded: RecordingResult
   readonly heads: readonly ResponseHead[]
 }
 
@@ -39,6 +40,7 @@ export async function record(handler: Handler, setting: Setting = {}): Promise<O
   const recorder = new Recorder({
     holdsStale,
     maxBodyBytes,
+    maxCaptureBytes: Infinity,
     strip: [],
     timeOfDay: () => Date.UTC(2030, 0, 15),
     announces: () => ({}),

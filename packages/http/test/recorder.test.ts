@@ -13,6 +13,7 @@ function recorder(judgement: Judgement = STORE, setup: Partial<RecorderSetup> = 
     announces: () => ({}),
     timeOfDay: () => NOW,
     maxBodyBytes: 10,
+    maxCaptureBytes: Infinity,
     holdsStale: false,
     strip: [],
     ...setup,
@@ -135,7 +136,7 @@ describe('an answer that is not whole', () => {
     recording.head(head({ 'content-length': length }))
     recording.chunk(Buffer.from('abc'))
     recording.end()
-    expect(await recording.done).toEqual({ kind: 'lost', by: 'handler' })
+    expect(await recording.done).toEqual({ kind: 'aborted', by: 'handler' })
   })
 
   test.each(['client', 'handler'] as const)('because of the %s is lost', async (by) => {
@@ -143,7 +144,7 @@ describe('an answer that is not whole', () => {
     recording.head(head())
     recording.cutOff(by)
     recording.end()
-    expect(await recording.done).toEqual({ kind: 'lost', by })
+    expect(await recording.done).toEqual({ kind: 'aborted', by })
   })
 
   test('is not lost when the connection ends after its end', async () => {
@@ -157,12 +158,12 @@ describe('an answer that is not whole', () => {
 
 describe('an answer for its own client alone', () => {
   test('is told apart as soon as its head is there, and no byte of it is kept', async () => {
-    const recording = recorder({ kind: 'own', why: 'set-cookie' })
+    const recording = recorder({ kind: 'unshareable', why: 'set-cookie' })
     recording.chunk(Buffer.from('abc'))
     expect(recording.keeping).toBe(true)
     recording.head(head())
     expect(recording.keeping).toBe(false)
-    expect(await recording.done).toEqual({ kind: 'own', why: 'set-cookie' })
+    expect(await recording.done).toEqual({ kind: 'unshareable', why: 'set-cookie' })
   })
 
   test('is one that grows beyond the limit: at the first byte too many', async () => {
@@ -172,7 +173,7 @@ describe('an answer for its own client alone', () => {
     expect(recording.keeping).toBe(true)
     recording.chunk(Buffer.alloc(1))
     expect(recording.keeping).toBe(false)
-    expect(await recording.done).toEqual({ kind: 'own', why: 'too-large', passing: false })
+    expect(await recording.done).toEqual({ kind: 'unshareable', why: 'too-large', temporary: false })
   })
 
   test('is one that was not sent as it was told', async () => {
@@ -180,7 +181,7 @@ describe('an answer for its own client alone', () => {
     recording.head(head())
     recording.refuse('hijacked')
     recording.end()
-    expect(await recording.done).toEqual({ kind: 'own', why: 'hijacked' })
+    expect(await recording.done).toEqual({ kind: 'unshareable', why: 'hijacked' })
   })
 })
 
@@ -229,7 +230,7 @@ describe('a failure', () => {
 
   test('passes once no stale answer will come', () => {
     const recording = recorder(SHARED, { holdsStale: true })
-    recording.release()
+    recording.stopWithholding()
     expect(recording.suppresses(500)).toBe(false)
   })
 })

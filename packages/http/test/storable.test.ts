@@ -43,12 +43,12 @@ describe('a route with a ttl', () => {
   })
 
   test.each([302, 303, 307])('stores %d only for as long as it says itself', (status) => {
-    expect(judged(status, {})).toEqual({ kind: 'own', why: 'status' })
+    expect(judged(status, {})).toEqual({ kind: 'unshareable', why: 'status' })
     expect(ttlOf(judged(status, { 'cache-control': 'max-age=7' }))).toBe(7000)
   })
 
   test.each([201, 202, 205, 206, 304, 307, 399])('keeps %d for its own client', (status) => {
-    expect(judged(status, {}).kind).toBe('own')
+    expect(judged(status, {}).kind).toBe('unshareable')
   })
 
   test.each([400, 405, 409, 414, 418, 451])('shares %d with those who wait, and stores it never', (status) => {
@@ -57,7 +57,7 @@ describe('a route with a ttl', () => {
   })
 
   test.each([401, 403, 407, 429, 431])('neither stores nor shares %d', (status) => {
-    expect(judged(status, { 'cache-control': 'public, max-age=60' })).toEqual({ kind: 'own', why: 'status' })
+    expect(judged(status, { 'cache-control': 'public, max-age=60' })).toEqual({ kind: 'unshareable', why: 'status' })
   })
 
   test.each([500, 502, 503, 599])('takes %d for a failure, whatever lifetime it declares', (status) => {
@@ -66,18 +66,18 @@ describe('a route with a ttl', () => {
   })
 
   test.each([0, -1, Number.NaN, 0.5])('a ttl of %d stores nothing', (ttl) => {
-    expect(judged(200, {}, { ...ROUTE, ttl }).kind).toBe('own')
+    expect(judged(200, {}, { ...ROUTE, ttl }).kind).toBe('unshareable')
   })
 })
 
 describe('app mode', () => {
   test('stores nothing that does not say so itself', () => {
-    expect(judged(200, {}, ORIGIN)).toEqual({ kind: 'own', why: 'no-freshness' })
-    expect(judged(200, { 'cache-control': 'public' }, ORIGIN).kind).toBe('own')
+    expect(judged(200, {}, ORIGIN)).toEqual({ kind: 'unshareable', why: 'no-freshness' })
+    expect(judged(200, { 'cache-control': 'public' }, ORIGIN).kind).toBe('unshareable')
   })
 
   test.each([400, 404, 500, 503])('takes %d for its own client’s, until an answer of this URL was stored', (status) => {
-    expect(judged(status, {}, ORIGIN)).toEqual({ kind: 'own', why: 'status' })
+    expect(judged(status, {}, ORIGIN)).toEqual({ kind: 'unshareable', why: 'status' })
     expect(judged(status, {}, { ...ORIGIN, storedBefore: true }).kind).toBe(status < 500 ? 'share' : 'fail')
   })
 
@@ -87,11 +87,11 @@ describe('app mode', () => {
 
   test('takes off how old the answer is already', () => {
     expect(ttlOf(judged(200, { 'cache-control': 'max-age=30', age: '10' }, ORIGIN))).toBe(20_000)
-    expect(judged(200, { 'cache-control': 'max-age=30', age: '30' }, ORIGIN).kind).toBe('own')
+    expect(judged(200, { 'cache-control': 'max-age=30', age: '30' }, ORIGIN).kind).toBe('unshareable')
   })
 
   test('a status that must be understood, and is not, stays unstored', () => {
-    expect(judged(299, { 'cache-control': 'max-age=30, must-understand' }, ORIGIN).kind).toBe('own')
+    expect(judged(299, { 'cache-control': 'max-age=30, must-understand' }, ORIGIN).kind).toBe('unshareable')
     expect(judged(200, { 'cache-control': 'max-age=30, must-understand' }, ORIGIN).kind).toBe('store')
   })
 
@@ -134,18 +134,24 @@ describe('prohibitions', () => {
     ['endless', { 'content-type': 'multipart/x-mixed-replace; boundary=x' }],
     ['too-large', { 'content-length': '1001' }],
   ])('%s: %j is for its own client alone, in both modes', (why, fields) => {
-    expect(judged(200, fields)).toEqual({ kind: 'own', why })
-    expect(judged(200, { 'cache-control': 's-maxage=60', ...fields }, ORIGIN)).toEqual({ kind: 'own', why })
+    expect(judged(200, fields)).toEqual({ kind: 'unshareable', why })
+    expect(judged(200, { 'cache-control': 's-maxage=60', ...fields }, ORIGIN)).toEqual({ kind: 'unshareable', why })
   })
 
   test('a body at hand that is too large is seen before it goes out', () => {
-    expect(judged(200, {}, ROUTE, { bodyLength: 1001 })).toEqual({ kind: 'own', why: 'too-large' })
+    expect(judged(200, {}, ROUTE, { bodyLength: 1001 })).toEqual({ kind: 'unshareable', why: 'too-large' })
     expect(judged(200, {}, ROUTE, { bodyLength: 1000 }).kind).toBe('store')
   })
 
   test('layers nearer to the socket are heard on cookies and prohibitions, not on what they vary by', () => {
-    expect(judged(200, {}, ROUTE, { outer: { 'set-cookie': 'a=b' } })).toEqual({ kind: 'own', why: 'set-cookie' })
-    expect(judged(200, {}, ROUTE, { outer: { 'cache-control': 'no-store' } })).toEqual({ kind: 'own', why: 'no-store' })
+    expect(judged(200, {}, ROUTE, { outer: { 'set-cookie': 'a=b' } })).toEqual({
+      kind: 'unshareable',
+      why: 'set-cookie',
+    })
+    expect(judged(200, {}, ROUTE, { outer: { 'cache-control': 'no-store' } })).toEqual({
+      kind: 'unshareable',
+      why: 'no-store',
+    })
     expect(judged(200, {}, ROUTE, { outer: { vary: 'accept-encoding' } }).kind).toBe('store')
   })
 })
@@ -153,6 +159,6 @@ describe('prohibitions', () => {
 describe('a response that declares a lifetime', () => {
   test.each([101, 103, 206, 304, 401])('is not stored when its status is %d', (status) => {
     const policy = { ...ORIGIN, storedBefore: true, staleWhileRevalidate: 0, staleIfError: 0 }
-    expect(judged(status, { 'cache-control': 'public, max-age=60' }, policy).kind).toBe('own')
+    expect(judged(status, { 'cache-control': 'public, max-age=60' }, policy).kind).toBe('unshareable')
   })
 })

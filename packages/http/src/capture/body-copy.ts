@@ -1,70 +1,63 @@
 import type { CaptureBudget } from './capture-budget.ts'
 
-/** How much may be copied, in bytes. */
+/** How many bytes may be copied. */
 export interface CopyLimits {
   readonly maxBodyBytes: number
-  /** Of all copies of the process together. */
+  /** The limit of all copies of the process together. */
   readonly maxCaptureBytes: number
 }
 
-/** The copy of a body while it is made: bounded, and counted among all those of the process until it is dropped. */
+/** A copy of a body that the handler still writes. Its bytes count against the budget of the process until the copy is dropped. */
 export class BodyCopy {
   readonly #limits: CopyLimits
   readonly #budget: CaptureBudget
   #chunks: Buffer[] = []
-  #counted = 0
   #size = 0
-  #tooLarge = false
-  #crowdedOut = false
+  #ended = false
+  #exceeded: keyof CopyLimits | undefined
 
   constructor(limits: CopyLimits, budget: CaptureBudget) {
     this.#limits = limits
     this.#budget = budget
   }
 
-  /** Of the body so far, copied or not. */
-  get size(): number {
-    return this.#size
-  }
-
-  /** It is longer than may be kept; nothing of it is. */
-  get tooLarge(): boolean {
-    return this.#tooLarge
-  }
-
-  /** It is too large only beside the others of this moment. */
-  get crowdedOut(): boolean {
-    return this.#crowdedOut
-  }
-
   get bytes(): Buffer {
     return Buffer.concat(this.#chunks)
   }
 
-  /** Copied, because the handler may use its buffer again. */
+  get ended(): boolean {
+    return this.#ended
+  }
+
+  /** The limit that the body exceeded; undefined: none. A body that exceeds one is dropped. */
+  get exceeded(): keyof CopyLimits | undefined {
+    return this.#exceeded
+  }
+
+  /** Copies the bytes, because the handler may use its buffer again. */
   add(bytes: Uint8Array): void {
-    this.#size += bytes.length
-    if (this.#tooLarge) return
+    if (this.#ended || this.#exceeded !== undefined) return
     const { maxBodyBytes, maxCaptureBytes } = this.#limits
-    if (this.#size <= maxBodyBytes && this.#budget.take(bytes.length, maxCaptureBytes)) {
-      this.#counted += bytes.length
+    if (this.#size + bytes.length > maxBodyBytes) this.#exceed('maxBodyBytes')
+    else if (!this.#budget.take(bytes.length, maxCaptureBytes)) this.#exceed('maxCaptureBytes')
+    else {
+      this.#size += bytes.length
       this.#chunks.push(Buffer.from(bytes))
-    } else {
-      this.#tooLarge = true
-      this.#crowdedOut = this.#size <= maxBodyBytes
-      this.drop()
     }
   }
 
-  /** The body is one that is stored already, and costs nothing more. */
-  adopt(stored: Buffer): void {
-    this.drop()
-    this.#chunks = [stored]
+  end(): void {
+    this.#ended = true
   }
 
   drop(): void {
     this.#chunks = []
-    this.#budget.giveBack(this.#counted)
-    this.#counted = 0
+    this.#budget.giveBack(this.#size)
+    this.#size = 0
+  }
+
+  #exceed(limit: keyof CopyLimits): void {
+    this.#exceeded = limit
+    this.drop()
   }
 }

@@ -1,4 +1,4 @@
-/** What all captures of one process hold at this moment, in bytes. */
+/** The number of bytes that all body copies of one process hold. */
 export class CaptureBudget {
   #held = 0
 
@@ -6,23 +6,21 @@ export class CaptureBudget {
     return this.#held
   }
 
-  /** Whether so many more would be within `most`. */
-  hasRoom(bytes: number, most: number): boolean {
-    return this.#held + bytes <= most
+  hasRoom(bytes: number, limit: number): boolean {
+    return this.#held + bytes <= limit
   }
 
-  /** Counts so many more, where they are within `most`; whether they are. */
-  take(bytes: number, most: number): boolean {
-    if (!this.hasRoom(bytes, most)) return false
+  /** Counts the bytes and returns true, unless they exceed the limit. */
+  take(bytes: number, limit: number): boolean {
+    if (!this.hasRoom(bytes, limit)) return false
     this.#held += bytes
     return true
   }
 
-  /** They are held no more. */
   giveBack(bytes: number): void {
     this.#held -= bytes
   }
 }
 
-/** Over every cache and route: what is bounded is the memory of the process. */
-export const ofProcess: CaptureBudget = new CaptureBudget()
+/** Shared by every cache and route, because it bounds the memory of the process. */
+export const processBudget: CaptureBudget = new CaptureBudget()

@@ -12,7 +12,7 @@ import {
 import type { Exchange } from '../exchange.ts'
 import { hitInStore } from './hit.ts'
 import { Leader } from './leader.ts'
-import { PRIVATE_RESPONSE } from './load-result.ts'
+import { UNSHAREABLE_RESPONSE } from './load-result.ts'
 import { unavailable, errorResponseFor } from '../response/error-response.ts'
 import { bypass } from './bypass.ts'
 import { isUsable, isVaryRecord, type RecordedResponse, type Stored } from '../response/recorded-response.ts'
@@ -67,7 +67,8 @@ export class CachedRequest<Req, Res> {
       if (this.#leader.recorder === undefined && !res.headersSent) this.#exchange.pass()
       else res.destroy()
     } finally {
-      this.#leader.recorder?.dispose()
+      // The handler may go on: its response is not withheld any more.
+      this.#leader.recorder?.stopWithholding()
     }
   }
 
@@ -97,7 +98,7 @@ export class CachedRequest<Req, Res> {
     const { value } = ofUrl
     if (!isVaryRecord(value)) return ofUrl as Lookup<RecordedResponse>
     // This request's own handler has answered: only other requests need the record.
-    if (this.#leader.recorder !== undefined) return { ...ofUrl, value: PRIVATE_RESPONSE }
+    if (this.#leader.recorder !== undefined) return { ...ofUrl, value: UNSHAREABLE_RESPONSE }
     this.#leader.collapseFailed = ofUrl.role === 'follower'
     const variant = variantKey(key, value, this.#exchange.req.headers)
     const ofVariant = await this.#lookupAt(variant, (load) => this.#leader.load(load, value))
@@ -138,7 +139,7 @@ export class CachedRequest<Req, Res> {
     const exchange = this.#exchange
     const isForThisClient = (response: RecordedResponse): boolean =>
       isSelectedBy(response.selectedBy, exchange.req.headers)
-    if (lookup !== undefined && lookup.value !== PRIVATE_RESPONSE && isForThisClient(lookup.value))
+    if (lookup !== undefined && lookup.value !== UNSHAREABLE_RESPONSE && isForThisClient(lookup.value))
       return exchange.send(this.#presentEntry(lookup))
     if (isResponseFailure(error) && error.response !== undefined && isForThisClient(error.response))
       return exchange.send(this.#present(error.response, 'fwd=uri-miss; collapsed'))
@@ -160,13 +161,13 @@ export class CachedRequest<Req, Res> {
     await this.#clearUncacheable(lookup)
     const revalidated = recorder.revalidated
     // An outer layer has answered, and the recorder did not see it.
-    if (!recorder.passed && exchange.res.headersSent) recorder.release()
-    else if (revalidated !== undefined) exchange.send(this.#present(revalidated, revalidatedMember(lookup)))
+    if (!recorder.passed && exchange.res.headersSent) return
+    if (revalidated !== undefined) exchange.send(this.#present(revalidated, revalidatedMember(lookup)))
     else if (recorder.passed) {
       if (isCattlegridError(error, 'CATTLEGRID_LOAD_TIMEOUT') && !recorder.ended) exchange.res.destroy()
-    } else if (this.#disconnect.aborted) recorder.release()
+    } else if (this.#disconnect.aborted) return
     else if (lookup !== undefined && lookup.status !== 'loaded') exchange.send(this.#presentEntry(lookup, recorder))
-    else if (lookup !== undefined && recorder.outdated && lookup.value !== PRIVATE_RESPONSE)
+    else if (lookup !== undefined && recorder.outdated && lookup.value !== UNSHAREABLE_RESPONSE)
       exchange.send(this.#present(lookup.value, revalidatedMember(lookup, 200)))
     else if (recorder.withheld !== undefined) exchange.send(answerFromWithheld(recorder.withheld))
     else this.#finishUnanswered(recorder, error)
@@ -188,10 +189,9 @@ export class CachedRequest<Req, Res> {
 
   #finishUnanswered(recorder: Recorder, error: unknown): void {
     const timedOut = isCattlegridError(error, 'CATTLEGRID_LOAD_TIMEOUT')
+    // Otherwise the cache was closed, or the lease was lost: the handler did not fail, and continues.
     if (timedOut || recorder.status !== undefined)
       this.#exchange.fail(errorResponseFor(error) ?? unavailable('CATTLEGRID_LOAD_FAILED', 1000))
-    // The cache was closed, or the lease was lost: the handler did not fail, and continues.
-    else recorder.release()
   }
 
   #presentEntry(lookup: Lookup<RecordedResponse>, masked?: MaskedFailure): Answer {

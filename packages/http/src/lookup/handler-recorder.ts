@@ -1,21 +1,21 @@
-import { ofProcess } from '../capture/capture-budget.ts'
+import { processBudget } from '../capture/capture-budget.ts'
 import { appendMember, leaderMember, type MissReason } from '../response/cache-status.ts'
 import type { Conditions } from '../response/conditional.ts'
 import type { Exchange } from '../exchange.ts'
 import { linesOf } from '../fields/header-fields.ts'
 import type { RecordedResponse } from '../response/recorded-response.ts'
-import { BODILESS, Recorder } from '../capture/recorder.ts'
-import type { ResponseHead } from '../response/response-head.ts'
+import { Recorder } from '../capture/recorder.ts'
+import { hasDeclaredLength, type ResponseHead } from '../response/response-head.ts'
 import { givenDirectives } from '../response/response-directives.ts'
 import type { Route } from '../route/route.ts'
 import { judge, type Judgement, type StoragePolicy } from '../response/storable.ts'
 import { joinTags, tagsIn } from '../response/tags.ts'
 
 /** A body whose length differs from its `Content-Length`. */
-const INCOMPLETE: Judgement = { kind: 'own', why: 'incomplete' }
+const INCOMPLETE: Judgement = { kind: 'unshareable', why: 'incomplete' }
 
 /** The captures of this process have no room for the body now. */
-const CROWDED_OUT: Judgement = { kind: 'own', why: 'too-large', passing: true }
+const NO_CAPTURE_ROOM: Judgement = { kind: 'unshareable', why: 'too-large', temporary: true }
 
 /** Why and for what a handler runs. Objects that each response needs are written out in full: spreads are slow in V8. */
 export interface HandlerRun extends MissReason {
@@ -54,7 +54,8 @@ export function recorderFor<Req, Res>(exchange: Exchange<Req, Res>, route: Route
     defaults: clientFreshness,
     announces: (head, judgement) => {
       const certain = head.bodyLength !== undefined && head.final === true && run.leased
-      const expected = isIncomplete(head) ? INCOMPLETE : judgement
+      const incomplete = head.bodyLength !== undefined && !hasDeclaredLength(head, head.bodyLength)
+      const expected = incomplete ? INCOMPLETE : judgement
       const status = (cacheName: string): string =>
         appendMember(linesOf(head.fields, 'cache-status'), cacheName, leaderMember(expected, run, certain))
       const lacksFreshness = judgement.kind === 'store' && !('cache-control' in head.fields)
@@ -64,12 +65,6 @@ export function recorderFor<Req, Res>(exchange: Exchange<Req, Res>, route: Route
       }
     },
   })
-}
-
-/** Whether a whole body differs in length from its `Content-Length`. */
-function isIncomplete({ bodyLength, status, fields }: ResponseHead): boolean {
-  const [declared] = linesOf(fields, 'content-length')
-  return bodyLength !== undefined && declared !== undefined && !BODILESS.has(status) && Number(declared) !== bodyLength
 }
 
 /** Applies the rules of storing, with the policy of the route and the directives that the handler gave. */
@@ -85,7 +80,7 @@ export function judgeResponse<Req, Res>(
   head: ResponseHead,
 ): Judgement {
   const given = givenDirectives(res)
-  if (given.noStore === true) return { kind: 'own', why: 'handler' }
+  if (given.noStore === true) return { kind: 'unshareable', why: 'handler' }
   const { storage } = route
   const policy: StoragePolicy = {
     ttl: given.ttl ?? route.ttl(request, response),
@@ -104,9 +99,9 @@ export function judgeResponse<Req, Res>(
   const judgement = judge(head, policy, route.runtime.timeOfDay())
   if (judgement.kind !== 'store') return judgement
   const declaredLength = head.bodyLength ?? Number(linesOf(head.fields, 'content-length')[0] ?? 0)
-  if (!ofProcess.hasRoom(declaredLength, route.maxCaptureBytes)) return CROWDED_OUT
+  if (!processBudget.hasRoom(declaredLength, route.maxCaptureBytes)) return NO_CAPTURE_ROOM
   const tags = joinTags(route.tags(request, response), tagsIn(head.fields, route.tagHeader), given.tags ?? [])
-  if (tags === undefined) return { kind: 'own', why: 'tags' }
+  if (tags === undefined) return { kind: 'unshareable', why: 'tags' }
   const tagOfUrl = urlTag()
   const lifetime = { ...judgement.lifetime, tags: tagOfUrl === undefined ? tags : [...tags, tagOfUrl] }
   return { kind: 'store', lifetime }

@@ -7,7 +7,8 @@ import { cdnLoopField } from '../request/loop-detection.ts'
 import { normaliseLeader } from '../request/normalise.ts'
 import { isKeyed } from '../request/query.ts'
 import type { RecordedResponse } from '../response/recorded-response.ts'
-import type { Recorded, Recorder } from '../capture/recorder.ts'
+import type { Recorder } from '../capture/recorder.ts'
+import type { RecordingResult } from '../capture/recording-verdict.ts'
 import type { RequestContext } from './request-context.ts'
 import { validatorsOf } from '../response/revalidate.ts'
 import type { Route } from '../route/route.ts'
@@ -23,7 +24,7 @@ export function runHandler<Req, Res>(
   context: RequestContext,
   run: ResponseLoad & { readonly collapseFailed: boolean },
   onStart: (recorder: Recorder) => void,
-): Promise<Recorded> {
+): Promise<RecordingResult> {
   const { load, loopName, collapseFailed } = run
   const { urlTag, authorized } = context
   const revalidates = responseToRevalidate(load, route)

@@ -164,9 +164,9 @@ export class Leader<Req, Res> {
     })
     if (recorded.kind === 'outdated') return await refetch(this.#exchange, this.#route, this.#context, run)
     // Nothing shows yet that responses of this URL can be shared: an aborted one must not start a cooldown.
-    const failurePrivate = load.stale === undefined && this.#route.ttl(request, response) === undefined
-    if (uncacheableFor(recorded, failurePrivate) > 0) this.#noteRelease(load)
-    return { result: resultOfHandler(recorded, load, req.headers, failurePrivate), headers: req.headers }
+    const abortUnshareable = load.stale === undefined && this.#route.ttl(request, response) === undefined
+    if (uncacheableFor(recorded, abortUnshareable) > 0) this.#noteRelease(load)
+    return { result: resultOfHandler(recorded, load, req.headers, abortUnshareable), headers: req.headers }
   }
 
   /** The handler of a `HEAD` request gives no body: a subrequest brings the response that can be stored. */

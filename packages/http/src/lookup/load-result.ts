@@ -2,7 +2,7 @@ import { type Load, LONGEST_WINDOW } from '@cattlegrid/core'
 import type { IncomingHttpHeaders } from 'node:http'
 import { NoSharedResult, ResponseFailure } from '../response/errors.ts'
 import type { RecordedResponse } from '../response/recorded-response.ts'
-import type { Recorded } from '../capture/recorder.ts'
+import type { RecordingResult } from '../capture/recording-verdict.ts'
 import { retained } from '../response/revalidate.ts'
 import type { Lifetime } from '../response/storable.ts'
 import type { SubrequestResult } from './subrequest.ts'
@@ -17,17 +17,17 @@ export interface ResponseLoad {
   readonly loopName: string
 }
 
-/** The response that a load got, and the request fields that the handler saw: they select the variant. */
+/** The response of a load. `headers` are the request fields that the handler saw: they select the variant. */
 export interface LoadResult {
   readonly result: StorableResult | RecordedResponse
   readonly headers: IncomingHttpHeaders
 }
 
-/** For these reasons a key is uncacheable for 1 s instead of 10: an error may pass soon. */
+/** The reasons that may not hold for the next response: they make a key uncacheable for 1 s instead of 10 s. */
 const BRIEF_REASONS = new Set(['status', 'handler', 'tags'])
 
-/** Stands for a response that its own client alone may have, and has: never served. */
-export const PRIVATE_RESPONSE: RecordedResponse = {
+/** A placeholder for the response that only the handler's own client gets. It is never served. */
+export const UNSHAREABLE_RESPONSE: RecordedResponse = {
   status: 500,
   fields: {},
   removed: [],
@@ -36,20 +36,20 @@ export const PRIVATE_RESPONSE: RecordedResponse = {
 }
 
 /** A response that can be stored, with its lifetime and the names of its `Vary`. */
-export type StorableResult = Recorded & { readonly kind: 'store' }
+export type StorableResult = RecordingResult & { readonly kind: 'store' }
 
 /**
- * Maps the response of the client's own handler to the result of its load: a response to store, or one to share with the followers only.
+ * Maps the recording of the client's own handler to the result of its load: a response to store, or one that only the followers share.
  *
  * @param headers the request fields that the handler saw.
- * @param failurePrivate whether an aborted response concerns its client only.
+ * @param abortUnshareable whether an aborted response says nothing about other requests of the URL.
  * @throws ResponseFailure when the handler failed; NoSharedResult when its client disconnected before the response was complete.
  */
 export function resultOfHandler(
-  recorded: Exclude<Recorded, { kind: 'outdated' }>,
+  recorded: Exclude<RecordingResult, { kind: 'outdated' }>,
   load: Load<never>,
   headers: IncomingHttpHeaders,
-  failurePrivate: boolean,
+  abortUnshareable: boolean,
 ): StorableResult | RecordedResponse {
   switch (recorded.kind) {
     case 'store':
@@ -57,26 +57,27 @@ export function resultOfHandler(
     case 'share':
       load.uncacheable({ for: '1s', share: true })
       return withSelectingValues(recorded.response, recorded.vary, headers)
-    case 'own':
-      load.uncacheable({ share: false, for: uncacheableFor(recorded, failurePrivate) })
-      return PRIVATE_RESPONSE
+    case 'unshareable':
+      load.uncacheable({ share: false, for: uncacheableFor(recorded, abortUnshareable) })
+      return UNSHAREABLE_RESPONSE
     case 'fail':
       throw new ResponseFailure(
         recorded.status,
         recorded.response && withSelectingValues(recorded.response, recorded.vary, headers),
       )
-    case 'lost':
+    case 'aborted':
       if (recorded.by === 'client') throw new NoSharedResult('its client disconnected')
-      if (!failurePrivate) throw new ResponseFailure('cut-off', undefined)
-      load.uncacheable({ share: false, for: uncacheableFor(recorded, failurePrivate) })
-      return PRIVATE_RESPONSE
+      if (!abortUnshareable) throw new ResponseFailure('cut-off', undefined)
+      load.uncacheable({ share: false, for: uncacheableFor(recorded, abortUnshareable) })
+      return UNSHAREABLE_RESPONSE
   }
 }
 
-/** How long every request of the key runs its own handler after such a response, ms. */
-export function uncacheableFor(recorded: Recorded, failurePrivate: boolean): number {
-  if (recorded.kind === 'own') return recorded.passing === true || BRIEF_REASONS.has(recorded.why) ? 1000 : 10_000
-  return recorded.kind === 'lost' && recorded.by === 'handler' && failurePrivate ? 1000 : 0
+/** How long the response makes its key uncacheable, ms: each request then runs its own handler. */
+export function uncacheableFor(recorded: RecordingResult, abortUnshareable: boolean): number {
+  if (recorded.kind === 'unshareable')
+    return recorded.temporary === true || BRIEF_REASONS.has(recorded.why) ? 1000 : 10_000
+  return recorded.kind === 'aborted' && recorded.by === 'handler' && abortUnshareable ? 1000 : 0
 }
 
 /** Limits a response that varies to requests with the same selecting fields. */
@@ -89,16 +90,16 @@ function withSelectingValues(
 }
 
 /**
- * Maps a subrequest's response to the result of its load. One that cannot be stored changes nothing: a subrequest has no cookies and no
- * credentials, and its response, such as a login page, says nothing about other requests.
+ * Maps a subrequest's response to the result of its load. One that cannot be stored does not make the key uncacheable: a subrequest has no
+ * cookies and no credentials, and its response, such as a login page, says nothing about other requests.
  *
- * @throws ResponseFailure when the handler failed in a refresh; NoSharedResult when nothing can be stored, and when it failed for a `HEAD`, whose
- *   own handler runs then.
+ * @throws ResponseFailure when the handler failed in a refresh; NoSharedResult when nothing can be stored, or when the handler failed for a
+ *   `HEAD` request, which then runs its own handler.
  */
 export function resultOfSubrequest(recorded: SubrequestResult, load: Load<never>): StorableResult {
   if (recorded.kind === 'store') return recorded
   if (recorded.kind === 'fail' && load.background) throw new ResponseFailure(recorded.status, undefined)
-  if (recorded.kind === 'lost' && load.background) throw new ResponseFailure('cut-off', undefined)
+  if (recorded.kind === 'aborted' && load.background) throw new ResponseFailure('cut-off', undefined)
   throw new NoSharedResult('its response cannot be stored')
 }
 
@@ -118,7 +119,7 @@ export function keepResponse(
   return { ...response, usableFor: extended.usableFor }
 }
 
-/** 1 day: a record of variants lives at least this long, so that it outlives them. */
+/** A record of variants lives for at least 1 day, so that it outlives them. */
 const MIN_RECORD_TTL = 86_400_000
 
 /** The ttl of a record of variants, ms: longer than the life of any of them. */

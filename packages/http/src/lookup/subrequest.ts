@@ -3,7 +3,8 @@ import { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { Duplex } from 'node:stream'
 import type { RecordedResponse } from '../response/recorded-response.ts'
-import type { Recorded, Recorder } from '../capture/recorder.ts'
+import type { Recorder } from '../capture/recorder.ts'
+import type { RecordingResult } from '../capture/recording-verdict.ts'
 
 const MARKER = Symbol.for('cattlegrid.subrequest')
 
@@ -43,7 +44,7 @@ export interface Subrequest {
 }
 
 /** `unreached`: an outer layer answered, such as an authentication that saw no credentials. */
-export type SubrequestResult = Recorded | { readonly kind: 'unreached' }
+export type SubrequestResult = RecordingResult | { readonly kind: 'unreached' }
 
 /**
  * Sends a request through the whole application, and resolves to the response that the sending layer recorded. The request carries the method,
@@ -67,11 +68,11 @@ export function sendSubrequest(subrequest: Subrequest): Promise<SubrequestResult
     let recording: Recorder | undefined
     const onReached = (recorder: Recorder): void => {
       recording = recorder
-      void recorder.done.then((recorded) => {
+      void recorder.done.then((result) => {
         // A response that will not be used is aborted, because it may be endless.
         const notModified = recorder.revalidated !== undefined
-        if (notModified || (recorded.kind !== 'store' && recorded.kind !== 'share')) socket.destroy()
-        resolve(recorded)
+        if (notModified || (result.kind !== 'store' && result.kind !== 'share')) socket.destroy()
+        resolve(result)
       })
     }
     const onClose = (): void => (recording === undefined ? resolve({ kind: 'unreached' }) : recording.cutOff('handler'))

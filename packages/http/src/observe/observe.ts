@@ -86,7 +86,7 @@ class Observer<Req, Res> implements Recording {
     if (this.#head !== undefined) return
     this.#head = head
     this.#judgement = this.#judge(head)
-    if (this.#run !== undefined && this.#judgement.kind === 'own') this.#run.refused = this.#judgement.why
+    if (this.#run !== undefined && this.#judgement.kind === 'unshareable') this.#run.refused = this.#judgement.why
   }
 
   chunk(bytes: Uint8Array): void {
@@ -95,17 +95,17 @@ class Observer<Req, Res> implements Recording {
 
   end(): void {
     if (this.#judgement?.kind === 'store' && this.#size > this.#route.storage.maxBodyBytes)
-      this.#judgement = { kind: 'own', why: 'too-large' }
+      this.#judgement = { kind: 'unshareable', why: 'too-large' }
     void this.#conclude()
   }
 
   cutOff(): void {
-    this.#judgement = { kind: 'own', why: 'incomplete' }
+    this.#judgement = { kind: 'unshareable', why: 'incomplete' }
     void this.#conclude()
   }
 
   refuse(why: 'hijacked'): void {
-    this.#judgement = { kind: 'own', why }
+    this.#judgement = { kind: 'unshareable', why }
     void this.#conclude()
   }
 

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http'
 import { endRefuses, lengthOf, writeRefuses } from '../fields/body-arguments.ts'
 import { parseHead } from '../fields/head-arguments.ts'
 import type { HeaderFields } from '../fields/header-fields.ts'
-import { BODILESS } from '../capture/recorder.ts'
+import { BODILESS } from '../response/response-head.ts'
 import { type CallOriginal, replaceMethods } from '../capture/response-methods.ts'
 
 /** Runs before the client gets the end of its response. Never rejects. */

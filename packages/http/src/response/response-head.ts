@@ -1,4 +1,4 @@
-import type { HeaderFields } from '../fields/header-fields.ts'
+import { type HeaderFields, linesOf } from '../fields/header-fields.ts'
 
 /** The status and fields of a response, before its first byte is sent. */
 export interface ResponseHead {
@@ -13,4 +13,16 @@ export interface ResponseHead {
   readonly bodyLength: number | undefined
   /** Whether no layer can add or change a field any more. */
   readonly final?: boolean | undefined
+}
+
+/** Responses of these statuses have no body, whatever length they declare. */
+export const BODILESS: ReadonlySet<number> = new Set([204, 304])
+
+/** Whether a whole body of this length agrees with the `Content-Length` (RFC 9111 section 3.3). */
+export function hasDeclaredLength(
+  { status, fields }: Pick<ResponseHead, 'status' | 'fields'>,
+  bodyLength: number,
+): boolean {
+  const [declared] = linesOf(fields, 'content-length')
+  return declared === undefined || BODILESS.has(status) || Number(declared) === bodyLength
 }

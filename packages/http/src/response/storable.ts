@@ -42,8 +42,8 @@ export type Judgement =
   | { readonly kind: 'store'; readonly lifetime: Lifetime }
   /** Not stored, but shared with the requests that wait for it. */
   | { readonly kind: 'share'; readonly why: Unstorable }
-  /** For the client of the request only. `passing`: the reason holds for this moment only. */
-  | { readonly kind: 'own'; readonly why: Unstorable; readonly passing?: boolean | undefined }
+  /** For the client of the request only. `temporary`: the reason holds for this moment only. */
+  | { readonly kind: 'unshareable'; readonly why: Unstorable; readonly temporary?: boolean | undefined }
   /** The handler failed. `share`: waiting requests may get its response. */
   | { readonly kind: 'fail'; readonly share: boolean }
 
@@ -90,13 +90,13 @@ export function judge(head: ResponseHead, policy: StoragePolicy, now: number): J
   // Without a ttl and a stored response, nothing shows that this URL can be shared: an error goes to its own client only, and starts no cooldown.
   const shareable = policy.ttl !== undefined || policy.storedBefore
   if (head.status >= 500 && shareable) return { kind: 'fail', share: prohibition === undefined }
-  if (prohibition !== undefined) return { kind: 'own', why: prohibition }
+  if (prohibition !== undefined) return { kind: 'unshareable', why: prohibition }
   const lifetime = lifetimeOf(head, effective, policy, now)
   if (isKeptToValidate(head, effective, policy, lifetime)) return { kind: 'store', lifetime: VALIDATED_ONLY }
   if (lifetime !== undefined && lifetime.ttl >= 1) return { kind: 'store', lifetime }
-  if (head.status >= 500) return { kind: 'own', why: 'status' }
-  if (head.status >= 400) return { kind: shareable ? 'share' : 'own', why: 'status' }
-  return { kind: 'own', why: TTL_STATUSES.has(head.status) ? 'no-freshness' : 'status' }
+  if (head.status >= 500) return { kind: 'unshareable', why: 'status' }
+  if (head.status >= 400) return { kind: shareable ? 'share' : 'unshareable', why: 'status' }
+  return { kind: 'unshareable', why: TTL_STATUSES.has(head.status) ? 'no-freshness' : 'status' }
 }
 
 /** A prohibition counts whichever layer set it. */

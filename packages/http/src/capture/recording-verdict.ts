@@ -1,0 +1,122 @@
+import type { CopyLimits } from './body-copy.ts'
+import { recordResponse, type RecordingRules } from '../response/record-response.ts'
+import { addedVary } from '../response/recorded-fields.ts'
+import type { RecordedResponse } from '../response/recorded-response.ts'
+import { hasDeclaredLength, type ResponseHead } from '../response/response-head.ts'
+import type { Judgement, Lifetime, Unstorable } from '../response/storable.ts'
+
+/** The result of a recording. `vary` names the request fields by which the handler chose the response: lower-case, sorted. */
+export type RecordingResult =
+  | {
+      readonly kind: 'store'
+      readonly response: RecordedResponse
+      readonly lifetime: Lifetime
+      readonly vary: readonly string[]
+    }
+  /** The response is not stored, but the requests that wait may have it. */
+  | { readonly kind: 'share'; readonly response: RecordedResponse; readonly vary: readonly string[] }
+  /** Only the handler's own client may have the response. `temporary`: the same response may be storable soon. */
+  | { readonly kind: 'unshareable'; readonly why: Unstorable; readonly temporary?: boolean | undefined }
+  /** The handler failed; `response` is undefined where the requests that wait may not have it, or it is not complete. */
+  | {
+      readonly kind: 'fail'
+      readonly status: number
+      readonly response: RecordedResponse | undefined
+      readonly vary: readonly string[]
+    }
+  /** The response was not completed. */
+  | { readonly kind: 'aborted'; readonly by: 'client' | 'handler' }
+  /** The handler's 304 is about another response than the stored one. */
+  | { readonly kind: 'outdated' }
+
+/** A response whose head is known. */
+export interface JudgedResponse {
+  /**
+   * `passed`: the client gets the handler's response, or needs none any more. `withheld`: the client gets a stale response, or this one if
+   * there is none. `revalidated`: the handler's 304 confirmed the stored response, whose head and body these are.
+   */
+  readonly kind: 'passed' | 'withheld' | 'revalidated'
+  readonly head: ResponseHead
+  readonly judgement: Judgement
+}
+
+/** The body so far. */
+export interface BodyFacts {
+  /** Empty where a limit was exceeded. */
+  readonly bytes: Buffer
+  /** The handler said that the body is complete. */
+  readonly ended: boolean
+  /** The limit that the body exceeded. */
+  readonly exceeded: keyof CopyLimits | undefined
+}
+
+export interface VerdictRules extends RecordingRules {
+  /** Fields of a stored response, where no layer has set them. */
+  readonly defaults?: Readonly<Record<string, string>> | undefined
+}
+
+/** The result of a recording at the time `now`; undefined as long as it is not certain. */
+export function recordingVerdict(
+  response: JudgedResponse,
+  body: BodyFacts,
+  rules: VerdictRules,
+  now: number,
+): RecordingResult | undefined {
+  const { head, judgement } = response
+  const { bytes, ended, exceeded } = body
+  if (judgement.kind === 'unshareable') return judgement
+  if (judgement.kind === 'fail') return failureVerdict(response, judgement.share, body, rules, now)
+  if (exceeded !== undefined)
+    return { kind: 'unshareable', why: 'too-large', temporary: exceeded === 'maxCaptureBytes' }
+  if (!ended) return undefined
+  if (!isComplete(response, bytes)) return { kind: 'aborted', by: 'handler' }
+  const recorded = recordResponse(head, bytes, rules, now)
+  const vary = addedVary(head)
+  if (judgement.kind === 'share') return { kind: 'share', response: recorded, vary }
+  const lifetime = remaining(judgement.lifetime, now)
+  if (lifetime.ttl < 1) return { kind: 'unshareable', why: 'no-freshness' }
+  return { kind: 'store', response: withDefaults(recorded, head, rules.defaults), lifetime, vary }
+}
+
+/** The result of a recording whose response was aborted; `response` is undefined where there is no head. */
+export function abortedVerdict(response: JudgedResponse | undefined, by: 'client' | 'handler'): RecordingResult {
+  if (response?.judgement.kind !== 'fail') return { kind: 'aborted', by }
+  return { kind: 'fail', status: response.head.status, response: undefined, vary: [] }
+}
+
+/** A failure that is withheld is certain at its end only, because its client may need the body. */
+function failureVerdict(
+  response: JudgedResponse,
+  share: boolean,
+  body: BodyFacts,
+  rules: RecordingRules,
+  now: number,
+): RecordingResult | undefined {
+  const { kind, head } = response
+  const { bytes, ended, exceeded } = body
+  const needsBody = exceeded === undefined && (share || kind !== 'passed')
+  if (needsBody && !ended) return undefined
+  const shared = share && needsBody && isComplete(response, bytes)
+  const recorded = shared ? recordResponse(head, bytes, rules, now) : undefined
+  return { kind: 'fail', status: head.status, response: recorded, vary: addedVary(head) }
+}
+
+/** The body of a stored response is complete, whatever length an outer layer declared. */
+function isComplete({ kind, head }: JudgedResponse, bytes: Buffer): boolean {
+  return kind === 'revalidated' || hasDeclaredLength(head, bytes.length)
+}
+
+/** A lifetime that the response declares runs from its head on: a slow body has used a part of it. In whole seconds, as every age. */
+function remaining(lifetime: Lifetime, now: number): Lifetime {
+  const elapsed = Math.max(0, now - (lifetime.since ?? Infinity))
+  return { ...lifetime, ttl: lifetime.ttl - Math.floor(elapsed / 1000) * 1000 }
+}
+
+function withDefaults(
+  response: RecordedResponse,
+  { fields }: ResponseHead,
+  defaults: VerdictRules['defaults'] = {},
+): RecordedResponse {
+  const missing = Object.entries(defaults).filter(([name]) => !(name in fields))
+  return { ...response, fields: { ...Object.fromEntries(missing), ...response.fields } }
+}

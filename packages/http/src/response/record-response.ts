@@ -1,0 +1,46 @@
+import etag from 'etag'
+import { initialAge } from './age.ts'
+import { formatHttpDate } from '../fields/http-date.ts'
+import { addedFields, removedFields } from './recorded-fields.ts'
+import type { RecordedResponse } from './recorded-response.ts'
+import { BODILESS, type ResponseHead } from './response-head.ts'
+
+export interface RecordingRules {
+  /** Fields that are not stored, lower-case. */
+  readonly strip: readonly string[]
+  /** When the handler was called, by the clock of `now`; undefined: just now. */
+  readonly began?: number | undefined
+  /** Whether a 200 without an entity-tag gets one. Default: true. */
+  readonly makesEtag?: boolean | undefined
+}
+
+/** Makes the response to store or to share from what the handler gave. */
+export function recordResponse(
+  head: ResponseHead,
+  body: Buffer,
+  { strip, began, makesEtag = true }: RecordingRules,
+  now: number,
+): RecordedResponse {
+  const { status, fields, before } = head
+  const content = BODILESS.has(status) ? Buffer.alloc(0) : body
+  return {
+    status,
+    fields: {
+      date: formatHttpDate(now),
+      ...addedFields(fields, before, strip),
+      ...(makesEtag ? missingEtag(head, content) : {}),
+    },
+    removed: removedFields(head),
+    body: content,
+    initialAge: initialAge(fields, now, began),
+  }
+}
+
+/** The entity-tag of a 200 that has none. It is weak, because layers outside may still encode the body. */
+export function missingEtag(
+  { status, fields }: Pick<ResponseHead, 'status' | 'fields'>,
+  body: Uint8Array,
+): Readonly<Record<string, string>> {
+  if (status !== 200 || 'etag' in fields) return {}
+  return { etag: etag(Buffer.from(body.buffer, body.byteOffset, body.length), { weak: true }) }
+}
