@@ -189,3 +189,8 @@ export function tagsRuleUpTo(max: number): OptionRule<readonly string[]> {
 
 /** What an option named `tags` takes. */
 export const tagsRule: OptionRule<readonly string[]> = tagsRuleUpTo(MAX_TAGS)
+
+/** @throws InvalidOptionError for an argument that is no function. */
+export function requireFunction(name: string, value: unknown, accepted: string): void {
+  if (typeof value !== 'function') throw new InvalidOptionError(name, value, accepted)
+}

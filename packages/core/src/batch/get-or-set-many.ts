@@ -7,6 +7,9 @@ import { WaitTimeoutError } from '../errors.ts'
 import type { LookupRun } from '../lookup/lookup-run.ts'
 import { LoadPermit } from '../refresh/load-permit.ts'
 
+/** Fills `Call.loader` until the batch replaces it. */
+export const NO_LOADER = (): undefined => undefined
+
 /**
  * Looks up many keys, with one loader call for those that this process leads. Each of `calls` gives its key and settings; the batch
  * replaces its loader.
@@ -47,7 +50,7 @@ async function permitFor(
   if (permit.tryAcquire()) return permit
   const { waitTimeout } = missing.settings
   const acquiring = permit.acquire()
-  const cancel = runtime.schedule(() => permit.abandon(), waitTimeout)
+  const cancel = runtime.schedule(() => permit.stopWaiting(), waitTimeout)
   if (!(await acquiring)) throw new WaitTimeoutError(missing.requestedKey, waitTimeout)
   cancel()
   return permit

@@ -1,13 +1,10 @@
-import { lookupOf, valueOf } from '../lookup/lookup-result.ts'
 import type { ManyLoader } from '../batch/batch.ts'
-import type { Engine } from '../flight/engine.ts'
 import type { Call } from '../flight/call.ts'
-import { InvalidOptionError } from '../errors.ts'
-import type { EventName, Listener, EventChannel } from '../events.ts'
+import type { EventName, Listener } from '../events.ts'
 import { promiseOf } from '../entry.ts'
 import { storedKey, uniqueKeys } from '../options/stored-key.ts'
 import type { Loader } from '../load.ts'
-import { INVALID, tagsRule } from '../option-rules.ts'
+import { requireFunction } from '../option-rules.ts'
 import type {
   CallOptions,
   CloseOptions,
@@ -22,41 +19,38 @@ import { LookupRun } from '../lookup/lookup-run.ts'
 import { callSettings, setSettings, wrapSettings } from '../options/parse-call-options.ts'
 import { requireTtl, type Settings } from '../options/settings.ts'
 import type { Runtime } from '../runtime.ts'
-import { drainTime, getSettings, holdOffTime, readCodec, refuseThenable } from '../options/operation-options.ts'
+import { checkedTags, drainTime, getSettings, holdOffTime, readCodec } from '../options/operation-options.ts'
 import type { Cache, Inspected, ReadResult } from './cache.ts'
 import { EntryReader, readResultOf } from './entry-reader.ts'
 import { EntryWriter } from './entry-writer.ts'
 import type { LoadCoordinator } from '../flight/coordinator.ts'
 import type { Lifecycle } from './lifecycle.ts'
-import { loadMany } from '../batch/get-or-set-many.ts'
+import { wrapFunction } from './wrap-function.ts'
+import { loadMany, NO_LOADER } from '../batch/get-or-set-many.ts'
 
 /**
  * Checks the arguments of every call, and passes it on. An invalid argument rejects the promise that the call returns. The views of one cache
  * are several of these with different settings: they share the coordinator and the lifecycle.
  */
 export class DefaultCache implements Cache {
-  readonly #engine: Engine
   readonly #settings: Settings
   readonly #coordinator: LoadCoordinator
   readonly #lifecycle: Lifecycle
   readonly #lookups: LookupRun
   readonly #reader: EntryReader
   readonly #writer: EntryWriter
-  readonly #hitChannel: EventChannel
 
   constructor(coordinator: LoadCoordinator, lifecycle: Lifecycle, settings: Settings) {
-    this.#engine = coordinator.engine
     this.#settings = settings
     this.#coordinator = coordinator
     this.#lifecycle = lifecycle
     this.#lookups = new LookupRun(coordinator)
     this.#reader = new EntryReader(coordinator, this.#lookups, settings)
     this.#writer = new EntryWriter(coordinator)
-    this.#hitChannel = coordinator.engine.events.channelOf('hit')
   }
 
   get shared(): boolean {
-    return this.#engine.store.shared
+    return this.#coordinator.engine.store.shared
   }
 
   get paused(): boolean {
@@ -64,7 +58,7 @@ export class DefaultCache implements Cache {
   }
 
   get runtime(): Runtime {
-    return this.#engine.runtime
+    return this.#coordinator.engine.runtime
   }
 
   with(options: CallOptions): Cache {
@@ -73,7 +67,8 @@ export class DefaultCache implements Cache {
 
   getOrSet<V, S = V>(key: string, loader: Loader<V, S>, options?: CallOptions<V>): Promise<V> {
     try {
-      return this.#value(key, loader, callSettings(this.#settings, options, 'getOrSet')) as Promise<V>
+      const settings = callSettings(this.#settings, options, 'getOrSet')
+      return this.#lookups.value(this.#checkCall(key, loader, settings), key, loader, settings) as Promise<V>
     } catch (error) {
       return Promise.reject(error)
     }
@@ -81,13 +76,8 @@ export class DefaultCache implements Cache {
 
   lookup<V, S = V>(key: string, loader: Loader<V, S>, options?: CallOptions<V>): Promise<Lookup<V>> {
     try {
-      const call = this.#call(key, loader, callSettings(this.#settings, options, 'lookup'))
-      const entry = this.#lookups.peek(call.key, call.settings)
-      return (
-        entry === undefined
-          ? this.#lookups.run(call, lookupOf)
-          : Promise.resolve(lookupOf(this.#lookups.serveHit(call.key, entry)))
-      ) as Promise<Lookup<V>>
+      const settings = callSettings(this.#settings, options, 'lookup')
+      return this.#lookups.lookup(this.#call(key, loader, settings)) as Promise<Lookup<V>>
     } catch (error) {
       return Promise.reject(error)
     }
@@ -97,8 +87,8 @@ export class DefaultCache implements Cache {
     const stored = this.#storedKey(key)
     const entry = this.#lookups.peek(stored, this.#settings, readCodec(this.#settings, 'peek', options))
     if (entry === undefined) return undefined
-    if (this.#hitChannel.hasListeners) this.#lookups.serveHit(stored, entry)
-    return readResultOf(entry, 'fresh', this.#engine.runtime.coarseNow()) as ReadResult<V>
+    this.#lookups.emitHit(stored, entry)
+    return readResultOf(entry, 'fresh', this.#coordinator.engine.runtime.coarseNow()) as ReadResult<V>
   }
 
   get<V = unknown>(key: string, options?: GetOptions<V>): Promise<V | undefined> {
@@ -107,9 +97,7 @@ export class DefaultCache implements Cache {
       const stored = this.#storedKey(key)
       const entry = this.#lookups.peek(stored, this.#settings, codec)
       if (entry !== undefined) return promiseOf(entry) as Promise<V>
-      return this.#reader
-        .read(stored, codec)
-        .then((found) => (stale || found?.state === 'fresh' ? (found?.value as V) : undefined))
+      return this.#reader.value(stored, codec, stale) as Promise<V | undefined>
     } catch (error) {
       return Promise.reject(error)
     }
@@ -122,15 +110,8 @@ export class DefaultCache implements Cache {
 
   async getMany<V = unknown>(keys: readonly string[], options?: GetOptions<V>): Promise<Map<string, V>> {
     const { codec, stale } = getSettings(this.#settings, 'getMany', options)
-    const reads = uniqueKeys(keys).map(
-      async (key) => [key, await this.#reader.read(this.#storedKey(key), codec)] as const,
-    )
-    const found = await Promise.all(reads)
-    return new Map(
-      found.flatMap(([key, read]) =>
-        read !== undefined && (stale || read.state === 'fresh') ? [[key, read.value as V] as const] : [],
-      ),
-    )
+    const stored = uniqueKeys(keys).map((key) => [key, this.#storedKey(key)] as const)
+    return (await this.#reader.values(stored, codec, stale)) as Map<string, V>
   }
 
   async getOrSetMany<V>(
@@ -139,9 +120,9 @@ export class DefaultCache implements Cache {
     options?: CallOptions<V>,
   ): Promise<Map<string, V>> {
     const settings = callSettings(this.#settings, options, 'getOrSetMany')
-    if (typeof loader !== 'function') throw new InvalidOptionError('loader', loader, 'a function (keys, load) => Map')
+    requireFunction('loader', loader, 'a function (keys, load) => Map')
     const calls = uniqueKeys(keys).map((key) => this.#call(key, NO_LOADER, settings))
-    return await loadMany(calls, loader, this.#engine, this.#lookups)
+    return await loadMany(calls, loader, this.#coordinator.engine, this.#lookups)
   }
 
   async refresh<V, S = V>(key: string, loader: Loader<V, S>, options?: CallOptions<V>): Promise<V> {
@@ -150,10 +131,7 @@ export class DefaultCache implements Cache {
   }
 
   async set<V>(key: string, value: V, options?: SetOptions<V>): Promise<void> {
-    const stored = this.#storedKey(key)
-    const settings = setSettings(this.#settings, options)
-    refuseThenable(value)
-    await this.#writer.set(key, stored, value, settings)
+    await this.#writer.set(key, this.#storedKey(key), value, setSettings(this.#settings, options))
   }
 
   async delete(key: string, options?: InvalidateOptions): Promise<void> {
@@ -166,9 +144,7 @@ export class DefaultCache implements Cache {
 
   async invalidateTags(tags: readonly string[]): Promise<void> {
     this.#lifecycle.throwIfClosed()
-    const parsed = tagsRule.parse(tags)
-    if (parsed === INVALID) throw new InvalidOptionError('invalidateTags', tags, tagsRule.accepted)
-    await this.#writer.invalidateTags(parsed)
+    await this.#writer.invalidateTags(checkedTags(tags))
   }
 
   async clear(): Promise<number> {
@@ -184,21 +160,13 @@ export class DefaultCache implements Cache {
     fn: F,
     options: WrapOptions<F>,
   ): (...args: Parameters<F>) => Promise<Awaited<ReturnType<F>>> {
-    if (typeof fn !== 'function') throw new InvalidOptionError('wrap', fn, 'a function to wrap')
+    requireFunction('wrap', fn, 'a function to wrap')
     const { key, settings } = wrapSettings(this.#settings, options, 'wrap')
-    const value = this.#value.bind(this)
-    return function (this: unknown, ...args) {
-      const loader = (): unknown => Reflect.apply(fn, this, args)
-      try {
-        return value(key(...args), loader, settings) as Promise<Awaited<ReturnType<F>>>
-      } catch (error) {
-        return Promise.reject(error)
-      }
-    }
+    return wrapFunction(new DefaultCache(this.#coordinator, this.#lifecycle, settings), fn, key)
   }
 
   on<E extends EventName>(event: E, listener: Listener<E>): () => void {
-    return this.#engine.events.on(event, listener)
+    return this.#coordinator.engine.events.on(event, listener)
   }
 
   pause(): void {
@@ -213,18 +181,6 @@ export class DefaultCache implements Cache {
     await this.#lifecycle.close(drainTime(options))
   }
 
-  #value(key: string, loader: Loader<unknown, never>, settings: Settings): Promise<unknown> {
-    const stored = this.#checkCall(key, loader, settings)
-    const entry = this.#lookups.peek(stored, settings)
-    if (entry === undefined) return this.#runLookup(stored, key, loader, settings)
-    if (this.#hitChannel.hasListeners) this.#lookups.serveHit(stored, entry)
-    return promiseOf(entry)
-  }
-
-  #runLookup(key: string, requestedKey: string, loader: Loader<unknown, never>, settings: Settings): Promise<unknown> {
-    return this.#lookups.run({ key, requestedKey, loader, settings }, valueOf)
-  }
-
   #call(key: string, loader: Loader<unknown, never>, settings: Settings): Call {
     return { key: this.#checkCall(key, loader, settings), requestedKey: key, loader, settings }
   }
@@ -233,7 +189,7 @@ export class DefaultCache implements Cache {
   #checkCall(key: string, loader: Loader<unknown, never>, settings: Settings): string {
     const stored = this.#storedKey(key)
     requireTtl(settings)
-    if (typeof loader !== 'function') refuseLoader(loader)
+    requireFunction('loader', loader, 'a function (load) => value')
     return stored
   }
 
@@ -241,11 +197,4 @@ export class DefaultCache implements Cache {
     this.#lifecycle.throwIfClosed()
     return storedKey(key)
   }
-}
-
-/** Fills `Call.loader` until the batch replaces it. */
-const NO_LOADER = (): undefined => undefined
-
-function refuseLoader(loader: unknown): never {
-  throw new InvalidOptionError('loader', loader, 'a function (load) => value')
 }

@@ -27,6 +27,25 @@ export class EntryReader {
     return verdict === 'gone' ? undefined : readResultOf(entry, verdict === 'fresh' ? 'fresh' : 'stale', now)
   }
 
+  /** The value of a fresh entry, with `stale` also of a stale one. */
+  async value(key: string, codec: Codec, stale: boolean): Promise<unknown> {
+    const found = await this.read(key, codec)
+    return stale || found?.state === 'fresh' ? found?.value : undefined
+  }
+
+  /** As `value`, of many keys: `keys` pairs each requested key with its stored key. */
+  async values(
+    keys: readonly (readonly [string, string])[],
+    codec: Codec,
+    stale: boolean,
+  ): Promise<Map<string, unknown>> {
+    const reads = keys.map(async ([requested, stored]) => [requested, await this.read(stored, codec)] as const)
+    const values = new Map<string, unknown>()
+    for (const [key, found] of await Promise.all(reads))
+      if (found !== undefined && (stale || found.state === 'fresh')) values.set(key, found.value)
+    return values
+  }
+
   async inspect(key: string): Promise<Inspected | undefined> {
     const { store, runtime, freshness } = this.#coordinator.engine
     const answer = await store.inspect(key)

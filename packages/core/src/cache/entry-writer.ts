@@ -1,6 +1,7 @@
 import { StoreAwayError } from '../errors.ts'
 import type { CacheEvents } from '../events.ts'
 import type { LoadCoordinator } from '../flight/coordinator.ts'
+import { refuseThenable } from '../options/operation-options.ts'
 import type { Settings } from '../options/settings.ts'
 import { newEntry } from '../refresh/new-entry.ts'
 import type { Away } from '../store/store.ts'
@@ -17,6 +18,7 @@ export class EntryWriter {
   }
 
   async set(key: string, stored: string, value: unknown, settings: Settings): Promise<void> {
+    refuseThenable(value)
     const { store, runtime } = this.#coordinator.engine
     const answer = await store.put(stored, newEntry(value, 0, settings, runtime.random()), settings.codec)
     this.#coordinator.invalidated(stored)

@@ -55,6 +55,7 @@ export class Flight {
   #notifiesWithin = Infinity
   #keepsRunning = false
   #step: FlightStep | undefined
+  #aborted = false
 
   constructor(key: string, background: boolean) {
     this.key = key
@@ -75,9 +76,9 @@ export class Flight {
     return !this.#detached && this.#phase !== 'committing'
   }
 
-  /** Whether no caller waits and none counts on the load: then a load that has not begun need not begin. */
+  /** Whether all callers left and none counts on the load: then a load that has not begun need not begin. */
   get abandoned(): boolean {
-    return this.callers === 0 && !this.#keepsRunning
+    return this.callers === 0 && !this.#keepsRunning && !this.background
   }
 
   /** How many calls wait for it. */
@@ -90,8 +91,14 @@ export class Flight {
     this.#step = step
   }
 
+  /** Whether the cache was closed: no further step may begin. */
+  get aborted(): boolean {
+    return this.#aborted
+  }
+
   /** Ends the current step from outside. */
   abort(reason: unknown): void {
+    this.#aborted = true
     this.#step?.abort(reason)
   }
 

@@ -1,5 +1,6 @@
-import { runRefresh, runUnleased } from '../refresh/refresh-run.ts'
+import { runRefresh } from '../refresh/refresh-run.ts'
 import { LoadPermit } from '../refresh/load-permit.ts'
+import { runUnleased } from '../refresh/unleased-load.ts'
 import {
   type LookupResult,
   loadedResult,
@@ -83,7 +84,7 @@ export class FlightJoiner {
     const budget = permit === undefined ? Math.max(0, state.waitBudget) : Infinity
     const limits = { softTimeout: Infinity, budget, followedBefore: 0, signal: settings.signal }
     const waiting = waitFor(flight, 'owner', limits, runtime, stopWaiting)
-    this.#coordinator.flights.launch(flight, runUnleased(flight, call, this.#coordinator, permit))
+    this.#coordinator.flights.launch(flight, runUnleased(flight, call, this.#engine, permit))
     const result = await waiting
     if (result.kind === 'loaded') return loadedResult(result.value, 0, waitTime(state, runtime.now()), flight)
     throw result.kind === 'failed' ? result.error : new WaitTimeoutError(key, settings.waitTimeout)

@@ -1,14 +1,15 @@
-import { runRefresh } from '../refresh/refresh-run.ts'
-import { type LookupResult, type CallState, serveEntry, identity } from './lookup-result.ts'
+import { refreshInBackground } from '../refresh/background-refresh.ts'
+import { type CallState, identity, lookupOf, type LookupResult, serveEntry, valueOf } from './lookup-result.ts'
 import type { Codec } from '../codec.ts'
 import type { LoadCoordinator } from '../flight/coordinator.ts'
 import type { Engine } from '../flight/engine.ts'
 import { type Call, judgeRead, type StoreRead } from '../flight/call.ts'
-import type { Entry } from '../entry.ts'
+import { type Entry, promiseOf } from '../entry.ts'
 import { ClosedError } from '../errors.ts'
-import { Flight } from '../flight/flight.ts'
+import type { EventChannel } from '../events.ts'
 import { PreviousVersion } from '../flight/previous-version.ts'
-import type { Outcome } from '../load.ts'
+import type { Loader } from '../load.ts'
+import type { Lookup } from './lookup.ts'
 import { FlightJoiner } from './join-flight.ts'
 import type { Settings } from '../options/settings.ts'
 import type { Read } from '../store/store.ts'
@@ -21,11 +22,13 @@ export class LookupRun {
   readonly #engine: Engine
   readonly #coordinator: LoadCoordinator
   readonly #joiner: FlightJoiner
+  readonly #hitChannel: EventChannel
 
   constructor(coordinator: LoadCoordinator) {
     this.#engine = coordinator.engine
     this.#coordinator = coordinator
     this.#joiner = new FlightJoiner(coordinator)
+    this.#hitChannel = coordinator.engine.events.channelOf('hit')
   }
 
   /** Returns a fresh entry from this process. Synchronous: the fastest hit awaits nothing. */
@@ -39,6 +42,20 @@ export class LookupRun {
     return this.#shouldRefreshEarly(key, entry, now, settings) ? undefined : entry
   }
 
+  /** Resolves to the value. It takes the members of a `Call` one by one, so that a hit allocates none. */
+  value(key: string, requestedKey: string, loader: Loader<unknown, never>, settings: Settings): Promise<unknown> {
+    const entry = this.peek(key, settings)
+    if (entry === undefined) return this.#runForValue(key, requestedKey, loader, settings)
+    if (this.#hitChannel.hasListeners) this.#serveHit(key, entry)
+    return promiseOf(entry)
+  }
+
+  /** Resolves to the value and where it came from. */
+  lookup(call: Call): Promise<Lookup<unknown>> {
+    const entry = this.peek(call.key, call.settings)
+    return entry === undefined ? this.run(call, lookupOf) : Promise.resolve(lookupOf(this.#serveHit(call.key, entry)))
+  }
+
   /** Reads the key's entry, joining a running read; undefined also while the store is away. */
   async read(key: string, codec: Codec): Promise<Entry | undefined> {
     return this.#coordinator.paused
@@ -46,8 +63,13 @@ export class LookupRun {
       : await this.#coordinator.flights.read(key, codec, (read) => this.#entryOf(key, read))
   }
 
+  /** Emits the hit of an entry that `peek` returned. */
+  emitHit(key: string, entry: Entry): void {
+    if (this.#hitChannel.hasListeners) this.#serveHit(key, entry)
+  }
+
   /** Makes the result of an entry that `peek` returned. */
-  serveHit(key: string, entry: Entry): LookupResult {
+  #serveHit(key: string, entry: Entry): LookupResult {
     const now = this.#engine.runtime.now()
     return serveEntry(this.#engine, key, entry, 'fresh', { now, role: 'none', state: undefined, refresh: undefined })
   }
@@ -61,6 +83,16 @@ export class LookupRun {
     return this.#coordinator.paused || this.#loadsAlone(call.key, state.startedAt)
       ? this.#bypass(call, state).then(onResult)
       : this.#readStore(call, state, onResult)
+  }
+
+  /** A function of its own, so that V8 can inline the hit. */
+  #runForValue(
+    key: string,
+    requestedKey: string,
+    loader: Loader<unknown, never>,
+    settings: Settings,
+  ): Promise<unknown> {
+    return this.run({ key, requestedKey, loader, settings }, valueOf)
   }
 
   /**
@@ -103,7 +135,9 @@ export class LookupRun {
       return this.#joinRefresh(call, storeRead, verdict === 'if-error' ? entry : undefined, state, onResult)
     }
     const refreshes = verdict === 'stale' || this.#shouldRefreshEarly(key, entry, now, settings)
-    const refresh = refreshes ? this.#refreshInBackground(call, entry, { read, at: now, took: 0 }) : undefined
+    const refresh = refreshes
+      ? refreshInBackground(call, entry, { read, at: now, took: 0 }, this.#coordinator)
+      : undefined
     return onResult(serveEntry(this.#engine, key, entry, verdict, { now, role: 'none', state, refresh }))
   }
 
@@ -143,24 +177,6 @@ export class LookupRun {
     if (!state.hasWaited && events.hasListeners('miss')) events.emit('miss', { key })
     state.hasWaited = true
     settings.signal?.throwIfAborted()
-  }
-
-  /** Starts a refresh that no caller waits for, unless one runs in this process or is known to run in another. */
-  #refreshInBackground(call: Call, entry: Entry, storeRead: StoreRead): Promise<Outcome> | undefined {
-    const { runtime } = this.#engine
-    const { flights, suppression } = this.#coordinator
-    const running = flights.joinable(call.key)
-    if (running !== undefined) return running.outcome
-    if (this.#coordinator.closed) return undefined
-    if (suppression.holds(call.key, entry.version, storeRead.at)) return undefined
-    const flight = new Flight(call.key, true)
-    flights.launch(flight, runRefresh(flight, call, storeRead, this.#coordinator))
-    void flight.outcome.then((outcome) => {
-      // An error that is no failure starts no cooldown. Without this pause every stale hit would load again.
-      if (outcome.kind !== 'failed' || outcome.cooldown > 0) return
-      suppression.add(call.key, entry.version, runtime.now() + call.settings.cooldown.max)
-    })
-    return flight.outcome
   }
 
   /** Returns the entry of a read; emits the event of one that could not be decoded. */

@@ -1,6 +1,6 @@
 import { type Codec, codecRule } from '../codec.ts'
 import { InvalidOptionError } from '../errors.ts'
-import { booleanRule, checkOptions, durationRule, type OptionRules } from '../option-rules.ts'
+import { booleanRule, checkOptions, durationRule, INVALID, type OptionRules, tagsRule } from '../option-rules.ts'
 import type { CloseOptions, GetOptions, InvalidateOptions, ReadOptions } from './options.ts'
 import type { Settings } from './settings.ts'
 
@@ -39,4 +39,11 @@ export function drainTime(options: CloseOptions | undefined): number {
 export function refuseThenable(value: unknown): void {
   if (typeof (value as { readonly then?: unknown } | null | undefined)?.then === 'function')
     throw new InvalidOptionError('set.value', value, 'a value; await a promise first')
+}
+
+/** @throws InvalidOptionError */
+export function checkedTags(tags: unknown): readonly string[] {
+  const parsed = tagsRule.parse(tags)
+  if (parsed === INVALID) throw new InvalidOptionError('invalidateTags', tags, tagsRule.accepted)
+  return parsed
 }

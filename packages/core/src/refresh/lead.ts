@@ -1,6 +1,6 @@
 import { ABSENT, type Outcome } from '../load.ts'
 import type { Engine } from '../flight/engine.ts'
-import type { Call } from '../flight/call.ts'
+import { type Call, replacedEntry } from '../flight/call.ts'
 import type { Entry } from '../entry.ts'
 import { LeaseLostError } from '../errors.ts'
 import type { Flight, FlightResult } from '../flight/flight.ts'
@@ -8,20 +8,24 @@ import { keepAlive } from './keep-alive.ts'
 import type { Lease, Commit, Ending, Released } from '../store/store.ts'
 import type { CancelTimer } from '../runtime.ts'
 import { describeError, isFailure, isOwnAbort } from './load-error.ts'
-import { emitOutcome, type LoadResult, LoadRun, settleAbsent, type UncacheableMark } from './load-run.ts'
+import { emitOutcome, type LoadResult, LoadRun, type UncacheableMark } from './load-run.ts'
 import { newEntry } from './new-entry.ts'
+import { settleAbsent } from './settle-flight.ts'
 
 /** How long a key stays uncacheable after the store could not keep its value, ms. */
 const UNKEEPABLE_FOR = 10_000
 
-/** Runs the load of a flight under its lease, and commits the result. Never rejects. */
+/** Runs the load of a flight under its lease, and commits the result. `entry`: what the store has for the key. Never rejects. */
 export async function lead(
   flight: Flight,
   call: Call,
   lease: Lease,
-  replaced: Entry | undefined,
+  entry: Entry | undefined,
   engine: Engine,
 ): Promise<void> {
+  const { events, runtime } = engine
+  if (events.hasListeners('lead')) events.emit('lead', { key: call.key, background: flight.background })
+  const replaced = replacedEntry(engine, call, entry, runtime.now())
   await new LeasedLoad(flight, call, lease, engine).run(replaced)
 }
 

@@ -1,11 +1,14 @@
 import type { AdmissionControl, ReleasePermit } from '../flight/admission-control.ts'
+import type { Call } from '../flight/call.ts'
+import type { Flight, FlightStep } from '../flight/flight.ts'
 import type { ActiveLoad } from '../flight/reentrancy.ts'
+import type { Runtime } from '../runtime.ts'
 
 /** A place among `maxLoads`, from the wait for it to its release. It may be acquired again after a release. */
-export class LoadPermit {
+export class LoadPermit implements FlightStep {
   readonly #admission: AdmissionControl
   #release: ReleasePermit | undefined
-  #abandon: (() => void) | undefined
+  #leaveQueue: (() => void) | undefined
 
   constructor(admission: AdmissionControl) {
     this.#admission = admission
@@ -21,24 +24,47 @@ export class LoadPermit {
     return this.held
   }
 
-  /** Queues, before it returns, for the next free place. Resolves to false when `abandon` comes first. */
+  /** Queues, before it returns, for the next free place. Resolves to false when `stopWaiting` comes first. */
   acquire(): Promise<boolean> {
     return new Promise((resolve) => {
       const leaveQueue = this.#admission.queueForPermit((release) => {
-        this.#abandon = undefined
+        this.#leaveQueue = undefined
         this.#release = release
         resolve(true)
       })
-      this.#abandon = () => {
+      this.#leaveQueue = () => {
         leaveQueue()
         resolve(false)
       }
     })
   }
 
+  /**
+   * Acquires a place for the load of a flight, whose wait for it counts as following. Resolves to the reason when the flight gets none. A
+   * key of a batch needs none: its batch holds one.
+   */
+  async acquireFor(flight: Flight, call: Call, runtime: Runtime): Promise<'closed' | 'busy' | 'deserted' | undefined> {
+    const { background } = flight
+    if (flight.aborted) return 'closed'
+    if (call.sharedWaiter !== undefined || this.held || this.tryAcquire(background ? [] : undefined)) return undefined
+    if (background) return 'busy'
+    call.onWait?.()
+    const acquiring = this.acquire()
+    // Only now, with the flight in the queue: `follow` may make its last caller give up, and that takes the flight out of the queue.
+    flight.follow(runtime.now())
+    const acquired = await acquiring
+    flight.stopFollowing(runtime.now())
+    if (acquired) return undefined
+    return flight.aborted ? 'closed' : 'deserted'
+  }
+
   /** Leaves the queue. */
-  abandon(): void {
-    this.#abandon?.()
+  stopWaiting(): void {
+    this.#leaveQueue?.()
+  }
+
+  abort(): void {
+    this.stopWaiting()
   }
 
   /** Gives the place back, if one is held. */

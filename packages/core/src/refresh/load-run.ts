@@ -4,7 +4,7 @@ import type { Call } from '../flight/call.ts'
 import type { Flight, FlightStep } from '../flight/flight.ts'
 import type { Entry } from '../entry.ts'
 import { LoadTimeoutError } from '../errors.ts'
-import { ABSENT, type KeepOptions, type Load, type Outcome, type UncacheableOptions } from '../load.ts'
+import type { KeepOptions, Load, Outcome, UncacheableOptions } from '../load.ts'
 import { runInLoad, activeLoads, endLoad, type LoadScope } from '../flight/reentrancy.ts'
 import { booleanRule, checkOptions, durationRule, type OptionRules } from '../option-rules.ts'
 import { withKeepOptions } from '../options/parse-call-options.ts'
@@ -149,14 +149,6 @@ export class LoadRun implements FlightStep {
     this.#mark = this.#mark?.share === false ? this.#mark : { for: parsed.for ?? UNCACHEABLE_FOR, share }
     if (!this.#mark.share) this.#onUnshareable(this.#mark)
   }
-}
-
-/** Settles a flight whose batch returned no value for the key: joiners read again, and the owner gets `ABSENT`. */
-export function settleAbsent(flight: Flight): Outcome {
-  const outcome: Outcome = { kind: 'abandoned', why: 'absent' }
-  flight.releaseJoiners('retry')
-  flight.settle({ kind: 'loaded', value: ABSENT, freshFor: 0 }, outcome)
-  return outcome
 }
 
 export function emitOutcome({ events }: Engine, key: string, outcome: Outcome, took: number): void {

@@ -1,15 +1,15 @@
 import type { LoadCoordinator } from '../flight/coordinator.ts'
 import type { Engine } from '../flight/engine.ts'
-import { type Call, judgeRead, replacedEntry, type StoreRead } from '../flight/call.ts'
+import { type Call, judgeRead, type StoreRead } from '../flight/call.ts'
 import type { Entry } from '../entry.ts'
-import { ClosedError, LoadFailedError } from '../errors.ts'
+import { LoadFailedError } from '../errors.ts'
 import type { Flight, FlightStep } from '../flight/flight.ts'
 import { POLL_INTERVAL, type LeaseWaiter } from '../flight/lease-waiters.ts'
-import type { Abandoned } from '../load.ts'
 import type { Acquire, Away, Read } from '../store/store.ts'
 import { lead } from './lead.ts'
 import { LoadPermit } from './load-permit.ts'
-import { loadUnleased } from './unleased-load.ts'
+import { settleBroken, settleWithoutLoad } from './settle-flight.ts'
+import { loadUncacheable, loadUnleased, loadWithoutStore } from './unleased-load.ts'
 
 /** After this many "changed" answers in a row the flight pauses before it reads again. It never loads without a lease because of them. */
 const MAX_CHANGES = 8
@@ -17,33 +17,17 @@ const MAX_CHANGES = 8
 const CHANGE_PAUSE = 50
 
 /** Runs one refresh: acquires the lease, then leads, follows or gives up. Always settles the flight, and never rejects. */
-export function runRefresh(
+export async function runRefresh(
   flight: Flight,
   call: Call,
   storeRead: StoreRead,
   coordinator: LoadCoordinator,
 ): Promise<void> {
   const run = new RefreshRun(flight, call, coordinator)
-  return settleOnError(run.run(storeRead), run, flight)
-}
-
-/** Runs a load for the flight's owner without asking for the lease. `permit`: one that the caller holds already. Settles as `runRefresh`. */
-export function runUnleased(
-  flight: Flight,
-  call: Call,
-  coordinator: LoadCoordinator,
-  permit?: LoadPermit,
-): Promise<void> {
-  const run = new RefreshRun(flight, call, coordinator, permit)
-  return settleOnError(run.runUnleased(), run, flight)
-}
-
-/** A store or policy that throws breaks its contract; the callers must not hang because of it. */
-async function settleOnError(running: Promise<void>, run: RefreshRun, flight: Flight): Promise<void> {
   try {
-    await running
+    await run.run(storeRead)
   } catch (error) {
-    flight.settle({ kind: 'failed', error, failure: true }, { kind: 'failed', error, cooldown: 0 })
+    settleBroken(flight, error)
   } finally {
     run.dispose()
   }
@@ -58,25 +42,23 @@ class RefreshRun implements FlightStep {
   /** Armed before the acquire, so that a notice between its answer and the wait counts. A background flight never waits. */
   readonly #waiter: LeaseWaiter | undefined
   #changes = 0
-  #closed = false
 
-  constructor(flight: Flight, call: Call, coordinator: LoadCoordinator, permit?: LoadPermit) {
+  constructor(flight: Flight, call: Call, coordinator: LoadCoordinator) {
     this.#flight = flight
     this.#call = call
     this.#coordinator = coordinator
     this.#engine = coordinator.engine
-    this.#permit = permit ?? new LoadPermit(coordinator.engine.admission)
+    this.#permit = new LoadPermit(coordinator.engine.admission)
     this.#waiter = flight.background ? undefined : coordinator.leaseWaiters.arm(call.key)
     flight.attach(this)
   }
 
   stopWaiting(): void {
     this.#waiter?.wake()
-    this.#permit.abandon()
+    this.#permit.stopWaiting()
   }
 
   abort(): void {
-    this.#closed = true
     this.stopWaiting()
   }
 
@@ -89,8 +71,10 @@ class RefreshRun implements FlightStep {
     const { store, runtime } = this.#engine
     let { read, took } = first
     for (;;) {
-      if (!(await this.#acquirePermit())) return
-      if (read.kind === 'away') return this.#loadWithoutStore('read', read)
+      // Before the lease: a flight that queued with a lease would keep the key from processes that have permits to spare.
+      const refused = await this.#permit.acquireFor(this.#flight, this.#call, runtime)
+      if (refused !== undefined) return void settleWithoutLoad(this.#flight, refused)
+      if (read.kind === 'away') return loadWithoutStore(this.#flight, this.#call, 'read', read, this.#engine)
       const entry = read.kind === 'found' ? read.entry : undefined
       const askedAt = runtime.now()
       const answer = await this.#acquire(read, took)
@@ -102,32 +86,6 @@ class RefreshRun implements FlightStep {
       took = now - sentAt
       if (this.#settleIfServable(read, now)) return
     }
-  }
-
-  async runUnleased(): Promise<void> {
-    // The batch of this call has a permit for all of its keys, or waits for one: a call that kept its own could make it wait for ever.
-    if (this.#call.sharedWaiter !== undefined) this.#permit.release()
-    if (await this.#acquirePermit()) await this.#loadUnleased('unleased')
-  }
-
-  /**
-   * Acquires the load permit, and settles the flight when it returns false. The permit comes before the lease: a flight that queued with the
-   * lease in hand would keep the key from processes that have permits to spare.
-   */
-  async #acquirePermit(): Promise<boolean> {
-    const { runtime } = this.#engine
-    const { background } = this.#flight
-    if (this.#closed) return !this.#abandon('closed')
-    const needsNone = this.#call.sharedWaiter !== undefined
-    if (needsNone || this.#permit.held || this.#permit.tryAcquire(background ? [] : undefined)) return true
-    if (background) return !this.#abandon('busy')
-    this.#call.onWait?.()
-    const acquiring = this.#permit.acquire()
-    // Only now, with the flight in the queue: `follow` may make its last caller give up, and that takes the flight out of the queue.
-    this.#flight.follow(runtime.now())
-    const acquired = await acquiring
-    this.#flight.stopFollowing(runtime.now())
-    return acquired || !this.#abandon(this.#closed ? 'closed' : 'deserted')
   }
 
   #acquire(read: Exclude<Read, Away>, spent: number): Promise<Acquire> {
@@ -153,42 +111,34 @@ class RefreshRun implements FlightStep {
 
   /** Returns true when the flight is settled, false when it must read again. */
   async #handle(answer: Acquire, entry: Entry | undefined): Promise<boolean> {
-    if (answer.kind !== 'lead' && this.#closed) return this.#abandon('closed')
-    if (answer.kind !== 'lead' && this.#unwanted) return this.#abandon('deserted')
+    const flight = this.#flight
+    if (flight.aborted || flight.abandoned) return this.#giveUp(answer)
     switch (answer.kind) {
       case 'lead':
-        await this.#lead(answer, entry)
+        await lead(flight, this.#call, answer.lease, entry, this.#engine)
         return true
       case 'held':
         return this.#follow(answer.remaining, entry)
-      case 'cooling':
-        this.#settleCooling(answer, entry)
-        return true
-      case 'uncacheable':
-        await this.#loadUncacheable(answer.share)
-        return true
-      case 'held-off':
-        await this.#loadUnleased('unleased')
-        return true
       case 'changed':
         return this.#retryChanged()
+      case 'cooling':
+        return this.#settleCooling(answer, entry)
+      case 'uncacheable':
+        await loadUncacheable(flight, this.#call, answer.share, this.#engine)
+        return true
+      case 'held-off':
+        await loadUnleased(flight, this.#call, 'unleased', this.#engine)
+        return true
       case 'away':
-        await this.#loadWithoutStore('acquire', answer)
+        await loadWithoutStore(flight, this.#call, 'acquire', answer, this.#engine)
         return true
     }
   }
 
-  async #lead({ lease }: Acquire & { kind: 'lead' }, entry: Entry | undefined): Promise<void> {
-    const { store, events, runtime } = this.#engine
-    const { background } = this.#flight
-    if (this.#closed || this.#unwanted) {
-      await store.release(lease, { kind: 'handover' })
-      this.#abandon(this.#closed ? 'closed' : 'deserted')
-      return
-    }
-    if (events.hasListeners('lead')) events.emit('lead', { key: this.#call.key, background })
-    const replaced = replacedEntry(this.#engine, this.#call, entry, runtime.now())
-    await lead(this.#flight, this.#call, lease, replaced, this.#engine)
+  /** No load is wanted any more: a lease that was granted goes to the next caller that wants one. */
+  async #giveUp(answer: Acquire): Promise<true> {
+    if (answer.kind === 'lead') await this.#engine.store.release(answer.lease, { kind: 'handover' })
+    return settleWithoutLoad(this.#flight, this.#flight.aborted ? 'closed' : 'deserted')
   }
 
   /** Waits for the leader. A background flight leaves the refresh to it. */
@@ -196,13 +146,13 @@ class RefreshRun implements FlightStep {
     const { events } = this.#engine
     if (this.#waiter === undefined) {
       this.#suppressRefresh(entry, remaining)
-      return this.#abandon('held')
+      return settleWithoutLoad(this.#flight, 'held')
     }
     if (events.hasListeners('follow')) events.emit('follow', { key: this.#call.key, remaining })
     this.#call.onWait?.()
     this.#permit.release()
     const by = await this.#pause(remaining)
-    if (this.#unwanted) return this.#abandon('deserted')
+    if (this.#flight.abandoned) return settleWithoutLoad(this.#flight, 'deserted')
     if (events.hasListeners('wake')) events.emit('wake', { key: this.#call.key, by })
     return false
   }
@@ -211,8 +161,8 @@ class RefreshRun implements FlightStep {
     this.#changes += 1
     if (this.#changes <= MAX_CHANGES) return false
     await this.#pause(CHANGE_PAUSE)
-    if (this.#flight.background) return this.#abandon('changed')
-    return this.#unwanted && this.#abandon('deserted')
+    if (this.#flight.background) return settleWithoutLoad(this.#flight, 'changed')
+    return this.#flight.abandoned && settleWithoutLoad(this.#flight, 'deserted')
   }
 
   /** Waits as a follower: the time counts towards the callers' `waitTimeout`. Returns at once for a background flight. */
@@ -232,51 +182,18 @@ class RefreshRun implements FlightStep {
     return true
   }
 
-  #settleCooling({ remaining, attempts, failure }: Acquire & { kind: 'cooling' }, entry: Entry | undefined): void {
+  #settleCooling({ remaining, attempts, failure }: Acquire & { kind: 'cooling' }, entry: Entry | undefined): true {
     const { events } = this.#engine
     const { key } = this.#call
     if (events.hasListeners('cooling')) events.emit('cooling', { key, remaining })
     this.#suppressRefresh(entry, remaining)
     const error = new LoadFailedError(key, attempts, remaining, failure)
     this.#flight.settle({ kind: 'failed', error, failure: true }, { kind: 'abandoned', why: 'cooling' })
-  }
-
-  /** Loads at once, since no other load would leave a value to wait for. A result that may be shared serves all callers of this process. */
-  async #loadUncacheable(share: boolean): Promise<void> {
-    if (this.#flight.background) this.#abandon('unleased')
-    else if (share) await this.#loadUnleased('unleased')
-    else this.#flight.settle({ kind: 'load-alone' }, { kind: 'abandoned', why: 'unleased' })
-  }
-
-  /** The store is away: one load serves all callers of this process. A background flight has none. */
-  async #loadWithoutStore(step: string, { cause }: Away): Promise<void> {
-    const { events } = this.#engine
-    if (events.hasListeners('away')) events.emit('away', { key: this.#call.key, step, error: cause })
-    if (this.#flight.background) this.#abandon('away')
-    else await this.#loadUnleased('away')
-  }
-
-  #loadUnleased(why: 'unleased' | 'away'): Promise<void> {
-    return loadUnleased(this.#flight, this.#call, why, this.#engine)
-  }
-
-  /** Whether no caller waits for this foreground flight, and none counts on its load. */
-  get #unwanted(): boolean {
-    return this.#flight.abandoned && !this.#flight.background
+    return true
   }
 
   #suppressRefresh(entry: Entry | undefined, remaining: number): void {
     if (entry === undefined) return
     this.#coordinator.suppression.add(this.#call.key, entry.version, this.#engine.runtime.now() + remaining)
-  }
-
-  /** Settles the flight without a load; returns true, for "the flight is settled". */
-  #abandon(why: Abandoned): true {
-    const result =
-      why === 'closed'
-        ? { kind: 'failed' as const, error: new ClosedError(), failure: false }
-        : { kind: 'retry' as const }
-    this.#flight.settle(result, { kind: 'abandoned', why })
-    return true
   }
 }

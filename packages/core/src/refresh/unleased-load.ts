@@ -3,8 +3,56 @@ import type { Engine } from '../flight/engine.ts'
 import type { Flight, FlightResult } from '../flight/flight.ts'
 import { ABSENT, type Outcome } from '../load.ts'
 import type { Settings } from '../options/settings.ts'
+import type { Away } from '../store/store.ts'
 import { isFailure } from './load-error.ts'
-import { emitOutcome, type LoadResult, LoadRun, settleAbsent } from './load-run.ts'
+import { LoadPermit } from './load-permit.ts'
+import { emitOutcome, type LoadResult, LoadRun } from './load-run.ts'
+import { settleAbsent, settleBroken, settleWithoutLoad } from './settle-flight.ts'
+
+/**
+ * Waits for a permit, then loads for the flight's owner without asking for the lease. `permit`: one that the caller holds already. Always
+ * settles the flight, and never rejects.
+ */
+export async function runUnleased(
+  flight: Flight,
+  call: Call,
+  engine: Engine,
+  permit: LoadPermit = new LoadPermit(engine.admission),
+): Promise<void> {
+  flight.attach(permit)
+  try {
+    // The batch of this call has a permit for all of its keys, or waits for one: a call that kept its own could make it wait for ever.
+    if (call.sharedWaiter !== undefined) permit.release()
+    const refused = await permit.acquireFor(flight, call, engine.runtime)
+    if (refused === undefined) await loadUnleased(flight, call, 'unleased', engine)
+    else settleWithoutLoad(flight, refused)
+  } catch (error) {
+    settleBroken(flight, error)
+  } finally {
+    permit.release()
+  }
+}
+
+/** Loads for a key that is uncacheable: no other load would leave a value to wait for. `share`: whether all callers of this process may get the result. */
+export async function loadUncacheable(flight: Flight, call: Call, share: boolean, engine: Engine): Promise<void> {
+  if (flight.background) settleWithoutLoad(flight, 'unleased')
+  else if (share) await loadUnleased(flight, call, 'unleased', engine)
+  else flight.settle({ kind: 'load-alone' }, { kind: 'abandoned', why: 'unleased' })
+}
+
+/** Loads while the store is away: one load serves all callers of this process. A background flight has none. */
+export async function loadWithoutStore(
+  flight: Flight,
+  call: Call,
+  step: string,
+  { cause }: Away,
+  engine: Engine,
+): Promise<void> {
+  const { events } = engine
+  if (events.hasListeners('away')) events.emit('away', { key: call.key, step, error: cause })
+  if (flight.background) settleWithoutLoad(flight, 'away')
+  else await loadUnleased(flight, call, 'away', engine)
+}
 
 /** Runs the load of a flight without a lease: its callers get the result, and nothing is stored. Never rejects. */
 export async function loadUnleased(

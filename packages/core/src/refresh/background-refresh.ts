@@ -1,0 +1,28 @@
+import type { Call, StoreRead } from '../flight/call.ts'
+import type { LoadCoordinator } from '../flight/coordinator.ts'
+import { Flight } from '../flight/flight.ts'
+import type { Entry } from '../entry.ts'
+import type { Outcome } from '../load.ts'
+import { runRefresh } from './refresh-run.ts'
+
+/** Starts a refresh that no caller waits for, unless one runs in this process or is known to run in another. */
+export function refreshInBackground(
+  call: Call,
+  entry: Entry,
+  storeRead: StoreRead,
+  coordinator: LoadCoordinator,
+): Promise<Outcome> | undefined {
+  const { engine, flights, suppression } = coordinator
+  const running = flights.joinable(call.key)
+  if (running !== undefined) return running.outcome
+  if (coordinator.closed) return undefined
+  if (suppression.holds(call.key, entry.version, storeRead.at)) return undefined
+  const flight = new Flight(call.key, true)
+  flights.launch(flight, runRefresh(flight, call, storeRead, coordinator))
+  void flight.outcome.then((outcome) => {
+    // An error that is no failure starts no cooldown. Without this pause every stale hit would load again.
+    if (outcome.kind !== 'failed' || outcome.cooldown > 0) return
+    suppression.add(call.key, entry.version, engine.runtime.now() + call.settings.cooldown.max)
+  })
+  return flight.outcome
+}
