@@ -99,3 +99,18 @@ export function holdBack<K extends 'read' | 'acquire'>(fleet: Fleet, step: K): {
   Object.assign(fleet.store, { [step]: held })
   return { letGo: () => letGo() }
 }
+
+/** Counts the reads and acquires of the store. */
+export function countRequests({ store }: Fleet): { count: number } {
+  const requests = { count: 0 }
+  const { read, acquire } = store
+  store.read = (...args) => {
+    requests.count += 1
+    return read.apply(store, args)
+  }
+  store.acquire = (...args) => {
+    requests.count += 1
+    return acquire.apply(store, args)
+  }
+  return requests
+}

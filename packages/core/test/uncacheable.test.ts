@@ -1,21 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import type { Load } from '@cattlegrid/core'
-import { createFleet, type Fleet, Origin, settle, trace } from './fleet.ts'
-
-/** Counts the reads and acquires of the store. */
-function countQuestions({ store }: Fleet): { count: number } {
-  const questions = { count: 0 }
-  const { read, acquire } = store
-  store.read = (...args) => {
-    questions.count += 1
-    return read.apply(store, args)
-  }
-  store.acquire = (...args) => {
-    questions.count += 1
-    return acquire.apply(store, args)
-  }
-  return questions
-}
+import { countRequests, createFleet, Origin, settle, trace } from './fleet.ts'
 
 describe('an uncacheable result', () => {
   it('is shared with the callers that joined, and not stored', async () => {
@@ -102,9 +87,9 @@ describe('a key that is known to be uncacheable but shareable', () => {
     const fleet = createFleet()
     const [cache] = fleet.caches
     await cache.getOrSet('k', (load) => load.uncacheable())
-    const questions = countQuestions(fleet)
+    const requests = countRequests(fleet)
     for (const value of ['a', 'b']) expect(await cache.getOrSet('k', () => value)).toBe(value)
-    expect(questions.count).toBe(4)
+    expect(requests.count).toBe(4)
   })
 
   it('is loaded once for all callers of a process', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import type { Cache, CacheOptions, Duration } from '@cattlegrid/core'
-import { createFleet, type Fleet, Origin, rejection, settle, trace } from './fleet.ts'
+import { countRequests, createFleet, type Fleet, Origin, rejection, settle, trace } from './fleet.ts'
 
 /** A fleet in which two processes know that the key is unshareable. */
 async function unshareableFleet(time: Duration = '10s', options: CacheOptions = {}): Promise<Fleet> {
@@ -10,28 +10,13 @@ async function unshareableFleet(time: Duration = '10s', options: CacheOptions = 
   return fleet
 }
 
-/** Counts the reads and acquires of the store. */
-function countQuestions({ store }: Fleet): { count: number } {
-  const questions = { count: 0 }
-  const { read, acquire } = store
-  store.read = (...args) => {
-    questions.count += 1
-    return read.apply(store, args)
-  }
-  store.acquire = (...args) => {
-    questions.count += 1
-    return acquire.apply(store, args)
-  }
-  return questions
-}
-
 describe('a key that is known to be unshareable', () => {
   it('is loaded without asking the store, in a process that knows the mark', async () => {
     const fleet = await unshareableFleet()
-    const questions = countQuestions(fleet)
+    const requests = countRequests(fleet)
     const events = trace(fleet.caches[1], 'load')
     for (const user of ['ann', 'bob', 'eve']) expect(await fleet.caches[1].getOrSet('k', () => user)).toBe(user)
-    expect(questions.count).toBe(0)
+    expect(requests.count).toBe(0)
     expect(events).toHaveLength(3)
   })
 
@@ -64,12 +49,12 @@ describe('a key that is known to be unshareable', () => {
   ] satisfies [string, (cache: Cache) => Promise<unknown>][])('is asked for again after %s', async (_, end) => {
     for (const process of [0, 1] as const) {
       const fleet = await unshareableFleet()
-      const questions = countQuestions(fleet)
+      const requests = countRequests(fleet)
       // A process needs no notice of its own invalidation.
       fleet.muted = process === 1
       await end(fleet.caches[process])
       await fleet.caches[1].getOrSet('k', () => 'kept')
-      expect(questions.count).toBe(2)
+      expect(requests.count).toBe(2)
     }
   })
 
@@ -104,13 +89,13 @@ describe('a key that is known to be unshareable', () => {
       return { kind: 'uncacheable', remaining: 300, share: false }
     }
     await cache.getOrSet('k', () => 'alone')
-    const questions = countQuestions(fleet)
+    const requests = countRequests(fleet)
     await fleet.runtime.advance(199)
     await cache.getOrSet('k', () => 'alone')
-    expect(questions.count).toBe(0)
+    expect(requests.count).toBe(0)
     await fleet.runtime.advance(1)
     await cache.getOrSet('k', () => 'alone')
-    expect(questions.count).toBe(2)
+    expect(requests.count).toBe(2)
   })
 
   it('is not remembered from an outage', async () => {
@@ -148,11 +133,11 @@ describe('a key that is known to be unshareable', () => {
     const [cache] = fleet.caches
     fleet.store.acquire = () => Promise.resolve({ kind: 'uncacheable', remaining: 10_000, share: false })
     for (let n = 0; n <= 10_000; n += 1) await cache.getOrSet(`k${n}`, () => n)
-    const questions = countQuestions(fleet)
+    const requests = countRequests(fleet)
     await cache.getOrSet('k10000', () => 1)
-    expect(questions.count).toBe(0)
+    expect(requests.count).toBe(0)
     await cache.getOrSet('k0', () => 0)
-    expect(questions.count).toBe(2)
+    expect(requests.count).toBe(2)
   })
 
   it('is loaded by every caller alone, whatever these loads decide', async () => {
