@@ -60,7 +60,7 @@ const FAULTS: readonly (readonly [string, (store: Store) => Partial<Store>, stri
         return await store.acquire(key, { ...request, seen: read.kind === 'found' ? read.entry.version : '' })
       },
     }),
-    'a lease is refused to who has not seen the entry that was committed meanwhile',
+    'a lease is refused to a caller that has not seen the entry that was committed meanwhile',
   ],
   [
     'writes without asking for the lease',
@@ -75,7 +75,7 @@ const FAULTS: readonly (readonly [string, (store: Store) => Partial<Store>, stri
   [
     'forgets to hold off',
     (store) => ({ invalidate: (key, how) => store.invalidate(key, how, 0) }),
-    'an invalidation (delete) with a hold-off keeps everybody from storing for a while',
+    'an invalidation (delete) with a hold-off keeps every process from storing for a while',
   ],
   [
     'never renews',
@@ -85,7 +85,7 @@ const FAULTS: readonly (readonly [string, (store: Store) => Partial<Store>, stri
   [
     'takes a failure for a hand-over',
     (store) => ({ release: (lease) => store.release(lease, { kind: 'handover' }) }),
-    'a failed load keeps everybody from loading while the key cools down, and tells them why',
+    'a failed load keeps every process from loading while the key cools down, and gives the reason',
   ],
   [
     'shares what must not be shared',
@@ -93,19 +93,19 @@ const FAULTS: readonly (readonly [string, (store: Store) => Partial<Store>, stri
       release: (lease, ending) =>
         store.release(lease, ending.kind === 'uncacheable' ? { ...ending, share: true } : ending),
     }),
-    'an uncacheable result lets everybody load alone for a while, and says that callers may not share it',
+    'an uncacheable result lets every caller load alone for a while, and says that callers may not share it',
   ],
   [
     'forgets tags',
     (store) => ({ commit: (lease, entry, codec) => store.commit(lease, { ...entry, tags: [] }, codec) }),
-    'a tag that falls takes every entry that carries it, and no other',
+    'an invalidated tag makes every entry that carries it unusable, and no other',
   ],
   [
-    'does not tell of the end of a lease',
+    'gives no notice of the end of a lease',
     (store) => ({
       watch: (listener) => store.watch((notice) => (notice.kind === 'released' ? undefined : listener(notice))),
     }),
-    'a watcher that waits is told of a hand-over',
+    'a watcher that waits gets a notice of a hand-over',
   ],
   [
     'trims keys',
@@ -115,7 +115,7 @@ const FAULTS: readonly (readonly [string, (store: Store) => Partial<Store>, stri
   [
     'clears nothing',
     () => ({ clear: () => Promise.resolve({ kind: 'cleared', entries: 0 }) }),
-    'clear removes every entry and says how many',
+    'clear removes every entry, and returns their number',
   ],
 ]
 

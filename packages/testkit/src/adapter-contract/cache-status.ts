@@ -23,7 +23,7 @@ export function describeCacheStatus({ factory, describe, test }: Contract): void
     })
 
     test(
-      'tells the leader’s miss, a hit with its rest, a stale hit, and a follower',
+      'distinguishes a leader’s miss, a fresh hit, a stale hit and a follower',
       async () => {
         const gate = createGate()
         const origin = counted(async () => {
@@ -53,7 +53,7 @@ export function describeCacheStatus({ factory, describe, test }: Contract): void
       'time',
     )
 
-    test('tells why a request or an answer was passed over', async () => {
+    test('gives the reason why a request bypassed the cache, or why a response was not stored', async () => {
       const origin = counted((_, { headers }) =>
         text('one', headers['x-user'] === undefined ? {} : { 'set-cookie': 'a=1' }),
       )
@@ -72,7 +72,7 @@ export function describeCacheStatus({ factory, describe, test }: Contract): void
       })
     })
 
-    test('bears the name it was given, and is appended to what caches nearer the origin said', async () => {
+    test('has the configured name, and follows the members of caches nearer the origin', async () => {
       const origin = counted(() => text('one', { 'cache-status': 'inner; hit' }))
       const route = { path: '/named', cache: { ttl: '60s', cacheStatus: 'Edge' }, handle: origin.handle } as const
       await onStage(factory, [route], async (stage) => {
@@ -82,7 +82,7 @@ export function describeCacheStatus({ factory, describe, test }: Contract): void
       })
     })
 
-    test('tells those who waited in vain from the one that they waited for', async () => {
+    test('distinguishes followers that waited in vain from their leader', async () => {
       const gate = createGate()
       const origin = counted(async () => {
         await gate.opened
@@ -100,7 +100,7 @@ export function describeCacheStatus({ factory, describe, test }: Contract): void
       })
     })
 
-    test('says of nobody that it waited who came when everybody ran alone', async () => {
+    test('reports no wait for a request that came while every request ran its own handler', async () => {
       const gate = createGate()
       const origin = counted(async (run) => {
         if (run > 1) await gate.opened
@@ -119,7 +119,7 @@ export function describeCacheStatus({ factory, describe, test }: Contract): void
       })
     })
 
-    test('says of who waited for what turned out to be another client’s variant that it waited in vain', async () => {
+    test('reports a wait in vain for a follower whose leader’s response is another variant', async () => {
       for (const [status, ofLeader, ofFollower] of VARYING) {
         const gate = createGate()
         const origin = counted(async (_, { headers }) => {

@@ -40,8 +40,8 @@ async function isKept(stage: Stage, path: string): Promise<void> {
 
 /** One limit holds for all responses that are being recorded at the same time. */
 export function describeCaptures({ factory, describe, test }: Contract): void {
-  describe('what is recorded at one moment', () => {
-    test('is bounded over all routes: one answer more goes to its client, and is not stored, and none is slowed down', async () => {
+  describe('the bytes that are being recorded', () => {
+    test('are limited over all routes: a response above the limit is not stored, and no response is delayed', async () => {
       const gate = createGate()
       const slow = counted(() => heldBack(gate))
       const other = counted(() => text(MOST))
@@ -65,7 +65,7 @@ export function describeCaptures({ factory, describe, test }: Contract): void {
 
     for (const [what, answer] of ENDINGS) {
       test(
-        `gives its room back with an answer ${what}`,
+        `are released after a response ${what}`,
         async () => {
           const ending = counted(answer)
           const failing = counted((run) => (run === 1 ? text('good') : answer()))
@@ -88,7 +88,7 @@ export function describeCaptures({ factory, describe, test }: Contract): void {
     }
 
     test(
-      'gives its room back when its client leaves in the middle, and when its handler never ends',
+      'are released when the client leaves in the middle of the response, and when the handler never ends',
       async () => {
         const gate = createGate()
         const routes = [

@@ -18,9 +18,9 @@ const ANSWERS: readonly (readonly [string, () => ContractAnswer, string])[] = [
 export function describeCollapse({ factory, describe, test }: Contract): void {
   const ttl = '10s'
 
-  describe('one run for everybody', () => {
+  describe('one run for many requests', () => {
     for (const [kind, answer, whole] of ANSWERS) {
-      test(`50 clients that ask at once for ${kind} get one run of the handler, and each the whole answer`, async () => {
+      test(`50 concurrent requests for ${kind} cause one run of the handler, and each gets the whole response`, async () => {
         const gate = createGate()
         const origin = counted(async () => {
           await gate.opened
@@ -38,7 +38,7 @@ export function describeCollapse({ factory, describe, test }: Contract): void {
     }
 
     test(
-      'a hit runs no handler, repeats its header fields and tells its age',
+      'a hit runs no handler, repeats the stored header fields and has an Age',
       async () => {
         const origin = counted(() => text('one', { 'x-price': '5', 'content-type': 'text/x-own; charset=utf-8' }))
         await onStage(factory, [{ path: '/hit', cache: { ttl }, handle: origin.handle }], async (stage) => {
@@ -60,7 +60,7 @@ export function describeCollapse({ factory, describe, test }: Contract): void {
       'time',
     )
 
-    test('what stands in front of the cache sets its own fields on each answer, and its old ones are not repeated', async () => {
+    test('a layer outside sets its own fields on each response, and its earlier ones are not repeated', async () => {
       let asked = 0
       const origin = counted(() => text('one', { 'x-inside': 'kept' }))
       const before = () => ({ headers: { 'x-request-id': `request ${++asked}` } })

@@ -34,9 +34,9 @@ const UNMET: readonly (readonly [string, () => ContractAnswer, Readonly<Record<s
 
 /** RFC 9110 section 13: a leader's handler does not see its client's conditions, so the cache evaluates them on the handler's response. */
 export function describeConditions({ factory, describe, test }: Contract): void {
-  describe('a condition of the one whose own handler runs', () => {
+  describe('a condition of a request that runs its own handler', () => {
     for (const [what, answer, headers] of MET) {
-      test(`is met by ${what}: its client gets 304, everybody else the whole`, async () => {
+      test(`is met by ${what}: its client gets 304, other clients the whole response`, async () => {
         const origin = counted(answer)
         await onStage(factory, [{ path: '/met', cache, handle: origin.handle }], async (stage) => {
           const leader = await stage.ask('/met', { headers })
@@ -54,7 +54,7 @@ export function describeConditions({ factory, describe, test }: Contract): void 
     }
 
     for (const [why, answer, headers] of UNMET) {
-      test(`is not met by an answer that ${why}: its client gets the whole`, async () => {
+      test(`is not met by a response that ${why}: its client gets the whole response`, async () => {
         await onStage(factory, [{ path: '/unmet', cache, handle: counted(answer).handle }], async (stage) => {
           const leader = await stage.ask('/unmet', { headers })
           assert.notEqual(leader.status, 304)
@@ -64,7 +64,7 @@ export function describeConditions({ factory, describe, test }: Contract): void 
     }
 
     test(
-      'is met by the entity-tag that was made for an answer without one',
+      'is met by the entity-tag that the cache made for a response without one',
       async () => {
         const origin = counted(() => ({ ...text('one'), send: 'bytes', body: Buffer.from('one') }) as ContractAnswer)
         const route = { path: '/made', cache: { ...cache, ttl: '1s' }, handle: origin.handle } as const
@@ -81,7 +81,7 @@ export function describeConditions({ factory, describe, test }: Contract): void 
       'time',
     )
 
-    test('of a leader changes nothing for its followers, whose own conditions are theirs', async () => {
+    test('of a leader does not affect its followers, whose own conditions count', async () => {
       const gate = createGate()
       const origin = counted(async () => {
         await gate.opened
@@ -99,7 +99,7 @@ export function describeConditions({ factory, describe, test }: Contract): void 
       })
     })
 
-    test('is met although its answer is its own client’s alone, and keeps the cookie that comes with it', async () => {
+    test('is met by an unshareable response, too, and the 304 keeps its cookie', async () => {
       const origin = counted(() => text('one', { etag: '"a"', 'set-cookie': 'a=1' }))
       await onStage(factory, [{ path: '/own', cache, handle: origin.handle }], async (stage) => {
         const leader = await stage.ask('/own', { headers: { 'if-none-match': '"a"' } })

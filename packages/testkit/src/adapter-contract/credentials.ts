@@ -11,7 +11,7 @@ export function describeCredentials({ factory, describe, test }: Contract): void
     counted((run, { headers }) => text(`${run} for ${headers.authorization ?? 'anybody'}`, fields))
 
   describe('requests with credentials', () => {
-    test('have entries of their own where the route says so', async () => {
+    test('have their own entries if the route asks for that', async () => {
       const origin = personal()
       const route = { path: '/own', cache: { ttl: '10s', authorization: 'key' }, handle: origin.handle } as const
       await onStage(factory, [route], async (stage) => {
@@ -23,7 +23,7 @@ export function describeCredentials({ factory, describe, test }: Contract): void
       })
     })
 
-    test('are looked past only where that is called unsafe', async () => {
+    test('share an entry with other requests only with unsafeShareAuthorized', async () => {
       const origin = personal()
       const route = { path: '/all', cache: { ttl: '10s', unsafeShareAuthorized: true }, handle: origin.handle } as const
       await onStage(factory, [route], async (stage) => {
@@ -33,7 +33,7 @@ export function describeCredentials({ factory, describe, test }: Contract): void
     })
 
     for (const said of ['public, max-age=60', 'max-age=60, must-revalidate', 's-maxage=60'] as const) {
-      test(`in app mode an answer that says ${said} is kept for all who have some, and for nobody else`, async () => {
+      test(`in app mode share a response with ${said}, which no request without credentials gets`, async () => {
         const origin = personal({ 'cache-control': said })
         await onStage(factory, [{ path: '/said', handle: origin.handle }], async (stage) => {
           assert.equal((await stage.ask('/said', as('ada'))).text, '1 for Bearer ada')
@@ -43,7 +43,7 @@ export function describeCredentials({ factory, describe, test }: Contract): void
       })
     }
 
-    test('go past the cache in app mode too, where the route says so', async () => {
+    test('bypass the cache in app mode, too, if the route says so', async () => {
       const origin = personal({ 'cache-control': 'public, max-age=60' })
       const route = { path: '/said', cache: { ttl: 'origin', authorization: 'bypass' }, handle: origin.handle } as const
       await onStage(factory, [route], async (stage) => {
@@ -51,7 +51,7 @@ export function describeCredentials({ factory, describe, test }: Contract): void
       })
     })
 
-    test('in app mode any other answer is nobody else’s, also of those who wait, and leaves that of the others alone', async () => {
+    test('in app mode share no other response, not even with followers, and leave the entries of other clients unchanged', async () => {
       const gate = createGate()
       const origin = counted(async (run, { headers }) => {
         if (run > 1) await gate.opened
@@ -68,7 +68,7 @@ export function describeCredentials({ factory, describe, test }: Contract): void
       })
     })
 
-    test('a cookie is taken off what is stored only where that is called unsafe, and its own client still gets it', async () => {
+    test('a cookie is removed from the stored response only with unsafeStripSetCookie, and its own client still gets it', async () => {
       const origin = counted((run) => text(`run ${run}`, { 'set-cookie': 'id=1' }))
       const route = {
         path: '/strip',

@@ -40,7 +40,7 @@ const HIDDEN = {
 export function describeEligible({ factory, describe, test }: Contract): void {
   describe('which requests use the cache', () => {
     for (const [what, request] of PASSING) {
-      test(`a request with ${what} runs its own handler, although an entry is fresh, and leaves the entry alone`, async () => {
+      test(`a request with ${what} runs its own handler although an entry is fresh, and does not change the entry`, async () => {
         const origin = counted((run) => text(`run ${run}`))
         const path = '/passes'
         const routes = (['GET', 'POST'] as const).map((method) => ({ method, path, cache, handle: origin.handle }))
@@ -70,7 +70,7 @@ export function describeEligible({ factory, describe, test }: Contract): void {
     }
 
     for (const [what, request] of ALONE) {
-      test(`a GET with ${what} is answered from an entry, but what it makes a handler answer is nobody else's`, async () => {
+      test(`a GET with ${what} gets a stored response, but the response of its own handler reaches no other client`, async () => {
         const origin = counted((run) => text(`run ${run}`))
         await onStage(factory, [{ path: '/own', cache, handle: origin.handle }], async (stage) => {
           assert.equal((await stage.askExactly('/own', request)).text, 'run 1')
@@ -80,7 +80,7 @@ export function describeEligible({ factory, describe, test }: Contract): void {
       })
     }
 
-    test('nobody is answered with what a request with Authorization was told', async () => {
+    test('the response to a request with Authorization reaches no other client', async () => {
       const origin = counted((_, { headers }) => text(`for ${headers.authorization}`))
       await onStage(factory, [{ path: '/me', cache, handle: origin.handle }], async (stage) => {
         const users = await stage.crowd(20, '/me', (client) => ({ headers: { authorization: `user ${client % 2}` } }))
@@ -89,7 +89,7 @@ export function describeEligible({ factory, describe, test }: Contract): void {
       })
     })
 
-    test('a request with a cookie is answered from the entry: cookies alone do not open a way to the handler', async () => {
+    test('a request with a cookie is a hit: a cookie alone does not make the handler run', async () => {
       const origin = counted((run) => text(`run ${run}`))
       await onStage(factory, [{ path: '/cookies', cache, handle: origin.handle }], async (stage) => {
         await stage.ask('/cookies')
@@ -97,7 +97,7 @@ export function describeEligible({ factory, describe, test }: Contract): void {
       })
     })
 
-    test('no request directive opens a way to the handler', async () => {
+    test('no request directive makes the handler run', async () => {
       const origin = counted((run) => text(`run ${run}`))
       await onStage(factory, [{ path: '/reload', cache, handle: origin.handle }], async (stage) => {
         await stage.ask('/reload')
@@ -107,7 +107,7 @@ export function describeEligible({ factory, describe, test }: Contract): void {
       })
     })
 
-    test('what a header field of one client could change is hidden from the handler that runs for everybody', async () => {
+    test('the handler does not see the header fields by which one client could change the response for all', async () => {
       const seen: ContractRequest[] = []
       const origin = counted((_, request) => {
         seen.push(request)
@@ -123,7 +123,7 @@ export function describeEligible({ factory, describe, test }: Contract): void {
       })
     })
 
-    test('a target with an authority or a fragment is taken as its path, and its handler sees no more of it', async () => {
+    test('a target with an authority or a fragment is reduced to path and query, for the key and for the handler', async () => {
       for (const target of ['http://evil.example/target?a=1', '/target?a=1#evil']) {
         const origin = counted((run, { url }) => text(`run ${run} ${url}`))
         await onStage(factory, [{ path: '/target', cache, handle: origin.handle }], async (stage) => {
@@ -136,7 +136,7 @@ export function describeEligible({ factory, describe, test }: Contract): void {
       }
     })
 
-    test('what is switched off, or on another host, or has a cookie where none is wanted, goes past the cache', async () => {
+    test('a request bypasses the cache if the route is not enabled, the host is not listed, or its cookie excludes it', async () => {
       const hosts = ['shop.example'] as const
       const routes = [
         { path: '/off', cache: { ...cache, enabled: false } },
@@ -154,7 +154,7 @@ export function describeEligible({ factory, describe, test }: Contract): void {
       }
     })
 
-    test('a listed host, and a request without a cookie, use it', async () => {
+    test('a request without a cookie to a listed host uses the cache', async () => {
       const origin = counted((run) => text(`run ${run}`))
       const route = { path: '/listed', cache: { ...cache, hosts: ['Shop.Example'], cookies: 'bypass' } } as const
       await onStage(factory, [{ ...route, handle: origin.handle }], async (stage) => {
@@ -163,7 +163,7 @@ export function describeEligible({ factory, describe, test }: Contract): void {
       })
     })
 
-    test('skip(request) takes a request past the cache', async () => {
+    test('skip(request) makes a request bypass the cache', async () => {
       const origin = counted((run) => text(`run ${run}`))
       const skip = (request: unknown): boolean => 'x-skip' in (request as ContractRequest).headers
       await onStage(factory, [{ path: '/skip', cache: { ttl: '10s', skip }, handle: origin.handle }], async (stage) => {
@@ -173,7 +173,7 @@ export function describeEligible({ factory, describe, test }: Contract): void {
       })
     })
 
-    test('a stranger is turned away at the door while the entry is fresh, and does not fill it', async () => {
+    test('an unauthenticated request is rejected although the entry is fresh, and fills no entry', async () => {
       const origin = counted((run) => text(`run ${run}`))
       const before = ({ headers }: ContractRequest) => ({ refuse: headers['x-user'] === undefined })
       await onStage(factory, [{ path: '/guarded', cache, before, handle: origin.handle }], async (stage) => {
@@ -187,7 +187,7 @@ export function describeEligible({ factory, describe, test }: Contract): void {
       })
     })
 
-    test('a route whose handler never ends for one request keeps no other request waiting', async () => {
+    test('a handler that never ends for one request delays no other request of its route', async () => {
       const origin = counted((_, { headers }) => (headers.authorization === undefined ? text('well') : never()))
       await onStage(factory, [{ path: '/parallel', cache, handle: origin.handle }], async (stage) => {
         void stage.askExactly('/parallel', { headers: { authorization: 'x' } })

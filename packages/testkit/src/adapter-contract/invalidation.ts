@@ -18,9 +18,9 @@ export function describeInvalidation({ factory, describe, test }: Contract): voi
     handle: async () => json({ ok: true }, headers, status),
   })
 
-  describe('requests that change something', () => {
+  describe('requests with an unsafe method', () => {
     for (const status of [200, 201, 204, 303]) {
-      test(`a POST that ends with ${status} makes what is stored of its URL unusable before its client knows`, async () => {
+      test(`a POST that ends with ${status} invalidates the entries of its URL before its client has the response`, async () => {
         const routes = [reading('/a/:id'), writing('/a/:id', status)]
         await onStage(factory, routes, async (stage) => {
           await stage.ask('/a/1?x=1')
@@ -33,7 +33,7 @@ export function describeInvalidation({ factory, describe, test }: Contract): voi
     }
 
     for (const status of [400, 404, 500]) {
-      test(`a POST that ends with ${status} changes nothing`, async () => {
+      test(`a POST that ends with ${status} invalidates nothing`, async () => {
         await onStage(factory, [reading('/a'), writing('/a', status)], async (stage) => {
           await stage.ask('/a')
           await stage.ask('/a', { method: 'POST' })
@@ -42,7 +42,7 @@ export function describeInvalidation({ factory, describe, test }: Contract): voi
       })
     }
 
-    test('the URLs that its answer names go too, on the same host only', async () => {
+    test('a POST also invalidates the URLs that its response names, on the same host only', async () => {
       const headers = { location: '/list?page=1', 'content-location': './item' }
       const routes = [reading('/list'), reading('/things/item'), reading('/far'), writing('/things/new', 201, headers)]
       const far = writing('/other', 201, { location: 'http://elsewhere.example/far' })
@@ -56,7 +56,7 @@ export function describeInvalidation({ factory, describe, test }: Contract): voi
       })
     })
 
-    test('all variants of the URL go', async () => {
+    test('a POST invalidates all variants of its URL', async () => {
       const origin = counted((run) => text(`run ${run}`, { ...fresh, vary: 'accept-language' }))
       await onStage(factory, [{ path: '/v', handle: origin.handle }, writing('/v', 204)], async (stage) => {
         const speak = (language: string) => stage.ask('/v', { headers: { 'accept-language': language } })
@@ -67,23 +67,23 @@ export function describeInvalidation({ factory, describe, test }: Contract): voi
       })
     })
 
-    test('a route with a ttl of its own is told to', async () => {
-      const told = { ttl: '1m', invalidateOnUnsafe: true } as const
-      const routes = [reading('/told', told), writing('/told', 200, {}, told)]
+    test('a route with its own ttl invalidates only with invalidateOnUnsafe', async () => {
+      const invalidates = { ttl: '1m', invalidateOnUnsafe: true } as const
+      const routes = [reading('/invalidated', invalidates), writing('/invalidated', 200, {}, invalidates)]
       const silent = [reading('/silent', { ttl: '1m' }), writing('/silent', 200, {}, { ttl: '1m' })]
       await onStage(factory, [...routes, ...silent], async (stage) => {
-        for (const path of ['/told', '/silent']) {
+        for (const path of ['/invalidated', '/silent']) {
           await stage.ask(path)
           await stage.ask(path, { method: 'POST' })
         }
-        assert.equal((await stage.ask('/told')).text, 'run 2')
+        assert.equal((await stage.ask('/invalidated')).text, 'run 2')
         assert.equal((await stage.ask('/silent')).text, 'run 1')
       })
     })
   })
 
   describe('tags', () => {
-    test('come from the route, from a function of it, and from a field of the answer', async () => {
+    test('come from the route, from a function of it, and from a field of the response', async () => {
       const origin = counted((run) => text(`run ${run}`, { 'surrogate-key': 'shelf:1  shelf:2' }))
       const tags = (request: unknown): string[] => [`url:${(request as { url: string }).url}`]
       const routes = [
@@ -109,7 +109,7 @@ export function describeInvalidation({ factory, describe, test }: Contract): voi
       )
     })
 
-    test('that no entry can have keep the answer from being stored', async () => {
+    test('that are invalid keep the response from being stored', async () => {
       const origin = counted((run) => text(`run ${run}`))
       const tags = (): string[] => ['']
       await onStage(factory, [{ path: '/bad', cache: { ttl: '1h', tags }, handle: origin.handle }], async (stage) => {

@@ -56,7 +56,7 @@ const ODD: readonly string[] = [
 export function describeKeys({ factory, describe, test }: Contract): void {
   const routes = (origin: ReturnType<typeof counted>) => [{ path: '/k/:id', cache, handle: origin.handle }]
 
-  describe('what is one entry', () => {
+  describe('the entry of a request', () => {
     for (const [what, one, other] of SAME) {
       test(`${what} makes no difference`, async () => {
         const origin = counted((run) => text(`run ${run}`))
@@ -80,7 +80,7 @@ export function describeKeys({ factory, describe, test }: Contract): void {
     }
 
     for (const target of ODD) {
-      test(`${target.slice(0, 40)} is an entry of its own, or none, and never another's`, async () => {
+      test(`${target.slice(0, 40)} has an entry of its own, or none`, async () => {
         const origin = counted((_, { url }) => text(url))
         await onStage(factory, routes(origin), async (stage) => {
           const plain = await stage.ask('/k/a')
@@ -96,7 +96,7 @@ export function describeKeys({ factory, describe, test }: Contract): void {
       })
     }
 
-    test('a target of more than 8 KiB is passed on, and makes no entry', async () => {
+    test('a target of more than 8 KiB bypasses the cache', async () => {
       const origin = counted((run) => text(`run ${run}`))
       await onStage(factory, routes(origin), async (stage) => {
         const target = `/k/a?x=${'y'.repeat(9000)}`
@@ -105,7 +105,7 @@ export function describeKeys({ factory, describe, test }: Contract): void {
       })
     })
 
-    test('HEAD and GET of one target are one entry, and POST none', async () => {
+    test('HEAD and GET of one target share one entry, and POST has none', async () => {
       const origin = counted((run) => text(`run ${run}`))
       const all = [...routes(origin), { method: 'POST', path: '/k/:id', cache, handle: origin.handle } as const]
       await onStage(factory, all, async (stage) => {

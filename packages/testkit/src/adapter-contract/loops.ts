@@ -19,8 +19,8 @@ const forwardedBy = ({ headers }: ContractRequest): Record<string, string> => ({
 
 /** Without loop detection, a handler that requests its own URL would wait for itself. */
 export function describeLoops({ factory, describe, test }: Contract): void {
-  describe('a handler that asks for its own URL', () => {
-    test('and passes its fields on is recognised: the inner request runs its own handler, and waits for nobody', async () => {
+  describe('a handler that requests its own URL', () => {
+    test('and forwards its header fields is recognised: the inner request runs its own handler at once', async () => {
       const origin = counted(async (_, request) => {
         if (request.headers['x-inner'] !== undefined) return text('inner')
         const inner = await askItself(request, { ...forwardedBy(request), 'x-inner': '1' })
@@ -36,7 +36,7 @@ export function describeLoops({ factory, describe, test }: Contract): void {
     })
 
     test(
-      'and passes nothing on waits for itself until loadTimeout, and then ends',
+      'and forwards nothing waits for itself until loadTimeout, and then ends',
       async () => {
         const origin = counted(async (_, request) => text(`it said ${(await askItself(request, {})).status}`))
         await onStage(factory, [{ path: '/own', cache, handle: origin.handle }], async (stage) => {
@@ -51,7 +51,7 @@ export function describeLoops({ factory, describe, test }: Contract): void {
     )
 
     test(
-      'again and again is let through once, and then ends as well',
+      'in every run bypasses the cache once, and then ends at loadTimeout',
       async () => {
         const origin = counted(async (run, request) => {
           const inner = await askItself(request, forwardedBy(request))
@@ -68,7 +68,7 @@ export function describeLoops({ factory, describe, test }: Contract): void {
       'time',
     )
 
-    test('cannot be feigned by a client, which follows and is served like any other', async () => {
+    test('cannot be imitated by a client: its request follows and is served like any other', async () => {
       const gate = createGate()
       const seen: unknown[] = []
       const origin = counted(async (run, { headers }) => {

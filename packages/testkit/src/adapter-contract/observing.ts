@@ -8,7 +8,7 @@ import { createGate, onStage, type Stage } from './stage.ts'
 
 const cache = { ttl: '10s', staleWhileRevalidate: '10s', cacheStatus: true, mode: 'observe' } as const
 
-const told = ({ headers }: Received): string | undefined => headers['cache-status']?.replace('cattlegrid; ', '')
+const statusOf = ({ headers }: Received): string | undefined => headers['cache-status']?.replace('cattlegrid; ', '')
 const would = (what: string): string => `fwd=bypass; detail=would-${what}`
 
 interface Observed {
@@ -52,7 +52,7 @@ export function describeObserving({ factory, describe, test: testAnywhere }: Con
   // The cache reads the store while the handler runs. With a store over the network, either may be the first to end.
   const test = (title: string, play: () => Promise<void>): void => testAnywhere(title, play, 'time')
   describe('a route that only observes', () => {
-    test('runs the handler of every request, and tells a miss, hits with their rest, and stale hits', async () => {
+    test('runs the handler of every request, and reports misses, hits with their ttl, and stale hits', async () => {
       const origin = counted((run) => text(`run ${run}`))
       await onStage(factory, [{ path: '/watched', cache, handle: origin.handle }], async (stage) => {
         const words = await observed(async () => {
@@ -60,12 +60,12 @@ export function describeObserving({ factory, describe, test: testAnywhere }: Con
             const received = await stage.ask('/watched')
             await settled(stage)
             assert.equal(received.text, `run ${index + 1}`)
-            assert.equal(told(received), would(expected))
+            assert.equal(statusOf(received), would(expected))
           }
           await stage.runtime.advance(10_001)
-          assert.equal(told(await stage.ask('/watched')), would('stale'))
+          assert.equal(statusOf(await stage.ask('/watched')), would('stale'))
           await settled(stage)
-          assert.equal(told(await stage.ask('/watched')), would('hit'))
+          assert.equal(statusOf(await stage.ask('/watched')), would('hit'))
           await settled(stage)
         })
         assert.deepEqual(words, ['store 200', 'hit 200', 'hit 200', 'stale 200', 'hit 200'])
@@ -73,7 +73,7 @@ export function describeObserving({ factory, describe, test: testAnywhere }: Con
       })
     })
 
-    test('makes nobody wait: who would have shared a running handler’s answer runs its own', async () => {
+    test('lets no request wait: one that would have followed runs its own handler', async () => {
       const gate = createGate()
       const origin = counted(async (run) => {
         if (run === 1) await gate.opened
@@ -84,7 +84,7 @@ export function describeObserving({ factory, describe, test: testAnywhere }: Con
           const first = stage.ask('/crowded')
           while (origin.runs === 0) await new Promise(setImmediate)
           const second = await stage.ask('/crowded')
-          assert.deepEqual([second.text, told(second)], ['run 2', would('collapse')])
+          assert.deepEqual([second.text, statusOf(second)], ['run 2', would('collapse')])
           gate.open()
           assert.equal((await first).text, 'run 1')
           await settled(stage)
@@ -93,7 +93,7 @@ export function describeObserving({ factory, describe, test: testAnywhere }: Con
       })
     })
 
-    test('says why an answer would have been its own client’s alone, and why a request would have gone past', async () => {
+    test('reports why a response would have been unshareable, and why a request would have bypassed the cache', async () => {
       const origin = counted((_, { headers }) =>
         text('one', headers['x-user'] === undefined ? {} : { 'set-cookie': 'a=1' }),
       )
@@ -106,14 +106,14 @@ export function describeObserving({ factory, describe, test: testAnywhere }: Con
       await onStage(factory, routes, async (stage) => {
         const words = await observed(async () => {
           const cookie = await stage.ask('/why', { headers: { 'x-user': 'ada' } })
-          assert.equal(told(cookie), would('run/set-cookie'))
+          assert.equal(statusOf(cookie), would('run/set-cookie'))
           assert.deepEqual(cookie.cookies, ['a=1'])
           const authorized = await stage.ask('/why', { headers: { authorization: 'x' } })
-          assert.equal(told(authorized), 'fwd=bypass; detail=authorization')
-          assert.equal(told(await stage.ask('/fails')), would('run/status'))
-          assert.equal(told(await stage.ask('/fails')), would('run/status'))
-          assert.equal(told(await stage.ask('/large')), would('run/too-large'))
-          assert.equal(told(await stage.ask('/why')), would('store'))
+          assert.equal(statusOf(authorized), 'fwd=bypass; detail=authorization')
+          assert.equal(statusOf(await stage.ask('/fails')), would('run/status'))
+          assert.equal(statusOf(await stage.ask('/fails')), would('run/status'))
+          assert.equal(statusOf(await stage.ask('/large')), would('run/too-large'))
+          assert.equal(statusOf(await stage.ask('/why')), would('store'))
           await settled(stage)
         })
         assert.deepEqual(words, [
@@ -127,7 +127,7 @@ export function describeObserving({ factory, describe, test: testAnywhere }: Con
       })
     })
 
-    test('leaves the request of its client alone, and knows what the whole answer would have been', async () => {
+    test('leaves its client’s request unchanged, and knows what the whole response would have been', async () => {
       const seen: unknown[] = []
       const origin = counted((_, { method, url, headers }) => {
         seen.push([method, url, headers['if-none-match'], headers['x-original-url']])
@@ -137,21 +137,21 @@ export function describeObserving({ factory, describe, test: testAnywhere }: Con
       await onStage(factory, [route], async (stage) => {
         const headers = { 'if-none-match': '"a"', 'x-original-url': '/evil' }
         const revalidated = await stage.ask('/same?page=1&utm=2', { headers })
-        assert.deepEqual([revalidated.status, told(revalidated)], [304, would('store')])
+        assert.deepEqual([revalidated.status, statusOf(revalidated)], [304, would('store')])
         await settled(stage)
-        assert.equal(told(await stage.ask('/same?page=1')), would('hit'))
+        assert.equal(statusOf(await stage.ask('/same?page=1')), would('hit'))
         assert.deepEqual(seen[0], ['GET', '/same?page=1&utm=2', '"a"', '/evil'])
       })
     })
 
-    test('tells variants apart, and forgets what is invalidated', async () => {
+    test('distinguishes variants, and forgets invalidated entries', async () => {
       const origin = counted((_, { headers }) => json(headers['accept-language'], { vary: 'Accept-Language' }))
       const route = { path: '/varies', cache: { ...cache, tags: ['all'] }, handle: origin.handle }
       await onStage(factory, [route], async (stage) => {
         const ask = async (language: string): Promise<string | undefined> => {
           const received = await stage.ask('/varies', { headers: { 'accept-language': language } })
           await settled(stage)
-          return told(received)
+          return statusOf(received)
         }
         const words = [await ask('en'), await ask('de'), await ask('en'), await ask('de')]
         assert.deepEqual(words, ['store', 'store', 'hit', 'hit'].map(would))
@@ -160,7 +160,7 @@ export function describeObserving({ factory, describe, test: testAnywhere }: Con
       })
     })
 
-    test('stores nothing that a route which serves could serve', async () => {
+    test('stores nothing that a serving route could use', async () => {
       const origin = counted((run) => text(`run ${run}`))
       const routes = [{ path: '/later', cache, handle: origin.handle }]
       const serving = [{ path: '/later', cache: { ttl: '10s', cacheStatus: true }, handle: origin.handle }] as const
@@ -194,12 +194,12 @@ export function describeObserving({ factory, describe, test: testAnywhere }: Con
             await settled(stage)
           }
         })
-        assert.ok(words.includes('store 200'), `told ${words.join(', ')}`)
-        assert.equal(words.at(-1), 'hit 200', `told ${words.join(', ')}`)
+        assert.ok(words.includes('store 200'), `observed ${words.join(', ')}`)
+        assert.equal(words.at(-1), 'hit 200', `observed ${words.join(', ')}`)
       })
     })
 
-    test('keeps nobody waiting for a store that never answers', async () => {
+    test('delays no request for a store that never answers', async () => {
       const silent = { ...factory, openStore: async () => ({ store: silentStore(), close: async () => {} }) }
       const origin = counted((run) => text(`run ${run}`))
       await onStage(

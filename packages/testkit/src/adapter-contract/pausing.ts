@@ -7,8 +7,8 @@ const cache = { ttl: '10s', cacheStatus: true, invalidateOnUnsafe: true } as con
 
 /** `cache.pause()` switches caching off in an emergency. */
 export function describePausing({ factory, describe, test }: Contract): void {
-  describe('a cache that is paused', () => {
-    test('lets every request run its own handler, and says so, until it is resumed', async () => {
+  describe('a paused cache', () => {
+    test('lets every request run its own handler, and reports that, until it is resumed', async () => {
       const origin = counted((run) => text(`run ${run}`))
       await onStage(factory, [{ path: '/paused', cache, handle: origin.handle }], async (stage) => {
         await stage.ask('/paused')
@@ -26,7 +26,7 @@ export function describePausing({ factory, describe, test }: Contract): void {
       })
     })
 
-    test('still makes unusable what a successful POST changes, and what is purged by a tag', async () => {
+    test('still invalidates the URL of a successful POST, and the entries of a purged tag', async () => {
       const origin = counted((run) => text(`run ${run}`))
       const posted = counted(() => text('done'))
       const routes = [

@@ -7,7 +7,7 @@ const fields = { etag: '"v1"' }
 
 /** Range requests, and request directives of `Cache-Control` on routes that honour them. */
 export function describeRanges({ factory, describe, test }: Contract): void {
-  describe('parts of a stored body', () => {
+  describe('a range of a stored body', () => {
     const PARTS: readonly (readonly [string, string, string])[] = [
       ['bytes=0-3', '0123', 'bytes 0-3/10'],
       ['bytes=4-', '456789', 'bytes 4-9/10'],
@@ -15,7 +15,7 @@ export function describeRanges({ factory, describe, test }: Contract): void {
       ['bytes=8-99', '89', 'bytes 8-9/10'],
     ]
     for (const [range, part, where] of PARTS) {
-      test(`${range} is answered with 206, where the route allows it`, async () => {
+      test(`${range} gets 206 if the route allows it`, async () => {
         const origin = counted(() => text('0123456789', fields))
         await onStage(
           factory,
@@ -40,7 +40,7 @@ export function describeRanges({ factory, describe, test }: Contract): void {
       { range: 'bytes=0-3', 'if-range': '"v0"' },
       { range: 'bytes=0-3', 'if-range': 'W/"v1"' },
     ]) {
-      test(`${JSON.stringify(request)} is answered with the whole`, async () => {
+      test(`${JSON.stringify(request)} gets the whole response`, async () => {
         const origin = counted(() => text('0123456789', fields))
         await onStage(
           factory,
@@ -54,7 +54,7 @@ export function describeRanges({ factory, describe, test }: Contract): void {
       })
     }
 
-    test('a range behind the end is refused with the length', async () => {
+    test('a range behind the end is rejected, with the length', async () => {
       const origin = counted(() => text('0123456789', fields))
       await onStage(
         factory,
@@ -69,7 +69,7 @@ export function describeRanges({ factory, describe, test }: Contract): void {
       )
     })
 
-    test('without the option a range is answered with the whole', async () => {
+    test('a range gets the whole response without the option', async () => {
       const origin = counted(() => text('0123456789'))
       await onStage(factory, [{ path: '/r', cache: { ttl: '1h' }, handle: origin.handle }], async (stage) => {
         await stage.ask('/r')
@@ -78,14 +78,14 @@ export function describeRanges({ factory, describe, test }: Contract): void {
     })
   })
 
-  describe('demands of a client that is listened to', () => {
+  describe('request directives that the route honours', () => {
     const clientDirectives = (request: unknown): boolean =>
       'x-inside' in (request as { headers: Record<string, unknown> }).headers
     const cache = { ttl: '1h', clientDirectives } as const
     const demand = (field: string) => ({ headers: { 'x-inside': '1', 'cache-control': field } })
 
     test(
-      'no-cache and max-age make the handler run, and its answer is for everybody',
+      'no-cache and max-age make the handler run, and its response is for all clients',
       async () => {
         const origin = counted((run) => text(`run ${run}`))
         await onStage(factory, [{ path: '/d', cache, handle: origin.handle }], async (stage) => {
@@ -102,7 +102,7 @@ export function describeRanges({ factory, describe, test }: Contract): void {
       'time',
     )
 
-    test('no-store goes past the cache, only-if-cached never to the handler', async () => {
+    test('no-store bypasses the cache, and only-if-cached never runs the handler', async () => {
       const origin = counted((run) => text(`run ${run}`))
       await onStage(factory, [{ path: '/d', cache, handle: origin.handle }], async (stage) => {
         assert.equal((await stage.ask('/d', demand('only-if-cached'))).status, 504)

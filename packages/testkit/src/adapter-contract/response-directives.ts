@@ -5,8 +5,8 @@ import { createGate, onStage } from './stage.ts'
 
 /** A handler decides by `ResponseDirectives` and by response fields whether and how long its response is stored. */
 export function describeResponseDirectives({ factory, describe, test }: Contract): void {
-  describe('what a handler says about its own answer', () => {
-    test('noStore() keeps it from everybody else', async () => {
+  describe('the directives of a handler for its response', () => {
+    test('noStore() keeps the response from all other clients', async () => {
       const gate = createGate()
       const origin = counted(async (run, { directives }) => {
         await gate.opened
@@ -24,7 +24,7 @@ export function describeResponseDirectives({ factory, describe, test }: Contract
     })
 
     test(
-      'keep() decides how long, also in app mode, and by which tags it is found',
+      'keep() sets the lifetime, also in app mode, and the tags',
       async () => {
         const origin = counted((run, { directives }) => {
           directives.keep({ ttl: '1m', tags: ['own'] })
@@ -51,7 +51,7 @@ export function describeResponseDirectives({ factory, describe, test }: Contract
       'time',
     )
 
-    test('keep() cannot overrule a prohibition, and refuses what is no option', async () => {
+    test('keep() cannot overrule a prohibition, and rejects unknown options', async () => {
       const origin = counted((run, { directives }) => {
         directives.keep({ ttl: '1m' })
         assert.throws(() => directives.keep({ ttl: -1 }), { code: 'CATTLEGRID_INVALID_OPTION' })
@@ -63,7 +63,7 @@ export function describeResponseDirectives({ factory, describe, test }: Contract
     })
 
     test(
-      'a targeted field comes before Cache-Control, for this cache alone',
+      'a targeted field takes precedence over Cache-Control, for this cache only',
       async () => {
         const fields = { 'cache-control': 'no-store, max-age=1', 'cdn-cache-control': 'max-age=60' }
         for (const [targets, second] of [
@@ -95,7 +95,7 @@ export function describeResponseDirectives({ factory, describe, test }: Contract
     })
 
     test(
-      'an answer may be made to look as if it were new',
+      'a hit has no Age with downstream: reset',
       async () => {
         const origin = counted(() => text('one'))
         const route = { path: '/reset', cache: { ttl: '1h', downstream: 'reset' }, handle: origin.handle } as const
@@ -109,7 +109,7 @@ export function describeResponseDirectives({ factory, describe, test }: Contract
       'time',
     )
 
-    test('clients are told a max-age only where that is asked for, and the answer says nothing itself', async () => {
+    test('clients get a max-age only if the route asks for it and the response has none', async () => {
       const origin = counted((_, { url }) => text('one', url === '/own' ? { 'cache-control': 'max-age=5' } : {}))
       const cache = { ttl: '1h', clientMaxAge: '1m' } as const
       const routes = ['/none', '/own'].map((path) => ({ path, cache, handle: origin.handle }))
@@ -129,7 +129,7 @@ export function describeResponseDirectives({ factory, describe, test }: Contract
       )
     })
 
-    test('Server-Timing tells that an answer came from the cache, where that is asked for', async () => {
+    test('Server-Timing reports a hit if the route asks for it', async () => {
       const origin = counted(() => text('one'))
       const route = { path: '/timing', cache: { ttl: '1h', serverTiming: true }, handle: origin.handle } as const
       await onStage(factory, [route], async (stage) => {

@@ -21,9 +21,9 @@ export function describeRevalidating({ factory, describe, test }: Contract): voi
     await stage.runtime.advance(11_000)
   }
 
-  describe('an expired answer that is revalidated', () => {
+  describe('an expired response that is revalidated', () => {
     test(
-      'is fresh again after a 304, with the fields that this one brought, for the leader and for who waits',
+      'is fresh again after a 304, with the fields of that 304, for the leader and its followers',
       async () => {
         const handler = origin()
         await onStage(factory, [{ path: '/old', cache, handle: handler.handle }], async (stage) => {
@@ -45,7 +45,7 @@ export function describeRevalidating({ factory, describe, test }: Contract): voi
     )
 
     test(
-      'answers the client’s own condition, and not with the origin’s 304',
+      'is sent as the client’s own condition asks, not as the handler’s 304',
       async () => {
         const handler = origin()
         await onStage(factory, [{ path: '/old', cache, handle: handler.handle }], async (stage) => {
@@ -60,7 +60,7 @@ export function describeRevalidating({ factory, describe, test }: Contract): voi
     )
 
     test(
-      'gives way to a new one',
+      'is replaced by a new one',
       async () => {
         const handler = counted((run) => text(`run ${run}`, fresh(`"v${run}"`)))
         await onStage(factory, [{ path: '/old', cache, handle: handler.handle }], async (stage) => {
@@ -73,7 +73,7 @@ export function describeRevalidating({ factory, describe, test }: Contract): voi
     )
 
     test(
-      'is never served by itself where nothing allows that: neither for a failure nor to who waits',
+      'is not served without a stale window: neither on a failure nor to followers',
       async () => {
         const gate = createGate()
         const handler = counted(async (run) => {
@@ -95,7 +95,7 @@ export function describeRevalidating({ factory, describe, test }: Contract): voi
     )
 
     test(
-      'that may no longer be stored goes to its client alone',
+      'that may no longer be stored reaches only its own client',
       async () => {
         const handler = counted((run, { headers }) =>
           headers['if-none-match'] === undefined
@@ -113,7 +113,7 @@ export function describeRevalidating({ factory, describe, test }: Contract): voi
     )
 
     test(
-      'is refreshed behind by a conditional request too',
+      'is refreshed in the background by a conditional request, too',
       async () => {
         const handler = origin({ 'cache-control': 'max-age=10, stale-while-revalidate=60' })
         await onStage(factory, [{ path: '/old', cache, handle: handler.handle }], async (stage) => {

@@ -8,7 +8,7 @@ const cache = { ttl: '10s' } as const
 /** The cache answers HEAD, conditions and ranges from the entry; the leader's handler sees a plain GET. */
 export function describeServing({ factory, describe, test }: Contract): void {
   describe('how an entry is served', () => {
-    test('HEAD is answered from GET’s entry: its header fields, and no body', async () => {
+    test('HEAD gets the header fields of GET’s entry, and no body', async () => {
       const origin = counted(() => text('four', { 'x-a': 'b' }))
       await onStage(factory, [{ path: '/head', cache, handle: origin.handle }], async (stage) => {
         await stage.ask('/head')
@@ -21,7 +21,7 @@ export function describeServing({ factory, describe, test }: Contract): void {
       })
     })
 
-    test('HEAD without an entry fills it with the whole of GET’s answer', async () => {
+    test('HEAD without an entry stores the whole response to GET', async () => {
       const origin = counted(() => text('four'))
       await onStage(factory, [{ path: '/head', cache, handle: origin.handle }], async (stage) => {
         const head = await stage.ask('/head', { method: 'HEAD' })
@@ -33,7 +33,7 @@ export function describeServing({ factory, describe, test }: Contract): void {
       })
     })
 
-    test('20 clients that ask for HEAD and 20 for GET at once get one run of the handler', async () => {
+    test('20 HEAD and 20 GET requests at once cause one run of the handler', async () => {
       const gate = createGate()
       const origin = counted(async () => {
         await gate.opened
@@ -50,7 +50,7 @@ export function describeServing({ factory, describe, test }: Contract): void {
       })
     })
 
-    test('a HEAD that could not fill the entry is answered without a body, and GET is not held up by it', async () => {
+    test('a HEAD whose response is not stored gets no body, and delays no GET', async () => {
       const origin = counted((run) => text(`run ${run}`, { 'set-cookie': `run=${run}` }))
       await onStage(factory, [{ path: '/head', cache, handle: origin.handle }], async (stage) => {
         const head = await stage.ask('/head', { method: 'HEAD' })
@@ -63,7 +63,7 @@ export function describeServing({ factory, describe, test }: Contract): void {
       })
     })
 
-    test('an entry without a validator gets a weak ETag, and who has it already is told 304', async () => {
+    test('an entry without a validator gets a weak ETag, and a client that has it gets 304', async () => {
       const origin = counted(() =>
         stream(['some ', 'body'], { 'content-type': 'text/plain', 'cache-control': 'max-age=5' }),
       )
@@ -110,7 +110,7 @@ export function describeServing({ factory, describe, test }: Contract): void {
       })
     })
 
-    test('a condition or a range of the leader changes nothing for its followers', async () => {
+    test('a condition or a range of the leader does not affect its followers', async () => {
       const gate = createGate()
       const origin = counted(async () => {
         await gate.opened
@@ -134,7 +134,7 @@ export function describeServing({ factory, describe, test }: Contract): void {
       })
     })
 
-    test('a condition of a follower is the follower’s own', async () => {
+    test('a condition of a follower counts for that follower only', async () => {
       const gate = createGate()
       const origin = counted(async () => {
         await gate.opened
@@ -151,7 +151,7 @@ export function describeServing({ factory, describe, test }: Contract): void {
       })
     })
 
-    test('a Range is not honoured: the whole entry, from the leader on', async () => {
+    test('a Range is ignored: the leader and all others get the whole response', async () => {
       const origin = counted(() => text('0123456789', { 'accept-ranges': 'bytes' }))
       await onStage(factory, [{ path: '/range', cache, handle: origin.handle }], async (stage) => {
         for (let turn = 0; turn < 2; turn += 1) {

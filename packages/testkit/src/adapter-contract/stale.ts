@@ -24,9 +24,9 @@ const REJECTED: readonly (readonly [string, () => ContractAnswer])[] = [
 
 /** A stale response is served at once, refreshed in the background, and kept while refreshes fail. */
 export function describeStale({ factory, describe, test }: Contract): void {
-  describe('stale answers', () => {
+  describe('stale responses', () => {
     test(
-      '50 clients are served the stale answer while one refresh runs behind, and then the new one',
+      '50 clients get the stale response while one refresh runs in the background, and then the new one',
       async () => {
         const gate = createGate()
         const origin = counted(async (run) => {
@@ -51,7 +51,7 @@ export function describeStale({ factory, describe, test }: Contract): void {
     )
 
     test(
-      'a refresh asks for the same thing, and carries nothing of the client that happened to cause it',
+      'a refresh requests the same URL, without anything of the client that caused it',
       async () => {
         const requests: ContractRequest[] = []
         const origin = counted((run, request) => {
@@ -81,7 +81,7 @@ export function describeStale({ factory, describe, test }: Contract): void {
 
     for (const [what, answer] of REJECTED) {
       test(
-        `a refresh that ${what} leaves the entry as it was, and the process alive`,
+        `a refresh that ${what} keeps the entry unchanged, and the process alive`,
         async () => {
           const origin = counted((run) => (run === 1 ? text('one') : answer()))
           await onStage(factory, [{ path: '/kept', cache, handle: origin.handle }], async (stage) => {
@@ -99,7 +99,7 @@ export function describeStale({ factory, describe, test }: Contract): void {
     }
 
     test(
-      'a refresh that the door turns away leaves the entry as it was',
+      'a refresh that the authentication outside rejects keeps the entry unchanged',
       async () => {
         const origin = counted((run) => text(`run ${run}`))
         const before = ({ headers }: ContractRequest) => ({ refuse: headers['x-user'] === undefined })
@@ -118,7 +118,7 @@ export function describeStale({ factory, describe, test }: Contract): void {
 
     for (const [what, answer] of REJECTED.filter(([title]) => /500|throws/.test(title))) {
       test(
-        `while the handler ${what}, everybody is served the stale answer that staleIfError allows`,
+        `while the handler ${what}, all clients get the stale response that staleIfError allows`,
         async () => {
           const gate = createGate()
           const origin = counted(async (run) => {
@@ -152,7 +152,7 @@ export function describeStale({ factory, describe, test }: Contract): void {
     }
 
     test(
-      'a handler that never ends is overtaken by the stale answer at loadTimeout, and may answer as late as it likes',
+      'clients of a handler that exceeds loadTimeout get the stale response, and its late response is ignored',
       async () => {
         const gate = createGate()
         const origin = counted(async (run) => {
@@ -178,7 +178,7 @@ export function describeStale({ factory, describe, test }: Contract): void {
     )
 
     test(
-      'the leader waits for its own handler while softTimeout gives the others the stale answer',
+      'the leader waits for its own handler while softTimeout gives the others the stale response',
       async () => {
         const gate = createGate()
         const origin = counted(async (run) => {
@@ -204,7 +204,7 @@ export function describeStale({ factory, describe, test }: Contract): void {
     )
 
     test(
-      'a failure that no stale answer covers any more when it comes reaches its client as the handler made it',
+      'a failure that comes after the stale window has closed reaches its client unchanged',
       async () => {
         const gate = createGate()
         const origin = counted(async (run) => {

@@ -81,9 +81,9 @@ const STORED: readonly (readonly [number, string])[] = [
 
 /** The rules that decide which responses are stored, and which waiting clients get. */
 export function describeStorable({ factory, describe, test }: Contract): void {
-  describe('which answers are kept', () => {
+  describe('which responses are stored', () => {
     for (const [what, answer] of UNSHAREABLE) {
-      test(`an answer with ${what} is for its own client alone: not kept, and handed to nobody that waited`, async () => {
+      test(`a response with ${what} is for its own client only: not stored, and not shared with followers`, async () => {
         const gate = createGate()
         const origin = counted(async () => {
           await gate.opened
@@ -103,7 +103,7 @@ export function describeStorable({ factory, describe, test }: Contract): void {
     }
 
     for (const [what, answer] of UNSTORED) {
-      test(`an answer with ${what} is not kept`, async () => {
+      test(`a response with ${what} is not stored`, async () => {
         const origin = counted(answer)
         await onStage(factory, [{ path: '/unstored', cache, handle: origin.handle }], async (stage) => {
           const first = await stage.ask('/unstored')
@@ -116,7 +116,7 @@ export function describeStorable({ factory, describe, test }: Contract): void {
     }
 
     for (const [status, body] of STORED) {
-      test(`an answer with ${status} is kept, and repeated as it was`, async () => {
+      test(`a response with ${status} is stored, and repeated unchanged`, async () => {
         const origin = counted(() =>
           body === '' ? nothing(status, { 'x-a': 'b' }) : text(body, { location: '/elsewhere' }, status),
         )
@@ -134,7 +134,7 @@ export function describeStorable({ factory, describe, test }: Contract): void {
       })
     }
 
-    test('50 clients of two users ask at once for an answer that sets a cookie: nobody gets the other user’s', async () => {
+    test('50 concurrent requests of two users for a response that sets a cookie never get the other user’s', async () => {
       const gate = createGate()
       const origin = counted(async (_, { headers }) => {
         await gate.opened
@@ -157,7 +157,7 @@ export function describeStorable({ factory, describe, test }: Contract): void {
       })
     })
 
-    test('a prohibition that stands in front of the cache counts as much as the handler’s own', async () => {
+    test('a prohibition by a layer outside counts as much as the handler’s own', async () => {
       const origin = counted((run) => text(`run ${run}`))
       const before = () => ({ headers: { 'cache-control': 'no-store' } })
       await onStage(factory, [{ path: '/outside', cache, before, handle: origin.handle }], async (stage) => {
@@ -193,7 +193,7 @@ export function describeStorable({ factory, describe, test }: Contract): void {
     ]
     for (const [what, headers] of kept) {
       test(
-        `an answer that says ${what} is kept that long`,
+        `a response that declares ${what} is stored for that long`,
         async () => {
           const origin = counted((run) => text(`run ${run}`, headers))
           await onStage(factory, [{ path: '/app', handle: origin.handle }], async (stage) => {
@@ -218,7 +218,7 @@ export function describeStorable({ factory, describe, test }: Contract): void {
       ['Last-Modified alone', { 'last-modified': 'Thu, 01 Jan 1970 00:00:00 GMT' }],
     ]
     for (const [what, headers] of unkept) {
-      test(`an answer that says ${what} is not kept`, async () => {
+      test(`a response that declares ${what} is not stored`, async () => {
         const origin = counted((run) => text(`run ${run}`, headers))
         await onStage(factory, [{ path: '/app', handle: origin.handle }], async (stage) => {
           assert.equal((await stage.ask('/app')).text, 'run 1')

@@ -20,8 +20,8 @@ function hasNone({ headers, trailers }: Received, length: number): void {
 
 /** Trailer fields (RFC 9110 section 6.5) reach only the client whose own handler sent them. */
 export function describeTrailers({ factory, describe, test }: Contract): void {
-  describe('an answer with trailers', () => {
-    test('reaches its own client with them, and is kept without them, and without the field that announces them', async () => {
+  describe('a response with trailers', () => {
+    test('reaches its own client with them, and is stored without them and without the Trailer field', async () => {
       const origin = counted((run) => withTrailers(`run ${run}`))
       await onStage(factory, [{ path: '/summed', cache, handle: origin.handle }], async (stage) => {
         const first = await stage.askExactly('/summed')
@@ -36,7 +36,7 @@ export function describeTrailers({ factory, describe, test }: Contract): void {
       })
     })
 
-    test('is handed to those who wait, without them', async () => {
+    test('is shared with followers without them', async () => {
       const gate = createGate()
       const origin = counted(async (run) => {
         await gate.opened
@@ -54,7 +54,7 @@ export function describeTrailers({ factory, describe, test }: Contract): void {
       })
     })
 
-    test('is not announced by a hit, though a layer outside announces them of every answer', async () => {
+    test('has no Trailer field as a hit, although a layer outside sets it on every response', async () => {
       const origin = counted(() => withTrailers('one'))
       const before = () => ({ headers: { trailer: 'x-sum' } })
       await onStage(factory, [{ path: '/announced', cache, before, handle: origin.handle }], async (stage) => {
@@ -68,7 +68,7 @@ export function describeTrailers({ factory, describe, test }: Contract): void {
     })
 
     test(
-      'that is a failure leaves none of them on the stale answer that takes its place',
+      'that is a failure leaves none of them on the stale response that replaces it',
       async () => {
         const origin = counted((run) => (run === 1 ? stream(['good']) : withTrailers('bad', 503)))
         const route = { path: '/fails', cache: { ...cache, staleIfError: '1h' }, handle: origin.handle } as const

@@ -8,13 +8,13 @@ const ttl = '10s'
 
 /** The parts of a URL that belong to a route's key; the handler sees no other parameters. */
 export function describeUrls({ factory, describe, test }: Contract): void {
-  describe('what a route keys on', () => {
+  describe('the key of a route', () => {
     const rules = [
       ['a list of names', ['page']],
       ['names to ignore', { ignore: ['utm', 'a'] }],
     ] as const
     for (const [what, query] of rules) {
-      test(`a parameter left out by ${what} makes no entry, and no handler sees it`, async () => {
+      test(`a parameter left out by ${what} is not in the key, and no handler sees it`, async () => {
         const origin = counted((run, { url, query: parsed }) => json({ run, url, parsed }))
         await onStage(factory, [{ path: '/list', cache: { ttl, query }, handle: origin.handle }], async (stage) => {
           const seen = JSON.stringify({ run: 1, url: '/list?page=2', parsed: { page: '2' } })
@@ -25,7 +25,7 @@ export function describeUrls({ factory, describe, test }: Contract): void {
       })
     }
 
-    test('without any parameter, all queries are one', async () => {
+    test('all queries share one entry with query: false', async () => {
       const origin = counted((run, { url }) => text(`${run} ${url}`))
       await onStage(
         factory,
@@ -68,7 +68,7 @@ export function describeUrls({ factory, describe, test }: Contract): void {
       })
     }
 
-    test('a cookie beside the keyed ones makes no difference', async () => {
+    test('a cookie that is not in the key makes no difference', async () => {
       const origin = counted((run) => text(`run ${run}`))
       const key = { cookies: ['theme'] } as const
       await onStage(factory, [{ path: '/cookie', cache: { ttl, key }, handle: origin.handle }], async (stage) => {
@@ -77,7 +77,7 @@ export function describeUrls({ factory, describe, test }: Contract): void {
       })
     })
 
-    test('a key that cannot be made takes the request past the cache', async () => {
+    test('a request whose key function throws bypasses the cache', async () => {
       const origin = counted((run) => text(`run ${run}`))
       const key = { extra: () => assert.fail('a bug') }
       await onStage(factory, [{ path: '/broken', cache: { ttl, key }, handle: origin.handle }], async (stage) => {

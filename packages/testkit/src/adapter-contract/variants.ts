@@ -11,8 +11,8 @@ export function describeVariants({ factory, describe, test }: Contract): void {
   const spoken = () =>
     counted((run, { headers }) => text(`${String(headers['accept-language'])} ${run}`, { vary: 'Accept-Language' }))
 
-  describe('answers that vary', () => {
-    test('are kept one by one, and each client gets its own', async () => {
+  describe('responses that vary', () => {
+    test('are stored one by one, and each client gets its own variant', async () => {
       const origin = spoken()
       await onStage(factory, [{ path: '/vary', cache, handle: origin.handle }], async (stage) => {
         for (const round of [1, 2]) {
@@ -34,7 +34,7 @@ export function describeVariants({ factory, describe, test }: Contract): void {
       })
     })
 
-    test('40 clients of two languages, of whom nobody knows yet that the answer varies, cost two runs', async () => {
+    test('40 concurrent clients with two languages cause two runs, although the Vary is not known yet', async () => {
       const gate = createGate()
       const origin = counted(async (_, { headers }) => {
         await gate.opened
@@ -51,7 +51,7 @@ export function describeVariants({ factory, describe, test }: Contract): void {
     })
 
     test(
-      'a known variant that has expired is refreshed behind by a request with its own fields',
+      'a known variant that has expired is refreshed in the background by a request with its own fields',
       async () => {
         const origin = spoken()
         await onStage(factory, [{ path: '/vary', cache, handle: origin.handle }], async (stage) => {
@@ -68,7 +68,7 @@ export function describeVariants({ factory, describe, test }: Contract): void {
       'time',
     )
 
-    test('the codings that a client takes are one spelling, for the key and for the handler', async () => {
+    test('Accept-Encoding is normalised, for the key and for the handler', async () => {
       const origin = counted((run, { headers }) =>
         text(`${run} ${String(headers['accept-encoding'])}`, { vary: 'Accept-Encoding' }),
       )
@@ -80,7 +80,7 @@ export function describeVariants({ factory, describe, test }: Contract): void {
     })
 
     test(
-      'a rebuild that varies by more is learned anew, and no variant of before is served for it',
+      'a response with a longer Vary replaces the known Vary, and no earlier variant is served',
       async () => {
         const origin = counted((run, { headers }) =>
           text(`${run} ${String(headers['x-kind'])}`, {
@@ -102,7 +102,7 @@ export function describeVariants({ factory, describe, test }: Contract): void {
     )
 
     for (const status of [400, 500]) {
-      test(`a ${status} that varies is shared only with who would have been given the same`, async () => {
+      test(`a ${status} that varies is shared only with clients whose fields match`, async () => {
         const gate = createGate()
         const origin = counted(async (_, { headers }) => {
           await gate.opened
@@ -120,7 +120,7 @@ export function describeVariants({ factory, describe, test }: Contract): void {
       })
     }
 
-    test('one variant more than maxVariants puts out the oldest', async () => {
+    test('one variant more than maxVariants evicts the oldest', async () => {
       const origin = spoken()
       const route = { path: '/many', cache: { ...cache, maxVariants: 2 }, handle: origin.handle } as const
       await onStage(factory, [route], async (stage) => {
@@ -131,7 +131,7 @@ export function describeVariants({ factory, describe, test }: Contract): void {
       })
     })
 
-    test('a field with a value for nearly every client is kept for those who ask for it by its name', async () => {
+    test('a Vary on a field with a value for nearly every client is stored only if the route names the field', async () => {
       const origin = counted((run) => text(`run ${run}`, { vary: 'user-agent' }))
       const route = {
         path: '/agent',
@@ -147,7 +147,7 @@ export function describeVariants({ factory, describe, test }: Contract): void {
       })
     })
 
-    test('what a layer in front of the cache varies by stays on each answer, and makes no variant', async () => {
+    test('the Vary of a layer outside stays on each response, and makes no variants', async () => {
       const origin = counted((run) => text(`run ${run}`, { 'x-inside': '1' }))
       const before = () => ({ headers: { vary: 'Origin' } })
       await onStage(factory, [{ path: '/outer', cache, before, handle: origin.handle }], async (stage) => {
@@ -158,7 +158,7 @@ export function describeVariants({ factory, describe, test }: Contract): void {
       })
     })
 
-    test('Cache-Status tells a missing variant from a missing URL', async () => {
+    test('Cache-Status distinguishes a missing variant from a missing URL', async () => {
       const origin = spoken()
       const route = { path: '/vary', cache: { ...cache, cacheStatus: true }, handle: origin.handle } as const
       await onStage(factory, [route], async (stage) => {

@@ -55,7 +55,7 @@ export function describeWrongArguments({ factory, describe, test }: Contract): v
   describe('a wrong argument', () => {
     for (const [what, code, misuse] of WRONG)
       for (const [which, route] of ROUTES)
-        test(`(${what}) is an exception in the handler of ${which}, and the framework answers 500`, async () => {
+        test(`(${what}) throws in the handler of ${which}, and the framework sends 500`, async () => {
           const caught: unknown[] = []
           const write = (response: ServerResponse): void => {
             try {
@@ -76,7 +76,7 @@ export function describeWrongArguments({ factory, describe, test }: Contract): v
           })
         })
 
-    test('is an exception too where its client has the answer already, and would get a 304', async () => {
+    test('throws, too, where the client would get a 304', async () => {
       const write = (response: ServerResponse): void => {
         response.setHeader('etag', '"a"')
         call(response, 'end', 5)

@@ -5,7 +5,7 @@ import { entryOf, fill, lead, LONG, missing, onStage, type StoreContract, outcom
 /** `clear` removes every entry and ends every lease. */
 export function describeClearing({ factory, describe, test }: StoreContract): void {
   describe('clear', () => {
-    test('removes every entry and says how many', () =>
+    test('removes every entry, and returns their number', () =>
       onStage(factory, async ({ here, there }) => {
         const keys = ['a', '', '{b}', '🐄', 'c:l', 'tags', 'x'.repeat(300)]
         for (const key of keys) await fill(here, key, 1, { staleIfError: LONG })

@@ -56,7 +56,7 @@ export function describeCommits({ factory, describe, test }: StoreContract): voi
         assert.ok(entry.freshUntil > now())
       }))
 
-    test('takes fractions of a millisecond, as jitter makes them', () =>
+    test('accepts fractions of a millisecond, as jitter produces them', () =>
       onStage(factory, async ({ here }) => {
         const entry = await fill(here, 'k', 1, { ttl: 29_999.7, staleIfError: 100.2, loadTime: 0.3 })
         close(entry.freshUntil - entry.committedAt, 29_999.7, 'ttl')
@@ -80,7 +80,7 @@ export function describeCommits({ factory, describe, test }: StoreContract): voi
         await lead(there, 'k')
       }))
 
-    test('that is at hand in the process is what a read returns', () =>
+    test('is peeked at as it is read, where the store has a copy in the process', () =>
       onStage(factory, async ({ here, now }) => {
         const read = await fill(here, 'k', 'new')
         const peeked = here.peek('k', json, now())

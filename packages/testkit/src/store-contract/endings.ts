@@ -41,7 +41,7 @@ export function describeEndings({ factory, describe, test }: StoreContract): voi
   })
 
   describe('a failed load', () => {
-    test('keeps everybody from loading while the key cools down, and tells them why', () =>
+    test('keeps every process from loading while the key cools down, and gives the reason', () =>
       onStage(factory, async ({ here, there }) => {
         assert.equal(outcomeOf(await fail(here, await lead(here, 'k'), LONG)), 'released')
         for (const store of [here, there]) {
@@ -52,7 +52,7 @@ export function describeEndings({ factory, describe, test }: StoreContract): voi
         }
       }))
 
-    test('lets one load again after the cooldown, who knows how often it failed', () =>
+    test('lets one caller load again after the cooldown, with the number of failures', () =>
       onStage(factory, async ({ here, there, advance }) => {
         await fail(here, await lead(here, 'k'), SHORT)
         await advance(SHORT)
@@ -80,7 +80,7 @@ export function describeEndings({ factory, describe, test }: StoreContract): voi
         assert.equal((await here.read('k', json)).kind, 'found')
       }))
 
-    test('of any name, code and message is told as it is, up to a reasonable length', () =>
+    test('is described by its name, code and message, up to a reasonable length', () =>
       onStage(factory, async ({ here, there }) => {
         const awkward: readonly Failure[] = [
           { name: 'Error' },
@@ -107,7 +107,7 @@ export function describeEndings({ factory, describe, test }: StoreContract): voi
 
   describe('an uncacheable result', () => {
     for (const share of [true, false])
-      test(`lets everybody load alone for a while, and says that callers may ${share ? '' : 'not '}share it`, () =>
+      test(`lets every caller load alone for a while, and says that callers may ${share ? '' : 'not '}share it`, () =>
         onStage(factory, async ({ here, there, advance }) => {
           await here.release(await lead(here, 'k'), { kind: 'uncacheable', for: MEDIUM, share })
           const answer = await ask(there, 'k')
@@ -117,7 +117,7 @@ export function describeEndings({ factory, describe, test }: StoreContract): voi
           await lead(there, 'k')
         }))
 
-    test('takes the entry that was there with it', () =>
+    test('removes the entry that was there', () =>
       onStage(factory, async ({ here, there }) => {
         const { version } = await fill(here, 'k', 'old')
         const lease = await lead(here, 'k', { seen: version })

@@ -11,20 +11,20 @@ async function inspect(store: Store, key: string): Promise<Inspection> {
 /** The state of a key, as `inspect` shows it to a developer. */
 export function describeInspection({ factory, describe, test }: StoreContract): void {
   describe('inspect', () => {
-    test('shows nothing where nothing is', () =>
+    test('shows nothing for a key without an entry and a lease', () =>
       onStage(factory, async ({ here }) => {
         const { entry, lease, cooldown } = await inspect(here, 'k')
         assert.deepEqual([entry, lease, cooldown], [undefined, undefined, undefined])
       }))
 
-    test('shows an entry and that nobody refreshes it', () =>
+    test('shows an entry, and that no process refreshes it', () =>
       onStage(factory, async ({ here, there }) => {
         const { value, version } = await fill(here, 'k', { a: [1] })
         const { entry, lease } = await inspect(there, 'k')
         assert.deepEqual([entry?.value, entry?.version, lease], [value, version, undefined])
       }))
 
-    test('shows a lease, how long it has been held and may be, and whether somebody waits', () =>
+    test('shows a lease, its age, its remaining time, and whether a caller waits', () =>
       onStage(factory, async ({ here, there, advance }) => {
         await lead(here, 'k')
         await advance(20)

@@ -64,7 +64,7 @@ export function describeInvalidation({ factory, describe, test }: StoreContract)
         await missing(here, 'k')
       }))
 
-    test('is a change to who read it before, and can be refreshed by who reads it now', () =>
+    test('has changed for a caller that read it before, and can be refreshed by one that reads it now', () =>
       onStage(factory, async ({ here, there }) => {
         const before = await fill(here, 'k', 'old', { staleWhileRevalidate: LONG })
         await there.invalidate('k', 'expire', 0)
@@ -89,7 +89,7 @@ export function describeInvalidation({ factory, describe, test }: StoreContract)
           assert.equal(read.kind === 'found' ? read.entry.value : read.kind, how === 'delete' ? 'missing' : 'old')
         }))
 
-      test('lets the next one load at once', () =>
+      test('lets the next caller load at once', () =>
         onStage(factory, async ({ here, there }) => {
           const late = await lead(here, 'k')
           await here.invalidate('k', how, 0)
@@ -113,7 +113,7 @@ export function describeInvalidation({ factory, describe, test }: StoreContract)
           await lead(here, 'k')
         }))
 
-      test('with a hold-off keeps everybody from storing for a while', () =>
+      test('with a hold-off keeps every process from storing for a while', () =>
         onStage(factory, async ({ here, there, advance }) => {
           const lease = await lead(here, 'k')
           await there.invalidate('k', how, MEDIUM)
@@ -124,7 +124,7 @@ export function describeInvalidation({ factory, describe, test }: StoreContract)
           await lead(here, 'k')
         }))
 
-      test('of a key where nothing is, is done', () =>
+      test('of a missing key succeeds', () =>
         onStage(factory, async ({ here }) => {
           assert.deepEqual(await here.invalidate('nothing', how, 0), { kind: 'done' })
           await missing(here, 'nothing')

@@ -18,34 +18,34 @@ import {
 /** The lease decides which process may refresh a key. */
 export function describeLeases({ factory, describe, test }: StoreContract): void {
   describe('a lease', () => {
-    test('is granted to one of many that ask at once', () =>
+    test('is granted to one of many concurrent callers', () =>
       onStage(factory, async ({ here, there }) => {
         const asked = Array.from({ length: 20 }, (_, index) => ask(index % 2 === 0 ? here : there, 'k'))
         const words = (await Promise.all(asked)).map(outcomeOf)
         assert.deepEqual(words.toSorted(), [...Array<string>(19).fill('held'), 'lead'])
       }))
 
-    test('tells the others how long it may last', () =>
+    test('has a remaining time, which the other callers get', () =>
       onStage(factory, async ({ here, there }) => {
         await lead(here, 'k', { duration: LONG })
         const answer = await ask(there, 'k')
         assert.ok(answer.kind === 'held' && answer.remaining > 0 && answer.remaining <= LONG, JSON.stringify(answer))
       }))
 
-    test('of one key does not stand in the way of another', () =>
+    test('of one key does not block another key', () =>
       onStage(factory, async ({ here, there }) => {
         await lead(here, 'k')
         await lead(there, 'k2')
       }))
 
-    test('carries the key, a token that is never given twice, and no failed attempts at first', () =>
+    test('has the key, a token that is never used twice, and at first no failed attempts', () =>
       onStage(factory, async ({ here, there }) => {
         const [one, two] = [await lead(here, 'one'), await lead(there, 'two')]
         assert.deepEqual([one.key, one.attempts], ['one', 0])
         assert.notEqual(one.token, two.token)
       }))
 
-    test('ends by itself when its holder is dead', () =>
+    test('ends by itself when its holder has died', () =>
       onStage(factory, async ({ here, there, advance }) => {
         await lead(here, 'k', { duration: SHORT })
         await advance(SHORT)
@@ -80,7 +80,7 @@ export function describeLeases({ factory, describe, test }: StoreContract): void
         assert.equal((await found(here, 'k')).value, 'in time')
       }))
 
-    test('is no longer its holder’s once it ran out, although nobody else wants it', () =>
+    test('is no longer its holder’s once it has expired, although no other caller wants it', () =>
       onStage(factory, async ({ here, advance }) => {
         const late = await lead(here, 'k', { duration: SHORT })
         await advance(SHORT)
@@ -90,7 +90,7 @@ export function describeLeases({ factory, describe, test }: StoreContract): void
         await missing(here, 'k')
       }))
 
-    test('is refused to who has not seen the entry that was committed meanwhile', () =>
+    test('is refused to a caller that has not seen the entry that was committed meanwhile', () =>
       onStage(factory, async ({ here, there }) => {
         const { version } = await fill(here, 'k', 'new')
         assert.equal(outcomeOf(await ask(there, 'k', { seen: NO_VERSION })), 'changed')
@@ -98,7 +98,7 @@ export function describeLeases({ factory, describe, test }: StoreContract): void
         await lead(there, 'k', { seen: version })
       }))
 
-    test('is granted to who saw an entry that is gone by now', () =>
+    test('is granted to a caller that saw an entry which is gone by now', () =>
       onStage(factory, async ({ here, there }) => {
         const { version } = await fill(here, 'k', 1)
         await here.invalidate('k', 'delete', 0)

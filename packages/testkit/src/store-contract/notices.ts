@@ -58,7 +58,7 @@ const ENDINGS: readonly (readonly [string, string, (store: Store, lease: Lease) 
 export function describeNotices({ factory, describe, test }: StoreContract): void {
   describe('a watcher', () => {
     for (const [what, told, end] of ENDINGS)
-      test(`that waits is told of ${what}`, () =>
+      test(`that waits gets a notice of ${what}`, () =>
         onStage(factory, async (stage) => {
           const watcher = listen(stage.there)
           await caughtUp(stage, watcher)
@@ -69,7 +69,7 @@ export function describeNotices({ factory, describe, test }: StoreContract): voi
           assert.deepEqual(kindsOf(watcher, 'k'), [told])
         }))
 
-    test('is told of everything that changes a value behind a lease’s back', () =>
+    test('gets a notice of every change that needs no lease', () =>
       onStage(factory, async (stage) => {
         const watchers = [listen(stage.here), listen(stage.there)]
         await caughtUp(stage, ...watchers)
@@ -80,7 +80,7 @@ export function describeNotices({ factory, describe, test }: StoreContract): voi
         for (const watcher of watchers) assert.deepEqual(kindsOf(watcher, 'k'), ['committed', 'expired', 'deleted'])
       }))
 
-    test('is told which tags fell, and their number', () =>
+    test('gets the invalidated tags, and their number', () =>
       onStage(factory, async (stage) => {
         const watcher = listen(stage.there)
         await caughtUp(stage, watcher)
@@ -90,7 +90,7 @@ export function describeNotices({ factory, describe, test }: StoreContract): voi
         assert.deepEqual(told, [{ kind: 'tags', tags: ['a b', '{}'], tagSeq: done.kind === 'done' ? done.tagSeq : 0 }])
       }))
 
-    test('is told that everything was cleared', () =>
+    test('gets a notice of a clear', () =>
       onStage(factory, async (stage) => {
         const watcher = listen(stage.there)
         await caughtUp(stage, watcher)
@@ -99,7 +99,7 @@ export function describeNotices({ factory, describe, test }: StoreContract): voi
         assert.equal(watcher.notices.filter(({ kind }) => kind === 'cleared').length, 1)
       }))
 
-    test('is told the very key, whatever is in it', () =>
+    test('gets the exact key, whatever characters it has', () =>
       onStage(factory, async (stage) => {
         const watcher = listen(stage.there)
         await caughtUp(stage, watcher)
@@ -109,7 +109,7 @@ export function describeNotices({ factory, describe, test }: StoreContract): voi
         for (const key of keys) assert.deepEqual(kindsOf(watcher, key), ['deleted'], JSON.stringify(key))
       }))
 
-    test('hears nothing more once it has stopped watching', () =>
+    test('gets no notice after it has stopped watching', () =>
       onStage(factory, async (stage) => {
         const [gone, stays] = [listen(stage.there), listen(stage.there)]
         await caughtUp(stage, gone, stays)

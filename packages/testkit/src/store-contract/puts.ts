@@ -21,7 +21,7 @@ export function describePuts({ factory, describe, test }: StoreContract): void {
         assert.equal((await found(here, 'k')).value, 'put')
       }))
 
-    test('is a change to who read before it', () =>
+    test('has changed the key for a caller that read before it', () =>
       onStage(factory, async ({ here, there }) => {
         const { version } = await fill(here, 'k', 'old')
         await there.put('k', entryOf('put'), json)

@@ -22,8 +22,8 @@ async function fall(store: Store, ...tags: readonly string[]): Promise<number> {
 
 /** Invalidating a tag invalidates every entry that carries it. */
 export function describeTags({ factory, describe, test }: StoreContract): void {
-  describe('a tag that falls', () => {
-    test('takes every entry that carries it, and no other', () =>
+  describe('an invalidated tag', () => {
+    test('makes every entry that carries it unusable, and no other', () =>
       onStage(factory, async ({ here, there, now }) => {
         await fill(here, 'a', 1, { tags: ['user:7', 'list'] })
         await fill(here, 'b', 2, { tags: ['list'], staleIfError: LONG })
@@ -35,7 +35,7 @@ export function describeTags({ factory, describe, test }: StoreContract): void {
         assert.deepEqual([(await found(here, 'c')).value, (await found(here, 'd')).value], [3, 4])
       }))
 
-    test('leaves a key that can be loaded again', () =>
+    test('lets its keys be loaded again', () =>
       onStage(factory, async ({ here, there }) => {
         await fill(here, 'k', 'old', { tags: ['t'] })
         await fall(there, 't')
@@ -46,10 +46,10 @@ export function describeTags({ factory, describe, test }: StoreContract): void {
         assert.equal((await found(there, 'k')).value, 'new')
       }))
 
-    test('turns away a load that began before, however late it names the tag, and frees the key', () =>
+    test('refuses a load that began before, however late it names the tag, and frees the key', () =>
       onStage(factory, async ({ here, there }) => {
         await fill(here, 'other', 0, { tags: ['known'] })
-        for (const tag of ['known', 'never heard of']) {
+        for (const tag of ['known', 'never seen']) {
           const lease = await lead(here, 'k', { tags: true })
           await fall(there, tag)
           const answer = await here.commit(lease, entryOf('before', { tags: ['harmless', tag] }), json)
@@ -59,7 +59,7 @@ export function describeTags({ factory, describe, test }: StoreContract): void {
         await lead(there, 'k', { tags: true })
       }))
 
-    test('does not turn away a load that begins after', () =>
+    test('accepts a load that begins after', () =>
       onStage(factory, async ({ here, there }) => {
         await fall(there, 't', 'u')
         const lease = await lead(here, 'k', { tags: true })
@@ -67,7 +67,7 @@ export function describeTags({ factory, describe, test }: StoreContract): void {
         await found(there, 'k')
       }))
 
-    test('does not turn away a load that does not carry it', () =>
+    test('accepts a load that does not carry it', () =>
       onStage(factory, async ({ here, there }) => {
         await fill(here, 'other', 0, { tags: ['mine'] })
         const lease = await lead(here, 'k', { tags: true })
@@ -86,7 +86,7 @@ export function describeTags({ factory, describe, test }: StoreContract): void {
         assert.equal(new Set(numbers).size, 3)
       }))
 
-    test('takes what was put with it, and not what is put after', () =>
+    test('makes earlier puts that carry it unusable, and no later ones', () =>
       onStage(factory, async ({ here, there }) => {
         await here.put('k', entryOf('old', { tags: ['t'] }), json)
         await found(there, 'k')
@@ -107,7 +107,7 @@ export function describeTags({ factory, describe, test }: StoreContract): void {
         }
       }))
 
-    test('has nothing to say about a key that is cooling down', () =>
+    test('does not affect a key that is cooling down', () =>
       onStage(factory, async ({ here, there }) => {
         const ending = { kind: 'failed', failure: { name: 'Error' }, cooldown: LONG, attempts: 1 } as const
         await here.release(await lead(here, 'k', { tags: true }), ending)
