@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
+import { json } from '@cattlegrid/core'
 import { createFleet, Origin, rejection, settle } from './fleet.ts'
 
 describe('maxLoads', () => {
@@ -198,6 +199,19 @@ describe("onWaitTimeout: 'load'", () => {
     const statuses = (await ends).map(({ status }) => status)
     expect(statuses.filter((status) => status === 'fulfilled')).toHaveLength(2)
     expect(await cache.get('k')).toBeUndefined()
+  })
+
+  it('lets a caller load alone when its stale window closed during the wait', async () => {
+    const waits = { waitTimeout: '1s', onWaitTimeout: 'load', softTimeout: false, lease: { duration: '1m' } } as const
+    const fleet = createFleet({ maxLoads: 2, staleIfError: '2s', ...waits })
+    const [cache] = fleet.caches
+    await cache.set('k', 'stale')
+    await fleet.runtime.advance(11_500)
+    const seen = fleet.store.peek('k', json, 0)?.version ?? ''
+    await fleet.store.acquire('k', { duration: 60_000, seen, wake: false, tags: false })
+    const call = cache.lookup('k', () => 'mine')
+    await fleet.runtime.advance(1100)
+    expect(await call).toMatchObject({ value: 'mine', status: 'loaded', role: 'leader' })
   })
 
   it('is refused without a finite maxLoads', () => {

@@ -60,7 +60,8 @@ export class FlightJoiner {
     const followedBefore = flight.followed(storeRead.at)
     const part: Participation = { call, flight, ownFlight, fallback, state, followedBefore }
     const stopWaiting = admission.startWaiting(key, flight.callers, call.sharedWaiter)
-    if (stopWaiting === undefined) return onContinue(this.#fallBack(part, new TooManyWaitersError(key), storeRead.at))
+    if (stopWaiting === undefined)
+      return onContinue(this.#fallbackOrThrow(part, new TooManyWaitersError(key), storeRead.at))
     const softTimeout = fallback === undefined ? Infinity : settings.softTimeout
     const limits = { softTimeout, budget: state.waitBudget, followedBefore, signal: settings.signal }
     const waiting = waitFor(flight, ownFlight === undefined ? 'joiner' : 'owner', limits, runtime, stopWaiting)
@@ -119,36 +120,39 @@ export class FlightJoiner {
         // The flight judged the entry for its owner; this call may have stricter options.
         return onContinue(serveFound(this.#engine, call, result.entry, now, state))
       case 'failed':
-        if (result.failure) return onContinue(this.#fallBack(part, result.error, now))
+        if (result.failure) return onContinue(this.#fallbackOrThrow(part, result.error, now))
         throw result.error
       case 'gave-up':
         if (result.why === 'wait-timeout') return this.#endWaitTimeout(part, now, onContinue)
         // The load exceeded `softTimeout`. If the stale window has closed meanwhile, the call reads again.
-        return onContinue(this.#serveFallback(part, now, flight.outcome))
+        return onContinue(this.#fallbackResult(part, now, flight.outcome))
     }
   }
 
   /** Serves a stale value; else loads alone, where the call asks for that and a permit is free; else throws. */
   #endWaitTimeout<T>(part: Participation, now: number, onContinue: OnContinue<T>): T | Promise<T> {
-    const { call, flight, state, fallback } = part
+    const { call, flight, state } = part
     const { events, admission } = this.#engine
     const { key, settings } = call
     if (events.hasListeners('wait-timeout')) events.emit('wait-timeout', { key, waited: waitTime(state, now) })
-    if (fallback === undefined && settings.onWaitTimeout === 'load') {
+    const stale = this.#fallbackResult(part, now, flight.outcome)
+    if (stale !== undefined) return onContinue(stale)
+    if (settings.onWaitTimeout === 'load') {
       const permit = new LoadPermit(admission)
       if (permit.tryAcquire()) return this.loadAlone(call, state, permit).then(onContinue)
     }
-    return onContinue(this.#fallBack(part, new WaitTimeoutError(key, settings.waitTimeout), now, flight.outcome))
+    throw new WaitTimeoutError(key, settings.waitTimeout)
   }
 
-  /** Serves the fallback if a stale window still allows it; else throws the error. */
-  #fallBack(part: Participation, error: unknown, now: number, refresh?: Promise<Outcome>): LookupResult {
-    const result = this.#serveFallback(part, now, refresh)
+  /** @throws `error` when no stale window allows the fallback any more. */
+  #fallbackOrThrow(part: Participation, error: unknown, now: number): LookupResult {
+    const result = this.#fallbackResult(part, now)
     if (result === undefined) throw error
     return result
   }
 
-  #serveFallback(
+  /** Undefined when the call has no stale entry, or its windows have closed. */
+  #fallbackResult(
     { call, fallback, state }: Participation,
     now: number,
     refresh?: Promise<Outcome>,
