@@ -10,7 +10,7 @@ export type Version = string
 /** The version of a key without an entry. */
 export const NO_VERSION: Version = ''
 
-/** The version of every entry that was expired by hand. */
+/** The version of every entry that `expire()` made stale. */
 export const EXPIRED_BY_HAND: Version = '0'.repeat(16)
 
 /** The longest stale window, ms: it travels as 32 bits, which is 49 days. */
@@ -47,7 +47,7 @@ export interface Entry {
   readonly committedAt: number
   /** The end of its freshness; the stale windows count from here. */
   readonly freshUntil: number
-  /** Expired by hand: never fresh, whatever a clock says. */
+  /** Expired by `expire()`: never fresh, whatever a clock says. */
   readonly expired: boolean
   readonly staleWhileRevalidate: number
   readonly staleIfError: number

@@ -8,7 +8,7 @@ export interface Load<S = unknown> {
   readonly signal: AbortSignal
   /** The value that the load replaces, while it may still be served; `age` in ms. */
   readonly stale: { readonly value: S; readonly age: number } | undefined
-  /** True when no caller waits for this load: it runs behind a stale value. */
+  /** True when no caller waits for this load: it runs in the background. */
   readonly background: boolean
   /** Whether the load holds the lease: only then can its result be stored. */
   readonly leased: boolean

@@ -1,6 +1,6 @@
 import type { AdmissionControl, SharedWaiter } from '../flight/admission-control.ts'
 import { Deferred } from '../flight/deferred.ts'
-import { runInLoad, activeLoads, endLoad, type ActiveLoad } from '../flight/reentrancy.ts'
+import { runInLoad, activeLoads, leaveLoadScope, type ActiveLoad } from '../flight/reentrancy.ts'
 import { ABSENT, type KeepOptions, type Load, type Loader, type UncacheableOptions } from '../load.ts'
 import { LoadPermit } from '../refresh/load-permit.ts'
 import { storedKey } from '../options/stored-key.ts'
@@ -9,9 +9,9 @@ import { storedKey } from '../options/stored-key.ts'
 export interface ManyLoad {
   /** Aborts when every load of the batch must stop. */
   readonly signal: AbortSignal
-  /** Decides for the result of one key. */
+  /** As `Load.keep`, for one key. */
   keep(key: string, options: KeepOptions): void
-  /** The result of one key is not stored. */
+  /** As `Load.uncacheable`, for one key. */
   uncacheable(key: string, options?: UncacheableOptions): void
 }
 
@@ -22,19 +22,19 @@ export type ManyLoader<V> = (
 ) => ReadonlyMap<string, V> | Promise<ReadonlyMap<string, V>>
 
 /**
- * Combines the loads of many keys into one loader call. Each key is a call of its own; the loader is called once every key either leads, or
- * waits for another caller's load, or has its result. A key that leads later is loaded by a further loader call.
+ * Combines the loads of many keys into one loader call. Each key is a call of its own. The loader is called as soon as each
+ * key leads, waits for another caller's load, or has its result. A key that leads later is loaded by a further loader call.
  */
 export class Batch {
   readonly #loader: ManyLoader<unknown>
   readonly #admission: AdmissionControl
-  readonly #undecided: Set<string>
+  readonly #notReady: Set<string>
   /** The loads around the batch. Noted here, because the loader is called from inside the load of one of its keys. */
   readonly #enclosing: readonly ActiveLoad[]
   /** The waiting keys of a batch count as one waiter. */
   readonly sharedWaiter: SharedWaiter = { waiting: 0 }
   #permit: LoadPermit | undefined
-  #next: BatchCall = new BatchCall()
+  #next: LoaderCall = new LoaderCall()
 
   /** `permit`: acquired before any lease, since a batch that queued for one with leases in hand would block their keys in every process. */
   constructor(
@@ -43,7 +43,7 @@ export class Batch {
     admission: AdmissionControl,
     permit: LoadPermit | undefined,
   ) {
-    this.#undecided = new Set(keys)
+    this.#notReady = new Set(keys)
     this.#loader = loader
     this.#admission = admission
     this.#enclosing = activeLoads()
@@ -55,23 +55,23 @@ export class Batch {
     return async (load) => {
       const batchCall = this.#next
       batchCall.loads.set(key, load)
-      this.markDecided(key)
+      this.markReady(key)
       const values = await batchCall.values
       return values.has(key) ? values.get(key) : ABSENT
     }
   }
 
   /** The key leads, waits, or has its result: the loader call need not wait for it. */
-  markDecided(key: string): void {
-    this.#undecided.delete(key)
-    if (this.#undecided.size > 0) return
+  markReady(key: string): void {
+    this.#notReady.delete(key)
+    if (this.#notReady.size > 0) return
     const batchCall = this.#next
-    this.#next = new BatchCall()
+    this.#next = new LoaderCall()
     if (batchCall.loads.size > 0) void this.#run(batchCall)
     else this.#takePermit()?.release()
   }
 
-  async #run(batchCall: BatchCall): Promise<void> {
+  async #run(batchCall: LoaderCall): Promise<void> {
     const keys = [...batchCall.loads.keys()]
     // The batch's permit serves the first loader call; a later one needs its own.
     const permit = this.#takePermit() ?? new LoadPermit(this.#admission)
@@ -85,7 +85,7 @@ export class Batch {
     } catch (error) {
       batchCall.reject(error)
     } finally {
-      endLoad(scope)
+      leaveLoadScope(scope)
       permit.release()
     }
   }
@@ -104,7 +104,7 @@ function checkMap(values: unknown): ReadonlyMap<string, unknown> {
 }
 
 /** One call of the loader of many keys, and the loads that it serves. */
-class BatchCall implements ManyLoad {
+class LoaderCall implements ManyLoad {
   readonly loads = new Map<string, Load<never>>()
   readonly #values = new Deferred<ReadonlyMap<string, unknown>>()
   #abort: AbortController | undefined

@@ -16,7 +16,7 @@ export const NO_LOADER = (): undefined => undefined
  *
  * @throws the error of the first key, in the order of `calls`, that has one.
  */
-export async function loadMany<V>(
+export async function lookUpMany<V>(
   calls: readonly Call[],
   loader: ManyLoader<V>,
   engine: Engine,
@@ -57,19 +57,16 @@ async function permitFor(
 }
 
 async function lookUpOne(call: Call, batch: Batch, lookups: LookupRun): Promise<unknown> {
-  const markDecided = (): void => batch.markDecided(call.requestedKey)
+  const markReady = (): void => batch.markReady(call.requestedKey)
   try {
     const loader = batch.loaderOf(call.requestedKey)
-    const result = await lookups.run(
-      { ...call, loader, sharedWaiter: batch.sharedWaiter, onWait: markDecided },
-      identity,
-    )
+    const result = await lookups.run({ ...call, loader, sharedWaiter: batch.sharedWaiter, onWait: markReady }, identity)
     // A background refresh may still call the loader, so the key is decided only when it ends.
-    if (result.refresh === undefined) markDecided()
-    else void result.refresh.then(markDecided)
+    if (result.refresh === undefined) markReady()
+    else void result.refresh.then(markReady)
     return result.value
   } catch (error) {
-    markDecided()
+    markReady()
     throw error
   }
 }

@@ -32,8 +32,8 @@ export interface Cache {
   /**
    * Returns the value of `key`, and calls `loader` if there is none to serve and no other load to wait for.
    *
-   * @throws the loader's own error; LoadFailedError while the key cools down; WaitTimeoutError; ReentrantLoadError; InvalidOptionError;
-   * InvalidKeyError; ClosedError; the reason of `options.signal`. Not while the store is away: the cache then works per process.
+   * @throws the loader's own error; LoadFailedError while the key cools down; LoadTimeoutError; WaitTimeoutError; TooManyWaitersError; ReentrantLoadError; InvalidOptionError;
+   * InvalidKeyError; ClosedError; the reason of `options.signal`. Never StoreAwayError: while the store is away the cache works per process.
    */
   getOrSet<V, S = V>(key: string, loader: Loader<V, S>, options?: CallOptions<V>): Promise<V>
   /** As `getOrSet`, but also reports where the value came from and how the load ended. The leader's answer waits for its commit. */
@@ -76,7 +76,7 @@ export interface Cache {
   /** As `delete`, but the value remains as a stale one, within the stale windows that it was committed with. */
   expire(key: string, options?: InvalidateOptions): Promise<void>
   /**
-   * Makes every entry with one of the tags unusable, and the result of every load that began before. The cost does not depend on the number
+   * Makes every entry with one of the tags unusable; the value of a load with one of them that began before is not stored. The cost does not depend on the number
    * of entries.
    *
    * @throws StoreAwayError when the store did not answer.

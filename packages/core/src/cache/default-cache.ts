@@ -26,7 +26,7 @@ import { EntryWriter } from './entry-writer.ts'
 import type { LoadCoordinator } from '../flight/coordinator.ts'
 import type { Lifecycle } from './lifecycle.ts'
 import { wrapFunction } from './wrap-function.ts'
-import { loadMany, NO_LOADER } from '../batch/get-or-set-many.ts'
+import { lookUpMany, NO_LOADER } from '../batch/get-or-set-many.ts'
 
 /**
  * Checks the arguments of every call, and passes it on. An invalid argument rejects the promise that the call returns. The views of one cache
@@ -122,7 +122,7 @@ export class DefaultCache implements Cache {
     const settings = callSettings(this.#settings, options, 'getOrSetMany')
     requireFunction('loader', loader, 'a function (keys, load) => Map')
     const calls = uniqueKeys(keys).map((key) => this.#call(key, NO_LOADER, settings))
-    return await loadMany(calls, loader, this.#coordinator.engine, this.#lookups)
+    return await lookUpMany(calls, loader, this.#coordinator.engine, this.#lookups)
   }
 
   async refresh<V, S = V>(key: string, loader: Loader<V, S>, options?: CallOptions<V>): Promise<V> {

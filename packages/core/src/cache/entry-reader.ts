@@ -17,7 +17,7 @@ export class EntryReader {
     this.#settings = settings
   }
 
-  /** A fresh or stale entry; undefined while the store is away and has no copy. */
+  /** A fresh or stale entry; undefined while the store is away and this process has no copy. */
   async read(key: string, codec: Codec): Promise<ReadResult<unknown> | undefined> {
     const { runtime, freshness } = this.#coordinator.engine
     const entry = this.#lookups.peek(key, this.#settings, codec) ?? (await this.#lookups.read(key, codec))

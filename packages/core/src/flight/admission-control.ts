@@ -40,28 +40,28 @@ export class AdmissionControl {
    * Counts one more call that waits for `key`, for which `waiting` calls wait already. Returns the function that stops counting it, or
    * undefined when a limit is reached.
    */
-  startWaiting(key: string, waiting: number, sharedWaiter?: SharedWaiter): (() => void) | undefined {
+  admitWaiter(key: string, waiting: number, sharedWaiter?: SharedWaiter): (() => void) | undefined {
     const alreadyCounted = sharedWaiter !== undefined && sharedWaiter.waiting > 0
     if ((!alreadyCounted && this.#waiters >= this.#limits.maxWaiters) || waiting >= this.#limits.maxWaitersPerKey)
       return undefined
     if (!alreadyCounted) this.#waiters += 1
     const removeWait = recordWait(this, key)
     // The usual case: all callers of a herd share this one function.
-    if (sharedWaiter === undefined && removeWait === undefined) return this.#stopWaiting
+    if (sharedWaiter === undefined && removeWait === undefined) return this.#removeWaiter
     if (sharedWaiter !== undefined) sharedWaiter.waiting += 1
     return () => {
       if (sharedWaiter !== undefined) sharedWaiter.waiting -= 1
-      if (sharedWaiter === undefined || sharedWaiter.waiting === 0) this.#stopWaiting()
+      if (sharedWaiter === undefined || sharedWaiter.waiting === 0) this.#removeWaiter()
       removeWait?.()
     }
   }
 
-  readonly #stopWaiting = (): void => {
+  readonly #removeWaiter = (): void => {
     this.#waiters -= 1
   }
 
   /** Whether fewer than `maxLoads` loads run. */
-  get hasPermit(): boolean {
+  get permitAvailable(): boolean {
     return this.#loads < this.#limits.maxLoads
   }
 
@@ -70,7 +70,7 @@ export class AdmissionControl {
    * without it.
    */
   tryAcquirePermit(enclosing: readonly ActiveLoad[] = activeLoads()): ReleasePermit | undefined {
-    return this.isInsideLoad(enclosing) || this.hasPermit ? this.#grantPermit() : undefined
+    return this.isInsideLoad(enclosing) || this.permitAvailable ? this.#grantPermit() : undefined
   }
 
   /** Calls `onPermit` with the next free permit, first come, first served. Returns the function that leaves the queue. */

@@ -24,7 +24,7 @@ export interface Call {
 }
 
 /** A read of the store that a refresh starts from. */
-export interface StoreRead {
+export interface TimedRead {
   readonly read: Read
   /** When its result was judged. */
   readonly at: number
@@ -40,7 +40,7 @@ export function judgeRead(engine: Engine, call: Call, read: Read, now: number): 
 
 /** Judges an entry for a call. For a forced refresh an entry that is no newer than the one to replace is 'gone'. */
 export function judge({ freshness }: Engine, { previousVersion, settings }: Call, entry: Entry, now: number): Verdict {
-  return previousVersion?.isNoNewer(entry) === true ? 'gone' : freshness.judge(entry, now, settings)
+  return previousVersion?.mayBePrevious(entry) === true ? 'gone' : freshness.judge(entry, now, settings)
 }
 
 /** The entry that a load replaces, where one may still be served: the loader sees it as `load.stale`. A forced refresh replaces a fresh one too. */

@@ -4,7 +4,7 @@ import type { Flight } from './flight.ts'
 import { SharedReads } from './shared-reads.ts'
 import type { Away, Read } from '../store/store.ts'
 
-/** Holds at most one joinable read and one joinable refresh per key. A flight clears its slot only if the slot is still its own. */
+/** Holds at most one joinable read and one joinable refresh per key. A refresh that ends removes itself only if no later one has taken its key. */
 export class FlightRegistry {
   readonly #engine: Pick<Engine, 'store' | 'events'>
   readonly #reads = new SharedReads()

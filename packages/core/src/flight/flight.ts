@@ -18,8 +18,8 @@ export type FlightResult =
 export interface FlightWaiter {
   /** Delivers the result. The flight has removed the waiter before. */
   settle(result: FlightResult): void
-  /** The flight follows from now on: `waitTimeout` runs. */
-  onFollowing(): void
+  /** the flight waits from now on: `waitTimeout` runs. */
+  onWaiting(): void
 }
 
 /** The step that a flight is executing. */
@@ -30,10 +30,10 @@ export interface FlightStep {
   abort(reason: unknown): void
 }
 
-type Phase = 'acquiring' | 'following' | 'loading' | 'committing'
+type Phase = 'acquiring' | 'waiting' | 'loading' | 'committing'
 
 /**
- * The one running refresh of a key in this process. Its callers wait in three groups:
+ * A running refresh of a key in this process, or a load for one caller alone. Calls can join at most one per key. Its callers wait in three groups:
  * - the owner: the flight runs its loader;
  * - early joiners, that joined before the load began;
  * - late joiners, that joined while it ran. They get the value only after the commit succeeded, because an invalidation may lie between the
@@ -41,7 +41,7 @@ type Phase = 'acquiring' | 'following' | 'loading' | 'committing'
  */
 export class Flight {
   readonly key: string
-  /** True when no caller waits for it: it runs behind a stale value. */
+  /** True when no caller waits for it: it runs in the background. */
   readonly background: boolean
   readonly #owner = new Set<FlightWaiter>()
   readonly #early = new Set<FlightWaiter>()
@@ -50,8 +50,8 @@ export class Flight {
   readonly #finished = new Deferred<void>()
   #phase: Phase = 'acquiring'
   #detached = false
-  #followed = 0
-  #followingSince: number | undefined
+  #waited = 0
+  #waitingSince: number | undefined
   #notifiesWithin = Infinity
   #keepsRunning = false
   #step: FlightStep | undefined
@@ -77,7 +77,7 @@ export class Flight {
   }
 
   /** Whether all callers left and none counts on the load: then a load that has not begun need not begin. */
-  get abandoned(): boolean {
+  get deserted(): boolean {
     return this.callers === 0 && !this.#keepsRunning && !this.background
   }
 
@@ -86,7 +86,7 @@ export class Flight {
     return this.#owner.size + this.#early.size + this.#late.size
   }
 
-  /** Names the step that `abort` and the departure of the last caller end. It replaces the step before. */
+  /** Sets the current step. `abort` ends it, and so does the leaving of the last caller. */
   attach(step: FlightStep): void {
     this.#step = step
   }
@@ -110,10 +110,10 @@ export class Flight {
   /** The waiter stops waiting before the flight has a result for it. */
   remove(waiter: FlightWaiter): void {
     for (const waiters of this.#groups) waiters.delete(waiter)
-    if (this.abandoned) this.#step?.stopWaiting()
+    if (this.deserted) this.#step?.stopWaiting()
   }
 
-  /** A caller leaves with a stale value and counts on the load to replace it: the flight is not abandoned any more. */
+  /** A caller leaves with a stale value and counts on the load to replace it: the flight is not deserted any more. */
   keepRunning(): void {
     this.#keepsRunning = true
   }
@@ -123,32 +123,32 @@ export class Flight {
     this.#detached = true
   }
 
-  /** Starts the time that counts as following. The flight calls its waiters again within `notifyWithin` ms, if it still follows then. */
-  follow(now: number, notifyWithin: number = Infinity): void {
-    this.#phase = 'following'
-    this.#followingSince = now
+  /** Starts the wait for another load or for a permit. The flight calls its waiters again within `notifyWithin` ms, if it still waits then. */
+  beginWait(now: number, notifyWithin: number = Infinity): void {
+    this.#phase = 'waiting'
+    this.#waitingSince = now
     this.#notifiesWithin = notifyWithin
-    for (const waiters of this.#groups) for (const waiter of waiters) waiter.onFollowing()
+    for (const waiters of this.#groups) for (const waiter of waiters) waiter.onWaiting()
   }
 
-  stopFollowing(now: number): void {
-    this.#followed = this.followed(now)
-    this.#followingSince = undefined
+  endWait(now: number): void {
+    this.#waited = this.waitedFor(now)
+    this.#waitingSince = undefined
     this.#phase = 'acquiring'
   }
 
-  /** While it follows, it calls its waiters' `onFollowing` at least this often, ms. */
+  /** While it waits, it calls its waiters' `onWaiting` at least this often, ms. */
   get notifiesWithin(): number {
     return this.#notifiesWithin
   }
 
-  get following(): boolean {
-    return this.#phase === 'following'
+  get waiting(): boolean {
+    return this.#phase === 'waiting'
   }
 
-  /** The total time that it has spent following, ms. */
-  followed(now: number): number {
-    return this.#followed + (this.#followingSince === undefined ? 0 : now - this.#followingSince)
+  /** The total time that it has waited, ms. */
+  waitedFor(now: number): number {
+    return this.#waited + (this.#waitingSince === undefined ? 0 : now - this.#waitingSince)
   }
 
   beginLoad(): void {

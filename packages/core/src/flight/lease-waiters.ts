@@ -6,7 +6,7 @@ export const POLL_INTERVAL = 500
 /** Spreads the followers of an expired lease over this many ms, so that they do not all acquire at once. */
 const DEADLINE_JITTER = 10
 
-/** Waits for the lease of one key on behalf of one flight. Armed before the acquire, so that a notice between its answer and the wait counts. */
+/** Waits for the lease of one key on behalf of one flight. It is registered before the acquire is sent. */
 export class LeaseWaiter {
   readonly #runtime: Runtime
   #noticed = false
@@ -16,7 +16,7 @@ export class LeaseWaiter {
     this.#runtime = runtime
   }
 
-  /** Whether a notice arrived since the waiter was armed, or since the end of the last `waitUntil`. */
+  /** Whether a notice arrived since the waiter was armed, or since the end of the last `waitAtMost`. */
   get noticed(): boolean {
     return this.#noticed
   }
@@ -28,7 +28,7 @@ export class LeaseWaiter {
   }
 
   /** Waits for a notice, the end of the lease or the poll interval, whichever is first. `remaining`: the rest of the lease, ms. */
-  async waitUntil(remaining: number): Promise<'notice' | 'timer'> {
+  async waitAtMost(remaining: number): Promise<'notice' | 'timer'> {
     const waiting = new Deferred<'notice' | 'timer'>()
     this.#waiting = waiting
     const delay = Math.min(remaining + 1 + this.#runtime.random() * (DEADLINE_JITTER - 1), POLL_INTERVAL)
@@ -51,7 +51,7 @@ export class LeaseWaiters {
     this.#runtime = runtime
   }
 
-  arm(key: string): LeaseWaiter {
+  register(key: string): LeaseWaiter {
     const waiter = new LeaseWaiter(this.#runtime)
     const waiters = this.#armed.get(key)
     if (waiters === undefined) this.#armed.set(key, new Set([waiter]))
@@ -59,7 +59,7 @@ export class LeaseWaiters {
     return waiter
   }
 
-  disarm(key: string, waiter: LeaseWaiter): void {
+  unregister(key: string, waiter: LeaseWaiter): void {
     const waiters = this.#armed.get(key)
     waiters?.delete(waiter)
     if (waiters?.size === 0) this.#armed.delete(key)
@@ -69,7 +69,7 @@ export class LeaseWaiters {
     for (const waiter of this.#armed.get(key) ?? []) waiter.wake()
   }
 
-  /** For when notices may have been missed. */
+  /** Wakes the waiters of every key: after an invalidation of unknown keys, or when notices may have been missed. */
   wakeAll(): void {
     for (const key of this.#armed.keys()) this.wake(key)
   }

@@ -13,8 +13,8 @@ export class PreviousVersion {
     this.#version = read.kind === 'found' ? read.entry.version : undefined
   }
 
-  /** Whether the entry may be the previous one. An entry that was expired by hand is: the expiry changed its version, not its value. */
-  isNoNewer({ version, expired }: Entry): boolean {
+  /** Whether the entry may be the previous one. An entry that was expired by `expire()` is: the expiry changed its version, not its value. */
+  mayBePrevious({ version, expired }: Entry): boolean {
     return !this.#known || expired || version === this.#version
   }
 }

@@ -28,7 +28,7 @@ export function activeLoads(): readonly ActiveLoad[] {
   return scope === undefined || scope.ended ? NONE : scope.loads
 }
 
-/** Runs a loader inside `scope`. Its caller must call `endLoad` when the load has ended. */
+/** Runs a loader inside `scope`. Its caller must call `leaveLoadScope` when the load has ended. */
 export function runInLoad<T>(scope: LoadScope, loader: () => T): T {
   openScopes += 1
   return storage.run(scope, loader)
@@ -38,7 +38,7 @@ export function runInLoad<T>(scope: LoadScope, loader: () => T): T {
  * Ends a scope that `runInLoad` entered. The end of the last one disables the storage until the next load: while it is enabled, Node tracks
  * every promise of the process, which more than doubles the cost of each.
  */
-export function endLoad(scope: LoadScope): void {
+export function leaveLoadScope(scope: LoadScope): void {
   scope.ended = true
   openScopes -= 1
   if (openScopes === 0) storage.disable()

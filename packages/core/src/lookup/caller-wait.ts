@@ -11,10 +11,10 @@ export interface GaveUp {
 export interface WaitLimits {
   /** How long the caller waits while it has a stale value to fall back on, ms. */
   readonly softTimeout: number
-  /** What is left of the call's `waitTimeout`, ms. It runs only while the flight follows. */
+  /** What is left of the call's `waitTimeout`, ms. It runs only while the flight waits. */
   readonly budget: number
-  /** How long the flight had followed before the wait began, ms. That time does not count against the budget. */
-  readonly followedBefore: number
+  /** how long the flight had waited before the wait began, ms. That time does not count against the budget. */
+  readonly waitedBefore: number
   readonly signal: CallerSignal | undefined
 }
 
@@ -74,29 +74,29 @@ class CallerWait implements FlightWaiter {
       this.#onAbort = () => this.#abort(signal)
       signal.addEventListener('abort', this.#onAbort)
     }
-    this.onFollowing()
+    this.onWaiting()
   }
 
   settle(result: FlightResult): void {
     if (this.#end()) this.#resolve(result)
   }
 
-  /** Gives up if the flight has followed for the whole budget; otherwise checks again when it may have. */
-  onFollowing(): void {
-    const { budget, followedBefore } = this.#limits
+  /** Gives up if the flight has waited for the whole budget; otherwise checks again when it may have. */
+  onWaiting(): void {
+    const { budget, waitedBefore } = this.#limits
     this.#cancelWaitTimeout?.()
-    // No timer while the flight does not follow: it calls this again when it follows again.
+    // No timer while the flight does not wait: it calls this again when it waits again.
     this.#cancelWaitTimeout = undefined
-    if (!this.#flight.following) return
-    const left = budget - (this.#flight.followed(this.#runtime.now()) - followedBefore)
+    if (!this.#flight.waiting) return
+    const left = budget - (this.#flight.waitedFor(this.#runtime.now()) - waitedBefore)
     if (left <= 0) this.#giveUp('wait-timeout')
     // With more left, the flight calls this again before the budget ends. So most callers of a herd never set a timer.
     else if (left <= this.#flight.notifiesWithin)
-      this.#cancelWaitTimeout = this.#runtime.schedule(() => this.onFollowing(), left)
+      this.#cancelWaitTimeout = this.#runtime.schedule(() => this.onWaiting(), left)
   }
 
   #giveUp(why: GaveUp['why']): void {
-    // Before the caller leaves: a flight that it leaves abandoned may stop its load.
+    // Before the caller leaves: a flight without callers gives up a load that has not begun.
     if (why === 'soft-timeout' && !this.#over) this.#flight.keepRunning()
     if (this.#leave()) this.#resolve({ kind: 'gave-up', why })
   }

@@ -11,7 +11,7 @@ import {
 } from './lookup-result.ts'
 import type { LoadCoordinator } from '../flight/coordinator.ts'
 import type { Engine } from '../flight/engine.ts'
-import type { Call, StoreRead } from '../flight/call.ts'
+import type { Call, TimedRead } from '../flight/call.ts'
 import type { Entry } from '../entry.ts'
 import { ClosedError, TooManyWaitersError, WaitTimeoutError } from '../errors.ts'
 import { Flight, type FlightResult } from '../flight/flight.ts'
@@ -30,8 +30,8 @@ interface Participation {
   /** The stale entry that the call may be served if the load fails or is slow. */
   readonly fallback: Entry | undefined
   readonly state: CallState
-  /** How long the flight had followed when the call joined, ms. */
-  readonly followedBefore: number
+  /** how long the flight had waited when the call joined, ms. */
+  readonly waitedBefore: number
 }
 
 /** Serves calls that nothing in the store satisfies: each starts or joins the refresh of its key, waits, and turns the end into its result. */
@@ -47,7 +47,7 @@ export class FlightJoiner {
   /** Joins the key's refresh, or starts it. Every caller of a herd takes this path: no async function. */
   joinOrStart<T>(
     call: Call,
-    storeRead: StoreRead,
+    storeRead: TimedRead,
     fallback: Entry | undefined,
     state: CallState,
     onContinue: OnContinue<T>,
@@ -57,14 +57,14 @@ export class FlightJoiner {
     const joined = this.#coordinator.flights.joinable(key)
     const flight = joined ?? new Flight(key, false)
     const ownFlight = joined === undefined ? flight : undefined
-    const followedBefore = flight.followed(storeRead.at)
-    const part: Participation = { call, flight, ownFlight, fallback, state, followedBefore }
-    const stopWaiting = admission.startWaiting(key, flight.callers, call.sharedWaiter)
-    if (stopWaiting === undefined)
+    const waitedBefore = flight.waitedFor(storeRead.at)
+    const part: Participation = { call, flight, ownFlight, fallback, state, waitedBefore }
+    const removeWaiter = admission.admitWaiter(key, flight.callers, call.sharedWaiter)
+    if (removeWaiter === undefined)
       return onContinue(this.#fallbackOrThrow(part, new TooManyWaitersError(key), storeRead.at))
     const softTimeout = fallback === undefined ? Infinity : settings.softTimeout
-    const limits = { softTimeout, budget: state.waitBudget, followedBefore, signal: settings.signal }
-    const waiting = waitFor(flight, ownFlight === undefined ? 'joiner' : 'owner', limits, runtime, stopWaiting)
+    const limits = { softTimeout, budget: state.waitBudget, waitedBefore, signal: settings.signal }
+    const waiting = waitFor(flight, ownFlight === undefined ? 'joiner' : 'owner', limits, runtime, removeWaiter)
     if (ownFlight !== undefined)
       this.#coordinator.flights.launch(ownFlight, runRefresh(ownFlight, call, storeRead, this.#coordinator))
     else {
@@ -78,13 +78,13 @@ export class FlightJoiner {
   async loadAlone(call: Call, state: CallState, permit?: LoadPermit): Promise<LookupResult> {
     const { key, settings } = call
     const { runtime } = this.#engine
-    const stopWaiting = this.#startWaitingAlone(call, permit)
+    const removeWaiter = this.#admitAlone(call, permit)
     const flight = new Flight(key, false)
     flight.detach()
     // With a permit there is nothing to wait for but the load, which `waitTimeout` does not limit.
     const budget = permit === undefined ? Math.max(0, state.waitBudget) : Infinity
-    const limits = { softTimeout: Infinity, budget, followedBefore: 0, signal: settings.signal }
-    const waiting = waitFor(flight, 'owner', limits, runtime, stopWaiting)
+    const limits = { softTimeout: Infinity, budget, waitedBefore: 0, signal: settings.signal }
+    const waiting = waitFor(flight, 'owner', limits, runtime, removeWaiter)
     this.#coordinator.flights.launch(flight, runUnleased(flight, call, this.#engine, permit))
     const result = await waiting
     if (result.kind === 'loaded') return loadedResult(result.value, 0, waitTime(state, runtime.now()), flight)
@@ -92,13 +92,13 @@ export class FlightJoiner {
   }
 
   /** @throws the reason why the call may not load, after it has released the permit. */
-  #startWaitingAlone({ key, settings, sharedWaiter }: Call, permit: LoadPermit | undefined): () => void {
+  #admitAlone({ key, settings, sharedWaiter }: Call, permit: LoadPermit | undefined): () => void {
     try {
       if (this.#coordinator.closed) throw new ClosedError()
       settings.signal?.throwIfAborted()
-      const stopWaiting = this.#engine.admission.startWaiting(key, 0, sharedWaiter)
-      if (stopWaiting === undefined) throw new TooManyWaitersError(key)
-      return stopWaiting
+      const removeWaiter = this.#engine.admission.admitWaiter(key, 0, sharedWaiter)
+      if (removeWaiter === undefined) throw new TooManyWaitersError(key)
+      return removeWaiter
     } catch (error) {
       permit?.release()
       throw error
@@ -108,7 +108,7 @@ export class FlightJoiner {
   #resultFor<T>(result: FlightResult | GaveUp, part: Participation, onContinue: OnContinue<T>): T | Promise<T> {
     const { call, flight, ownFlight, state } = part
     const now = this.#engine.runtime.now()
-    state.waitBudget -= flight.followed(now) - part.followedBefore
+    state.waitBudget -= flight.waitedFor(now) - part.waitedBefore
     switch (result.kind) {
       case 'retry':
         return onContinue(undefined)

@@ -5,7 +5,7 @@ import type { Flight } from '../flight/flight.ts'
 import type { Outcome } from '../load.ts'
 import type { Lookup } from './lookup.ts'
 
-/** The result of a call. It has the members of a `Lookup`, so that `getOrSet` needs no second object: it takes the value and drops the rest. */
+/** The result of a call before its outcome is known: `getOrSet` takes the value, `lookup` adds the outcome. */
 export interface LookupResult extends Omit<Lookup<unknown>, 'outcome'> {
   /** The flight that ran this call's loader. */
   readonly ownFlight: Flight | undefined
@@ -17,7 +17,7 @@ export interface CallState {
   /** When it last sent, or joined, a read of the store. */
   readAt: number
   /** Whether the call has had to wait for a load. */
-  hasWaited: boolean
+  missed: boolean
   /** What is left of `waitTimeout`, ms. */
   waitBudget: number
 }
@@ -27,7 +27,7 @@ export interface ServeOptions {
   readonly role: 'none' | 'follower'
   /** Undefined for an entry that `peek` found: the call has not waited. */
   readonly state: CallState | undefined
-  /** The load that runs behind. */
+  /** The load that runs in the background. */
   readonly refresh: Promise<Outcome> | undefined
 }
 
@@ -47,7 +47,7 @@ export function serveEntry(
   return { value, status, from, role, age, freshFor, waited, refresh, ownFlight: undefined }
 }
 
-/** Serves a call that has waited the entry that another process committed. Undefined if the entry is only good for an error, or gone. */
+/** Makes the result of an entry that a flight found for a waiting call. Undefined if the verdict is `if-error` or `gone`. */
 export function serveFound(
   engine: Engine,
   call: Call,
@@ -84,9 +84,9 @@ export function loadedResult(
   return { value, status: 'loaded', from: 'load', role, age: 0, freshFor, waited, refresh: undefined, ownFlight }
 }
 
-/** How long a call has waited for a load, ms. */
-export function waitTime({ hasWaited, startedAt }: CallState, now: number): number {
-  return hasWaited ? now - startedAt : 0
+/** The time since the call began, ms; 0 if it needed no load. */
+export function waitTime({ missed, startedAt }: CallState, now: number): number {
+  return missed ? now - startedAt : 0
 }
 
 /** The answer of `lookup`. The leader's answer waits for the outcome of its load. */

@@ -3,7 +3,7 @@ import { type CallState, identity, lookupOf, type LookupResult, serveEntry, valu
 import type { Codec } from '../codec.ts'
 import type { LoadCoordinator } from '../flight/coordinator.ts'
 import type { Engine } from '../flight/engine.ts'
-import { type Call, judgeRead, type StoreRead } from '../flight/call.ts'
+import { type Call, judgeRead, type TimedRead } from '../flight/call.ts'
 import { type Entry, promiseOf } from '../entry.ts'
 import { ClosedError } from '../errors.ts'
 import type { EventChannel } from '../events.ts'
@@ -56,7 +56,7 @@ export class LookupRun {
     return entry === undefined ? this.run(call, lookupOf) : Promise.resolve(lookupOf(this.#serveHit(call.key, entry)))
   }
 
-  /** Reads the key's entry, joining a running read; undefined also while the store is away. */
+  /** Reads the key's entry, joining a running read. Undefined also while the cache is paused, and while the store is away if this process has no copy. */
   async read(key: string, codec: Codec): Promise<Entry | undefined> {
     return this.#coordinator.paused
       ? undefined
@@ -68,7 +68,7 @@ export class LookupRun {
     if (this.#hitChannel.hasListeners) this.#serveHit(key, entry)
   }
 
-  /** Makes the result of an entry that `peek` returned. */
+  /** Makes the result of an entry that `peek` returned, and emits its hit. */
   #serveHit(key: string, entry: Entry): LookupResult {
     const now = this.#engine.runtime.now()
     return serveEntry(this.#engine, key, entry, 'fresh', { now, role: 'none', state: undefined, refresh: undefined })
@@ -80,7 +80,7 @@ export class LookupRun {
    */
   run<T>(call: Call, onResult: OnResult<T>): Promise<T> {
     const state = this.#newCallState(call)
-    return this.#coordinator.paused || this.#loadsAlone(call.key, state.startedAt)
+    return this.#coordinator.paused || this.#maySkipStore(call.key, state.startedAt)
       ? this.#bypass(call, state).then(onResult)
       : this.#readStore(call, state, onResult)
   }
@@ -99,8 +99,8 @@ export class LookupRun {
    * Whether the call may skip the store, because the key is known to be unshareable. Not while loads queue for a permit: through the store,
    * the callers of one key share one place in the queue.
    */
-  #loadsAlone(key: string, now: number): boolean {
-    return this.#coordinator.unshareable.holds(key, now) && this.#engine.admission.hasPermit
+  #maySkipStore(key: string, now: number): boolean {
+    return this.#coordinator.unshareable.holds(key, now) && this.#engine.admission.permitAvailable
   }
 
   /** Refreshes now, however fresh the entry is: joins the running refresh, or asks for the lease. A newer entry is served like any other. */
@@ -110,7 +110,7 @@ export class LookupRun {
 
   #newCallState({ settings }: Call): CallState {
     const now = this.#engine.runtime.now()
-    return { startedAt: now, readAt: now, hasWaited: false, waitBudget: settings.waitTimeout }
+    return { startedAt: now, readAt: now, missed: false, waitBudget: settings.waitTimeout }
   }
 
   #readStore<T>(call: Call, state: CallState, onResult: OnResult<T>): Promise<T> {
@@ -148,12 +148,12 @@ export class LookupRun {
   /** Reads again when the refresh has no result for this call. */
   #joinRefresh<T>(
     call: Call,
-    storeRead: StoreRead,
+    storeRead: TimedRead,
     fallback: Entry | undefined,
     state: CallState,
     onResult: OnResult<T>,
   ): T | Promise<T> {
-    this.#checkMayWait(call, state)
+    this.#beginMiss(call, state)
     return this.#joiner.joinOrStart(call, storeRead, fallback, state, (result) =>
       result === undefined ? this.#readAgain(call, state, onResult) : onResult(result),
     )
@@ -161,21 +161,21 @@ export class LookupRun {
 
   /** Loads without reading the store and without joining. */
   async #bypass(call: Call, state: CallState): Promise<LookupResult> {
-    this.#checkMayWait(call, state)
+    this.#beginMiss(call, state)
     return await this.#joiner.loadAlone(call, state)
   }
 
   /**
-   * Emits the miss. A call that nothing in hand satisfies may still be refused here, and not later.
+   * Emits the miss. The call may be refused here.
    *
    * @throws ClosedError; ReentrantLoadError; the reason of the caller's signal.
    */
-  #checkMayWait({ key, settings }: Call, state: CallState): void {
+  #beginMiss({ key, settings }: Call, state: CallState): void {
     const { admission, events } = this.#engine
     if (this.#coordinator.closed) throw new ClosedError()
     admission.checkReentrancy(key)
-    if (!state.hasWaited && events.hasListeners('miss')) events.emit('miss', { key })
-    state.hasWaited = true
+    if (!state.missed && events.hasListeners('miss')) events.emit('miss', { key })
+    state.missed = true
     settings.signal?.throwIfAborted()
   }
 

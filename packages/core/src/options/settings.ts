@@ -1,10 +1,10 @@
 import { type Codec, json } from '../codec.ts'
 import { InvalidOptionError } from '../errors.ts'
 import type { CallerSignal } from '../load.ts'
-import type { CooldownLimits, EarlyRefresh, Strictness } from '../policy/policy.ts'
+import type { CooldownLimits, EarlyRefresh, ServeLimits } from '../policy/policy.ts'
 
 /** Every option of a call, parsed and with its default: numbers are ms, `Infinity` means never. */
-export interface Settings extends Strictness {
+export interface Settings extends ServeLimits {
   readonly ttl: number | undefined
   readonly staleWhileRevalidate: number
   readonly staleIfError: number

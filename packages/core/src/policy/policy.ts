@@ -1,10 +1,10 @@
 import type { Entry } from '../entry.ts'
 
-/** The use of an entry at one moment: `fresh`: served. `stale`: served while a refresh runs behind. `if-error`: served only if a load fails. `gone`: not served. */
+/** The use of an entry at one moment: `fresh`: served. `stale`: served while a refresh runs in the background. `if-error`: served only if a load fails. `gone`: not served. */
 export type Verdict = 'fresh' | 'stale' | 'if-error' | 'gone'
 
-/** The limits of a call that is stricter than the entry's own windows. */
-export interface Strictness {
+/** Which entries a call accepts, within the entry's own windows. */
+export interface ServeLimits {
   /** The greatest age that the call accepts, ms. */
   readonly maxAge: number
   readonly allowStaleWhileRevalidate: boolean
@@ -13,7 +13,7 @@ export interface Strictness {
 
 /** Judges an entry; the engine acts on the verdict. */
 export interface FreshnessPolicy {
-  judge(entry: Entry, now: number, strictness: Strictness): Verdict
+  judge(entry: Entry, now: number, limits: ServeLimits): Verdict
 }
 
 export interface CooldownPolicy {
@@ -30,6 +30,6 @@ export interface CooldownLimits {
 export type EarlyRefresh = { readonly beta: number } | { readonly before: number }
 
 export interface EarlyRefreshPolicy {
-  /** Tells whether a fresh entry should be refreshed behind now; the lease decides which process does it. */
+  /** Tells whether a fresh entry should be refreshed in the background now; the lease decides which process does it. */
   due(key: string, entry: Entry, now: number, early: EarlyRefresh): boolean
 }

@@ -1,15 +1,15 @@
-import type { Call, StoreRead } from '../flight/call.ts'
+import type { Call, TimedRead } from '../flight/call.ts'
 import type { LoadCoordinator } from '../flight/coordinator.ts'
 import { Flight } from '../flight/flight.ts'
 import type { Entry } from '../entry.ts'
 import type { Outcome } from '../load.ts'
 import { runRefresh } from './refresh-run.ts'
 
-/** Starts a refresh that no caller waits for, unless one runs in this process or is known to run in another. */
+/** Starts a refresh that no caller waits for, unless one runs in this process or the key’s refresh is suppressed. */
 export function refreshInBackground(
   call: Call,
   entry: Entry,
-  storeRead: StoreRead,
+  storeRead: TimedRead,
   coordinator: LoadCoordinator,
 ): Promise<Outcome> | undefined {
   const { engine, flights, suppression } = coordinator

@@ -40,7 +40,7 @@ export class LoadPermit implements FlightStep {
   }
 
   /**
-   * Acquires a place for the load of a flight, whose wait for it counts as following. Resolves to the reason when the flight gets none. A
+   * Acquires a place for the load of a flight, whose wait for it counts as waiting. Resolves to the reason when the flight gets none. A
    * key of a batch needs none: its batch holds one.
    */
   async acquireFor(flight: Flight, call: Call, runtime: Runtime): Promise<'closed' | 'busy' | 'deserted' | undefined> {
@@ -50,10 +50,10 @@ export class LoadPermit implements FlightStep {
     if (background) return 'busy'
     call.onWait?.()
     const acquiring = this.acquire()
-    // Only now, with the flight in the queue: `follow` may make its last caller give up, and that takes the flight out of the queue.
-    flight.follow(runtime.now())
+    // Only now, with the flight in the queue: `beginWait` may make its last caller give up, and that takes the flight out of the queue.
+    flight.beginWait(runtime.now())
     const acquired = await acquiring
-    flight.stopFollowing(runtime.now())
+    flight.endWait(runtime.now())
     if (acquired) return undefined
     return flight.aborted ? 'closed' : 'deserted'
   }

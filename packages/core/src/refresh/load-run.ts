@@ -5,7 +5,7 @@ import type { Flight, FlightStep } from '../flight/flight.ts'
 import type { Entry } from '../entry.ts'
 import { LoadTimeoutError } from '../errors.ts'
 import type { KeepOptions, Load, Outcome, UncacheableOptions } from '../load.ts'
-import { runInLoad, activeLoads, endLoad, type LoadScope } from '../flight/reentrancy.ts'
+import { runInLoad, activeLoads, leaveLoadScope, type LoadScope } from '../flight/reentrancy.ts'
 import { booleanRule, checkOptions, durationRule, type OptionRules } from '../option-rules.ts'
 import { withKeepOptions } from '../options/parse-call-options.ts'
 import type { Settings } from '../options/settings.ts'
@@ -93,7 +93,7 @@ export class LoadRun implements FlightStep {
     const scope = { loads: [...(background ? [] : activeLoads()), admission.activeLoad(key)], ended: false }
     this.#start(scope, this.#describe(replaced, { background, leased }))
     const result = await this.#result.promise
-    endLoad(scope)
+    leaveLoadScope(scope)
     cancelTimeout()
     return { result, took: runtime.now() - startedAt }
   }

@@ -1,6 +1,6 @@
 import type { LoadCoordinator } from '../flight/coordinator.ts'
 import type { Engine } from '../flight/engine.ts'
-import { type Call, judgeRead, type StoreRead } from '../flight/call.ts'
+import { type Call, judgeRead, type TimedRead } from '../flight/call.ts'
 import type { Entry } from '../entry.ts'
 import { LoadFailedError } from '../errors.ts'
 import type { Flight, FlightStep } from '../flight/flight.ts'
@@ -20,7 +20,7 @@ const CHANGE_PAUSE = 50
 export async function runRefresh(
   flight: Flight,
   call: Call,
-  storeRead: StoreRead,
+  storeRead: TimedRead,
   coordinator: LoadCoordinator,
 ): Promise<void> {
   const run = new RefreshRun(flight, call, coordinator)
@@ -39,7 +39,7 @@ class RefreshRun implements FlightStep {
   readonly #coordinator: LoadCoordinator
   readonly #engine: Engine
   readonly #permit: LoadPermit
-  /** Armed before the acquire, so that a notice between its answer and the wait counts. A background flight never waits. */
+  /** Registered before the acquire is sent: a notice that arrives before the wait begins still ends it. A background flight never waits. */
   readonly #waiter: LeaseWaiter | undefined
   #changes = 0
 
@@ -49,7 +49,7 @@ class RefreshRun implements FlightStep {
     this.#coordinator = coordinator
     this.#engine = coordinator.engine
     this.#permit = new LoadPermit(coordinator.engine.admission)
-    this.#waiter = flight.background ? undefined : coordinator.leaseWaiters.arm(call.key)
+    this.#waiter = flight.background ? undefined : coordinator.leaseWaiters.register(call.key)
     flight.attach(this)
   }
 
@@ -64,10 +64,10 @@ class RefreshRun implements FlightStep {
 
   dispose(): void {
     this.#permit.release()
-    if (this.#waiter !== undefined) this.#coordinator.leaseWaiters.disarm(this.#call.key, this.#waiter)
+    if (this.#waiter !== undefined) this.#coordinator.leaseWaiters.unregister(this.#call.key, this.#waiter)
   }
 
-  async run(first: StoreRead): Promise<void> {
+  async run(first: TimedRead): Promise<void> {
     const { store, runtime } = this.#engine
     let { read, took } = first
     for (;;) {
@@ -112,7 +112,7 @@ class RefreshRun implements FlightStep {
   /** Returns true when the flight is settled, false when it must read again. */
   async #handle(answer: Acquire, entry: Entry | undefined): Promise<boolean> {
     const flight = this.#flight
-    if (flight.aborted || flight.abandoned) return this.#giveUp(answer)
+    if (flight.aborted || flight.deserted) return this.#giveUp(answer)
     switch (answer.kind) {
       case 'lead':
         await lead(flight, this.#call, answer.lease, entry, this.#engine)
@@ -152,7 +152,7 @@ class RefreshRun implements FlightStep {
     this.#call.onWait?.()
     this.#permit.release()
     const by = await this.#pause(remaining)
-    if (this.#flight.abandoned) return settleWithoutLoad(this.#flight, 'deserted')
+    if (this.#flight.deserted) return settleWithoutLoad(this.#flight, 'deserted')
     if (events.hasListeners('wake')) events.emit('wake', { key: this.#call.key, by })
     return false
   }
@@ -162,15 +162,15 @@ class RefreshRun implements FlightStep {
     if (this.#changes <= MAX_CHANGES) return false
     await this.#pause(CHANGE_PAUSE)
     if (this.#flight.background) return settleWithoutLoad(this.#flight, 'changed')
-    return this.#flight.abandoned && settleWithoutLoad(this.#flight, 'deserted')
+    return this.#flight.deserted && settleWithoutLoad(this.#flight, 'deserted')
   }
 
   /** Waits as a follower: the time counts towards the callers' `waitTimeout`. Returns at once for a background flight. */
   async #pause(remaining: number): Promise<'notice' | 'timer'> {
     const { runtime } = this.#engine
-    this.#flight.follow(runtime.now(), POLL_INTERVAL)
-    const wokenBy = (await this.#waiter?.waitUntil(remaining)) ?? 'timer'
-    this.#flight.stopFollowing(runtime.now())
+    this.#flight.beginWait(runtime.now(), POLL_INTERVAL)
+    const wokenBy = (await this.#waiter?.waitAtMost(remaining)) ?? 'timer'
+    this.#flight.endWait(runtime.now())
     return wokenBy
   }
 

@@ -145,7 +145,7 @@ export interface Store {
    * nothing is stored.
    */
   invalidate(key: string, how: 'delete' | 'expire', holdOff: number): Promise<Done>
-  /** Makes unusable every entry that carries one of the tags, and the result of every load that began before. */
+  /** Makes every entry with one of the tags unusable; the entry of a load with one of them that began before is not stored. */
   invalidateTags(tags: readonly string[]): Promise<TagsFallen>
   /** The numbers that judge an entry's tags: one greater than the entry's `tagSeq` means that the tag was invalidated since its load began. */
   tagNumbers(tags: readonly string[]): Promise<TagNumbersRead | Away>
