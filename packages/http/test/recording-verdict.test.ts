@@ -34,6 +34,7 @@ describe('the result of a recording', () => {
     ['shareable', response(SHARE)],
     ['a shareable failure', response(SHARED_FAILURE)],
     ['a withheld failure', response(PRIVATE_FAILURE, 'withheld')],
+    ['withheld and unshareable', response({ kind: 'unshareable', why: 'handler' }, 'withheld')],
   ])('is not certain before the end of a response that is %s', (_, judged) => {
     expect(verdict(judged, OPEN)).toBeUndefined()
     expect(verdict(judged, WHOLE)).toBeDefined()

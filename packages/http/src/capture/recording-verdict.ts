@@ -64,6 +64,8 @@ export function recordingVerdict(
 ): RecordingResult | undefined {
   const { head, judgement } = response
   const { bytes, ended, exceeded } = body
+  // The client of a withheld response may need its whole body.
+  if (response.kind === 'withheld' && !ended && exceeded === undefined) return undefined
   if (judgement.kind === 'unshareable') return judgement
   if (judgement.kind === 'fail') return failureVerdict(response, judgement.share, body, rules, now)
   if (exceeded !== undefined)
@@ -84,7 +86,6 @@ export function abortedVerdict(response: JudgedResponse | undefined, by: 'client
   return { kind: 'fail', status: response.head.status, response: undefined, vary: [] }
 }
 
-/** A failure that is withheld is certain at its end only, because its client may need the body. */
 function failureVerdict(
   response: JudgedResponse,
   share: boolean,
@@ -92,11 +93,10 @@ function failureVerdict(
   rules: RecordingRules,
   now: number,
 ): RecordingResult | undefined {
-  const { kind, head } = response
+  const { head } = response
   const { bytes, ended, exceeded } = body
-  const needsBody = exceeded === undefined && (share || kind !== 'passed')
-  if (needsBody && !ended) return undefined
-  const shared = share && needsBody && isComplete(response, bytes)
+  if (share && !ended && exceeded === undefined) return undefined
+  const shared = share && exceeded === undefined && isComplete(response, bytes)
   const recorded = shared ? recordResponse(head, bytes, rules, now) : undefined
   return { kind: 'fail', status: head.status, response: recorded, vary: addedVary(head) }
 }

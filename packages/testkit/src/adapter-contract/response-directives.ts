@@ -51,6 +51,25 @@ export function describeResponseDirectives({ factory, describe, test }: Contract
       'time',
     )
 
+    test(
+      'a failure with noStore() reaches its client whole, although a stale response is stored',
+      async () => {
+        const origin = counted((run, { directives }) => {
+          if (run === 1) return text('run 1')
+          directives.noStore()
+          return text(`run ${run}`, {}, 500)
+        })
+        const cache = { ttl: '10s', staleWhileRevalidate: 0, staleIfError: '5m' } as const
+        await onStage(factory, [{ path: '/failure', cache, handle: origin.handle }], async (stage) => {
+          assert.equal((await stage.ask('/failure')).text, 'run 1')
+          await stage.runtime.advance(11_000)
+          const failed = await stage.ask('/failure')
+          assert.deepEqual([failed.status, failed.text], [500, 'run 2'])
+        })
+      },
+      'time',
+    )
+
     test('keep() cannot overrule a prohibition, and rejects unknown options', async () => {
       const origin = counted((run, { directives }) => {
         directives.keep({ ttl: '1m' })
