@@ -1,0 +1,149 @@
+import { type Cache, createCache, memoryStore } from '@cattlegrid/core'
+import { createManualRuntime } from '@cattlegrid/testkit'
+import { expect } from '@jest/globals'
+import type { WireAnswer } from '../wire.ts'
+import { Client, CLIENTS, type Name, readable } from './clients.ts'
+import { compared } from './compared.ts'
+import { type Phase, SCRIPT, type Step } from './script.ts'
+
+/** What a handler reports: that it ran. */
+export interface Probe {
+  runs: number
+}
+
+export interface RunningApp {
+  readonly port: number
+  close(): Promise<void>
+}
+
+/** Builds and starts an app; without a cache it is the bare app. */
+export type Start = (probe: Probe, cache: Cache | undefined) => Promise<RunningApp>
+
+/** What a case expects beside that the cached app responds as the bare one does. */
+export interface Expected {
+  /** Entries of the page: each is loaded once per expiry. */
+  readonly entries: number
+  /** Clients for whom every request runs the handler. Default: none. */
+  readonly own?: readonly Name[]
+  /** Whether a stale page is served while it is refreshed, or the page has no entry that is asked for again. */
+  readonly loads?: Readonly<Record<string, number>>
+  /** Intended differences of this case: the name of a field, and the reason. */
+  readonly differs?: Readonly<Record<string, string>>
+  /** Whether members send credentials. Default: false. */
+  readonly credentials?: boolean
+  readonly page?: string
+  /** Requested before the script, by members. */
+  readonly login?: string
+  readonly extra?: readonly Step[]
+}
+
+/** Plays the script to the bare app and to the cached one, and expects the three things of every composition. */
+export async function expectComposition(start: Start, expected: Expected): Promise<void> {
+  const runtime = createManualRuntime()
+  const cache = createCache({ runtime, store: memoryStore({ runtime }) })
+  const settled = settling(cache)
+  const probe = { runs: 0 }
+  const apps = [await start({ runs: 0 }, undefined), await start(probe, cache)] as const
+  try {
+    const [bare, cached] = apps.map((app) => new Visitors(app.port, expected)) as [Visitors, Visitors]
+    await Promise.all([bare.logIn(), cached.logIn()])
+    const loads: string[] = []
+    const wanted: string[] = []
+    for (const phase of phasesOf(expected)) {
+      if (phase.after !== undefined) await runtime.advance(phase.after)
+      const before = probe.runs
+      const [plain, made] = [await bare.play(phase), await cached.play(phase)]
+      await settled()
+      expectSame(phase, made, plain, expected)
+      if (phase.name === EXTRA) continue
+      loads.push(`${phase.name}: ${probe.runs - before}`)
+      wanted.push(`${phase.name}: ${loadsIn(phase, expected)}`)
+    }
+    expect(loads).toEqual(wanted)
+    expectNothingCrossed([bare, cached])
+  } finally {
+    await Promise.all(apps.map((app) => app.close()))
+    const closed = cache.close({ drain: 1 })
+    await runtime.advance(1000)
+    await closed
+  }
+}
+
+const EXTRA = 'extra'
+
+function phasesOf({ extra }: Expected): readonly Phase[] {
+  return extra === undefined ? SCRIPT : [...SCRIPT, { name: EXTRA, steps: extra, loads: false }]
+}
+
+/** A client with entries of its own runs its handler at every GET and HEAD. */
+function loadsIn({ name, steps, loads }: Phase, { entries, own = [], loads: given }: Expected): number {
+  const alone = steps.filter(({ who, method }) => own.includes(who) && method !== 'POST').length
+  return given?.[name] ?? (loads ? entries : 0) + alone
+}
+
+function expectSame(phase: Phase, made: readonly WireAnswer[], plain: readonly WireAnswer[], { differs }: Expected): void {
+  const labelled = (answers: readonly WireAnswer[]): unknown =>
+    answers.map((answer, index) => {
+      const { who, method = 'GET', path = '' } = phase.steps[index] as Step
+      return { phase: phase.name, step: `${method} ${path} ${who}`, ...compared(answer, plain[index], differs) }
+    })
+  expect(labelled(made)).toEqual(labelled(plain))
+}
+
+function expectNothingCrossed(groups: readonly Visitors[]): void {
+  for (const { clients, seen } of groups) {
+    const crossed = seen.flatMap(({ who, answer }) =>
+      CLIENTS.filter((other) => other !== who).flatMap((other) =>
+        [...clients[other].secrets]
+          .filter((secret) => readable(answer).includes(secret))
+          .map((secret) => `${who} was given ${secret} of ${other}`),
+      ),
+    )
+    expect(crossed).toEqual([])
+  }
+}
+
+/** The clients of one app, and what they were given. */
+class Visitors {
+  readonly clients: Readonly<Record<Name, Client>>
+  readonly seen: { readonly who: Name; readonly answer: WireAnswer }[] = []
+  readonly #expected: Expected
+
+  constructor(port: number, expected: Expected) {
+    this.#expected = expected
+    const made = CLIENTS.map((name) => [name, new Client(name, port, expected.credentials ?? false)])
+    this.clients = Object.fromEntries(made) as Record<Name, Client>
+  }
+
+  async logIn(): Promise<void> {
+    const { login } = this.#expected
+    if (login !== undefined) for (const who of CLIENTS.slice(0, 2)) await this.clients[who].send(login)
+  }
+
+  async play({ steps, atOnce = false }: Phase): Promise<readonly WireAnswer[]> {
+    if (atOnce) return await Promise.all(steps.map((step) => this.#take(step)))
+    const answers: WireAnswer[] = []
+    for (const step of steps) answers.push(await this.#take(step))
+    return answers
+  }
+
+  async #take({ who, path, ...request }: Step): Promise<WireAnswer> {
+    const answer = await this.clients[who].send(path ?? this.#expected.page ?? '/page', request)
+    this.seen.push({ who, answer })
+    return answer
+  }
+}
+
+/** Resolves when no load has run for some turns of the event loop. */
+function settling(cache: Cache): () => Promise<void> {
+  let running = 0
+  cache.on('load', () => {
+    running += 1
+  })
+  cache.on('outcome', () => {
+    running -= 1
+  })
+  return async () => {
+    for (let quiet = 0; quiet < 20; quiet = running === 0 ? quiet + 1 : 0) await new Promise(setImmediate)
+  }
+}
