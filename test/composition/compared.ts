@@ -12,6 +12,9 @@ const INTENDED: Readonly<Record<string, string>> = {
   'keep-alive': 'of the connection',
 }
 
+/** What a 304 from an entry carries of what the handler's side of the cache sets (RFC 9110 section 15.4.5). */
+const CARRIED = new Set(['cache-control', 'content-location', 'etag', 'expires', 'vary', 'set-cookie'])
+
 interface Compared {
   readonly status: number
   readonly headers: Readonly<Record<string, unknown>>
@@ -23,7 +26,10 @@ interface Compared {
 export function compared(
   answer: WireAnswer,
   plain: WireAnswer | undefined,
-  differs: Readonly<Record<string, string>> = {},
+  {
+    differs = {},
+    inside = false,
+  }: { readonly differs?: Readonly<Record<string, string>>; readonly inside?: boolean } = {},
 ): Compared {
   const { status, whole } = answer
   const own = Object.entries(answer.headers).filter(([name]) => !(name in INTENDED) && !(name in differs))
@@ -31,14 +37,24 @@ export function compared(
   // The cache adds a weak entity-tag, and may then respond 304 where the bare app cannot.
   if (plain?.headers.etag === undefined && /^W\//.test(answer.headers.etag ?? '')) {
     delete headers['etag']
-    if (status === 304 && plain?.status === 200) return { ...compared(plain, plain, differs) }
+    if (status === 304 && plain?.status === 200) return { ...compared(plain, plain, { differs, inside }) }
   }
+  if (status === 304 && inside) for (const name of Object.keys(headers)) if (!CARRIED.has(name)) delete headers[name]
+  // A compression inside leaves HEAD alone; the entry responds with the fields of its GET.
+  if (inside && answer.body.length === 0) delete headers['content-encoding']
   return { status, headers, text: textOf(answer), whole }
 }
 
 function valueOf(name: string, value: unknown): unknown {
   if (name === 'set-cookie') return (value as readonly string[]).map(withoutValue)
-  if (name === 'vary') return [...new Set(String(value).toLowerCase().split(/\s*,\s*/))].sort()
+  if (name === 'vary')
+    return [
+      ...new Set(
+        String(value)
+          .toLowerCase()
+          .split(/\s*,\s*/),
+      ),
+    ].sort()
   return PER_REQUEST.includes(name) ? 'one of its own' : value
 }
 

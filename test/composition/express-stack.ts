@@ -62,6 +62,13 @@ export interface Row extends Expected {
 
 export const TEXT = 'One load per expiry, for the whole fleet. '.repeat(50)
 
+/** Every row at each of its places. */
+export function cases(rows: readonly Row[]): readonly (readonly [string, Place, Row])[] {
+  return rows.flatMap((row) =>
+    row.places.map((place) => [`${place}, ${row.says}`, place, { ...row, inside: INSIDE.includes(place) }] as const),
+  )
+}
+
 /** Starts an app of such a row. */
 export function expressApp(make: typeof express, place: Place, row: Row): Start {
   return async (probe, cache) => {
@@ -72,8 +79,7 @@ export function expressApp(make: typeof express, place: Place, row: Row): Start 
     const wholeApp = place.endsWith('of the app')
     const lifetime = wholeApp ? {} : { ttl: '60s', staleWhileRevalidate: '60s', invalidateOnUnsafe: true }
     const options = { ...lifetime, cacheStatus: true, ...row.route } as RouteOptions
-    const middleware: RequestHandler =
-      cache === undefined ? (_req, _res, next) => next() : expressCache(cache)(options)
+    const middleware: RequestHandler = cache === undefined ? (_req, _res, next) => next() : expressCache(cache)(options)
     const page = pageOf(probe, row, wholeApp, handler)
     WIRING[place]({ app, layers: [...layers], cache: middleware, page })
     for (const layer of last) app.use(layer)

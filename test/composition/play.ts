@@ -25,10 +25,12 @@ export interface Expected {
   readonly entries: number
   /** Clients for whom every request runs the handler. Default: none. */
   readonly own?: readonly Name[]
-  /** Whether a stale page is served while it is refreshed, or the page has no entry that is asked for again. */
+  /** Loads of phases that differ from the rule: one per entry and expiry. */
   readonly loads?: Readonly<Record<string, number>>
   /** Intended differences of this case: the name of a field, and the reason. */
   readonly differs?: Readonly<Record<string, string>>
+  /** Whether the neighbour stands between the cache and the handler. */
+  readonly inside?: boolean
   /** Whether members send credentials. Default: false. */
   readonly credentials?: boolean
   readonly page?: string
@@ -81,11 +83,11 @@ function loadsIn({ name, steps, loads }: Phase, { entries, own = [], loads: give
   return given?.[name] ?? (loads ? entries : 0) + alone
 }
 
-function expectSame(phase: Phase, made: readonly WireAnswer[], plain: readonly WireAnswer[], { differs }: Expected): void {
+function expectSame(phase: Phase, made: readonly WireAnswer[], plain: readonly WireAnswer[], expected: Expected): void {
   const labelled = (answers: readonly WireAnswer[]): unknown =>
     answers.map((answer, index) => {
       const { who, method = 'GET', path = '' } = phase.steps[index] as Step
-      return { phase: phase.name, step: `${method} ${path} ${who}`, ...compared(answer, plain[index], differs) }
+      return { phase: phase.name, step: `${method} ${path} ${who}`, ...compared(answer, plain[index], expected) }
     })
   expect(labelled(made)).toEqual(labelled(plain))
 }

@@ -1,0 +1,213 @@
+import { createServer } from 'node:http'
+import { describe, test } from '@jest/globals'
+import cookieParser from 'cookie-parser'
+import express, { type RequestHandler } from 'express'
+import basicAuth from 'express-basic-auth'
+import { auth } from 'express-openid-connect'
+import session from 'express-session'
+import { createProxyMiddleware } from 'http-proxy-middleware'
+import i18next from 'i18next'
+import { handle } from 'i18next-http-middleware'
+import passport from 'passport'
+import { ANN, BOB, CLIENTS, MEMBERS } from './clients.ts'
+import {
+  cases,
+  EVERYWHERE,
+  EXPRESS,
+  expressApp,
+  INSIDE,
+  type Neighbour,
+  OUTSIDE,
+  type Row,
+  running,
+  TEXT,
+} from './express-stack.ts'
+import { expectComposition } from './play.ts'
+
+const sessions = (): RequestHandler => session({ secret: 'not a secret', resave: false, saveUninitialized: false })
+
+/** A session that members begin at `/login`, in an app or in a route of it. */
+function withSession(layers: readonly RequestHandler[] = []): Neighbour {
+  const one = sessions()
+  return {
+    layers: [one, ...layers],
+    first: (app) =>
+      app.get('/login', one, (req, res) => {
+        Object.assign(req.session, { user: req.headers['user-agent'] })
+        res.send('welcome')
+      }),
+  }
+}
+
+/** Passport with a strategy that takes the user of the session. */
+function withPassport(): Neighbour {
+  const own = new passport.Passport()
+  class OfSession extends passport.Strategy {
+    override name = 'of-session'
+    override authenticate(this: passport.StrategyCreated<OfSession>, req: express.Request): void {
+      const { user } = req.session as unknown as { readonly user?: string }
+      if (user === undefined) this.fail(401)
+      else this.success({ name: user })
+    }
+  }
+  own.use(new OfSession())
+  return withSession([own.initialize(), own.authenticate('of-session', { session: false })])
+}
+
+async function withUpstream(): Promise<Neighbour> {
+  const origin = await running(createServer((req, res) => void res.end(`${TEXT} ${req.url}`)))
+  const handler = createProxyMiddleware({ target: `http://127.0.0.1:${origin.port}` })
+  return { layers: [], handler: (req, res, next) => void handler(req, res, next), close: () => origin.close() }
+}
+
+async function withLanguages(): Promise<Neighbour> {
+  const languages = i18next.createInstance()
+  const resources = { en: { translation: { page: 'a page' } }, de: { translation: { page: 'eine Seite' } } }
+  await languages.init({ resources, fallbackLng: 'en', preload: ['en', 'de'], showSupportNotice: false } as object)
+  return { layers: [handle(languages as never) as unknown as RequestHandler] }
+}
+
+const translated = (req: express.Request): string => (req as unknown as { t(key: string): string }).t('page')
+const nameOf = (req: express.Request): string => (req.user as { readonly name: string } | undefined)?.name ?? 'nobody'
+const basic = (): Neighbour => ({
+  layers: [basicAuth({ users: { [ANN]: 'secret', [BOB]: 'secret' } })],
+})
+const basicName = (req: express.Request): string => (req as basicAuth.IBasicAuthedRequest).auth.user
+
+const rows: readonly Row[] = [
+  {
+    says: 'cookie-parser: one stored page for everyone',
+    places: EVERYWHERE,
+    neighbour: () => ({ layers: [cookieParser()] }),
+    entries: 1,
+  },
+  {
+    says: 'cookie-parser with the cookie in the key: a page for each',
+    places: EVERYWHERE,
+    neighbour: () => ({ layers: [cookieParser()] }),
+    route: { key: { cookies: ['who'] } },
+    text: (req) => `for ${String(req.cookies['who'])}`,
+    entries: 3,
+  },
+  {
+    says: 'cookie-parser and a page that reads a cookie that is in no key: each response is its own client’s (16.18)',
+    places: EVERYWHERE,
+    neighbour: () => ({ layers: [cookieParser()] }),
+    text: (req) => `for ${String(req.cookies['who'])}`,
+    entries: 0,
+    own: CLIENTS,
+  },
+  {
+    says: 'express-session: one stored page for everyone',
+    places: EVERYWHERE,
+    neighbour: () => withSession(),
+    login: '/login',
+    entries: 1,
+  },
+  {
+    says: 'express-session and a page that reads the session: each response is its own client’s (16.18)',
+    places: EVERYWHERE,
+    neighbour: () => withSession(),
+    text: (req) => `for ${String(Reflect.get(req.session, 'user'))}`,
+    login: '/login',
+    entries: 0,
+    own: CLIENTS,
+  },
+  {
+    says: 'passport: a guest gets its 401, members share a page',
+    places: OUTSIDE,
+    neighbour: withPassport,
+    login: '/login',
+    route: { refresh: 'inline' },
+    entries: 1,
+  },
+  {
+    says: 'passport and a page that reads the user: each response is its own client’s (16.18)',
+    places: OUTSIDE,
+    neighbour: withPassport,
+    text: nameOf,
+    login: '/login',
+    entries: 0,
+    own: MEMBERS,
+  },
+  {
+    says: 'express-basic-auth: requests with credentials run their own handler',
+    places: EVERYWHERE.filter((place) => !place.endsWith('of the app')),
+    neighbour: basic,
+    text: basicName,
+    credentials: true,
+    entries: 0,
+    own: MEMBERS,
+  },
+  {
+    says: 'express-basic-auth with credentials in the key: a page for each member',
+    places: OUTSIDE,
+    neighbour: basic,
+    text: basicName,
+    credentials: true,
+    route: { authorization: 'key' },
+    entries: 2,
+  },
+  {
+    says: 'i18next-http-middleware with the language in the key: a page for each language',
+    places: EVERYWHERE,
+    neighbour: withLanguages,
+    text: translated,
+    route: { key: { headers: ['accept-language'] } },
+    entries: 2,
+  },
+  {
+    says: 'i18next-http-middleware under a layer that says Vary: Accept-Language: a page for each language (16.3)',
+    places: OUTSIDE,
+    neighbour: async () => {
+      const { layers } = await withLanguages()
+      return {
+        layers: [
+          (_req, res, next) => {
+            res.vary('Accept-Language')
+            next()
+          },
+          ...layers,
+        ],
+      }
+    },
+    text: translated,
+    entries: 2,
+  },
+  {
+    says: 'i18next-http-middleware and a page that says Vary: a page for each language',
+    places: INSIDE,
+    neighbour: withLanguages,
+    text: translated,
+    fields: { vary: 'Accept-Language' },
+    entries: 2,
+  },
+  {
+    says: 'http-proxy-middleware as the handler: one request of the upstream for each expiry',
+    places: ['in a route, behind its cache', 'behind the cache of the app'],
+    neighbour: withUpstream,
+    entries: 1,
+  },
+  {
+    says: 'express-openid-connect without a required login: one stored page',
+    places: OUTSIDE,
+    neighbour: () => ({
+      layers: [
+        auth({
+          authRequired: false,
+          issuerBaseURL: 'https://issuer.example',
+          baseURL: 'https://shop.example',
+          clientID: 'shop',
+          secret: 'a secret that is as long as one has to be',
+        }) as unknown as RequestHandler,
+      ],
+    }),
+    entries: 1,
+  },
+]
+
+describe.each(EXPRESS)('neighbours that know the client, on %s', (_version, make) => {
+  test.each(cases(rows))('%s', async (_title, place, row) => {
+    await expectComposition(expressApp(make, place, row), row)
+  })
+})

@@ -1,0 +1,68 @@
+import cattlegrid, { type FastifyRouteOptions } from '@cattlegrid/fastify'
+import Fastify, {
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  type RouteShorthandOptions,
+} from 'fastify'
+import { TEXT } from './express-stack.ts'
+import type { Expected, Start } from './play.ts'
+
+type Install = (app: FastifyInstance) => Promise<RouteShorthandOptions | void>
+
+export const PLACES = [
+  'before the plugin',
+  'after the plugin',
+  'in a child app',
+  'before the plugin, in app mode',
+] as const
+export type Place = (typeof PLACES)[number]
+
+export interface Row extends Expected {
+  readonly says: string
+  readonly places?: readonly Place[]
+  /** Registers the neighbour; returns what the route needs of it. */
+  readonly install: Install
+  readonly handler?: (request: FastifyRequest, reply: FastifyReply) => unknown
+  readonly route?: FastifyRouteOptions
+}
+
+export function cases(rows: readonly Row[]): readonly (readonly [string, Place, Row])[] {
+  return rows.flatMap((row) => (row.places ?? PLACES).map((place) => [`${place}, ${row.says}`, place, row] as const))
+}
+
+/** Starts an app of such a row. */
+export function fastifyApp(place: Place, row: Row): Start {
+  return async (probe, cache) => {
+    const app = Fastify({ forceCloseConnections: true })
+    const early = place.startsWith('before') ? await row.install(app) : undefined
+    if (cache !== undefined) await app.register(cattlegrid, { cache, close: false, defaults: { cacheStatus: true } })
+    const wholeApp = place.endsWith('app mode')
+    const asked = {
+      ttl: '60s',
+      staleWhileRevalidate: '60s',
+      invalidateOnUnsafe: true,
+      ...row.route,
+    } as FastifyRouteOptions
+    const declare = (own: FastifyInstance, options: RouteShorthandOptions | void): void => {
+      const config = { ...options?.config, ...(wholeApp || cache === undefined ? {} : { cache: asked }) }
+      own.get('/page', { ...options, config }, async (request, reply) => {
+        probe.runs += 1
+        if (wholeApp) reply.header('cache-control', 'max-age=60, stale-while-revalidate=60')
+        const made: unknown = await row.handler?.(request, reply)
+        return made ?? reply.type('text/plain; charset=utf-8').send(TEXT)
+      })
+      own.post('/page', { ...options, config }, async ({ headers, method }, reply) => {
+        reply.code(201)
+        return { method, by: headers['user-agent'] }
+      })
+    }
+    if (place === 'in a child app')
+      await app.register(async (child) => {
+        declare(child, await row.install(child))
+      })
+    else declare(app, place.startsWith('before') ? early : await row.install(app))
+    const port = Number(new URL(await app.listen({ port: 0, host: '127.0.0.1' })).port)
+    return { port, close: () => app.close() }
+  }
+}
