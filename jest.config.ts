@@ -18,8 +18,10 @@ const shared: Project = {
       },
     ],
   },
-  // Fastify's `inject` requires cookie@2, which is ESM only, and @fastify/cookie imports it; Jest on Node < 24.9 can do neither.
-  transformIgnorePatterns: ['/node_modules/(?!(?:.*/node_modules/)?(?:@fastify/)?cookie/)'],
+  // Fastify's `inject` requires cookie@2, which is ESM only, and @fastify/cookie imports it; express-openid-connect requires three such. Jest on Node < 24.9 can do neither.
+  transformIgnorePatterns: [
+    '/node_modules/(?!(?:.*/node_modules/)?(?:(?:@fastify/)?cookie|jose|oauth4webapi|openid-client)/)',
+  ],
   moduleNameMapper: {
     '^@cattlegrid/core/decorator$': '<rootDir>/packages/core/src/decorator/index.ts',
     '^@cattlegrid/(core|redis|http|express|fastify|testkit)$': '<rootDir>/packages/$1/src/index.ts',

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import type { ServerResponse } from 'node:http'
 import { describe, test } from '@jest/globals'
 import compression from 'compression'
 import timeout from 'connect-timeout'
@@ -205,7 +206,7 @@ const TEXT_FOR = 'The page for'
 function logger(): ReturnType<typeof pinoHttp> {
   return pinoHttp(
     {
-      genReqId(_req, res) {
+      genReqId(_req, res: ServerResponse) {
         const id = randomUUID()
         res.setHeader('x-request-id', id)
         return id
