@@ -13,7 +13,7 @@ const INTENDED: Readonly<Record<string, string>> = {
 }
 
 /** What a 304 from an entry carries of what the handler's side of the cache sets (RFC 9110 section 15.4.5). */
-const CARRIED = new Set(['cache-control', 'content-location', 'etag', 'expires', 'vary', 'set-cookie'])
+const CARRIED = new Set(['cache-control', 'content-location', 'etag', 'expires', 'set-cookie'])
 
 interface Compared {
   readonly status: number
@@ -35,10 +35,12 @@ export function compared(
   const own = Object.entries(answer.headers).filter(([name]) => !(name in INTENDED) && !(name in differs))
   const headers = Object.fromEntries(own.map(([name, value]) => [name, valueOf(name, value)]))
   // The cache adds a weak entity-tag, and may then respond 304 where the bare app cannot.
-  if (plain?.headers.etag === undefined && /^W\//.test(answer.headers.etag ?? '')) {
+  if (plain?.headers.etag === undefined && answer.headers.etag?.startsWith('W/') === true) {
     delete headers['etag']
     if (status === 304 && plain?.status === 200) return { ...compared(plain, plain, { differs, inside }) }
   }
+  if (status === 304) delete headers['content-type']
+  // Nor does a compression inside say Vary with a 304, as the entry does.
   if (status === 304 && inside) for (const name of Object.keys(headers)) if (!CARRIED.has(name)) delete headers[name]
   // A compression inside leaves HEAD alone; the entry responds with the fields of its GET.
   if (inside && answer.body.length === 0) delete headers['content-encoding']
@@ -54,7 +56,7 @@ function valueOf(name: string, value: unknown): unknown {
           .toLowerCase()
           .split(/\s*,\s*/),
       ),
-    ].sort()
+    ].toSorted()
   return PER_REQUEST.includes(name) ? 'one of its own' : value
 }
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { describe, test } from '@jest/globals'
 import compression from 'compression'
 import timeout from 'connect-timeout'
@@ -11,7 +11,7 @@ import helmet from 'helmet'
 import hpp from 'hpp'
 import methodOverride from 'method-override'
 import morgan from 'morgan'
-import { pinoHttp } from 'pino-http'
+import { type HttpLogger, pinoHttp } from 'pino-http'
 import responseTime from 'response-time'
 import favicon from 'serve-favicon'
 import { ANN, BOB, GUEST } from './clients.ts'
@@ -31,7 +31,7 @@ const nonces = [
   helmet({
     contentSecurityPolicy: {
       directives: {
-        scriptSrc: [(_req, res) => `'nonce-${String((res as unknown as { locals: { nonce: string } }).locals.nonce)}'`],
+        scriptSrc: [(_req, res) => `'nonce-${(res as unknown as { locals: { nonce: string } }).locals.nonce}'`],
       },
     },
   }),
@@ -203,10 +203,10 @@ const rows: readonly Row[] = [
 
 const TEXT_FOR = 'The page for'
 
-function logger(): ReturnType<typeof pinoHttp> {
+function logger(): HttpLogger {
   return pinoHttp(
     {
-      genReqId(_req, res: ServerResponse) {
+      genReqId(_req: IncomingMessage, res: ServerResponse) {
         const id = randomUUID()
         res.setHeader('x-request-id', id)
         return id

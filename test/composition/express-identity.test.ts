@@ -1,13 +1,14 @@
 import { createServer } from 'node:http'
 import { describe, test } from '@jest/globals'
 import cookieParser from 'cookie-parser'
-import express, { type RequestHandler } from 'express'
+import type express from 'express'
+import type { RequestHandler } from 'express'
 import basicAuth from 'express-basic-auth'
 import { auth } from 'express-openid-connect'
 import session from 'express-session'
 import { createProxyMiddleware } from 'http-proxy-middleware'
-import i18next from 'i18next'
-import { handle } from 'i18next-http-middleware'
+import { createInstance } from 'i18next'
+import { handle, LanguageDetector } from 'i18next-http-middleware'
 import passport from 'passport'
 import { ANN, BOB, CLIENTS, MEMBERS } from './clients.ts'
 import {
@@ -61,10 +62,16 @@ async function withUpstream(): Promise<Neighbour> {
 }
 
 async function withLanguages(): Promise<Neighbour> {
-  const languages = i18next.createInstance()
+  const languages = createInstance().use(LanguageDetector as never)
   const resources = { en: { translation: { page: 'a page' } }, de: { translation: { page: 'eine Seite' } } }
-  await languages.init({ resources, fallbackLng: 'en', preload: ['en', 'de'], showSupportNotice: false } as object)
-  return { layers: [handle(languages as never) as unknown as RequestHandler] }
+  await languages.init({
+    resources,
+    fallbackLng: 'en',
+    preload: ['en', 'de'],
+    showSupportNotice: false,
+    detection: { order: ['header'], caches: false },
+  } as object)
+  return { layers: [handle(languages)] }
 }
 
 const translated = (req: express.Request): string => (req as unknown as { t(key: string): string }).t('page')
@@ -199,7 +206,7 @@ const rows: readonly Row[] = [
           baseURL: 'https://shop.example',
           clientID: 'shop',
           secret: 'a secret that is as long as one has to be',
-        }) as unknown as RequestHandler,
+        }),
       ],
     }),
     entries: 1,

@@ -1,14 +1,9 @@
 import cattlegrid, { type FastifyRouteOptions } from '@cattlegrid/fastify'
-import Fastify, {
-  type FastifyInstance,
-  type FastifyReply,
-  type FastifyRequest,
-  type RouteShorthandOptions,
-} from 'fastify'
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { TEXT } from './express-stack.ts'
 import type { Expected, Start } from './play.ts'
 
-type Install = (app: FastifyInstance) => Promise<RouteShorthandOptions | void>
+type Install = (app: FastifyInstance) => Promise<unknown>
 
 export const PLACES = [
   'before the plugin',
@@ -21,7 +16,7 @@ export type Place = (typeof PLACES)[number]
 export interface Row extends Expected {
   readonly says: string
   readonly places?: readonly Place[]
-  /** Registers the neighbour; returns what the route needs of it. */
+  /** Registers the neighbour. */
   readonly install: Install
   readonly handler?: (request: FastifyRequest, reply: FastifyReply) => unknown
   readonly route?: FastifyRouteOptions
@@ -35,7 +30,7 @@ export function cases(rows: readonly Row[]): readonly (readonly [string, Place, 
 export function fastifyApp(place: Place, row: Row): Start {
   return async (probe, cache) => {
     const app = Fastify({ forceCloseConnections: true })
-    const early = place.startsWith('before') ? await row.install(app) : undefined
+    if (place.startsWith('before')) await row.install(app)
     if (cache !== undefined) await app.register(cattlegrid, { cache, close: false, defaults: { cacheStatus: true } })
     const wholeApp = place.endsWith('app mode')
     const asked = {
@@ -44,24 +39,28 @@ export function fastifyApp(place: Place, row: Row): Start {
       invalidateOnUnsafe: true,
       ...row.route,
     } as FastifyRouteOptions
-    const declare = (own: FastifyInstance, options: RouteShorthandOptions | void): void => {
-      const config = { ...options?.config, ...(wholeApp || cache === undefined ? {} : { cache: asked }) }
-      own.get('/page', { ...options, config }, async (request, reply) => {
+    const declare = (own: FastifyInstance): void => {
+      const config = wholeApp || cache === undefined ? {} : { cache: asked }
+      own.get('/page', { config }, async (request, reply) => {
         probe.runs += 1
         if (wholeApp) reply.header('cache-control', 'max-age=60, stale-while-revalidate=60')
         const made: unknown = await row.handler?.(request, reply)
         return made ?? reply.type('text/plain; charset=utf-8').send(TEXT)
       })
-      own.post('/page', { ...options, config }, async ({ headers, method }, reply) => {
+      own.post('/page', { config }, async ({ headers, method }, reply) => {
         reply.code(201)
         return { method, by: headers['user-agent'] }
       })
     }
     if (place === 'in a child app')
       await app.register(async (child) => {
-        declare(child, await row.install(child))
+        await row.install(child)
+        declare(child)
       })
-    else declare(app, place.startsWith('before') ? early : await row.install(app))
+    else {
+      if (place.startsWith('after')) await row.install(app)
+      declare(app)
+    }
     const port = Number(new URL(await app.listen({ port: 0, host: '127.0.0.1' })).port)
     return { port, close: () => app.close() }
   }

@@ -86,7 +86,7 @@ function loadsIn({ name, steps, loads }: Phase, { entries, own = [], loads: give
 function expectSame(phase: Phase, made: readonly WireAnswer[], plain: readonly WireAnswer[], expected: Expected): void {
   const labelled = (answers: readonly WireAnswer[]): unknown =>
     answers.map((answer, index) => {
-      const { who, method = 'GET', path = '' } = phase.steps[index] as Step
+      const { who, method = 'GET', path = '' } = (phase.steps[index] ?? {}) as Partial<Step>
       return { phase: phase.name, step: `${method} ${path} ${who}`, ...compared(answer, plain[index], expected) }
     })
   expect(labelled(made)).toEqual(labelled(plain))

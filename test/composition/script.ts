@@ -20,8 +20,8 @@ export interface Phase {
   readonly loads: boolean
 }
 
-export const TTL = 60_000
-export const STALE = 60_000
+const TTL = 60_000
+const STALE = 60_000
 
 const all = (step: Omit<Step, 'who'> = {}, names: readonly Name[] = CLIENTS): readonly Step[] =>
   names.map((who) => ({ who, ...step }))
