@@ -56,7 +56,12 @@ function withPassport(): Neighbour {
 }
 
 async function withUpstream(): Promise<Neighbour> {
-  const origin = await running(createServer((req, res) => void res.end(`${TEXT} ${req.url}`)))
+  const server = createServer((req, res) => {
+    // The clock of the cache is the test's own: a date of the real clock would be years old.
+    res.sendDate = false
+    res.end(`${TEXT} ${req.url}`)
+  })
+  const origin = await running(server)
   const handler = createProxyMiddleware({ target: `http://127.0.0.1:${origin.port}` })
   return { layers: [], handler: (req, res, next) => void handler(req, res, next), close: () => origin.close() }
 }
