@@ -1,5 +1,5 @@
 import { createServer } from 'node:http'
-import { describe, test } from '@jest/globals'
+import { describe } from '@jest/globals'
 import cookieParser from 'cookie-parser'
 import type express from 'express'
 import type { RequestHandler } from 'express'
@@ -23,7 +23,7 @@ import {
   running,
   TEXT,
 } from './express-stack.ts'
-import { expectComposition } from './play.ts'
+import { testCases } from './play.ts'
 
 const sessions = (): RequestHandler => session({ secret: 'not a secret', resave: false, saveUninitialized: false })
 
@@ -102,7 +102,8 @@ const rows: readonly Row[] = [
     entries: 3,
   },
   {
-    says: 'cookie-parser and a page that reads a cookie that is in no key: each response is its own client’s (16.18)',
+    says: 'cookie-parser and a page that reads a cookie that is in no key: each response is its own client’s',
+    open: '16.18',
     places: EVERYWHERE,
     neighbour: () => ({ layers: [cookieParser()] }),
     text: (req) => `for ${String(req.cookies['who'])}`,
@@ -117,7 +118,8 @@ const rows: readonly Row[] = [
     entries: 1,
   },
   {
-    says: 'express-session and a page that reads the session: each response is its own client’s (16.18)',
+    says: 'express-session and a page that reads the session: each response is its own client’s',
+    open: '16.18',
     places: EVERYWHERE,
     neighbour: () => withSession(),
     text: (req) => `for ${String(Reflect.get(req.session, 'user'))}`,
@@ -134,7 +136,8 @@ const rows: readonly Row[] = [
     entries: 1,
   },
   {
-    says: 'passport and a page that reads the user: each response is its own client’s (16.18)',
+    says: 'passport and a page that reads the user: each response is its own client’s',
+    open: '16.18',
     places: OUTSIDE,
     neighbour: withPassport,
     text: nameOf,
@@ -169,7 +172,8 @@ const rows: readonly Row[] = [
     entries: 2,
   },
   {
-    says: 'i18next-http-middleware under a layer that says Vary: Accept-Language: a page for each language (16.3)',
+    says: 'i18next-http-middleware under a layer that says Vary: Accept-Language: a page for each language',
+    open: '16.3',
     places: OUTSIDE,
     neighbour: async () => {
       const { layers } = await withLanguages()
@@ -219,7 +223,5 @@ const rows: readonly Row[] = [
 ]
 
 describe.each(EXPRESS)('neighbours that know the client, on %s', (_version, make) => {
-  test.each(cases(rows))('%s', async (_title, place, row) => {
-    await expectComposition(expressApp(make, place, row), row)
-  })
+  testCases(cases(rows), (place, row) => expressApp(make, place, row))
 })

@@ -13,10 +13,10 @@ import multipart from '@fastify/multipart'
 import rateLimit from '@fastify/rate-limit'
 import session from '@fastify/session'
 import swagger from '@fastify/swagger'
-import { describe, test } from '@jest/globals'
+import { describe } from '@jest/globals'
 import { CLIENTS } from './clients.ts'
 import { cases, fastifyApp, type Row } from './fastify-stack.ts'
-import { expectComposition } from './play.ts'
+import { testCases } from './play.ts'
 
 const CLIENT_ID = async (
   request: { id: string },
@@ -37,7 +37,8 @@ const rows: readonly Row[] = [
     entries: 3,
   },
   {
-    says: '@fastify/cookie and a page that reads a cookie that is in no key: each response is its own client’s (16.18)',
+    says: '@fastify/cookie and a page that reads a cookie that is in no key: each response is its own client’s',
+    open: '16.18',
     install: async (app) => await app.register(cookie),
     handler: (request) => `for ${request.cookies['who']}`,
     entries: 0,
@@ -116,6 +117,7 @@ const rows: readonly Row[] = [
   },
   {
     says: '@fastify/express: the id of a middleware is that of its own request',
+    open: '16.5',
     install: async (app) => {
       await app.register(express)
       app.use((_req, res, next) => {
@@ -138,7 +140,5 @@ const rows: readonly Row[] = [
 ]
 
 describe('neighbours on Fastify', () => {
-  test.each(cases(rows))('%s', async (_title, place, row) => {
-    await expectComposition(fastifyApp(place, row), row)
-  })
+  testCases(cases(rows), fastifyApp)
 })
