@@ -59,6 +59,7 @@ function behind(before: ContractRoute['before'], inner: RequestListener): Reques
   return (req, res) => {
     const door = before?.(seenBy(req, res))
     for (const [name, value] of Object.entries(door?.headers ?? {})) res.setHeader(name, value)
+    door?.wrap?.(res)
     if (door?.refuse === true) res.writeHead(401).end('who are you?')
     else inner(req, res)
   }

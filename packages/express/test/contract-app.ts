@@ -15,6 +15,8 @@ export async function startExpress(
   const app = make()
   app.set('trust proxy', true)
   app.set('env', 'test')
+  // With no field of Express' own, a response may reach Node without any field set before.
+  app.disable('x-powered-by')
   const cached = expressCache(cache)
   for (const route of routes) declare(app, cached, route)
   const server = createServer(app)
@@ -32,6 +34,7 @@ function declare(app: Express, cached: Cached, route: ContractRoute): void {
   const door: RequestHandler = (req, res, next) => {
     const result = before?.(seenBy(req, res))
     res.set({ ...result?.headers })
+    result?.wrap?.(res)
     if (result?.refuse === true) res.status(401).json({ error: 'who are you?' })
     else next()
   }
@@ -42,6 +45,7 @@ function declare(app: Express, cached: Cached, route: ContractRoute): void {
       .then((answer) => answerBy(res, answer))
       .catch(failed)
   }
+  // The types of Express do not know every method of Node's.
   const verb = method.toLowerCase() as 'get' | 'head' | 'post'
   app[verb](path, door, cached(cache), handler)
 }

@@ -7,6 +7,7 @@ import cattlegrid from '../src/index.ts'
 export async function startFastify(cache: Cache, routes: readonly ContractRoute[]): Promise<AdapterServer> {
   const app = Fastify({ trustProxy: true, forceCloseConnections: true })
   try {
+    for (const { method = 'GET' } of routes) if (!app.supportedMethods.includes(method)) app.addHttpMethod(method)
     await app.register(cattlegrid, { cache, close: false })
     for (const route of routes) declare(app, route)
     const origin = await app.listen({ port: 0, host: '127.0.0.1' })
@@ -26,6 +27,7 @@ function declare(app: FastifyInstance, route: ContractRoute): void {
     onRequest: async (request, reply) => {
       const door = before?.(seenBy(request, reply))
       reply.headers(door?.headers ?? {})
+      door?.wrap?.(reply.raw)
       if (door?.refuse === true) await reply.code(401).send({ error: 'who are you?' })
     },
     handler: async (request, reply) => answerBy(reply, await handle(seenBy(request, reply))),

@@ -1,10 +1,11 @@
 import { strict as assert } from 'node:assert'
 import { type ClientRequest, type IncomingMessage, request as send } from 'node:http'
 import supertest from 'supertest'
+import type { ContractMethod } from './contract-route.ts'
 
 /** The request that a client sends. */
 export interface Ask {
-  readonly method?: 'GET' | 'HEAD' | 'POST' | undefined
+  readonly method?: ContractMethod | undefined
   readonly headers?: Readonly<Record<string, string>> | undefined
   readonly body?: string | undefined
 }
@@ -28,7 +29,7 @@ export async function ask(
   path: string,
   { method = 'GET', headers = {}, body }: Ask = {},
 ): Promise<Received> {
-  const verb = method.toLowerCase() as 'get' | 'head' | 'post'
+  const verb = method.toLowerCase() as 'get' | 'head' | 'post' | 'put'
   try {
     const response = await supertest(origin)[verb](path).set(headers).buffer(true).parse(collect).send(body)
     const received = Buffer.isBuffer(response.body) ? response.body : Buffer.alloc(0)

@@ -2,10 +2,12 @@ import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import type { ResponseDirectives, RouteOptions } from '@cattlegrid/http'
 
+export type ContractMethod = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PROPFIND' | 'REPORT' | 'SEARCH' | 'QUERY'
+
 /** A route, described without any framework. A factory declares it in its framework, as a user of that framework would write it. */
 export interface ContractRoute {
   /** Default: `'GET'`. The framework answers `HEAD` requests for such a path as it always does. */
-  readonly method?: 'GET' | 'HEAD' | 'POST' | undefined
+  readonly method?: ContractMethod | undefined
   /** `:name` stands for one segment. */
   readonly path: string
   /** The options of the route. Undefined means app mode: the response's own fields say whether it may be stored. */
@@ -27,10 +29,12 @@ export interface ContractRequest {
   readonly directives: ResponseDirectives
 }
 
-/** What the middleware before the cache does: it sets header fields of the response, or answers 401. */
+/** What the middleware before the cache does: it sets header fields of the response, answers 401, or wraps Node's response. */
 export interface ContractMiddlewareResult {
   readonly refuse?: boolean | undefined
   readonly headers?: Readonly<Record<string, string>> | undefined
+  /** Is given Node's response, to replace its methods as middleware does. */
+  readonly wrap?: ((response: ServerResponse) => void) | undefined
 }
 
 export type ContractHeaders = Readonly<Record<string, string | readonly string[]>>

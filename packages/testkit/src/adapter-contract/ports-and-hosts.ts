@@ -1,0 +1,59 @@
+import { strict as assert } from 'node:assert'
+import { counted, text } from './contract-route.ts'
+import type { Contract } from './contract.ts'
+import { onStage, type Stage } from './stage.ts'
+
+/** The texts that requests with these values of `Host` get. */
+async function textsFor(stage: Stage, hosts: readonly string[]): Promise<readonly string[]> {
+  const texts: string[] = []
+  for (const host of hosts) texts.push((await stage.askExactly('/a', { headers: { host } })).text)
+  return texts
+}
+
+/** The host in a route's key, and the hosts that a route caches. */
+export function describeHosts({ factory, describe, test }: Contract): void {
+  describe('the hosts of a route', () => {
+    test('include a listed host with the default port of its scheme', async () => {
+      const { handle } = counted((run) => text(`run ${run}`))
+      const cache = { ttl: '1m', hosts: ['shop.example'] } as const
+      await onStage(factory, [{ path: '/a', cache, handle }], async (stage) => {
+        assert.deepEqual(await textsFor(stage, ['shop.example', 'shop.example:80', 'shop.example:81']), [
+          'run 1',
+          'run 1',
+          'run 2',
+        ])
+      })
+    })
+
+    test('include a host that is listed with the default port', async () => {
+      const { handle } = counted((run) => text(`run ${run}`))
+      const cache = { ttl: '1m', hosts: ['shop.example:80'] } as const
+      await onStage(factory, [{ path: '/a', cache, handle }], async (stage) => {
+        assert.deepEqual(await textsFor(stage, ['shop.example', 'shop.example:80']), ['run 1', 'run 1'])
+      })
+    })
+  })
+
+  describe('key.host', () => {
+    for (const [what, host] of [
+      ['a name', 'shop.example'],
+      ['false', false],
+    ] as const)
+      test(`(${what}) makes processes on different ports share their entries`, async () => {
+        const { handle } = counted((run, { headers }) => text(`${String(headers.host)} #${run}`))
+        const cache: Readonly<Record<string, unknown>> = { ttl: '1m', key: { host } }
+        await onStage(factory, [{ path: '/a', cache, handle }], async (stage) => {
+          const [first, second] = await textsFor(stage, ['127.0.0.1:3001', '127.0.0.1:3002'])
+          assert.equal(second, first)
+        })
+      })
+
+    test('(a name) is the host that a handler sees', async () => {
+      const { handle } = counted((_, { headers }) => text(String(headers.host)))
+      const cache: Readonly<Record<string, unknown>> = { ttl: '1m', key: { host: 'shop.example' } }
+      await onStage(factory, [{ path: '/a', cache, handle }], async (stage) => {
+        assert.deepEqual(await textsFor(stage, ['evil.example']), ['shop.example'])
+      })
+    })
+  })
+}

@@ -1,0 +1,89 @@
+import { strict as assert } from 'node:assert'
+import { type ContractAnswer, counted, json, text } from './contract-route.ts'
+import type { Contract } from './contract.ts'
+import { createGate, onStage } from './stage.ts'
+
+const cacheStatus = true
+
+/** A person can see why a response is not stored. */
+export function describeReasons({ factory, describe, test }: Contract): void {
+  describe('the reason why nothing is stored', () => {
+    test('is given by Cache-Status for a response that can be stored while its key is uncacheable', async () => {
+      const { handle } = counted((run) => text(`run ${run}`, run === 1 ? { 'set-cookie': 'a=1' } : {}))
+      await onStage(factory, [{ path: '/a', cache: { ttl: '1m', cacheStatus }, handle }], async (stage) => {
+        await stage.ask('/a')
+        const { headers } = await stage.ask('/a')
+        assert.match(String(headers['cache-status']), /^cattlegrid; fwd=uri-miss; detail=[a-z-]+$/)
+      })
+    })
+
+    test('is given by Cache-Status for an answer that the handler writes past the framework', async () => {
+      const { handle } = counted(() => ({
+        send: 'raw',
+        write: (response) => {
+          response.setHeader('set-cookie', 'a=1')
+          response.end('own')
+        },
+      }))
+      await onStage(factory, [{ path: '/a', cache: { ttl: '1m', cacheStatus }, handle }], async (stage) => {
+        const { headers } = await stage.ask('/a')
+        assert.match(String(headers['cache-status']), /; fwd=uri-miss; detail=(set-cookie|hijacked)$/)
+      })
+    })
+
+    for (const [what, why, answer] of REASONS)
+      test(`is in the event outcome (${what}: ${why})`, async () => {
+        const { handle } = counted(answer)
+        await onStage(factory, [{ path: '/a', cache: undefined, handle }], async (stage) => {
+          const reasons: unknown[] = []
+          stage.cache.on('outcome', ({ outcome }) => reasons.push(Reflect.get(outcome, 'why')))
+          await stage.ask('/a')
+          await stage.seen('outcome', 1)
+          assert.deepEqual(reasons, [why])
+        })
+      })
+
+    test('is in the text of a 503 while a key cools down', async () => {
+      const { handle } = counted(() => json({ broken: true }, {}, 500))
+      await onStage(factory, [{ path: '/a', cache: { ttl: '1m' }, handle }], async (stage) => {
+        assert.equal((await stage.ask('/a')).status, 500)
+        await stage.seen('outcome', 1)
+        const next = await stage.ask('/a')
+        assert.equal(next.status, 503)
+        assert.match(next.text, /cooling down after the handler answered 500/)
+      })
+    })
+
+    test(
+      'is given by Cache-Status where a refresh found a response that may not be stored',
+      async () => {
+        const gate = createGate()
+        const { handle } = counted(async (run) => {
+          if (run > 1) await gate.opened
+          return run === 1 ? text('one') : json({ login: true }, {}, 401)
+        })
+        const cache = { ttl: '10s', staleWhileRevalidate: '10m', cacheStatus } as const
+        const { seen, texts } = { seen: [] as string[], texts: [] as string[] }
+        await onStage(factory, [{ path: '/a', cache, handle }], async (stage) => {
+          await stage.ask('/a')
+          await stage.runtime.advance(11_000)
+          gate.open()
+          await stage.ask('/a')
+          await stage.seen('outcome', 2)
+          const { headers, text: body } = await stage.ask('/a')
+          seen.push(String(headers['cache-status']))
+          texts.push(body)
+        })
+        assert.deepEqual(texts, ['one'])
+        assert.match(seen[0] ?? '', /; hit; ttl=-\d+; detail=\S*refresh-rejected\S*$/)
+      },
+      'time',
+    )
+  })
+}
+
+const REASONS: readonly (readonly [string, string, () => ContractAnswer])[] = [
+  ['a response without a lifetime', 'no-freshness', () => text('one')],
+  ['a cookie', 'set-cookie', () => text('one', { 'set-cookie': 'a=1', 'cache-control': 'max-age=60' })],
+  ['private', 'private', () => text('one', { 'cache-control': 'private, max-age=60' })],
+]

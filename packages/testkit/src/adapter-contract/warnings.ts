@@ -1,0 +1,34 @@
+/** A warning of the process, as `process.emitWarning` was given it. */
+export interface ProcessWarning {
+  readonly code: string | undefined
+  readonly message: string
+}
+
+/**
+ * Runs `play` and returns the warnings with this code that the process was given meanwhile. `process.on('warning')` is not used: a runner such as
+ * Jest gives its tests a copy of `process`, which does not emit it.
+ */
+export async function warningsDuring(code: string, play: () => Promise<void>): Promise<readonly ProcessWarning[]> {
+  const warnings: ProcessWarning[] = []
+  const { emitWarning } = process
+  process.emitWarning = (warning: string | Error, ...options: readonly unknown[]): void => {
+    warnings.push(warningOf(warning, options))
+  }
+  try {
+    await play()
+  } finally {
+    process.emitWarning = emitWarning
+  }
+  return warnings.filter((warning) => warning.code === code)
+}
+
+/** `emitWarning(warning, { code })`, `emitWarning(warning, type, code)`, or an error with a code. */
+function warningOf(warning: string | Error, options: readonly unknown[]): ProcessWarning {
+  const [first, second] = options
+  const named = (typeof first === 'object' && first !== null ? first : warning) as { readonly code?: unknown }
+  const code = typeof second === 'string' ? second : named.code
+  return {
+    code: typeof code === 'string' ? code : undefined,
+    message: typeof warning === 'string' ? warning : warning.message,
+  }
+}
