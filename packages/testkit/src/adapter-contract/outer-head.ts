@@ -50,8 +50,10 @@ export function describeOuterHead({ factory, describe, test }: Contract): void {
 
     test('(a Vary) makes variants', async () => {
       const { handle } = counted((run, { headers }) => ({
-        send: 'raw',
-        write: (response) => void response.end(`${String(headers['x-tenant'])} #${run}`),
+        send: 'bytes',
+        body: Buffer.from(`${String(headers['x-tenant'])} #${run}`),
+        status: 200,
+        headers: {},
       }))
       const before = passesToWriteHead({ vary: 'x-tenant' })
       await onStage(factory, [{ path: '/page', cache: { ttl: '1m' }, before, handle }], async (stage) => {

@@ -8,6 +8,8 @@ function answersBy(field: string, fields: Readonly<Record<string, string>> = {})
   return counted((run, { headers }) => text(`${String(headers[field])} #${run}`, fields)).handle
 }
 
+const cache = { ttl: '1m' } as const
+
 const outside = (headers: Readonly<Record<string, string>>): ContractRoute['before'] => {
   return () => ({ headers })
 }
@@ -19,7 +21,7 @@ export function describeOuterVary({ factory, describe, test }: Contract): void {
       const field = name.toLowerCase()
 
       test(`(${name}) keeps the response of one value from clients with another`, async () => {
-        const route = { path: '/page', cache: { ttl: '1m' }, before: outside({ vary: name }), handle: answersBy(field) }
+        const route = { path: '/page', cache, before: outside({ vary: name }), handle: answersBy(field) }
         await onStage(factory, [route], async (stage) => {
           for (const [value, expected] of [
             ['a', 'a #1'],
@@ -34,7 +36,7 @@ export function describeOuterVary({ factory, describe, test }: Contract): void {
 
     test('(X-Tenant) counts beside the Vary of the handler', async () => {
       const handle = answersBy('x-tenant', { vary: 'x-tenant, accept-language' })
-      const route = { path: '/page', cache: { ttl: '1m' }, before: outside({ vary: 'X-Tenant' }), handle }
+      const route = { path: '/page', cache, before: outside({ vary: 'X-Tenant' }), handle }
       await onStage(factory, [route], async (stage) => {
         for (const tenant of ['a', 'b', 'a'])
           assert.match((await stage.ask('/page', { headers: { 'x-tenant': tenant } })).text, new RegExp(`^${tenant} #`))
@@ -43,7 +45,7 @@ export function describeOuterVary({ factory, describe, test }: Contract): void {
 
     test('(Origin, as cors sets it) makes variants where the handler says Vary: Origin itself', async () => {
       const handle = answersBy('origin', { vary: 'Origin' })
-      const route = { path: '/page', cache: { ttl: '1m' }, before: outside({ vary: 'Origin' }), handle }
+      const route = { path: '/page', cache, before: outside({ vary: 'Origin' }), handle }
       await onStage(factory, [route], async (stage) => {
         for (const origin of ['https://a.example', 'https://b.example', 'https://a.example'])
           assert.ok((await stage.ask('/page', { headers: { origin } })).text.startsWith(`${origin} #`))
@@ -52,7 +54,7 @@ export function describeOuterVary({ factory, describe, test }: Contract): void {
 
     test('(Accept-Encoding or Origin) opens no way to the handler where only the layer outside says it', async () => {
       const vary = 'Origin, Accept-Encoding'
-      const route = { path: '/page', cache: { ttl: '1m' }, before: outside({ vary }), handle: answersBy('x-none') }
+      const route = { path: '/page', cache, before: outside({ vary }), handle: answersBy('x-none') }
       await onStage(factory, [route], async (stage) => {
         for (const origin of ['https://a.example', 'https://b.example'])
           assert.equal(

@@ -3,7 +3,7 @@ import type { Ask } from './client.ts'
 import { type ContractRequest, type ContractRoute, counted, text } from './contract-route.ts'
 import type { Contract } from './contract.ts'
 import { onStage, type Stage } from './stage.ts'
-import { warningsDuring } from './warnings.ts'
+import { eventsDuring, warningsDuring } from './warnings.ts'
 
 const lasting = { 'cache-control': 'public, max-age=10, stale-while-revalidate=600' }
 
@@ -99,6 +99,23 @@ export function describeOwnRequests({ factory, describe, test }: Contract): void
         })
       })
     }
+
+    test(
+      'is told by the event refresh-rejected',
+      async () => {
+        const [keyed] = ROUTES
+        assert.ok(keyed !== undefined)
+        const { route, client } = declare(keyed)
+        await onStage(factory, [route], async (stage) => {
+          const events = await eventsDuring('cattlegrid:refresh-rejected', () => refreshOnce(stage, client))
+          assert.deepEqual(
+            events.map((event) => Reflect.get(event, 'why')),
+            ['key'],
+          )
+        })
+      },
+      'time',
+    )
 
     test(
       'is told once a route, by a warning that names key.headers and key.cookies',

@@ -1,7 +1,8 @@
 import { strict as assert } from 'node:assert'
 import { type ContractAnswer, counted, json, text } from './contract-route.ts'
 import type { Contract } from './contract.ts'
-import { createGate, onStage } from './stage.ts'
+import { onStage } from './stage.ts'
+import { eventsDuring } from './warnings.ts'
 
 const cacheStatus = true
 
@@ -55,27 +56,20 @@ export function describeReasons({ factory, describe, test }: Contract): void {
     })
 
     test(
-      'is given by Cache-Status where a refresh found a response that may not be stored',
+      'and the status of the response are in the event refresh-rejected',
       async () => {
-        const gate = createGate()
-        const { handle } = counted(async (run) => {
-          if (run > 1) await gate.opened
-          return run === 1 ? text('one') : json({ login: true }, {}, 401)
-        })
-        const cache = { ttl: '10s', staleWhileRevalidate: '10m', cacheStatus } as const
-        const { seen, texts } = { seen: [] as string[], texts: [] as string[] }
+        const { handle } = counted((run) => (run === 1 ? text('one') : json({ login: true }, {}, 401)))
+        const cache = { ttl: '10s', staleWhileRevalidate: '10m' } as const
         await onStage(factory, [{ path: '/a', cache, handle }], async (stage) => {
-          await stage.ask('/a')
-          await stage.runtime.advance(11_000)
-          gate.open()
-          await stage.ask('/a')
-          await stage.seen('outcome', 2)
-          const { headers, text: body } = await stage.ask('/a')
-          seen.push(String(headers['cache-status']))
-          texts.push(body)
+          const events = await eventsDuring('cattlegrid:refresh-rejected', async () => {
+            await stage.ask('/a')
+            await stage.runtime.advance(11_000)
+            assert.equal((await stage.ask('/a')).text, 'one')
+            await stage.seen('outcome', 2)
+          })
+          const told = events.map((event) => [Reflect.get(event, 'status'), Reflect.get(event, 'why')])
+          assert.deepEqual(told, [[401, 'status']])
         })
-        assert.deepEqual(texts, ['one'])
-        assert.match(seen[0] ?? '', /; hit; ttl=-\d+; detail=\S*refresh-rejected\S*$/)
       },
       'time',
     )

@@ -1,3 +1,5 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+
 /** A warning of the process, as `process.emitWarning` was given it. */
 export interface ProcessWarning {
   readonly code: string | undefined
@@ -31,4 +33,17 @@ function warningOf(warning: string | Error, options: readonly unknown[]): Proces
     code: typeof code === 'string' ? code : undefined,
     message: typeof warning === 'string' ? warning : warning.message,
   }
+}
+
+/** Runs `play` and returns what was published to this channel of `node:diagnostics_channel` meanwhile. */
+export async function eventsDuring(channel: string, play: () => Promise<void>): Promise<readonly object[]> {
+  const events: object[] = []
+  const listen = (event: unknown): void => void events.push(event as object)
+  subscribe(channel, listen)
+  try {
+    await play()
+  } finally {
+    unsubscribe(channel, listen)
+  }
+  return events
 }
