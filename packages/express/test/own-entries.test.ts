@@ -1,0 +1,97 @@
+import { describe, expect, test } from '@jest/globals'
+import express, { type Express, type RequestHandler } from 'express'
+import express4 from 'express4'
+import type { Cached } from '../src/index.ts'
+import { ask } from '../../../test/wire.ts'
+import { onSite } from './site.ts'
+
+const GUESTS = 'for everybody'
+const MEMBERS = 'MEMBERS ONLY'
+const member = { 'x-member': 'yes' }
+
+const answers =
+  (text: string): RequestHandler =>
+  (_req, res) =>
+    void res.set('cache-control', 'public, max-age=60').send(text)
+
+type Framework = typeof express
+
+/** Lets members into `inside`; the others go on. */
+const forMembers =
+  (inside: RequestHandler): RequestHandler =>
+  (req, res, next) =>
+    req.headers['x-member'] === 'yes' ? inside(req, res, next) : next()
+
+function routerWith({ Router }: Framework, cached: Cached, path: string, text: string): RequestHandler {
+  const router = Router()
+  router.use(cached())
+  router.get(path, answers(text))
+  return router
+}
+
+function appWith(make: Framework, cached: Cached, path: string, text: string): Express {
+  const app = make()
+  app.use(cached())
+  app.get(path, answers(text))
+  return app
+}
+
+type Build = (app: Express, cached: Cached, make: Framework) => void
+
+/** Apps in which two places that cache may answer `/club/page`, one of them only to members. */
+const LAYOUTS: Readonly<Record<string, Build>> = {
+  'a router for members before app.use(cached())': (app, cached, make) => {
+    app.use(forMembers(routerWith(make, cached, '/club/page', MEMBERS)))
+    app.use(cached())
+    app.get('/club/page', answers(GUESTS))
+  },
+  'two routers': (app, cached, make) => {
+    app.use(forMembers(routerWith(make, cached, '/club/page', MEMBERS)))
+    app.use(routerWith(make, cached, '/club/page', GUESTS))
+  },
+  'two routers at one mount path': (app, cached, make) => {
+    app.use('/club', forMembers(routerWith(make, cached, '/page', MEMBERS)))
+    app.use('/club', routerWith(make, cached, '/page', GUESTS))
+  },
+  'two mounted sub-apps': (app, cached, make) => {
+    const guests = appWith(make, cached, '/page', GUESTS)
+    app.use('/club', forMembers(appWith(make, cached, '/page', MEMBERS)))
+    app.use('/club', guests)
+  },
+  'a function that picks a router': (app, cached, make) => {
+    const members = routerWith(make, cached, '/club/page', MEMBERS)
+    const guests = routerWith(make, cached, '/club/page', GUESTS)
+    app.use((req, res, next) => (req.headers['x-member'] === 'yes' ? members : guests)(req, res, next))
+  },
+  'two middlewares of one app, one of them for members': (app, cached) => {
+    const caches = [cached(), cached()] as const
+    app.use((req, res, next) => caches[req.headers['x-member'] === 'yes' ? 0 : 1](req, res, next))
+    app.get('/club/page', (req, res, next) =>
+      answers(req.headers['x-member'] === 'yes' ? MEMBERS : GUESTS)(req, res, next),
+    )
+  },
+}
+
+describe.each([
+  ['Express 5', express],
+  ['Express 4', express4],
+] as const)('each place of %s that caches has entries of its own', (_version, make) => {
+  describe.each(Object.entries(LAYOUTS))('%s', (_layout, build) => {
+    test.each([
+      ['a guest does not get what a member was answered', [member, {}], [MEMBERS, GUESTS]],
+      ['a member does not get what a guest was answered', [{}, member], [GUESTS, MEMBERS]],
+    ] as const)('%s', async (_title, clients, texts) => {
+      await onSite(
+        (app, cached) => build(app, cached, make),
+        async ({ port }) => {
+          for (const [index, headers] of [...clients, ...clients].entries()) {
+            const { body } = await ask(port, '/club/page', { headers })
+            expect(body.toString()).toBe(texts[index % 2])
+          }
+        },
+        {},
+        make,
+      )
+    })
+  })
+})

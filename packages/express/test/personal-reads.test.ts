@@ -1,0 +1,135 @@
+import { describe, expect, test } from '@jest/globals'
+import express, { type Request, type RequestHandler } from 'express'
+import express4 from 'express4'
+import session from 'express-session'
+import type { RouteOptions } from '../src/index.ts'
+import { warningsDuring } from '../../testkit/src/adapter-contract/warnings.ts'
+import { onSite } from './site.ts'
+
+const ttl = '1m'
+const PROPERTIES = ['user', 'auth', 'session', 'cookies', 'signedCookies'] as const
+
+/** What passport, an auth library, a session or a cookie parser does: it puts a property on the request. */
+const puts =
+  (property: string, value: unknown = { name: 'ann' }): RequestHandler =>
+  (req, _res, next) => {
+    Object.assign(req, { [property]: value })
+    next()
+  }
+
+const reads =
+  (property: string): RequestHandler =>
+  (req, res) =>
+    void res.send(`for ${JSON.stringify(Reflect.get(req, property))}`)
+
+interface Outcome {
+  readonly status: string | undefined
+  readonly commits: number
+}
+
+/** Asks twice for `/me`, behind the middleware `outside`. */
+async function askTwice(
+  outside: readonly RequestHandler[],
+  options: RouteOptions | Readonly<Record<string, unknown>>,
+  inside: readonly RequestHandler[],
+  make: typeof express = express,
+): Promise<Outcome> {
+  let outcome: Outcome = { status: undefined, commits: 0 }
+  await onSite(
+    (app, cached) => {
+      app.get('/me', ...outside, cached({ ttl, cacheStatus: true, ...options }), ...inside)
+    },
+    async ({ get, count }) => {
+      const { headers } = await get('/me')
+      await get('/me')
+      outcome = { status: headers['cache-status'], commits: count('commit') }
+    },
+    {},
+    make,
+  )
+  return outcome
+}
+
+const PERSONAL: Outcome = { status: 'cattlegrid; fwd=uri-miss; detail=personal', commits: 0 }
+
+describe.each([
+  ['Express 5', express],
+  ['Express 4', express4],
+] as const)('a handler of %s that looks at who asks', (_version, make) => {
+  test.each(PROPERTIES)('(req.%s) has its response kept for its own client', async (property) => {
+    expect(await askTwice([puts(property)], {}, [reads(property)], make)).toEqual(PERSONAL)
+  })
+
+  test.each(PROPERTIES)(
+    '(req.%s, set by middleware behind the cache) has its response kept for its own client',
+    async (property) => {
+      expect(await askTwice([], {}, [puts(property), reads(property)], make)).toEqual(PERSONAL)
+    },
+  )
+
+  test('(a session of express-session) has its response kept for its own client', async () => {
+    const sessions = session({ secret: 'no secret', resave: false, saveUninitialized: false })
+    const visitor: RequestHandler = (req, res) => void res.send(`for ${req.session.user ?? 'a visitor'}`)
+    expect(await askTwice([sessions], {}, [visitor], make)).toEqual(PERSONAL)
+  })
+
+  test('(an authentication behind the cache) has its response kept for its own client', async () => {
+    const guard: RequestHandler = (req, res, next) => {
+      Object.assign(req, { user: req.headers['x-user'] })
+      if ((req as { readonly user?: unknown }).user === 'stranger') res.sendStatus(401)
+      else next()
+    }
+    expect(await askTwice([], {}, [guard, (_req, res) => void res.send('secret')], make)).toEqual(PERSONAL)
+  })
+
+  test('is named once a route, with the property, the place of the read and the three cures', async () => {
+    const warnings = await warningsDuring('CATTLEGRID_PERSONAL_READ', async () => {
+      await askTwice([puts('user')], {}, [reads('user')], make)
+    })
+    expect(warnings).toHaveLength(1)
+    for (const said of ['req.user', 'personal-reads.test', 'key.cookies', 'before cached()', "allowReads: ['user']"])
+      expect(warnings[0]?.message).toContain(said)
+  })
+
+  test.each(PROPERTIES)('(req.%s, which allowReads names) has its response stored', async (property) => {
+    const { commits } = await askTwice([puts(property)], { allowReads: [property] }, [reads(property)], make)
+    expect(commits).toBe(1)
+  })
+
+  test.each(PROPERTIES)('(req.%s, by a layer outside the cache) has its response stored', async (property) => {
+    const outside: RequestHandler = (req, res, next) => {
+      res.set('x-reader', JSON.stringify(Reflect.get(req, property)))
+      res.on('finish', () => Reflect.get(req, property))
+      next()
+    }
+    const everybodys: RequestHandler = (_req, res) => void res.send('for everybody')
+    const { commits } = await askTwice([puts(property), outside], {}, [everybodys], make)
+    expect(commits).toBe(1)
+  })
+
+  test('(a keyed cookie among req.cookies) has its response stored', async () => {
+    const cookies = { theme: 'dark', sid: 'ann' }
+    const theme: RequestHandler = (req: Request, res) => void res.send(String((req.cookies as typeof cookies).theme))
+    const { commits } = await askTwice([puts('cookies', cookies)], { key: { cookies: ['theme'] } }, [theme], make)
+    expect(commits).toBe(1)
+  })
+
+  test('(another cookie than the keyed one among req.cookies) has its response kept for its own client', async () => {
+    const cookies = { theme: 'dark', sid: 'ann' }
+    const sid: RequestHandler = (req: Request, res) => void res.send(String((req.cookies as typeof cookies).sid))
+    const outcome = await askTwice([puts('cookies', cookies)], { key: { cookies: ['theme'] } }, [sid], make)
+    expect(outcome).toEqual(PERSONAL)
+  })
+
+  test('sees the same values as without the cache, and may assign them', async () => {
+    let seen: unknown
+    await askTwice([puts('user')], {}, [
+      puts('user', { name: 'bob' }),
+      (req, res) => {
+        seen = [Reflect.get(req, 'user'), Object.keys(req).includes('user'), 'user' in req]
+        res.send('one')
+      },
+    ])
+    expect(seen).toEqual([{ name: 'bob' }, true, true])
+  })
+})
