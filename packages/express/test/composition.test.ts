@@ -1,0 +1,71 @@
+import { describe, expect, test } from '@jest/globals'
+import express, { Router } from 'express'
+import express4 from 'express4'
+import { createCache } from '@cattlegrid/core'
+import supertest from 'supertest'
+import { expressCache } from '../src/index.ts'
+import { onSite } from './site.ts'
+
+describe.each([
+  ['Express 5', express],
+  ['Express 4', express4],
+] as const)('beside other parts of %s', (_version, make) => {
+  test('the case of a mount path makes no entries', async () => {
+    let runs = 0
+    await onSite(
+      (app, cached) => {
+        const router = Router()
+        router.get('/page', cached({ ttl: '1m' }), (_req, res) => void res.send(`run ${++runs}`))
+        app.use('/shop', router)
+      },
+      async ({ get }) => {
+        for (const path of ['/shop/page', '/SHOP/page', '/Shop/page']) expect((await get(path)).text).toBe('run 1')
+      },
+      {},
+      make,
+    )
+  })
+
+  test('a PUT ends what another spelling of its URL filled', async () => {
+    let runs = 0
+    await onSite(
+      (app, cached) => {
+        const cache = cached({ ttl: '1m', invalidateOnUnsafe: true })
+        app.get('/products/:id', cache, (_req, res) => void res.send(`run ${++runs}`))
+        app.put('/products/:id', cache, (_req, res) => void res.send('done'))
+      },
+      async ({ get, port }) => {
+        for (const [index, path] of ['/PRODUCTS/7', '/products/7/'].entries()) {
+          await get(path)
+          await supertest(`http://127.0.0.1:${port}`).put('/products/7')
+          expect((await get(path)).text).toBe(`run ${index + 2}`)
+        }
+      },
+      {},
+      make,
+    )
+  })
+
+  test('unlisted parameters are unreadable in req._parsedUrl', async () => {
+    await onSite(
+      (app, cached) => {
+        app.get('/page', cached({ ttl: '1m', query: ['page'] }), (req, res) => {
+          res.send(JSON.stringify(Reflect.get(req, '_parsedUrl')))
+        })
+      },
+      async ({ get }) => expect((await get('/page?utm=evil')).text).not.toContain('evil'),
+      {},
+      make,
+    )
+  })
+
+  test('a ttl among the options of expressCache stores nothing of app.use(cached())', async () => {
+    let runs = 0
+    const cache = createCache()
+    const app = make()
+    app.use(expressCache(cache, { ttl: '1m' })())
+    app.get('/account', (_req, res) => void res.send(`run ${++runs}`))
+    for (const run of [1, 2]) expect((await supertest(app).get('/account')).text).toBe(`run ${run}`)
+    await cache.close({ drain: 1 })
+  })
+})

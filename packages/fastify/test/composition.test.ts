@@ -1,0 +1,113 @@
+import { describe, expect, test } from '@jest/globals'
+import { cache, counter, withApp } from './cached-app.ts'
+
+describe('hooks of Fastify beside the cache', () => {
+  test('an onSend hook gets a text on a hit as on a miss', async () => {
+    await withApp(async ({ app }) => {
+      const types: string[] = []
+      app.addHook('onSend', async (_request, _reply, payload) => {
+        types.push(typeof payload)
+        return payload
+      })
+      app.get('/page', { config: { cache } }, async () => 'a text')
+      for (let turn = 0; turn < 2; turn += 1) await app.inject('/page')
+      expect(types).toEqual(['string', 'string'])
+    })
+  })
+
+  test('a field that a hook registered before the plugin sets for one user goes to nobody else', async () => {
+    await withApp(
+      async ({ app }) => {
+        app.get('/page', { config: { cache } }, async () => 'one')
+        await app.inject({ url: '/page', headers: { 'x-user': 'admin' } })
+        expect((await app.inject('/page')).headers['x-user-id']).toBeUndefined()
+      },
+      {
+        early: (app) => {
+          app.addHook('onSend', async (request, reply) => {
+            const { 'x-user': user } = request.headers
+            if (user !== undefined) reply.header('x-user-id', user)
+          })
+        },
+      },
+    )
+  })
+
+  test('a role filter in preSerialization runs for each client', async () => {
+    await withApp(async ({ app }) => {
+      app.addHook('preSerialization', async (request, _reply, payload) =>
+        request.headers['x-role'] === 'admin' ? payload : { name: 'ann' },
+      )
+      app.get('/user', { config: { cache } }, async () => ({ name: 'ann', salary: 1 }))
+      await app.inject({ url: '/user', headers: { 'x-role': 'admin' } })
+      expect((await app.inject('/user')).json()).toEqual({ name: 'ann' })
+    })
+  })
+
+  test('a refresh of a URL that rewriteUrl maps by User-Agent leaves the phone’s page as it is', async () => {
+    const rewriteUrl = ({ url = '/', headers }: { url?: string; headers: object }): string =>
+      Reflect.get(headers, 'user-agent') === 'a phone' ? `/phone${url}` : url
+    await withApp(
+      async ({ app }) => {
+        for (const [url, text] of [
+          ['/page', 'for desktops'],
+          ['/phone/page', 'for phones'],
+        ] as const)
+          app.get(url, { config: { cache } }, async () => text)
+        const phone = { 'user-agent': 'a phone' }
+        await app.inject({ method: 'HEAD', url: '/page', headers: phone })
+        expect((await app.inject({ url: '/page', headers: phone })).body).toBe('for phones')
+      },
+      { server: { rewriteUrl } },
+    )
+  })
+})
+
+describe('parameters that do not count', () => {
+  test('are unreadable in raw.originalUrl, raw.query and raw._parsedUrl, which middie sets', async () => {
+    await withApp(async ({ app }) => {
+      app.addHook('onRequest', async ({ raw, query }) => {
+        Object.assign(raw, {
+          originalUrl: raw.url,
+          query,
+          _parsedUrl: { href: raw.url, search: '?utm=evil', query: 'utm=evil' },
+        })
+      })
+      app.get('/page', { config: { cache: { ...cache, query: ['page'] } } }, async ({ raw }) =>
+        ['originalUrl', 'query', '_parsedUrl'].map((name) => JSON.stringify(Reflect.get(raw, name))).join(' '),
+      )
+      expect((await app.inject('/page?utm=evil')).body).not.toContain('evil')
+    })
+  })
+
+  test('keep the defaults of the route’s schema', async () => {
+    await withApp(async ({ app }) => {
+      const querystring = {
+        type: 'object',
+        properties: { page: { type: 'integer' }, size: { type: 'integer', default: 20 } },
+      }
+      const config = { cache: { ...cache, query: ['page'] } }
+      app.get('/page', { schema: { querystring }, config }, async ({ query }) => query)
+      expect((await app.inject('/page?page=2')).json()).toEqual({ page: 2, size: 20 })
+    })
+  })
+})
+
+describe('a handler of Fastify that looks at who asks', () => {
+  test.each(['user', 'session', 'cookies'])(
+    '(request.%s) has its response kept for its own client',
+    async (property) => {
+      await withApp(async ({ app, bodies }) => {
+        const origin = counter()
+        app.addHook('onRequest', async (request) => void Object.assign(request, { [property]: { name: 'ann' } }))
+        app.get(
+          '/me',
+          { config: { cache } },
+          async (request) => `${JSON.stringify(Reflect.get(request, property))} ${origin.next()}`,
+        )
+        await bodies('/me', 2)
+        expect(origin.runs).toBe(2)
+      })
+    },
+  )
+})
