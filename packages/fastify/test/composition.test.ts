@@ -45,7 +45,7 @@ describe('hooks of Fastify beside the cache', () => {
   })
 
   test('a refresh of a URL that rewriteUrl maps by User-Agent leaves the phone’s page as it is', async () => {
-    const rewriteUrl = ({ url = '/', headers }: { url?: string; headers: object }): string =>
+    const rewriteUrl = ({ url = '/', headers }: { url?: string | undefined; headers: object }): string =>
       Reflect.get(headers, 'user-agent') === 'a phone' ? `/phone${url}` : url
     await withApp(
       async ({ app }) => {
