@@ -109,14 +109,14 @@ describe.each([
 
   test('(a keyed cookie among req.cookies) has its response stored', async () => {
     const cookies = { theme: 'dark', sid: 'ann' }
-    const theme: RequestHandler = (req: Request, res) => void res.send(String((req.cookies as typeof cookies).theme))
+    const theme: RequestHandler = (req: Request, res) => void res.send((req.cookies as typeof cookies).theme)
     const { commits } = await askTwice([puts('cookies', cookies)], { key: { cookies: ['theme'] } }, [theme], make)
     expect(commits).toBe(1)
   })
 
   test('(another cookie than the keyed one among req.cookies) has its response kept for its own client', async () => {
     const cookies = { theme: 'dark', sid: 'ann' }
-    const sid: RequestHandler = (req: Request, res) => void res.send(String((req.cookies as typeof cookies).sid))
+    const sid: RequestHandler = (req: Request, res) => void res.send((req.cookies as typeof cookies).sid)
     const outcome = await askTwice([puts('cookies', cookies)], { key: { cookies: ['theme'] } }, [sid], make)
     expect(outcome).toEqual(PERSONAL)
   })

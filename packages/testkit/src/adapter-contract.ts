@@ -9,17 +9,6 @@ import { describeCredentials } from './adapter-contract/credentials.ts'
 import { describeFailingLeaders } from './adapter-contract/failing-leaders.ts'
 import { describeInvalidation } from './adapter-contract/invalidation.ts'
 import { describeKeys } from './adapter-contract/keys.ts'
-import { describeOwnRequests } from './adapter-contract/own-requests.ts'
-import { describeOuterVary } from './adapter-contract/outer-vary.ts'
-import { describeSafeMethods } from './adapter-contract/safe-methods.ts'
-import { describeAfterEnd } from './adapter-contract/after-end.ts'
-import { describeFunctionsAnswerNow } from './adapter-contract/functions-answer-now.ts'
-import { describeKeepDecides } from './adapter-contract/keep-decides.ts'
-import { describeOuterHead } from './adapter-contract/outer-head.ts'
-import { describePersonalFields } from './adapter-contract/personal-fields.ts'
-import { describeHosts } from './adapter-contract/ports-and-hosts.ts'
-import { describeReasons } from './adapter-contract/reasons.ts'
-import { describeUnprovedUrls } from './adapter-contract/unproved-urls.ts'
 import { describeRanges } from './adapter-contract/ranges.ts'
 import { describeLoops } from './adapter-contract/loops.ts'
 import { describeObserving } from './adapter-contract/observing.ts'
@@ -92,17 +81,6 @@ export function describeAdapterContract(
     describeWrongArguments,
     describeRanges,
     describeRevalidating,
-    describeOwnRequests,
-    describeOuterVary,
-    describeSafeMethods,
-    describeUnprovedUrls,
-    describeReasons,
-    describeHosts,
-    describePersonalFields,
-    describeOuterHead,
-    describeKeepDecides,
-    describeFunctionsAnswerNow,
-    describeAfterEnd,
   ]
   runner.describe(`the adapter contract on ${name}`, () => {
     for (const part of parts) part(contract)

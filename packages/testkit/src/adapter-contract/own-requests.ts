@@ -109,7 +109,7 @@ export function describeOwnRequests({ factory, describe, test }: Contract): void
         await onStage(factory, [route], async (stage) => {
           const events = await eventsDuring('cattlegrid:refresh-rejected', () => refreshOnce(stage, client))
           assert.deepEqual(
-            events.map((event) => Reflect.get(event, 'why')),
+            events.map((event) => Reflect.get(event, 'why') as unknown),
             ['key'],
           )
         })

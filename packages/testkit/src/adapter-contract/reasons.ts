@@ -67,7 +67,9 @@ export function describeReasons({ factory, describe, test }: Contract): void {
             assert.equal((await stage.ask('/a')).text, 'one')
             await stage.seen('outcome', 2)
           })
-          const told = events.map((event) => [Reflect.get(event, 'status'), Reflect.get(event, 'why')])
+          const told = events.map(
+            (event) => [Reflect.get(event, 'status'), Reflect.get(event, 'why')] as readonly unknown[],
+          )
           assert.deepEqual(told, [[401, 'status']])
         })
       },

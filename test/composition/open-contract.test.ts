@@ -1,0 +1,44 @@
+import { describe, test } from '@jest/globals'
+import type { AdapterFactory, ContractRunner } from '@cattlegrid/testkit'
+import express4 from 'express4'
+import { startExpress } from '../../packages/express/test/contract-app.ts'
+import { startFastify } from '../../packages/fastify/test/contract-app.ts'
+import { describeAfterEnd } from '../../packages/testkit/src/adapter-contract/after-end.ts'
+import { describeFunctionsAnswerNow } from '../../packages/testkit/src/adapter-contract/functions-answer-now.ts'
+import { describeKeepDecides } from '../../packages/testkit/src/adapter-contract/keep-decides.ts'
+import { describeOuterHead } from '../../packages/testkit/src/adapter-contract/outer-head.ts'
+import { describeOuterVary } from '../../packages/testkit/src/adapter-contract/outer-vary.ts'
+import { describeOwnRequests } from '../../packages/testkit/src/adapter-contract/own-requests.ts'
+import { describePersonalFields } from '../../packages/testkit/src/adapter-contract/personal-fields.ts'
+import { describeHosts } from '../../packages/testkit/src/adapter-contract/ports-and-hosts.ts'
+import { describeReasons } from '../../packages/testkit/src/adapter-contract/reasons.ts'
+import { describeSafeMethods } from '../../packages/testkit/src/adapter-contract/safe-methods.ts'
+import { describeUnprovedUrls } from '../../packages/testkit/src/adapter-contract/unproved-urls.ts'
+
+/** Parts that join the adapter contract once none of their tests is in `test/open-tests.txt` any more. */
+const PARTS = [
+  describeOwnRequests,
+  describeOuterVary,
+  describeOuterHead,
+  describeAfterEnd,
+  describeSafeMethods,
+  describeUnprovedUrls,
+  describeReasons,
+  describeHosts,
+  describePersonalFields,
+  describeKeepDecides,
+  describeFunctionsAnswerNow,
+]
+
+const FRAMEWORKS: readonly (readonly [string, AdapterFactory])[] = [
+  ['Express', (cache, routes) => startExpress(cache, routes)],
+  ['Express 4', (cache, routes) => startExpress(cache, routes, express4)],
+  ['Fastify', startFastify],
+]
+
+const runner: ContractRunner = { describe, test }
+
+describe.each(FRAMEWORKS)('the coming part of the adapter contract on %s', (_name, start) => {
+  for (const part of PARTS)
+    part({ factory: { start, openStore: undefined }, describe, test: (title, play) => runner.test(title, play) })
+})
