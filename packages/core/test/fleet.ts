@@ -76,6 +76,13 @@ export async function settle({ runtime }: Fleet): Promise<void> {
   await runtime.advance(0)
 }
 
+/** The events of a cache that have one of these names, with their fields, in their order. */
+export function record(cache: Cache, ...names: readonly (keyof CacheEvents)[]): (readonly [string, unknown])[] {
+  const seen: (readonly [string, unknown])[] = []
+  for (const name of names) cache.on(name, (event) => seen.push([name, event]))
+  return seen
+}
+
 /** What a call rejects with; handled from now on, so that a test may let time pass before it looks. */
 export function rejection(call: Promise<unknown>): Promise<unknown> {
   return call.then(

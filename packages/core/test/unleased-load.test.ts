@@ -1,0 +1,123 @@
+import { describe, expect, it } from '@jest/globals'
+import type { CacheOptions } from '@cattlegrid/core'
+import { createFleet, type Fleet, Origin, record, rejection, settle } from './fleet.ts'
+
+const away = () => Promise.resolve({ kind: 'away', why: 'error', cause: new Error('reset') } as const)
+
+/** A store that answers reads and grants no lease. */
+function withoutLeases(options?: CacheOptions): Fleet {
+  const fleet = createFleet(options)
+  fleet.store.acquire = away
+  return fleet
+}
+
+/** A key that is uncacheable, whose loads all callers of a process may share. */
+async function withUncacheableKey(): Promise<Fleet> {
+  const fleet = createFleet()
+  await fleet.caches[0].getOrSet('k', (load) => load.uncacheable())
+  return fleet
+}
+
+/** A fleet without leases whose key has an old value that may replace a failure. */
+async function withStaleIfError(): Promise<Fleet> {
+  const fleet = withoutLeases({ staleIfError: '1m' })
+  await fleet.caches[0].set('k', 'old')
+  await fleet.runtime.advance(10_001)
+  return fleet
+}
+
+describe('a load without a lease that fails', () => {
+  const error = new Error('broken')
+  const broken = () => Promise.reject(error)
+
+  it('is reported as failed, and starts no cooldown', async () => {
+    const { caches } = withoutLeases()
+    const events = record(caches[0], 'outcome')
+    expect(await rejection(caches[0].getOrSet('k', broken))).toBe(error)
+    expect(events).toEqual([['outcome', { key: 'k', outcome: { kind: 'failed', error, cooldown: 0 }, took: 0 }]])
+  })
+
+  it('is replaced by the stale value', async () => {
+    const { caches } = await withStaleIfError()
+    expect(await caches[0].getOrSet('k', broken)).toBe('old')
+  })
+
+  it('is preferred to the stale value when isFailure returns false', async () => {
+    const { caches } = await withStaleIfError()
+    expect(await rejection(caches[0].getOrSet('k', broken, { isFailure: () => false }))).toBe(error)
+  })
+
+  it('fails a late joiner with the same error, and loads no second time', async () => {
+    const fleet = await withUncacheableKey()
+    const origin = new Origin()
+    const first = rejection(fleet.caches[0].getOrSet('k', origin.loader))
+    await settle(fleet)
+    const late = rejection(fleet.caches[0].getOrSet('k', origin.loader))
+    await settle(fleet)
+    origin.last.reject(error)
+    await settle(fleet)
+    expect(origin.count).toBe(1)
+    expect(await Promise.all([first, late])).toEqual([error, error])
+  })
+})
+
+describe('a load without a lease that the close of the cache aborts', () => {
+  it('rejects its caller although a stale value is there, and is reported as closed', async () => {
+    const fleet = await withStaleIfError()
+    const [cache] = fleet.caches
+    const events = record(cache, 'outcome')
+    const expected = rejection(cache.getOrSet('k', new Origin().loader))
+    await settle(fleet)
+    const closed = cache.close({ drain: 0 })
+    await fleet.runtime.advance(1)
+    expect(await expected).toMatchObject({ code: 'CATTLEGRID_CLOSED' })
+    await closed
+    expect(events).toMatchObject([['outcome', { key: 'k', outcome: { kind: 'abandoned', why: 'closed' } }]])
+  })
+})
+
+describe('a late joiner of a load without a lease', () => {
+  it('loads for itself when the key is uncacheable, since an invalidation may lie before its call', async () => {
+    const fleet = await withUncacheableKey()
+    const [first, second] = [new Origin(), new Origin()]
+    const calls = [fleet.caches[0].getOrSet('k', first.loader)]
+    await settle(fleet)
+    calls.push(fleet.caches[0].getOrSet('k', second.loader))
+    await settle(fleet)
+    first.last.resolve('one')
+    await settle(fleet)
+    second.last.resolve('two')
+    expect(await Promise.all(calls)).toEqual(['one', 'two'])
+  })
+
+  it('gets the value while the store is away', async () => {
+    const fleet = withoutLeases()
+    const origin = new Origin()
+    const calls = [fleet.caches[0].getOrSet('k', origin.loader)]
+    await settle(fleet)
+    calls.push(fleet.caches[0].getOrSet('k', origin.loader))
+    await settle(fleet)
+    origin.last.resolve('value')
+    await settle(fleet)
+    expect(origin.count).toBe(1)
+    expect(await Promise.all(calls)).toEqual(['value', 'value'])
+  })
+})
+
+describe('a batch without a lease that returns no value for a key', () => {
+  it('leaves the key out, and lets a late joiner of that key load', async () => {
+    const fleet = withoutLeases()
+    const [cache] = fleet.caches
+    const events = record(cache, 'outcome')
+    let end = (): void => {}
+    const ended = new Promise<void>((resolve) => (end = resolve))
+    const batch = cache.getOrSetMany(['k'], () => ended.then(() => new Map<string, string>()))
+    await settle(fleet)
+    const joiner = cache.getOrSet('k', () => 'mine')
+    await settle(fleet)
+    end()
+    expect(await batch).toEqual(new Map())
+    expect(await joiner).toBe('mine')
+    expect(events[0]).toMatchObject(['outcome', { outcome: { kind: 'abandoned', why: 'absent' } }])
+  })
+})
