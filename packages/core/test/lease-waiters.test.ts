@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { type Cache, createCache, type Lease, type Notice } from '@cattlegrid/core'
-import { createFleet, type Fleet, Origin, settle, trace } from './fleet.ts'
+import { createFleet, type Fleet, Origin, record, settle, trace } from './fleet.ts'
 
 /** Another process that holds the lease and never loads. */
 async function hold(fleet: Fleet, duration: number): Promise<Lease> {
@@ -159,6 +159,77 @@ describe('a follower', () => {
     await fleet.runtime.advance(501)
     expect(await follower).toMatchObject({ value: 'value', status: 'stale', role: 'follower' })
     expect(origin.count).toBe(1)
+  })
+})
+
+describe('the end of a wait for a lease', () => {
+  it('is reported with its key and its cause: a notice or the timer', async () => {
+    const fleet = createFleet()
+    const { cache, notify } = cacheWithNotices(fleet)
+    const wakes = record(cache, 'wake')
+    await hold(fleet, 5000)
+    void cache.getOrSet('k', new Origin().loader)
+    await settle(fleet)
+    notify({ kind: 'released', key: 'k' })
+    await settle(fleet)
+    await fleet.runtime.advance(500)
+    expect(wakes).toEqual([
+      ['wake', { key: 'k', by: 'notice' }],
+      ['wake', { key: 'k', by: 'timer' }],
+    ])
+  })
+
+  it('is reported as caused by a notice that arrived before the wait', async () => {
+    const fleet = createFleet()
+    const { cache, notify } = cacheWithNotices(fleet)
+    const wakes = record(cache, 'wake')
+    await hold(fleet, 5000)
+    const { acquire } = fleet.store
+    fleet.store.acquire = async (...args) => {
+      fleet.store.acquire = acquire
+      const answer = await acquire.apply(fleet.store, args)
+      notify({ kind: 'released', key: 'k' })
+      return answer
+    }
+    void cache.getOrSet('k', new Origin().loader)
+    await settle(fleet)
+    expect(wakes).toEqual([['wake', { key: 'k', by: 'notice' }]])
+  })
+})
+
+describe('two flights of one process that wait for one key', () => {
+  /** A notice of an invalidation detaches the first flight, so the second call starts its own. */
+  async function waitTwice(signal?: AbortSignal) {
+    const fleet = createFleet()
+    const { cache, notify } = cacheWithNotices(fleet)
+    await hold(fleet, 5000)
+    const first = cache.getOrSet('k', new Origin().loader, { signal }).catch(() => 'left')
+    await settle(fleet)
+    notify({ kind: 'expired', key: 'k' })
+    await settle(fleet)
+    const wakes = record(cache, 'wake')
+    void cache.getOrSet('k', new Origin().loader)
+    await settle(fleet)
+    return { fleet, first, wakes, notify }
+  }
+  const wake = ['wake', { key: 'k', by: 'notice' }]
+
+  it('are both woken by its notice', async () => {
+    const { fleet, wakes, notify } = await waitTwice()
+    notify({ kind: 'released', key: 'k' })
+    await settle(fleet)
+    expect(wakes).toEqual([wake, wake])
+  })
+
+  it('are independent: the second is still woken after the first has left', async () => {
+    const leaving = new AbortController()
+    const { fleet, first, wakes, notify } = await waitTwice(leaving.signal)
+    leaving.abort()
+    expect(await first).toBe('left')
+    await settle(fleet)
+    notify({ kind: 'released', key: 'k' })
+    await settle(fleet)
+    expect(wakes).toEqual([wake])
   })
 })
 
