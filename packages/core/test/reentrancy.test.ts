@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { describe, expect, it, jest } from '@jest/globals'
-import { createFleet, Origin, rejection, settle, trace } from './fleet.ts'
+import { createFleet, type Fleet, Origin, rejection, settle, trace } from './fleet.ts'
+import { never } from './memory-cache.ts'
 
 // First in this file: tests below leave loads running, and the storage stays enabled for those.
 describe('the AsyncLocalStorage of loads', () => {
@@ -94,6 +95,26 @@ describe('a loader that asks for other keys', () => {
     expect(origin.count).toBe(1)
   })
 
+  it('is checked by a search that follows each load once, however many loads wait for it', async () => {
+    const fleet = createFleet()
+    const [cache] = fleet.caches
+    const origin = new Origin()
+    const ask = (depth: number): Promise<unknown> =>
+      depth === 10
+        ? cache.getOrSet('deepest', origin.loader)
+        : Promise.all(['left', 'right'].map((side) => cache.getOrSet(`${depth} ${side}`, () => ask(depth + 1))))
+    void ask(0)
+    for (let depth = 0; depth < 40; depth += 1) await settle(fleet)
+    const lookups = jest.spyOn(Map.prototype, 'get')
+    void cache.getOrSet('last', () => ask(0))
+    await settle(fleet)
+    const { length } = lookups.mock.calls
+    lookups.mockRestore()
+    expect(origin.count).toBe(1)
+    // There are 2 ** 10 ways from the top to the deepest load.
+    expect(length).toBeLessThan(500)
+  })
+
   it('may wait for a load that another loader waits for', async () => {
     const fleet = createFleet()
     const [cache] = fleet.caches
@@ -131,6 +152,69 @@ describe('a loader that asks for other keys', () => {
     await settle(fleet)
     expect(failures).toEqual([])
     expect(await cache.get('b')).toBe('b of a of old')
+  })
+})
+
+describe('a wait of a loader for another key', () => {
+  /** `a` waits for `b` until its signal aborts, and then ends when `rest` does. */
+  function waitingLoad(fleet: Fleet) {
+    const [cache] = fleet.caches
+    const [b, rest] = [new Origin(), new Origin()]
+    const leaving = new AbortController()
+    const calls = {
+      b: cache.getOrSet('b', async (load) => `${await b.loader(load)} of ${await cache.getOrSet('a', never)}`),
+      a: cache.getOrSet('a', async (load) => {
+        await cache.getOrSet('b', never, { signal: leaving.signal }).catch(() => 'left')
+        return await rest.loader(load)
+      }),
+    }
+    return { cache, b, rest, leaving, calls }
+  }
+
+  it('closes no cycle once it is over: the other load may then ask for the first key', async () => {
+    const fleet = createFleet()
+    const { b, rest, leaving, calls } = waitingLoad(fleet)
+    await settle(fleet)
+    leaving.abort()
+    await settle(fleet)
+    b.last.resolve('b')
+    await settle(fleet)
+    rest.last.resolve('a')
+    expect(await Promise.all([calls.a, calls.b])).toEqual(['a', 'b of a'])
+  })
+
+  it('still closes a cycle after the same load has ended its wait for a third key', async () => {
+    const fleet = createFleet({ loadTimeout: '1s' })
+    const [cache] = fleet.caches
+    const [b, c] = [new Origin(), new Origin()]
+    const expected = rejection(
+      cache.getOrSet('b', async (load) => `${await b.loader(load)} of ${await cache.getOrSet('a', never)}`),
+    )
+    void rejection(cache.getOrSet('a', () => Promise.all([cache.getOrSet('b', never), cache.getOrSet('c', c.loader)])))
+    await settle(fleet)
+    c.last.resolve('c')
+    await settle(fleet)
+    b.last.resolve('b')
+    await fleet.runtime.advance(1000)
+    expect(await expected).toMatchObject({ code: 'CATTLEGRID_REENTRANT' })
+  })
+
+  it('still closes a cycle after another load has ended its own wait', async () => {
+    const fleet = createFleet({ loadTimeout: '1s' })
+    const { cache, b, calls } = waitingLoad(fleet)
+    const d = new Origin()
+    const other = cache.getOrSet('c', () => cache.getOrSet('d', d.loader))
+    const expected = rejection(calls.b)
+    void rejection(calls.a)
+    await settle(fleet)
+    d.last.resolve('d')
+    expect(await other).toBe('d')
+    b.last.resolve('b')
+    await fleet.runtime.advance(1000)
+    expect(await expected).toMatchObject({
+      code: 'CATTLEGRID_REENTRANT',
+      message: 'A loader asks for a key that it is loading: b → a → b. Give the inner call another key.',
+    })
   })
 })
 
