@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import type { CacheOptions } from '@cattlegrid/core'
 import { createFleet, type Fleet, Origin, record, rejection, settle } from './fleet.ts'
+import { never } from './memory-cache.ts'
 
 const away = () => Promise.resolve({ kind: 'away', why: 'error', cause: new Error('reset') } as const)
 
@@ -25,6 +26,35 @@ async function withStaleIfError(): Promise<Fleet> {
   await fleet.runtime.advance(10_001)
   return fleet
 }
+
+describe('a load without a lease', () => {
+  it('is reported as unleased when the key is uncacheable', async () => {
+    const { caches } = await withUncacheableKey()
+    const { value, outcome } = await caches[0].lookup('k', () => 'value')
+    expect([value, outcome]).toEqual(['value', { kind: 'abandoned', why: 'unleased' }])
+  })
+
+  it.each(['read', 'acquire'] as const)('is reported with the step that the store did not answer: %s', async (step) => {
+    const fleet = createFleet()
+    const [cache] = fleet.caches
+    fleet.store[step] = away
+    const events = record(cache, 'away')
+    expect(await cache.lookup('k', () => 'value')).toMatchObject({ outcome: { kind: 'abandoned', why: 'away' } })
+    expect(events).toMatchObject([['away', { key: 'k', step, error: { message: 'reset' } }]])
+  })
+
+  it.each([
+    ['the store is away', { kind: 'away', why: 'error', cause: new Error('reset') }, 'away'],
+    ['the key is uncacheable', { kind: 'uncacheable', share: true, remaining: 1000 }, 'unleased'],
+  ] as const)('is not begun in the background when %s', async (_, answer, why) => {
+    const fleet = createFleet({ staleWhileRevalidate: '1m' })
+    await fleet.caches[0].set('k', 'stale')
+    await fleet.runtime.advance(10_001)
+    fleet.store.acquire = () => Promise.resolve(answer)
+    const { value, refresh } = await fleet.caches[0].lookup('k', never)
+    expect([value, await refresh]).toEqual(['stale', { kind: 'abandoned', why }])
+  })
+})
 
 describe('a load without a lease that fails', () => {
   const error = new Error('broken')
