@@ -22,7 +22,7 @@ const places = new WeakMap<Route, { readonly ordinal: number; readonly layers: s
  * whose patterns differ, and routes of one pattern that call `next()`. The name is the same in every process that declares the same routes.
  */
 export function layerOf({ route, app }: Located, depth: number): string {
-  if (route === undefined) return depth === 0 ? '' : `${depth}  0`
+  if (route === undefined) return depth === 0 ? '' : [depth, '', 0].join(' ')
   const { ordinal, layers } = places.get(route) ?? locate(route, app)
   return (layers[depth] ??= [depth, String(route.path), ordinal].join(' '))
 }

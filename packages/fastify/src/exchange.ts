@@ -22,7 +22,7 @@ export interface RoutePlace {
   readonly version: string | undefined
 }
 
-/** Translates one request to a cached route, from the moment that Fastify calls the handler. */
+/** Translates one request to a cached route: made where Fastify calls the handler, or in the `onRequest` hook for `phase: 'onRequest'`. */
 export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply> {
   readonly decodesPath: boolean = true
   readonly request: FastifyRequest

@@ -6,7 +6,7 @@ import type { FastifyRequest } from 'fastify'
 export function reshaped(request: FastifyRequest, { url, keeps }: Reshape): (() => void) | undefined {
   const { raw, query, originalUrl } = request
   const { url: seen = '' } = raw
-  const parsed = queryAnew(seen, url(seen), query)
+  const parsed = reparsedQuery(seen, url(seen), query)
   if (parsed === undefined) return undefined
   raw.url = url(seen)
   // Fastify computes `originalUrl` at the first read and keeps it.
@@ -24,11 +24,13 @@ export function reshaped(request: FastifyRequest, { url, keeps }: Reshape): (() 
  * The query that Fastify's own parser makes of the rewritten URL; its router takes what follows `#` for a query. Undefined if the app has another
  * query parser, which cannot be called here.
  */
-function queryAnew(seen: string, shaped: string, query: unknown): object | undefined {
-  const standing = query as object
-  if (!seen.includes('#')) return standing
-  const [was, is] = [seen, shaped].map((url) => parse(/[?#]([^]*)/.exec(url)?.[1] ?? '', '&', '=', { maxKeys: 0 }))
-  return JSON.stringify(was) === JSON.stringify(standing) ? is : undefined
+function reparsedQuery(seen: string, shaped: string, query: unknown): object | undefined {
+  const current = query as object
+  if (!seen.includes('#')) return current
+  const [before, after] = [seen, shaped].map((url) =>
+    parse(/[?#]([^]*)/.exec(url)?.[1] ?? '', '&', '=', { maxKeys: 0 }),
+  )
+  return JSON.stringify(before) === JSON.stringify(current) ? after : undefined
 }
 
 /** The name before the bracket: Fastify's own parser takes all of `a[b]` for a name. */

@@ -36,7 +36,7 @@ export function isKnown(app: FastifyInstance): boolean {
   return asked.has(rootOf(app))
 }
 
-/** The same check at the first request, for an app that was made before this module was loaded. */
+/** @throws RouteBeforePluginError where this request's route was declared before the plugin. For an app that was made before this module was loaded. */
 export function refuseEarlyRoute({ routeOptions: { config, method, url } }: FastifyRequest): void {
   if (asks(config) && !isSeen(config)) throw new RouteBeforePluginError([`${String(method)} ${url}`])
 }

@@ -13,8 +13,8 @@ import { type SubrequestMarker, subrequestMarkerOf } from './lookup/subrequest.t
 import { CachedRequest } from './lookup/cached-request.ts'
 
 /**
- * Answers one request: by a hit, by its handler, or through a `CachedRequest`. Calls exactly one of the exchange's `pass`, `run`, `send` and
- * `fail`, or `run` and then `send` or `fail`. Never throws.
+ * Answers one request: by a hit, by its handler, or through a `CachedRequest`. Calls at most one of the exchange's `pass`, `send`, `fail` and
+ * `run`, which `send` or `fail` may follow; none where the client has disconnected, or an outer layer or `onError` answers. Never throws.
  */
 export function serve<Req, Res>(exchange: Exchange<Req, Res>, route: Route<Req, Res>): void {
   const marker = subrequestMarkerOf(exchange.req)
@@ -61,7 +61,7 @@ function trySendHit<Req, Res>(exchange: Exchange<Req, Res>, route: Route<Req, Re
   return !exchange.res.headersSent && trySend(exchange, hitInProcess(exchange, route, key))
 }
 
-/** Returns whether a hit was sent. If an outer layer throws before the first byte, the request continues without the hit. */
+/** Returns whether the request is finished. If an outer layer throws before the first byte of a hit, the request continues without the hit. */
 function trySend(exchange: Exchange, hit: Answer | undefined): boolean {
   if (hit === undefined) return false
   try {

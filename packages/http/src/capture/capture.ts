@@ -48,7 +48,7 @@ class HandlerCapture extends ResponseCapture implements Capture {
     setAnswerFields(this.res, answer)
     this.original('writeHead', [answer.status])
     this.original('end', answer.body === undefined ? [] : [answer.body])
-    this.#silence()
+    this.#ignoreFieldChanges()
   }
 
   reopen(): void {
@@ -92,7 +92,7 @@ class HandlerCapture extends ResponseCapture implements Capture {
   protected override recordEnd(): void {
     if (this.#reopened) {
       this.mode = 'closed'
-      this.#silence()
+      this.#ignoreFieldChanges()
     }
     this.recording.end()
   }
@@ -108,7 +108,7 @@ class HandlerCapture extends ResponseCapture implements Capture {
     return this.detached !== undefined || this.res.destroyed
   }
 
-  /** The handler may still finish, and its response be stored; but not by a stream that stops on its way here. */
+  /** The handler may still finish and its response be stored, but a piped stream that closes early aborts the recording. */
   #detach(): void {
     const stopped = (source: Readable): void => {
       if (!this.ended && !source.readableEnded) this.recording.cutOff('client')
@@ -126,8 +126,8 @@ class HandlerCapture extends ResponseCapture implements Capture {
     res.statusMessage = ''
   }
 
-  /** The handler may go on for long. If setting a field threw then, the error would end a connection that is in use again. */
-  #silence(): void {
+  /** A late `setHeader` would throw, and the error handling could destroy a connection that already serves another request. */
+  #ignoreFieldChanges(): void {
     const { res } = this
     res.setHeader = () => res
     res.setHeaders = () => res

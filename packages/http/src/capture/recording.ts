@@ -1,38 +1,38 @@
 import type { ResponseHead } from '../response/response-head.ts'
 
-/** How a 304 differs from the answer that it stands for. */
+/** How a 304 differs from the response that it stands for. */
 export interface NotModified {
-  /** Names of fields that it has not. */
+  /** Names of fields that the 304 lacks. */
   readonly removed: readonly string[]
-  /** Fields that it has beside the others. */
+  /** Fields that only the 304 has. */
   readonly fields: Readonly<Record<string, string>>
 }
 
-/** Takes down what a handler answers. None of its methods throws. Chunks may come before the head. */
+/** Receives a handler's response as it is written. None of its methods throws. Chunks may come before the head. */
 export interface Recording {
-  /** Whether bytes are still kept: as long as they are, a write need not wait for a slow client, for the copy is bounded. */
+  /** Whether bytes are still copied: as long as they are, a write need not wait for a slow client, because the copy is bounded. */
   readonly keeping: boolean
-  /** Resolves once no more bytes are kept: how the answer came out is certain, or it concerns nobody any more. */
+  /** Resolves once the result is certain: no more bytes are copied then. */
   readonly done: Promise<unknown>
   /**
-   * Whether an answer of this status is kept from the client, because a stale one will be sent instead. Asked before a byte is out. Its
-   * head, chunks and end are told as usual.
+   * Whether a response of this status is withheld from the client, because another one may be sent instead. Asked before a byte is
+   * sent. Its head, chunks and end are recorded as usual.
    */
   suppresses(status: number): boolean
   /**
-   * Asked of a whole answer before a byte is out. Defined where the client has it already: it is to get a 304, and the recording is told
-   * of the answer itself.
+   * Asked of a complete response before a byte is sent. Defined where the client has the response already and gets a 304; the recording
+   * receives the response itself.
    */
   answersNotModified(head: ResponseHead, body: Uint8Array): NotModified | undefined
-  /** Fields to send with this head, over those that are set, such as the whole `Cache-Status`. */
+  /** Fields to send with this head, which replace those that are set, such as the whole `Cache-Status`. */
   announces(head: ResponseHead): Readonly<Record<string, string>>
-  /** Told once the framework accepted the head, or when it is withheld. */
+  /** Called once the framework accepted the head, or when it is withheld. */
   head(head: ResponseHead): void
   chunk(bytes: Uint8Array): void
-  /** The handler said that the body is whole. */
+  /** The body is complete. */
   end(): void
-  /** The answer will never be whole: its client left, or the handler broke off. */
+  /** The response will not be completed: the client disconnected, or the handler aborted it. */
   cutOff(by: 'client' | 'handler'): void
-  /** What was sent is not what was told. */
+  /** The response that was sent is not the recorded one. */
   refuse(why: 'hijacked'): void
 }

@@ -97,11 +97,12 @@ export class CachedRequest<Req, Res> {
     const ofUrl = await this.#lookupAt(key, (load) => this.#leader.load(load))
     const { value } = ofUrl
     if (!isVaryRecord(value)) return ofUrl as Lookup<RecordedResponse>
-    // This request's own handler has answered: only other requests need the record.
+    // The handler's own response goes to this client; the record serves other requests only.
     if (this.#leader.recorder !== undefined) return { ...ofUrl, value: UNSHAREABLE_RESPONSE }
     this.#leader.collapseFailed = ofUrl.role === 'follower'
     const variant = variantKey(key, value, this.#exchange.req.headers)
     const ofVariant = await this.#lookupAt(variant, (load) => this.#leader.load(load, value))
+    // The leader that wrote the record loaded this variant, too.
     const collapsed = ofUrl.status === 'loaded' && ofVariant.status === 'fresh'
     return {
       ...ofVariant,
@@ -118,6 +119,7 @@ export class CachedRequest<Req, Res> {
     if (refresh !== 'inline' || status !== 'stale' || refreshing === undefined || inlineRefreshes.has(key))
       return lookup
     inlineRefreshes.add(key)
+    // The first request that gets the stale response refreshes it with its own handler, whose recorder `#finish` must find.
     await Promise.race([this.#leader.handlerStarted(), refreshing])
     if (this.#leader.recorder === undefined) inlineRefreshes.delete(key)
     else void refreshing.then(() => inlineRefreshes.delete(key))
@@ -215,7 +217,7 @@ export class CachedRequest<Req, Res> {
 async function whenUsable(lookup: Lookup<Stored>): Promise<Lookup<Stored>> {
   const { value, status, role, age, refresh } = lookup
   if (isVaryRecord(value) || isUsable(value, age)) return lookup
-  // This request's own handler has just revalidated it.
+  // This request's own handler has just sent or revalidated it.
   if (status === 'loaded' && role === 'leader') return lookup
   if (status === 'stale' && refresh === undefined) throw new ResponseFailure(503, undefined)
   await refresh

@@ -150,7 +150,7 @@ export class Leader<Req, Res> {
     const { background } = load
     if (background && this.#route.refresh !== 'inline') return await this.#sendSubrequest(run)
     if (background && (this.finished || this.#cannotRun)) throw new NoSharedResult('its client cannot run the handler')
-    if (this.#recorder !== undefined || this.#handedOver) throw new NoSharedResult('its handler has run')
+    if (this.#recorder !== undefined || this.#handedOver) throw new NoSharedResult('the request has led a load before')
     return this.#cannotRun ? await this.#replaceHandler(run) : await this.#runHandler(run)
   }
 

@@ -22,7 +22,7 @@ export function subrequestMarkerOf(req: IncomingMessage): SubrequestMarker | und
   return (req as { [MARKER]?: SubrequestMarker })[MARKER]
 }
 
-/** Whether this request is a refresh by cattlegrid: use it in the `skip` of outer loggers, rate limiters and sessions. */
+/** Whether cattlegrid itself sent this request, to refresh an entry or to fill it for a `HEAD`: use it in the `skip` of outer loggers, rate limiters and sessions. */
 export function isRefresh(req: IncomingMessage): boolean {
   return subrequestMarkerOf(req) !== undefined
 }
