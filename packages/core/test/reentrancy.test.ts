@@ -162,7 +162,7 @@ describe('a wait of a loader for another key', () => {
     const [b, rest] = [new Origin(), new Origin()]
     const leaving = new AbortController()
     const calls = {
-      b: cache.getOrSet('b', async (load) => `${await b.loader(load)} of ${await cache.getOrSet('a', never)}`),
+      b: cache.getOrSet('b', async (load) => `${await b.loader(load)} of ${await cache.getOrSet<string>('a', never)}`),
       a: cache.getOrSet('a', async (load) => {
         await cache.getOrSet('b', never, { signal: leaving.signal }).catch(() => 'left')
         return await rest.loader(load)
@@ -188,7 +188,7 @@ describe('a wait of a loader for another key', () => {
     const [cache] = fleet.caches
     const [b, c] = [new Origin(), new Origin()]
     const expected = rejection(
-      cache.getOrSet('b', async (load) => `${await b.loader(load)} of ${await cache.getOrSet('a', never)}`),
+      cache.getOrSet('b', async (load) => `${await b.loader(load)} of ${await cache.getOrSet<string>('a', never)}`),
     )
     void rejection(cache.getOrSet('a', () => Promise.all([cache.getOrSet('b', never), cache.getOrSet('c', c.loader)])))
     await settle(fleet)
