@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { type Matched, NodeExchange, type Reshape } from '@cattlegrid/http'
-import { layerOf } from './layer.ts'
+import { layerOf, type Route } from './layer.ts'
 
 /** The parts of an Express app that the adapter reads; they are the same in Express 4 and 5. */
 interface App {
@@ -17,7 +17,7 @@ export interface ExpressRequest extends IncomingMessage {
   readonly protocol: string
   readonly baseUrl: string
   readonly params?: Readonly<Record<string, unknown>> | undefined
-  readonly route?: { readonly path: unknown } | undefined
+  readonly route?: Route | undefined
   originalUrl: string
   query: unknown
 }
@@ -72,8 +72,11 @@ export class ExpressExchange extends NodeExchange<ExpressRequest> {
     root(req, res)
   }
 
-  protected override layerAt(depth: number): string {
-    return layerOf(this.req, depth)
+  protected override layerAt(declaration: number, depth: number): string {
+    const { req } = this
+    return req.route === undefined
+      ? super.layerAt(declaration, depth)
+      : `${declaration} ${layerOf(req.route, req.app, depth)}`
   }
 
   protected override get isMounted(): boolean {

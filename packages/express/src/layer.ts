@@ -1,5 +1,5 @@
 /** The parts of Express' router that identify a route; they are the same in Express 4 and 5. */
-interface Route {
+export interface Route {
   readonly path: unknown
 }
 interface Router {
@@ -9,20 +9,15 @@ interface Layer {
   readonly route?: Route | undefined
   readonly handle?: Router | undefined
 }
-interface Located {
-  readonly route?: Route | undefined
-  readonly app: object
-}
 
 /** By route: how many routes of the same path its app declares before it, and the layer names made of that, one for each depth. */
 const places = new WeakMap<Route, { readonly ordinal: number; readonly layers: string[] }>()
 
 /**
- * Names the layer of a request that has passed `depth` layers before. Three kinds of places of one app may answer one URL: nested layers, routes
+ * Names the layer of a route, for a request that has passed `depth` layers before. Three kinds of places of one app may answer one URL: nested layers, routes
  * whose patterns differ, and routes of one pattern that call `next()`. The name is the same in every process that declares the same routes.
  */
-export function layerOf({ route, app }: Located, depth: number): string {
-  if (route === undefined) return depth === 0 ? '' : [depth, '', 0].join(' ')
+export function layerOf(route: Route, app: object, depth: number): string {
   const { ordinal, layers } = places.get(route) ?? locate(route, app)
   return (layers[depth] ??= [depth, String(route.path), ordinal].join(' '))
 }

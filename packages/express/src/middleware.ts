@@ -3,6 +3,7 @@ import { type Cache, InvalidOptionError } from '@cattlegrid/core'
 import {
   compileRoute,
   httpCache,
+  nextDeclaration,
   type NodeMiddleware,
   purgeMiddleware,
   type PurgeOptions,
@@ -69,7 +70,8 @@ export function expressCache<Req extends IncomingMessage = CachedRequest, Res ex
     // Express calls a middleware with a response and `next`: the factory itself was passed as one.
     if (more.length > 0) throw new InvalidOptionError('cached', undefined, USAGE, 'was used as a middleware itself')
     const route = compileRoute('cached', http, defaults as RouteOptions, options as RouteOptions)
-    return (req, res, next) => serve(new ExpressExchange(req as ExpressRequest, res, next), route)
+    const declaration = nextDeclaration(http)
+    return (req, res, next) => serve(new ExpressExchange(req as ExpressRequest, res, next, declaration), route)
   }
   const purge: Cached['purge'] = (options) => purgeMiddleware(http, options)
   return Object.assign(cached, { purge })

@@ -37,10 +37,11 @@ export abstract class NodeExchange<Req extends MiddlewareRequest = IncomingMessa
   readonly #next: (error?: unknown) => void
   #capture: Capture | undefined
 
-  constructor(req: Req, res: ServerResponse, next: (error?: unknown) => void) {
+  /** `declaration`: the number of the place that caches. */
+  constructor(req: Req, res: ServerResponse, next: (error?: unknown) => void, declaration: number) {
     this.req = req
     this.res = res
-    this.layer = this.layerAt(passedLayers.get(req) ?? 0)
+    this.layer = this.layerAt(declaration, passedLayers.get(req) ?? 0)
     this.#next = next
   }
 
@@ -107,9 +108,9 @@ export abstract class NodeExchange<Req extends MiddlewareRequest = IncomingMessa
 
   abstract dispatch(req: IncomingMessage, res: ServerResponse): void
 
-  /** Names the layer of a request that has passed so many cache layers before. Called by the constructor. */
-  protected layerAt(depth: number): string {
-    return String(depth)
+  /** Names the layer of a place, for a request that has passed `depth` cache layers before. Called by the constructor. */
+  protected layerAt(declaration: number, depth: number): string {
+    return depth === 0 ? String(declaration) : `${declaration} ${depth}`
   }
 
   protected get isMounted(): boolean {

@@ -73,13 +73,18 @@ function trySend(exchange: Exchange, hit: Answer | undefined): boolean {
   }
 }
 
-/** Runs and records the handler for a subrequest of this layer; passes on a subrequest of another layer. */
+/**
+ * Runs and records the handler for a subrequest of this layer; passes on a subrequest of another layer. Its key is made anew, because a response is
+ * stored only under the key of the request that its handler saw.
+ */
 function recordSubrequest<Req, Res>(
   marker: SubrequestMarker,
   exchange: Exchange<Req, Res>,
   route: Route<Req, Res>,
 ): void {
   if (marker.layer !== exchange.layer) return exchange.pass()
+  const keyed = keyedRequestOf(exchange, route, noDemand)
+  if (typeof keyed === 'string' || keyed.key !== marker.key) return marker.onOtherKey()
   const recorder = recorderFor(exchange, route, {
     holdsStale: false,
     leased: true,

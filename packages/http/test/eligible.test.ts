@@ -11,6 +11,7 @@ const candidate = (headers: Candidate['headers'], more: Partial<Candidate> = {})
   method: 'GET',
   originalMethod: undefined,
   target: '/a',
+  scheme: 'http',
   host: 'shop.example',
   headers,
   ...more,

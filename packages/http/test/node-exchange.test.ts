@@ -15,6 +15,7 @@ import {
   compileRoute,
   type HttpCache,
   httpCache,
+  nextDeclaration,
   NodeExchange,
   type NodeMiddleware,
   purgeMiddleware,
@@ -43,7 +44,8 @@ class AppExchange extends NodeExchange {
 
 function cached(options: RouteOptions<IncomingMessage, ServerResponse> = {}): NodeMiddleware {
   const route = compileRoute('cached', http, undefined, { ttl: '1h', ...options })
-  return (req, res, next) => serve(new AppExchange(req, res, next), route)
+  const declaration = nextDeclaration(http)
+  return (req, res, next) => serve(new AppExchange(req, res, next, declaration), route)
 }
 
 /** Responds with the URLs that it sees. */

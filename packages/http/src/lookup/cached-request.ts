@@ -113,11 +113,10 @@ export class CachedRequest<Req, Res> {
   }
 
   async #lookupAt(key: string, loader: (load: Load<never>) => Promise<Stored>): Promise<Lookup<Stored>> {
-    const { view, refresh, inlineRefreshes } = this.#route
+    const { view, refreshMode, inlineRefreshes } = this.#route
     const lookup = await whenUsable(await view.lookup<Stored, never>(key, loader, this.#options))
     const { status, refresh: refreshing } = lookup
-    if (refresh !== 'inline' || status !== 'stale' || refreshing === undefined || inlineRefreshes.has(key))
-      return lookup
+    if (!refreshMode.inline || status !== 'stale' || refreshing === undefined || inlineRefreshes.has(key)) return lookup
     inlineRefreshes.add(key)
     // The first request that gets the stale response refreshes it with its own handler, whose recorder `#finish` must find.
     await Promise.race([this.#leader.handlerStarted(), refreshing])

@@ -84,6 +84,7 @@ export function judgeResponse<Req, Res>(
   const { storage } = route
   const policy: StoragePolicy = {
     ttl: given.ttl ?? route.ttl(request, response),
+    givenTtl: given.ttl,
     staleWhileRevalidate: given.staleWhileRevalidate ?? storage.staleWhileRevalidate,
     staleIfError: given.staleIfError ?? storage.staleIfError,
     negativeTtl: storage.negativeTtl,

@@ -148,7 +148,7 @@ export class Leader<Req, Res> {
   async #produce(load: Load<never>, record: VaryRecord | undefined): Promise<LoadResult> {
     const run = { load, record, loopName: this.#loopName }
     const { background } = load
-    if (background && this.#route.refresh !== 'inline') return await this.#sendSubrequest(run)
+    if (background && !this.#route.refreshMode.inline) return await this.#sendSubrequest(run)
     if (background && (this.finished || this.#cannotRun)) throw new NoSharedResult('its client cannot run the handler')
     if (this.#recorder !== undefined || this.#handedOver) throw new NoSharedResult('the request has led a load before')
     return this.#cannotRun ? await this.#replaceHandler(run) : await this.#runHandler(run)

@@ -1,7 +1,7 @@
 import type { Exchange } from '../exchange.ts'
 import { type LoadResult, type ResponseLoad, resultOfSubrequest } from './load-result.ts'
 import { cdnLoopField } from '../request/loop-detection.ts'
-import { normalHost } from '../request/normalise.ts'
+import { normalHost } from '../fields/normal-host.ts'
 import { nominatedFields } from './nominated-fields.ts'
 import type { RequestContext } from './request-context.ts'
 import { validatorsOf } from '../response/revalidate.ts'
@@ -27,6 +27,7 @@ export async function refreshBySubrequest<Req, Res>(
   const revalidates = conditional ? responseToRevalidate(load, route) : undefined
   const returned = await sendSubrequest({
     layer,
+    key: context.key,
     scheme,
     host: normalHost(scheme, host),
     headers: { ...headers, ...(revalidates && validatorsOf(revalidates)), ...cdnLoopField({}, loopName) },
@@ -37,6 +38,7 @@ export async function refreshBySubrequest<Req, Res>(
     scope: route.scope,
     dispatch: (subReq, subRes) => exchange.dispatch(subReq, subRes),
   })
+  if (returned.kind === 'other-key') route.refreshMode.reject('key')
   if (returned.kind === 'outdated') return await refetch(exchange, route, context, run)
   return { result: resultOfSubrequest(returned, load), headers }
 }

@@ -80,12 +80,13 @@ export function originalMethodOf({ req }: Exchange): string | undefined {
 }
 
 function candidateOf(exchange: Exchange): Candidate {
-  const { req, target, host } = exchange
+  const { req, target, scheme, host } = exchange
   return {
     method: req.method ?? '',
     originalMethod: originalMethodOf(exchange),
     headers: req.headers,
     target: originForm(target),
+    scheme,
     host,
   }
 }

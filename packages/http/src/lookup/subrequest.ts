@@ -11,8 +11,12 @@ const MARKER = Symbol.for('cattlegrid.subrequest')
 /** Marks a subrequest for the layer that sent it. */
 export interface SubrequestMarker {
   readonly layer: string
+  /** The key of the request that caused the subrequest. */
+  readonly key: string
   /** Called when the subrequest reaches the layer that sent it: the handler runs, and `recorder` records its response. */
   onReached(recorder: Recorder): void
+  /** The layer that sent the subrequest makes another key of it. */
+  onOtherKey(): void
   /** The stored response whose validators it carries. */
   readonly revalidates: RecordedResponse | undefined
 }
@@ -29,6 +33,7 @@ export function isRefresh(req: IncomingMessage): boolean {
 
 export interface Subrequest {
   readonly layer: string
+  readonly key: string
   readonly scheme: string
   readonly host: string
   readonly target: string
@@ -43,8 +48,11 @@ export interface Subrequest {
   dispatch(req: IncomingMessage, res: ServerResponse): void
 }
 
-/** `unreached`: an outer layer answered, such as an authentication that saw no credentials. */
-export type SubrequestResult = RecordingResult | { readonly kind: 'unreached' }
+/**
+ * `unreached`: an outer layer answered, such as an authentication that saw no credentials. `other-key`: the key of the subrequest is not that
+ * of the request that caused it, because the key holds something that the subrequest does not carry.
+ */
+export type SubrequestResult = RecordingResult | { readonly kind: 'unreached' | 'other-key' }
 
 /**
  * Sends a request through the whole application, and resolves to the response that the sending layer recorded. The request carries the method,
@@ -79,7 +87,12 @@ export function sendSubrequest(subrequest: Subrequest): Promise<SubrequestResult
     Object.defineProperty(req, MARKER, {
       value: {
         layer: subrequest.layer,
+        key: subrequest.key,
         onReached,
+        onOtherKey: () => {
+          resolve({ kind: 'other-key' })
+          socket.destroy()
+        },
         revalidates: subrequest.revalidates,
       } satisfies SubrequestMarker,
     })

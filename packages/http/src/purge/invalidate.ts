@@ -6,7 +6,8 @@ import type { HttpCache } from '../route/http-cache.ts'
 import { type QueryRule, withQuery } from '../request/query.ts'
 import { urlTag } from '../request/request-key.ts'
 
-const SAFE = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE'])
+/** RFC 9110 section 9.2.1, and the safe methods of WebDAV (RFC 3253, 4918, 5323) and RFC 10008. */
+const SAFE = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE', 'PROPFIND', 'REPORT', 'SEARCH', 'QUERY'])
 
 /** Whether a request may change its resource (RFC 9110 section 9.2.1). */
 export function isUnsafe(method: string): boolean {

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
+import { normalHost } from '../fields/normal-host.ts'
 
 /** The parts of a request that decide whether it may use the cache. */
 export interface Candidate {
@@ -7,6 +8,7 @@ export interface Candidate {
   readonly originalMethod: string | undefined
   readonly headers: IncomingHttpHeaders
   readonly target: string
+  readonly scheme: string
   readonly host: string
 }
 
@@ -25,7 +27,7 @@ export type IneligibleReason =
 
 /** Returns why the request must not use the cache; undefined where it may. */
 export function ineligibleReason(
-  { method, originalMethod, headers, target, host }: Candidate,
+  { method, originalMethod, headers, target, scheme, host }: Candidate,
   { authorization, cookies, hosts }: Admission,
 ): IneligibleReason | undefined {
   const wire = originalMethod ?? method
@@ -33,7 +35,8 @@ export function ineligibleReason(
   // RFC 9111 section 3.5: a response to credentials is only for their owner.
   if (headers.authorization !== undefined && authorization === 'bypass') return 'authorization'
   if (headers.cookie !== undefined && cookies === 'bypass') return 'cookie'
-  if (hosts !== undefined && !hosts.includes(host.toLowerCase())) return 'host'
+  if (hosts !== undefined && !hosts.some((listed) => normalHost(scheme, listed) === normalHost(scheme, host)))
+    return 'host'
   if (headers.upgrade !== undefined) return 'upgrade'
   if (headers.accept?.toLowerCase().includes('text/event-stream') === true) return 'event-stream'
   // `*` and authority-form have no path to make the key and the handler's URL from.

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http'
+import { normalHost } from '../fields/normal-host.ts'
 import { reduceEncoding } from '../fields/selecting-value.ts'
 import { METHOD_OVERRIDES } from './eligible.ts'
 
@@ -29,8 +30,6 @@ const UNKEYED = [
 
 /** Their values are in the key: a handler sees the value in the key, or no field. */
 const IN_KEY = ['host', 'x-forwarded-host', 'x-forwarded-proto']
-
-const DEFAULT_PORTS: Readonly<Record<string, RegExp>> = { http: /:80$/, https: /:443$/ }
 
 /** The fields that a route hides from the handlers of its leaders. */
 export interface HiddenFields {
@@ -96,11 +95,6 @@ function fieldNamesOf(req: IncomingMessage): Set<string> {
   const names = new Set([...Object.keys(req.headers), ...Object.keys(distinctOf(req))])
   for (let index = 0; index < req.rawHeaders.length; index += 2) names.add(req.rawHeaders[index]?.toLowerCase() ?? '')
   return names
-}
-
-/** A host in lower case and without the default port, as the key holds it. */
-export function normalHost(scheme: string, host: string): string {
-  return host.toLowerCase().replace(DEFAULT_PORTS[scheme] ?? /$^/, '')
 }
 
 /** Whether the field lists the value that the framework trusts: frameworks take different members of the list. */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import { withoutBlanks } from '../fields/header-fields.ts'
-import { normalHost } from './normalise.ts'
+import { normalHost } from '../fields/normal-host.ts'
 import { normalEncoding, sortedQuery } from './query.ts'
 import { selectingValue } from '../fields/selecting-value.ts'
 

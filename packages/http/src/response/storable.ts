@@ -51,6 +51,8 @@ export type Judgement =
 export interface StoragePolicy {
   /** undefined: the lifetime that the response declares. NaN, or less than 1: not stored. */
   readonly ttl: number | undefined
+  /** The ttl that the handler gave for this response, whatever its status, ms. */
+  readonly givenTtl?: number | undefined
   readonly negativeTtl: number
   /** A response of this URL was stored before: responses of the URL can be shared. */
   readonly storedBefore: boolean
@@ -115,7 +117,7 @@ function prohibitionOf(
   if (policy.authorized && !allowsAuthorized(directives)) return 'authorization'
   const varies = varyForbids(varyNames(fields), policy.varyOn)
   if (varies !== undefined) return varies
-  if (status === 206 || 'content-range' in fields) return 'partial'
+  if (status === 206) return 'partial'
   if (status < 200 || status === 304 || PERSONAL_STATUSES.has(status) || 'www-authenticate' in fields) return 'status'
   if (directives.has('must-understand') && !UNDERSTOOD_STATUSES.has(status)) return 'status'
   if (ENDLESS.test(linesOf(fields, 'content-type')[0] ?? '')) return 'endless'
@@ -166,14 +168,17 @@ function lifetimeOf(
 ): Lifetime | undefined {
   const declared = declaredFreshness(head.fields, effective, now)
   const ttl =
-    policy.ttl === undefined
+    policy.givenTtl ??
+    (policy.ttl === undefined
       ? remaining(head, declared, now, policy.began)
-      : ttlByRoute(head, policy.ttl, policy, declared, now)
+      : ttlByRoute(head, policy.ttl, policy, declared, now))
   if (ttl === undefined) return undefined
   // With a ttl, the route's windows count, except where the response forbids one.
   const window = (configured: number | undefined, inResponse: number | undefined): number | undefined =>
     inResponse === 0 ? 0 : policy.ttl === undefined ? (inResponse ?? configured) : configured
-  const isDeclared = policy.ttl === undefined || ![...TTL_STATUSES, ...NEGATIVE_STATUSES].includes(head.status)
+  const isDeclared =
+    policy.givenTtl === undefined &&
+    (policy.ttl === undefined || ![...TTL_STATUSES, ...NEGATIVE_STATUSES].includes(head.status))
   return {
     ttl,
     ...(isDeclared ? { since: now } : {}),

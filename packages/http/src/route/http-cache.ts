@@ -16,6 +16,16 @@ export interface HttpCache {
   readonly inlineRefreshes: Set<string>
 }
 
+/** How many places of an app cache in each cache. */
+const declarations = new WeakMap<Cache, number>()
+
+/** Numbers a place that caches, in the order of declaration: it is the same in every process that declares the same places. */
+export function nextDeclaration({ cache }: HttpCache): number {
+  const number = (declarations.get(cache) ?? 0) + 1
+  declarations.set(cache, number)
+  return number
+}
+
 export function httpCache(cache: Cache): HttpCache {
   if (typeof ((cache ?? {}) as Partial<Cache>).with !== 'function')
     throw new InvalidOptionError('cache', cache, 'a cache made by createCache()')

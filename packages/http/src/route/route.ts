@@ -12,6 +12,7 @@ import { type RouteFunctions, routeFunctionsOf } from './route-functions.ts'
 import { type ParsedRoute, parseRouteOptions } from './route-rules.ts'
 import type { StoragePolicy } from '../response/storable.ts'
 import { HandlerLimit } from './handler-limit.ts'
+import { RefreshMode } from './refresh-mode.ts'
 
 /** The checked options of a route, with their defaults. Its functions never throw. */
 export interface Route<Req = unknown, Res = unknown> extends HttpCache, RouteFunctions<Req, Res> {
@@ -34,7 +35,7 @@ export interface Route<Req = unknown, Res = unknown> extends HttpCache, RouteFun
   readonly handlerLimit: HandlerLimit | undefined
   readonly range: boolean
   readonly downstream: 'age' | 'reset'
-  readonly refresh: 'behind' | 'inline'
+  readonly refreshMode: RefreshMode
   readonly refreshHeaders: readonly string[]
   readonly invalidateOnUnsafe: boolean
   readonly revalidate: boolean
@@ -80,7 +81,7 @@ export function compileRoute<Req, Res>(
     maxCaptureBytes: given.maxCaptureBytes ?? 64 * 1024 ** 2,
     range,
     downstream,
-    refresh,
+    refreshMode: new RefreshMode(refresh),
     refreshHeaders,
     serverTiming,
     storage: storageOf(given),
