@@ -173,7 +173,6 @@ const rows: readonly Row[] = [
   },
   {
     says: 'i18next-http-middleware under a layer that says Vary: Accept-Language: a page for each language',
-    open: '16.3',
     places: OUTSIDE,
     neighbour: async () => {
       const { layers } = await withLanguages()

@@ -82,11 +82,10 @@ class HandlerCapture extends ResponseCapture implements Capture {
   }
 
   protected override recordHead(head: ResponseHead): void {
-    const { recording, res } = this
+    const { recording } = this
     // A handler that notices that its client has left often fails for that reason alone. Waiters must not get that failure.
     if (this.#gone && head.status >= 400) recording.cutOff('client')
-    // Layers outside add fields while the head passes them, such as the cookie of a session.
-    recording.head(this.mode === 'pass' ? withOuter(head, toFields(res.getHeaders())) : head)
+    recording.head(head)
   }
 
   protected override recordEnd(): void {
@@ -134,10 +133,6 @@ class HandlerCapture extends ResponseCapture implements Capture {
     res.appendHeader = () => res
     res.removeHeader = () => undefined
   }
-}
-
-function withOuter({ status, fields, before, bodyLength, final }: ResponseHead, outer: HeaderFields): ResponseHead {
-  return { status, fields, before, outer, bodyLength, final }
 }
 
 /**

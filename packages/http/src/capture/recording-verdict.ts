@@ -1,6 +1,6 @@
 import type { CopyLimits } from './body-copy.ts'
 import { recordResponse, type RecordingRules } from '../response/record-response.ts'
-import { addedVary } from '../response/recorded-fields.ts'
+import { selectingNames } from '../response/recorded-fields.ts'
 import type { RecordedResponse } from '../response/recorded-response.ts'
 import { hasDeclaredLength, type ResponseHead } from '../response/response-head.ts'
 import type { Judgement, Lifetime, Unstorable } from '../response/storable.ts'
@@ -73,7 +73,7 @@ export function recordingVerdict(
   if (!ended) return undefined
   if (!isComplete(response, bytes)) return { kind: 'aborted', by: 'handler' }
   const recorded = recordResponse(head, bytes, rules, now)
-  const vary = addedVary(head)
+  const vary = selectingNames(head)
   if (judgement.kind === 'share') return { kind: 'share', response: recorded, vary }
   const lifetime = remaining(judgement.lifetime, now)
   if (lifetime.ttl < 1) return { kind: 'unshareable', why: 'no-freshness' }
@@ -98,7 +98,7 @@ function failureVerdict(
   if (share && !ended && exceeded === undefined) return undefined
   const shared = share && exceeded === undefined && isComplete(response, bytes)
   const recorded = shared ? recordResponse(head, bytes, rules, now) : undefined
-  return { kind: 'fail', status: head.status, response: recorded, vary: addedVary(head) }
+  return { kind: 'fail', status: head.status, response: recorded, vary: selectingNames(head) }
 }
 
 /** The body of a stored response is complete, whatever length an outer layer declared. */

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { endRefuses } from '../fields/body-arguments.ts'
-import { addToHead, setInsteadOf } from '../fields/head-arguments.ts'
+import { addToHead, sentFields, setInsteadOf } from '../fields/head-arguments.ts'
+import type { HeaderFields } from '../fields/header-fields.ts'
 import type { ResponseHead } from '../response/response-head.ts'
 import { type DetachedResponse, discardChunk } from './detached-response.ts'
 import type { NotModified, Recording } from './recording.ts'
@@ -73,7 +74,8 @@ export abstract class ResponseCapture {
     else if (this.recording.suppresses(head.status)) this.mode = 'withhold'
     else this.#sendHead(head, args)
     this.headSeen = true
-    this.recordHead(head)
+    // Outer layers add fields while the head passes them, such as the cookie of a session.
+    this.recordHead(head === undefined || this.mode !== 'pass' ? head : withOuter(head, sentFields(this.res)))
     return this.res
   }
 
@@ -132,4 +134,8 @@ export abstract class ResponseCapture {
       this.original('end', callback)
     } else this.original('end', args)
   }
+}
+
+function withOuter({ status, fields, before, bodyLength, final }: ResponseHead, outer: HeaderFields): ResponseHead {
+  return { status, fields, before, outer, bodyLength, final }
 }

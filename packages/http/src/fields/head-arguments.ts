@@ -12,6 +12,21 @@ export function parseHead(
 }
 
 /**
+ * The fields of a head that Node has accepted. `getHeaders` lacks those that an outer layer passed to `writeHead` of a response on which no field
+ * was set before.
+ */
+export function sentFields(res: ServerResponse): HeaderFields {
+  const fields = toFields(res.getHeaders())
+  const { _header: text } = res as { readonly _header?: unknown }
+  const lines = typeof text === 'string' ? text.split('\r\n').slice(1) : []
+  const passed = lines.flatMap((line) => {
+    const colon = line.indexOf(':')
+    return colon > 0 ? [line.slice(0, colon), line.slice(colon + 1).trim()] : []
+  })
+  return { ...passedFields(passed), ...fields }
+}
+
+/**
  * Adds fields of ours to a head; returns what `writeHead` is to be given then. Node would let fields that are passed overwrite those that are
  * set, and a flat list overwrite itself, so that one of two cookies is left: its fields are set whole instead.
  */

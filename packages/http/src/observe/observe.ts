@@ -5,7 +5,7 @@ import { linesOf } from '../fields/header-fields.ts'
 import type { RequestContext } from '../lookup/request-context.ts'
 import { judgeResponse } from '../lookup/handler-recorder.ts'
 import { observedMember, publishObservation } from '../observation.ts'
-import { addedVary } from '../response/recorded-fields.ts'
+import { selectingNames } from '../response/recorded-fields.ts'
 import { isVaryRecord, type Stored } from '../response/recorded-response.ts'
 import type { Recording } from '../capture/recording.ts'
 import type { ResponseHead } from '../response/response-head.ts'
@@ -169,7 +169,7 @@ class Observer<Req, Res> implements Recording {
     if (this.#judgement?.kind !== 'store') return
     const { headers } = this.#exchange.req
     try {
-      await storeTrace(this.#route, this.#trace, headers, addedVary(this.#head), this.#judgement.lifetime)
+      await storeTrace(this.#route, this.#trace, headers, selectingNames(this.#head), this.#judgement.lifetime)
     } catch {
       // The store is away or full: later observations miss a hit.
     }

@@ -39,10 +39,18 @@ export function removedFields({ fields, before }: Pick<ResponseHead, 'fields' | 
   return Object.keys(before).filter((name) => name === 'trailer' || !(name in fields))
 }
 
-/** The names in `Vary` that inner layers added. Those of outer layers do not select a stored response: outer layers run before each hit too. */
-export function addedVary(head: ResponseHead | undefined): readonly string[] {
+/** By these, outer layers make their own responses of a stored one: compression and CORS. */
+const OF_OUTER_LAYERS = new Set(['accept-encoding', 'origin'])
+
+/**
+ * The names in `Vary` that select a stored response, whichever layer set them (RFC 9111 section 4.1): all, except `Accept-Encoding` and `Origin`
+ * where only an outer layer set them.
+ */
+export function selectingNames(head: ResponseHead | undefined): readonly string[] {
   const before = varyNames(head?.before ?? {})
-  return varyNames(head?.fields ?? {}).filter((name) => !before.includes(name))
+  const inner = varyNames(head?.fields ?? {}).filter((name) => !before.includes(name))
+  const outer = [...before, ...varyNames(head?.outer ?? {})].filter((name) => !OF_OUTER_LAYERS.has(name))
+  return [...new Set([...inner, ...outer])].toSorted()
 }
 
 /** The fields that `Connection` names belong to the connection as well. */

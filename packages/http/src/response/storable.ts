@@ -115,7 +115,7 @@ function prohibitionOf(
   const refused = [...forbidden(directives), ...forbidden(outerDirectives)].find((why) => !allowed.includes(why))
   if (refused !== undefined) return refused
   if (policy.authorized && !allowsAuthorized(directives)) return 'authorization'
-  const varies = varyForbids(varyNames(fields), policy.varyOn)
+  const varies = varyForbids([...new Set([...varyNames(fields), ...varyNames(outer)])], policy.varyOn)
   if (varies !== undefined) return varies
   if (status === 206) return 'partial'
   if (status < 200 || status === 304 || PERSONAL_STATUSES.has(status) || 'www-authenticate' in fields) return 'status'
