@@ -2,9 +2,9 @@ import { describe, expect, test } from '@jest/globals'
 import express, { type Request, type RequestHandler } from 'express'
 import express4 from 'express4'
 import session from 'express-session'
-import type { RouteOptions } from '../src/index.ts'
-import { warningsDuring } from '../../testkit/src/adapter-contract/warnings.ts'
-import { onSite } from './site.ts'
+import type { RouteOptions } from '@cattlegrid/express'
+import { warningsDuring } from '../../packages/testkit/src/adapter-contract/warnings.ts'
+import { onSite } from '../../packages/express/test/site.ts'
 
 const ttl = '1m'
 const PROPERTIES = ['user', 'auth', 'session', 'cookies', 'signedCookies'] as const
