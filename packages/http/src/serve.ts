@@ -84,6 +84,8 @@ function recordSubrequest<Req, Res>(
 ): void {
   if (marker.layer !== exchange.layer) return exchange.pass()
   const keyed = keyedRequestOf(exchange, route, noDemand)
+  // The cache was switched off meanwhile, which says nothing about the key.
+  if (keyed === 'paused' || keyed === 'disabled') return exchange.pass()
   if (typeof keyed === 'string' || keyed.key !== marker.key) return marker.onOtherKey()
   const recorder = recorderFor(exchange, route, {
     holdsStale: false,

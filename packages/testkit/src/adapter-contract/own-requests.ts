@@ -118,6 +118,31 @@ export function describeOwnRequests({ factory, describe, test }: Contract): void
     )
 
     test(
+      'is no refresh that meets a cache that was paused meanwhile',
+      async () => {
+        const { handle } = counted((run) => text(`run ${run}`))
+        let pause = (): void => undefined
+        let requests = 0
+        const before: ContractRoute['before'] = () => {
+          requests += 1
+          // The third request is the refresh.
+          if (requests === 3) pause()
+          return {}
+        }
+        const cache = { ttl: '10s', staleWhileRevalidate: '10m' } as const
+        const warnings = await warningsDuring('CATTLEGRID_REFRESH_REJECTED', () =>
+          onStage(factory, [{ path: '/page', cache, before, handle }], async (stage) => {
+            pause = () => stage.cache.pause()
+            await refreshOnce(stage, {})
+            assert.equal(requests, 3)
+          }),
+        )
+        assert.deepEqual(warnings, [])
+      },
+      'time',
+    )
+
+    test(
       'is told once a route, by a warning that names key.headers and key.cookies',
       async () => {
         const [keyed] = ROUTES
