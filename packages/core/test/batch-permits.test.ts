@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { createFleet, Origin, rejection, settle } from './fleet.ts'
+import { never } from './memory-cache.ts'
 
 const all = (keys: readonly string[]): Map<string, string> => new Map(keys.map((key) => [key, key]))
 
@@ -125,6 +126,36 @@ describe('the load permit of a batch', () => {
     expect(asked).toEqual([])
     elsewhere.last.resolve('a')
     expect(await led).toBe('a')
+  })
+
+  it('leaves no late joiner waiting when the load lost its lease in the queue, after its callers had left', async () => {
+    const fleet = createFleet({ maxLoads: 1, isFailure: () => false })
+    const [cache, other] = fleet.caches
+    const elsewhere = new Origin()
+    const led = rejection(other.getOrSet('a', elsewhere.loader))
+    await settle(fleet)
+    const leaving = new AbortController()
+    const batch = rejection(cache.getOrSetMany(['a'], never, { signal: leaving.signal }))
+    await settle(fleet)
+    const origin = new Origin()
+    const running = cache.getOrSet('x', origin.loader)
+    await settle(fleet)
+    elsewhere.last.reject(new Error('over'))
+    await settle(fleet)
+    leaving.abort(new Error('not wanted any more'))
+    fleet.muted = true
+    await other.delete('a')
+    await fleet.runtime.advance(10_000)
+    const joiner = cache.getOrSet('a', () => 'mine')
+    await settle(fleet)
+    origin.last.resolve('x')
+    await settle(fleet)
+    expect(await Promise.race([joiner, Promise.resolve('waits')])).toBe('mine')
+    expect([await running, await led, await batch]).toMatchObject([
+      'x',
+      { message: 'over' },
+      { message: 'not wanted any more' },
+    ])
   })
 
   it("does not block a key that loads alone by onWaitTimeout: 'load'", async () => {

@@ -44,6 +44,34 @@ describe('a process that serves a stale value', () => {
     expect(acquires.count).toBe(2)
   })
 
+  it('calls no loader while the key cools down after a load that failed in another process', async () => {
+    const fleet = await staleFleet()
+    const [first, second] = fleet.caches
+    const failed = await first.lookup('k', () => Promise.reject(new Error('down')))
+    await failed.refresh
+    const origin = new Origin()
+    const { value, refresh } = await second.lookup('k', origin.loader)
+    expect([value, await refresh]).toEqual(['stale', { kind: 'abandoned', why: 'cooling' }])
+    expect(origin.count).toBe(0)
+  })
+
+  it('neither calls a loader nor acquires again during a hold-off, since nothing would be stored', async () => {
+    const fleet = await staleFleet()
+    const [first, second] = fleet.caches
+    await first.expire('k', { holdOff: '2s' })
+    const acquires = countAcquires(fleet)
+    const origin = new Origin()
+    const { value, refresh } = await second.lookup('k', origin.loader)
+    expect([value, await refresh]).toEqual(['stale', { kind: 'abandoned', why: 'unleased' }])
+    expect(await second.getOrSet('k', origin.loader)).toBe('stale')
+    await settle(fleet)
+    expect([acquires.count, origin.count]).toEqual([1, 0])
+    await fleet.runtime.advance(2001)
+    expect(await second.getOrSet('k', origin.loader)).toBe('stale')
+    await settle(fleet)
+    expect(origin.count).toBe(1)
+  })
+
   it('acquires for the next version, although another process led the last one', async () => {
     const fleet = await staleFleet()
     fleet.muted = true

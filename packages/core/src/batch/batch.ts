@@ -77,7 +77,11 @@ export class Batch {
     const permit = this.#takePermit() ?? new LoadPermit(this.#admission)
     const queues = !permit.held && !permit.tryAcquire(this.#enclosing)
     if (queues) await permit.acquire()
-    if (queues && batchCall.allAborted) return permit.release()
+    if (queues && batchCall.allAborted) {
+      // A load that lost its lease still waits for a value, and callers may have joined it since.
+      batchCall.resolve(new Map())
+      return permit.release()
+    }
     const loads = keys.map((key) => this.#admission.activeLoad(storedKey(key)))
     const scope = { loads: [...this.#enclosing, ...loads], ended: false }
     try {
@@ -126,7 +130,7 @@ class LoaderCall implements ManyLoad {
     return this.#abort.signal
   }
 
-  /** Whether each of its loads has timed out or was aborted. */
+  /** Whether each of its loads has timed out, was aborted, or lost its lease while no caller waited. */
   get allAborted(): boolean {
     return [...this.loads.values()].every(({ signal }) => signal.aborted)
   }

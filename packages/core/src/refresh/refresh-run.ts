@@ -127,8 +127,7 @@ class RefreshRun implements FlightStep {
         await loadUncacheable(flight, this.#call, answer.share, this.#engine)
         return true
       case 'held-off':
-        await loadUnleased(flight, this.#call, 'unleased', this.#engine)
-        return true
+        return this.#loadHeldOff(answer.remaining, entry)
       case 'away':
         await loadWithoutStore(flight, this.#call, 'acquire', answer, this.#engine)
         return true
@@ -155,6 +154,16 @@ class RefreshRun implements FlightStep {
     if (this.#flight.deserted) return settleWithoutLoad(this.#flight, 'deserted')
     if (events.hasListeners('wake')) events.emit('wake', { key: this.#call.key, by })
     return false
+  }
+
+  /** Loads for the callers alone. A background flight has none, and its value would not be stored. */
+  async #loadHeldOff(remaining: number, entry: Entry | undefined): Promise<true> {
+    if (this.#flight.background) {
+      this.#suppressRefresh(entry, remaining)
+      return settleWithoutLoad(this.#flight, 'unleased')
+    }
+    await loadUnleased(this.#flight, this.#call, 'unleased', this.#engine)
+    return true
   }
 
   async #retryChanged(): Promise<boolean> {
