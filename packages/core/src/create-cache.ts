@@ -23,7 +23,7 @@ import type { Store } from './store/store.ts'
 export function createCache(options?: CacheOptions): Cache {
   const { settings, limits, store, remote, runtime } = cacheSetup(options)
   const events = new Events()
-  const engine = {
+  const services = {
     store:
       store?.shared === true
         ? withRemoteDecorators(store, events, remote, runtime)
@@ -35,7 +35,7 @@ export function createCache(options?: CacheOptions): Cache {
     earlyRefresh: earlyRefresh(() => runtime.random()),
     admission: new AdmissionControl(limits),
   }
-  const coordinator = new LoadCoordinator(engine)
+  const coordinator = new LoadCoordinator(services)
   return new DefaultCache(coordinator, new Lifecycle(coordinator), settings)
 }
 

@@ -1,30 +1,30 @@
 import { identity } from '../lookup/lookup-result.ts'
 import { Batch, type ManyLoader } from './batch.ts'
 import { ABSENT } from '../load.ts'
-import type { Engine } from '../flight/engine.ts'
+import type { EngineServices } from '../flight/engine-services.ts'
 import type { Call } from '../flight/call.ts'
 import { WaitTimeoutError } from '../errors.ts'
-import type { LookupRun } from '../lookup/lookup-run.ts'
+import type { LookupRunner } from '../lookup/lookup-runner.ts'
 import { LoadPermit } from '../refresh/load-permit.ts'
 
 /** Fills `Call.loader` until the batch replaces it. */
 export const NO_LOADER = (): undefined => undefined
 
 /**
- * Looks up many keys, with one loader call for those that this process leads. Each of `calls` gives its key and settings; the batch
- * replaces its loader.
+ * Looks up many keys, with one loader call for those that this process leads. The batch replaces the
+ * loader of each of `calls`.
  *
  * @throws the error of the first key, in the order of `calls`, that has one.
  */
 export async function lookUpMany<V>(
   calls: readonly Call[],
   loader: ManyLoader<V>,
-  engine: Engine,
-  lookups: LookupRun,
+  services: EngineServices,
+  lookups: LookupRunner,
 ): Promise<Map<string, V>> {
-  const permit = await permitFor(calls, engine, lookups)
+  const permit = await permitFor(calls, services, lookups)
   const keys = calls.map(({ requestedKey }) => requestedKey)
-  const batch = new Batch(keys, loader, engine.admission, permit)
+  const batch = new Batch(keys, loader, services.admission, permit)
   const results = await Promise.allSettled(calls.map((call) => lookUpOne(call, batch, lookups)))
   const values = new Map<string, V>()
   for (const [index, result] of results.entries()) {
@@ -41,10 +41,10 @@ export async function lookUpMany<V>(
  */
 async function permitFor(
   calls: readonly Call[],
-  { admission, runtime }: Engine,
-  lookups: LookupRun,
+  { admission, runtime }: EngineServices,
+  lookups: LookupRunner,
 ): Promise<LoadPermit | undefined> {
-  const missing = calls.find(({ key, settings }) => lookups.peek(key, settings) === undefined)
+  const missing = calls.find(({ storedKey, settings }) => lookups.peek(storedKey, settings) === undefined)
   if (missing === undefined) return undefined
   const permit = new LoadPermit(admission)
   if (permit.tryAcquire()) return permit
@@ -56,7 +56,7 @@ async function permitFor(
   return permit
 }
 
-async function lookUpOne(call: Call, batch: Batch, lookups: LookupRun): Promise<unknown> {
+async function lookUpOne(call: Call, batch: Batch, lookups: LookupRunner): Promise<unknown> {
   const markReady = (): void => batch.markReady(call.requestedKey)
   try {
     const loader = batch.loaderOf(call.requestedKey)

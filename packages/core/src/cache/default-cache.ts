@@ -15,7 +15,7 @@ import type {
   WrapOptions,
 } from '../options/options.ts'
 import type { Lookup } from '../lookup/lookup.ts'
-import { LookupRun } from '../lookup/lookup-run.ts'
+import { LookupRunner } from '../lookup/lookup-runner.ts'
 import { callSettings, setSettings, wrapSettings } from '../options/parse-call-options.ts'
 import { requireTtl, type Settings } from '../options/settings.ts'
 import type { Runtime } from '../runtime.ts'
@@ -36,7 +36,7 @@ export class DefaultCache implements Cache {
   readonly #settings: Settings
   readonly #coordinator: LoadCoordinator
   readonly #lifecycle: Lifecycle
-  readonly #lookups: LookupRun
+  readonly #lookups: LookupRunner
   readonly #reader: EntryReader
   readonly #writer: EntryWriter
 
@@ -44,13 +44,13 @@ export class DefaultCache implements Cache {
     this.#settings = settings
     this.#coordinator = coordinator
     this.#lifecycle = lifecycle
-    this.#lookups = new LookupRun(coordinator)
+    this.#lookups = new LookupRunner(coordinator)
     this.#reader = new EntryReader(coordinator, this.#lookups, settings)
     this.#writer = new EntryWriter(coordinator)
   }
 
   get shared(): boolean {
-    return this.#coordinator.engine.store.shared
+    return this.#coordinator.services.store.shared
   }
 
   get paused(): boolean {
@@ -58,7 +58,7 @@ export class DefaultCache implements Cache {
   }
 
   get runtime(): Runtime {
-    return this.#coordinator.engine.runtime
+    return this.#coordinator.services.runtime
   }
 
   with(options: CallOptions): Cache {
@@ -88,7 +88,7 @@ export class DefaultCache implements Cache {
     const entry = this.#lookups.peek(stored, this.#settings, readCodec(this.#settings, 'peek', options))
     if (entry === undefined) return undefined
     this.#lookups.emitHit(stored, entry)
-    return readResultOf(entry, 'fresh', this.#coordinator.engine.runtime.coarseNow()) as ReadResult<V>
+    return readResultOf(entry, 'fresh', this.#coordinator.services.runtime.coarseNow()) as ReadResult<V>
   }
 
   get<V = unknown>(key: string, options?: GetOptions<V>): Promise<V | undefined> {
@@ -122,7 +122,7 @@ export class DefaultCache implements Cache {
     const settings = callSettings(this.#settings, options, 'getOrSetMany')
     requireFunction('loader', loader, 'a function (keys, load) => Map')
     const calls = uniqueKeys(keys).map((key) => this.#call(key, NO_LOADER, settings))
-    return await lookUpMany(calls, loader, this.#coordinator.engine, this.#lookups)
+    return await lookUpMany(calls, loader, this.#coordinator.services, this.#lookups)
   }
 
   async refresh<V, S = V>(key: string, loader: Loader<V, S>, options?: CallOptions<V>): Promise<V> {
@@ -166,7 +166,7 @@ export class DefaultCache implements Cache {
   }
 
   on<E extends EventName>(event: E, listener: Listener<E>): () => void {
-    return this.#coordinator.engine.events.on(event, listener)
+    return this.#coordinator.services.events.on(event, listener)
   }
 
   pause(): void {
@@ -182,7 +182,7 @@ export class DefaultCache implements Cache {
   }
 
   #call(key: string, loader: Loader<unknown, never>, settings: Settings): Call {
-    return { key: this.#checkCall(key, loader, settings), requestedKey: key, loader, settings }
+    return { storedKey: this.#checkCall(key, loader, settings), requestedKey: key, loader, settings }
   }
 
   /** Checks the arguments of a call that may load, and returns the stored key. */

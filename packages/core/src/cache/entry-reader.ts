@@ -1,17 +1,17 @@
 import type { Codec } from '../codec.ts'
 import type { Entry } from '../entry.ts'
 import type { LoadCoordinator } from '../flight/coordinator.ts'
-import type { LookupRun } from '../lookup/lookup-run.ts'
+import type { LookupRunner } from '../lookup/lookup-runner.ts'
 import type { Settings } from '../options/settings.ts'
 import type { Inspected, ReadResult } from './cache.ts'
 
 /** Reads entries without loading. Its keys are stored keys. */
 export class EntryReader {
   readonly #coordinator: LoadCoordinator
-  readonly #lookups: LookupRun
+  readonly #lookups: LookupRunner
   readonly #settings: Settings
 
-  constructor(coordinator: LoadCoordinator, lookups: LookupRun, settings: Settings) {
+  constructor(coordinator: LoadCoordinator, lookups: LookupRunner, settings: Settings) {
     this.#coordinator = coordinator
     this.#lookups = lookups
     this.#settings = settings
@@ -19,7 +19,7 @@ export class EntryReader {
 
   /** A fresh or stale entry; undefined while the store is away and this process has no copy. */
   async read(key: string, codec: Codec): Promise<ReadResult<unknown> | undefined> {
-    const { runtime, freshness } = this.#coordinator.engine
+    const { runtime, freshness } = this.#coordinator.services
     const entry = this.#lookups.peek(key, this.#settings, codec) ?? (await this.#lookups.read(key, codec))
     if (entry === undefined) return undefined
     const now = runtime.now()
@@ -47,7 +47,7 @@ export class EntryReader {
   }
 
   async inspect(key: string): Promise<Inspected | undefined> {
-    const { store, runtime, freshness } = this.#coordinator.engine
+    const { store, runtime, freshness } = this.#coordinator.services
     const answer = await store.inspect(key)
     if (answer.kind === 'away') return undefined
     const { entry, lease = null, cooldown = null } = answer

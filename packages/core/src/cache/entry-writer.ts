@@ -19,35 +19,35 @@ export class EntryWriter {
 
   async set(key: string, stored: string, value: unknown, settings: Settings): Promise<void> {
     refuseThenable(value)
-    const { store, runtime } = this.#coordinator.engine
+    const { store, runtime } = this.#coordinator.services
     const answer = await store.put(stored, newEntry(value, 0, settings, runtime.random()), settings.codec)
-    this.#coordinator.invalidated(stored)
+    this.#coordinator.onInvalidated(stored)
     if (answer.kind === 'unkeepable') throw answer.cause
     this.#confirmExecuted(key, 'set', answer)
   }
 
   async invalidate(key: string, stored: string, how: 'delete' | 'expire', holdOff: number): Promise<void> {
-    const answer = await this.#coordinator.engine.store.invalidate(stored, how, holdOff)
-    this.#coordinator.invalidated(stored)
+    const answer = await this.#coordinator.services.store.invalidate(stored, how, holdOff)
+    this.#coordinator.onInvalidated(stored)
     this.#confirmExecuted(key, how, answer)
   }
 
   async invalidateTags(tags: readonly string[]): Promise<void> {
-    const answer = await this.#coordinator.engine.store.invalidateTags(tags)
-    this.#coordinator.invalidatedAll()
+    const answer = await this.#coordinator.services.store.invalidateTags(tags)
+    this.#coordinator.onAllInvalidated()
     this.#confirmExecuted(tags.join(' '), 'tags', answer)
   }
 
   async clear(): Promise<number> {
-    const answer = await this.#coordinator.engine.store.clear()
-    this.#coordinator.invalidatedAll()
+    const answer = await this.#coordinator.services.store.clear()
+    this.#coordinator.onAllInvalidated()
     this.#confirmExecuted('*', 'clear', answer)
     return answer.kind === 'cleared' ? answer.entries : 0
   }
 
   /** @throws StoreAwayError */
   #confirmExecuted(key: string, how: CacheEvents['invalidate']['how'], answer: { readonly kind: string } | Away): void {
-    const { events } = this.#coordinator.engine
+    const { events } = this.#coordinator.services
     if ('cause' in answer) {
       if (events.hasListeners('away')) events.emit('away', { key, step: how, error: answer.cause })
       throw new StoreAwayError(how, key, answer)

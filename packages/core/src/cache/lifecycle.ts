@@ -9,7 +9,7 @@ export class Lifecycle {
 
   constructor(coordinator: LoadCoordinator) {
     this.#coordinator = coordinator
-    this.#unwatch = coordinator.engine.store.watch((notice) => coordinator.onNotice(notice))
+    this.#unwatch = coordinator.services.store.watch((notice) => coordinator.onNotice(notice))
   }
 
   /**
@@ -28,11 +28,11 @@ export class Lifecycle {
   }
 
   #allowOnlyRunningLoads(): void {
-    if (this.#coordinator.closed || !this.#coordinator.engine.admission.isInsideLoad()) throw new ClosedError()
+    if (this.#coordinator.closed || !this.#coordinator.services.admission.isInsideLoad()) throw new ClosedError()
   }
 
   async #close(drain: number): Promise<void> {
-    const { store, events } = this.#coordinator.engine
+    const { store, events } = this.#coordinator.services
     const abandoned = await this.#coordinator.close(drain, new ClosedError())
     this.#unwatch()
     await store.close()

@@ -4,13 +4,13 @@ import type { Settings } from '../options/settings.ts'
 import type { Verdict } from '../policy/policy.ts'
 import type { Read } from '../store/store.ts'
 import type { SharedWaiter } from './admission-control.ts'
-import type { Engine } from './engine.ts'
+import type { EngineServices } from './engine-services.ts'
 import type { PreviousVersion } from './previous-version.ts'
 
 /** One call that may load. */
 export interface Call {
-  /** The key in the store. */
-  readonly key: string
+  /** The key in the store; also the one that events and errors name. */
+  readonly storedKey: string
   /** The key that the caller named. */
   readonly requestedKey: string
   readonly loader: Loader<unknown, never>
@@ -26,26 +26,30 @@ export interface Call {
 /** A read of the store that a refresh starts from. */
 export interface TimedRead {
   readonly read: Read
-  /** When its result was judged. */
-  readonly at: number
+  readonly judgedAt: number
   /** How long it took, ms. */
   readonly took: number
 }
 
-/** Judges a read for a call; a read without an entry is 'gone'. A forced refresh also learns from it which version it must replace. */
-export function judgeRead(engine: Engine, call: Call, read: Read, now: number): Verdict {
+/** Notes the version of a read for a forced refresh, which must replace it; then judges the read. A read without an entry is 'gone'. */
+export function noteAndJudge(services: EngineServices, call: Call, read: Read, now: number): Verdict {
   call.previousVersion?.note(read)
-  return read.kind === 'found' ? judge(engine, call, read.entry, now) : 'gone'
+  return read.kind === 'found' ? judge(services, call, read.entry, now) : 'gone'
 }
 
 /** Judges an entry for a call. For a forced refresh an entry that is no newer than the one to replace is 'gone'. */
-export function judge({ freshness }: Engine, { previousVersion, settings }: Call, entry: Entry, now: number): Verdict {
+export function judge(
+  { freshness }: EngineServices,
+  { previousVersion, settings }: Call,
+  entry: Entry,
+  now: number,
+): Verdict {
   return previousVersion?.mayBePrevious(entry) === true ? 'gone' : freshness.judge(entry, now, settings)
 }
 
 /** The entry that a load replaces, where one may still be served: the loader sees it as `load.stale`. A forced refresh replaces a fresh one too. */
 export function replacedEntry(
-  { freshness }: Engine,
+  { freshness }: EngineServices,
   { settings }: Call,
   entry: Entry | undefined,
   now: number,

@@ -1,4 +1,4 @@
-import type { Engine } from './engine.ts'
+import type { EngineServices } from './engine-services.ts'
 import { FlightRegistry } from './flight-registry.ts'
 import { LeaseWaiters } from './lease-waiters.ts'
 import { RefreshSuppression } from './refresh-suppression.ts'
@@ -7,7 +7,7 @@ import type { Notice } from '../store/store.ts'
 
 /** Owns the state of all reads and loads of one cache in this process, and applies the store's notices to it. */
 export class LoadCoordinator {
-  readonly engine: Engine
+  readonly services: EngineServices
   readonly flights: FlightRegistry
   readonly leaseWaiters: LeaseWaiters
   readonly suppression: RefreshSuppression
@@ -16,10 +16,10 @@ export class LoadCoordinator {
   paused = false
   #closed = false
 
-  constructor(engine: Engine) {
-    this.engine = engine
-    this.flights = new FlightRegistry(engine)
-    this.leaseWaiters = new LeaseWaiters(engine.runtime)
+  constructor(services: EngineServices) {
+    this.services = services
+    this.flights = new FlightRegistry(services)
+    this.leaseWaiters = new LeaseWaiters(services.runtime)
     this.suppression = new RefreshSuppression()
     this.unshareable = new UnshareableKeys()
   }
@@ -40,40 +40,40 @@ export class LoadCoordinator {
       case 'committed':
       case 'released':
         this.flights.forgetRead(notice.key)
-        return this.#wake(notice.key)
+        return this.#resumeAcquires(notice.key)
       case 'deleted':
       case 'expired':
-        return this.invalidated(notice.key)
+        return this.onInvalidated(notice.key)
       case 'tags':
       case 'cleared':
-        return this.invalidatedAll()
+        return this.onAllInvalidated()
       case 'disconnected':
       case 'connected':
-        this.engine.events.emit('notices', { state: notice.kind })
-        return this.#wakeAll()
+        this.services.events.emit('notices', { state: notice.kind })
+        return this.#resumeAllAcquires()
       case 'away':
       case 'back':
-        return this.engine.events.emit('breaker', { state: notice.kind === 'away' ? 'open' : 'closed' })
+        return this.services.events.emit('breaker', { state: notice.kind === 'away' ? 'open' : 'closed' })
       case 'warning':
         return this.#warn(notice.message)
     }
   }
 
   /** Detaches the key's flights, so that no later call joins what began before the invalidation. Call it before the invalidation's promise settles. */
-  invalidated(key: string): void {
+  onInvalidated(key: string): void {
     this.flights.detach(key)
-    this.#wake(key)
+    this.#resumeAcquires(key)
   }
 
   /** Detaches all flights, for an invalidation with unknown keys. */
-  invalidatedAll(): void {
+  onAllInvalidated(): void {
     this.flights.detachAll()
-    this.#wakeAll()
+    this.#resumeAllAcquires()
   }
 
   /** Waits for the running loads for at most `drain` ms, then aborts the rest with `reason`. Returns how many it aborted. */
   async close(drain: number, reason: unknown): Promise<number> {
-    const { runtime } = this.engine
+    const { runtime } = this.services
     const allFinished = this.#allFinished()
     await new Promise<void>((resolve) => {
       const cancel = runtime.schedule(resolve, drain)
@@ -94,17 +94,18 @@ export class LoadCoordinator {
 
   /** Falls back to a process warning when the program does not listen for the event. */
   #warn(message: string): void {
-    if (this.engine.events.hasListeners('warning')) this.engine.events.emit('warning', { message })
+    if (this.services.events.hasListeners('warning')) this.services.events.emit('warning', { message })
     else process.emitWarning(message, { type: 'CattlegridWarning' })
   }
 
-  #wake(key: string): void {
+  /** The key's lease may be free: forgets earlier answers to an acquire, and wakes the flights that wait for the lease. */
+  #resumeAcquires(key: string): void {
     this.suppression.clear(key)
     this.unshareable.clear(key)
     this.leaseWaiters.wake(key)
   }
 
-  #wakeAll(): void {
+  #resumeAllAcquires(): void {
     this.suppression.clearAll()
     this.unshareable.clearAll()
     this.leaseWaiters.wakeAll()

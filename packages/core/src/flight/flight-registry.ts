@@ -1,18 +1,18 @@
 import type { Codec } from '../codec.ts'
-import type { Engine } from './engine.ts'
+import type { EngineServices } from './engine-services.ts'
 import type { Flight } from './flight.ts'
 import { SharedReads } from './shared-reads.ts'
 import type { Away, Read } from '../store/store.ts'
 
 /** Holds at most one joinable read and one joinable refresh per key. A refresh that ends removes itself only if no later one has taken its key. */
 export class FlightRegistry {
-  readonly #engine: Pick<Engine, 'store' | 'events'>
+  readonly #services: Pick<EngineServices, 'store' | 'events'>
   readonly #reads = new SharedReads()
   readonly #refreshes = new Map<string, Flight>()
   readonly #running = new Set<Flight>()
 
-  constructor(engine: Pick<Engine, 'store' | 'events'>) {
-    this.#engine = engine
+  constructor(services: Pick<EngineServices, 'store' | 'events'>) {
+    this.#services = services
   }
 
   /** Every unfinished refresh, joinable or not. */
@@ -29,7 +29,7 @@ export class FlightRegistry {
   read<T>(key: string, codec: Codec, onRead: (read: Read) => T | Promise<T>): Promise<T> {
     const current = this.#reads.slotOf(key)
     if (current?.read !== undefined && current.codec === codec) return current.read.then(onRead)
-    const started = this.#engine.store.read(key, codec)
+    const started = this.#services.store.read(key, codec)
     const slot = this.#reads.occupy(key, current, codec, started)
     return started.then(
       (read) => {
@@ -46,7 +46,7 @@ export class FlightRegistry {
 
   /** Emitted once per read, in the async context of the call that started it. */
   #emitAway(key: string, { cause }: Away): void {
-    const { events } = this.#engine
+    const { events } = this.#services
     if (events.hasListeners('away')) events.emit('away', { key, step: 'read', error: cause })
   }
 

@@ -7,8 +7,8 @@ export type FlightResult =
   | { readonly kind: 'loaded'; readonly value: unknown; readonly freshFor: number }
   /** Another process committed this entry. */
   | { readonly kind: 'found'; readonly entry: Entry }
-  /** `failure` false: the caller gets the error even if a stale value could be served. */
-  | { readonly kind: 'failed'; readonly error: unknown; readonly failure: boolean }
+  /** `mayServeStale`: whether a caller may get a stale value instead of the error. */
+  | { readonly kind: 'failed'; readonly error: unknown; readonly mayServeStale: boolean }
   /** No result for this waiter: its call reads the store again. */
   | { readonly kind: 'retry' }
   /** No result for this waiter: its call loads for itself. */
@@ -18,7 +18,7 @@ export type FlightResult =
 export interface FlightWaiter {
   /** Delivers the result. The flight has removed the waiter before. */
   settle(result: FlightResult): void
-  /** the flight waits from now on: `waitTimeout` runs. */
+  /** The flight waits from now on: `waitTimeout` runs. */
   onWaiting(): void
 }
 
@@ -30,7 +30,7 @@ export interface FlightStep {
   abort(reason: unknown): void
 }
 
-type Phase = 'acquiring' | 'waiting' | 'loading' | 'committing'
+type Phase = 'acquiring' | 'waiting' | 'loading'
 
 /**
  * A running refresh of a key in this process, or a load for one caller alone. Calls can join at most one per key. Its callers wait in three groups:
@@ -56,6 +56,7 @@ export class Flight {
   #keepsRunning = false
   #step: FlightStep | undefined
   #aborted = false
+  #settled = false
 
   constructor(key: string, background: boolean) {
     this.key = key
@@ -72,8 +73,14 @@ export class Flight {
     return this.#finished.promise
   }
 
+  /** Whether every caller has its result. */
+  get settled(): boolean {
+    return this.#settled
+  }
+
+  /** Whether a later call may join. */
   get joinable(): boolean {
-    return !this.#detached && this.#phase !== 'committing'
+    return !this.#detached
   }
 
   /** Whether all callers left and none counts on the load: then a load that has not begun need not begin. */
@@ -155,11 +162,6 @@ export class Flight {
     this.#phase = 'loading'
   }
 
-  /** Ends joining: between the commit and a later call an invalidation could be acknowledged. */
-  beginCommit(): void {
-    this.#phase = 'committing'
-  }
-
   /** Settles every joiner without a result, and keeps later calls from joining: the result is for the owner alone. */
   releaseJoiners(kind: 'load-alone' | 'retry'): void {
     this.detach()
@@ -175,6 +177,7 @@ export class Flight {
 
   /** Delivers the result to every caller that has none yet, and publishes the outcome. */
   settle(result: FlightResult, outcome: Outcome): void {
+    this.#settled = true
     this.detach()
     this.settleEarly(result)
     deliver(result, this.#late)

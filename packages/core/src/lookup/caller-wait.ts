@@ -13,7 +13,7 @@ export interface WaitLimits {
   readonly softTimeout: number
   /** What is left of the call's `waitTimeout`, ms. It runs only while the flight waits. */
   readonly budget: number
-  /** how long the flight had waited before the wait began, ms. That time does not count against the budget. */
+  /** How long the flight had waited before the wait began, ms. That time does not count against the budget. */
   readonly waitedBefore: number
   readonly signal: CallerSignal | undefined
 }

@@ -10,7 +10,7 @@ import {
   waitTime,
 } from './lookup-result.ts'
 import type { LoadCoordinator } from '../flight/coordinator.ts'
-import type { Engine } from '../flight/engine.ts'
+import type { EngineServices } from '../flight/engine-services.ts'
 import type { Call, TimedRead } from '../flight/call.ts'
 import type { Entry } from '../entry.ts'
 import { ClosedError, TooManyWaitersError, WaitTimeoutError } from '../errors.ts'
@@ -30,17 +30,17 @@ interface Participation {
   /** The stale entry that the call may be served if the load fails or is slow. */
   readonly fallback: Entry | undefined
   readonly state: CallState
-  /** how long the flight had waited when the call joined, ms. */
+  /** How long the flight had waited when the call joined, ms. */
   readonly waitedBefore: number
 }
 
 /** Serves calls that nothing in the store satisfies: each starts or joins the refresh of its key, waits, and turns the end into its result. */
 export class FlightJoiner {
-  readonly #engine: Engine
+  readonly #services: EngineServices
   readonly #coordinator: LoadCoordinator
 
   constructor(coordinator: LoadCoordinator) {
-    this.#engine = coordinator.engine
+    this.#services = coordinator.services
     this.#coordinator = coordinator
   }
 
@@ -52,16 +52,16 @@ export class FlightJoiner {
     state: CallState,
     onContinue: OnContinue<T>,
   ): T | Promise<T> {
-    const { runtime, events, admission } = this.#engine
-    const { key, settings } = call
+    const { runtime, events, admission } = this.#services
+    const { storedKey: key, settings } = call
     const joined = this.#coordinator.flights.joinable(key)
     const flight = joined ?? new Flight(key, false)
     const ownFlight = joined === undefined ? flight : undefined
-    const waitedBefore = flight.waitedFor(storeRead.at)
+    const waitedBefore = flight.waitedFor(storeRead.judgedAt)
     const part: Participation = { call, flight, ownFlight, fallback, state, waitedBefore }
     const removeWaiter = admission.admitWaiter(key, flight.callers, call.sharedWaiter)
     if (removeWaiter === undefined)
-      return onContinue(this.#fallbackOrThrow(part, new TooManyWaitersError(key), storeRead.at))
+      return onContinue(this.#fallbackOrThrow(part, new TooManyWaitersError(key), storeRead.judgedAt))
     const softTimeout = fallback === undefined ? Infinity : settings.softTimeout
     const limits = { softTimeout, budget: state.waitBudget, waitedBefore, signal: settings.signal }
     const waiting = waitFor(flight, ownFlight === undefined ? 'joiner' : 'owner', limits, runtime, removeWaiter)
@@ -76,8 +76,8 @@ export class FlightJoiner {
 
   /** Loads for this caller alone: the result is not stored, and no call joins. `permit`: one that the call holds already. */
   async loadAlone(call: Call, state: CallState, permit?: LoadPermit): Promise<LookupResult> {
-    const { key, settings } = call
-    const { runtime } = this.#engine
+    const { storedKey: key, settings } = call
+    const { runtime } = this.#services
     const removeWaiter = this.#admitAlone(call, permit)
     const flight = new Flight(key, false)
     flight.detach()
@@ -85,18 +85,18 @@ export class FlightJoiner {
     const budget = permit === undefined ? Math.max(0, state.waitBudget) : Infinity
     const limits = { softTimeout: Infinity, budget, waitedBefore: 0, signal: settings.signal }
     const waiting = waitFor(flight, 'owner', limits, runtime, removeWaiter)
-    this.#coordinator.flights.launch(flight, runUnleased(flight, call, this.#engine, permit))
+    this.#coordinator.flights.launch(flight, runUnleased(flight, call, this.#services, permit))
     const result = await waiting
     if (result.kind === 'loaded') return loadedResult(result.value, 0, waitTime(state, runtime.now()), flight)
     throw result.kind === 'failed' ? result.error : new WaitTimeoutError(key, settings.waitTimeout)
   }
 
   /** @throws the reason why the call may not load, after it has released the permit. */
-  #admitAlone({ key, settings, sharedWaiter }: Call, permit: LoadPermit | undefined): () => void {
+  #admitAlone({ storedKey: key, settings, sharedWaiter }: Call, permit: LoadPermit | undefined): () => void {
     try {
       if (this.#coordinator.closed) throw new ClosedError()
       settings.signal?.throwIfAborted()
-      const removeWaiter = this.#engine.admission.admitWaiter(key, 0, sharedWaiter)
+      const removeWaiter = this.#services.admission.admitWaiter(key, 0, sharedWaiter)
       if (removeWaiter === undefined) throw new TooManyWaitersError(key)
       return removeWaiter
     } catch (error) {
@@ -107,7 +107,7 @@ export class FlightJoiner {
 
   #resultFor<T>(result: FlightResult | GaveUp, part: Participation, onContinue: OnContinue<T>): T | Promise<T> {
     const { call, flight, ownFlight, state } = part
-    const now = this.#engine.runtime.now()
+    const now = this.#services.runtime.now()
     state.waitBudget -= flight.waitedFor(now) - part.waitedBefore
     switch (result.kind) {
       case 'retry':
@@ -118,9 +118,9 @@ export class FlightJoiner {
         return onContinue(loadedResult(result.value, result.freshFor, waitTime(state, now), ownFlight))
       case 'found':
         // The flight judged the entry for its owner; this call may have stricter options.
-        return onContinue(serveFound(this.#engine, call, result.entry, now, state))
+        return onContinue(serveFound(this.#services, call, result.entry, now, state))
       case 'failed':
-        if (result.failure) return onContinue(this.#fallbackOrThrow(part, result.error, now))
+        if (result.mayServeStale) return onContinue(this.#fallbackOrThrow(part, result.error, now))
         throw result.error
       case 'gave-up':
         if (result.why === 'wait-timeout') return this.#endWaitTimeout(part, now, onContinue)
@@ -132,8 +132,8 @@ export class FlightJoiner {
   /** Serves a stale value; else loads alone, where the call asks for that and a permit is free; else throws. */
   #endWaitTimeout<T>(part: Participation, now: number, onContinue: OnContinue<T>): T | Promise<T> {
     const { call, flight, state } = part
-    const { events, admission } = this.#engine
-    const { key, settings } = call
+    const { events, admission } = this.#services
+    const { storedKey: key, settings } = call
     if (events.hasListeners('wait-timeout')) events.emit('wait-timeout', { key, waited: waitTime(state, now) })
     const stale = this.#fallbackResult(part, now, flight.outcome)
     if (stale !== undefined) return onContinue(stale)
@@ -158,6 +158,6 @@ export class FlightJoiner {
     refresh?: Promise<Outcome>,
   ): LookupResult | undefined {
     if (fallback === undefined) return undefined
-    return serveFallback(this.#engine, call, fallback, { now, role: 'none', state, refresh })
+    return serveFallback(this.#services, call, fallback, { now, role: 'none', state, refresh })
   }
 }

@@ -1,4 +1,4 @@
-import type { Engine } from '../flight/engine.ts'
+import type { EngineServices } from '../flight/engine-services.ts'
 import { type Call, judge } from '../flight/call.ts'
 import type { Entry } from '../entry.ts'
 import type { Flight } from '../flight/flight.ts'
@@ -33,7 +33,7 @@ export interface ServeOptions {
 
 /** Makes a result of an entry that was judged `status`, and emits the hit. */
 export function serveEntry(
-  { events }: Engine,
+  { events }: EngineServices,
   key: string,
   entry: Entry,
   status: 'fresh' | 'stale',
@@ -49,28 +49,28 @@ export function serveEntry(
 
 /** Makes the result of an entry that a flight found for a waiting call. Undefined if the verdict is `if-error` or `gone`. */
 export function serveFound(
-  engine: Engine,
+  services: EngineServices,
   call: Call,
   entry: Entry,
   now: number,
   state: CallState,
 ): LookupResult | undefined {
-  const verdict = judge(engine, call, entry, now)
+  const verdict = judge(services, call, entry, now)
   if (verdict !== 'fresh' && verdict !== 'stale') return undefined
-  return serveEntry(engine, call.key, entry, verdict, { now, role: 'follower', state, refresh: undefined })
+  return serveEntry(services, call.storedKey, entry, verdict, { now, role: 'follower', state, refresh: undefined })
 }
 
 /** Serves a call that has waited the stale entry that it had before. Undefined if the last stale window has closed meanwhile. */
 export function serveFallback(
-  engine: Engine,
+  services: EngineServices,
   call: Call,
   entry: Entry,
   options: ServeOptions,
 ): LookupResult | undefined {
-  const verdict = judge(engine, call, entry, options.now)
+  const verdict = judge(services, call, entry, options.now)
   return verdict === 'gone'
     ? undefined
-    : serveEntry(engine, call.key, entry, verdict === 'fresh' ? 'fresh' : 'stale', options)
+    : serveEntry(services, call.storedKey, entry, verdict === 'fresh' ? 'fresh' : 'stale', options)
 }
 
 /** Makes a result of a value that was just loaded. `ownFlight` undefined: another call's loader ran. */

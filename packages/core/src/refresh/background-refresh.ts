@@ -12,17 +12,17 @@ export function refreshInBackground(
   storeRead: TimedRead,
   coordinator: LoadCoordinator,
 ): Promise<Outcome> | undefined {
-  const { engine, flights, suppression } = coordinator
-  const running = flights.joinable(call.key)
+  const { services, flights, suppression } = coordinator
+  const running = flights.joinable(call.storedKey)
   if (running !== undefined) return running.outcome
   if (coordinator.closed) return undefined
-  if (suppression.holds(call.key, entry.version, storeRead.at)) return undefined
-  const flight = new Flight(call.key, true)
+  if (suppression.holds(call.storedKey, entry.version, storeRead.judgedAt)) return undefined
+  const flight = new Flight(call.storedKey, true)
   flights.launch(flight, runRefresh(flight, call, storeRead, coordinator))
   void flight.outcome.then((outcome) => {
     // An error that is no failure starts no cooldown. Without this pause every stale hit would load again.
     if (outcome.kind !== 'failed' || outcome.cooldown > 0) return
-    suppression.add(call.key, entry.version, engine.runtime.now() + call.settings.cooldown.max)
+    suppression.add(call.storedKey, entry.version, services.runtime.now() + call.settings.cooldown.max)
   })
   return flight.outcome
 }

@@ -1,4 +1,4 @@
-import type { Engine } from '../flight/engine.ts'
+import type { EngineServices } from '../flight/engine-services.ts'
 import type { CancelTimer } from '../runtime.ts'
 import type { Lease } from '../store/store.ts'
 
@@ -10,8 +10,8 @@ export interface LeaseHold {
 }
 
 /** Renews a lease at every third of its duration, until the returned function is called, the lease is lost, or `maxHold` is reached. */
-export function keepAlive(lease: Lease, hold: LeaseHold, engine: Engine, onLost: () => void): CancelTimer {
-  const { store, runtime, events } = engine
+export function keepAlive(lease: Lease, hold: LeaseHold, services: EngineServices, onLost: () => void): CancelTimer {
+  const { store, runtime, events } = services
   let stopped = false
   let cancel: CancelTimer
   const stop = (): void => {

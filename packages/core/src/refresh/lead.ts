@@ -1,5 +1,5 @@
 import { ABSENT, type Outcome } from '../load.ts'
-import type { Engine } from '../flight/engine.ts'
+import type { EngineServices } from '../flight/engine-services.ts'
 import { type Call, replacedEntry } from '../flight/call.ts'
 import type { Entry } from '../entry.ts'
 import { LeaseLostError } from '../errors.ts'
@@ -21,39 +21,39 @@ export async function lead(
   call: Call,
   lease: Lease,
   entry: Entry | undefined,
-  engine: Engine,
+  services: EngineServices,
 ): Promise<void> {
-  const { events, runtime } = engine
-  if (events.hasListeners('lead')) events.emit('lead', { key: call.key, background: flight.background })
-  const replaced = replacedEntry(engine, call, entry, runtime.now())
-  await new LeasedLoad(flight, call, lease, engine).run(replaced)
+  const { events, runtime } = services
+  if (events.hasListeners('lead')) events.emit('lead', { key: call.storedKey, background: flight.background })
+  const replaced = replacedEntry(services, call, entry, runtime.now())
+  await new LeasedLoad(flight, call, lease, services).run(replaced)
 }
 
 class LeasedLoad {
   readonly #flight: Flight
   readonly #call: Call
   readonly #lease: Lease
-  readonly #engine: Engine
+  readonly #services: EngineServices
   readonly #load: LoadRun
   #releasing: Promise<Released> | undefined
   #stopRenewals: CancelTimer = () => undefined
 
-  constructor(flight: Flight, call: Call, lease: Lease, engine: Engine) {
+  constructor(flight: Flight, call: Call, lease: Lease, services: EngineServices) {
     this.#flight = flight
     this.#call = call
     this.#lease = lease
-    this.#engine = engine
-    this.#load = new LoadRun(call, engine, (mark) => this.#markUnshareable(mark))
+    this.#services = services
+    this.#load = new LoadRun(call, services, (mark) => this.#markUnshareable(mark))
   }
 
   async run(replaced: Entry | undefined): Promise<void> {
     const { loadTimeout, leaseDuration, maxHold } = this.#call.settings
     const hold = { duration: leaseDuration, maxHold: maxHold ?? loadTimeout + leaseDuration }
-    this.#stopRenewals = keepAlive(this.#lease, hold, this.#engine, () => this.#loseLease())
+    this.#stopRenewals = keepAlive(this.#lease, hold, this.#services, () => this.#loseLease())
     const { result, took } = await this.#load.run(this.#flight, replaced, true)
     this.#stopRenewals()
     const outcome = await this.#conclude(result, took)
-    emitOutcome(this.#engine, this.#call.key, outcome, took)
+    emitOutcome(this.#services, this.#call.storedKey, outcome, took)
   }
 
   #conclude(result: LoadResult, took: number): Promise<Outcome> {
@@ -71,7 +71,7 @@ class LeasedLoad {
 
   /** Callers that wait keep their load, whatever ended the lease. Only a load without callers is asked to stop. */
   #loseLease(): void {
-    if (this.#flight.callers === 0) this.#load.requestStop(new LeaseLostError(this.#call.key))
+    if (this.#flight.callers === 0) this.#load.requestStop(new LeaseLostError(this.#call.storedKey))
   }
 
   /** Releases all other callers at once, here and in other processes: they can never have this result, so they must not wait for it. */
@@ -85,9 +85,10 @@ class LeasedLoad {
   async #commit(value: unknown, took: number): Promise<Outcome> {
     const { mark } = this.#load
     if (mark !== undefined) return this.#endUncacheable(value, mark)
-    const { store, runtime } = this.#engine
+    const { store, runtime } = this.#services
     const entry = newEntry(value, took, this.#load.settings, runtime.random())
-    this.#flight.beginCommit()
+    // Between the commit and a later call an invalidation could be acknowledged.
+    this.#flight.detach()
     const committing = store.commit(this.#lease, entry, this.#call.settings.codec)
     const result: FlightResult = { kind: 'loaded', value, freshFor: entry.ttl }
     // Early callers need not wait for the store's answer.
@@ -96,8 +97,8 @@ class LeasedLoad {
   }
 
   async #settleCommit(answer: Commit, result: FlightResult, ttl: number): Promise<Outcome> {
-    const { events } = this.#engine
-    const { key } = this.#call
+    const { events } = this.#services
+    const key = this.#call.storedKey
     switch (answer.kind) {
       case 'stored':
         if (events.hasListeners('commit')) events.emit('commit', { key, ttl })
@@ -118,7 +119,7 @@ class LeasedLoad {
   }
 
   async #endUncacheable(value: unknown, mark: UncacheableMark): Promise<Outcome> {
-    this.#flight.beginCommit()
+    this.#flight.detach()
     const releasing = this.#releasing ?? this.#release({ kind: 'uncacheable', ...mark })
     const result: FlightResult = { kind: 'loaded', value, freshFor: 0 }
     this.#flight.settleEarly(result)
@@ -126,13 +127,13 @@ class LeasedLoad {
   }
 
   async #fail(error: unknown, kind: 'error' | 'aborted'): Promise<Outcome> {
-    const { cooldown: policy, events } = this.#engine
-    const { key, settings } = this.#call
+    const { cooldown: policy, events } = this.#services
+    const { storedKey: key, settings } = this.#call
     const failure = kind === 'error' && isFailure(settings, error)
     const attempts = this.#lease.attempts + 1
     const cooldown = failure ? policy.after(attempts, settings.cooldown) : 0
     if (failure && events.hasListeners('load-failed')) events.emit('load-failed', { key, error, cooldown })
-    this.#flight.beginCommit()
+    this.#flight.detach()
     // The owner aborted by its own signal; its joiners did not, so they read again.
     if (kind === 'error' && isOwnAbort(settings, error)) this.#flight.releaseJoiners('retry')
     const ending: Ending = failure
@@ -141,13 +142,13 @@ class LeasedLoad {
     const releasing = this.#releasing ?? this.#release(ending)
     const outcome: Outcome =
       kind === 'aborted' ? { kind: 'abandoned', why: 'closed' } : { kind: 'failed', error, cooldown }
-    this.#settleFlight({ kind: 'failed', error, failure }, outcome)
+    this.#settleFlight({ kind: 'failed', error, mayServeStale: failure }, outcome)
     await releasing
     return outcome
   }
 
   async #release(ending: Ending): Promise<Released> {
-    const answer = await this.#engine.store.release(this.#lease, ending)
+    const answer = await this.#services.store.release(this.#lease, ending)
     if (answer.kind === 'away') this.#emitAway('release', answer.cause)
     return answer
   }
@@ -158,8 +159,8 @@ class LeasedLoad {
   }
 
   #emitAway(step: string, error: unknown): void {
-    const { events } = this.#engine
-    if (events.hasListeners('away')) events.emit('away', { key: this.#call.key, step, error })
+    const { events } = this.#services
+    if (events.hasListeners('away')) events.emit('away', { key: this.#call.storedKey, step, error })
   }
 }
 

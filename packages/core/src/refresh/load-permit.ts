@@ -40,13 +40,13 @@ export class LoadPermit implements FlightStep {
   }
 
   /**
-   * Acquires a place for the load of a flight, whose wait for it counts as waiting. Resolves to the reason when the flight gets none. A
-   * key of a batch needs none: its batch holds one.
+   * Acquires a place for the load of a flight, whose wait for it counts as waiting; otherwise resolves to the reason. A key of a batch needs
+   * none: its batch holds one.
    */
-  async acquireFor(flight: Flight, call: Call, runtime: Runtime): Promise<'closed' | 'busy' | 'deserted' | undefined> {
+  async acquireFor(flight: Flight, call: Call, runtime: Runtime): Promise<'acquired' | 'closed' | 'busy' | 'deserted'> {
     const { background } = flight
     if (flight.aborted) return 'closed'
-    if (call.sharedWaiter !== undefined || this.held || this.tryAcquire(background ? [] : undefined)) return undefined
+    if (call.sharedWaiter !== undefined || this.held || this.tryAcquire(background ? [] : undefined)) return 'acquired'
     if (background) return 'busy'
     call.onWait?.()
     const acquiring = this.acquire()
@@ -54,7 +54,7 @@ export class LoadPermit implements FlightStep {
     flight.beginWait(runtime.now())
     const acquired = await acquiring
     flight.endWait(runtime.now())
-    if (acquired) return undefined
+    if (acquired) return 'acquired'
     return flight.aborted ? 'closed' : 'deserted'
   }
 

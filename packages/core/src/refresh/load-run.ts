@@ -1,5 +1,5 @@
 import { Deferred } from '../flight/deferred.ts'
-import type { Engine } from '../flight/engine.ts'
+import type { EngineServices } from '../flight/engine-services.ts'
 import type { Call } from '../flight/call.ts'
 import type { Flight, FlightStep } from '../flight/flight.ts'
 import type { Entry } from '../entry.ts'
@@ -33,7 +33,7 @@ type LoadMode = Pick<Load, 'background' | 'leased'>
 /** One run of a loader: its time-out, its `Load` object, and the decisions that the loader takes through it. */
 export class LoadRun implements FlightStep {
   readonly #call: Call
-  readonly #engine: Engine
+  readonly #services: EngineServices
   readonly #onUnshareable: (mark: UncacheableMark) => void
   readonly #abort = new AbortController()
   readonly #result = new Deferred<LoadResult>()
@@ -42,9 +42,9 @@ export class LoadRun implements FlightStep {
   #mark: UncacheableMark | undefined
 
   /** `onUnshareable` is called as soon as the loader restricts the result to its own caller, while the load still runs. */
-  constructor(call: Call, engine: Engine, onUnshareable: (mark: UncacheableMark) => void) {
+  constructor(call: Call, services: EngineServices, onUnshareable: (mark: UncacheableMark) => void) {
     this.#call = call
-    this.#engine = engine
+    this.#services = services
     this.#onUnshareable = onUnshareable
     this.#settings = call.settings
   }
@@ -81,8 +81,8 @@ export class LoadRun implements FlightStep {
     replaced: Entry | undefined,
     leased: boolean,
   ): Promise<{ readonly result: LoadResult; readonly took: number }> {
-    const { key, settings } = this.#call
-    const { runtime, events, admission } = this.#engine
+    const { storedKey: key, settings } = this.#call
+    const { runtime, events, admission } = this.#services
     const { background } = flight
     flight.beginLoad()
     flight.attach(this)
@@ -110,7 +110,7 @@ export class LoadRun implements FlightStep {
   }
 
   #timeOut(): void {
-    const error = new LoadTimeoutError(this.#call.key, this.#call.settings.loadTimeout)
+    const error = new LoadTimeoutError(this.#call.storedKey, this.#call.settings.loadTimeout)
     this.#end({ kind: 'error', error })
     this.#abort.abort(error)
   }
@@ -121,7 +121,7 @@ export class LoadRun implements FlightStep {
   }
 
   #describe(replaced: Entry | undefined, { background, leased }: LoadMode): Load<never> {
-    const age = replaced === undefined ? 0 : this.#engine.runtime.now() - replaced.committedAt
+    const age = replaced === undefined ? 0 : this.#services.runtime.now() - replaced.committedAt
     const abort = this.#abort
     return {
       key: this.#call.requestedKey,
@@ -151,6 +151,6 @@ export class LoadRun implements FlightStep {
   }
 }
 
-export function emitOutcome({ events }: Engine, key: string, outcome: Outcome, took: number): void {
+export function emitOutcome({ events }: EngineServices, key: string, outcome: Outcome, took: number): void {
   if (events.hasListeners('outcome')) events.emit('outcome', { key, outcome, took })
 }

@@ -1,6 +1,6 @@
 import type { LoadCoordinator } from '../flight/coordinator.ts'
-import type { Engine } from '../flight/engine.ts'
-import { type Call, judgeRead, type TimedRead } from '../flight/call.ts'
+import type { EngineServices } from '../flight/engine-services.ts'
+import { type Call, noteAndJudge, type TimedRead } from '../flight/call.ts'
 import type { Entry } from '../entry.ts'
 import { LoadFailedError } from '../errors.ts'
 import type { Flight, FlightStep } from '../flight/flight.ts'
@@ -37,7 +37,7 @@ class RefreshRun implements FlightStep {
   readonly #flight: Flight
   readonly #call: Call
   readonly #coordinator: LoadCoordinator
-  readonly #engine: Engine
+  readonly #services: EngineServices
   readonly #permit: LoadPermit
   /** Registered before the acquire is sent: a notice that arrives before the wait begins still ends it. A background flight never waits. */
   readonly #waiter: LeaseWaiter | undefined
@@ -47,9 +47,9 @@ class RefreshRun implements FlightStep {
     this.#flight = flight
     this.#call = call
     this.#coordinator = coordinator
-    this.#engine = coordinator.engine
-    this.#permit = new LoadPermit(coordinator.engine.admission)
-    this.#waiter = flight.background ? undefined : coordinator.leaseWaiters.register(call.key)
+    this.#services = coordinator.services
+    this.#permit = new LoadPermit(coordinator.services.admission)
+    this.#waiter = flight.background ? undefined : coordinator.leaseWaiters.register(call.storedKey)
     flight.attach(this)
   }
 
@@ -64,34 +64,36 @@ class RefreshRun implements FlightStep {
 
   dispose(): void {
     this.#permit.release()
-    if (this.#waiter !== undefined) this.#coordinator.leaseWaiters.unregister(this.#call.key, this.#waiter)
+    if (this.#waiter !== undefined) this.#coordinator.leaseWaiters.unregister(this.#call.storedKey, this.#waiter)
   }
 
   async run(first: TimedRead): Promise<void> {
-    const { store, runtime } = this.#engine
+    const { store, runtime } = this.#services
     let { read, took } = first
     for (;;) {
       // Before the lease: a flight that queued with a lease would keep the key from processes that have permits to spare.
-      const refused = await this.#permit.acquireFor(this.#flight, this.#call, runtime)
-      if (refused !== undefined) return void settleWithoutLoad(this.#flight, refused)
-      if (read.kind === 'away') return loadWithoutStore(this.#flight, this.#call, 'read', read, this.#engine)
+      const permit = await this.#permit.acquireFor(this.#flight, this.#call, runtime)
+      if (permit !== 'acquired') return settleWithoutLoad(this.#flight, permit)
+      if (read.kind === 'away') return loadWithoutStore(this.#flight, this.#call, 'read', read, this.#services)
       const entry = read.kind === 'found' ? read.entry : undefined
       const askedAt = runtime.now()
       const answer = await this.#acquire(read, took)
       if (read.away === undefined) this.#noteUnshareable(answer, askedAt)
-      if (await this.#handle(answer, entry)) return
+      await this.#handle(answer, entry)
+      if (this.#flight.settled) return
       const sentAt = runtime.now()
-      read = await store.read(this.#call.key, this.#call.settings.codec)
+      read = await store.read(this.#call.storedKey, this.#call.settings.codec)
       const now = runtime.now()
       took = now - sentAt
-      if (this.#settleIfServable(read, now)) return
+      this.#settleIfServable(read, now)
+      if (this.#flight.settled) return
     }
   }
 
   #acquire(read: Exclude<Read, Away>, spent: number): Promise<Acquire> {
-    const { key, settings } = this.#call
+    const { storedKey, settings } = this.#call
     const { background } = this.#flight
-    return this.#engine.store.acquire(key, {
+    return this.#services.store.acquire(storedKey, {
       duration: settings.leaseDuration,
       seen: read.kind === 'found' ? read.entry.version : read.version,
       away: read.away !== undefined,
@@ -106,103 +108,95 @@ class RefreshRun implements FlightStep {
   /** Skips an answer that a notice may have overtaken: the mark may have ended, and no further notice would say so. */
   #noteUnshareable(answer: Acquire, askedAt: number): void {
     if (answer.kind !== 'uncacheable' || answer.share || this.#waiter?.noticed !== false) return
-    this.#coordinator.unshareable.add(this.#call.key, answer.remaining, askedAt)
+    this.#coordinator.unshareable.add(this.#call.storedKey, answer.remaining, askedAt)
   }
 
-  /** Returns true when the flight is settled, false when it must read again. */
-  async #handle(answer: Acquire, entry: Entry | undefined): Promise<boolean> {
+  /** Acts on the store's answer. Unless that settles the flight, the refresh reads and acquires again. */
+  async #handle(answer: Acquire, entry: Entry | undefined): Promise<void> {
     const flight = this.#flight
     if (flight.aborted || flight.deserted) return this.#giveUp(answer)
     switch (answer.kind) {
       case 'lead':
-        await lead(flight, this.#call, answer.lease, entry, this.#engine)
-        return true
+        return lead(flight, this.#call, answer.lease, entry, this.#services)
       case 'held':
         return this.#follow(answer.remaining, entry)
       case 'changed':
-        return this.#retryChanged()
+        return this.#countChange()
       case 'cooling':
         return this.#settleCooling(answer, entry)
       case 'uncacheable':
-        await loadUncacheable(flight, this.#call, answer.share, this.#engine)
-        return true
+        return loadUncacheable(flight, this.#call, answer.share, this.#services)
       case 'held-off':
         return this.#loadHeldOff(answer.remaining, entry)
       case 'away':
-        await loadWithoutStore(flight, this.#call, 'acquire', answer, this.#engine)
-        return true
+        return loadWithoutStore(flight, this.#call, 'acquire', answer, this.#services)
     }
   }
 
   /** No load is wanted any more: a lease that was granted goes to the next caller that wants one. */
-  async #giveUp(answer: Acquire): Promise<true> {
-    if (answer.kind === 'lead') await this.#engine.store.release(answer.lease, { kind: 'handover' })
-    return settleWithoutLoad(this.#flight, this.#flight.aborted ? 'closed' : 'deserted')
+  async #giveUp(answer: Acquire): Promise<void> {
+    if (answer.kind === 'lead') await this.#services.store.release(answer.lease, { kind: 'handover' })
+    settleWithoutLoad(this.#flight, this.#flight.aborted ? 'closed' : 'deserted')
   }
 
   /** Waits for the leader. A background flight leaves the refresh to it. */
-  async #follow(remaining: number, entry: Entry | undefined): Promise<boolean> {
-    const { events } = this.#engine
+  async #follow(remaining: number, entry: Entry | undefined): Promise<void> {
+    const { events } = this.#services
     if (this.#waiter === undefined) {
       this.#suppressRefresh(entry, remaining)
       return settleWithoutLoad(this.#flight, 'held')
     }
-    if (events.hasListeners('follow')) events.emit('follow', { key: this.#call.key, remaining })
+    if (events.hasListeners('follow')) events.emit('follow', { key: this.#call.storedKey, remaining })
     this.#call.onWait?.()
     this.#permit.release()
     const by = await this.#pause(remaining)
     if (this.#flight.deserted) return settleWithoutLoad(this.#flight, 'deserted')
-    if (events.hasListeners('wake')) events.emit('wake', { key: this.#call.key, by })
-    return false
+    if (events.hasListeners('wake')) events.emit('wake', { key: this.#call.storedKey, by })
   }
 
   /** Loads for the callers alone. A background flight has none, and its value would not be stored. */
-  async #loadHeldOff(remaining: number, entry: Entry | undefined): Promise<true> {
-    if (this.#flight.background) {
-      this.#suppressRefresh(entry, remaining)
-      return settleWithoutLoad(this.#flight, 'unleased')
-    }
-    await loadUnleased(this.#flight, this.#call, 'unleased', this.#engine)
-    return true
+  async #loadHeldOff(remaining: number, entry: Entry | undefined): Promise<void> {
+    if (!this.#flight.background) return loadUnleased(this.#flight, this.#call, 'unleased', this.#services)
+    this.#suppressRefresh(entry, remaining)
+    settleWithoutLoad(this.#flight, 'unleased')
   }
 
-  async #retryChanged(): Promise<boolean> {
+  /** Pauses if the entry changes again and again. A background flight then leaves the refresh to the process that commits so often. */
+  async #countChange(): Promise<void> {
     this.#changes += 1
-    if (this.#changes <= MAX_CHANGES) return false
+    if (this.#changes <= MAX_CHANGES) return
     await this.#pause(CHANGE_PAUSE)
-    if (this.#flight.background) return settleWithoutLoad(this.#flight, 'changed')
-    return this.#flight.deserted && settleWithoutLoad(this.#flight, 'deserted')
+    if (this.#flight.background) settleWithoutLoad(this.#flight, 'changed')
+    else if (this.#flight.deserted) settleWithoutLoad(this.#flight, 'deserted')
   }
 
   /** Waits as a follower: the time counts towards the callers' `waitTimeout`. Returns at once for a background flight. */
   async #pause(remaining: number): Promise<'notice' | 'timer'> {
-    const { runtime } = this.#engine
+    const { runtime } = this.#services
     this.#flight.beginWait(runtime.now(), POLL_INTERVAL)
     const wokenBy = (await this.#waiter?.waitAtMost(remaining)) ?? 'timer'
     this.#flight.endWait(runtime.now())
     return wokenBy
   }
 
-  #settleIfServable(read: Read, now: number): boolean {
-    const verdict = judgeRead(this.#engine, this.#call, read, now)
+  #settleIfServable(read: Read, now: number): void {
+    const verdict = noteAndJudge(this.#services, this.#call, read, now)
     const servable = verdict === 'fresh' || (verdict === 'stale' && !this.#flight.background)
-    if (read.kind !== 'found' || !servable) return false
-    this.#flight.settle({ kind: 'found', entry: read.entry }, { kind: 'abandoned', why: 'changed' })
-    return true
+    if (read.kind === 'found' && servable)
+      this.#flight.settle({ kind: 'found', entry: read.entry }, { kind: 'abandoned', why: 'changed' })
   }
 
-  #settleCooling({ remaining, attempts, failure }: Acquire & { kind: 'cooling' }, entry: Entry | undefined): true {
-    const { events } = this.#engine
-    const { key } = this.#call
+  #settleCooling({ remaining, attempts, failure }: Acquire & { kind: 'cooling' }, entry: Entry | undefined): void {
+    const { events } = this.#services
+    const key = this.#call.storedKey
     if (events.hasListeners('cooling')) events.emit('cooling', { key, remaining })
     this.#suppressRefresh(entry, remaining)
     const error = new LoadFailedError(key, attempts, remaining, failure)
-    this.#flight.settle({ kind: 'failed', error, failure: true }, { kind: 'abandoned', why: 'cooling' })
-    return true
+    this.#flight.settle({ kind: 'failed', error, mayServeStale: true }, { kind: 'abandoned', why: 'cooling' })
   }
 
   #suppressRefresh(entry: Entry | undefined, remaining: number): void {
     if (entry === undefined) return
-    this.#coordinator.suppression.add(this.#call.key, entry.version, this.#engine.runtime.now() + remaining)
+    this.#coordinator.suppression.add(this.#call.storedKey, entry.version, this.#services.runtime.now() + remaining)
   }
 }

@@ -2,14 +2,13 @@ import { ClosedError } from '../errors.ts'
 import type { Flight } from '../flight/flight.ts'
 import { ABSENT, type Abandoned, type Outcome } from '../load.ts'
 
-/** Settles a flight that does not load: its callers read again, unless the cache was closed. Returns true, for "the flight is settled". */
-export function settleWithoutLoad(flight: Flight, why: Abandoned): true {
+/** Settles a flight that does not load: its callers read again, unless the cache was closed. */
+export function settleWithoutLoad(flight: Flight, why: Abandoned): void {
   const result =
     why === 'closed'
-      ? { kind: 'failed' as const, error: new ClosedError(), failure: false }
+      ? { kind: 'failed' as const, error: new ClosedError(), mayServeStale: false }
       : { kind: 'retry' as const }
   flight.settle(result, { kind: 'abandoned', why })
-  return true
 }
 
 /** Settles a flight whose batch returned no value for the key: joiners read again, and the owner gets `ABSENT`. */
@@ -22,5 +21,5 @@ export function settleAbsent(flight: Flight): Outcome {
 
 /** Settles a flight in which a store or a policy threw. That breaks its contract, but must not make callers hang. */
 export function settleBroken(flight: Flight, error: unknown): void {
-  flight.settle({ kind: 'failed', error, failure: true }, { kind: 'failed', error, cooldown: 0 })
+  flight.settle({ kind: 'failed', error, mayServeStale: true }, { kind: 'failed', error, cooldown: 0 })
 }

@@ -1,5 +1,5 @@
 import type { Call } from '../flight/call.ts'
-import type { Engine } from '../flight/engine.ts'
+import type { EngineServices } from '../flight/engine-services.ts'
 import type { Flight, FlightResult } from '../flight/flight.ts'
 import { ABSENT, type Outcome } from '../load.ts'
 import type { Settings } from '../options/settings.ts'
@@ -16,16 +16,16 @@ import { settleAbsent, settleBroken, settleWithoutLoad } from './settle-flight.t
 export async function runUnleased(
   flight: Flight,
   call: Call,
-  engine: Engine,
-  permit: LoadPermit = new LoadPermit(engine.admission),
+  services: EngineServices,
+  permit: LoadPermit = new LoadPermit(services.admission),
 ): Promise<void> {
   flight.attach(permit)
   try {
     // The batch of this call has a permit for all of its keys, or waits for one: a call that kept its own could make it wait for ever.
     if (call.sharedWaiter !== undefined) permit.release()
-    const refused = await permit.acquireFor(flight, call, engine.runtime)
-    if (refused === undefined) await loadUnleased(flight, call, 'unleased', engine)
-    else settleWithoutLoad(flight, refused)
+    const acquired = await permit.acquireFor(flight, call, services.runtime)
+    if (acquired === 'acquired') await loadUnleased(flight, call, 'unleased', services)
+    else settleWithoutLoad(flight, acquired)
   } catch (error) {
     settleBroken(flight, error)
   } finally {
@@ -34,9 +34,14 @@ export async function runUnleased(
 }
 
 /** Loads for a key that is uncacheable: no other load would leave a value to wait for. `share`: whether all callers of this process may get the result. */
-export async function loadUncacheable(flight: Flight, call: Call, share: boolean, engine: Engine): Promise<void> {
+export async function loadUncacheable(
+  flight: Flight,
+  call: Call,
+  share: boolean,
+  services: EngineServices,
+): Promise<void> {
   if (flight.background) settleWithoutLoad(flight, 'unleased')
-  else if (share) await loadUnleased(flight, call, 'unleased', engine)
+  else if (share) await loadUnleased(flight, call, 'unleased', services)
   else flight.settle({ kind: 'load-alone' }, { kind: 'abandoned', why: 'unleased' })
 }
 
@@ -46,12 +51,12 @@ export async function loadWithoutStore(
   call: Call,
   step: string,
   { cause }: Away,
-  engine: Engine,
+  services: EngineServices,
 ): Promise<void> {
-  const { events } = engine
-  if (events.hasListeners('away')) events.emit('away', { key: call.key, step, error: cause })
+  const { events } = services
+  if (events.hasListeners('away')) events.emit('away', { key: call.storedKey, step, error: cause })
   if (flight.background) settleWithoutLoad(flight, 'away')
-  else await loadUnleased(flight, call, 'away', engine)
+  else await loadUnleased(flight, call, 'away', services)
 }
 
 /** Runs the load of a flight without a lease: its callers get the result, and nothing is stored. Never rejects. */
@@ -59,9 +64,9 @@ export async function loadUnleased(
   flight: Flight,
   call: Call,
   why: 'unleased' | 'away',
-  engine: Engine,
+  services: EngineServices,
 ): Promise<void> {
-  const load = new LoadRun(call, engine, () => flight.releaseJoiners('load-alone'))
+  const load = new LoadRun(call, services, () => flight.releaseJoiners('load-alone'))
   const { result: loaded, took } = await load.run(flight, undefined, false)
   const absent = loaded.kind === 'value' && loaded.value === ABSENT
   const outcome = absent ? settleAbsent(flight) : outcomeOf(loaded, why)
@@ -70,7 +75,7 @@ export async function loadUnleased(
   // A late joiner's call may follow an invalidation that the load began before, so it reads again. While the store is away no read can
   // tell, and the late joiner gets the value.
   flight.settle(result.kind === 'loaded' && why === 'unleased' ? { kind: 'retry' } : result, outcome)
-  emitOutcome(engine, call.key, outcome, took)
+  emitOutcome(services, call.storedKey, outcome, took)
 }
 
 function outcomeOf(loaded: LoadResult, why: 'unleased' | 'away'): Outcome {
@@ -80,5 +85,9 @@ function outcomeOf(loaded: LoadResult, why: 'unleased' | 'away'): Outcome {
 
 function flightResultOf(loaded: LoadResult, settings: Settings): FlightResult {
   if (loaded.kind === 'value') return { kind: 'loaded', value: loaded.value, freshFor: 0 }
-  return { kind: 'failed', error: loaded.error, failure: loaded.kind === 'error' && isFailure(settings, loaded.error) }
+  return {
+    kind: 'failed',
+    error: loaded.error,
+    mayServeStale: loaded.kind === 'error' && isFailure(settings, loaded.error),
+  }
 }

@@ -2,8 +2,8 @@ import { refreshInBackground } from '../refresh/background-refresh.ts'
 import { type CallState, identity, lookupOf, type LookupResult, serveEntry, valueOf } from './lookup-result.ts'
 import type { Codec } from '../codec.ts'
 import type { LoadCoordinator } from '../flight/coordinator.ts'
-import type { Engine } from '../flight/engine.ts'
-import { type Call, judgeRead, type TimedRead } from '../flight/call.ts'
+import type { EngineServices } from '../flight/engine-services.ts'
+import { type Call, noteAndJudge, type TimedRead } from '../flight/call.ts'
 import { type Entry, promiseOf } from '../entry.ts'
 import { ClosedError } from '../errors.ts'
 import type { EventChannel } from '../events.ts'
@@ -18,22 +18,22 @@ import type { Read } from '../store/store.ts'
 type OnResult<T> = (result: LookupResult) => T | Promise<T>
 
 /** Runs a call: peek, read, judge; then serve what was found, or join the key's refresh. */
-export class LookupRun {
-  readonly #engine: Engine
+export class LookupRunner {
+  readonly #services: EngineServices
   readonly #coordinator: LoadCoordinator
   readonly #joiner: FlightJoiner
   readonly #hitChannel: EventChannel
 
   constructor(coordinator: LoadCoordinator) {
-    this.#engine = coordinator.engine
+    this.#services = coordinator.services
     this.#coordinator = coordinator
     this.#joiner = new FlightJoiner(coordinator)
-    this.#hitChannel = coordinator.engine.events.channelOf('hit')
+    this.#hitChannel = coordinator.services.events.channelOf('hit')
   }
 
   /** Returns a fresh entry from this process. Synchronous: the fastest hit awaits nothing. */
   peek(key: string, settings: Settings, codec: Codec = settings.codec): Entry | undefined {
-    const { store, runtime, freshness } = this.#engine
+    const { store, runtime, freshness } = this.#services
     if (!settings.near || this.#coordinator.paused) return undefined
     const now = runtime.coarseNow()
     const entry = store.peek(key, codec, now)
@@ -43,17 +43,19 @@ export class LookupRun {
   }
 
   /** Resolves to the value. It takes the members of a `Call` one by one, so that a hit allocates none. */
-  value(key: string, requestedKey: string, loader: Loader<unknown, never>, settings: Settings): Promise<unknown> {
-    const entry = this.peek(key, settings)
-    if (entry === undefined) return this.#runForValue(key, requestedKey, loader, settings)
-    if (this.#hitChannel.hasListeners) this.#serveHit(key, entry)
+  value(storedKey: string, requestedKey: string, loader: Loader<unknown, never>, settings: Settings): Promise<unknown> {
+    const entry = this.peek(storedKey, settings)
+    if (entry === undefined) return this.#runForValue(storedKey, requestedKey, loader, settings)
+    if (this.#hitChannel.hasListeners) this.#serveHit(storedKey, entry)
     return promiseOf(entry)
   }
 
   /** Resolves to the value and where it came from. */
   lookup(call: Call): Promise<Lookup<unknown>> {
-    const entry = this.peek(call.key, call.settings)
-    return entry === undefined ? this.run(call, lookupOf) : Promise.resolve(lookupOf(this.#serveHit(call.key, entry)))
+    const entry = this.peek(call.storedKey, call.settings)
+    return entry === undefined
+      ? this.run(call, lookupOf)
+      : Promise.resolve(lookupOf(this.#serveHit(call.storedKey, entry)))
   }
 
   /** Reads the key's entry, joining a running read. Undefined also while the cache is paused, and while the store is away if this process has no copy. */
@@ -70,8 +72,8 @@ export class LookupRun {
 
   /** Makes the result of an entry that `peek` returned, and emits its hit. */
   #serveHit(key: string, entry: Entry): LookupResult {
-    const now = this.#engine.runtime.now()
-    return serveEntry(this.#engine, key, entry, 'fresh', { now, role: 'none', state: undefined, refresh: undefined })
+    const now = this.#services.runtime.now()
+    return serveEntry(this.#services, key, entry, 'fresh', { now, role: 'none', state: undefined, refresh: undefined })
   }
 
   /**
@@ -80,19 +82,19 @@ export class LookupRun {
    */
   run<T>(call: Call, onResult: OnResult<T>): Promise<T> {
     const state = this.#newCallState(call)
-    return this.#coordinator.paused || this.#maySkipStore(call.key, state.startedAt)
+    return this.#coordinator.paused || this.#maySkipStore(call.storedKey, state.startedAt)
       ? this.#bypass(call, state).then(onResult)
       : this.#readStore(call, state, onResult)
   }
 
   /** A function of its own, so that V8 can inline the hit. */
   #runForValue(
-    key: string,
+    storedKey: string,
     requestedKey: string,
     loader: Loader<unknown, never>,
     settings: Settings,
   ): Promise<unknown> {
-    return this.run({ key, requestedKey, loader, settings }, valueOf)
+    return this.run({ storedKey, requestedKey, loader, settings }, valueOf)
   }
 
   /**
@@ -100,7 +102,7 @@ export class LookupRun {
    * the callers of one key share one place in the queue.
    */
   #maySkipStore(key: string, now: number): boolean {
-    return this.#coordinator.unshareable.holds(key, now) && this.#engine.admission.permitAvailable
+    return this.#coordinator.unshareable.holds(key, now) && this.#services.admission.permitAvailable
   }
 
   /** Refreshes now, however fresh the entry is: joins the running refresh, or asks for the lease. A newer entry is served like any other. */
@@ -109,40 +111,40 @@ export class LookupRun {
   }
 
   #newCallState({ settings }: Call): CallState {
-    const now = this.#engine.runtime.now()
+    const now = this.#services.runtime.now()
     return { startedAt: now, readAt: now, missed: false, waitBudget: settings.waitTimeout }
   }
 
   #readStore<T>(call: Call, state: CallState, onResult: OnResult<T>): Promise<T> {
-    return this.#coordinator.flights.read(call.key, call.settings.codec, (read) =>
+    return this.#coordinator.flights.read(call.storedKey, call.settings.codec, (read) =>
       this.#onRead(call, state, read, onResult),
     )
   }
 
   #readAgain<T>(call: Call, state: CallState, onResult: OnResult<T>): Promise<T> {
-    state.readAt = this.#engine.runtime.now()
+    state.readAt = this.#services.runtime.now()
     return this.#readStore(call, state, onResult)
   }
 
   /** Serves what was read if it satisfies the call; otherwise joins the key's refresh. */
   #onRead<T>(call: Call, state: CallState, read: Read, onResult: OnResult<T>): T | Promise<T> {
-    const { key, settings } = call
+    const { storedKey: key, settings } = call
     const entry = this.#entryOf(key, read)
-    const now = this.#engine.runtime.now()
-    const verdict = judgeRead(this.#engine, call, read, now)
+    const now = this.#services.runtime.now()
+    const verdict = noteAndJudge(this.#services, call, read, now)
     if (entry === undefined || (verdict !== 'fresh' && verdict !== 'stale')) {
-      const storeRead = { read, at: now, took: now - state.readAt }
+      const storeRead = { read, judgedAt: now, took: now - state.readAt }
       return this.#joinRefresh(call, storeRead, verdict === 'if-error' ? entry : undefined, state, onResult)
     }
     const refreshes = verdict === 'stale' || this.#shouldRefreshEarly(key, entry, now, settings)
     const refresh = refreshes
-      ? refreshInBackground(call, entry, { read, at: now, took: 0 }, this.#coordinator)
+      ? refreshInBackground(call, entry, { read, judgedAt: now, took: 0 }, this.#coordinator)
       : undefined
-    return onResult(serveEntry(this.#engine, key, entry, verdict, { now, role: 'none', state, refresh }))
+    return onResult(serveEntry(this.#services, key, entry, verdict, { now, role: 'none', state, refresh }))
   }
 
   #shouldRefreshEarly(key: string, entry: Entry, now: number, { earlyRefresh: early }: Settings): boolean {
-    return early !== undefined && this.#engine.earlyRefresh.due(key, entry, now, early)
+    return early !== undefined && this.#services.earlyRefresh.due(key, entry, now, early)
   }
 
   /** Reads again when the refresh has no result for this call. */
@@ -170,8 +172,8 @@ export class LookupRun {
    *
    * @throws ClosedError; ReentrantLoadError; the reason of the caller's signal.
    */
-  #beginMiss({ key, settings }: Call, state: CallState): void {
-    const { admission, events } = this.#engine
+  #beginMiss({ storedKey: key, settings }: Call, state: CallState): void {
+    const { admission, events } = this.#services
     if (this.#coordinator.closed) throw new ClosedError()
     admission.checkReentrancy(key)
     if (!state.missed && events.hasListeners('miss')) events.emit('miss', { key })
@@ -182,7 +184,7 @@ export class LookupRun {
   /** Returns the entry of a read; emits the event of one that could not be decoded. */
   #entryOf(key: string, read: Read): Entry | undefined {
     if (read.kind === 'found') return read.entry
-    const { events } = this.#engine
+    const { events } = this.#services
     const because = read.kind === 'missing' ? read.because : undefined
     if (because !== undefined && events.hasListeners('unreadable'))
       events.emit('unreadable', { key, why: because.why, error: because.cause })

@@ -5,7 +5,7 @@ import type { Runtime } from '../runtime.ts'
 import type { Store } from '../store/store.ts'
 
 /** The store, policies and services that one cache works with. `createCache` wires them. */
-export interface Engine {
+export interface EngineServices {
   readonly store: Store
   readonly runtime: Runtime
   readonly events: Events
