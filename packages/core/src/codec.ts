@@ -55,7 +55,7 @@ export const raw: Codec<Uint8Array> = {
 /** The id of the codec for HTTP responses, in `@cattlegrid/http`. */
 const HTTP_RESPONSE_ID = 4
 
-/** What an option named `codec` takes. */
+/** The rule of every option named `codec`. */
 export const codecRule: OptionRule<Codec> = {
   accepted: 'json, structured, raw, or an object { id: 16–255, encode(value), decode(bytes) }',
   parse(value, path) {

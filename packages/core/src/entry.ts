@@ -29,10 +29,10 @@ export interface Windows {
   readonly staleIfError: number
 }
 
-/** What a leader or a `set` hands to the store. */
+/** An entry that a leader or a `set` offers to the store. */
 export interface NewEntry extends Windows {
   readonly value: unknown
-  /** How long the load took, ms. */
+  /** The time that the load took, ms. */
   readonly loadTime: number
   readonly tags: readonly string[]
   /** A store that encodes refuses a value of more bytes than this. Default: no limit but the store's own. */
@@ -51,14 +51,14 @@ export interface Entry {
   readonly expired: boolean
   readonly staleWhileRevalidate: number
   readonly staleIfError: number
-  /** How long its load took, ms. */
+  /** The time that its load took, ms. */
   readonly loadTime: number
   readonly tags: readonly string[]
   /** The tag sequence before its load began: the entry is good for a tag whose number is at most this. */
   readonly tagSeq: number
   /** Encoded, in bytes; 1 where nothing is measured. */
   readonly size: number
-  /** Which copy this is: the store's own, the near cache's, or the one kept for an outage. */
+  /** The origin of this copy: the store itself, the near cache, or the copies kept for an outage. */
   readonly from: 'store' | 'near' | 'outage'
   /** The promise of the value that all hits return. The engine makes it at the first hit; a store ignores it. */
   promised?: Promise<unknown> | undefined

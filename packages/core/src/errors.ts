@@ -27,7 +27,7 @@ export class CattlegridError extends Error {
   }
 }
 
-/** The class of each code. */
+/** The error class of each code. */
 export interface ErrorsByCode {
   CATTLEGRID_INVALID_OPTION: InvalidOptionError
   CATTLEGRID_INVALID_KEY: InvalidKeyError
@@ -41,7 +41,12 @@ export interface ErrorsByCode {
   CATTLEGRID_CLOSED: ClosedError
 }
 
-/** Tells whether `error` is an error of this library, made by any copy of it; with `code`, whether it is that error. */
+/**
+ * Returns true for an error of this library, made by any copy of it; with `code`, only for the error with that code.
+ *
+ * @example
+ * if (isCattlegridError(error, 'CATTLEGRID_LOAD_FAILED')) retryAfter(error.retryAfter)
+ */
 export function isCattlegridError(error: unknown): error is CattlegridError
 export function isCattlegridError<C extends ErrorCode>(error: unknown, code: C): error is ErrorsByCode[C]
 export function isCattlegridError(error: unknown, code?: ErrorCode): error is CattlegridError {
@@ -51,8 +56,11 @@ export function isCattlegridError(error: unknown, code?: ErrorCode): error is Ca
 
 /** An option has an invalid value or an unknown name. Nothing was changed. */
 export class InvalidOptionError extends CattlegridError {
+  /** The option, after the name of what takes it: `createCache.ttl`. */
   readonly option: string
+  /** The refused value. */
   readonly value: unknown
+  /** The accepted values, in words. */
   readonly accepted: string
 
   constructor(option: string, value: unknown, accepted: string, problem?: string) {
@@ -64,7 +72,7 @@ export class InvalidOptionError extends CattlegridError {
   }
 }
 
-/** A key is not a string, or is too long. */
+/** A key is not a string, or has more than 65,536 characters. */
 export class InvalidKeyError extends CattlegridError {
   constructor(key: unknown, accepted: string) {
     const shown = typeof key === 'string' ? `a string of ${key.length} characters` : inspect(key, { depth: 0 })
@@ -78,17 +86,19 @@ export interface Failure {
   readonly name: string
   /** The error's `code`, where it has one. */
   readonly code?: string | undefined
-  /** Only with `shareErrorMessages`: messages hold SQL and hosts. */
+  /** The error's `message`, only with `shareErrorMessages`: messages may hold SQL and host names. */
   readonly message?: string | undefined
 }
 
 /** The last load of the key failed, here or in another process, and the key is cooling: no process loads it until `retryAfter` has passed. */
 export class LoadFailedError extends CattlegridError {
+  /** The key in the store. */
   readonly key: string
-  /** How many loads in a row have failed. */
+  /** The number of loads in a row that failed. */
   readonly attempts: number
-  /** When a load may be tried again, ms from the moment of the error. */
+  /** The rest of the cooldown at the moment of the error, ms: then a load may run again. */
   readonly retryAfter: number
+  /** The error of the last load, without what may not leave its process. */
   override readonly cause: Failure
 
   constructor(key: string, attempts: number, retryAfter: number, failure: Failure) {
@@ -103,7 +113,7 @@ export class LoadFailedError extends CattlegridError {
   }
 }
 
-/** A load did not end within `loadTimeout`. Its `signal` was aborted and the lease handed back. */
+/** A load did not end within `loadTimeout`. Its `signal` was aborted, its lease was released, and the key cools down. */
 export class LoadTimeoutError extends CattlegridError {
   constructor(key: string, timeout: number) {
     super(
@@ -123,7 +133,7 @@ export class WaitTimeoutError extends CattlegridError {
   }
 }
 
-/** The limit of waiting calls is reached, in this process or for this key: one more is refused at once. */
+/** As many calls wait as `maxWaiters` or `maxWaitersPerKey` allows, and no stale value may be served. Rejects at once. */
 export class TooManyWaitersError extends CattlegridError {
   constructor(key: string) {
     super(
@@ -133,7 +143,7 @@ export class TooManyWaitersError extends CattlegridError {
   }
 }
 
-/** The store did not answer a write or an invalidation; whether it was applied is unknown. Retrying is safe. Reads never throw it. */
+/** The store did not answer a write or an invalidation. Retrying is safe. Reads and loads never reject with it. */
 export class StoreAwayError extends CattlegridError {
   /** True: the store may have executed the step, although it did not answer. False: the step was not sent, because the store has stopped answering. */
   readonly maybeApplied: boolean
@@ -148,7 +158,7 @@ export class StoreAwayError extends CattlegridError {
   }
 }
 
-/** A loader asked for a key that it is loading itself: waiting for it would never end. */
+/** A loader asked for a key that it is loading itself, directly or through other loaders: the wait would never end. */
 export class ReentrantLoadError extends CattlegridError {
   constructor(chain: readonly string[]) {
     super(

@@ -2,39 +2,39 @@ import { type Channel, channel } from 'node:diagnostics_channel'
 import { InvalidOptionError } from './errors.ts'
 import type { Outcome } from './load.ts'
 
-/** The event of every step of the protocol. The same objects go to the `node:diagnostics_channel` named `cattlegrid:<event>`. */
+/** The events of a cache, by name. Times in ms. The same objects go to the `node:diagnostics_channel` named `cattlegrid:<event>`. */
 export interface CacheEvents {
   /** A call was answered from an entry. `age` and `freshFor` in ms; `freshFor` is negative for a stale one. */
   hit: { readonly key: string; readonly status: 'fresh' | 'stale'; readonly age: number; readonly freshFor: number }
-  /** A call found no entry that may be served. */
+  /** A call found no entry that it may be served at once. */
   miss: { readonly key: string }
-  /** A call joined a load that runs in this process. */
+  /** A call joined the key's running refresh in this process. */
   join: { readonly key: string }
-  /** A flight was granted the lease. */
+  /** A flight was granted the lease and loads. `background`: no caller waits for it. */
   lead: { readonly key: string; readonly background: boolean }
   /** A flight found the lease held and waits; `remaining` is what is left of the lease, ms. */
   follow: { readonly key: string; readonly remaining: number }
   /** A waiting flight reads again, after a notice or when its timer fires. */
   wake: { readonly key: string; readonly by: 'notice' | 'timer' }
-  /** A loader was called. */
+  /** A loader is called. `leased`: the load holds the lease, so its result can be stored. */
   load: { readonly key: string; readonly background: boolean; readonly leased: boolean }
   /** A load ended, stored or not; `took` in ms. */
   outcome: { readonly key: string; readonly outcome: Outcome; readonly took: number }
-  /** A value was committed or put. */
+  /** A leader's value was stored; it is fresh for `ttl` ms. */
   commit: { readonly key: string; readonly ttl: number }
   /** A commit was refused: the lease was lost or voided while the load ran. */
   refused: { readonly key: string; readonly why: string }
   /** A lease was renewed; `remaining` in ms. */
   renew: { readonly key: string; readonly remaining: number }
-  /** A renewal was refused, or `maxHold` has passed: the load goes on, but its result will hardly be stored. */
+  /** A lease was lost before its load ended: a renewal was refused, or `maxHold` has passed. The load goes on, and the store refuses its commit. */
   'lease-lost': { readonly key: string; readonly why: string }
-  /** A loader threw, or did not end within `loadTimeout`. */
+  /** A load under a lease ended with an error that `isFailure` accepts, such as `LoadTimeoutError`. The key cools down for `cooldown` ms. */
   'load-failed': { readonly key: string; readonly error: unknown; readonly cooldown: number }
-  /** A call met a key that is cooling down; `remaining` in ms. */
+  /** A flight began no load, because the key cools down; `remaining` is what is left of the cooldown, ms. */
   cooling: { readonly key: string; readonly remaining: number }
-  /** A waiting call gave up. */
+  /** A call reached the end of its `waitTimeout`; `waited` in ms. */
   'wait-timeout': { readonly key: string; readonly waited: number }
-  /** A `set` or an invalidation was executed; `key` holds the tags of `invalidateTags`, and `*` for `clear`. */
+  /** The store executed a `set` or an invalidation; `key` holds the tags of `invalidateTags`, and `*` for `clear`. */
   invalidate: { readonly key: string; readonly how: 'set' | 'delete' | 'expire' | 'tags' | 'clear' }
   /** The value could not be encoded: its callers get it, and it is not stored. */
   'encode-failed': { readonly key: string; readonly error: unknown }
@@ -42,13 +42,13 @@ export interface CacheEvents {
   'too-large': { readonly key: string; readonly error: unknown }
   /** The bytes at the key are not an entry of this library (`foreign`), or the codec failed: the call goes on as for a miss. */
   unreadable: { readonly key: string; readonly why: 'foreign' | 'undecodable'; readonly error: unknown }
-  /** The store did not answer a step. */
+  /** The store did not answer a step, or it was not sent because the breaker is open. */
   away: { readonly key: string; readonly step: string; readonly error: unknown }
-  /** The store is not asked for a while, because it did not answer in time (`open`), or is asked again (`closed`). */
+  /** The circuit breaker opened, because the store did not answer in time: no step is sent (`open`). Or it closed, because the store answers again (`closed`). */
   breaker: { readonly state: 'open' | 'closed' }
   /** Notices of the store may be lost from now on (`disconnected`), or arrive again (`connected`). */
   notices: { readonly state: 'disconnected' | 'connected' }
-  /** A problem that a person should know of, with the cure. */
+  /** A problem for an operator; the message names the remedy. */
   warning: { readonly message: string }
   /** A listener of another event threw or rejected; no call failed because of it. */
   'observer-failed': { readonly event: string; readonly error: unknown }
@@ -84,7 +84,9 @@ const names: { readonly [E in keyof CacheEvents]: true } = {
   close: true,
 }
 
+/** The name of an event. */
 export type EventName = keyof CacheEvents
+/** Receives the events of one name, in the middle of the step that emits them. */
 export type Listener<E extends EventName> = (event: CacheEvents[E]) => void
 
 /** One event's listeners. */
@@ -96,7 +98,7 @@ export class EventChannel {
     this.channel = channel(`cattlegrid:${name}`)
   }
 
-  /** False: nobody would receive the event, so it need not be built. */
+  /** False when no listener or subscriber would receive the event: it need not be built. */
   get hasListeners(): boolean {
     return this.listeners.size > 0 || this.channel.hasSubscribers
   }
@@ -121,7 +123,7 @@ export class Events {
     }
   }
 
-  /** False: nobody would receive the event, so it need not be built. */
+  /** False when no listener or subscriber would receive the event: it need not be built. */
   hasListeners(name: EventName): boolean {
     return this.channelOf(name).hasListeners
   }

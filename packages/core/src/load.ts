@@ -10,7 +10,7 @@ export interface Load<S = unknown> {
   readonly stale: { readonly value: S; readonly age: number } | undefined
   /** True when no caller waits for this load: it runs in the background. */
   readonly background: boolean
-  /** Whether the load holds the lease: only then can its result be stored. */
+  /** True when the load holds the lease: only then can its result be stored. */
   readonly leased: boolean
   /**
    * Sets how long this result is kept and its tags; an option that is not given keeps the value of the call or the cache. The
@@ -28,27 +28,27 @@ export interface Load<S = unknown> {
 }
 
 export interface KeepOptions {
-  /** Fresh for. Default: the call's. */
+  /** The result is fresh for so long. Default: the call's. */
   readonly ttl?: Duration | undefined
-  /** After `ttl`, served at once while one leader refreshes. Default: the call's. */
+  /** For so long after `ttl` the result is served at once while one leader refreshes it in the background. Default: the call's. */
   readonly staleWhileRevalidate?: Duration | undefined
-  /** After `ttl`, served when a load fails or is slow. Default: the call's. */
+  /** For so long after `ttl` the result is served when a load fails or is slow, or the key is cooling. Default: the call's. */
   readonly staleIfError?: Duration | undefined
-  /** The tags by which `invalidateTags` finds the entry: as safe as tags given before the load. Default: the call's. */
+  /** The tags by which `invalidateTags` finds the entry. An invalidation during the load counts too. Default: the call's. */
   readonly tags?: readonly string[] | undefined
 }
 
 export interface UncacheableOptions {
-  /** For so long every caller loads alone and waits for nobody. Default: `'10s'`. */
+  /** For so long no caller waits for another process's load of the key, and no result is stored. Default: `'10s'`. */
   readonly for?: Duration | undefined
-  /** False: only the caller whose loader ran gets the result, not those that joined. Default: true. */
+  /** False: only the caller whose loader ran gets the result; those that joined load for themselves. Default: true. */
   readonly share?: boolean | undefined
 }
 
 /** Produces the value of a key. */
 export type Loader<V, S = V> = (load: Load<S>) => V | Promise<V>
 
-/** How a load ended. */
+/** The end of a load. Times in ms. */
 export type Outcome =
   | { readonly kind: 'committed' }
   /** The key cools down for `cooldown` ms; 0 when the error was no failure. */

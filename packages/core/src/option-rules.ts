@@ -151,7 +151,7 @@ function within(value: number, min: number, max: number): number | typeof INVALI
   return value >= min && value <= max ? value : INVALID
 }
 
-/** What an option named `runtime` takes. */
+/** The rule of every option named `runtime`. */
 export const runtimeRule: OptionRule<Runtime> = objectRule<Runtime>(
   'a Runtime',
   'now',
@@ -171,7 +171,7 @@ function isTag(tag: unknown): tag is string {
   return typeof tag === 'string' && tag.length >= 1 && tag.length <= MAX_TAG_LENGTH
 }
 
-/** What an option named `tags` takes, with at most `max` tags; a repeated tag counts once in the result. */
+/** A rule for an option named `tags`, with at most `max` tags; a repeated tag counts once in the result. */
 export function tagsRuleUpTo(max: number): OptionRule<readonly string[]> {
   return {
     accepted: `at most ${max} texts of 1 to ${MAX_TAG_LENGTH} characters`,
@@ -187,7 +187,7 @@ export function tagsRuleUpTo(max: number): OptionRule<readonly string[]> {
   }
 }
 
-/** What an option named `tags` takes. */
+/** The rule of every option named `tags`. */
 export const tagsRule: OptionRule<readonly string[]> = tagsRuleUpTo(MAX_TAGS)
 
 /** @throws InvalidOptionError for an argument that is no function. */

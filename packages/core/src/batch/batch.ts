@@ -53,10 +53,10 @@ export class Batch {
   /** The loader of one of the keys. */
   loaderOf(key: string): Loader<unknown, never> {
     return async (load) => {
-      const batchCall = this.#next
-      batchCall.loads.set(key, load)
+      const loaderCall = this.#next
+      loaderCall.loads.set(key, load)
       this.markReady(key)
-      const values = await batchCall.values
+      const values = await loaderCall.values
       return values.has(key) ? values.get(key) : ABSENT
     }
   }
@@ -65,29 +65,29 @@ export class Batch {
   markReady(key: string): void {
     this.#notReady.delete(key)
     if (this.#notReady.size > 0) return
-    const batchCall = this.#next
+    const loaderCall = this.#next
     this.#next = new LoaderCall()
-    if (batchCall.loads.size > 0) void this.#run(batchCall)
+    if (loaderCall.loads.size > 0) void this.#run(loaderCall)
     else this.#takePermit()?.release()
   }
 
-  async #run(batchCall: LoaderCall): Promise<void> {
-    const keys = [...batchCall.loads.keys()]
+  async #run(loaderCall: LoaderCall): Promise<void> {
+    const keys = [...loaderCall.loads.keys()]
     // The batch's permit serves the first loader call; a later one needs its own.
     const permit = this.#takePermit() ?? new LoadPermit(this.#admission)
     const queues = !permit.held && !permit.tryAcquire(this.#enclosing)
     if (queues) await permit.acquire()
-    if (queues && batchCall.allAborted) {
+    if (queues && loaderCall.allAborted) {
       // A load that lost its lease still waits for a value, and callers may have joined it since.
-      batchCall.resolve(new Map())
+      loaderCall.resolve(new Map())
       return permit.release()
     }
     const loads = keys.map((key) => this.#admission.activeLoad(storedKey(key)))
     const scope = { loads: [...this.#enclosing, ...loads], ended: false }
     try {
-      batchCall.resolve(checkMap(await runInLoad(scope, () => this.#loader(keys, batchCall))))
+      loaderCall.resolve(checkMap(await runInLoad(scope, () => this.#loader(keys, loaderCall))))
     } catch (error) {
-      batchCall.reject(error)
+      loaderCall.reject(error)
     } finally {
       leaveLoadScope(scope)
       permit.release()
@@ -130,7 +130,7 @@ class LoaderCall implements ManyLoad {
     return this.#abort.signal
   }
 
-  /** Whether each of its loads has timed out, was aborted, or lost its lease while no caller waited. */
+  /** True when each of its loads has timed out, was aborted, or lost its lease while no caller waited. */
   get allAborted(): boolean {
     return [...this.loads.values()].every(({ signal }) => signal.aborted)
   }

@@ -16,7 +16,7 @@ import type { Inspection } from '../store/store.ts'
 
 /** A cache that calls a key's loader once per expiry, however many callers and processes ask for the key. */
 export interface Cache {
-  /** Whether other processes use the same store. */
+  /** True when other processes may use the same store. */
   readonly shared: boolean
   /** True from `pause` to `resume`, called on this cache or on a view of it. */
   readonly paused: boolean
@@ -125,6 +125,6 @@ export interface Inspected {
   readonly freshFor: number | undefined
   readonly lease: Inspection['lease'] | null
   readonly cooldown: Inspection['cooldown'] | null
-  /** How many calls of this process wait for a load of the key. */
+  /** The number of calls of this process that wait for a load of the key. */
   readonly waitersHere: number
 }

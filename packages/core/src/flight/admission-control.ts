@@ -26,7 +26,7 @@ export class AdmissionControl {
     return { owner: this, key }
   }
 
-  /** Whether one of the `enclosing` loads belongs to this cache. */
+  /** True when one of the `enclosing` loads belongs to this cache. */
   isInsideLoad(enclosing: readonly ActiveLoad[] = activeLoads()): boolean {
     return enclosing.some(({ owner }) => owner === this)
   }
@@ -60,7 +60,7 @@ export class AdmissionControl {
     this.#waiters -= 1
   }
 
-  /** Whether fewer than `maxLoads` loads run. */
+  /** True while fewer than `maxLoads` loads run. */
   get permitAvailable(): boolean {
     return this.#loads < this.#limits.maxLoads
   }

@@ -27,7 +27,7 @@ export interface Call {
 export interface TimedRead {
   readonly read: Read
   readonly judgedAt: number
-  /** How long it took, ms. */
+  /** The time that it took, ms. */
   readonly took: number
 }
 
@@ -47,7 +47,7 @@ export function judge(
   return previousVersion?.mayBePrevious(entry) === true ? 'gone' : freshness.judge(entry, now, settings)
 }
 
-/** The entry that a load replaces, where one may still be served: the loader sees it as `load.stale`. A forced refresh replaces a fresh one too. */
+/** The entry that a load replaces, if it may still be served: the loader gets it as `load.stale`. For a forced refresh it may be fresh. */
 export function replacedEntry(
   { freshness }: EngineServices,
   { settings }: Call,

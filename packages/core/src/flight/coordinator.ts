@@ -29,7 +29,7 @@ export class LoadCoordinator {
     return this.#closed
   }
 
-  /** How many calls of this process wait for the key's refresh. */
+  /** The number of calls of this process that wait for the key's refresh. */
   waitingCalls(key: string): number {
     return this.flights.joinable(key)?.callers ?? 0
   }

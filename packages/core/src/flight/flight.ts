@@ -2,7 +2,7 @@ import { Deferred } from './deferred.ts'
 import type { Entry } from '../entry.ts'
 import type { Outcome } from '../load.ts'
 
-/** What a flight delivers to one waiter. */
+/** The result that a flight delivers to one waiter. */
 export type FlightResult =
   | { readonly kind: 'loaded'; readonly value: unknown; readonly freshFor: number }
   /** Another process committed this entry. */
@@ -73,22 +73,22 @@ export class Flight {
     return this.#finished.promise
   }
 
-  /** Whether every caller has its result. */
+  /** True once every caller has its result. */
   get settled(): boolean {
     return this.#settled
   }
 
-  /** Whether a later call may join. */
+  /** True while later calls may join. */
   get joinable(): boolean {
     return !this.#detached
   }
 
-  /** Whether all callers left and none counts on the load: then a load that has not begun need not begin. */
+  /** True when all callers left and none counts on the load: then a load that has not begun need not begin. */
   get deserted(): boolean {
     return this.callers === 0 && !this.#keepsRunning && !this.background
   }
 
-  /** How many calls wait for it. */
+  /** The number of calls that wait for it. */
   get callers(): number {
     return this.#owner.size + this.#early.size + this.#late.size
   }
@@ -98,12 +98,12 @@ export class Flight {
     this.#step = step
   }
 
-  /** Whether the cache was closed: no further step may begin. */
+  /** True once the cache was closed: no further step may begin. */
   get aborted(): boolean {
     return this.#aborted
   }
 
-  /** Ends the current step from outside. */
+  /** Ends the current step, because the cache closes. */
   abort(reason: unknown): void {
     this.#aborted = true
     this.#step?.abort(reason)
@@ -162,7 +162,7 @@ export class Flight {
     this.#phase = 'loading'
   }
 
-  /** Settles every joiner without a result, and keeps later calls from joining: the result is for the owner alone. */
+  /** Settles every joiner without a value, and keeps later calls from joining: the result is for the owner alone. */
   releaseJoiners(kind: 'load-alone' | 'retry'): void {
     this.detach()
     deliver({ kind }, this.#early)
@@ -184,6 +184,7 @@ export class Flight {
     this.#outcome.resolve(outcome)
   }
 
+  /** Resolves `finished`. */
   finish(): void {
     this.#finished.resolve()
   }

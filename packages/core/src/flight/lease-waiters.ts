@@ -16,7 +16,7 @@ export class LeaseWaiter {
     this.#runtime = runtime
   }
 
-  /** Whether a notice arrived since the waiter was armed, or since the end of the last `waitAtMost`. */
+  /** True when a notice arrived since the waiter was registered, or since the end of the last `waitAtMost`. */
   get noticed(): boolean {
     return this.#noticed
   }
@@ -45,7 +45,7 @@ export class LeaseWaiter {
 /** All lease waiters of this process, by key. */
 export class LeaseWaiters {
   readonly #runtime: Runtime
-  readonly #armed = new Map<string, Set<LeaseWaiter>>()
+  readonly #waiters = new Map<string, Set<LeaseWaiter>>()
 
   constructor(runtime: Runtime) {
     this.#runtime = runtime
@@ -53,24 +53,24 @@ export class LeaseWaiters {
 
   register(key: string): LeaseWaiter {
     const waiter = new LeaseWaiter(this.#runtime)
-    const waiters = this.#armed.get(key)
-    if (waiters === undefined) this.#armed.set(key, new Set([waiter]))
+    const waiters = this.#waiters.get(key)
+    if (waiters === undefined) this.#waiters.set(key, new Set([waiter]))
     else waiters.add(waiter)
     return waiter
   }
 
   unregister(key: string, waiter: LeaseWaiter): void {
-    const waiters = this.#armed.get(key)
+    const waiters = this.#waiters.get(key)
     waiters?.delete(waiter)
-    if (waiters?.size === 0) this.#armed.delete(key)
+    if (waiters?.size === 0) this.#waiters.delete(key)
   }
 
   wake(key: string): void {
-    for (const waiter of this.#armed.get(key) ?? []) waiter.wake()
+    for (const waiter of this.#waiters.get(key) ?? []) waiter.wake()
   }
 
   /** Wakes the waiters of every key: after an invalidation of unknown keys, or when notices may have been missed. */
   wakeAll(): void {
-    for (const key of this.#armed.keys()) this.wake(key)
+    for (const key of this.#waiters.keys()) this.wake(key)
   }
 }

@@ -13,7 +13,7 @@ export class PreviousVersion {
     this.#version = read.kind === 'found' ? read.entry.version : undefined
   }
 
-  /** Whether the entry may be the previous one. An entry that was expired by `expire()` is: the expiry changed its version, not its value. */
+  /** True unless the entry is known to be another version. `expire()` changes the version and not the value, so an entry that it expired may be the previous one. */
   mayBePrevious({ version, expired }: Entry): boolean {
     return !this.#known || expired || version === this.#version
   }

@@ -6,7 +6,7 @@ interface SuppressedRefresh {
   readonly until: number
 }
 
-/** How many keys are remembered at least; every other key costs one more acquire. */
+/** At least this many keys are remembered; every other key costs one more acquire. */
 const CAPACITY = 5_000
 
 /**

@@ -1,8 +1,8 @@
 import { BoundedMap } from '../bounded-map.ts'
 
-/** How many keys are remembered at least; every other key costs one more acquire. */
+/** At least this many keys are remembered; every other key costs one more acquire. */
 const CAPACITY = 5_000
-/** How long a mark is believed without asking the store again, ms: a process that misses notices learns by then that the mark has ended. */
+/** The store is asked again after this time, ms: a process that misses notices learns by then that the mark has ended. */
 const MAX_AGE = 1000
 
 /** Keys that the store has lately called unshareable: their callers load alone without asking the store first. */

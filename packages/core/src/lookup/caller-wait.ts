@@ -9,11 +9,11 @@ export interface GaveUp {
 }
 
 export interface WaitLimits {
-  /** How long the caller waits while it has a stale value to fall back on, ms. */
+  /** The longest wait of a caller that has a stale value to fall back on, ms; `Infinity` for any other caller. */
   readonly softTimeout: number
-  /** What is left of the call's `waitTimeout`, ms. It runs only while the flight waits. */
+  /** The rest of the call's `waitTimeout`, ms. It runs only while the flight waits. */
   readonly budget: number
-  /** How long the flight had waited before the wait began, ms. That time does not count against the budget. */
+  /** The time that the flight had waited before this caller's wait began, ms. It does not count against the budget. */
   readonly waitedBefore: number
   readonly signal: CallerSignal | undefined
 }

@@ -30,7 +30,7 @@ interface Participation {
   /** The stale entry that the call may be served if the load fails or is slow. */
   readonly fallback: Entry | undefined
   readonly state: CallState
-  /** How long the flight had waited when the call joined, ms. */
+  /** The time that the flight had waited when the call joined, ms. */
   readonly waitedBefore: number
 }
 

@@ -11,14 +11,14 @@ export interface LookupResult extends Omit<Lookup<unknown>, 'outcome'> {
   readonly ownFlight: Flight | undefined
 }
 
-/** What a call keeps from one read of the store to the next. */
+/** The state of a call, from one read of the store to the next. */
 export interface CallState {
   readonly startedAt: number
   /** When it last sent, or joined, a read of the store. */
   readAt: number
-  /** Whether the call has had to wait for a load. */
+  /** True once no entry could be served at once, so that the call has to wait for a load. */
   missed: boolean
-  /** What is left of `waitTimeout`, ms. */
+  /** The rest of `waitTimeout`, ms. */
   waitBudget: number
 }
 

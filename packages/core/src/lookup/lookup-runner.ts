@@ -98,8 +98,8 @@ export class LookupRunner {
   }
 
   /**
-   * Whether the call may skip the store, because the key is known to be unshareable. Not while loads queue for a permit: through the store,
-   * the callers of one key share one place in the queue.
+   * True when the key is known to be unshareable: the call then loads alone without asking the store. Not while loads queue for a permit:
+   * calls that ask the store join one flight, which takes one place in the queue.
    */
   #maySkipStore(key: string, now: number): boolean {
     return this.#coordinator.unshareable.holds(key, now) && this.#services.admission.permitAvailable

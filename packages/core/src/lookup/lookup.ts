@@ -11,9 +11,9 @@ export interface Lookup<V> {
   readonly age: number
   /** Time until the value stops being fresh; negative for a stale one. */
   readonly freshFor: number
-  /** How long this call waited for a load. */
+  /** The time that this call waited for a load. */
   readonly waited: number
-  /** How the load of this call's own loader ended; undefined if that loader did not run. */
+  /** The outcome of the load of this call's own loader; undefined if that loader did not run. */
   readonly outcome: Outcome | undefined
   /** A load that still runs in the background; never rejects. */
   readonly refresh: Promise<Outcome> | undefined

@@ -25,12 +25,12 @@ export function readCodec(base: Settings, verb: 'read' | 'peek', options: object
   return options === undefined ? base.codec : (checkOptions(verb, options, readRules).codec ?? base.codec)
 }
 
-/** For so long nothing is stored after an invalidation, ms. */
+/** The time after an invalidation in which no load is stored, ms. */
 export function holdOffTime(verb: 'delete' | 'expire', options: InvalidateOptions | undefined): number {
   return checkOptions(verb, options, invalidateRules).holdOff ?? 0
 }
 
-/** For so long `close` lets running loads end, ms. */
+/** The longest time that `close` waits for running loads, ms. */
 export function drainTime(options: CloseOptions | undefined): number {
   return checkOptions('close', options, closeRules).drain ?? 5000
 }

@@ -100,7 +100,7 @@ function applyEarlyRefresh(settings: SettingsDraft, given: Parsed<typeof earlyRu
 
 export const windowRule: OptionRule<number> = durationRule(0, LONGEST_WINDOW)
 
-/** What a value is written with: `set`, `load.keep` and the cache have these. */
+/** The options that a value is written with: of `set`, of `load.keep` and of the cache. */
 export const ttlRow: OptionRow<number | undefined> = row(durationRule(1), (settings, value) => (settings.ttl = value))
 export const staleWhileRevalidateRow: OptionRow<number> = row(
   windowRule,
@@ -111,7 +111,7 @@ export const jitterRow: OptionRow<number> = row(fractionRule, (settings, value) 
 export const tagsRow: OptionRow<readonly string[]> = row(tagsRule, (settings, value) => (settings.tags = value))
 export const codecRow: OptionRow<Codec> = row(codecRule, (settings, value) => (settings.codec = value))
 
-/** What both the cache and a call may set. */
+/** The options of both the cache and a call. */
 export const loadRows: OptionRows<LoadOptions> = {
   ttl: ttlRow,
   softTimeout: row(orFalse(durationRule(0)), (settings, value) => {

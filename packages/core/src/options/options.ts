@@ -6,107 +6,107 @@ import type { Store } from '../store/store.ts'
 
 /** The lease of a load. */
 export interface LeaseOptions {
-  /** The life of a lease, renewed at a third of it while the loader runs. A dead leader blocks its key for at most this long. Default: `'5s'`. */
+  /** The length of a lease, which is renewed at every third of it while the loader runs. A dead leader blocks its key for at most this long. Default: `'5s'`. */
   readonly duration?: Duration | undefined
-  /** The latest end of a lease, counted from the grant: after it a hung loader loses the key. Default: `loadTimeout` + `duration`. */
+  /** The latest end of a lease, counted from its grant: then it is renewed no more, and another process may load the key. Default: `loadTimeout` + `duration`. */
   readonly maxHold?: Duration | undefined
 }
 
-/** The fleet-wide pause after a failed load. */
+/** The cooldown of a key after a failed load: no process loads it meanwhile. */
 export interface FailureCooldownOptions {
-  /** The pause after the first failure. Default: `'100ms'`. */
+  /** The cooldown after the first failure. Default: `'100ms'`. */
   readonly min?: Duration | undefined
-  /** The longest pause: it doubles with every failure in a row. Default: `'5s'`. */
+  /** The longest cooldown: it doubles with every failure in a row. Default: `'5s'`. */
   readonly max?: Duration | undefined
 }
 
-/** The moment at which a fresh value is refreshed: one of the two. */
+/** The moment at which a fresh value is refreshed in the background: `beta` or `before`, not both. */
 export interface EarlyRefreshOptions {
-  /** Scales the random time before the expiry: 1 suits most, more is earlier. Default: 1. */
+  /** Scales the random time before the expiry: 1 suits most sources; 2 doubles the time. Default: 1. */
   readonly beta?: number | undefined
   /** A fixed time before the expiry, instead of a random one. Default: none. */
   readonly before?: Duration | undefined
 }
 
-/** The near cache. */
+/** The limits of the near cache: copies of a shared store's entries in this process. */
 export interface NearOptions {
   /** The most copies; the least recently used go first. Default: 10,000. */
   readonly maxEntries?: number | undefined
   /** The most bytes of all copies together, encoded. Default: `'64mb'`. */
   readonly maxBytes?: ByteSize | undefined
-  /** A copy is served for so long after it was read; a lost notice of a change shows for at most this time. Default: `'5s'`. */
+  /** A copy is served for so long after it was read. If the notice of a change is lost, the old value is served for at most this time. Default: `'5s'`. */
   readonly maxAge?: Duration | undefined
 }
 
-/** The copies for the time that a shared store is away. */
+/** The limits of the copies that are served while a shared store is away. */
 export interface OutageOptions {
-  /** The most copies. Once there are so many, one in 16 new keys replaces the least recently used. Default: 1,000. */
+  /** The most copies. Once there are so many, one in 16 new keys replaces the least recently used one. Default: 1,000. */
   readonly maxEntries?: number | undefined
   /** A copy is served for so long after it was read or loaded. Default: `'5s'`. */
   readonly maxAge?: Duration | undefined
 }
 
-/** How the tags of an entry are judged when the store is shared. */
+/** The check of an entry's tags when the store is shared. */
 export interface TagOptions {
-  /** The greatest age of a tag's number that this process judges by: if the notice of an invalidation is lost, it shows after this time. 0 asks the store at every read. Default: `'1s'`. */
+  /** A process asks the store for a tag's number again after this time: if the notice of an invalidation is lost, old values are served for at most this time. 0 asks at every read. Default: `'1s'`. */
   readonly maxAge?: Duration | undefined
 }
 
 /** Options of both the cache and a single call; a call's value comes first. */
 export interface LoadOptions {
-  /** An entry is fresh for so long. `30` means 30 ms. No default: the cache or the call must give it. */
+  /** An entry is fresh for so long after its commit. A number is in ms: `30` means 30 ms. No default: the cache or the call must give it. */
   readonly ttl?: Duration | undefined
-  /** A caller for whom only a `staleIfError` value is there waits so long for the load, then gets that value; the load goes on behind. `false` waits for the outcome. Default: `'1s'`. */
+  /** A caller that could get a `staleIfError` value waits so long for the load; then it gets that value, and the load goes on in the background. `false`: it waits for the outcome. Default: `'1s'`. */
   readonly softTimeout?: Duration | false | undefined
-  /** Shortens `ttl` at random by up to this fraction, once per commit, so that entries do not expire together. Default: 0. */
+  /** Shortens `ttl` at random by up to this fraction, from 0 to below 1, once per commit: entries that were loaded together do not expire together. Default: 0. */
   readonly jitter?: number | undefined
-  /** The longest time of a load. At its end `load.signal` is aborted, the load counts as failed, and the lease is handed back. Default: `'30s'`. */
+  /** The longest time of a load. At its end `load.signal` is aborted, the load fails with `LoadTimeoutError`, and the key cools down. Default: `'30s'`. */
   readonly loadTimeout?: Duration | undefined
   /** The longest time that a call waits for loads of others. At its end it gets a stale value of any allowed window, else `WaitTimeoutError`. Default: `'10s'`. */
   readonly waitTimeout?: Duration | undefined
-  /** At the end of `waitTimeout`, without a stale value: `'error'` rejects; `'load'` runs the loader for this caller alone and stores nothing, while `maxLoads` has room. Default: `'error'`. */
+  /** At the end of `waitTimeout`, without a stale value: `'error'` rejects; `'load'`, in a cache with `maxLoads`, runs the loader for this caller alone if a permit is free, and stores nothing. Default: `'error'`. */
   readonly onWaitTimeout?: 'error' | 'load' | undefined
-  /** Refreshes a value behind its readers while it is still fresh: at a random moment before its expiry, the earlier the longer its load took (`beta`), or a fixed time before it (`before`). Default: false. */
+  /** Refreshes a value in the background while it is still fresh: at a random moment before its expiry, the earlier the longer its load took (`beta`), or a fixed time before it (`before`). Default: false. */
   readonly earlyRefresh?: EarlyRefreshOptions | false | undefined
   /** The lease of a load. Default: 5 s, renewed up to `loadTimeout` + 5 s. */
   readonly lease?: LeaseOptions | undefined
-  /** The pause after a failed load, for the whole fleet. Default: 100 ms, doubling up to 5 s. */
+  /** The cooldown after a failed load, in all processes. Default: 100 ms, doubling up to 5 s. */
   readonly failureCooldown?: FailureCooldownOptions | undefined
-  /** Returns true for an error that cools the key down. Any other only rejects the calls of its load, and the lease is handed over. Default: every error. */
+  /** Returns true for an error that is a failure: the key cools down, and calls get a stale value where one is allowed. Any other error rejects the calls of its load, and the next call may load at once. Default: every error. */
   readonly isFailure?: ((error: unknown) => boolean) | undefined
 }
 
 /** Options of `createCache`. */
 export interface CacheOptions extends LoadOptions {
-  /** Where entries and leases live. Default: `memoryStore({ maxEntries: 10_000 })`. */
+  /** The store of entries and leases. Default: `memoryStore({ maxEntries: 10_000 })`. */
   readonly store?: Store | undefined
-  /** Encodes values for a shared store. Default: `json`. */
+  /** Encodes and decodes values for a shared store. Default: `json`. */
   readonly codec?: Codec | undefined
-  /** For so long after `ttl` an entry is served at once while one leader refreshes it behind. Default: 0. */
+  /** For so long after `ttl` an entry is served at once, while one leader refreshes it in the background. Default: 0. */
   readonly staleWhileRevalidate?: Duration | undefined
   /** For so long after `ttl` an entry is served when the load fails, times out or is slow, or the key is cooling. Default: 0. */
   readonly staleIfError?: Duration | undefined
-  /** The longest time that a call waits for a shared store. Then it goes on without it, and a key has one load in each process; writes and invalidations reject with `StoreAwayError`. Default: `'250ms'`. */
+  /** The longest time that a call waits for a shared store. Then it goes on without the store, and a key has one load in each process; writes and invalidations reject with `StoreAwayError`. Default: `'250ms'`. */
   readonly storeTimeout?: Duration | undefined
   /** Keeps copies of a shared store's entries in this process: a hit among them sends no command. A notice drops a copy when its entry changes. Hits share one object: treat it as read-only. Default: false. */
   readonly near?: NearOptions | false | undefined
-  /** Keeps copies of what this process read and loaded, to answer with while a shared store is away. `false`: nothing is served from memory then. Default: `{ maxEntries: 1000, maxAge: '5s' }`. */
+  /** Keeps copies of what this process read and loaded, which it serves while a shared store is away. `false`: nothing is served from memory then. Default: `{ maxEntries: 1000, maxAge: '5s' }`. */
   readonly outage?: OutageOptions | false | undefined
   /** An encoded value larger than this goes to its callers and is not stored; the event `too-large` reports it. A memory store encodes nothing and has its own `maxBytes`. Default: `'4mb'`. */
   readonly maxEntryBytes?: ByteSize | undefined
-  /** Makes plain objects and arrays read-only when this process keeps them, because every hit returns the same object. Default: false. */
+  /** Makes plain objects and arrays read-only, at every depth, when this process keeps them: every hit returns the same object. Default: false. */
   readonly freeze?: boolean | undefined
   /** Sends the message of a loader's error, beside its name and code, to callers in other processes and to those of a cooling key. Messages may hold SQL and host names. Default: false. */
   readonly shareErrorMessages?: boolean | undefined
-  /** How tags are judged. Default: `{ maxAge: '1s' }`. */
+  /** The check of tags in a shared store. Default: `{ maxAge: '1s' }`. */
   readonly tags?: TagOptions | undefined
-  /** The most loads at once in this process. One more waits within its `waitTimeout`; one behind a stale value does not run. A load inside a load never waits. Default: no limit. */
+  /** The most loads at once in this process. One more waits within its `waitTimeout`; one more in the background does not begin. A load inside a load never waits. Default: no limit. */
   readonly maxLoads?: number | undefined
   /** The most calls that wait for a load in this process. One more gets a stale value, else `TooManyWaitersError`, at once. Default: 10,000. */
   readonly maxWaiters?: number | undefined
   /** The most calls that wait for one key in this process. Default: a quarter of `maxWaiters`. */
   readonly maxWaitersPerKey?: number | undefined
-  /** Time, timers, randomness and tokens: for tests. Default: the process's own. */
+  /** The source of time, timers, randomness and tokens: for tests. Default: the process's own. */
   readonly runtime?: Runtime | undefined
 }
 
@@ -130,15 +130,15 @@ export interface CallOptions<V = unknown> extends LoadOptions {
 
 /** Options of `set`. */
 export interface SetOptions<V = unknown> {
-  /** The entry is fresh for so long. Default: the cache's. */
+  /** The entry is fresh for so long after the write. Default: the cache's. */
   readonly ttl?: Duration | undefined
-  /** For so long after `ttl` it is served at once while one leader refreshes it behind. Default: the cache's. */
+  /** For so long after `ttl` it is served at once, while one leader refreshes it in the background. Default: the cache's. */
   readonly staleWhileRevalidate?: Duration | undefined
-  /** For so long after `ttl` it is served when a load fails. Default: the cache's. */
+  /** For so long after `ttl` it is served when the load fails, times out or is slow, or the key is cooling. Default: the cache's. */
   readonly staleIfError?: Duration | undefined
-  /** Shortens `ttl` at random by up to this fraction. Default: the cache's. */
+  /** Shortens `ttl` at random by up to this fraction, from 0 to below 1. Default: the cache's. */
   readonly jitter?: number | undefined
-  /** What `invalidateTags` finds the entry by. Default: none. */
+  /** The tags by which `invalidateTags` finds the entry: at most 100, of 1 to 256 characters each. Default: none. */
   readonly tags?: readonly string[] | undefined
   /** Encodes this key's value for a shared store. Default: the cache's. */
   readonly codec?: Codec<NoInfer<V>> | undefined
@@ -146,13 +146,13 @@ export interface SetOptions<V = unknown> {
 
 /** Options of `delete` and `expire`. */
 export interface InvalidateOptions {
-  /** For this long loads run but nothing is stored: for sources whose replicas lag behind. Default: 0. */
+  /** For this long loads run, but their values are not stored, and stale values are not refreshed in the background: for sources whose replicas lag behind. Default: 0. */
   readonly holdOff?: Duration | undefined
 }
 
 /** Options of `get`. */
 export interface GetOptions<V = unknown> {
-  /** True: a stale value is returned, too. Default: false. */
+  /** True: returns a stale value too. Default: false. */
   readonly stale?: boolean | undefined
   /** Decodes this key's value. Default: the cache's. */
   readonly codec?: Codec<V> | undefined
@@ -172,6 +172,6 @@ export interface WrapOptions<F extends (...args: never[]) => unknown> extends Ca
 
 /** Options of `close`. */
 export interface CloseOptions {
-  /** Running loads may take so long to end and commit; then they are aborted and their leases handed back. Default: `'5s'`. */
+  /** The longest time that running loads may take to end and commit; then they are aborted, and their leases are released. Default: `'5s'`. */
   readonly drain?: Duration | undefined
 }

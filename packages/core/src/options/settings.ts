@@ -19,18 +19,18 @@ export interface Settings extends ServeLimits {
   readonly codec: Codec
   readonly signal: CallerSignal | undefined
   readonly onWaitTimeout: 'error' | 'load'
-  /** Whether the cache has a finite `maxLoads`. */
+  /** True in a cache with a finite `maxLoads`. */
   readonly boundedLoads: boolean
   readonly earlyRefresh: EarlyRefresh | undefined
   readonly tags: readonly string[]
   readonly maxEntryBytes: number
   readonly freeze: boolean
   readonly shareErrorMessages: boolean
-  /** Whether the call may be answered from this process's near cache. */
+  /** True when the call accepts a copy of this process's near cache. */
   readonly near: boolean
 }
 
-/** How much work one process accepts; `Infinity`: no limit. */
+/** The work that one process accepts; `Infinity`: no limit. */
 export interface AdmissionLimits {
   readonly maxLoads: number
   readonly maxWaiters: number

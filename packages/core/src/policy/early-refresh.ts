@@ -8,7 +8,7 @@ interface Draw {
   readonly value: number
 }
 
-/** How many keys keep their draw at least. A key that draws again is refreshed earlier on average. */
+/** At least this many keys keep their draw. A key that draws again is refreshed earlier on average. */
 const KEYS_KEPT = 5_000
 
 /** The greatest draw, since a random number has 53 bits: further than that from its expiry, an entry needs no draw. */

@@ -3,7 +3,7 @@ import type { Entry } from '../entry.ts'
 /** The use of an entry at one moment: `fresh`: served. `stale`: served while a refresh runs in the background. `if-error`: served only if a load fails. `gone`: not served. */
 export type Verdict = 'fresh' | 'stale' | 'if-error' | 'gone'
 
-/** Which entries a call accepts, within the entry's own windows. */
+/** The entries that a call accepts, within their own windows. */
 export interface ServeLimits {
   /** The greatest age that the call accepts, ms. */
   readonly maxAge: number
@@ -17,7 +17,7 @@ export interface FreshnessPolicy {
 }
 
 export interface CooldownPolicy {
-  /** How long nobody loads after the `attempts`-th failure in a row, ms. */
+  /** The time after the `attempts`-th failure in a row in which no process loads the key, ms. */
   after(attempts: number, limits: CooldownLimits): number
 }
 

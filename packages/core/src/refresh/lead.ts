@@ -12,10 +12,10 @@ import { emitOutcome, type LoadResult, LoadRun, type UncacheableMark } from './l
 import { newEntry } from './new-entry.ts'
 import { settleAbsent } from './settle-flight.ts'
 
-/** How long a key stays uncacheable after the store could not keep its value, ms. */
+/** A key stays uncacheable for this time after the store could not keep its value, ms. */
 const UNKEEPABLE_FOR = 10_000
 
-/** Runs the load of a flight under its lease, and commits the result. `entry`: what the store has for the key. Never rejects. */
+/** Runs the load of a flight under its lease, and commits the result. `entry`: the key's entry in the store. Never rejects. */
 export async function lead(
   flight: Flight,
   call: Call,
@@ -164,7 +164,7 @@ class LeasedLoad {
   }
 }
 
-/** A lease that was void when it was released may have been voided by an invalidation before a late joiner's call: that joiner reads again. */
+/** If the lease was void at its release, an invalidation may have voided it before a late joiner's call: the late joiners then read again. */
 function resultForLateJoiners(released: Released, result: FlightResult): FlightResult {
   return released.kind === 'refused' ? { kind: 'retry' } : result
 }

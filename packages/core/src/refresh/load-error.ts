@@ -1,7 +1,7 @@
 import type { Failure } from '../errors.ts'
 import type { Settings } from '../options/settings.ts'
 
-/** Whether a loader's error cools the key down. An `isFailure` that itself throws counts as true. */
+/** True when a loader's error cools the key down. An `isFailure` that itself throws counts as true. */
 export function isFailure(settings: Settings, error: unknown): boolean {
   if (isOwnAbort(settings, error)) return false
   try {
@@ -11,7 +11,7 @@ export function isFailure(settings: Settings, error: unknown): boolean {
   }
 }
 
-/** Whether the loader stopped because its own caller's signal aborted: that says nothing about the source. */
+/** True when the loader stopped because its own caller's signal aborted: that says nothing about the source. */
 export function isOwnAbort({ signal }: Settings, error: unknown): boolean {
   return signal?.aborted === true && (error === signal.reason || textOf(error, 'name') === 'AbortError')
 }

@@ -10,7 +10,7 @@ import { booleanRule, checkOptions, durationRule, type OptionRules } from '../op
 import { withKeepOptions } from '../options/parse-call-options.ts'
 import type { Settings } from '../options/settings.ts'
 
-/** How a load ended. */
+/** The end of one run of the loader. */
 export type LoadResult =
   | { readonly kind: 'value'; readonly value: unknown }
   /** The loader threw, or reached `loadTimeout`. */
@@ -23,7 +23,7 @@ export interface UncacheableMark {
   readonly share: boolean
 }
 
-/** How long a key stays uncacheable unless the loader gives `for`, ms. */
+/** A key stays uncacheable for this time unless the loader gives `for`, ms. */
 const UNCACHEABLE_FOR = 10_000
 
 const uncacheableRules = { for: durationRule(1), share: booleanRule } satisfies OptionRules<UncacheableOptions>
@@ -91,7 +91,7 @@ export class LoadRun implements FlightStep {
     const cancelTimeout = runtime.schedule(() => this.#timeOut(), settings.loadTimeout)
     // No caller waits for a background load, so it is not inside the load that happened to trigger it.
     const scope = { loads: [...(background ? [] : activeLoads()), admission.activeLoad(key)], ended: false }
-    this.#start(scope, this.#describe(replaced, { background, leased }))
+    this.#start(scope, this.#makeLoad(replaced, { background, leased }))
     const result = await this.#result.promise
     leaveLoadScope(scope)
     cancelTimeout()
@@ -120,7 +120,7 @@ export class LoadRun implements FlightStep {
     this.#result.resolve(result)
   }
 
-  #describe(replaced: Entry | undefined, { background, leased }: LoadMode): Load<never> {
+  #makeLoad(replaced: Entry | undefined, { background, leased }: LoadMode): Load<never> {
     const age = replaced === undefined ? 0 : this.#services.runtime.now() - replaced.committedAt
     const abort = this.#abort
     return {

@@ -11,9 +11,9 @@ import { LoadPermit } from './load-permit.ts'
 import { settleBroken, settleWithoutLoad } from './settle-flight.ts'
 import { loadUncacheable, loadUnleased, loadWithoutStore } from './unleased-load.ts'
 
-/** After this many "changed" answers in a row the flight pauses before it reads again. It never loads without a lease because of them. */
+/** A refresh reads again at once after the first so many "changed" answers, and after a pause from then on. None makes it load without a lease. */
 const MAX_CHANGES = 8
-/** The length of that pause, ms. */
+/** That pause, ms. */
 const CHANGE_PAUSE = 50
 
 /** Runs one refresh: acquires the lease, then leads, follows or gives up. Always settles the flight, and never rejects. */
@@ -154,7 +154,7 @@ class RefreshRun implements FlightStep {
     if (events.hasListeners('wake')) events.emit('wake', { key: this.#call.storedKey, by })
   }
 
-  /** Loads for the callers alone. A background flight has none, and its value would not be stored. */
+  /** Loads without a lease: the callers get the value, and nothing is stored. A background flight has no callers. */
   async #loadHeldOff(remaining: number, entry: Entry | undefined): Promise<void> {
     if (!this.#flight.background) return loadUnleased(this.#flight, this.#call, 'unleased', this.#services)
     this.#suppressRefresh(entry, remaining)

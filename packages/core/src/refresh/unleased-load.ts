@@ -33,7 +33,7 @@ export async function runUnleased(
   }
 }
 
-/** Loads for a key that is uncacheable: no other load would leave a value to wait for. `share`: whether all callers of this process may get the result. */
+/** Loads for an uncacheable key, whose loads store no value. `share`: true when all callers of this process may get the result. */
 export async function loadUncacheable(
   flight: Flight,
   call: Call,

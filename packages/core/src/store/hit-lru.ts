@@ -4,7 +4,7 @@
  */
 export class LruNode {
   readonly key: string
-  /** What it counts for among `maxBytes`. */
+  /** Its part of `maxBytes`. */
   weight = 1
   /** The period in which it was moved to the front last. */
   movedIn = 0
@@ -41,7 +41,7 @@ export class HitLru<N extends LruNode> {
   #newest: LruNode | undefined
   #weight = 0
   #period = 0
-  /** How much of a full cache has moved to the front in this period. */
+  /** The part of a full cache that has moved to the front in this period. */
   #moved = 0
   /** A node that was moved in this period or a later one stays where it is. */
   #recentFrom = 0
@@ -99,7 +99,7 @@ export class HitLru<N extends LruNode> {
     return this.#nodes.values()
   }
 
-  /** Whether one more node of so many bytes would evict nothing. */
+  /** True when one more node of so many bytes would evict nothing. */
   hasRoom(bytes: number): boolean {
     return this.#nodes.size < this.#maxEntries && this.#weight + bytes <= this.#maxBytes
   }

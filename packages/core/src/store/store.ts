@@ -2,10 +2,14 @@ import type { Codec } from '../codec.ts'
 import type { Entry, NewEntry, Version } from '../entry.ts'
 import type { Failure } from '../errors.ts'
 
-/** The store did not answer: a value, never an exception, so that no caller can forget it. */
+/**
+ * The store did not answer: a value, never an exception, so that every caller has a branch for it. `why`: no answer came in time (`deadline`), the
+ * step was not sent because earlier ones had no answer (`breaker`), or the store or its client failed (`error`).
+ */
 export interface Away {
   readonly kind: 'away'
   readonly why: 'deadline' | 'breaker' | 'error'
+  /** The error, for events and for `StoreAwayError`. */
   readonly cause: unknown
 }
 
@@ -14,8 +18,10 @@ export function awayBecause(cause: unknown): Away {
   return { kind: 'away', why: 'error', cause }
 }
 
+/** The answer to a read. */
 export type Read = Found | Missing | Away
 
+/** An entry, fresh or stale: the reader judges its windows. */
 export interface Found {
   readonly kind: 'found'
   readonly entry: Entry
@@ -23,8 +29,10 @@ export interface Found {
   readonly away?: Away | undefined
 }
 
+/** The key has no entry that could be read. */
 export interface Missing {
   readonly kind: 'missing'
+  /** The version to acquire with: `NO_VERSION`, or that of the bytes that are no entry. */
   readonly version: Version
   /** Present when the bytes at the key are no entry of this library, or could not be decoded. */
   readonly because?: Unreadable | undefined
@@ -32,19 +40,21 @@ export interface Missing {
   readonly away?: Away | undefined
 }
 
+/** The problem of bytes that are no entry of this library (`foreign`), or that the codec could not decode (`undecodable`). */
 export interface Unreadable {
   readonly why: 'foreign' | 'undecodable'
   readonly cause: unknown
 }
 
+/** The terms of an acquire. */
 export interface AcquireRequest {
-  /** How long the lease lives unless renewed, ms. */
+  /** The length of the lease unless it is renewed, ms. */
   readonly duration: number
-  /** The version that the caller read: another one at the store means that somebody committed since. */
+  /** The version that the caller read: with another one at the store the answer is `changed`. */
   readonly seen: Version
-  /** Whether the caller will wait: the holder then announces the end of its lease. */
+  /** True when the caller will wait if the lease is held: the store then sends a notice at its end. */
   readonly wake: boolean
-  /** Whether the load may name tags: the store then keeps the present tag sequence with the lease. */
+  /** True when the load may name tags: the store then keeps the present tag sequence with the lease. */
   readonly tags: boolean
   /** True when the call's read found the store away: the store is not asked again. Default: false. */
   readonly away?: boolean | undefined
@@ -52,6 +62,10 @@ export interface AcquireRequest {
   readonly spent?: number | undefined
 }
 
+/**
+ * The answer to an acquire; `remaining` in ms. `lead`: the lease is granted. `held`: another caller holds it. `cooling`: the last load failed.
+ * `uncacheable`: the last load was not to be stored. `held-off`: a value loaded now would not be stored. `changed`: the version is another one.
+ */
 export type Acquire =
   | { readonly kind: 'lead'; readonly lease: Lease }
   | { readonly kind: 'held'; readonly remaining: number }
@@ -74,30 +88,33 @@ export interface Unkeepable {
   readonly cause: unknown
 }
 
+/** The answer to a commit. */
 export type Commit = { readonly kind: 'stored'; readonly version: Version } | Unkeepable | Refused | Away
 
-/** How a lease ends without a commit. */
+/** The end of a lease without a commit: it is free again (`handover`), or the key cools down or is uncacheable; times in ms. */
 export type Ending =
   | { readonly kind: 'handover' }
   | { readonly kind: 'failed'; readonly failure: Failure; readonly cooldown: number; readonly attempts: number }
   | { readonly kind: 'uncacheable'; readonly for: number; readonly share: boolean }
 
-/** How long a store keeps the count of failures after the cooldown, ms: a key that is asked for once a minute must still back off. */
+/** The time that a store keeps the count of failures after the cooldown, ms: a key that is asked for once a minute must still back off. */
 export function failureCountLifetime(cooldown: number): number {
   return Math.max(60_000, 2 * cooldown)
 }
 
+/** A change at the store, made by any process, or a change of the connection to it. Delivered at most once: it may be lost. */
 export type Notice =
+  /** `released`: the lease ended without a commit, while a caller waited for it. */
   | { readonly kind: 'committed' | 'released' | 'deleted' | 'expired'; readonly key: string }
   | { readonly kind: 'tags'; readonly tags: readonly string[]; readonly tagSeq: number }
   /** Every entry was removed; notices may be lost from now on (`disconnected`); notices arrive again (`connected`). */
   | { readonly kind: 'cleared' | 'disconnected' | 'connected' }
   /** The store is not asked for a while, because it did not answer (`away`); it answers again (`back`). */
   | { readonly kind: 'away' | 'back' }
-  /** A problem that a person should know of, with the cure in the message. */
+  /** A problem for an operator; the message names the remedy. */
   | { readonly kind: 'warning'; readonly message: string }
 
-/** Everything the store knows of a key, for people. */
+/** The state of a key, for diagnosis. Times in ms; `awaited`: a caller waits for the lease's end. */
 export interface Inspection {
   readonly kind: 'found'
   readonly entry: Entry | undefined
@@ -105,32 +122,37 @@ export interface Inspection {
   readonly cooldown: { readonly remaining: number; readonly attempts: number; readonly failure: Failure } | undefined
 }
 
+/** The answer to a step without a result. */
 export type Done = { readonly kind: 'done' } | Away
+/** The answer to a renewal. */
 export type Renewed = { readonly kind: 'renewed' } | Refused | Away
+/** The answer to a release. */
 export type Released = { readonly kind: 'released' } | Refused | Away
+/** The answer to a put. */
 export type Put = { readonly kind: 'stored'; readonly version: Version } | Unkeepable | Away
-/** `tagSeq`: the new number of the tags. */
+/** The answer to an invalidation of tags; `tagSeq` is the new number of each. */
 export type TagsFallen = { readonly kind: 'done'; readonly tagSeq: number } | Away
+/** The answer to a clear; `entries` is the number of entries that it removed. */
 export type Cleared = { readonly kind: 'cleared'; readonly entries: number } | Away
 
-/** The present number of each tag; undefined where the store has lost it, so that nobody knows whether the tag was invalidated. */
+/** The present number of each tag, in the order asked for; undefined for a number that the store has lost: the tag then counts as invalidated. */
 export interface TagNumbersRead {
   readonly kind: 'numbers'
   readonly numbers: readonly (number | undefined)[]
 }
 
 /**
- * Where entries and leases live. Each step is atomic at the store. No step throws or rejects: a problem is an answer.
+ * A store of entries and leases. Each step is atomic at the store. No step throws or rejects: a problem is an answer.
  * `describeStoreContract` of `@cattlegrid/testkit` tests a store against this interface.
  */
 export interface Store {
-  /** Whether other processes see it: only then do calls wait for their loads. */
+  /** True when other processes use it too: only then is it asked within a deadline, and copied in this process. */
   readonly shared: boolean
-  /** The entry, where this process has it in memory: synchronous, so that a hit awaits nothing. `now`: the time by which the hit is judged, ms. */
+  /** Returns the entry if this process has it in memory: synchronous, so that a hit awaits nothing. `now`: the time by which the hit is judged, ms. */
   peek(key: string, codec: Codec, now: number): Entry | undefined
   /** Reads the entry. A shared store does not judge its tags: its reader does, by `tagNumbers`. */
   read(key: string, codec: Codec): Promise<Read>
-  /** Asks for the lease of the key. */
+  /** Grants the lease of the key, if it is free and the entry's version is `request.seen`; else answers with the reason. */
   acquire(key: string, request: AcquireRequest): Promise<Acquire>
   /** Moves the end of a lease to `duration` ms from now. */
   renew(lease: Lease, duration: number): Promise<Renewed>
@@ -147,17 +169,17 @@ export interface Store {
   invalidate(key: string, how: 'delete' | 'expire', holdOff: number): Promise<Done>
   /** Makes every entry with one of the tags unusable; the entry of a load with one of them that began before is not stored. */
   invalidateTags(tags: readonly string[]): Promise<TagsFallen>
-  /** The numbers that judge an entry's tags: one greater than the entry's `tagSeq` means that the tag was invalidated since its load began. */
+  /** Reads the number of each tag: one greater than an entry's `tagSeq` means that the tag was invalidated since the entry's load began. */
   tagNumbers(tags: readonly string[]): Promise<TagNumbersRead | Away>
   /** Removes everything; not atomic where there are several nodes. */
   clear(): Promise<Cleared>
-  /** What the store knows of the key. */
+  /** Reads the state of the key, for diagnosis. */
   inspect(key: string): Promise<Inspection | Away>
   /** Answers `done` when the store can be reached. */
   ping(): Promise<Done>
   /** Calls `listener` for every change at the store, made by any process, until the returned function is called. */
   watch(listener: (notice: Notice) => void): () => void
-  /** Ends what the store holds open, such as connections of its own. */
+  /** Releases the store's own resources, such as connections. */
   close(): Promise<void>
 }
 
@@ -166,8 +188,8 @@ export interface Lease {
   readonly key: string
   /** Proves the holder: only it may renew, commit or release. */
   readonly token: string
-  /** How many loads of the key failed in a row before this one. */
+  /** The number of loads of the key that failed in a row before this one. */
   readonly attempts: number
-  /** When the acquire was sent, on the holder's monotonic clock: the lease cannot end earlier than `duration` after this moment. */
+  /** The moment at which the acquire was sent, on the holder's monotonic clock, ms: the lease ends no earlier than `duration` after it. */
   readonly sentAt: number
 }

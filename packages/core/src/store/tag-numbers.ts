@@ -34,7 +34,7 @@ export class TagNumbers {
     return this.#numbers.get(tag) ?? this.#floor
   }
 
-  /** Whether one of the tags was invalidated after the sequence stood at `tagSeq`. */
+  /** True when one of the tags was invalidated after the sequence was `tagSeq`. */
   invalidatedSince(tags: readonly string[], tagSeq: number): boolean {
     return tags.some((tag) => this.of(tag) > tagSeq)
   }

@@ -1,7 +1,7 @@
 import type { Failure } from '../../errors.ts'
 import { type Acquire, type Ending, failureCountLifetime } from '../store.ts'
 
-/** What stands at a key beside its entry: one of these at a time, each with its end on the store's clock. */
+/** The state of a key beside its entry: one of these at a time, each with its end on the store's clock. */
 export type KeyState = LeaseState | CoolingState | UncacheableState | HeldOffState
 
 export interface LeaseState {
@@ -11,7 +11,7 @@ export interface LeaseState {
   readonly grantedAt: number
   /** The tag sequence when the lease was granted. */
   readonly tagSeq: number
-  /** Whether somebody waits for the lease's end. */
+  /** True when a caller waits for the lease's end. */
   awaited: boolean
   until: number
 }

@@ -3,7 +3,7 @@ import type { Acquire, AcquireRequest, Ending, Inspection, Lease, Refused } from
 import type { EntryTable } from './entry-table.ts'
 import { type KeyState, type LeaseState, refusal, stateAfter } from './key-state.ts'
 
-/** The leases of a memory store: who may load a key, and who may not for a while. */
+/** The leases of a memory store, and the states that keep one from being granted. */
 export class LeaseTable {
   readonly #entries: EntryTable
   readonly #runtime: Runtime

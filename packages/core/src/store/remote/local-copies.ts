@@ -155,7 +155,7 @@ export class LocalCopies {
 }
 
 /**
- * Whether the store returned the same entry again: its copy then stays, since copies that replace one another at every hit
+ * True when the store returned the same entry again: its copy then stays, since copies that replace one another at every hit
  * cost the garbage collector more than the hit. An entry that was expired by `expire()`, or loaded in an outage, has no version of its own.
  */
 function isSame(copy: Entry, entry: Entry, from: Entry['from']): boolean {

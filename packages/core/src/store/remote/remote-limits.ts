@@ -1,9 +1,9 @@
-/** How many copies this process keeps, and for how long: bytes and ms. */
+/** The limits of the copies that this process keeps; sizes in bytes, times in ms. */
 export interface CopyLimits {
   readonly maxEntries: number
   readonly maxBytes: number
   readonly maxAge: number
-  /** Whether the values of the copies are made read-only. */
+  /** True when the values of the copies are made read-only. */
   readonly freeze: boolean
 }
 
