@@ -128,7 +128,22 @@ describe('the load permit of a batch', () => {
     expect(await led).toBe('a')
   })
 
-  it('leaves no late joiner waiting when the load lost its lease in the queue, after its callers had left', async () => {
+  it("does not block a key that loads alone by onWaitTimeout: 'load'", async () => {
+    const fleet = createFleet({ maxLoads: 1, onWaitTimeout: 'load', waitTimeout: '1s' })
+    const [cache, other] = fleet.caches
+    const elsewhere = new Origin()
+    const led = other.getOrSet('k', elsewhere.loader)
+    await settle(fleet)
+    const batch = cache.getOrSetMany(['k'], () => new Map([['k', 'mine']]))
+    await fleet.runtime.advance(1100)
+    expect(await batch).toEqual(new Map([['k', 'mine']]))
+    elsewhere.last.resolve('theirs')
+    expect(await led).toBe('theirs')
+  })
+})
+
+describe('a batch whose loads all stopped while it queued for a permit', () => {
+  it('makes a caller that joined since load for itself, when the lease was lost after all other callers had left', async () => {
     const fleet = createFleet({ maxLoads: 1, isFailure: () => false })
     const [cache, other] = fleet.caches
     const elsewhere = new Origin()
@@ -156,18 +171,5 @@ describe('the load permit of a batch', () => {
       { message: 'over' },
       { message: 'not wanted any more' },
     ])
-  })
-
-  it("does not block a key that loads alone by onWaitTimeout: 'load'", async () => {
-    const fleet = createFleet({ maxLoads: 1, onWaitTimeout: 'load', waitTimeout: '1s' })
-    const [cache, other] = fleet.caches
-    const elsewhere = new Origin()
-    const led = other.getOrSet('k', elsewhere.loader)
-    await settle(fleet)
-    const batch = cache.getOrSetMany(['k'], () => new Map([['k', 'mine']]))
-    await fleet.runtime.advance(1100)
-    expect(await batch).toEqual(new Map([['k', 'mine']]))
-    elsewhere.last.resolve('theirs')
-    expect(await led).toBe('theirs')
   })
 })

@@ -74,7 +74,7 @@ describe('a store that does not answer five steps in a row', () => {
 })
 
 describe('the breaker stays closed', () => {
-  it('where an answer comes between', async () => {
+  it('where an answer comes between the time-outs', async () => {
     remote.delays.read = Infinity
     await miss(4)
     await cache.set('k', 'new')
@@ -82,7 +82,7 @@ describe('the breaker stays closed', () => {
     expect(states).toEqual([])
   })
 
-  it('where the store answers that it cannot', async () => {
+  it('where the store answers with errors', async () => {
     remote.refuses = new Error('OOM')
     await Promise.all(Array.from({ length: 20 }, (_, index) => cache.get(`k${index}`)))
     expect(states).toEqual([])
@@ -98,7 +98,7 @@ describe('the breaker stays closed', () => {
     expect(states).toEqual([])
   })
 
-  it('where a step had only the rest of its call’s time', async () => {
+  it('where a step timed out after only the rest of its call’s time', async () => {
     Object.assign(remote.delays, { read: 200, acquire: 200 })
     const calls = Promise.all(Array.from({ length: 20 }, (_, index) => cache.getOrSet(`k${index}`, () => 'alone')))
     await remote.runtime.advance(320)

@@ -75,7 +75,7 @@ describe('close', () => {
   it.each([
     ['was cut off', 0],
     ['failed in the drain', 10_000],
-  ])('is not over before the store has answered that it has back the lease of a load that %s', async (_, drain) => {
+  ])('waits for the store to confirm the release of the lease of a load that %s', async (_, drain) => {
     const remote = new Remote()
     const { runtime } = remote
     const cache = remote.join({ ttl: '1h', storeTimeout: '1s' })

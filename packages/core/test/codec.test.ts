@@ -23,7 +23,7 @@ const offset = fc.nat({ max: 16 })
 
 describe('json', () => {
   it.each([undefined, null, 0, false, '', 'undefined', 'null', [], {}, [null], { deep: [{ er: null }] }])(
-    'brings %p back as it was',
+    'decodes %p as it was encoded',
     (value) => {
       expect(roundTrip(json, value)).toEqual(value)
     },
@@ -35,7 +35,7 @@ describe('json', () => {
     expect(json.encode(undefined)).toHaveLength(0)
   })
 
-  it('brings every JSON value back', () => {
+  it('decodes every JSON value as it was encoded', () => {
     const plain = fc.jsonValue({ maxDepth: 4 }).map((value) => JSON.parse(JSON.stringify(value)) as unknown)
     fc.assert(
       fc.property(plain, offset, (value, at) => {
@@ -44,7 +44,7 @@ describe('json', () => {
     )
   })
 
-  it('brings every string back, lone surrogates included', () => {
+  it('decodes every string as it was encoded, lone surrogates included', () => {
     const codeUnit = fc.nat({ max: 0xffff }).map((code) => String.fromCharCode(code))
     fc.assert(
       fc.property(fc.string({ unit: codeUnit }), (text) => {
@@ -67,7 +67,7 @@ describe('json', () => {
     expect(() => json.encode(value)).toThrow(TypeError)
   })
 
-  it.each(['{', '{"a":1', 'undefined', 'null null'])('refuses to decode bytes that are none of its own: %p', (text) => {
+  it.each(['{', '{"a":1', 'undefined', 'null null'])('refuses to decode bytes that it did not encode: %p', (text) => {
     expect(() => json.decode(Buffer.from(text))).toThrow(/JSON/)
   })
 })
@@ -88,11 +88,11 @@ describe('structured', () => {
     [undefined, null],
     new Float64Array([1.5, -0, Infinity]),
     { one: shared, two: shared },
-  ])('brings %p back as it was', (value) => {
+  ])('decodes %p as it was encoded', (value) => {
     expect(seen(roundTrip(structured, value))).toBe(seen(value))
   })
 
-  it('keeps cycles and what is one object twice', () => {
+  it('keeps cycles, and the identity of an object that occurs twice', () => {
     const value: Record<string, unknown> = { one: shared, two: shared }
     value['self'] = value
     const back = roundTrip(structured, value) as typeof value
@@ -101,7 +101,7 @@ describe('structured', () => {
     expect(back['one']).not.toBe(shared)
   })
 
-  it('brings everything that can be cloned back, from any place in a buffer', () => {
+  it('decodes everything that can be cloned, from any place in a buffer', () => {
     const anything = fc.anything({
       withBigInt: true,
       withBoxedValues: true,
@@ -127,13 +127,13 @@ describe('structured', () => {
     expect(() => structured.encode(value)).toThrow(/could not be cloned/)
   })
 
-  it.each(['', '{}', '\u00ff', 'plain text'])('refuses to decode bytes that are none of its own: %p', (text) => {
+  it.each(['', '{}', '\u00ff', 'plain text'])('refuses to decode bytes that it did not encode: %p', (text) => {
     expect(() => structured.decode(Buffer.from(text, 'latin1'))).toThrow(/deserialize/)
   })
 })
 
 describe('raw', () => {
-  it('brings every byte back', () => {
+  it('decodes every byte as it was encoded', () => {
     fc.assert(
       fc.property(fc.uint8Array(), offset, (bytes, at) => {
         expect(Buffer.compare(roundTrip(raw as Codec, bytes, at) as Buffer, bytes)).toBe(0)

@@ -19,7 +19,7 @@ function setUp(): Setup {
 }
 
 describe('a shared store that does not answer', () => {
-  it.each(['read', 'acquire'] as const)('at %s is gone on without after storeTimeout, with one load', async (step) => {
+  it.each(['read', 'acquire'] as const)('at %s is bypassed after storeTimeout, with one load', async (step) => {
     const { cache, runtime, delays } = setUp()
     delays[step] = Infinity
     const origin = new Origin()
@@ -31,7 +31,7 @@ describe('a shared store that does not answer', () => {
     expect(await calls[1]).toMatchObject({ value: 'value' })
   })
 
-  it('at a commit is waited for four times as long, behind its callers', async () => {
+  it('at a commit is waited for four times as long, after the callers have their value', async () => {
     const { cache, runtime, delays } = setUp()
     delays.commit = 900
     const call = cache.lookup('k', () => 'value')
@@ -52,7 +52,7 @@ describe('a shared store that does not answer', () => {
     expect((await settled)[0]).toMatchObject({ reason: { code: 'CATTLEGRID_STORE_AWAY' } })
   })
 
-  it('and grants a lease too late gets it back, since nothing else would end it', async () => {
+  it('and grants a lease too late gets the lease back, since nothing else would end it', async () => {
     const { cache, runtime, delays, remote } = setUp()
     delays.acquire = 400
     const call = cache.getOrSet('k', () => 'alone')
@@ -85,7 +85,7 @@ describe('a step of a shared store', () => {
     expect(await slow).toBe('kept')
   })
 
-  it('that was answered is timed no more', async () => {
+  it('has no deadline any more once it was answered', async () => {
     const { cache, runtime } = setUp()
     await cache.set('k', 'kept')
     expect(await cache.get('k')).toBe('kept')

@@ -205,7 +205,7 @@ describe('@cachedMethod of the older proposal', () => {
   })
 })
 
-describe('a @cachedMethod that cannot be', () => {
+describe('an invalid @cachedMethod', () => {
   it.each(['getter', 'field', 'accessor', 'class'])('is refused on a %s when the class is defined', (kind) => {
     const decorate = cachedMethod({ cache, key: byId }) as unknown as (value: unknown, context: object) => unknown
     const define = (): unknown => decorate(() => 7, { kind, name: 'shop' })
@@ -234,7 +234,7 @@ describe('a @cachedMethod that cannot be', () => {
         throw new Error('no container')
       },
     ],
-  ])('because its cache function %s rejects, and never throws', async (_, find) => {
+  ])('whose cache function %s rejects, and never throws', async (_, find) => {
     class Products {
       @cachedMethod({ cache: find as unknown as () => Cache, key: byId })
       async find(id: number): Promise<number> {
@@ -245,7 +245,7 @@ describe('a @cachedMethod that cannot be', () => {
     await expect(call).rejects.toThrow(/cachedMethod\.cache|no container/)
   })
 
-  it('because nobody gave a ttl rejects, and says where to give it', async () => {
+  it('without a ttl rejects, and says where to give it', async () => {
     class Products {
       @cachedMethod({ cache: () => createCache({ runtime }), key: byId })
       async find(id: number): Promise<number> {

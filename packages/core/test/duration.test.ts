@@ -30,11 +30,11 @@ describe('a duration', () => {
     expect(await milliseconds(ms)).toBe(ms)
   })
 
-  it('with a fraction is kept as whole milliseconds, never as more than were said', async () => {
+  it('with a fraction is rounded down to whole milliseconds', async () => {
     expect([await milliseconds(1.5), await milliseconds('0.0019s')]).toEqual([1, 1])
   })
 
-  it('may be nothing at all', () => {
+  it('may be zero', () => {
     expect(['0ms', '0s', '0.0m', '0h', '0d'].map((text) => duration(text))).toEqual([0, 0, 0, 0, 0])
   })
 

@@ -167,14 +167,14 @@ describe('what an error carries', () => {
     expect(error.message).toContain('(QueryError, attempt 2)')
   })
 
-  it('is what became of the store, and that the step may have been executed', () => {
+  it('is the cause in the store, and whether the step may have been executed', () => {
     const cause = new Error('socket closed')
     expect(new here.StoreAwayError('set', 'k', { why: 'error', cause })).toMatchObject({ cause, maybeApplied: true })
     const unsent = new here.StoreAwayError('set', 'k', { why: 'breaker', cause })
     expect(unsent).toMatchObject({ maybeApplied: false, message: expect.stringContaining('was not sent') })
   })
 
-  it('is never a cause that nobody gave', () => {
+  it('is no cause where none was given', () => {
     expect('cause' in new here.ClosedError()).toBe(false)
   })
 

@@ -162,7 +162,7 @@ describe('an event', () => {
     expect(emit).not.toHaveBeenCalled()
   })
 
-  it('is not built for those who listen to another one', async () => {
+  it('is not built for listeners of another event', async () => {
     cache.on('warning', fail)
     const emit = jest.spyOn(Events.prototype, 'emit')
     await tour()
@@ -177,7 +177,7 @@ describe('an event', () => {
     expect(emit).not.toHaveBeenCalled()
   })
 
-  it('comes after what it tells of, so that a listener that calls the cache sees it done', async () => {
+  it('is emitted after the step that it reports, so that a listener that calls the cache sees its effect', async () => {
     const seen: unknown[] = []
     const store = memoryStore({ runtime })
     cache = createCache({ store, runtime, ttl: '10s' })
@@ -191,8 +191,8 @@ describe('an event', () => {
   })
 })
 
-describe('an event that there is not', () => {
-  it('is refused with the names of those that there are, and so is a listener that is no function', () => {
+describe('an unknown event', () => {
+  it('is refused with the names of all events, and so is a listener that is no function', () => {
     expect(() => cache.on('comitted' as never, () => undefined)).toThrow(/'on'.*commit/)
     expect(() => cache.on('commit', undefined as never)).toThrow(/'on.commit'/)
   })

@@ -102,7 +102,7 @@ describe('flights of one process', () => {
 })
 
 describe('a flight', () => {
-  it('that was detached keeps the slot of the next flight when it ends', async () => {
+  it('that was detached leaves the next flight of its key joinable when it ends', async () => {
     const fleet = createFleet()
     const [cache] = fleet.caches
     const [old, next] = [new Origin(), new Origin()]

@@ -11,7 +11,7 @@ interface Product {
 const product = (): Product => ({ name: 'grid', tags: ['new'] })
 
 describe('freeze', () => {
-  it('makes what a memory store keeps read-only, as deep as it goes', async () => {
+  it('makes the values of a memory store read-only, at every depth', async () => {
     const cache = createCache({ runtime: createManualRuntime(), ttl: '1m', freeze: true })
     const value = await cache.getOrSet('k', product)
     expect(() => (value.name = 'other')).toThrow(TypeError)
@@ -30,7 +30,7 @@ describe('freeze', () => {
     expect(() => near?.tags.push('other')).toThrow(TypeError)
   })
 
-  it('goes on inside what the loader has frozen itself', async () => {
+  it('freezes what lies inside an object that the loader froze itself', async () => {
     const cache = createCache({ runtime: createManualRuntime(), ttl: '1m', freeze: true })
     const value = await cache.getOrSet('k', () => Object.freeze({ product: product() }))
     expect(() => value.product.tags.push('other')).toThrow(TypeError)
@@ -43,7 +43,7 @@ describe('freeze', () => {
     expect(await cache.get('k')).toMatchObject({ name: 'other' })
   })
 
-  it('comes to an end with what refers to itself, and leaves what is no plain data alone', async () => {
+  it('ends on cyclic values, and leaves values alone that are no plain data', async () => {
     const cache = createCache({ runtime: createManualRuntime(), ttl: '1m', freeze: true })
     const value = { ...product(), bytes: Buffer.from('grid'), seen: new Set([1]), at: new Date(0), none: undefined }
     value.self = value

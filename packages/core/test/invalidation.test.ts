@@ -18,7 +18,7 @@ describe('an invalidation', () => {
     },
   )
 
-  describe('of which no notice has come, lets a caller that joined after the load began look again', () => {
+  describe('whose notice is lost makes a caller that joined after the load began read again', () => {
     /** What the early and the late caller get. */
     const values = async (
       fleet: Fleet,
@@ -42,12 +42,12 @@ describe('an invalidation', () => {
       expect(await values(createFleet(), new Origin(), () => {})).toEqual(['old', 'new'])
     })
 
-    it('also when the result is not to be kept', async () => {
+    it('also when the result is uncacheable', async () => {
       const origin = new Origin()
       expect(await values(createFleet(), origin, () => origin.last.load.uncacheable())).toEqual(['old', 'new'])
     })
 
-    it('also when the result cannot be kept', async () => {
+    it('also when the store cannot keep the result', async () => {
       const fleet = createFleet()
       refuseNextCommit(fleet.store)
       expect(await values(fleet, new Origin(), () => {})).toEqual(['old', 'new'])

@@ -83,7 +83,7 @@ describe('a long key', () => {
     expect(await cache.get(`${long}\uDC00`)).toBeUndefined()
   })
 
-  it('cannot be reached by naming its digest', async () => {
+  it('shares no entry with the key that equals its digest', async () => {
     const put = jest.spyOn(store, 'put')
     await cache.set('k'.repeat(5000), 'long')
     expect(await cache.get(put.mock.calls[0]?.[0] ?? '')).toBeUndefined()
@@ -104,14 +104,14 @@ describe('a long key', () => {
 })
 
 describe('a value that is to be set', () => {
-  it('is refused when it is a promise: a hit could not hand it out', async () => {
+  it('is refused when it is a promise: a hit could not return it', async () => {
     const error: unknown = await cache.set('k', Promise.resolve(7)).catch((thrown: unknown) => thrown)
     expect(error).toMatchObject({ code: 'CATTLEGRID_INVALID_OPTION', message: expect.stringContaining('await') })
     expect(await cache.get('k')).toBeUndefined()
   })
 })
 
-describe('what is no key', () => {
+describe('an invalid key', () => {
   const refused: readonly (readonly [string, unknown])[] = [
     ['undefined', undefined],
     ['null', null],
@@ -154,13 +154,13 @@ describe('what is no key', () => {
     expect(await store.clear()).toEqual({ kind: 'cleared', entries: 1 })
   })
 
-  it('is shown, but not at length: keys may hold what should not be in a log', async () => {
+  it('is shown in the error, but not at length: keys may hold what should not be in a log', async () => {
     const error: unknown = await cache.get('secret'.repeat(20_000)).catch((thrown: unknown) => thrown)
     expect(error).toHaveProperty('message', expect.stringContaining('a string of 120000 characters'))
     expect(error).toHaveProperty('message', expect.not.stringContaining('secret'))
   })
 
-  it.each(['text', undefined, null, 7, new Set(['k'])])('nor a list of keys: %p', async (list) => {
+  it.each(['text', undefined, null, 7, new Set(['k'])])('is refused in place of a list of keys: %p', async (list) => {
     const expected = { code: 'CATTLEGRID_INVALID_KEY', message: expect.stringContaining('an array of strings') }
     await expect(cache.getMany(list as never)).rejects.toMatchObject(expected)
     await expect(cache.getOrSetMany(list as never, () => new Map())).rejects.toMatchObject(expected)

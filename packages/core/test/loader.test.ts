@@ -94,7 +94,7 @@ describe('a loader that fails', () => {
     },
   )
 
-  it('tells others the name and the code of its error, and not what it says', async () => {
+  it('reports to other processes the name and the code of its error, and not its message', async () => {
     const error = Object.assign(new RangeError('SELECT * FROM users'), { code: 'ECONNREFUSED' })
     await thrownBy(cache.getOrSet('k', () => Promise.reject(error)))
     const [told] = await thrownBy(elsewhere.getOrSet('k', () => 'not asked'))
@@ -102,7 +102,7 @@ describe('a loader that fails', () => {
     expect(JSON.stringify([told, String(told)])).not.toContain('SELECT')
   })
 
-  it('tells others the name of an error of another realm', async () => {
+  it('reports to other processes the name of an error of another realm', async () => {
     const error: unknown = runInNewContext('new SyntaxError("of another realm")')
     await thrownBy(cache.getOrSet('k', () => Promise.reject(error as Error)))
     const [told] = await thrownBy(elsewhere.getOrSet('k', () => 'not asked'))
@@ -120,7 +120,7 @@ describe('a loader that fails', () => {
         },
       }),
     ],
-  ])('with an error that has %s hangs nobody and cools down like any other', async (_, error) => {
+  ])('with an error that has %s hangs no caller and cools down like any other', async (_, error) => {
     expect(await thrownBy(cache.getOrSet('k', () => Promise.reject(error)))).toEqual([error])
     await runtime.advance(0)
     const [told] = await thrownBy(elsewhere.getOrSet('k', () => 'not asked'))
@@ -138,7 +138,7 @@ describe('a loader that fails', () => {
   })
 })
 
-describe('what is no loader', () => {
+describe('a value that is no loader', () => {
   const calls: Record<string, (loader: Loader<unknown>) => Promise<unknown>> = {
     getOrSet: (loader) => cache.getOrSet('k', loader),
     lookup: (loader) => cache.lookup('k', loader),
@@ -160,7 +160,7 @@ describe('what is no loader', () => {
     expect(await store.inspect('k')).toEqual(nothing)
   })
 
-  it('is found out on a hit too', async () => {
+  it('is refused on a hit too', async () => {
     await cache.set('k', 'kept')
     const [error] = await thrownBy(cache.getOrSet('k', 'no loader' as never))
     expect(error).toMatchObject({ code: 'CATTLEGRID_INVALID_OPTION', option: 'loader' })

@@ -45,7 +45,7 @@ async function kept(store: Store, ...keys: readonly string[]): Promise<string[]>
 }
 
 describe('a memory store', () => {
-  it('is seen by no other process, and shares nothing with another one', async () => {
+  it('is seen by no other process, and shares nothing with another memory store', async () => {
     const [one, other] = [open({}), open({})]
     await put(one, 'k')
     expect(one.shared).toBe(false)
@@ -99,7 +99,7 @@ describe('maxEntries', () => {
     ['peek', (store: Store) => store.peek('a', json, 0)],
     ['read', (store: Store) => store.read('a', json)],
     ['put', (store: Store) => put(store, 'a', 'again')],
-  ])('takes the least recently used first, and a %s is a use', async (_, use) => {
+  ])('evicts the least recently used key first, and a %s is a use', async (_, use) => {
     const store = open({ maxEntries: 3 })
     for (const key of ['a', 'b', 'c']) await put(store, key)
     await use(store)
@@ -247,10 +247,13 @@ describe('sizeOf', () => {
     expect(await store.put('k', entryOf(7), json)).toEqual({ kind: 'unkeepable', why: 'encode-failed', cause })
   })
 
-  it.each([Number.NaN, -1, undefined, '7 bytes'])('that says %p is told so by name', async (size) => {
-    const store = open({ maxBytes: 100, sizeOf: () => size as number })
-    const answer = await store.put('k', entryOf(7), json)
-    expect(answer).toMatchObject({ kind: 'unkeepable', why: 'encode-failed' })
-    expect(answer).toHaveProperty('cause.message', expect.stringContaining('sizeOf'))
-  })
+  it.each([Number.NaN, -1, undefined, '7 bytes'])(
+    'that returns %p makes the value unkeepable, with an error that names sizeOf',
+    async (size) => {
+      const store = open({ maxBytes: 100, sizeOf: () => size as number })
+      const answer = await store.put('k', entryOf(7), json)
+      expect(answer).toMatchObject({ kind: 'unkeepable', why: 'encode-failed' })
+      expect(answer).toHaveProperty('cause.message', expect.stringContaining('sizeOf'))
+    },
+  )
 })

@@ -25,7 +25,7 @@ describe('a near copy', () => {
     expect(remote.count('read')).toBe(asked)
   })
 
-  it('is not asked where a call does not want it', async () => {
+  it('is not served to a call with near: false', async () => {
     expect(await here.lookup('k', never, { near: false })).toMatchObject({ value: 'first', from: 'store' })
   })
 
@@ -53,7 +53,7 @@ describe('a near copy', () => {
     ['delete', () => there.delete('k'), 'loaded'],
     ['expire', () => there.expire('k'), 'loaded'],
     ['clear', () => there.clear(), 'loaded'],
-  ])('is gone as soon as another process has heard its %s', async (_, change, then) => {
+  ])('is dropped by the notice of a %s in another process', async (_, change, then) => {
     await change()
     expect(await here.getOrSet('k', () => 'loaded')).toBe(then)
   })
@@ -64,19 +64,22 @@ describe('a near copy', () => {
     ['expire', () => here.expire('k'), 'loaded'],
     ['clear', () => here.clear(), 'loaded'],
     ['refresh', () => here.refresh('k', () => 'second'), 'second'],
-  ])('is gone when the promise of a %s in its own process settles, push or no push', async (_, change, then) => {
-    remote.muted = true
-    await change()
-    expect(await here.getOrSet('k', () => 'loaded')).toBe(then)
-  })
+  ])(
+    'is dropped when the promise of a %s in its own process settles, even if the notice is lost',
+    async (_, change, then) => {
+      remote.muted = true
+      await change()
+      expect(await here.getOrSet('k', () => 'loaded')).toBe(then)
+    },
+  )
 
-  it('is gone when the promise of a refresh settles, although the store has not answered the commit yet', async () => {
+  it('is dropped when the promise of a refresh settles, although the store has not answered the commit yet', async () => {
     remote.delays.commit = 50
     await here.refresh('k', () => 'second')
     expect(await here.lookup('k', never)).toMatchObject({ value: 'second', from: 'store' })
   })
 
-  it('is gone with an invalidation that the store never answered', async () => {
+  it('is dropped by an invalidation that the store never answered', async () => {
     remote.delays.invalidate = Infinity
     const deleting = here.delete('k').catch((error: unknown) => error)
     await remote.runtime.advance(300)
@@ -84,7 +87,7 @@ describe('a near copy', () => {
     expect(await here.lookup('k', never)).toMatchObject({ from: 'store' })
   })
 
-  it('is gone with the tag that it carries, and with no other', async () => {
+  it('is dropped by an invalidation of its tag, and of no other', async () => {
     await there.set('tagged', 'old', { tags: ['t'] })
     await here.getOrSet('tagged', never)
     await there.invalidateTags(['other'])
@@ -134,14 +137,14 @@ describe('a read that an invalidation overtakes', () => {
     ['put', () => there.set('k', 'second')],
     ['cleared', () => there.clear()],
     [
-      'lost to hearing',
+      'beyond the reach of notices',
       async () => {
         remote.tell({ kind: 'disconnected' })
         await remote.runtime.advance(0)
         remote.tell({ kind: 'connected' })
       },
     ],
-  ])('because its entry is %s is answered, and not kept', async (_, change) => {
+  ])('because its entry is %s is answered, and not copied', async (_, change) => {
     here = remote.join({ near: {} })
     await remote.runtime.advance(0)
     remote.delays.read = 100

@@ -140,11 +140,11 @@ const cases = table.flatMap(([name, rows]) =>
 )
 
 describe('every option', () => {
-  it('is driven through a call', () => {
+  it('is in the table of ways to give it', () => {
     expect(Object.keys(ways)).toEqual(table.map(([name]) => name))
   })
 
-  it.each(cases)('$name: $option of $way refuses what it cannot have, and nothing changes', async (one) => {
+  it.each(cases)('$name: $option of $way refuses other values, and nothing changes', async (one) => {
     const decidesInside = one.way.startsWith('load.')
     const faults: string[] = []
     for (const value of one.row.refuses) {
@@ -157,7 +157,7 @@ describe('every option', () => {
     await expectNothingChanged()
   })
 
-  it.each(cases)('$name: $option of $way takes what it says', async ({ option, row, way, road }) => {
+  it.each(cases)('$name: $option of $way accepts what its row says', async ({ option, row, way, road }) => {
     for (const value of row.takes) {
       await through(road, { [option]: value })
       if (way !== 'close') await cache.delete('k')
@@ -165,22 +165,28 @@ describe('every option', () => {
     expect(row.accepted).not.toBe('')
   })
 
-  it.each(cases)('$name: $option of $way with a letter too few is unknown: did you mean it?', async (one) => {
-    const wrong = one.option.slice(0, -1)
-    const error = await refusal(() => through(one.road, { [wrong]: 7 }))
-    expect(error).toMatchObject({ code: 'CATTLEGRID_INVALID_OPTION', option: expect.stringContaining(wrong) })
-    expect(error).toHaveProperty('message', expect.stringContaining(`did you mean '${one.option}'?`))
-    expect(error).toHaveProperty('accepted', expect.stringContaining(one.option))
-    if (one.way.startsWith('load.')) await cache.delete('k')
-    await expectNothingChanged()
-  })
+  it.each(cases)(
+    '$name: $option of $way with a letter too few is refused, and the error suggests the name',
+    async (one) => {
+      const wrong = one.option.slice(0, -1)
+      const error = await refusal(() => through(one.road, { [wrong]: 7 }))
+      expect(error).toMatchObject({ code: 'CATTLEGRID_INVALID_OPTION', option: expect.stringContaining(wrong) })
+      expect(error).toHaveProperty('message', expect.stringContaining(`did you mean '${one.option}'?`))
+      expect(error).toHaveProperty('accepted', expect.stringContaining(one.option))
+      if (one.way.startsWith('load.')) await cache.delete('k')
+      await expectNothingChanged()
+    },
+  )
 
-  it.each(['constructor', 'toString', '__proto__'])('has no name that every object has: %s', async (name) => {
-    const options = Object.defineProperty({}, name, { value: 7, enumerable: true })
-    const error = await refusal(() => cache.getOrSet('k', loader, options))
-    expect(error).toMatchObject({ code: 'CATTLEGRID_INVALID_OPTION', option: `getOrSet.${name}`, value: 7 })
-    await expectNothingChanged()
-  })
+  it.each(['constructor', 'toString', '__proto__'])(
+    'does not exist by a name that every object has: %s',
+    async (name) => {
+      const options = Object.defineProperty({}, name, { value: 7, enumerable: true })
+      const error = await refusal(() => cache.getOrSet('k', loader, options))
+      expect(error).toMatchObject({ code: 'CATTLEGRID_INVALID_OPTION', option: `getOrSet.${name}`, value: 7 })
+      await expectNothingChanged()
+    },
+  )
 
   it.each(cases)('$name: $option of $way that is undefined is not given', async ({ option, road }) => {
     const answer = await refusal(() => through(road, { [option]: undefined }))
@@ -220,7 +226,7 @@ describe('an options argument', () => {
     await expectNothingChanged()
   })
 
-  it.each(['wrap', 'cachedMethod'])('of %s is needed', async (name) => {
+  it.each(['wrap', 'cachedMethod'])('of %s is required', async (name) => {
     const error = await refusal(() => through(wholes[name] ?? making, undefined))
     expect(error).toMatchObject({ code: 'CATTLEGRID_INVALID_OPTION', option: expect.stringContaining(name) })
   })
@@ -260,8 +266,8 @@ describe('options that do not fit together', () => {
   })
 })
 
-describe('a ttl that nobody gave', () => {
-  it.each(['getOrSet', 'lookup', 'refresh', 'getOrSetMany', 'set', 'wrap'])('is asked for by %s', async (name) => {
+describe('a missing ttl', () => {
+  it.each(['getOrSet', 'lookup', 'refresh', 'getOrSetMany', 'set', 'wrap'])('is reported by %s', async (name) => {
     cache = createCache({ store, runtime, ttl: undefined })
     const options = name === 'wrap' ? { key: () => 'k' } : undefined
     const error = await refusal(() => through(wholes[name] ?? making, options))
@@ -271,8 +277,8 @@ describe('a ttl that nobody gave', () => {
   })
 })
 
-describe('a loader that decides badly and goes on', () => {
-  it('keeps what it decided before', async () => {
+describe('a loader that goes on after a refused load.keep or load.uncacheable', () => {
+  it('keeps the options that it set before', async () => {
     const call = cache.lookup('k', async (load) => {
       load.keep({ ttl: '7s' })
       await refusal(() => load.keep({ ttl: Number.NaN }))

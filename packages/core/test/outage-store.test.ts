@@ -34,7 +34,7 @@ describe('while the store is away', () => {
     expect(await small.lookup('hot', never)).toMatchObject({ value: 'kept', from: 'outage' })
   })
 
-  it('that is a hit for outage.maxAge, counted from when this process last knew it', async () => {
+  it('what was read is a hit for outage.maxAge, counted from its last read', async () => {
     await remote.runtime.advance(4000)
     remote.refuses = gone
     await remote.runtime.advance(999)
@@ -43,7 +43,7 @@ describe('while the store is away', () => {
     expect(await cache.lookup('hot', () => 'new')).toMatchObject({ value: 'new', from: 'load' })
   })
 
-  it('a stale copy is served inside its windows, with one load behind', async () => {
+  it('a stale copy is served inside its windows, with one load in the background', async () => {
     await cache.set('k', 'stale', { ttl: '1s', staleWhileRevalidate: '1m' })
     await cache.get('k')
     remote.refuses = gone
@@ -113,13 +113,13 @@ describe('while the store is away', () => {
     ['delete', () => cache.delete('hot')],
     ['expire', () => cache.expire('hot')],
     ['clear', () => cache.clear()],
-  ])('%s rejects, and takes the copy with it all the same', async (_, change) => {
+  ])('%s rejects, and still drops the copy', async (_, change) => {
     remote.refuses = gone
     expect(await rejection(change())).toMatchObject({ code: 'CATTLEGRID_STORE_AWAY', cause: gone })
     expect(await cache.get('hot')).toBeUndefined()
   })
 
-  it('invalidateTags rejects, drops the copies with the tag, and keeps out what was loading', async () => {
+  it('invalidateTags rejects, drops the copies with the tag, and copies no value of a running load', async () => {
     await cache.set('hot', 'kept', { tags: ['t'] })
     await cache.get('hot')
     remote.refuses = gone
@@ -155,7 +155,7 @@ describe('while the store is away', () => {
     expect(await cache.get('hot')).toBeUndefined()
   })
 
-  it('keeps maxEntries copies, among which a key that comes later gets only when it is read again and again', async () => {
+  it('keeps maxEntries copies, and admits a further key only when it is read again and again', async () => {
     cache = remote.join({ outage: { maxEntries: 2 } })
     for (const key of ['a', 'b', 'late', 'hot']) await cache.set(key, key)
     for (const key of ['a', 'b', 'late', ...Array.from({ length: 15 }, () => 'hot')]) await cache.get(key)
@@ -202,13 +202,13 @@ describe('when the store is back', () => {
 })
 
 describe('a copy for an outage', () => {
-  it('is not that of the value which this process has replaced itself', async () => {
+  it('is dropped when this process replaces its value', async () => {
     await cache.refresh('hot', () => 'newer')
     remote.refuses = gone
     expect(await cache.get('hot')).toBeUndefined()
   })
 
-  it('is not that of a key which turned out to be uncacheable', async () => {
+  it('is dropped when its key becomes uncacheable', async () => {
     await cache.refresh('hot', (load) => load.uncacheable())
     remote.refuses = gone
     expect(await cache.get('hot')).toBeUndefined()
@@ -225,7 +225,7 @@ describe('a copy for an outage', () => {
     expect(await cache.get('hot')).toBeUndefined()
   })
 
-  it('is gone with the entry that another process deleted', async () => {
+  it('is dropped when another process deletes the entry', async () => {
     await remote.join().delete('hot')
     remote.refuses = gone
     expect(await cache.get('hot')).toBeUndefined()

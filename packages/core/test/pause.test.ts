@@ -11,7 +11,7 @@ beforeEach(() => {
 })
 
 describe('a paused cache', () => {
-  it('serves nothing that is stored, and stores nothing', async () => {
+  it('serves no stored value, and stores none', async () => {
     await cache.set('k', 'stored')
     cache.pause()
     expect(cache.paused).toBe(true)
@@ -59,7 +59,7 @@ describe('a paused cache', () => {
     await expect(call).rejects.toMatchObject({ code: 'CATTLEGRID_REENTRANT' })
   })
 
-  it('still invalidates, so that nothing old comes back with its resumption', async () => {
+  it('still invalidates, so that no old value comes back when it resumes', async () => {
     await cache.set('k', 'old')
     cache.pause()
     await cache.delete('k')

@@ -24,7 +24,7 @@ describe('a peek', () => {
     expect(cache.peek('k')).toMatchObject({ value: undefined, state: 'fresh' })
   })
 
-  it('finds nothing that is stale, and nothing whose early refresh is due', async () => {
+  it('finds no stale value, and none whose early refresh is due', async () => {
     await cache.set('k', 'value', { staleWhileRevalidate: '1m' })
     await runtime.advance(50_000)
     expect(cache.with({ earlyRefresh: { before: '15s' } }).peek('k')).toBeUndefined()
@@ -53,7 +53,7 @@ describe('a peek', () => {
     expect(hits).toEqual([{ key: 'k', status: 'fresh', age: 0, freshFor: 60_000 }])
   })
 
-  it('throws for a key that is none, a wrong option, and a closed cache', async () => {
+  it('throws for an invalid key, an invalid option, and a closed cache', async () => {
     expect(() => cache.peek(7 as never)).toThrow(/string/)
     expect(() => cache.peek('k', { codek: structured } as never)).toThrow(/peek\.codek/)
     await cache.close()
@@ -61,8 +61,8 @@ describe('a peek', () => {
   })
 })
 
-describe('hits of an entry that is at hand', () => {
-  it('all return one promise, until another value stands at the key', async () => {
+describe('hits of an entry in memory', () => {
+  it('all return one promise, until the key has another value', async () => {
     await cache.set('k', 'first')
     const hits = [cache.getOrSet('k', never), cache.getOrSet('k', never), cache.get('k')]
     expect(new Set(hits).size).toBe(1)

@@ -51,7 +51,7 @@ describe('an invalidation', () => {
     },
   )
 
-  it.each(verbs)('by %s lets go of a read that began between its call and its answer', async (_, step, invalidate) => {
+  it.each(verbs)('by %s detaches a read that began between its call and its answer', async (_, step, invalidate) => {
     const { fleet, execute } = held(step)
     const [cache] = fleet.caches
     const reads: (() => void)[] = []
@@ -77,7 +77,7 @@ describe('an invalidation', () => {
 })
 
 describe('a read', () => {
-  it('is joined until its answer, and by nobody who comes after it', async () => {
+  it('is joined until its answer, and by no later call', async () => {
     const fleet = createFleet()
     const [cache, other] = fleet.caches
     fleet.muted = true

@@ -21,7 +21,7 @@ describe('refresh', () => {
     expect(await other.get('k')).toBe('new')
   })
 
-  describe('is not content with the value that was there, when the load that it joined was not stored', () => {
+  describe('does not return the previous value when the load that it joined was not stored', () => {
     /** One refresh leads, and another one joins its load; `lose` takes the lease away. */
     const joins = async (fleet: Fleet, lose: () => Promise<void>, hinder = (): void => {}): Promise<unknown> => {
       const [cache] = fleet.caches

@@ -30,7 +30,7 @@ describe('while the store answers reads and refuses leases', () => {
     expect(await cache.getOrSet('cold', () => 'again')).toBe('again')
   })
 
-  it('a stale entry is replaced here, too', async () => {
+  it('a stale entry is replaced in this process too', async () => {
     remote.refuses = undefined
     await cache.set('k', 'stale', { ttl: '1s', staleIfError: '1m' })
     remote.refuses = gone
@@ -53,13 +53,13 @@ describe('while the store answers reads and refuses leases', () => {
     expect(await remote.join().get('cold')).toBe('again')
   })
 
-  it('nothing that it loaded is served by a process that would not hear of an invalidation', async () => {
+  it('a process that receives no notices serves no value that it loaded', async () => {
     await cache.getOrSet('cold', () => 'loaded')
     remote.tell({ kind: 'disconnected' })
     expect(await cache.getOrSet('cold', () => 'again')).toBe('again')
   })
 
-  it('a value that turned out to be uncacheable is served no more', async () => {
+  it('a value whose key became uncacheable is served no more', async () => {
     await cache.getOrSet('cold', () => 'loaded')
     await cache.refresh('cold', (load) => load.uncacheable())
     expect(await cache.get('cold')).toBeUndefined()
@@ -90,7 +90,7 @@ describe('while the store answers reads and refuses leases', () => {
     expect(await cache.get('cold')).toBeUndefined()
   })
 
-  it('a lease that ends without a commit, here or elsewhere, takes no copy with it', async () => {
+  it('a lease that ends without a commit, in any process, drops no copy', async () => {
     await cache.getOrSet('cold', () => 'loaded')
     remote.tell({ kind: 'released', key: 'cold' })
     expect(await cache.lookup('cold', never)).toMatchObject({ value: 'loaded', from: 'outage' })

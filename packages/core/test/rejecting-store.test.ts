@@ -37,11 +37,11 @@ describe('a store that does not answer', () => {
   })
   afterAll(() => requests.disable())
 
-  it('is heard to be away in the context of the call that asked, although one timer ends the wait of all', () => {
+  it('is reported as away in the async context of its call, although one timer ends all waits', () => {
     expect(heard).toEqual(['a', 'b', 'c', 'd', 'e', 'f'].map((key) => [key, key]))
   })
 
-  it('is timed, and asked again, by timers that belong to no request', () => {
+  it('is timed and pinged by timers that keep no request’s async context', () => {
     expect(setIn.length).toBeGreaterThan(10)
     expect(new Set(setIn)).toEqual(new Set([undefined]))
   })

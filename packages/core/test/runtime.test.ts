@@ -28,7 +28,7 @@ describe('a token', () => {
     expect(new Set(tokens).size).toBe(tokens.length)
   })
 
-  it('is not the one of another process that counts in step', () => {
+  it('differs from every token of another process', () => {
     const processes = Array.from({ length: 50 }, () => anotherRuntime())
     const tokens = processes.flatMap((runtime) => Array.from({ length: 20 }, () => runtime.token()))
     expect(new Set(tokens).size).toBe(tokens.length)
@@ -136,7 +136,7 @@ describe('a timer', () => {
     expect(set).toHaveBeenCalledWith(expect.any(Function), 2 ** 31 - 1)
   })
 
-  it('keeps no process alive, and no more does the coarse clock', async () => {
+  it('keeps no process alive, nor does the coarse clock', async () => {
     const script = `
       import { systemRuntime } from './packages/core/src/runtime.ts'
       systemRuntime.schedule(() => console.log('the timer ran'), 600_000)

@@ -65,7 +65,7 @@ describe('a stale value', () => {
     expect(origin.count).toBe(0)
   })
 
-  it('is served inside staleIfError to a caller whose load is slow, at softTimeout, while the load goes on behind', async () => {
+  it('is served inside staleIfError to a caller whose load is slow, at softTimeout, while the load goes on in the background', async () => {
     const fleet = createFleet({ staleIfError: '1h', softTimeout: '300ms' })
     await expired(fleet)
     const origin = new Origin()

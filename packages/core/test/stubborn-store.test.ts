@@ -12,7 +12,7 @@ describe('a caller', () => {
     expect(fleet.runtime.pendingTimers).toBe(0)
   })
 
-  it('that asks for many keys waits for a turn like any other', async () => {
+  it('that asks for many keys waits for a permit like any other', async () => {
     const fleet = createFleet({ maxLoads: 1 })
     const [cache] = fleet.caches
     const origin = new Origin()
@@ -35,7 +35,7 @@ describe('a caller', () => {
     )
   })
 
-  it('hears once and for all how long a key stays uncacheable, when the others were already sent on', async () => {
+  it('keeps the uncacheable mark that released the other callers, whatever its loader sets later', async () => {
     const fleet = createFleet()
     const [cache, other] = fleet.caches
     const { outcome } = await cache.lookup('k', (load) => {

@@ -45,7 +45,7 @@ describe('the number of a tag', () => {
     expect(await here.get('k')).toBeUndefined()
   })
 
-  it('is known in the calling process from when the promise settles, push or no push', async () => {
+  it('is known in the calling process once the promise settles, even if the notice is lost', async () => {
     remote.muted = true
     await here.invalidateTags(['t'])
     expect(await here.get('k')).toBeUndefined()
@@ -95,7 +95,7 @@ describe('the number of a tag', () => {
     expect(await here.get('k')).toBeUndefined()
   })
 
-  it('that cannot be read lets no entry be served, and no call hangs', async () => {
+  it('that cannot be read makes its entries misses, and hangs no call', async () => {
     remote.delays.tagNumbers = Infinity
     await remote.runtime.advance(1000)
     const call = here.getOrSet('k', () => 'loaded', { maxAge: '1h' })

@@ -31,7 +31,7 @@ describe('invalidateTags', () => {
     },
   )
 
-  it('refuses tags that are none', async () => {
+  it('refuses invalid tags', async () => {
     const [cache] = createFleet().caches
     for (const tags of ['t', [''], [7], ['x'.repeat(257)], undefined]) {
       await expect(cache.invalidateTags(tags as never)).rejects.toMatchObject({ code: 'CATTLEGRID_INVALID_OPTION' })
@@ -40,7 +40,7 @@ describe('invalidateTags', () => {
 })
 
 describe('clear', () => {
-  it('removes everything, says how many, and keeps out what was being loaded', async () => {
+  it('removes everything, returns the number of entries, and stores no value of a running load', async () => {
     const fleet = createFleet()
     const [cache, other] = fleet.caches
     await cache.set('a', 1)
@@ -76,7 +76,7 @@ describe('a hold-off', () => {
 })
 
 describe('inspect', () => {
-  it('tells what stands at a key, who loads it, and who waits here', async () => {
+  it('shows the entry of a key, its lease or cooldown, and the number of calls that wait in this process', async () => {
     const fleet = createFleet({ failureCooldown: { min: '4s' }, staleWhileRevalidate: '1m' })
     const [cache, other] = fleet.caches
     expect(await cache.inspect('k')).toMatchObject({ state: 'missing', lease: null, cooldown: null, waitersHere: 0 })
