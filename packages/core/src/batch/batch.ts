@@ -29,7 +29,7 @@ export class Batch {
   readonly #loader: ManyLoader<unknown>
   readonly #admission: AdmissionControl
   readonly #notReady: Set<string>
-  /** The loads around the batch. Noted here, because the loader is called from inside the load of one of its keys. */
+  /** The loads around the batch, noted when it begins: its loader is called from inside the load of one of its keys. */
   readonly #enclosing: readonly ActiveLoad[]
   /** The waiting keys of a batch count as one waiter. */
   readonly sharedWaiter: SharedWaiter = { waiting: 0 }

@@ -7,12 +7,11 @@ import { WaitTimeoutError } from '../errors.ts'
 import type { LookupRunner } from '../lookup/lookup-runner.ts'
 import { LoadPermit } from '../refresh/load-permit.ts'
 
-/** Fills `Call.loader` until the batch replaces it. */
+/** The loader of a call until its batch replaces it. */
 export const NO_LOADER = (): undefined => undefined
 
 /**
- * Looks up many keys, with one loader call for those that this process leads. The batch replaces the
- * loader of each of `calls`.
+ * Looks up many keys, with one loader call for those that this process leads. It replaces the loader of each of `calls`.
  *
  * @throws the error of the first key, in the order of `calls`, that has one.
  */

@@ -9,7 +9,7 @@ import type { PreviousVersion } from './previous-version.ts'
 
 /** One call that may load. */
 export interface Call {
-  /** The key in the store; also the one that events and errors name. */
+  /** The key in the store, which the events and errors of a flight carry. */
   readonly storedKey: string
   /** The key that the caller named. */
   readonly requestedKey: string

@@ -4,7 +4,7 @@ import type { CooldownPolicy, EarlyRefreshPolicy, FreshnessPolicy } from '../pol
 import type { Runtime } from '../runtime.ts'
 import type { Store } from '../store/store.ts'
 
-/** The store, policies and services that one cache works with. `createCache` wires them. */
+/** The store, the policies and the services of one cache. `createCache` wires them. */
 export interface EngineServices {
   readonly store: Store
   readonly runtime: Runtime

@@ -14,7 +14,7 @@ export interface LookupResult extends Omit<Lookup<unknown>, 'outcome'> {
 /** The state of a call, from one read of the store to the next. */
 export interface CallState {
   readonly startedAt: number
-  /** When it last sent, or joined, a read of the store. */
+  /** The moment at which it last sent, or joined, a read of the store. */
   readAt: number
   /** True once no entry could be served at once, so that the call has to wait for a load. */
   missed: boolean

@@ -17,7 +17,7 @@ import type { Read } from '../store/store.ts'
 /** Makes the answer of the called method from the result. */
 type OnResult<T> = (result: LookupResult) => T | Promise<T>
 
-/** Runs a call: peek, read, judge; then serve what was found, or join the key's refresh. */
+/** Runs the calls of one cache. Each call peeks, reads and judges; then it is served the entry, or joins the key's refresh. */
 export class LookupRunner {
   readonly #services: EngineServices
   readonly #coordinator: LoadCoordinator
@@ -105,7 +105,7 @@ export class LookupRunner {
     return this.#coordinator.unshareable.holds(key, now) && this.#services.admission.permitAvailable
   }
 
-  /** Refreshes now, however fresh the entry is: joins the running refresh, or asks for the lease. A newer entry is served like any other. */
+  /** Refreshes now, however fresh the entry is: joins the running refresh, or starts one. An entry that is newer than the first one read is served like any other. */
   forceRefresh(call: Call): Promise<LookupResult> {
     return this.run({ ...call, previousVersion: new PreviousVersion() }, identity)
   }

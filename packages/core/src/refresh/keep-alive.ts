@@ -5,11 +5,11 @@ import type { Lease } from '../store/store.ts'
 export interface LeaseHold {
   /** The length that a renewal gives the lease, ms. */
   readonly duration: number
-  /** The latest end of the lease, ms from its grant: it takes the lease from a hung loader. */
+  /** The latest end of the lease, ms from its grant: a hung loader loses it then. */
   readonly maxHold: number
 }
 
-/** Renews a lease at every third of its duration, until the returned function is called, the lease is lost, or `maxHold` is reached. */
+/** Renews a lease at every third of its duration. Ends when the returned function is called, or when the lease is lost, as it is at `maxHold`. */
 export function keepAlive(lease: Lease, hold: LeaseHold, services: EngineServices, onLost: () => void): CancelTimer {
   const { store, runtime, events } = services
   let stopped = false

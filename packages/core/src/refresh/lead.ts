@@ -69,7 +69,7 @@ class LeasedLoad {
     return outcome
   }
 
-  /** Callers that wait keep their load, whatever ended the lease. Only a load without callers is asked to stop. */
+  /** A load for which callers wait goes on, whatever ended its lease. A load without callers is asked to stop. */
   #loseLease(): void {
     if (this.#flight.callers === 0) this.#load.requestStop(new LeaseLostError(this.#call.storedKey))
   }
