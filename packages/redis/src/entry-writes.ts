@@ -29,7 +29,7 @@ export class EntryWrites {
   put(key: string, entry: NewEntry, codec: Codec): Promise<Put> {
     return this.#steps.run(async () => {
       // The value exists already, so only a tag invalidation from now on voids it.
-      const tagSeq = entry.tags.length > 0 ? (await this.#tags.noteOf(entry)).sequence : 0
+      const tagSeq = entry.tags.length > 0 ? (await this.#tags.noteTagsOf(entry)).sequence : 0
       const record = encodeEntry(entry, codec, EXPIRED_BY_HAND, tagSeq)
       if ('kind' in record) return record
       const version = await this.#scripts.put(key, this.#runtime.token(), record)

@@ -12,8 +12,8 @@ export interface Expiry {
 }
 
 /** The remembered expiry of a key. */
-export interface KnownExpiry<L> {
-  expiry: L
+export interface KnownExpiry<E> {
+  expiry: E
   /** From here on, a read asks Redis for the time to live again. */
   trustedUntil: number
 }
@@ -30,15 +30,15 @@ export interface KnownExpiry<L> {
  * An expiry is trusted only briefly: the process may have been suspended together with its clock, and an operator may shorten a time to live with
  * EXPIRE.
  */
-export class ExpiryCache<L extends Expiry = Expiry> {
+export class ExpiryCache<E extends Expiry = Expiry> {
   readonly #maxKeys: number
   /** An LRU in two halves: when the younger half is full, the older one is dropped. A key that is read moves to the younger half. */
-  #younger = new Map<string, KnownExpiry<L>>()
-  #older = new Map<string, KnownExpiry<L>>()
+  #younger = new Map<string, KnownExpiry<E>>()
+  #older = new Map<string, KnownExpiry<E>>()
   #candidates = 0
 
-  constructor(mostKeys: number = MAX_KEYS) {
-    this.#maxKeys = mostKeys
+  constructor(maxKeys: number = MAX_KEYS) {
+    this.#maxKeys = maxKeys
   }
 
   /** The number of remembered keys. */
@@ -47,7 +47,7 @@ export class ExpiryCache<L extends Expiry = Expiry> {
   }
 
   /** The remembered expiry of the key, trusted or not. */
-  get(key: string): KnownExpiry<L> | undefined {
+  get(key: string): KnownExpiry<E> | undefined {
     return this.#younger.get(key) ?? this.#fromOlder(key)
   }
 
@@ -57,13 +57,13 @@ export class ExpiryCache<L extends Expiry = Expiry> {
    *
    * Where there are many keys, few new ones are admitted: with more keys than places, each would be dropped before its next read.
    */
-  remember(key: string, known: KnownExpiry<L> | undefined, expiry: L, askedAt: number): void {
+  remember(key: string, known: KnownExpiry<E> | undefined, expiry: E, askedAt: number): void {
     const until = Math.min(expiry.freshUntil, askedAt + TRUSTED_FOR)
     if (expiry.freshUntil <= askedAt) this.forget(key)
     else if (known !== undefined) {
       known.expiry = expiry
       known.trustedUntil = until
-    } else if (this.#admits()) this.#keep(key, { expiry: expiry, trustedUntil: until })
+    } else if (this.#admits()) this.#keep(key, { expiry, trustedUntil: until })
   }
 
   /** Stops trusting the expiry. The key keeps its place, because a key that changes is usually read again. */
@@ -83,13 +83,13 @@ export class ExpiryCache<L extends Expiry = Expiry> {
     return this.#candidates === 0
   }
 
-  #fromOlder(key: string): KnownExpiry<L> | undefined {
+  #fromOlder(key: string): KnownExpiry<E> | undefined {
     const known = this.#older.get(key)
     if (known !== undefined) this.#keep(key, known)
     return known
   }
 
-  #keep(key: string, known: KnownExpiry<L>): void {
+  #keep(key: string, known: KnownExpiry<E>): void {
     this.#older.delete(key)
     this.#younger.set(key, known)
     if (this.#younger.size < this.#maxKeys) return

@@ -3,7 +3,7 @@ import type { RedisKeys } from './redis-keys.ts'
 import { inspectLease } from './lease-value.ts'
 import type { Link } from './link/link.ts'
 import { decodeRecord } from './record.ts'
-import { entryOf, expiryOf } from './read-entry.ts'
+import { entryOf, expiryOf } from './decode-entry.ts'
 import { AS_BYTES, AS_TEXT } from './redis-client.ts'
 
 const builtInCodecs: readonly Codec[] = [json, structured, raw]

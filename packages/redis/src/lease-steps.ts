@@ -83,7 +83,7 @@ export class LeaseSteps {
     const record = encodeEntry(entry, codec, version, tagSeq)
     if ('kind' in record) return record
     return await this.#steps.run(async (): Promise<Commit> => {
-      if (entry.tags.length > 0 && (await this.#tags.noteOf(entry)).greatest > tagSeq) {
+      if (entry.tags.length > 0 && (await this.#tags.noteTagsOf(entry)).greatest > tagSeq) {
         // The entry was not written, so this process still holds the lease.
         await this.#scripts.release(key, token, HANDOVER)
         return { kind: 'refused', why: 'tag-voided' }

@@ -112,7 +112,7 @@ export class Subscription {
   #connectionLost(connection: SubscriberConnection): void {
     if (connection !== this.#connection) return
     // A client whose reconnect strategy has given up never opens again.
-    if (!connection.returns || !connection.client.isOpen) this.#replace()
+    if (!connection.reconnects || !connection.client.isOpen) this.#replace()
     else this.#markDisconnected()
   }
 

@@ -35,7 +35,7 @@ export class TagSequence {
   }
 
   /** Gives every tag of the entry a number that is kept longer than the entry. */
-  noteOf(entry: NewEntry): ReturnType<Scripts['noteTags']> {
+  noteTagsOf(entry: NewEntry): ReturnType<Scripts['noteTags']> {
     return this.#scripts.noteTags(entry.tags, lifetimesOf(entry).keepFor + TAG_MARGIN)
   }
 }

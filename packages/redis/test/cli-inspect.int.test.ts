@@ -206,10 +206,10 @@ describe('a hostile value', () => {
   })
 
   test.each([
-    ['a word', Buffer.from('hello')],
-    ['nothing', Buffer.alloc(0)],
+    ['a text', Buffer.from('hello')],
+    ['an empty string', Buffer.alloc(0)],
     ['all bytes', Buffer.from(Array.from({ length: 256 }, (_, index) => 255 - index))],
-    ['our magic and nothing else', Buffer.from([0xc5, 1])],
+    ['the first two bytes of a record', Buffer.from([0xc5, 1])],
     [
       'a head whose tags are cut off',
       Buffer.concat([Buffer.from([0xc5, 1]), Buffer.alloc(51), Buffer.from([0, 255, 255])]),

@@ -37,7 +37,7 @@ describe('help', () => {
 const wrong: readonly (readonly [title: string, args: readonly string[], says: string])[] = [
   ['no command', [], 'accepted: inspect, delete, expire, tags, watch'],
   ['an unknown command', ['inspct', 'k'], "Command 'inspct' is unknown (did you mean 'inspect'?); accepted: inspect,"],
-  ['a command that is a name of every object', ['toString'], "Command 'toString' is unknown"],
+  ['a command named like a method of every object', ['toString'], "Command 'toString' is unknown"],
   ['an unknown option', ['inspect', 'k', '--name-space', 'x'], "did you mean '--namespace'?); accepted: --url,"],
   ['an unknown short option', ['inspect', 'k', '-j'], "Option '-j' is unknown"],
   ['inspect without a key', ['inspect'], "'inspect' takes one key; none was given"],
@@ -51,10 +51,10 @@ const wrong: readonly (readonly [title: string, args: readonly string[], says: s
   ['an option in the place of a value', ['inspect', 'k', '--url', '--json'], "Option '--url' needs a value"],
   ['a value for a flag', ['inspect', 'k', '--json=yes'], "Option '--json' is 'yes'; accepted: no value"],
   ['a time-out without a unit', ['inspect', 'k', '--timeout', '5'], "'5'; accepted: a text such as '500ms'"],
-  ['a time-out of nothing', ['inspect', 'k', '--timeout', '0s'], 'accepted: a text such as'],
+  ['a time-out of 0', ['inspect', 'k', '--timeout', '0s'], 'accepted: a text such as'],
   ['a URL of another kind', ['inspect', 'k', '--url', 'http://h'], "accepted: a URL such as 'redis://127.0.0.1:6379'"],
   ['a URL with a path', ['inspect', 'k', '--url', 'redis://h/nine'], 'accepted: a URL such as'],
-  ['a namespace that cannot be one', ['inspect', 'k', '--namespace', 'a{b'], 'accepted: 1 to 128 characters'],
+  ['a namespace with a brace', ['inspect', 'k', '--namespace', 'a{b'], 'accepted: 1 to 128 characters'],
 ]
 
 describe('an invalid command line', () => {

@@ -65,7 +65,7 @@ describe('a store on a cluster', () => {
     for (const name of names) expect(keySlot(name)).toBe(await client?.clusterKeySlot(name))
   })
 
-  test('clears every master, and counts what there was', async () => {
+  test('clears every master, and returns the number of entries on all of them', async () => {
     const { store, namespace } = await open()
     await Promise.all(keys.map((key) => put(store, key, key)))
     const leases = await Promise.all(keys.map((key) => lead(store, `led ${key}`)))

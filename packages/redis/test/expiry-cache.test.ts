@@ -96,7 +96,7 @@ describe('the remembered expiries', () => {
     expect(trusted(cache, '3', 5999)?.committedAt).toBe(7)
   })
 
-  test('are forgotten in either half', () => {
+  test('are forgotten by key, whichever half of the LRU holds them', () => {
     const cache = new ExpiryCache(2)
     for (const key of ['a', 'b', 'c']) remember(cache, key, expiry, 0)
     for (const key of ['a', 'b', 'c']) cache.forget(key)

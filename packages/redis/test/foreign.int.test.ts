@@ -26,12 +26,12 @@ const bytes = (...parts: readonly (string | readonly number[])[]): Buffer =>
 
 const foreignStrings: readonly (readonly [string, Buffer])[] = [
   ['an empty string', Buffer.alloc(0)],
-  ['a word', Buffer.from('hello')],
+  ['a short text', Buffer.from('hello')],
   ['half a head', Buffer.from('a value of another library, 39 bytes, ok')],
   ['a long text', Buffer.from('x'.repeat(5000))],
   ['bytes that are no UTF-8', Buffer.from(Array.from({ length: 256 }, (_, index) => 250 - index))],
   ['a record of a later format', bytes([0xc5, 2], 'x'.repeat(200))],
-  ['our magic and nothing else', bytes([0xc5, 1])],
+  ['the first two bytes of a record', bytes([0xc5, 1])],
   ['a head whose tags are cut off', bytes([0xc5, 1], '\0'.repeat(50), '\0\xFF\xFF')],
 ]
 

@@ -97,7 +97,7 @@ describe('an entry whose expiry is remembered', () => {
   test.each([
     ['shortened', (entry: string) => redis.client.pExpire(entry, LONG - 1000)],
     ['made endless', (entry: string) => redis.client.persist(entry)],
-  ])('and that a person has %s with a command of Redis is seen to be so within a second', async (_, meddle) => {
+  ])('and whose time to live a person has %s is read with PTTL again within a second', async (_, meddle) => {
     await know()
     await meddle(`${redis.namespace}:{k}`)
     expect(await read()).toEqual(['old', true, 'get'])

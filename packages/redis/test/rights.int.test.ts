@@ -20,7 +20,7 @@ const [single = [], clustered = []] = Array.from(page.matchAll(/^ACL SETUSER sho
 const rightsOf = (name: string, ...rules: readonly string[]): string[] => ['ACL', 'SETUSER', name, ...rules]
 
 describe('a Redis user with the rights that docs/redis.md lists', () => {
-  test('finds all of them there', () => {
+  test('has no others: the list begins by taking away all', () => {
     expect([single.includes('-@all'), single.length > 10, clustered.length]).toEqual([true, true, 3])
   })
 
@@ -74,7 +74,7 @@ describe('a Redis user with the rights that docs/redis.md lists', () => {
   })
 })
 
-describe('a Redis user with other rights', () => {
+describe('a store whose Redis user has no right', () => {
   const ends: (() => unknown)[] = []
   afterEach(async () => {
     for (const end of ends.splice(0).toReversed()) await end()
@@ -98,7 +98,7 @@ describe('a Redis user with other rights', () => {
     return { store, admin, namespace }
   }
 
-  test('without the channel polls, and one warning says so', async () => {
+  test('to the channel polls, and one warning says so', async () => {
     const { store, admin, namespace } = await as(...single.filter((rule) => !rule.startsWith('&')))
     const notices: Notice[] = []
     store.watch((notice) => void notices.push(notice))
@@ -109,7 +109,7 @@ describe('a Redis user with other rights', () => {
     expect(notices).toEqual([{ kind: 'warning', message: expect.stringContaining(`&${namespace}:wake`) }])
   })
 
-  test('without the keys is away, with the error of Redis', async () => {
+  test('to the keys is away, with the error of Redis', async () => {
     const { store } = await as('on', '>password', '~other:*', '&*', '+@all')
     expect(await store.read('k', json)).toMatchObject({
       kind: 'away',

@@ -25,7 +25,7 @@ describe('a link to the master that Sentinel names', () => {
   test('subscribes on a duplicate of the reserved connection', () => {
     expect(linkWith(true, (_, run) => run(reserved)).subscriberConnection()).toMatchObject({
       client: duplicate,
-      returns: false,
+      reconnects: false,
     })
   })
 

@@ -53,7 +53,7 @@ describe('a store on the master that Sentinel names', () => {
     await until(() => notices.some(({ kind }) => kind === 'committed'))
   })
 
-  test('follows it, with its wake-ups, and a replicated lease may still commit on the new master', async () => {
+  test('follows a new master, wake-ups included, and a replicated lease may still commit there', async () => {
     const sentinel = sentinelOf()
     await sentinel.connect()
     const store = redisStore({ client: sentinel })

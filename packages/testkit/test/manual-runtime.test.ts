@@ -12,7 +12,7 @@ describe('manual runtime', () => {
     expect([now(), coarseNow(), timeOfDay()]).toEqual(before.map((moment) => moment + 1500.5))
   })
 
-  test('timers fire in the order of their moments, each at its own time', async () => {
+  test('timers fire in the order in which they fall due, each at its own time', async () => {
     const runtime = createManualRuntime()
     const start = runtime.now()
     const fired: (readonly [string, number])[] = []
@@ -30,7 +30,7 @@ describe('manual runtime', () => {
     expect(runtime.pendingTimers).toBe(1)
   })
 
-  test('what a timer sets off settles before the next one fires', async () => {
+  test('promises that a timer resolves run their callbacks before the next timer fires', async () => {
     const runtime = createManualRuntime()
     const order: string[] = []
     const consequence = async (): Promise<void> => {
@@ -65,7 +65,7 @@ describe('manual runtime', () => {
     await expect(runtime.advance(1)).rejects.toThrow('sets itself again')
   })
 
-  test('random numbers follow the seed, a function or a list', () => {
+  test('random numbers come from the seed, a function or a list', () => {
     const one = createManualRuntime({ seed: 7 })
     const same = createManualRuntime({ seed: 7 })
     const drawn = Array.from({ length: 100 }, () => one.random())

@@ -40,7 +40,7 @@ async function gone(port: number): Promise<boolean> {
   return false
 }
 
-describe('a server of one’s own', () => {
+describe('a server that startRedis starts', () => {
   test('answers at its url until it is stopped', async () => {
     const { url, port, pid, stop } = await start({ own: true })
     expect([url, typeof pid]).toEqual([`redis://127.0.0.1:${port}`, 'number'])
@@ -50,7 +50,7 @@ describe('a server of one’s own', () => {
     await stop()
   })
 
-  test('is silent while it is paused, with its connections open, and stops all the same', async () => {
+  test('answers nothing while it is paused, accepts connections all the same, and can be stopped', async () => {
     const server = await start({ own: true })
     server.pause()
     expect(await ping(server.port, 100)).toBe('silence')
@@ -61,20 +61,20 @@ describe('a server of one’s own', () => {
     expect(await ping(server.port)).toBe('ECONNREFUSED')
   })
 
-  test('comes back at the same port', async () => {
+  test('can be started again on the port of one that was killed', async () => {
     const first = await start({ own: true })
     await first.kill()
     const second = await start({ port: first.port })
     expect([second.port, await ping(second.port)]).toEqual([first.port, '+PONG'])
   })
 
-  test('takes arguments, and says what it does not like about them', async () => {
+  test('takes arguments, and its error names the argument that the server rejects', async () => {
     expect(await ping((await start({ args: ['--requirepass', 'secret'] })).port)).toMatch(/^-NOAUTH/)
     await expect(startRedis({ port: 1, args: ['--no-such-option', 'x'] })).rejects.toThrow('no-such-option')
   })
 
   test.each(['SIGKILL', 'SIGTERM', 'SIGINT'] as const)(
-    'does not outlive its starter, who ends by %s',
+    'ends when %s ends the process that started it',
     async (signal) => {
       const root = join(__dirname, '../../..')
       const child = spawn(process.execPath, ['--import', 'tsx', join(__dirname, 'redis-starter.ts')], {

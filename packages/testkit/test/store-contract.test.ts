@@ -2,22 +2,22 @@ import { describe, expect, test } from '@jest/globals'
 import { memoryStore, type Store } from '@cattlegrid/core'
 import { type ContractRunner, createManualRuntime, describeStoreContract } from '@cattlegrid/testkit'
 
-interface Told {
+interface DeclaredTest {
   readonly title: string
   play(): Promise<void>
 }
 
 /** The tests of the contract, on a store in which `spoil` has replaced some methods. */
-function contractOf(spoil: (store: Store) => Partial<Store>): readonly Told[] {
-  const told: Told[] = []
-  const chapters: string[] = []
+function contractOf(spoil: (store: Store) => Partial<Store>): readonly DeclaredTest[] {
+  const tests: DeclaredTest[] = []
+  const suites: string[] = []
   const runner: ContractRunner = {
     describe(title, suite) {
-      chapters.push(title)
+      suites.push(title)
       suite()
-      chapters.pop()
+      suites.pop()
     },
-    test: (title, play) => void told.push({ title: `${chapters.at(-1)} ${title}`, play }),
+    test: (title, play) => void tests.push({ title: `${suites.at(-1)} ${title}`, play }),
   }
   const factory = () => {
     const runtime = createManualRuntime()
@@ -30,7 +30,7 @@ function contractOf(spoil: (store: Store) => Partial<Store>): readonly Told[] {
     })
   }
   describeStoreContract('a store', factory, runner)
-  return told
+  return tests
 }
 
 function spoiled(store: Store, changed: Partial<Store>): Store {
@@ -42,16 +42,16 @@ function spoiled(store: Store, changed: Partial<Store>): Store {
   })
 }
 
-async function failed(told: readonly Told[]): Promise<readonly string[]> {
+async function failed(tests: readonly DeclaredTest[]): Promise<readonly string[]> {
   const titles: string[] = []
-  for (const { title, play } of told) await play().catch(() => titles.push(title))
+  for (const { title, play } of tests) await play().catch(() => titles.push(title))
   return titles
 }
 
-/** One fault each that a store might well have, and a sentence that must notice it. */
+/** Each a fault that a store may have, and the title of the test that must fail. */
 const FAULTS: readonly (readonly [string, (store: Store) => Partial<Store>, string])[] = [
   [
-    'grants a lease whatever has been seen',
+    'grants a lease to a caller that has read an older version',
     (store) => ({
       acquire: async (key, request) => {
         const answer = await store.acquire(key, request)
@@ -63,32 +63,32 @@ const FAULTS: readonly (readonly [string, (store: Store) => Partial<Store>, stri
     'a lease is refused to a caller that has not seen the entry that was committed meanwhile',
   ],
   [
-    'writes without asking for the lease',
+    'commits without comparing the token',
     (store) => ({ commit: (lease, entry, codec) => store.put(lease.key, entry, codec) }),
     'a lease is no longer its holder’s once another holds it',
   ],
   [
-    'expires by deleting',
+    'deletes an entry that it should expire',
     (store) => ({ invalidate: (key, _, holdOff) => store.invalidate(key, 'delete', holdOff) }),
     'an expired entry is stale in every process, and no longer fresh by any clock',
   ],
   [
-    'forgets to hold off',
+    'ignores the hold-off of an invalidation',
     (store) => ({ invalidate: (key, how) => store.invalidate(key, how, 0) }),
     'an invalidation (delete) with a hold-off keeps every process from storing for a while',
   ],
   [
-    'never renews',
+    'answers that a lease is renewed, and does not renew it',
     () => ({ renew: () => Promise.resolve({ kind: 'renewed' }) }),
     'a lease lasts as long as it is renewed',
   ],
   [
-    'takes a failure for a hand-over',
+    'leaves no cooldown after a failed load',
     (store) => ({ release: (lease) => store.release(lease, { kind: 'handover' }) }),
     'a failed load keeps every process from loading while the key cools down, and gives the reason',
   ],
   [
-    'shares what must not be shared',
+    'marks an unshareable result as shareable',
     (store) => ({
       release: (lease, ending) =>
         store.release(lease, ending.kind === 'uncacheable' ? { ...ending, share: true } : ending),
@@ -96,7 +96,7 @@ const FAULTS: readonly (readonly [string, (store: Store) => Partial<Store>, stri
     'an uncacheable result lets every caller load alone for a while, and says that callers may not share it',
   ],
   [
-    'forgets tags',
+    'commits entries without their tags',
     (store) => ({ commit: (lease, entry, codec) => store.commit(lease, { ...entry, tags: [] }, codec) }),
     'an invalidated tag makes every entry that carries it unusable, and no other',
   ],
@@ -108,12 +108,12 @@ const FAULTS: readonly (readonly [string, (store: Store) => Partial<Store>, stri
     'a watcher that waits gets a notice of a hand-over',
   ],
   [
-    'trims keys',
+    'trims the spaces of keys',
     (store) => ({ put: (key, entry, codec) => store.put(key.trim(), entry, codec) }),
     'keys of every kind have a lease and an entry each',
   ],
   [
-    'clears nothing',
+    'answers that it is cleared, and removes nothing',
     () => ({ clear: () => Promise.resolve({ kind: 'cleared', entries: 0 }) }),
     'clear removes every entry, and returns their number',
   ],
@@ -124,13 +124,13 @@ describe('the store contract', () => {
     expect(await failed(contractOf(() => ({})))).toEqual([])
   })
 
-  test.each(FAULTS)('notices a store that %s', async (_, spoil, sentence) => {
-    const told = contractOf(spoil).filter(({ title }) => title === sentence)
-    expect(told).toHaveLength(1)
-    expect(await failed(told)).toEqual([sentence])
+  test.each(FAULTS)('fails for a store that %s', async (_, spoil, sentence) => {
+    const declared = contractOf(spoil).filter(({ title }) => title === sentence)
+    expect(declared).toHaveLength(1)
+    expect(await failed(declared)).toEqual([sentence])
   })
 
-  test('asks for a runner where none is global', () => {
+  test('asks for describe and test as an argument where they are not global', () => {
     const kept: unknown = Reflect.get(globalThis, 'describe')
     Reflect.deleteProperty(globalThis, 'describe')
     try {

@@ -52,7 +52,7 @@ export class ClientLink implements Link {
   }
 
   subscriberConnection(): SubscriberConnection {
-    return { client: this.#source.duplicate(), returns: true, isCurrent: () => true }
+    return { client: this.#source.duplicate(), reconnects: true, isCurrent: () => true }
   }
 
   whenOpen(listener: () => void): () => void {

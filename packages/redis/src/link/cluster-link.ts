@@ -81,7 +81,7 @@ export class ClusterLink implements Link {
     if (node?.client === undefined) return undefined
     const { address, client } = node
     const isCurrent = (): boolean => this.#cluster.masters.some((master) => master.address === address)
-    return { client: client.duplicate(), returns: false, isCurrent }
+    return { client: client.duplicate(), reconnects: false, isCurrent }
   }
 
   whenOpen(listener: () => void): () => void {

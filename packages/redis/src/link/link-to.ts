@@ -3,7 +3,7 @@ import type { RedisClient } from '../redis-client.ts'
 import { ClientLink } from './client-link.ts'
 import { ClusterLink, type RedisCluster } from './cluster-link.ts'
 import type { Link } from './link.ts'
-import { keepsConnection, type RedisSentinel, SentinelLink } from './sentinel-link.ts'
+import { reservesConnection, type RedisSentinel, SentinelLink } from './sentinel-link.ts'
 
 /** The clients of `redis` that send to a master and keep two commands in order: all but a pool. */
 export type AnyRedisClient = RedisClient | RedisCluster | RedisSentinel
@@ -28,7 +28,7 @@ export function unsupportedReason(client: object): string | undefined {
 }
 
 function unsupportedSentinel(sentinel: RedisSentinel): string | undefined {
-  return keepsConnection(sentinel)
+  return reservesConnection(sentinel)
     ? undefined
     : 'a Sentinel client made with `reserveClient: true`: without it node-redis takes a connection from its pool for every burst of commands, ' +
         'which is several times slower and can hang forever'

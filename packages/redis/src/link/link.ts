@@ -10,8 +10,8 @@ export type KeyGroup = readonly [Buffer, ...(readonly Buffer[])]
 /** A client for wake-ups, not yet connected. The caller connects it and destroys it. */
 export interface SubscriberConnection {
   readonly client: RedisClient
-  /** Whether the client should reconnect by itself. False where its server may be gone for good: then the subscription requests a new connection. */
-  readonly returns: boolean
+  /** True: the client reconnects by itself. False where its server may be gone for good: the subscription then requests a new connection. */
+  readonly reconnects: boolean
   /** Whether published messages still reach the server that the client is connected to. */
   isCurrent(): boolean
 }

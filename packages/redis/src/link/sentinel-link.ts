@@ -64,7 +64,7 @@ export class SentinelLink implements Link {
     const client = this.#reservedClient()?.duplicate()
     if (client === undefined) return undefined
     const address = this.#address()
-    return { client, returns: false, isCurrent: () => this.#address() === address }
+    return { client, reconnects: false, isCurrent: () => this.#address() === address }
   }
 
   whenOpen(listener: () => void): () => void {
@@ -107,7 +107,7 @@ export class SentinelLink implements Link {
  * Whether a Sentinel object reserves a connection for its commands. Otherwise it takes one from its pool for each burst of commands, and that is
  * not atomic: with one connection a burst is several times slower; with more, it may hang forever. Returns true when this is unknown, as with `redis` 5.
  */
-export function keepsConnection(sentinel: RedisSentinel): boolean {
+export function reservesConnection(sentinel: RedisSentinel): boolean {
   return optionsOf(sentinel)?.reserveClient ?? optionsOf(sentinel) === undefined
 }
 

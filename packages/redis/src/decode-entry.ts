@@ -1,0 +1,61 @@
+import { type Codec, type Entry, EXPIRED_BY_HAND, type Read, type Unreadable, type Version } from '@cattlegrid/core'
+import type { Expiry } from './expiry-cache.ts'
+import type { RecordHead } from './record.ts'
+
+/** The result of a read that Redis answered. */
+export type ReadResult = Exclude<Read, { kind: 'away' }>
+
+/** The expiry of a version, and the head of its record. */
+export interface RecordExpiry extends Expiry {
+  readonly head: RecordHead
+}
+
+/** Returns the entry of a record, or why the codec could not decode its value. */
+export function decodeEntry(bytes: Buffer, expiry: RecordExpiry, codec: Codec): ReadResult {
+  const { head } = expiry
+  const body = bytes.subarray(head.bodyStart)
+  try {
+    return { kind: 'found', entry: entryOf(head, decode(head, body, codec), body.length, expiry) }
+  } catch (cause) {
+    return unreadable(head.version, 'undecodable', cause)
+  }
+}
+
+/** The miss of a key whose bytes are no entry of this codec. */
+export function unreadable(version: Version, why: Unreadable['why'], cause: unknown): ReadResult {
+  return { kind: 'missing', version, because: { why, cause } }
+}
+
+function decode({ codecId }: RecordHead, body: Buffer, codec: Codec): unknown {
+  if (codecId !== codec.id)
+    throw new TypeError(`The entry was encoded by codec ${codecId}, this one is codec ${codec.id}`)
+  return codec.decode(body)
+}
+
+/** An entry is fresh while its time to live exceeds its stale window. Both are durations, so no host's time of day is involved. */
+export function expiryOf({ keepFor, staleFor, version }: RecordHead, left: number, sentAt: number): Expiry {
+  // The library never wrote this time to live: it has no end, or exceeds that of the record. The entry is then stale, never fresh.
+  const known = left >= 0 && left <= keepFor
+  const rest = known ? left : staleFor
+  const freshFor = version === EXPIRED_BY_HAND ? Math.min(0, rest - staleFor) : rest - staleFor
+  return { committedAt: sentAt - (keepFor - rest), freshUntil: sentAt + freshFor }
+}
+
+/** `size`: the length of the encoded value, bytes. */
+export function entryOf(head: RecordHead, value: unknown, size: number, { committedAt, freshUntil }: Expiry): Entry {
+  const { version, staleWhileRevalidate, staleIfError, loadTime, tags, tagSeq } = head
+  return {
+    value,
+    version,
+    committedAt,
+    freshUntil,
+    expired: version === EXPIRED_BY_HAND,
+    staleWhileRevalidate,
+    staleIfError,
+    loadTime,
+    tags,
+    tagSeq,
+    size,
+    from: 'store',
+  }
+}
