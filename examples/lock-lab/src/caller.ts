@@ -12,7 +12,7 @@ export class Caller {
   readonly name: CallerName
   /** Every caller is a process of its own, unless the interleaving says otherwise. */
   processId: number
-  /** How far this caller's clock is ahead of the shared one, seconds. */
+  /** The lead of this caller's clock over the shared one, seconds. */
   clockAhead = 0
   /** The value that it loaded from the source and will write to the cache. */
   loaded = ''

@@ -25,7 +25,7 @@ export class InterleavingRun {
   readonly ends: number[] = []
   /** The value that was read from the cache last. */
   value: unknown
-  /** Whether the caller that paused had commands left. */
+  /** True if the paused caller had commands left. */
   paused = false
 
   readonly #lock: Lock

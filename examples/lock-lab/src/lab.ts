@@ -9,7 +9,7 @@ export interface PropertyReport extends Verdict {
   readonly property: Property
   /** The steps of the run that broke the property, or else of the first run. */
   readonly steps: readonly Step[]
-  /** How many runs there were: one without a pause, and one for each place of the pause. */
+  /** The number of runs: one without a pause, and one for each place of the pause. */
   readonly runs: number
   /** Where the result differs from what the lock's file says. */
   readonly unexpected: readonly string[]

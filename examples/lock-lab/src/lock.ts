@@ -1,7 +1,7 @@
 import { type Caller, ENTRY, type Key, LOCK, type Program, redis } from './caller.ts'
 import type { ExpectedRun, ExpectedStep } from './steps.ts'
 
-/** What a lock for a cache must withstand, in the order of the table. */
+/** The properties that a lock for a cache needs, in the order of the table. */
 export const PROPERTY_NAMES = [
   'liveness after crash',
   'losers do not extend',
@@ -20,7 +20,7 @@ export const PROPERTY_NAMES = [
 
 export type PropertyName = (typeof PROPERTY_NAMES)[number]
 
-/** How long a lock lives, ms: far longer than a run takes, so that it expires only where the interleaving says so. */
+/** The time to live of a lock, ms: far longer than a run, so that the lock expires only where the interleaving says so. */
 export const TTL = 60_000
 
 /** A lock and the cache that it protects. */
@@ -44,7 +44,7 @@ export interface Lock {
   readonly breaks: readonly PropertyName[]
   /** The properties that do not apply to this lock. */
   readonly moot: readonly PropertyName[]
-  /** How it breaks: the lab must find these interleavings and see these replies. */
+  /** The interleavings that break it, with their replies: the lab must find exactly these. */
   readonly failures: readonly KnownFailure[]
 }
 
@@ -56,7 +56,7 @@ export function failure(id: string, property: PropertyName, why: string, steps: 
   return { id, property, why, steps }
 }
 
-/** How the lock breaks the property. */
+/** The interleavings in which the lock breaks the property. */
 export function failuresOf(lock: Lock, property: PropertyName): readonly KnownFailure[] {
   return lock.failures.filter((one) => one.property === property)
 }
@@ -78,7 +78,7 @@ export const plainCache: Pick<Lock, 'key' | 'endsAt' | 'read' | 'write' | 'inval
   },
 }
 
-/** What breaks wherever a write does not depend on the lock, however good the lock is. */
+/** The properties that every lock breaks if a write does not depend on the lock. */
 export const unfencedWrite: readonly PropertyName[] = [
   'write after invalidation',
   'double check',

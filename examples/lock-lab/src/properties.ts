@@ -19,7 +19,7 @@ function interleaving(actions: readonly Action[], judge: Interleaving['judge']):
 
 export interface Property {
   readonly name: PropertyName
-  /** What a lock for a cache must promise. */
+  /** The promise that a lock for a cache must keep. */
   readonly claim: string
   /** Where the interleavings run if they need a fault. Default: on the shared server. */
   readonly server?: 'own' | 'pair' | undefined
@@ -45,7 +45,7 @@ const overtaken: readonly Action[] = [
   'C reads',
 ]
 
-/** Whether two callers hold the lock after it has passed from A to B. */
+/** True if two callers hold the lock after it has passed from A to B. */
 function judgeTakeover(whyBroken: string, whyKept: string): Interleaving['judge'] {
   return ({ holders, granted }) => {
     if (!granted.has('B')) return NEVER_EXPIRES

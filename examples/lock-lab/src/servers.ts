@@ -8,7 +8,7 @@ import { createClient } from 'redis'
 export type CallerName = 'A' | 'B' | 'C'
 export type Client = Awaited<ReturnType<typeof connect>>
 
-/** What can happen to a server. */
+/** The faults of a server. */
 export type Fault = 'the lock is evicted' | 'the server restarts' | 'the replica is cut off' | 'the replica takes over'
 
 /** A server, or a master with its replica, on which interleavings run one after the other. */

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { Caller, type Clock, type Program } from './caller.ts'
 import type { CallerName, Connections, Fault } from './servers.ts'
 
-/** What happens without a command of a caller. */
+/** An event that no caller's command causes. */
 export type LabEvent =
   | Fault
   | 'time passes'
@@ -17,14 +17,14 @@ export interface Step {
   /** The command that was sent. */
   readonly text?: string | undefined
   readonly reply?: unknown
-  /** What the caller concludes from the reply. */
+  /** The caller's conclusion from the reply. */
   note?: string | undefined
 }
 
 /** Without a reply, any reply will do: it is a time. */
 export type ExpectedStep = readonly [who: CallerName | LabEvent, text?: string, reply?: unknown]
 
-/** How an interleaving should go, and end. */
+/** An interleaving with the replies and the end that it must have. */
 export interface ExpectedRun {
   readonly id: string
   readonly why: string

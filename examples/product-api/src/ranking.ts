@@ -18,7 +18,7 @@ export interface LoadSource {
   readonly route: RankingRoute
 }
 
-// How loads are counted. The library under test must not count them itself, so the database does. A first statement inserts
+// The database counts the loads, because the library under test must not count them itself. A first statement inserts
 // a row into `loads`; the ranking statement sets its end (`noted` reads `best`, so the clock is read when `best` is
 // complete). The insert is committed at once: PGlite runs one statement at a time, in order of arrival, so the rows of all
 // callers are inserted before the first ranking runs, and `began_at` to `ended_at` spans waiting and running, by the database's

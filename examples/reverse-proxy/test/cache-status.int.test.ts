@@ -10,7 +10,7 @@ afterAll(() => scene.close())
 
 const stored: ScriptedAnswer = { fields: { 'Cache-Control': 'max-age=60', ETag: '"1"', Vary: 'X-Kind' } }
 
-/** Of 60 s, 10.5 s and what the answer took on its way are gone. */
+/** Of 60 s, 10.5 s and the transit time of the response are over. */
 const FORTY = /^cattlegrid; hit; ttl=4\d$/
 
 async function afterExpiry(...steps: readonly Step[]): Promise<string | undefined> {

@@ -11,7 +11,7 @@ type Fields = Readonly<Record<string, string | readonly string[]>>
 
 const at = (seconds: number): string => new Date(Date.now() + seconds * 1000).toUTCString()
 
-/** Whether an answer with these fields is still reused after so many seconds. */
+/** True if a response with these fields is reused after so many seconds. */
 async function fresh(fields: Fields, after = 0): Promise<boolean> {
   const path = scene.path({ fields }, { fields: { 'Cache-Control': 'no-store' } })
   await scene.ask(path)
@@ -33,7 +33,7 @@ describe('how long an answer is fresh', () => {
   })
 
   test('is the time between Date and Expires, whatever our own clock says', async () => {
-    // The origin's clock goes an hour fast: no age, and a lifetime of 100 s.
+    // The origin's clock is an hour ahead: no age, and a lifetime of 100 s.
     const now = Date.now()
     const [date, expires] = [new Date(now + 3_600_000).toUTCString(), new Date(now + 3_700_000).toUTCString()]
     expect(await fresh({ Date: date, Expires: expires }, 80)).toBe(true)

@@ -9,7 +9,7 @@ afterAll(() => scene.close())
 
 const STORED = { fields: { 'Cache-Control': 'max-age=1000', Vary: 'X-Kind' } }
 
-/** Whether an answer is still reused after a request of this method, that was answered so. */
+/** True if a stored response is reused after a request of this method that got this response. */
 async function survives(method: string, status: number, target = ''): Promise<boolean> {
   const path = scene.path(STORED, { status, fields: {} }, STORED)
   await scene.ask(path + target)

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 
-/** An answer as it stood on the wire. */
+/** A response as it was received. */
 export interface RawAnswer {
   readonly status: number
   /** Lines of a field, in order; lower-case names. */
@@ -9,7 +9,7 @@ export interface RawAnswer {
   readonly body: string
   /** The connection ended before the message did. */
   readonly cutOff: boolean
-  /** `Cache-Status` tells that no request went to the origin for this answer. */
+  /** True if `Cache-Status` says that no request went to the origin for this response. */
   readonly hit: boolean
   field(name: string): string | undefined
 }
@@ -20,7 +20,7 @@ export interface RawRequest {
   readonly body?: string
 }
 
-/** Sends exactly these bytes, and reads one answer: nothing of an HTTP library's between the test and the proxy. */
+/** Sends exactly these bytes and reads one response. No HTTP library stands between the test and the proxy. */
 export async function ask(port: number, target: string, options: RawRequest = {}): Promise<RawAnswer> {
   const { method = 'GET', fields = {}, body = '' } = options
   const length = body === '' ? {} : { 'Content-Length': String(Buffer.byteLength(body)) }
@@ -33,7 +33,7 @@ export async function askRaw(port: number, bytes: string, method = 'GET'): Promi
   return parseAnswer(await readRaw(port, bytes), method)
 }
 
-/** All that comes back on a connection until it ends. */
+/** Returns the bytes that a connection receives until it ends. */
 export async function readRaw(port: number, bytes: string): Promise<string> {
   const socket = connect(port, '127.0.0.1')
   const chunks: Buffer[] = []
@@ -48,7 +48,7 @@ function parseAnswer(text: string, method: string): RawAnswer {
   if (end < 0) return answerOf(0, new Map(), '', true)
   const [statusLine = '', ...lines] = text.slice(0, end).split('\r\n')
   const status = Number(statusLine.split(' ')[1])
-  // An interim answer is followed by another.
+  // Another response follows an interim one.
   if (status < 200) return parseAnswer(text.slice(end + 4), method)
   const fields = new Map<string, string[]>()
   for (const line of lines) {

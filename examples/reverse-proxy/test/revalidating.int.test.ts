@@ -17,7 +17,7 @@ const same = (fields: Record<string, string> = {}): ScriptedAnswer => ({
   fields: { ETag: '"1"', ...fields },
 })
 
-/** A path whose answer is stored and has expired; the origin answers with `steps` from here on. */
+/** A path whose stored response has expired; the origin responds with `steps` from here on. */
 async function expired(answer: ScriptedAnswer, ...steps: readonly Step[]): Promise<string> {
   const path = scene.path(answer, ...steps)
   await scene.ask(path)

@@ -2,7 +2,7 @@ import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Serv
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 
-/** How the origin answers: with these fields, or by a function. */
+/** A response of the origin: these fields, or a function. */
 export type Step = ScriptedAnswer | ((req: IncomingMessage, res: ServerResponse) => void)
 
 export interface ScriptedAnswer {

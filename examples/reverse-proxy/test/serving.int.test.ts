@@ -15,7 +15,7 @@ const stored = (fields: Record<string, string> = {}, body = '0123456789'): Scrip
   body,
 })
 
-/** What a client gets that asks with these fields for an answer that is stored. */
+/** Returns the response to a request with these fields for a stored response. */
 async function hitWith(answer: ScriptedAnswer, fields: Record<string, string>, method = 'GET'): Promise<RawAnswer> {
   const path = scene.path(answer)
   await scene.ask(path)
@@ -145,7 +145,7 @@ describe('a condition of the client', () => {
     const modified = stored({ 'Last-Modified': 'Tue, 01 Jan 2019 00:00:00 GMT' })
     expect((await hitWith(modified, { 'If-Modified-Since': 'Tue, 01 Jan 2019 00:00:00 GMT' })).status).toBe(304)
     expect((await hitWith(modified, { 'If-Modified-Since': 'Mon, 31 Dec 2018 00:00:00 GMT' })).status).toBe(200)
-    // The answer's Date is made while the test runs: an hour on either side is after it and before it on any machine.
+    // The response's Date is a moment of the test: an hour before it and an hour after it are so on any machine.
     const anHour = 3_600_000
     const since = (time: number): Record<string, string> => ({ 'If-Modified-Since': new Date(time).toUTCString() })
     expect((await hitWith(stored(), since(Date.now() + anHour))).status).toBe(304)

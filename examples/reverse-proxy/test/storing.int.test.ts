@@ -9,7 +9,7 @@ beforeAll(async () => {
 })
 afterAll(() => scene.close())
 
-/** How many of two requests in a row reach the origin, when the first is answered so. */
+/** Returns how many of two requests in a row reach the origin if the first gets this response. */
 async function reaching(answer: ScriptedAnswer, request: RawRequest = {}): Promise<number> {
   const path = scene.path(answer, { fields: { 'Cache-Control': 'no-store' }, body: 'other' })
   await scene.ask(path, request)

@@ -1,6 +1,6 @@
 /** The maximum number of keys in each of the two halves. */
 const MAX_KEYS = 5_000
-/** How long an expiry is trusted after the read that returned it, ms. */
+/** The time for which an expiry is trusted after the read that returned it, ms. */
 const TRUSTED_FOR = 1_000
 /** Once one half is full, one of this many new keys is admitted. */
 const ADMIT_ONE_IN = 16

@@ -35,7 +35,7 @@ export function bufferOf(reply: unknown): Buffer | undefined {
   return reply instanceof Uint8Array ? Buffer.from(reply.buffer, reply.byteOffset, reply.byteLength) : undefined
 }
 
-/** Whether the time to live and the bytes cannot belong to one entry: another process wrote between the two commands. */
+/** True if the time to live and the bytes cannot belong to one entry: another process wrote between the two commands. */
 export function isMixed({ left, bytes, head }: FetchedEntry): boolean {
   return bytes !== undefined && (left === -2 || left > (head?.keepFor ?? Infinity))
 }

@@ -4,7 +4,7 @@ import { ClientLink } from './link/client-link.ts'
 import { onceReady, type RedisClient } from './redis-client.ts'
 import { Watchdog } from './watchdog.ts'
 
-/** How long `close` waits for the replies to commands already sent, ms. */
+/** The time for which `close` waits for the replies to commands already sent, ms. */
 const CLOSE_TIMEOUT = 1000
 
 /** The client that the store creates for `url`, and replaces when its server falls silent. */

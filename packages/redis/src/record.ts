@@ -59,7 +59,7 @@ export interface RecordParts extends Windows {
   readonly body: Uint8Array
 }
 
-/** How long Redis keeps an entry, and how much of that time it is stale; whole ms. */
+/** The time for which Redis keeps an entry, and the part of it in which the entry is stale; whole ms. */
 export function lifetimesOf(windows: Windows): { readonly keepFor: number; readonly staleFor: number } {
   const staleFor = Math.max(windowMs(windows.staleWhileRevalidate), windowMs(windows.staleIfError))
   // The sum is limited, because readers compute the age from it: the age is this time minus the time to live.
@@ -140,7 +140,7 @@ export function decodeHead(bytes: Buffer): RecordHead | undefined {
   }
 }
 
-/** Whether the bytes are the record of this head. Equal versions imply equal heads, except for the version of entries expired by hand. */
+/** True if the bytes are the record of this head. Equal versions imply equal heads, except for the version of entries expired by hand. */
 export function startsWithHead(bytes: Buffer, { version, bodyStart }: RecordHead): boolean {
   if (!isRecord(bytes) || bytes.length < bodyStart) return false
   // Compared byte by byte: a string per hit would be garbage to collect.

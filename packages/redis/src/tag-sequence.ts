@@ -7,9 +7,9 @@ import { readTagSequence } from './tag-numbers.ts'
 
 /** Lower than every tag number: a load that begins with this is refused when it names tags. */
 const UNKNOWN = 0
-/** How long an acquire waits for the tag sequence after the grant, ms. Usually both arrive together. */
+/** The longest wait of an acquire for the tag sequence after the grant, ms. Usually both arrive together. */
 const TIMEOUT = 100
-/** How much longer than its entries a tag number is kept, ms: it is noted some time before the commit. */
+/** The time by which a tag number outlives its entries, ms: it is written some time before the commit. */
 const TAG_MARGIN = 60_000
 
 /** The number that every tag invalidation increments. An entry is valid while no number of its tags exceeds the sequence read before its load. */

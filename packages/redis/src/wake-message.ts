@@ -1,7 +1,7 @@
 import type { Notice } from '@cattlegrid/core'
 import { escapeKey, unescapeKey } from './redis-keys.ts'
 
-/** What happened to one key. */
+/** A change of one key. */
 export type KeyEvent = 'committed' | 'released' | 'deleted' | 'expired'
 
 export const CLEARED = 'cleared'

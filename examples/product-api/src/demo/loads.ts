@@ -3,11 +3,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { LoadSource } from '../ranking.ts'
 
 export interface Loads {
-  /** How many ranking queries the database ran. */
+  /** The number of ranking queries that the database ran. */
   readonly total: number
   /** The largest number of them that waited or ran at one moment. */
   readonly mostAtOnce: number
-  /** How many lifetimes of the entry these loads filled: see countPeriods. */
+  /** The number of lifetimes of the entry that these loads filled: see countPeriods. */
   readonly periods: number
 }
 
@@ -49,7 +49,7 @@ export async function readLoads(
 }
 
 /**
- * How many lifetimes of the entry a list of loads filled. A value is fresh for one ttl from its commit, and the commit comes
+ * Returns the number of lifetimes of the entry that a list of loads filled. A value is fresh for one ttl from its commit, and the commit comes
  * after the load began. So loads that begin within one ttl of the first of them served the same expiry, and all but the first
  * were unnecessary. With one load per expiry, periods and loads are equal, on a machine of any speed.
  */

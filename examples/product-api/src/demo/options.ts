@@ -7,7 +7,7 @@ export interface DemoOptions {
   /** Use no Redis: one process with the memory store. */
   readonly memory: boolean
   readonly seed: Seed
-  /** How many times the entry must expire under each protected run. */
+  /** The number of expiries in each protected run. */
   readonly expiries: number
   readonly databaseUrl: string | undefined
   readonly redisUrl: string | undefined

@@ -15,7 +15,7 @@ export interface CommandContext {
   readonly connection: Connection
   /** Keys or tags. */
   readonly operands: readonly string[]
-  /** Whether results are printed as JSON. */
+  /** True: results are printed as JSON. */
   readonly json: boolean
   readonly terminal: Terminal
 }
@@ -25,7 +25,7 @@ export interface Command {
   /** The operands as the synopsis shows them, such as `<key>...`; empty when there are none. */
   readonly synopsis: string
   readonly summary: string
-  /** What `--help` adds for this command. */
+  /** The text that `--help` adds for this command. */
   readonly details: string
   /** Returns what is wrong with the operands; undefined if they are valid. */
   operandError(operands: readonly string[]): string | undefined

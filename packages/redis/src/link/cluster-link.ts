@@ -43,7 +43,7 @@ export class ClusterLink implements Link {
     return this.#cluster.isOpen
   }
 
-  /** True when some master is known. Whether the master of a key is connected, `send` finds out. */
+  /** True when some master is known. `send` fails if the master of the key is not connected. */
   get isReady(): boolean {
     return this.#cluster.isOpen && this.#cluster.masters.length > 0
   }
@@ -131,7 +131,7 @@ export class ClusterLink implements Link {
   }
 }
 
-/** Whether the server answered that the slot has moved to another node, or is being moved. */
+/** True if the server answered that the slot has moved or is moving to another node. */
 function hasMoved(error: unknown): boolean {
   return error instanceof Error && /^(?:MOVED|ASK) /.test(error.message)
 }

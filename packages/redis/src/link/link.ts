@@ -12,7 +12,7 @@ export interface SubscriberConnection {
   readonly client: RedisClient
   /** True: the client reconnects by itself. False where its server may be gone for good: the subscription then requests a new connection. */
   readonly reconnects: boolean
-  /** Whether published messages still reach the server that the client is connected to. */
+  /** False once published messages no longer reach the server that the client is connected to. */
   isCurrent(): boolean
 }
 
@@ -22,7 +22,7 @@ export interface SubscriberConnection {
  */
 export interface Link {
   readonly isOpen: boolean
-  /** Whether a command can be sent now. A queued command would be executed at an unknown later time. */
+  /** True if a command can be sent now. A queued command would be executed at an unknown later time. */
   readonly isReady: boolean
   /** Sends a command to the master of `key`. Commands sent in the same tick arrive in order, unless the slot has just moved. */
   send(key: string, args: readonly Argument[], options: SendOptions): Promise<unknown>

@@ -104,7 +104,7 @@ export class SentinelLink implements Link {
 }
 
 /**
- * Whether a Sentinel object reserves a connection for its commands. Otherwise it takes one from its pool for each burst of commands, and that is
+ * True if a Sentinel object reserves a connection for its commands. Otherwise it takes one from its pool for each burst of commands, and that is
  * not atomic: with one connection a burst is several times slower; with more, it may hang forever. Returns true when this is unknown, as with `redis` 5.
  */
 export function reservesConnection(sentinel: RedisSentinel): boolean {
