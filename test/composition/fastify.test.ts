@@ -117,7 +117,6 @@ const rows: readonly Row[] = [
   },
   {
     says: '@fastify/express: the id of a middleware is that of its own request',
-    open: '16.5',
     install: async (app) => {
       await app.register(express)
       app.use((_req, res, next) => {

@@ -1,6 +1,7 @@
 import type { Answer } from './response/answer.ts'
 import { type Demand, NO_DEMAND } from './request/client-directives.ts'
 import type { Exchange } from './exchange.ts'
+import { isHeadSent } from './fields/head-arguments.ts'
 import { hitInProcess, hitInStore } from './lookup/hit.ts'
 import { invalidateAfter, isUnsafe } from './purge/invalidate.ts'
 import { recorderFor } from './lookup/handler-recorder.ts'
@@ -41,7 +42,7 @@ export function serveStored<Req, Res>(exchange: Exchange<Req, Res>, route: Route
   if (trySendHit(exchange, route, keyed.key)) return undefined
   const sendOrMiss = (hit?: Answer): void => {
     // The timeout of an outer layer may have answered meanwhile.
-    if (!exchange.res.headersSent && !trySend(exchange, hit)) onMiss()
+    if (!isHeadSent(exchange.res) && !trySend(exchange, hit)) onMiss()
   }
   void hitInStore(exchange, route, keyed.key).then(sendOrMiss, () => sendOrMiss())
 }
@@ -58,7 +59,7 @@ function invalidateIfUnsafe(exchange: Exchange, route: Route): void {
 
 function trySendHit<Req, Res>(exchange: Exchange<Req, Res>, route: Route<Req, Res>, key: string): boolean {
   // An outer layer may have answered and still passed the request on.
-  return !exchange.res.headersSent && trySend(exchange, hitInProcess(exchange, route, key))
+  return !isHeadSent(exchange.res) && trySend(exchange, hitInProcess(exchange, route, key))
 }
 
 /** Returns whether the request is finished. If an outer layer throws before the first byte of a hit, the request continues without the hit. */
@@ -68,8 +69,8 @@ function trySend(exchange: Exchange, hit: Answer | undefined): boolean {
     exchange.send(hit)
     return true
   } catch {
-    if (exchange.res.headersSent) exchange.res.destroy()
-    return exchange.res.headersSent
+    if (isHeadSent(exchange.res)) exchange.res.destroy()
+    return isHeadSent(exchange.res)
   }
 }
 

@@ -124,6 +124,14 @@ describe('while the end waits', () => {
     expect(body).toBe('done')
   })
 
+  test('a layer outside may define a headersSent of its own, as @fastify/express does', async () => {
+    const { status, body } = await post({
+      outside: (res) => Object.defineProperty(res, 'headersSent', { get: () => false }),
+      handle: (res) => void res.writeHead(201).end('done'),
+    })
+    expect([status, body]).toEqual([201, 'done'])
+  })
+
   test('an answer that a layer outside ends past it is left alone', async () => {
     let timeOut = (): void => undefined
     const { body } = await post({

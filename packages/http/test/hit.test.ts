@@ -92,8 +92,12 @@ describe('a fresh response that this process holds', () => {
     expect(asked.sent).toEqual([])
   })
 
-  test('is not sent where an outer layer has answered and passed the request on', async () => {
+  test.each([
+    ['', {}],
+    [', although its headersSent says that nothing is sent', { headersSent: { get: () => false } }],
+  ])('is not sent where an outer layer has answered and passed the request on%s', async (_, properties) => {
     const asked = asks()
+    Object.defineProperties(asked.exchange.res, properties)
     asked.exchange.res.writeHead(200)
     serve(asked.exchange, await routeWith({ [KEY]: STORED }))
     expect(asked.sent).toEqual([])

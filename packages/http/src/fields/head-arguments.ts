@@ -1,6 +1,14 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import { type HeaderFields, noFields, toFields } from './header-fields.ts'
 
+/**
+ * Whether Node has got the head, or a layer says so. A layer may define a `headersSent` of its own, which then knows nothing of a head that was
+ * sent past that layer: @fastify/express defines one on each response.
+ */
+export function isHeadSent(res: ServerResponse): boolean {
+  return res.headersSent || Reflect.get(Object.getPrototypeOf(res) as object, 'headersSent', res) === true
+}
+
 /** What `writeHead` is given, merged with what was set before: flat lists may repeat a name, `[status, headers]` has no reason. */
 export function parseHead(
   res: ServerResponse,

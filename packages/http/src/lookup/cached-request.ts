@@ -10,6 +10,7 @@ import {
   type ServeError,
 } from '../response/errors.ts'
 import type { Exchange } from '../exchange.ts'
+import { isHeadSent } from '../fields/head-arguments.ts'
 import { hitInStore } from './hit.ts'
 import { Leader } from './leader.ts'
 import { UNSHAREABLE_RESPONSE } from './load-result.ts'
@@ -64,7 +65,7 @@ export class CachedRequest<Req, Res> {
       if (this.#context.demand.onlyIfCached) await this.#sendStored()
       else await this.#finish(await this.#lookupUntilSettled())
     } catch {
-      if (this.#leader.recorder === undefined && !res.headersSent) this.#exchange.pass()
+      if (this.#leader.recorder === undefined && !isHeadSent(res)) this.#exchange.pass()
       else res.destroy()
     } finally {
       // The handler may go on: its response is not withheld any more.
@@ -75,7 +76,7 @@ export class CachedRequest<Req, Res> {
   async #sendStored(): Promise<void> {
     const hit = await hitInStore(this.#exchange, this.#route, this.#context.key)
     // The timeout of an outer layer may have answered meanwhile.
-    if (!this.#exchange.res.headersSent) this.#exchange.send(hit ?? ONLY_IF_CACHED_MISS)
+    if (!isHeadSent(this.#exchange.res)) this.#exchange.send(hit ?? ONLY_IF_CACHED_MISS)
   }
 
   /** Looks up again when the leader had no result for its followers: one of them leads next. */
@@ -130,7 +131,7 @@ export class CachedRequest<Req, Res> {
     if (recorder !== undefined) return this.#finishLeader(recorder, result)
     this.#leader.finished = true
     // The client has disconnected, or an outer layer's timeout has answered.
-    if (this.#disconnect.aborted || this.#exchange.res.headersSent) return undefined
+    if (this.#disconnect.aborted || isHeadSent(this.#exchange.res)) return undefined
     if (isNoSharedResult(result.error))
       return bypass(this.#exchange, this.#route, this.#context.unshareable ? 'body' : 'head')
     return this.#sendShared(result)
@@ -162,7 +163,7 @@ export class CachedRequest<Req, Res> {
     await this.#clearUncacheable(lookup)
     const revalidated = recorder.revalidated
     // An outer layer has answered, and the recorder did not see it.
-    if (!recorder.passed && exchange.res.headersSent) return
+    if (!recorder.passed && isHeadSent(exchange.res)) return
     if (revalidated !== undefined) exchange.send(this.#present(revalidated, revalidatedMember(lookup)))
     else if (recorder.passed) {
       if (isCattlegridError(error, 'CATTLEGRID_LOAD_TIMEOUT') && !recorder.ended) exchange.res.destroy()

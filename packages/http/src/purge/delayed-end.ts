@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { endRefuses, lengthOf, writeRefuses } from '../fields/body-arguments.ts'
-import { parseHead } from '../fields/head-arguments.ts'
+import { isHeadSent, parseHead } from '../fields/head-arguments.ts'
 import type { HeaderFields } from '../fields/header-fields.ts'
 import { BODILESS } from '../response/response-head.ts'
 import { type CallOriginal, replaceMethods } from '../capture/response-methods.ts'
@@ -54,7 +54,7 @@ class DelayedEnd {
   end(args: readonly unknown[]): unknown {
     const res = this.#res
     if (endRefuses(args)) return this.#original('end', args)
-    if (!res.headersSent && isSuccess(res.statusCode)) this.#sendHead(args)
+    if (!isHeadSent(res) && isSuccess(res.statusCode)) this.#sendHead(args)
     if (this.#waiting !== undefined) this.#afterEnd('end', args)
     else if (this.#acting === undefined) return this.#original('end', args)
     else this.#waiting = this.#endAfter(this.#acting, args)

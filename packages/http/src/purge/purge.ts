@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { checkOptions, functionRule, isCattlegridError, type OptionRules } from '@cattlegrid/core'
+import { isHeadSent } from '../fields/head-arguments.ts'
 import type { Answer } from '../response/answer.ts'
 import type { HttpCache } from '../route/http-cache.ts'
 import type { PurgeOptions } from '../route/options.ts'
@@ -48,9 +49,9 @@ export function purgeEndpoint<Req>(
     const { res } = purgeRequest
     try {
       const answer = await purge(purgeRequest)
-      return res.headersSent ? undefined : answer
+      return isHeadSent(res) ? undefined : answer
     } catch (error) {
-      if (res.headersSent) return undefined
+      if (isHeadSent(res)) return undefined
       throw error
     }
   }
