@@ -1,6 +1,12 @@
 import { type CallOptions, isCattlegridError, type Load, type Lookup } from '@cattlegrid/core'
 import { type Answer, answerFromWithheld } from '../response/answer.ts'
-import { type Member, revalidatedMember, servedMember, type MaskedFailure } from '../response/cache-status.ts'
+import {
+  type BypassReason,
+  type Member,
+  revalidatedMember,
+  servedMember,
+  type MaskedFailure,
+} from '../response/cache-status.ts'
 import { ClientDisconnect } from './client-disconnect.ts'
 import {
   NoSharedResult,
@@ -74,7 +80,8 @@ export class CachedRequest<Req, Res> {
   }
 
   async #sendStored(): Promise<void> {
-    const hit = await hitInStore(this.#exchange, this.#route, this.#context.key)
+    const { key, demand } = this.#context
+    const hit = await hitInStore(this.#exchange, this.#route, key, demand.maxAge)
     // The timeout of an outer layer may have answered meanwhile.
     if (!isHeadSent(this.#exchange.res)) this.#exchange.send(hit ?? ONLY_IF_CACHED_MISS)
   }
@@ -85,8 +92,8 @@ export class CachedRequest<Req, Res> {
       try {
         return { lookup: await this.#lookup() }
       } catch (error) {
-        const { recorder, handedOver } = this.#leader
-        const final = recorder !== undefined || handedOver || this.#context.unshareable || lookups === MAX_LOOKUPS
+        const { hasResponse, subrequestFailed } = this.#leader
+        const final = hasResponse || subrequestFailed || this.#context.unshareable || lookups === MAX_LOOKUPS
         if (final || !isNoSharedResult(error)) return { error }
       }
     }
@@ -99,7 +106,7 @@ export class CachedRequest<Req, Res> {
     const { value } = ofUrl
     if (!isVaryRecord(value)) return ofUrl as Lookup<RecordedResponse>
     // The handler's own response goes to this client; the record serves other requests only.
-    if (this.#leader.recorder !== undefined) return { ...ofUrl, value: UNSHAREABLE_RESPONSE }
+    if (this.#leader.hasResponse) return { ...ofUrl, value: UNSHAREABLE_RESPONSE }
     this.#leader.collapseFailed = ofUrl.role === 'follower'
     const variant = variantKey(key, value, this.#exchange.req.headers)
     const ofVariant = await this.#lookupAt(variant, (load) => this.#leader.load(load, value))
@@ -132,9 +139,14 @@ export class CachedRequest<Req, Res> {
     this.#leader.finished = true
     // The client has disconnected, or an outer layer's timeout has answered.
     if (this.#disconnect.aborted || isHeadSent(this.#exchange.res)) return undefined
-    if (isNoSharedResult(result.error))
-      return bypass(this.#exchange, this.#route, this.#context.unshareable ? 'body' : 'head')
+    if (isNoSharedResult(result.error)) return bypass(this.#exchange, this.#route, this.#reason)
     return this.#sendShared(result)
+  }
+
+  /** Why this request, which got no shared response, runs its own handler. */
+  get #reason(): BypassReason {
+    if (this.#context.unshareable) return 'body'
+    return this.#leader.subrequestFailed ? 'head' : 'collapsed'
   }
 
   #sendShared({ lookup, error }: LookupAttempt): void {

@@ -1,4 +1,5 @@
 import type { ReadResult } from '@cattlegrid/core'
+import { currentAge } from '../response/age.ts'
 import type { Answer } from '../response/answer.ts'
 import { servedMember } from '../response/cache-status.ts'
 import type { Exchange } from '../exchange.ts'
@@ -26,15 +27,18 @@ export function hitInProcess<Req, Res>(
   }
 }
 
-/** Returns a fresh response, read from the store where this process holds none. Rejects as the read does. */
+/**
+ * Returns a fresh response of at most `maxAge` ms, read from the store where this process holds none. Rejects as the read does.
+ */
 export async function hitInStore<Req, Res>(
   exchange: Exchange<Req, Res>,
   route: Route<Req, Res>,
   key: string,
+  maxAge: number = Infinity,
 ): Promise<Answer | undefined> {
   const first = await route.view.read<Stored>(key)
   const variant = first === undefined ? undefined : variantKeyIn(exchange, key, first)
-  return hitFrom(exchange, route, variant === undefined ? first : await route.view.read<Stored>(variant))
+  return hitFrom(exchange, route, variant === undefined ? first : await route.view.read<Stored>(variant), maxAge)
 }
 
 /** The key of this client's variant; undefined where the entry of the URL is no record of variants. */
@@ -46,11 +50,13 @@ function hitFrom<Req, Res>(
   exchange: Exchange<Req, Res>,
   route: Route<Req, Res>,
   found: ReadResult<Stored> | undefined,
+  maxAge: number = Infinity,
 ): Answer | undefined {
   if (found?.state !== 'fresh') return undefined
   const { value, age, freshFor } = found
   if (isVaryRecord(value) || !isUsable(value, age) || !isSelectedBy(value.selectedBy, exchange.req.headers))
     return undefined
+  if (age > maxAge || currentAge(value.initialAge, age) * 1000 > maxAge) return undefined
   const member = (): string => servedMember({ status: 'fresh', role: 'none', freshFor, waited: 0 }, undefined)
   return presentResponse(exchange, route, value, preconditionsOf(exchange, route), {
     residentTime: age,

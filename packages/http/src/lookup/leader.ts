@@ -32,7 +32,7 @@ export class Leader<Req, Res> {
   /** The latest release when the request came. */
   readonly #release: number
   #token: string | undefined
-  #handedOver = false
+  #subrequestFailed = false
   #storableKey: string | undefined
   #recorder: Recorder | undefined
   #onHandlerStart: (() => void) | undefined
@@ -60,14 +60,19 @@ export class Leader<Req, Res> {
     return this.#recorder
   }
 
+  /** The request's own handler runs or has run, and its response is for this client. A 304 about another response is for nobody. */
+  get hasResponse(): boolean {
+    return this.#recorder !== undefined && !this.#recorder.outdated
+  }
+
   /** The key for which the handler gave a response that can be stored. */
   get storableKey(): string | undefined {
     return this.#storableKey
   }
 
-  /** The request led a load, and had no response to share. */
-  get handedOver(): boolean {
-    return this.#handedOver
+  /** A subrequest in the place of the request's own handler brought no response. */
+  get subrequestFailed(): boolean {
+    return this.#subrequestFailed
   }
 
   /** Resolves once the request's own handler runs; for one wait at a time. */
@@ -150,7 +155,7 @@ export class Leader<Req, Res> {
     const { background } = load
     if (background && !this.#route.refreshMode.inline) return await this.#sendSubrequest(run)
     if (background && (this.finished || this.#cannotRun)) throw new NoSharedResult('its client cannot run the handler')
-    if (this.#recorder !== undefined || this.#handedOver) throw new NoSharedResult('the request has led a load before')
+    if (this.hasResponse || this.#subrequestFailed) throw new NoSharedResult('the request has led a load before')
     return this.#cannotRun ? await this.#replaceHandler(run) : await this.#runHandler(run)
   }
 
@@ -162,7 +167,8 @@ export class Leader<Req, Res> {
       this.#recorder = recorder
       this.#onHandlerStart?.()
     })
-    if (recorded.kind === 'outdated') return await refetch(this.#exchange, this.#route, this.#context, run)
+    if (recorded.kind === 'outdated')
+      return await this.#noteFailure(refetch(this.#exchange, this.#route, this.#context, run))
     // Nothing shows yet that responses of this URL can be shared: an aborted one must not start a cooldown.
     const abortUnshareable = load.stale === undefined && this.#route.ttl(request, response) === undefined
     if (uncacheableFor(recorded, abortUnshareable) > 0) this.#noteRelease(load)
@@ -171,13 +177,19 @@ export class Leader<Req, Res> {
 
   /** The handler of a `HEAD` request gives no body: a subrequest brings the response that can be stored. */
   async #replaceHandler(run: ResponseLoad): Promise<LoadResult> {
-    this.#handedOver = true
     if (this.#context.unshareable) throw new NoSharedResult('its handler sees more than the key holds')
     const { cache, runtime } = this.#route
     const send = (): Promise<LoadResult> => this.#sendSubrequest(run)
-    const result = await failedSubrequestsOf(cache).skipOr(run.load.key, runtime, send)
-    this.#handedOver = false
-    return result
+    return await this.#noteFailure(failedSubrequestsOf(cache).skipOr(run.load.key, runtime, send))
+  }
+
+  async #noteFailure(replaced: Promise<LoadResult>): Promise<LoadResult> {
+    try {
+      return await replaced
+    } catch (error) {
+      this.#subrequestFailed = true
+      throw error
+    }
   }
 
   #sendSubrequest(run: ResponseLoad): Promise<LoadResult> {
@@ -190,7 +202,7 @@ export class Leader<Req, Res> {
   }
 
   get #cannotRun(): boolean {
-    return this.#context.unshareable || this.#exchange.req.method === 'HEAD'
+    return this.#context.unshareable || this.#exchange.req.method === 'HEAD' || this.#recorder !== undefined
   }
 
   /** Made on the first load: most requests have none. */

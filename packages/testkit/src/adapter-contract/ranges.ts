@@ -102,6 +102,23 @@ export function describeRanges({ factory, describe, test }: Contract): void {
       'time',
     )
 
+    test(
+      'only-if-cached with max-age or no-cache gets 504 where the stored response is older, also by its Age when it was stored',
+      async () => {
+        const origin = counted((run) => text(`run ${run}`, { age: '30' }))
+        await onStage(factory, [{ path: '/d', cache, handle: origin.handle }], async (stage) => {
+          const status = async (field: string): Promise<number> =>
+            (await stage.ask('/d', demand(`${field}, only-if-cached`))).status
+          await stage.ask('/d')
+          await stage.runtime.advance(5000)
+          assert.deepEqual([await status('max-age=35'), await status('max-age=34')], [200, 504])
+          assert.deepEqual([await status('max-age=0'), await status('no-cache')], [504, 504])
+          assert.equal(origin.runs, 1)
+        })
+      },
+      'time',
+    )
+
     test('no-store bypasses the cache, and only-if-cached never runs the handler', async () => {
       const origin = counted((run) => text(`run ${run}`))
       await onStage(factory, [{ path: '/d', cache, handle: origin.handle }], async (stage) => {

@@ -112,6 +112,37 @@ export function describeRevalidating({ factory, describe, test }: Contract): voi
       'time',
     )
 
+    for (const [what, vary] of [
+      ['one response for all', {}],
+      ['a response that varies', { vary: 'accept-language' }],
+    ] as const)
+      test(
+        `is replaced by ${what} where the 304 is about another response`,
+        async () => {
+          const handler = counted((run, { headers }) =>
+            headers['if-none-match'] === undefined
+              ? text(`run ${run} ${headers['accept-language'] ?? ''}`, {
+                  ...fresh(`"v${run}"`),
+                  ...(run > 1 ? vary : {}),
+                })
+              : nothing(304, { etag: '"of another"' }),
+          )
+          await onStage(factory, [{ path: '/old', cache, handle: handler.handle }], async (stage) => {
+            await expired(stage)
+            const german = { headers: { 'accept-language': 'de' } }
+            const asked = [await stage.ask('/old', german), await stage.ask('/old', german)]
+            const language = 'vary' in vary ? 'de' : ''
+            for (const { status, text: body } of asked) {
+              assert.equal(status, 200)
+              assert.match(body, new RegExp(`^run [34] ${language}$`))
+            }
+            assert.equal(asked[0]?.headers['cache-status'], 'cattlegrid; fwd=stale; fwd-status=200; stored; ttl=10')
+            assert.match(String(asked[1]?.headers['cache-status']), /^cattlegrid; hit/)
+          })
+        },
+        'time',
+      )
+
     test(
       'is refreshed in the background by a conditional request, too',
       async () => {
