@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { type Matched, NodeExchange, type Reshape } from '@cattlegrid/http'
+import { type Matched, NodeExchange, type UrlRewrite } from '@cattlegrid/http'
 import { layerOf, type Route } from './layer.ts'
 
 /** The parts of an Express app that the adapter reads; they are the same in Express 4 and 5. */
@@ -51,10 +51,10 @@ export class ExpressExchange extends NodeExchange<ExpressRequest> {
     return { pattern: route.path, base: baseUrl, params }
   }
 
-  override reshape(shape: Reshape): (() => void) | undefined {
-    const undo = super.reshape(shape)
+  override rewriteUrl(rewrite: UrlRewrite): (() => void) | undefined {
+    const undo = super.rewriteUrl(rewrite)
     const { req } = this
-    const { keeps } = shape
+    const { keeps } = rewrite
     // Express 5 parses the query at each read; that of Express 4 is a property of the request.
     const query = Object.getOwnPropertyDescriptor(req, 'query')?.value as object | undefined
     if (undo === undefined || query === undefined) return undo

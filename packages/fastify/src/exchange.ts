@@ -6,14 +6,14 @@ import {
   type Exchange,
   type HeaderFields,
   type Recording,
-  type Reshape,
+  type UrlRewrite,
   type ServeError,
   toText,
 } from '@cattlegrid/http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { type Onward, ReplyRecord } from './record.ts'
-import { reshaped } from './reshape.ts'
-import { newDeferred, type Deferred } from './turn.ts'
+import { type OnSendDone, ReplyCapture } from './reply-capture.ts'
+import { rewriteUrl } from './url-rewrite.ts'
+import { newDeferred, type Deferred } from './deferred.ts'
 
 /** Distinguishes routes of one URL. */
 export interface RoutePlace {
@@ -31,7 +31,7 @@ export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply> {
   readonly #version: string | undefined
   readonly #handler: () => unknown
   #deferred: Deferred | undefined
-  #record: ReplyRecord | undefined
+  #capture: ReplyCapture | undefined
   #taken = false
   #answer: Answer | undefined
 
@@ -76,8 +76,8 @@ export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply> {
     return toText(this.response.getHeader(name))
   }
 
-  reshape(shape: Reshape): (() => void) | undefined {
-    return reshaped(this.request, shape)
+  rewriteUrl(rewrite: UrlRewrite): (() => void) | undefined {
+    return rewriteUrl(this.request, rewrite)
   }
 
   pass(): void {
@@ -85,7 +85,7 @@ export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply> {
   }
 
   run(recording: Recording): void {
-    this.#record = new ReplyRecord(this.response, recording)
+    this.#capture = new ReplyCapture(this.response, recording)
     this.#runHandler()
   }
 
@@ -106,7 +106,7 @@ export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply> {
   }
 
   fail(error: ServeError): void {
-    if (this.#record?.capture.isOnItsWay === true) return
+    if (this.#capture?.payload.isOnItsWay === true) return
     const held = this.#takeOver()
     this.response.headers(error.headers)
     if (held === undefined) this.response.send(error)
@@ -124,20 +124,20 @@ export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply> {
   }
 
   /** The plugin's `onSend` hook. */
-  onSend(payload: unknown, onward: Onward): void {
+  onSend(payload: unknown, done: OnSendDone): void {
     const answer = this.#answer
-    if (answer !== undefined) this.#sendInstead(answer, payload, onward)
-    else if (this.#record === undefined || this.#taken) onward(null, payload)
-    else this.#record.onSend(payload, onward)
+    if (answer !== undefined) this.#sendInstead(answer, payload, done)
+    else if (this.#capture === undefined || this.#taken) done(null, payload)
+    else this.#capture.onSend(payload, done)
   }
 
   /** Earlier hooks have already changed the body that is stored: what they make of it now is discarded. */
-  #sendInstead(answer: Answer, payload: unknown, onward: Onward): void {
+  #sendInstead(answer: Answer, payload: unknown, done: OnSendDone): void {
     this.#answer = undefined
     const stored = this.#payloadOf(answer)
     if (answer.fields['content-type'] === undefined) this.response.removeHeader('content-type')
     if (payload !== answer.body && payload !== stored) discardPayload(payload)
-    onward(null, stored)
+    done(null, stored)
   }
 
   /** null: no body. HEAD gets an empty stream: of anything else Fastify would declare the length. */
@@ -161,7 +161,7 @@ export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply> {
   }
 
   #returned(value: unknown): void {
-    if (value === undefined) this.#record?.capture.returnedNothing()
+    if (value === undefined) this.#capture?.payload.returnedNothing()
     if (!this.#taken) this.#ownDeferred.resolve(value)
   }
 
@@ -170,11 +170,11 @@ export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply> {
   }
 
   /** Ignores the handler from now on and removes its fields. Returns the continuation of its reply if that is withheld. */
-  #takeOver(): Onward | undefined {
+  #takeOver(): OnSendDone | undefined {
     this.#taken = true
-    if (this.#record !== undefined) restoreFields(this.response, this.#record.before)
-    for (const name of this.#record?.trailers ?? []) this.response.removeTrailer(name)
-    return this.#record?.pendingOnSend
+    if (this.#capture !== undefined) restoreFields(this.response, this.#capture.before)
+    for (const name of this.#capture?.trailers ?? []) this.response.removeTrailer(name)
+    return this.#capture?.pendingOnSend
   }
 }
 

@@ -10,10 +10,10 @@ export class RouteHandlers {
 
   constructor(app: FastifyInstance) {
     app.decorateReply(this.#slot, undefined)
-    app.addHook('onSend', (_request, reply, payload, onward) => {
+    app.addHook('onSend', (_request, reply, payload, done) => {
       const exchange = slotsOf(reply)[this.#slot]
-      if (exchange === undefined) onward(null, payload)
-      else exchange.onSend(payload, onward)
+      if (exchange === undefined) done(null, payload)
+      else exchange.onSend(payload, done)
     })
   }
 

@@ -5,8 +5,8 @@ import type { HeaderFields } from './fields/header-fields.ts'
 import type { Recording } from './capture/recording.ts'
 import type { Matched } from './request/request-key.ts'
 
-/** How a request's handler sees its URL. */
-export interface Reshape {
+/** Replaces the URL that a request's handler sees. */
+export interface UrlRewrite {
   /** Maps each URL that the framework shows, whole or from a mount point on. */
   readonly url: (url: string) => string
   /** Whether a parameter of this name, without the `[…]` after it, stays in parsed queries. Default: all do. */
@@ -43,10 +43,10 @@ export interface Exchange<Req = unknown, Res = unknown> {
   /** A response field that outer layers have set so far; `name` in lower case. */
   field(name: string): HeaderFields[string] | undefined
   /**
-   * Gives the URL this shape wherever the handler may look: raw, original, parsed. Returns a function that undoes it; undefined where it
-   * cannot be done, and then changes nothing.
+   * Rewrites the URL wherever the handler may read it: raw, original, parsed. Returns a function that undoes it; undefined where it cannot be
+   * done, and then changes nothing.
    */
-  reshape(shape: Reshape): (() => void) | undefined
+  rewriteUrl(rewrite: UrlRewrite): (() => void) | undefined
   /** Lets the handler answer, uncached and unrecorded. */
   pass(): void
   /** Lets the handler answer its own client, and reports the response to `recording`. At most once, and not after `pass`. */
@@ -60,11 +60,11 @@ export interface Exchange<Req = unknown, Res = unknown> {
 }
 
 /**
- * Reshapes the URL until the response is finished; returns false where that cannot be done. Outer access logs, whose `finish` listeners run
- * later, see the real URL. If the client disconnects first, the URL keeps its shape: the handler may still produce the shared response.
+ * Rewrites the URL until the response is finished; returns false where that cannot be done. Outer access logs, whose `finish` listeners run
+ * later, see the real URL. If the client disconnects first, the URL stays rewritten: the handler may still produce the shared response.
  */
-export function reshapeUntilEnd(exchange: Exchange, shape: Reshape): boolean {
-  const undo = exchange.reshape(shape)
+export function rewriteUrlUntilEnd(exchange: Exchange, rewrite: UrlRewrite): boolean {
+  const undo = exchange.rewriteUrl(rewrite)
   if (undo !== undefined) exchange.res.prependOnceListener('finish', undo)
   return undo !== undefined
 }

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { TLSSocket } from 'node:tls'
 import { type Answer, sendAnswer } from './response/answer.ts'
 import { type Capture, captureResponse } from './capture/capture.ts'
-import type { Exchange, Reshape } from './exchange.ts'
+import type { Exchange, UrlRewrite } from './exchange.ts'
 import { type HeaderFields, toText } from './fields/header-fields.ts'
 import type { HttpCache } from './route/http-cache.ts'
 import { purgeEndpoint } from './purge/purge.ts'
@@ -73,7 +73,7 @@ export abstract class NodeExchange<Req extends MiddlewareRequest = IncomingMessa
     return toText(this.res.getHeader(name))
   }
 
-  reshape({ url }: Reshape): (() => void) | undefined {
+  rewriteUrl({ url }: UrlRewrite): (() => void) | undefined {
     const { req, target } = this
     const { url: seen = '', originalUrl } = req
     // Inside a mount point an absolute target lacks a part in its middle: no whole URL is left to rewrite.

@@ -1,5 +1,5 @@
 import type { Answer } from './response/answer.ts'
-import { type Demand, NO_DEMAND } from './request/client-directives.ts'
+import { type RequestDirectives, NO_DIRECTIVES } from './request/request-directives.ts'
 import type { Exchange } from './exchange.ts'
 import { isHeadSent } from './fields/head-arguments.ts'
 import { hitInProcess, hitInStore } from './lookup/hit.ts'
@@ -8,36 +8,42 @@ import { recorderFor } from './lookup/handler-recorder.ts'
 import { isLoop, removeLoopMembers } from './request/loop-detection.ts'
 import { observe } from './observe/observe.ts'
 import { bypass } from './lookup/bypass.ts'
-import { clientDemand, keyedRequestOf, originalMethodOf, requestContextOf, urlTagOf } from './lookup/request-context.ts'
+import {
+  honouredDirectives,
+  keyedRequestOf,
+  originalMethodOf,
+  requestContextOf,
+  urlTagOf,
+} from './lookup/request-context.ts'
 import type { Route } from './route/route.ts'
 import { type SubrequestMarker, subrequestMarkerOf } from './lookup/subrequest.ts'
-import { CachedRequest } from './lookup/cached-request.ts'
+import { Responder } from './lookup/responder.ts'
 
 /**
- * Answers one request: by a hit, by its handler, or through a `CachedRequest`. Calls at most one of the exchange's `pass`, `send`, `fail` and
+ * Answers one request: by a hit, by its handler, or by a `Responder`. Calls at most one of the exchange's `pass`, `send`, `fail` and
  * `run`, which `send` or `fail` may follow; none where the client has disconnected, or an outer layer or `onError` answers. Never throws.
  */
 export function serve<Req, Res>(exchange: Exchange<Req, Res>, route: Route<Req, Res>): void {
   const marker = subrequestMarkerOf(exchange.req)
   if (marker !== undefined) return recordSubrequest(marker, exchange, route)
-  const keyed = keyedRequestOf(exchange, route, clientDemand)
+  const keyed = keyedRequestOf(exchange, route, honouredDirectives)
   if (typeof keyed === 'string') {
     if (keyed === 'method') invalidateIfUnsafe(exchange, route)
     return bypass(exchange, route, keyed)
   }
   if (route.mode === 'observe') return observe(exchange, route, requestContextOf(exchange, route, keyed))
-  if (keyed.demand.maxAge === undefined && trySendHit(exchange, route, keyed.key)) return undefined
+  if (keyed.directives.maxAge === undefined && trySendHit(exchange, route, keyed.key)) return undefined
   if (isLoop(exchange.req, keyed.key)) {
     removeLoopMembers(exchange.req)
     return bypass(exchange, route, 'loop')
   }
-  void new CachedRequest(exchange, route, requestContextOf(exchange, route, keyed)).run()
+  void new Responder(exchange, route, requestContextOf(exchange, route, keyed)).respond()
 }
 
 /** Serves a fresh entry, or calls `onMiss`: for a phase in which no handler can run yet. Never throws. */
 export function serveStored<Req, Res>(exchange: Exchange<Req, Res>, route: Route<Req, Res>, onMiss: () => void): void {
   if (subrequestMarkerOf(exchange.req) !== undefined || route.mode === 'observe') return onMiss()
-  const keyed = keyedRequestOf(exchange, route, noDemand)
+  const keyed = keyedRequestOf(exchange, route, noDirectives)
   if (typeof keyed === 'string') return onMiss()
   if (trySendHit(exchange, route, keyed.key)) return undefined
   const sendOrMiss = (hit?: Answer): void => {
@@ -47,8 +53,8 @@ export function serveStored<Req, Res>(exchange: Exchange<Req, Res>, route: Route
   void hitInStore(exchange, route, keyed.key).then(sendOrMiss, () => sendOrMiss())
 }
 
-function noDemand(): Demand {
-  return NO_DEMAND
+function noDirectives(): RequestDirectives {
+  return NO_DIRECTIVES
 }
 
 /** An unsafe method invalidates the stored responses of its URL (RFC 9111 section 4.4). */
@@ -84,7 +90,7 @@ function recordSubrequest<Req, Res>(
   route: Route<Req, Res>,
 ): void {
   if (marker.layer !== exchange.layer) return exchange.pass()
-  const keyed = keyedRequestOf(exchange, route, noDemand)
+  const keyed = keyedRequestOf(exchange, route, noDirectives)
   // The cache was switched off meanwhile, which says nothing about the key.
   if (keyed === 'paused' || keyed === 'disabled') return exchange.pass()
   if (typeof keyed === 'string' || keyed.key !== marker.key) return marker.onOtherKey()

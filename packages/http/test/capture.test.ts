@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import { describe, expect, test } from '@jest/globals'
 import type { Capture } from '../src/capture/capture.ts'
-import type { RecordingResult } from '../src/capture/recording-verdict.ts'
+import type { RecordingResult } from '../src/capture/recording-result.ts'
 import { record } from './recorded-server.ts'
 
 const stored = (recorded: RecordingResult): { readonly body: string; readonly fields: Record<string, unknown> } => {

@@ -13,7 +13,7 @@ const FAIL: Judgement = { kind: 'fail', share: true }
 const STORED = { status: 200, fields: { etag: '"a"' }, removed: [], body: Buffer.from('stored'), initialAge: 0 }
 
 function recorder(captures: CaptureBudget, judgement: Judgement, setup: Partial<RecorderSetup> = {}): Recorder {
-  const common = { judge: () => judgement, announces: () => ({}), timeOfDay: () => 0, strip: [], holdsStale: false }
+  const common = { judge: () => judgement, extraFields: () => ({}), timeOfDay: () => 0, strip: [], holdsStale: false }
   return new Recorder({ ...common, maxBodyBytes: 10, maxCaptureBytes: 20, captures, ...setup })
 }
 
@@ -42,12 +42,11 @@ describe('the bytes that all captures of a process hold', () => {
     ['is shared', { kind: 'share', why: 'status' }, 404, (recording) => recording.end()],
     ['turns out to be nobody else’s', { kind: 'unshareable', why: 'private' }, 200, () => undefined],
     ['grows too large', STORE, 200, (recording) => recording.chunk(Buffer.alloc(1))],
-    ['loses its client', STORE, 200, (recording) => recording.cutOff('client')],
-    ['is broken off', STORE, 200, (recording) => recording.cutOff('handler')],
+    ['loses its client', STORE, 200, (recording) => recording.abort('client')],
+    ['is aborted', STORE, 200, (recording) => recording.abort('handler')],
     ['is taken over', STORE, 200, (recording) => recording.refuse('hijacked')],
-    ['is given up', STORE, 200, (recording) => recording.abandon()],
     ['fails', FAIL, 500, (recording) => recording.end()],
-    ['fails in the middle', FAIL, 500, (recording) => recording.cutOff('handler')],
+    ['fails in the middle', FAIL, 500, (recording) => recording.abort('handler')],
   ])('are none of a capture that %s', async (_, judgement, status, end) => {
     const captures = new CaptureBudget()
     for (let round = 0; round < 100; round += 1) {

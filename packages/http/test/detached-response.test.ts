@@ -94,7 +94,7 @@ describe('a handler whose client left before the head', () => {
     const { recorded, ended } = await detached(
       async (res) => {
         const piped = pipeline(new PassThrough(), res).catch((error: unknown) => error)
-        recorder?.abandon()
+        recorder?.abort('handler')
         return [res.destroyed, await piped, await new Promise((resolve) => void res.write('late', resolve))]
       },
       { onceBegun: (begun) => (recorder = begun) },

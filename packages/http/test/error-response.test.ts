@@ -74,11 +74,11 @@ describe('an error response', () => {
 
   test.each<[string, unknown]>([
     ['cooling down after the handler answered 500', coolingAfter('HTTP_500')],
-    ['cooling down after the handler aborted its response', coolingAfter('HTTP_cut-off')],
+    ['cooling down after the handler aborted its response', coolingAfter('HTTP_aborted')],
     ['cooling down after the handler did not answer in time', coolingAfter('CATTLEGRID_LOAD_TIMEOUT')],
     ['cooling down after the handler failed', coolingAfter('E42')],
     ['the handler answered 502', new ResponseFailure(502, undefined)],
-    ['the handler aborted its response', new ResponseFailure('cut-off', undefined)],
+    ['the handler aborted its response', new ResponseFailure('aborted', undefined)],
     ['the handler did not answer in time', new LoadTimeoutError('k', 1)],
     ['waited too long for the response to another request', new WaitTimeoutError('k', 1)],
     ['too many requests are waiting', new TooManyWaitersError('k')],

@@ -8,7 +8,7 @@ test('the latest 1,000 keys whose subrequest brought nothing are remembered, at 
   const sent: string[] = []
   const ask = async (key: string, error: Error = new NoSharedResult('its answer cannot be stored')): Promise<unknown> =>
     await failed
-      .skipOr(key, runtime, () => {
+      .sendUnlessFailed(key, runtime, () => {
         sent.push(key)
         return Promise.reject(error)
       })

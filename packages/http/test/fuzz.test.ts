@@ -3,7 +3,7 @@ import { describe, expect, test } from '@jest/globals'
 import * as fc from 'fast-check'
 import { initialAge } from '../src/response/age.ts'
 import { parseCacheControl } from '../src/fields/cache-control.ts'
-import { demandOf } from '../src/request/client-directives.ts'
+import { requestDirectivesOf } from '../src/request/request-directives.ts'
 import { notModified } from '../src/response/conditional.ts'
 import { originForm } from '../src/request/eligible.ts'
 import { parseHttpDate } from '../src/fields/http-date.ts'
@@ -24,7 +24,7 @@ const matched = { pattern: '/:id', base: '', params: { id: 'x' } }
 const READERS: Readonly<Record<string, (text: string) => unknown>> = {
   'Cache-Control': (text) => parseCacheControl([text]),
   'a targeted field': (text) => effectiveDirectives({ 'cdn-cache-control': text }, ['cdn-cache-control']),
-  'Cache-Control of a request': (text) => demandOf({ 'cache-control': text, pragma: text }),
+  'Cache-Control of a request': (text) => requestDirectivesOf({ 'cache-control': text, pragma: text }),
   'a date': (text) => parseHttpDate(text, NOW),
   Age: (text) => initialAge({ age: text, date: text }, NOW),
   Vary: (text) => [varyNames({ vary: text }), mergeVary(text, text)],

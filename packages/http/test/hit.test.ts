@@ -44,7 +44,7 @@ function asks(headers: Record<string, string> = {}, send?: () => void): Asked {
       request: req,
       response: res,
       field: () => undefined,
-      reshape: () => undefined,
+      rewriteUrl: () => undefined,
       pass: () => void (asked.passed += 1),
       run: () => undefined,
       send: (answer) => (send === undefined ? void asked.sent.push(answer) : send()),

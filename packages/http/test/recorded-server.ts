@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, request, type ServerResponse } from
 import type { AddressInfo } from 'node:net'
 import { type Capture, captureResponse } from '../src/capture/capture.ts'
 import { Recorder } from '../src/capture/recorder.ts'
-import type { RecordingResult } from '../src/capture/recording-verdict.ts'
+import type { RecordingResult } from '../src/capture/recording-result.ts'
 import type { ResponseHead } from '../src/response/response-head.ts'
 import { judge } from '../src/response/storable.ts'
 
@@ -43,7 +43,7 @@ export async function record(handler: Handler, setting: Setting = {}): Promise<O
     maxCaptureBytes: Infinity,
     strip: [],
     timeOfDay: () => Date.UTC(2030, 0, 15),
-    announces: () => ({}),
+    extraFields: () => ({}),
     judge: (head) => {
       heads.push(head)
       return judge(head, policy, Date.UTC(2030, 0, 15))
@@ -54,7 +54,7 @@ export async function record(handler: Handler, setting: Setting = {}): Promise<O
     const capture = captureResponse(req, res, recorder)
     onceBegun?.(recorder)
     // As the road does, once the load is over without the recording.
-    res.once('finish', () => setImmediate(() => recorder.abandon()))
+    res.once('finish', () => setImmediate(() => recorder.abort('handler')))
     void recorder.done.then(() => onceRecorded?.(capture, recorder))
     if (!leaves) return handler(res, req, capture)
     res.once('close', () => handler(res, req, capture))

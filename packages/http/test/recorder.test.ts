@@ -10,7 +10,7 @@ const STORE: Judgement = { kind: 'store', lifetime: LIFETIME }
 function recorder(judgement: Judgement = STORE, setup: Partial<RecorderSetup> = {}): Recorder {
   return new Recorder({
     judge: () => judgement,
-    announces: () => ({}),
+    extraFields: () => ({}),
     timeOfDay: () => NOW,
     maxBodyBytes: 10,
     maxCaptureBytes: Infinity,
@@ -142,7 +142,7 @@ describe('an answer that is not whole', () => {
   test.each(['client', 'handler'] as const)('because of the %s is lost', async (by) => {
     const recording = recorder()
     recording.head(head())
-    recording.cutOff(by)
+    recording.abort(by)
     recording.end()
     expect(await recording.done).toEqual({ kind: 'aborted', by })
   })
@@ -151,7 +151,7 @@ describe('an answer that is not whole', () => {
     const recording = recorder()
     recording.head(head())
     recording.end()
-    recording.cutOff('client')
+    recording.abort('client')
     expect((await recording.done).kind).toBe('store')
   })
 })
@@ -207,7 +207,7 @@ describe('a failure', () => {
   test('that is cut off, or too long, has no answer to share', async () => {
     const [cut, long] = [recorder(SHARED), recorder(SHARED)]
     for (const recording of [cut, long]) recording.head(head({}, {}, 502))
-    cut.cutOff('client')
+    cut.abort('client')
     long.chunk(Buffer.alloc(11))
     expect(await cut.done).toEqual({ kind: 'fail', status: 502, response: undefined, vary: [] })
     expect(await long.done).toEqual({ kind: 'fail', status: 502, response: undefined, vary: [] })
@@ -215,7 +215,7 @@ describe('a failure', () => {
 
   test('is withheld while a stale answer is at hand, and kept whole for its own client', async () => {
     const recording = recorder(PERSONAL, { holdsStale: true })
-    expect([recording.suppresses(499), recording.suppresses(500)]).toEqual([false, true])
+    expect([recording.withholds(499), recording.withholds(500)]).toEqual([false, true])
     recording.head(head({ 'set-cookie': 'a=b', trailer: 'x-sum' }, {}, 500))
     recording.chunk(Buffer.from('oops'))
     expect(recording.withheld).toBeUndefined()
@@ -231,7 +231,7 @@ describe('a failure', () => {
   test('passes once no stale answer will come', () => {
     const recording = recorder(SHARED, { holdsStale: true })
     recording.stopWithholding()
-    expect(recording.suppresses(500)).toBe(false)
+    expect(recording.withholds(500)).toBe(false)
   })
 })
 
@@ -241,9 +241,9 @@ test('a head is judged once, however often it is asked about', () => {
     asked += 1
     return STORE
   }
-  const recording = recorder(STORE, { judge, announces: () => ({ a: 'x' }) })
+  const recording = recorder(STORE, { judge, extraFields: () => ({ a: 'x' }) })
   const seen = head()
-  expect(recording.announces(seen)).toEqual({ a: 'x' })
+  expect(recording.extraFields(seen)).toEqual({ a: 'x' })
   recording.head(seen)
   recording.end()
   expect(asked).toBe(1)

@@ -44,7 +44,7 @@ class HandlerCapture extends ResponseCapture implements Capture {
 
   send(answer: Answer): void {
     this.#restore()
-    this.mode = 'closed'
+    this.mode = 'replaced'
     setAnswerFields(this.res, answer)
     this.original('writeHead', [answer.status])
     this.original('end', answer.body === undefined ? [] : [answer.body])
@@ -73,7 +73,7 @@ class HandlerCapture extends ResponseCapture implements Capture {
     this.#bodyLength = whole?.length
     if (whole !== undefined) this.#notModified = recording.answersNotModified(this.headOf([res.statusCode]), whole)
     if (this.#notModified !== undefined) res.statusMessage = ''
-    if (this.#gone || this.#notModified !== undefined || recording.suppresses(res.statusCode))
+    if (this.#gone || this.#notModified !== undefined || recording.withholds(res.statusCode))
       res.writeHead(res.statusCode)
   }
 
@@ -84,22 +84,22 @@ class HandlerCapture extends ResponseCapture implements Capture {
   protected override recordHead(head: ResponseHead): void {
     const { recording } = this
     // A handler that notices that its client has left often fails for that reason alone. Waiters must not get that failure.
-    if (this.#gone && head.status >= 400) recording.cutOff('client')
+    if (this.#gone && head.status >= 400) recording.abort('client')
     recording.head(head)
   }
 
   protected override recordEnd(): void {
     if (this.#reopened) {
-      this.mode = 'closed'
+      this.mode = 'replaced'
       this.#ignoreFieldChanges()
     }
     this.recording.end()
   }
 
-  protected override closed(): void {
-    if (this.ended || this.mode === 'closed') return
+  protected override onClose(): void {
+    if (this.ended || this.mode === 'replaced') return
     const by = clientLeft(this.#req, this.res) ? 'client' : 'handler'
-    if (this.headSeen || by === 'handler') this.recording.cutOff(by)
+    if (this.headSeen || by === 'handler') this.recording.abort(by)
     else this.#detach()
   }
 
@@ -110,7 +110,7 @@ class HandlerCapture extends ResponseCapture implements Capture {
   /** The handler may still finish and its response be stored, but a piped stream that closes early aborts the recording. */
   #detach(): void {
     const stopped = (source: Readable): void => {
-      if (!this.ended && !source.readableEnded) this.recording.cutOff('client')
+      if (!this.ended && !source.readableEnded) this.recording.abort('client')
     }
     this.detached = new DetachedResponse(this.res, this.recording)
     this.res.on('unpipe', stopped)

@@ -23,7 +23,7 @@ export class DetachedResponse {
         get: () => !this.open,
         // By Node's own `destroy`.
         set: () => {
-          this.giveUp()
+          this.onDestroy()
         },
       },
     })
@@ -36,8 +36,8 @@ export class DetachedResponse {
   }
 
   /** The handler has destroyed the response: no connection is left whose end would show that. */
-  giveUp(): void {
-    this.#recording.cutOff('client')
+  onDestroy(): void {
+    this.#recording.abort('client')
   }
 
   /** The handler has ended its answer. */

@@ -36,7 +36,7 @@ export class PayloadCapture extends ResponseCapture {
   #withheld = false
   #over = false
   /** The handler destroyed the response, or the framework did because a stream failed. */
-  #aborted = false
+  #destroyed = false
 
   constructor(response: PayloadResponse, recording: Recording) {
     super(response.res, recording)
@@ -45,8 +45,8 @@ export class PayloadCapture extends ResponseCapture {
     const original = replaceMethods(response.res, {
       destroy: (args) => {
         // Node itself destroys a response that waits for its turn on the connection, once that is gone.
-        if (this.#gone) this.detached?.giveUp()
-        else this.#aborted = true
+        if (this.#gone) this.detached?.onDestroy()
+        else this.#destroyed = true
         return original('destroy', args)
       },
     })
@@ -65,10 +65,10 @@ export class PayloadCapture extends ResponseCapture {
     const known = bytesOfPayload(payload)
     const head = { status, fields, before: this.#response.before, bodyLength: known?.length }
     // A handler that notices that its client has left often fails for that reason alone. Waiters must not get that failure.
-    if (this.#gone && status >= 400) this.#cutOff()
+    if (this.#gone && status >= 400) this.#abort()
     const pending = { head, early: known === undefined ? [] : [known], whole: known !== undefined }
     this.#payload = pending
-    if (!this.recording.suppresses(status))
+    if (!this.recording.withholds(status))
       return { payload: known === undefined ? (this.#copy(pending, payload) ?? payload) : payload }
     this.#withhold(pending, payload)
     return undefined
@@ -76,7 +76,7 @@ export class PayloadCapture extends ResponseCapture {
 
   /** Called when the handler returns nothing. A framework that would send an empty response then sends none to a client that has left. */
   returnedNothing(): void {
-    if (this.#gone && this.#payload === undefined) this.#cutOff()
+    if (this.#gone && this.#payload === undefined) this.#abort()
   }
 
   protected override headOf(args: readonly unknown[]): ResponseHead | undefined {
@@ -119,10 +119,10 @@ export class PayloadCapture extends ResponseCapture {
     this.recording.end()
   }
 
-  protected override closed(): void {
+  protected override onClose(): void {
     if (this.#over) return
     const streams = this.#payload !== undefined && this.#payload.head.bodyLength === undefined
-    if (this.#aborted || streams) this.#cutOff()
+    if (this.#destroyed || streams) this.#abort()
     else if (this.#response.isHijacked()) this.#refuse()
     // The handler still makes its response, for the waiters.
     else this.detached = new DetachedResponse(this.res, this.recording)
@@ -141,7 +141,7 @@ export class PayloadCapture extends ResponseCapture {
     else
       copy
         .once('end', () => this.recordEnd())
-        .once('error', () => this.#cutOff())
+        .once('error', () => this.#abort())
         .resume()
   }
 
@@ -155,7 +155,7 @@ export class PayloadCapture extends ResponseCapture {
       pending.whole = true
     }
     return copyOfStream(payload, onChunk, onEnd)?.once('close', () => {
-      if (this.#payload === pending && !pending.whole && this.#gone) this.#cutOff()
+      if (this.#payload === pending && !pending.whole && this.#gone) this.#abort()
     })
   }
 
@@ -164,8 +164,8 @@ export class PayloadCapture extends ResponseCapture {
     this.#over = true
   }
 
-  #cutOff(): void {
-    if (!this.#over) this.recording.cutOff(this.#withheld || this.#aborted ? 'handler' : 'client')
+  #abort(): void {
+    if (!this.#over) this.recording.abort(this.#withheld || this.#destroyed ? 'handler' : 'client')
     this.#over = true
   }
 }

@@ -5,19 +5,19 @@ import { missingEtag, recordResponse } from '../response/record-response.ts'
 import type { RecordedResponse } from '../response/recorded-response.ts'
 import type { NotModified, Recording } from './recording.ts'
 import {
-  abortedVerdict,
+  abortedResult,
   type JudgedResponse,
   type RecordingResult,
-  recordingVerdict,
-  type VerdictRules,
-} from './recording-verdict.ts'
+  recordingResult,
+  type ResultRules,
+} from './recording-result.ts'
 import type { ResponseHead } from '../response/response-head.ts'
 import { freshened, isAbout } from '../response/revalidate.ts'
 import type { Judgement } from '../response/storable.ts'
 
-export interface RecorderSetup extends VerdictRules, CopyLimits {
+export interface RecorderSetup extends ResultRules, CopyLimits {
   judge(head: ResponseHead): Judgement
-  announces(head: ResponseHead, judgement: Judgement): Readonly<Record<string, string>>
+  extraFields(head: ResponseHead, judgement: Judgement): Readonly<Record<string, string>>
   timeOfDay(): number
   /** Counts the bytes of all copies. Default: the budget of the process. */
   readonly captures?: CaptureBudget | undefined
@@ -34,8 +34,8 @@ type State =
   | { readonly kind: 'waiting'; readonly holdsStale: boolean }
   | (JudgedResponse & { readonly kind: 'passed' | 'withheld' })
   | (JudgedResponse & { readonly kind: 'revalidated'; readonly body: Buffer })
-  /** The handler's 304 is not about the stored response. */
-  | { readonly kind: 'outdated'; readonly head: ResponseHead }
+  /** The handler's 304 is about another response than the stored one. */
+  | { readonly kind: 'mismatched'; readonly head: ResponseHead }
 
 /** Records a handler's response, and gives the result as soon as that is certain: at the head, where only its own client may have it. */
 export class Recorder implements Recording {
@@ -91,12 +91,12 @@ export class Recorder implements Recording {
     return recordResponse(head, body, this.#setup, this.#setup.timeOfDay())
   }
 
-  /** The handler's 304 is not about the stored response: its client gets the response to a request without conditions. */
-  get outdated(): boolean {
-    return this.#state.kind === 'outdated'
+  /** The handler's 304 is about another response than the stored one: its client gets the response to a request without conditions. */
+  get mismatched(): boolean {
+    return this.#state.kind === 'mismatched'
   }
 
-  suppresses(status: number): boolean {
+  withholds(status: number): boolean {
     const holdsStale = this.#state.kind === 'waiting' && this.#state.holdsStale
     return (holdsStale && status >= 500) || (this.#setup.revalidates !== undefined && status === 304)
   }
@@ -110,8 +110,8 @@ export class Recorder implements Recording {
     return notModified(conditions, head.status, fields) ? { removed: fieldsOfContent(fields), fields: made } : undefined
   }
 
-  announces(head: ResponseHead): Readonly<Record<string, string>> {
-    return this.#setup.announces(head, this.#judge(head))
+  extraFields(head: ResponseHead): Readonly<Record<string, string>> {
+    return this.#setup.extraFields(head, this.#judge(head))
   }
 
   head(head: ResponseHead): void {
@@ -131,17 +131,12 @@ export class Recorder implements Recording {
     this.#advance()
   }
 
-  cutOff(by: 'client' | 'handler'): void {
-    this.#finish(abortedVerdict('judgement' in this.#state ? this.#state : undefined, by))
+  abort(by: 'client' | 'handler'): void {
+    this.#finish(abortedResult('judgement' in this.#state ? this.#state : undefined, by))
   }
 
   refuse(why: 'hijacked'): void {
     this.#finish({ kind: 'unshareable', why })
-  }
-
-  /** The load ended without the response. */
-  abandon(): void {
-    this.#finish({ kind: 'aborted', by: 'handler' })
   }
 
   /** The client needs no withheld response: it has its response, or gets the handler's, because no stale response will come. */
@@ -153,10 +148,10 @@ export class Recorder implements Recording {
 
   #stateAfter(head: ResponseHead): State {
     const { revalidates } = this.#setup
-    if (!this.suppresses(head.status)) return { kind: 'passed', head, judgement: this.#judge(head) }
+    if (!this.withholds(head.status)) return { kind: 'passed', head, judgement: this.#judge(head) }
     if (revalidates === undefined || head.status !== 304)
       return { kind: 'withheld', head, judgement: this.#judge(head) }
-    if (!isAbout(revalidates, head)) return { kind: 'outdated', head }
+    if (!isAbout(revalidates, head)) return { kind: 'mismatched', head }
     const confirmed = freshened(head, revalidates)
     return { kind: 'revalidated', head: confirmed, judgement: this.#judge(confirmed), body: revalidates.body }
   }
@@ -170,10 +165,10 @@ export class Recorder implements Recording {
   #advance(): void {
     const state = this.#state
     if (this.#settled || state.kind === 'waiting') return
-    if (state.kind === 'outdated') return this.#finish({ kind: 'outdated' })
+    if (state.kind === 'mismatched') return this.#finish({ kind: 'mismatched' })
     const { ended } = this.#body
     const body = state.kind === 'revalidated' ? { bytes: state.body, ended, exceeded: undefined } : this.#body
-    const result = recordingVerdict(state, body, this.#setup, this.#setup.timeOfDay())
+    const result = recordingResult(state, body, this.#setup, this.#setup.timeOfDay())
     if (result !== undefined) this.#finish(result)
   }
 

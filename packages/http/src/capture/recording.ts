@@ -18,21 +18,21 @@ export interface Recording {
    * Whether a response of this status is withheld from the client, because another one may be sent instead. Asked before a byte is
    * sent. Its head, chunks and end are recorded as usual.
    */
-  suppresses(status: number): boolean
+  withholds(status: number): boolean
   /**
    * Asked of a complete response before a byte is sent. Defined where the client has the response already and gets a 304; the recording
    * receives the response itself.
    */
   answersNotModified(head: ResponseHead, body: Uint8Array): NotModified | undefined
   /** Fields to send with this head, which replace those that are set, such as the whole `Cache-Status`. */
-  announces(head: ResponseHead): Readonly<Record<string, string>>
+  extraFields(head: ResponseHead): Readonly<Record<string, string>>
   /** Called once the framework accepted the head, or when it is withheld. */
   head(head: ResponseHead): void
   chunk(bytes: Uint8Array): void
   /** The body is complete. */
   end(): void
-  /** The response will not be completed: the client disconnected, or the handler aborted it. */
-  cutOff(by: 'client' | 'handler'): void
+  /** The response will not be completed: the client disconnected, the handler aborted it, or the load ended without it. */
+  abort(by: 'client' | 'handler'): void
   /** The response that was sent is not the recorded one. */
   refuse(why: 'hijacked'): void
 }

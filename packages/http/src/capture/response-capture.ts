@@ -14,8 +14,8 @@ export abstract class ResponseCapture {
   protected readonly res: ServerResponse
   protected readonly recording: Recording
   protected readonly original: CallOriginal
-  /** `pass`: the response goes to its client. `withhold`: it goes nowhere. `closed`: another response was sent instead. */
-  protected mode: 'pass' | 'withhold' | 'closed' = 'pass'
+  /** `pass`: the response goes to its client. `withhold`: it goes nowhere. `replaced`: another response was sent instead. */
+  protected mode: 'pass' | 'withhold' | 'replaced' = 'pass'
   protected headSeen = false
   protected ended = false
   /** Set if the client left before the head was out: the handler goes on for the waiters. */
@@ -40,7 +40,7 @@ export abstract class ResponseCapture {
       },
     })
     res.once('close', () => {
-      this.closed()
+      this.onClose()
     })
   }
 
@@ -64,14 +64,14 @@ export abstract class ResponseCapture {
   protected abstract recordEnd(): void
 
   /** Called when the connection closes, also after a whole response. */
-  protected abstract closed(): void
+  protected abstract onClose(): void
 
   #writeHead(args: readonly unknown[]): unknown {
     if (this.mode !== 'pass') return this.res
     if (this.headSeen) return this.original('writeHead', args)
     const head = this.headOf(args)
     if (head === undefined) this.original('writeHead', args)
-    else if (this.recording.suppresses(head.status)) this.mode = 'withhold'
+    else if (this.recording.withholds(head.status)) this.mode = 'withhold'
     else this.#sendHead(head, args)
     this.headSeen = true
     // Outer layers add fields while the head passes them, such as the cookie of a session.
@@ -79,15 +79,15 @@ export abstract class ResponseCapture {
     return this.res
   }
 
-  /** If Node refuses the head, the announced fields are taken back: the handler's next try is another head. */
+  /** If Node refuses the head, the added fields are taken back: the handler's next try is another head. */
   #sendHead(head: ResponseHead, args: readonly unknown[]): void {
     const { res } = this
-    const announced = this.recording.announces(head)
+    const added = this.recording.extraFields(head)
     const notModified = this.answersNotModified(head)
     const final = notModified === undefined ? args : setInsteadOf(res, args, 304, notModified)
-    const previous = Object.keys(announced).map((name) => [name, res.getHeader(name)] as const)
+    const previous = Object.keys(added).map((name) => [name, res.getHeader(name)] as const)
     try {
-      this.original('writeHead', previous.length === 0 ? final : addToHead(res, final, announced))
+      this.original('writeHead', previous.length === 0 ? final : addToHead(res, final, added))
     } catch (error) {
       for (const [name, value] of previous)
         if (value === undefined) res.removeHeader(name)
@@ -99,7 +99,7 @@ export abstract class ResponseCapture {
 
   #write(args: readonly unknown[]): boolean {
     this.beforeBody()
-    if (this.mode === 'closed') return discardChunk(args)
+    if (this.mode === 'replaced') return discardChunk(args)
     const bodiless = this.#bodiless && !this.ended
     const discards = bodiless || this.mode === 'withhold' || this.detached?.open === true
     const accepted = discards ? discardChunk(args) : this.original('write', args) === true
@@ -116,7 +116,7 @@ export abstract class ResponseCapture {
     this.beforeBody(bytes ?? NOTHING)
     if (this.mode === 'pass') this.#sendEnd(args)
     else discardChunk(args)
-    if (this.mode === 'closed' || this.ended) return this.res
+    if (this.mode === 'replaced' || this.ended) return this.res
     this.ended = true
     if (bytes !== undefined) this.recording.chunk(bytes)
     this.recordEnd()

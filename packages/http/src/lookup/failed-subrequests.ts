@@ -15,7 +15,7 @@ export class FailedSubrequests {
   readonly #failedAt = new BoundedMap<string, number>(KEYS_KEPT)
 
   /** @throws NoSharedResult where the subrequest brings no response to store, or brought none recently and is not sent. */
-  async skipOr<T>(key: string, runtime: Pick<Runtime, 'now'>, send: () => Promise<T>): Promise<T> {
+  async sendUnlessFailed<T>(key: string, runtime: Pick<Runtime, 'now'>, send: () => Promise<T>): Promise<T> {
     if (runtime.now() - (this.#failedAt.get(key) ?? -Infinity) < REMEMBERED)
       throw new NoSharedResult('nothing could be stored recently')
     return await send().catch((error: unknown) => {

@@ -52,7 +52,7 @@ export function recorderFor<Req, Res>(exchange: Exchange<Req, Res>, route: Route
     began,
     judge: (head) => judgeResponse(exchange, route, { storedBefore, authorized, urlTag, began }, head),
     defaults: clientFreshness,
-    announces: (head, judgement) => {
+    extraFields: (head, judgement) => {
       const certain = head.bodyLength !== undefined && head.final === true && run.leased
       const incomplete = head.bodyLength !== undefined && !hasDeclaredLength(head, head.bodyLength)
       const expected = incomplete ? INCOMPLETE : judgement

@@ -1,6 +1,6 @@
 import type { Forwarded } from '../response/cache-status.ts'
 import { conditionsOf } from '../response/conditional.ts'
-import { type Exchange, reshapeUntilEnd } from '../exchange.ts'
+import { type Exchange, rewriteUrlUntilEnd } from '../exchange.ts'
 import { recorderFor } from './handler-recorder.ts'
 import type { ResponseLoad } from './load-result.ts'
 import { cdnLoopField } from '../request/loop-detection.ts'
@@ -8,7 +8,7 @@ import { normaliseLeader } from '../request/normalise.ts'
 import { isKeyed } from '../request/query.ts'
 import type { RecordedResponse } from '../response/recorded-response.ts'
 import type { Recorder } from '../capture/recorder.ts'
-import type { RecordingResult } from '../capture/recording-verdict.ts'
+import type { RecordingResult } from '../capture/recording-result.ts'
 import type { RequestContext } from './request-context.ts'
 import { validatorsOf } from '../response/revalidate.ts'
 import type { Route } from '../route/route.ts'
@@ -25,7 +25,7 @@ export function runHandler<Req, Res>(
   run: ResponseLoad & { readonly collapseFailed: boolean },
   onStart: (recorder: Recorder) => void,
 ): Promise<RecordingResult> {
-  const { load, loopName, collapseFailed } = run
+  const { load, loadId, collapseFailed } = run
   const { urlTag, authorized } = context
   const revalidates = responseToRevalidate(load, route)
   const recorder = recorderFor(exchange, route, {
@@ -39,32 +39,35 @@ export function runHandler<Req, Res>(
     forwarded: forwardReason(context, run),
     collapseFailed,
   })
-  load.signal.addEventListener('abort', () => recorder.abandon(), { once: true })
-  normalise(exchange, route, context, loopName, revalidates)
+  load.signal.addEventListener('abort', () => recorder.abort('handler'), { once: true })
+  normalise(exchange, route, context, loadId, revalidates)
   onStart(recorder)
   exchange.run(recorder)
   return recorder.done
 }
 
 /** The `fwd` parameter of `Cache-Status` (RFC 9211 section 2.2). */
-function forwardReason({ demand }: RequestContext, { load, record }: ResponseLoad): Forwarded {
-  if (demand.maxAge !== undefined) return 'request'
+function forwardReason({ directives }: RequestContext, { load, record }: ResponseLoad): Forwarded {
+  if (directives.maxAge !== undefined) return 'request'
   if (load.stale !== undefined) return 'stale'
   return record === undefined ? 'uri-miss' : 'vary-miss'
 }
 
-/** Shows the handler only what the key holds, the validators of the stored response, and the name of the load. */
+/** Shows the handler only what the key holds, the validators of the stored response, and the id of the load. */
 function normalise(
   exchange: Exchange,
   { query, hidden }: Pick<Route, 'query' | 'hidden'>,
-  { shape }: RequestContext,
-  loopName: string,
+  { keyedUrl }: RequestContext,
+  loadId: string,
   revalidates: RecordedResponse | undefined,
 ): void {
   const validators = revalidates === undefined ? {} : validatorsOf(revalidates)
-  const added = { ...validators, ...cdnLoopField(exchange.req.headers, loopName) }
+  const added = { ...validators, ...cdnLoopField(exchange.req.headers, loadId) }
   const { host, scheme, target, routed = target } = exchange
   normaliseLeader(exchange.req, { host, scheme, hidden, added })
-  if (query.kind === 'all' && [target, routed].every((url) => shape(url) === url)) return
-  reshapeUntilEnd(exchange, { url: shape, keeps: query.kind === 'all' ? undefined : (name) => isKeyed(name, query) })
+  if (query.kind === 'all' && [target, routed].every((url) => keyedUrl(url) === url)) return
+  rewriteUrlUntilEnd(exchange, {
+    url: keyedUrl,
+    keeps: query.kind === 'all' ? undefined : (name) => isKeyed(name, query),
+  })
 }

@@ -2,9 +2,9 @@ import { type Load, LONGEST_WINDOW } from '@cattlegrid/core'
 import type { IncomingHttpHeaders } from 'node:http'
 import { NoSharedResult, ResponseFailure } from '../response/errors.ts'
 import type { RecordedResponse } from '../response/recorded-response.ts'
-import type { RecordingResult } from '../capture/recording-verdict.ts'
+import type { RecordingResult } from '../capture/recording-result.ts'
 import { retained } from '../response/revalidate.ts'
-import type { Lifetime } from '../response/storable.ts'
+import type { Lifetime } from '../response/lifetime.ts'
 import type { SubrequestResult } from './subrequest.ts'
 import { selectingValues, type VaryRecord } from '../response/vary.ts'
 
@@ -13,8 +13,8 @@ export interface ResponseLoad {
   readonly load: Load<never>
   /** The record of variants that led to the load's key; undefined: the key is the URL's own. */
   readonly record: VaryRecord | undefined
-  /** Names the load to a handler that sends a request to its own URL. */
-  readonly loopName: string
+  /** Identifies the load in `CDN-Loop`, for a handler that sends a request to its own URL. */
+  readonly loadId: string
 }
 
 /** The response of a load. `headers` are the request fields that the handler saw: they select the variant. */
@@ -46,7 +46,7 @@ export type StorableResult = RecordingResult & { readonly kind: 'store' }
  * @throws ResponseFailure when the handler failed; NoSharedResult when its client disconnected before the response was complete.
  */
 export function resultOfHandler(
-  recorded: Exclude<RecordingResult, { kind: 'outdated' }>,
+  recorded: Exclude<RecordingResult, { kind: 'mismatched' }>,
   load: Load<never>,
   headers: IncomingHttpHeaders,
   abortUnshareable: boolean,
@@ -67,7 +67,7 @@ export function resultOfHandler(
       )
     case 'aborted':
       if (recorded.by === 'client') throw new NoSharedResult('its client disconnected')
-      if (!abortUnshareable) throw new ResponseFailure('cut-off', undefined)
+      if (!abortUnshareable) throw new ResponseFailure('aborted', undefined)
       load.uncacheable({ share: false, for: uncacheableFor(recorded, abortUnshareable) })
       return UNSHAREABLE_RESPONSE
   }
@@ -99,7 +99,7 @@ function withSelectingValues(
 export function resultOfSubrequest(recorded: SubrequestResult, load: Load<never>): StorableResult {
   if (recorded.kind === 'store') return recorded
   if (recorded.kind === 'fail' && load.background) throw new ResponseFailure(recorded.status, undefined)
-  if (recorded.kind === 'aborted' && load.background) throw new ResponseFailure('cut-off', undefined)
+  if (recorded.kind === 'aborted' && load.background) throw new ResponseFailure('aborted', undefined)
   throw new NoSharedResult('its response cannot be stored')
 }
 

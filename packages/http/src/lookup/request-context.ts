@@ -1,7 +1,7 @@
 import type { BypassReason } from '../response/cache-status.ts'
-import { type Demand, demandOf, NO_DEMAND } from '../request/client-directives.ts'
+import { type RequestDirectives, requestDirectivesOf, NO_DIRECTIVES } from '../request/request-directives.ts'
 import { type Candidate, hasUnkeyedInput, ineligibleReason, originForm } from '../request/eligible.ts'
-import { type Exchange, reshapeUntilEnd } from '../exchange.ts'
+import { type Exchange, rewriteUrlUntilEnd } from '../exchange.ts'
 import { withQuery } from '../request/query.ts'
 import { keyedValues, requestKey, canonicalUrl, urlTag } from '../request/request-key.ts'
 import type { Route } from '../route/route.ts'
@@ -9,7 +9,7 @@ import type { Route } from '../route/route.ts'
 /** A request that may use the cache, with everything that a hit needs. */
 export interface KeyedRequest {
   readonly candidate: Candidate
-  readonly demand: Demand
+  readonly directives: RequestDirectives
   readonly key: string
   /** The request-target without unkeyed parameters. */
   readonly target: string
@@ -22,44 +22,47 @@ export interface RequestContext {
   readonly key: string
   readonly target: string
   readonly authorized: boolean
-  readonly demand: Demand
+  readonly directives: RequestDirectives
   /** The response of this request's own handler goes to its own client only. */
   readonly unshareable: boolean
-  /** Maps a URL to the form that the handler sees, where its response is recorded. */
-  readonly shape: (url: string) => string
+  /** Maps a URL to its form in the key: a handler whose response is recorded sees that form only. */
+  readonly keyedUrl: (url: string) => string
   /** Returns the tag of the URL's entries; undefined: they have none. Computed on the first call: most requests store nothing. */
   readonly urlTag: () => string | undefined
 }
 
-/** Returns the reason instead where the request bypasses the cache. Calls `demandFrom` only for a request that may use it. */
+/** Returns the reason instead where the request bypasses the cache. Calls `directivesFrom` only for a request that may use it. */
 export function keyedRequestOf<Req, Res>(
   exchange: Exchange<Req, Res>,
   route: Route<Req, Res>,
-  demandFrom: (exchange: Exchange<Req, Res>, route: Route<Req, Res>) => Demand,
+  directivesFrom: (exchange: Exchange<Req, Res>, route: Route<Req, Res>) => RequestDirectives,
 ): KeyedRequest | BypassReason {
   const candidate = candidateOf(exchange)
   const reason = bypassReasonOf(candidate, exchange, route)
   if (reason !== undefined) return reason
-  const demand = demandFrom(exchange, route)
-  if (demand.noStore) return 'no-store'
-  return withKey(exchange, route, candidate, demand)
+  const directives = directivesFrom(exchange, route)
+  if (directives.noStore) return 'no-store'
+  return withKey(exchange, route, candidate, directives)
 }
 
-/** The demand of a client whose request directives the route obeys. */
-export function clientDemand<Req, Res>({ request, req }: Exchange<Req, Res>, route: Route<Req, Res>): Demand {
-  return route.obeysClient(request) ? demandOf(req.headers) : NO_DEMAND
+/** The request directives, where the route obeys this client. */
+export function honouredDirectives<Req, Res>(
+  { request, req }: Exchange<Req, Res>,
+  route: Route<Req, Res>,
+): RequestDirectives {
+  return route.obeysClient(request) ? requestDirectivesOf(req.headers) : NO_DIRECTIVES
 }
 
 export function requestContextOf<Req, Res>(
   exchange: Exchange<Req, Res>,
   route: Route<Req, Res>,
-  { candidate, demand, key, target, authorized }: KeyedRequest,
+  { candidate, directives, key, target, authorized }: KeyedRequest,
 ): RequestContext {
   // A cookie that an outer layer sets belongs to this client, and says nothing about other requests of the URL.
   const unshareable = hasUnkeyedInput(candidate) || exchange.field('set-cookie') !== undefined
   const { matched, decodesPath } = exchange
-  const shape = (url: string): string => canonicalUrl(withQuery(url, route.query), { matched, decodesPath })
-  return { key, target, authorized, demand, unshareable, shape, urlTag: urlTagOf(exchange, route) }
+  const keyedUrl = (url: string): string => canonicalUrl(withQuery(url, route.query), { matched, decodesPath })
+  return { key, target, authorized, directives, unshareable, keyedUrl, urlTag: urlTagOf(exchange, route) }
 }
 
 /** Reads the URL at once, because a leader's handler may get another spelling; hashes it on the first call. */
@@ -109,14 +112,14 @@ function bypassReasonOf<Req, Res>(
 function takesOriginForm(exchange: Exchange, { mode }: Pick<Route, 'mode'>): boolean {
   if (originForm(exchange.target) === exchange.target) return true
   if (mode === 'observe') return false
-  return reshapeUntilEnd(exchange, { url: originForm })
+  return rewriteUrlUntilEnd(exchange, { url: originForm })
 }
 
 function withKey<Req, Res>(
   exchange: Exchange<Req, Res>,
   route: Route<Req, Res>,
   candidate: Candidate,
-  demand: Demand,
+  directives: RequestDirectives,
 ): KeyedRequest | BypassReason {
   const { scheme, host, layer, decodesPath, matched, req, routed } = exchange
   const target = withQuery(exchange.target, route.query)
@@ -138,5 +141,5 @@ function withKey<Req, Res>(
   // The memo must hold no secrets.
   const secret = (credentials !== undefined && !authorized) || route.keyed.cookies.length > 0
   const key = secret ? requestKey(parts) : route.keys.keyOf(parts)
-  return key === undefined ? 'key-too-long' : { candidate, demand, key, target, authorized }
+  return key === undefined ? 'key-too-long' : { candidate, directives, key, target, authorized }
 }

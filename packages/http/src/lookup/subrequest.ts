@@ -4,7 +4,7 @@ import type { Socket } from 'node:net'
 import { Duplex } from 'node:stream'
 import type { RecordedResponse } from '../response/recorded-response.ts'
 import type { Recorder } from '../capture/recorder.ts'
-import type { RecordingResult } from '../capture/recording-verdict.ts'
+import type { RecordingResult } from '../capture/recording-result.ts'
 
 const MARKER = Symbol.for('cattlegrid.subrequest')
 
@@ -83,7 +83,7 @@ export function sendSubrequest(subrequest: Subrequest): Promise<SubrequestResult
         resolve(result)
       })
     }
-    const onClose = (): void => (recording === undefined ? resolve({ kind: 'unreached' }) : recording.cutOff('handler'))
+    const onClose = (): void => (recording === undefined ? resolve({ kind: 'unreached' }) : recording.abort('handler'))
     Object.defineProperty(req, MARKER, {
       value: {
         layer: subrequest.layer,

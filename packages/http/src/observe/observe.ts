@@ -66,7 +66,7 @@ class Observer<Req, Res> implements Recording {
     this.#exchange.run(this)
   }
 
-  suppresses(): boolean {
+  withholds(): boolean {
     return false
   }
 
@@ -75,7 +75,7 @@ class Observer<Req, Res> implements Recording {
     return undefined
   }
 
-  announces(head: ResponseHead): Readonly<Record<string, string>> {
+  extraFields(head: ResponseHead): Readonly<Record<string, string>> {
     const { cacheStatus: name } = this.#route
     if (name === undefined || this.#role === 'unknown') return {}
     const member = observedMember(outcomeOf(this.#role, this.#run, this.#judge(head)))
@@ -99,7 +99,7 @@ class Observer<Req, Res> implements Recording {
     void this.#conclude()
   }
 
-  cutOff(): void {
+  abort(): void {
     this.#judgement = { kind: 'unshareable', why: 'incomplete' }
     void this.#conclude()
   }

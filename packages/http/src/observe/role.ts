@@ -14,11 +14,11 @@ export interface ObservedRun {
 
 export function roleOf(
   found: ReadResult<unknown> | undefined,
-  { demand, unshareable }: Pick<RequestContext, 'demand' | 'unshareable'>,
+  { directives, unshareable }: Pick<RequestContext, 'directives' | 'unshareable'>,
   running: ObservedRun | undefined,
 ): Role {
-  if (found?.state === 'fresh' && found.age <= (demand.maxAge ?? Infinity)) return 'hit'
-  if (found?.state === 'stale' && demand.maxAge === undefined) return 'stale'
+  if (found?.state === 'fresh' && found.age <= (directives.maxAge ?? Infinity)) return 'hit'
+  if (found?.state === 'stale' && directives.maxAge === undefined) return 'stale'
   if (unshareable) return 'unshareable'
   return running === undefined ? 'leader' : 'follower'
 }

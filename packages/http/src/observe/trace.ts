@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { varyRecordTtl } from '../lookup/load-result.ts'
 import { type RecordedResponse, type Stored, storedCodec } from '../response/recorded-response.ts'
-import type { Lifetime } from '../response/storable.ts'
+import type { Lifetime } from '../response/lifetime.ts'
 import { variantKey, type VaryRecord } from '../response/vary.ts'
 import type { Route } from '../route/route.ts'
 

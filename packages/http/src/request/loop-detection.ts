@@ -3,34 +3,34 @@ import { replaceField } from './normalise.ts'
 
 /** RFC 8586. A handler that forwards the fields of its request forwards this one too, so that its loop is detected. */
 const FIELD = 'cdn-loop'
-/** The member of cattlegrid, with the random name of a load. */
+/** The member of cattlegrid, with the random id of a load. */
 const MEMBER = /(?:^|,)\s*cattlegrid;\s*load=([^\s,;]+)\s*(?=,|$)/g
 
-/** The keys of the loads that run in this process, by the names of the loads. A client cannot guess a name. */
+/** The keys of the loads that run in this process, by the ids of the loads. A client cannot guess an id. */
 const running = new Map<string, string>()
 
-/** Registers the name of a load, until the returned function is called. */
-export function registerLoad(name: string, key: string): () => void {
-  running.set(name, key)
+/** Registers a running load, until the returned function is called. */
+export function registerLoad(id: string, key: string): () => void {
+  running.set(id, key)
   return () => {
-    running.delete(name)
+    running.delete(id)
   }
 }
 
 /** The `CDN-Loop` that the handler of that load sees. */
-export function cdnLoopField(headers: IncomingHttpHeaders, name: string): Readonly<Record<string, string>> {
+export function cdnLoopField(headers: IncomingHttpHeaders, loadId: string): Readonly<Record<string, string>> {
   const before = headers[FIELD]
-  return { [FIELD]: `${before === undefined ? '' : `${String(before)}, `}cattlegrid; load=${name}` }
+  return { [FIELD]: `${before === undefined ? '' : `${String(before)}, `}cattlegrid; load=${loadId}` }
 }
 
 /** Whether the handler that loads this key sent the request, and so would wait for itself. */
 export function isLoop({ headers }: IncomingMessage, key: string): boolean {
   const field = headers[FIELD]
   if (field === undefined) return false
-  return [...String(field).matchAll(MEMBER)].some(([, name = '']) => running.get(name) === key)
+  return [...String(field).matchAll(MEMBER)].some(([, id = '']) => running.get(id) === key)
 }
 
-/** Removes the names of loads, so that a loop ends: one more request to the handler's own URL waits for the first load until a timeout. */
+/** Removes the members of loads, so that a loop ends: one more request to the handler's own URL waits for the first load until a timeout. */
 export function removeLoopMembers(req: IncomingMessage): void {
   const left = String(req.headers[FIELD] ?? '').replaceAll(MEMBER, '')
   replaceField(req, FIELD, left.replace(/^\s*,\s*/, '') || undefined)

@@ -29,7 +29,7 @@ function textOf(cause: string | undefined): string {
 
 /** Describes failures with a code of this library only: another code comes from the handler. */
 function failureOf(code: string | undefined): string {
-  if (code === 'HTTP_cut-off') return 'the handler aborted its response'
+  if (code === 'HTTP_aborted') return 'the handler aborted its response'
   if (code === 'CATTLEGRID_LOAD_TIMEOUT') return 'the handler did not answer in time'
   const [, status] = /^HTTP_(\d{3})$/.exec(code ?? '') ?? []
   return status === undefined ? 'the handler failed' : `the handler answered ${status}`

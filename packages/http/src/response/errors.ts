@@ -28,8 +28,8 @@ export class ResponseFailure extends Error {
   readonly response: RecordedResponse | undefined
   readonly code: string
 
-  constructor(status: number | 'cut-off', response: RecordedResponse | undefined) {
-    super(status === 'cut-off' ? 'The handler aborted its response.' : `The handler answered ${status}.`)
+  constructor(status: number | 'aborted', response: RecordedResponse | undefined) {
+    super(status === 'aborted' ? 'The handler aborted its response.' : `The handler answered ${status}.`)
     this.name = 'ResponseFailure'
     this.code = `HTTP_${status}`
     this.response = response

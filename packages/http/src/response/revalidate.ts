@@ -1,7 +1,7 @@
 import { linesOf } from '../fields/header-fields.ts'
 import type { RecordedResponse } from './recorded-response.ts'
 import type { ResponseHead } from './response-head.ts'
-import type { Lifetime } from './storable.ts'
+import type { Lifetime } from './lifetime.ts'
 
 /** 1 hour: how long an expired response is kept to be revalidated, ms. */
 const RETENTION = 3_600_000

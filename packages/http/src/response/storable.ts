@@ -1,22 +1,9 @@
-import { initialAge } from './age.ts'
 import { type Directives, parseCacheControl } from '../fields/cache-control.ts'
-import { type DeclaredFreshness, declaredFreshness } from './freshness.ts'
+import { type Lifetime, lifetimeOf, type LifetimePolicy, NEGATIVE_STATUSES, TTL_STATUSES } from './lifetime.ts'
 import { linesOf } from '../fields/header-fields.ts'
 import type { ResponseHead } from './response-head.ts'
 import { type EffectiveDirectives, effectiveDirectives } from '../fields/targeted-fields.ts'
 import { varyForbids, varyNames } from './vary.ts'
-
-/** How long a stored response may be used, ms; an undefined window is the cache's. */
-export interface Lifetime {
-  readonly ttl: number
-  /** When `ttl` began, by the time of day of the judgement, where the response declares it; undefined: `ttl` begins with the commit. */
-  readonly since?: number | undefined
-  readonly staleWhileRevalidate: number | undefined
-  readonly staleIfError: number | undefined
-  readonly tags?: readonly string[] | undefined
-  /** The handler must revalidate the response before each use. */
-  readonly validatedOnly?: boolean | undefined
-}
 
 /** Why a response is not stored, as a detail of `Cache-Status`. */
 export type Unstorable =
@@ -48,21 +35,12 @@ export type Judgement =
   | { readonly kind: 'fail'; readonly share: boolean }
 
 /** The options and the facts by which a response is judged. Durations in ms. */
-export interface StoragePolicy {
-  /** undefined: the lifetime that the response declares. NaN, or less than 1: not stored. */
-  readonly ttl: number | undefined
-  /** The ttl that the handler gave for this response, whatever its status, ms. */
-  readonly givenTtl?: number | undefined
-  readonly negativeTtl: number
+export interface StoragePolicy extends LifetimePolicy {
   /** A response of this URL was stored before: responses of the URL can be shared. */
   readonly storedBefore: boolean
-  readonly staleWhileRevalidate: number | undefined
-  readonly staleIfError: number | undefined
   readonly maxBodyBytes: number
   /** The request has credentials that its key does not hold: a response must allow storing (RFC 9111 section 3.5). */
   readonly authorized: boolean
-  /** When the handler was called, by the clock of `now`. Default: `now`. */
-  readonly began?: number | undefined
   /** Whether a response that must be revalidated before each use is stored, if it has a validator. Default: false. */
   readonly revalidates?: boolean | undefined
   /** The target list (RFC 9213): fields that count before `Cache-Control`, lower-case. */
@@ -73,10 +51,6 @@ export interface StoragePolicy {
   readonly varyOn: readonly string[]
 }
 
-/** Stored with the route's ttl. */
-const TTL_STATUSES = new Set([200, 203, 204, 300, 301, 308])
-/** Stored for `negativeTtl`, against floods of requests for invented URLs. */
-const NEGATIVE_STATUSES = new Set([404, 410])
 /** About the client, not the resource: never shared (401, 407: credentials; 403: permissions; 429, 431: the client's own behaviour). */
 const PERSONAL_STATUSES = new Set([401, 403, 407, 429, 431])
 /** The statuses that this cache understands, for `must-understand`. */
@@ -158,54 +132,4 @@ function allowedIn(head: ResponseHead, directives: Directives, policy: StoragePo
     ...(understood ? (['no-store'] as const) : []),
     ...(canBeValidated(head, policy) ? (['no-cache'] as const) : []),
   ]
-}
-
-function lifetimeOf(
-  head: ResponseHead,
-  effective: EffectiveDirectives,
-  policy: StoragePolicy,
-  now: number,
-): Lifetime | undefined {
-  const declared = declaredFreshness(head.fields, effective, now)
-  const ttl =
-    policy.givenTtl ??
-    (policy.ttl === undefined
-      ? remaining(head, declared, now, policy.began)
-      : ttlByRoute(head, policy.ttl, policy, declared, now))
-  if (ttl === undefined) return undefined
-  // With a ttl, the route's windows count, except where the response forbids one.
-  const window = (configured: number | undefined, inResponse: number | undefined): number | undefined =>
-    inResponse === 0 ? 0 : policy.ttl === undefined ? (inResponse ?? configured) : configured
-  const isDeclared =
-    policy.givenTtl === undefined &&
-    (policy.ttl === undefined || ![...TTL_STATUSES, ...NEGATIVE_STATUSES].includes(head.status))
-  return {
-    ttl,
-    ...(isDeclared ? { since: now } : {}),
-    staleWhileRevalidate: window(policy.staleWhileRevalidate, declared.staleWhileRevalidate),
-    staleIfError: window(policy.staleIfError, declared.staleIfError),
-  }
-}
-
-function ttlByRoute(
-  head: ResponseHead,
-  ttl: number,
-  policy: StoragePolicy,
-  declared: DeclaredFreshness,
-  now: number,
-): number | undefined {
-  if (TTL_STATUSES.has(head.status)) return ttl
-  if (NEGATIVE_STATUSES.has(head.status)) return Math.min(ttl, policy.negativeTtl)
-  // A temporary redirect concerns one request, unless it declares a lifetime.
-  return [302, 303, 307].includes(head.status) ? remaining(head, declared, now, policy.began) : undefined
-}
-
-/** The declared lifetime minus the age. */
-function remaining(
-  head: ResponseHead,
-  { lifetime }: DeclaredFreshness,
-  now: number,
-  began: number | undefined,
-): number | undefined {
-  return lifetime === undefined ? undefined : lifetime - initialAge(head.fields, now, began) * 1000
 }

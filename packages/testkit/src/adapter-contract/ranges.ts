@@ -82,7 +82,7 @@ export function describeRanges({ factory, describe, test }: Contract): void {
     const clientDirectives = (request: unknown): boolean =>
       'x-inside' in (request as { headers: Record<string, unknown> }).headers
     const cache = { ttl: '1h', clientDirectives } as const
-    const demand = (field: string) => ({ headers: { 'x-inside': '1', 'cache-control': field } })
+    const withDirective = (field: string) => ({ headers: { 'x-inside': '1', 'cache-control': field } })
 
     test(
       'no-cache and max-age make the handler run, and its response is for all clients',
@@ -91,10 +91,10 @@ export function describeRanges({ factory, describe, test }: Contract): void {
         await onStage(factory, [{ path: '/d', cache, handle: origin.handle }], async (stage) => {
           await stage.ask('/d')
           await stage.runtime.advance(5000)
-          assert.equal((await stage.ask('/d', demand('max-age=10'))).text, 'run 1')
-          assert.equal((await stage.ask('/d', demand('max-age=4'))).text, 'run 2')
+          assert.equal((await stage.ask('/d', withDirective('max-age=10'))).text, 'run 1')
+          assert.equal((await stage.ask('/d', withDirective('max-age=4'))).text, 'run 2')
           await stage.runtime.advance(10)
-          assert.equal((await stage.ask('/d', demand('no-cache'))).text, 'run 3')
+          assert.equal((await stage.ask('/d', withDirective('no-cache'))).text, 'run 3')
           assert.equal((await stage.ask('/d')).text, 'run 3')
           assert.equal((await stage.ask('/d', { headers: { 'cache-control': 'no-cache' } })).text, 'run 3')
         })
@@ -108,7 +108,7 @@ export function describeRanges({ factory, describe, test }: Contract): void {
         const origin = counted((run) => text(`run ${run}`, { age: '30' }))
         await onStage(factory, [{ path: '/d', cache, handle: origin.handle }], async (stage) => {
           const status = async (field: string): Promise<number> =>
-            (await stage.ask('/d', demand(`${field}, only-if-cached`))).status
+            (await stage.ask('/d', withDirective(`${field}, only-if-cached`))).status
           await stage.ask('/d')
           await stage.runtime.advance(5000)
           assert.deepEqual([await status('max-age=35'), await status('max-age=34')], [200, 504])
@@ -122,11 +122,11 @@ export function describeRanges({ factory, describe, test }: Contract): void {
     test('no-store bypasses the cache, and only-if-cached never runs the handler', async () => {
       const origin = counted((run) => text(`run ${run}`))
       await onStage(factory, [{ path: '/d', cache, handle: origin.handle }], async (stage) => {
-        assert.equal((await stage.ask('/d', demand('only-if-cached'))).status, 504)
+        assert.equal((await stage.ask('/d', withDirective('only-if-cached'))).status, 504)
         assert.equal(origin.runs, 0)
         assert.equal((await stage.ask('/d')).text, 'run 1')
-        assert.equal((await stage.ask('/d', demand('only-if-cached'))).text, 'run 1')
-        assert.equal((await stage.ask('/d', demand('no-store'))).text, 'run 2')
+        assert.equal((await stage.ask('/d', withDirective('only-if-cached'))).text, 'run 1')
+        assert.equal((await stage.ask('/d', withDirective('no-store'))).text, 'run 2')
         assert.equal((await stage.ask('/d')).text, 'run 1')
       })
     })

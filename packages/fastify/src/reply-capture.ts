@@ -2,24 +2,24 @@ import { type HeaderFields, PayloadCapture, type Recording, toFields } from '@ca
 import type { FastifyReply } from 'fastify'
 
 /** Continues after an `onSend` hook: with an error, or with the payload that is sent. */
-export type Onward = (error: Error | null, payload?: unknown) => void
+export type OnSendDone = (error: Error | null, payload?: unknown) => void
 
 /** Records the handler's reply: its payload in the plugin's `onSend` hook, its head where Fastify passes it to Node. */
-export class ReplyRecord {
+export class ReplyCapture {
   /** The fields that were set when the handler began. */
   readonly before: HeaderFields
   /** The trailers that the handler has set. Fastify does not list them, and they must not follow another response. */
   readonly trailers: Set<string> = new Set()
-  readonly capture: PayloadCapture
+  readonly payload: PayloadCapture
   readonly #reply: FastifyReply
-  #pendingOnSend: Onward | undefined
+  #pendingOnSend: OnSendDone | undefined
 
   constructor(reply: FastifyReply, recording: Recording) {
     this.#reply = reply
     this.before = fieldsOf(reply)
     const { raw: res, request, trailer } = reply
     const isHijacked = (): boolean => reply.sent
-    this.capture = new PayloadCapture({ req: request.raw, res, before: this.before, isHijacked }, recording)
+    this.payload = new PayloadCapture({ req: request.raw, res, before: this.before, isHijacked }, recording)
     reply.trailer = (name, make) => {
       this.trailers.add(name)
       return Reflect.apply(trailer, reply, [name, make])
@@ -27,16 +27,16 @@ export class ReplyRecord {
   }
 
   /** Continues the `onSend` hook that withholds the reply; undefined if the reply is not withheld. */
-  get pendingOnSend(): Onward | undefined {
+  get pendingOnSend(): OnSendDone | undefined {
     return this.#pendingOnSend
   }
 
-  onSend(payload: unknown, onward: Onward): void {
+  onSend(payload: unknown, done: OnSendDone): void {
     const reply = this.#reply
     const body = bodyOf(reply, payload)
-    const followed = this.capture.follow(reply.statusCode, fieldsOf(reply), body)
-    if (followed === undefined) this.#pendingOnSend = onward
-    else onward(null, followed.payload)
+    const followed = this.payload.follow(reply.statusCode, fieldsOf(reply), body)
+    if (followed === undefined) this.#pendingOnSend = done
+    else done(null, followed.payload)
   }
 }
 

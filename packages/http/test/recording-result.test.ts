@@ -1,13 +1,14 @@
 import { describe, expect, test } from '@jest/globals'
 import {
-  abortedVerdict,
+  abortedResult,
   type BodyFacts,
   type JudgedResponse,
   type RecordingResult,
-  recordingVerdict,
-  type VerdictRules,
-} from '../src/capture/recording-verdict.ts'
-import type { Judgement, Lifetime } from '../src/response/storable.ts'
+  recordingResult,
+  type ResultRules,
+} from '../src/capture/recording-result.ts'
+import type { Lifetime } from '../src/response/lifetime.ts'
+import type { Judgement } from '../src/response/storable.ts'
 
 const NOW = Date.UTC(2030, 0, 15, 12)
 const LIFETIME: Lifetime = { ttl: 2000, staleWhileRevalidate: undefined, staleIfError: undefined }
@@ -17,7 +18,7 @@ const SHARED_FAILURE: Judgement = { kind: 'fail', share: true }
 const PRIVATE_FAILURE: Judgement = { kind: 'fail', share: false }
 const OPEN: BodyFacts = { bytes: Buffer.from('ab'), ended: false, exceeded: undefined }
 const WHOLE: BodyFacts = { bytes: Buffer.from('abc'), ended: true, exceeded: undefined }
-const RULES: VerdictRules = { strip: [] }
+const RULES: ResultRules = { strip: [] }
 
 function response(judgement: Judgement, kind: JudgedResponse['kind'] = 'passed', length = '3'): JudgedResponse {
   const status = judgement.kind === 'fail' ? 500 : 200
@@ -25,8 +26,8 @@ function response(judgement: Judgement, kind: JudgedResponse['kind'] = 'passed',
   return { kind, head, judgement }
 }
 
-const verdict = (judged: JudgedResponse, body: BodyFacts, rules = RULES): RecordingResult | undefined =>
-  recordingVerdict(judged, body, rules, NOW)
+const result = (judged: JudgedResponse, body: BodyFacts, rules = RULES): RecordingResult | undefined =>
+  recordingResult(judged, body, rules, NOW)
 
 describe('the result of a recording', () => {
   test.each([
@@ -36,14 +37,14 @@ describe('the result of a recording', () => {
     ['a withheld failure', response(PRIVATE_FAILURE, 'withheld')],
     ['withheld and unshareable', response({ kind: 'unshareable', why: 'handler' }, 'withheld')],
   ])('is not certain before the end of a response that is %s', (_, judged) => {
-    expect(verdict(judged, OPEN)).toBeUndefined()
-    expect(verdict(judged, WHOLE)).toBeDefined()
+    expect(result(judged, OPEN)).toBeUndefined()
+    expect(result(judged, WHOLE)).toBeDefined()
   })
 
   test('is certain at the head of a response that is unshareable, or a failure for its client only', () => {
     const unshareable: Judgement = { kind: 'unshareable', why: 'set-cookie' }
-    expect(verdict(response(unshareable), OPEN)).toEqual(unshareable)
-    expect(verdict(response(PRIVATE_FAILURE), OPEN)).toMatchObject({ kind: 'fail', response: undefined })
+    expect(result(response(unshareable), OPEN)).toEqual(unshareable)
+    expect(result(response(PRIVATE_FAILURE), OPEN)).toMatchObject({ kind: 'fail', response: undefined })
   })
 
   test.each([
@@ -51,32 +52,32 @@ describe('the result of a recording', () => {
     ['maxCaptureBytes', true],
   ] as const)('says by %s whether a body is too large for the moment only', (exceeded, temporary) => {
     const body = { bytes: Buffer.alloc(0), ended: false, exceeded }
-    expect(verdict(response(STORE), body)).toEqual({ kind: 'unshareable', why: 'too-large', temporary })
-    expect(verdict(response(SHARED_FAILURE), body)).toMatchObject({ kind: 'fail', response: undefined })
+    expect(result(response(STORE), body)).toEqual({ kind: 'unshareable', why: 'too-large', temporary })
+    expect(result(response(SHARED_FAILURE), body)).toMatchObject({ kind: 'fail', response: undefined })
   })
 
   test('is an aborted response where the length is not the declared one, unless the body is the stored one', () => {
-    expect(verdict(response(STORE, 'passed', '4'), WHOLE)).toEqual({ kind: 'aborted', by: 'handler' })
-    expect(verdict(response(STORE, 'revalidated', '4'), WHOLE)?.kind).toBe('store')
+    expect(result(response(STORE, 'passed', '4'), WHOLE)).toEqual({ kind: 'aborted', by: 'handler' })
+    expect(result(response(STORE, 'revalidated', '4'), WHOLE)?.kind).toBe('store')
   })
 
   test('has what is left of a lifetime that began with the head, in whole seconds', () => {
     const since = (ago: number): Judgement => ({ kind: 'store', lifetime: { ...LIFETIME, since: NOW - ago } })
-    expect(verdict(response(since(1999)), WHOLE)).toMatchObject({ kind: 'store', lifetime: { ttl: 1000 } })
-    expect(verdict(response(since(2000)), WHOLE)).toEqual({ kind: 'unshareable', why: 'no-freshness' })
+    expect(result(response(since(1999)), WHOLE)).toMatchObject({ kind: 'store', lifetime: { ttl: 1000 } })
+    expect(result(response(since(2000)), WHOLE)).toEqual({ kind: 'unshareable', why: 'no-freshness' })
   })
 
   test('has the defaults where the response is stored, and not where it is shared', () => {
     const rules = { ...RULES, defaults: { 'cache-control': 'no-cache', 'content-length': '9' } }
-    const [stored, shared] = [verdict(response(STORE), WHOLE, rules), verdict(response(SHARE), WHOLE, rules)]
+    const [stored, shared] = [result(response(STORE), WHOLE, rules), result(response(SHARE), WHOLE, rules)]
     expect(stored).toMatchObject({ response: { fields: { 'cache-control': 'no-cache' } } })
     expect(stored).not.toMatchObject({ response: { fields: { 'content-length': '9' } } })
     expect(shared).not.toMatchObject({ response: { fields: { 'cache-control': 'no-cache' } } })
   })
 
   test('of an aborted response is a failure only where the handler had failed', () => {
-    expect(abortedVerdict(undefined, 'client')).toEqual({ kind: 'aborted', by: 'client' })
-    expect(abortedVerdict(response(STORE), 'handler')).toEqual({ kind: 'aborted', by: 'handler' })
-    expect(abortedVerdict(response(SHARED_FAILURE), 'client')).toMatchObject({ kind: 'fail', status: 500 })
+    expect(abortedResult(undefined, 'client')).toEqual({ kind: 'aborted', by: 'client' })
+    expect(abortedResult(response(STORE), 'handler')).toEqual({ kind: 'aborted', by: 'handler' })
+    expect(abortedResult(response(SHARED_FAILURE), 'client')).toMatchObject({ kind: 'fail', status: 500 })
   })
 })

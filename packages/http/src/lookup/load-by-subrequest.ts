@@ -14,7 +14,7 @@ import { sendSubrequest } from './subrequest.ts'
  *
  * @throws as `resultOfSubrequest`.
  */
-export async function refreshBySubrequest<Req, Res>(
+export async function loadBySubrequest<Req, Res>(
   exchange: Exchange<Req, Res>,
   route: Route<Req, Res>,
   context: RequestContext,
@@ -22,7 +22,7 @@ export async function refreshBySubrequest<Req, Res>(
   conditional: boolean = true,
 ): Promise<LoadResult> {
   const { layer, scheme, host, req } = exchange
-  const { load, record, loopName } = run
+  const { load, record, loadId } = run
   const headers = nominatedFields(req.headers, route, record)
   const revalidates = conditional ? responseToRevalidate(load, route) : undefined
   const returned = await sendSubrequest({
@@ -30,16 +30,16 @@ export async function refreshBySubrequest<Req, Res>(
     key: context.key,
     scheme,
     host: normalHost(scheme, host),
-    headers: { ...headers, ...(revalidates && validatorsOf(revalidates)), ...cdnLoopField({}, loopName) },
+    headers: { ...headers, ...(revalidates && validatorsOf(revalidates)), ...cdnLoopField({}, loadId) },
     revalidates,
-    target: context.shape(context.target),
+    target: context.keyedUrl(context.target),
     signal: load.signal,
     parent: req,
     scope: route.scope,
     dispatch: (subReq, subRes) => exchange.dispatch(subReq, subRes),
   })
   if (returned.kind === 'other-key') route.refreshMode.reject('key')
-  if (returned.kind === 'outdated') return await refetch(exchange, route, context, run)
+  if (returned.kind === 'mismatched') return await refetch(exchange, route, context, run)
   return { result: resultOfSubrequest(returned, load), headers }
 }
 
@@ -51,7 +51,7 @@ export async function refetch<Req, Res>(
   run: ResponseLoad,
 ): Promise<LoadResult> {
   try {
-    return await refreshBySubrequest(exchange, route, context, run, false)
+    return await loadBySubrequest(exchange, route, context, run, false)
   } catch (error) {
     await route.cache.delete(run.load.key).catch(() => undefined)
     throw error

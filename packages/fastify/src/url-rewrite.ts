@@ -1,9 +1,9 @@
 import { parse } from 'node:querystring'
-import type { Reshape } from '@cattlegrid/http'
+import type { UrlRewrite } from '@cattlegrid/http'
 import type { FastifyRequest } from 'fastify'
 
 /** Rewrites the URL wherever the handler may read it. Returns a function that restores it, or undefined if the URL cannot be rewritten. */
-export function reshaped(request: FastifyRequest, { url, keeps }: Reshape): (() => void) | undefined {
+export function rewriteUrl(request: FastifyRequest, { url, keeps }: UrlRewrite): (() => void) | undefined {
   const { raw, query, originalUrl } = request
   const { url: seen = '' } = raw
   const parsed = reparsedQuery(seen, url(seen), query)
@@ -24,10 +24,10 @@ export function reshaped(request: FastifyRequest, { url, keeps }: Reshape): (() 
  * The query that Fastify's own parser makes of the rewritten URL; its router takes what follows `#` for a query. Undefined if the app has another
  * query parser, which cannot be called here.
  */
-function reparsedQuery(seen: string, shaped: string, query: unknown): object | undefined {
+function reparsedQuery(seen: string, rewritten: string, query: unknown): object | undefined {
   const current = query as object
   if (!seen.includes('#')) return current
-  const [before, after] = [seen, shaped].map((url) =>
+  const [before, after] = [seen, rewritten].map((url) =>
     parse(/[?#]([^]*)/.exec(url)?.[1] ?? '', '&', '=', { maxKeys: 0 }),
   )
   return JSON.stringify(before) === JSON.stringify(current) ? after : undefined

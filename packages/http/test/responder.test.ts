@@ -38,7 +38,7 @@ test('a GET that waited for one response after another, and got none, runs its o
       request: req,
       response: res,
       field: () => undefined,
-      reshape: () => undefined,
+      rewriteUrl: () => undefined,
       pass: answered,
       run: answered,
       send: answered,

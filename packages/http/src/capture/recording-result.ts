@@ -3,7 +3,8 @@ import { recordResponse, type RecordingRules } from '../response/record-response
 import { selectingNames } from '../response/recorded-fields.ts'
 import type { RecordedResponse } from '../response/recorded-response.ts'
 import { hasDeclaredLength, type ResponseHead } from '../response/response-head.ts'
-import type { Judgement, Lifetime, Unstorable } from '../response/storable.ts'
+import type { Lifetime } from '../response/lifetime.ts'
+import type { Judgement, Unstorable } from '../response/storable.ts'
 
 /** The result of a recording. `vary` names the request fields by which the handler chose the response: lower-case, sorted. */
 export type RecordingResult =
@@ -27,7 +28,7 @@ export type RecordingResult =
   /** The response was not completed. */
   | { readonly kind: 'aborted'; readonly by: 'client' | 'handler' }
   /** The handler's 304 is about another response than the stored one. */
-  | { readonly kind: 'outdated' }
+  | { readonly kind: 'mismatched' }
 
 /** A response whose head is known. */
 export interface JudgedResponse {
@@ -50,16 +51,16 @@ export interface BodyFacts {
   readonly exceeded: keyof CopyLimits | undefined
 }
 
-export interface VerdictRules extends RecordingRules {
+export interface ResultRules extends RecordingRules {
   /** Fields of a stored response, where no layer has set them. */
   readonly defaults?: Readonly<Record<string, string>> | undefined
 }
 
 /** The result of a recording at the time `now`; undefined as long as it is not certain. */
-export function recordingVerdict(
+export function recordingResult(
   response: JudgedResponse,
   body: BodyFacts,
-  rules: VerdictRules,
+  rules: ResultRules,
   now: number,
 ): RecordingResult | undefined {
   const { head, judgement } = response
@@ -67,7 +68,7 @@ export function recordingVerdict(
   // The client of a withheld response may need its whole body.
   if (response.kind === 'withheld' && !ended && exceeded === undefined) return undefined
   if (judgement.kind === 'unshareable') return judgement
-  if (judgement.kind === 'fail') return failureVerdict(response, judgement.share, body, rules, now)
+  if (judgement.kind === 'fail') return failureResult(response, judgement.share, body, rules, now)
   if (exceeded !== undefined)
     return { kind: 'unshareable', why: 'too-large', temporary: exceeded === 'maxCaptureBytes' }
   if (!ended) return undefined
@@ -81,12 +82,12 @@ export function recordingVerdict(
 }
 
 /** The result of a recording whose response was aborted; `response` is undefined where there is no head. */
-export function abortedVerdict(response: JudgedResponse | undefined, by: 'client' | 'handler'): RecordingResult {
+export function abortedResult(response: JudgedResponse | undefined, by: 'client' | 'handler'): RecordingResult {
   if (response?.judgement.kind !== 'fail') return { kind: 'aborted', by }
   return { kind: 'fail', status: response.head.status, response: undefined, vary: [] }
 }
 
-function failureVerdict(
+function failureResult(
   response: JudgedResponse,
   share: boolean,
   body: BodyFacts,
@@ -115,7 +116,7 @@ function remaining(lifetime: Lifetime, now: number): Lifetime {
 function withDefaults(
   response: RecordedResponse,
   { fields }: ResponseHead,
-  defaults: VerdictRules['defaults'] = {},
+  defaults: ResultRules['defaults'] = {},
 ): RecordedResponse {
   const missing = Object.entries(defaults).filter(([name]) => !(name in fields))
   return { ...response, fields: { ...Object.fromEntries(missing), ...response.fields } }

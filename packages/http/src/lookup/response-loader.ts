@@ -1,56 +1,42 @@
-import type { CallOptions, Load } from '@cattlegrid/core'
-import type { IncomingHttpHeaders } from 'node:http'
+import type { Load, Outcome } from '@cattlegrid/core'
 import { failedSubrequestsOf } from './failed-subrequests.ts'
 import { NoSharedResult, isNoSharedResult } from '../response/errors.ts'
 import type { Exchange } from '../exchange.ts'
 import { runHandler } from './handler-run.ts'
-import {
-  keepResponse,
-  type LoadResult,
-  resultOfHandler,
-  type ResponseLoad,
-  type StorableResult,
-  uncacheableFor,
-  varyRecordTtl,
-} from './load-result.ts'
+import { keepFirstVariant, keepVariant } from './keep-variant.ts'
+import { keepResponse, type LoadResult, resultOfHandler, type ResponseLoad, uncacheableFor } from './load-result.ts'
 import { registerLoad } from '../request/loop-detection.ts'
-import { refetch, refreshBySubrequest } from './refresh-by-subrequest.ts'
-import type { RecordedResponse, Stored } from '../response/recorded-response.ts'
+import { refetch, loadBySubrequest } from './load-by-subrequest.ts'
+import type { Stored } from '../response/recorded-response.ts'
 import type { Recorder } from '../capture/recorder.ts'
 import type { RequestContext } from './request-context.ts'
 import { type ReleasedKeys, releasedKeysOf } from './released-keys.ts'
 import type { Route } from '../route/route.ts'
-import { variantKey, type VaryRecord } from '../response/vary.ts'
+import type { VaryRecord } from '../response/vary.ts'
 
 /** The loads of one request: they run its own handler at most once, whichever key leads to it. */
-export class Leader<Req, Res> {
+export class ResponseLoader<Req, Res> {
   readonly #exchange: Exchange<Req, Res>
   readonly #route: Route<Req, Res>
   readonly #context: RequestContext
-  readonly #options: CallOptions<Stored>
   readonly #releasedKeys: ReleasedKeys
   /** The latest release when the request came. */
   readonly #release: number
-  #token: string | undefined
+  #id: string | undefined
   #subrequestFailed = false
+  /** The key for which a response came that can be stored. */
   #storableKey: string | undefined
   #recorder: Recorder | undefined
   #onHandlerStart: (() => void) | undefined
   /** The request has its result: its handler may not run any more. */
   finished = false
-  /** The request waited for a record of variants, and none of them is its own. */
-  collapseFailed = false
+  /** The request waited for the record of variants, and not yet for one of them. */
+  waitedForRecord = false
 
-  constructor(
-    exchange: Exchange<Req, Res>,
-    route: Route<Req, Res>,
-    context: RequestContext,
-    options: CallOptions<Stored>,
-  ) {
+  constructor(exchange: Exchange<Req, Res>, route: Route<Req, Res>, context: RequestContext) {
     this.#exchange = exchange
     this.#route = route
     this.#context = context
-    this.#options = options
     this.#releasedKeys = releasedKeysOf(route.cache)
     this.#release = this.#releasedKeys.latest
   }
@@ -62,12 +48,7 @@ export class Leader<Req, Res> {
 
   /** The request's own handler runs or has run, and its response is for this client. A 304 about another response is for nobody. */
   get hasResponse(): boolean {
-    return this.#recorder !== undefined && !this.#recorder.outdated
-  }
-
-  /** The key for which the handler gave a response that can be stored. */
-  get storableKey(): string | undefined {
-    return this.#storableKey
+    return this.#recorder !== undefined && !this.#recorder.mismatched
   }
 
   /** A subrequest in the place of the request's own handler brought no response. */
@@ -83,12 +64,11 @@ export class Leader<Req, Res> {
     })
   }
 
-  /**
-   * Loads the URL's own key, or with `record` that of a variant. That a URL varies is learned from its response, by a nested lookup: the
-   * variant has a lease of its own, and is committed before the record that makes it reachable.
-   */
+  /** Loads the URL's own key, or with `record` that of a variant. That a URL varies is learned from its response. */
   async load(load: Load<never>, record?: VaryRecord): Promise<Stored> {
-    const unregister = registerLoad(this.#loopName, this.#context.key)
+    const route = this.#route
+    const { key } = this.#context
+    const unregister = registerLoad(this.#loadId, key)
     const { result, headers } = await this.#withinLimit(load, () => this.#produce(load, record))
       .finally(unregister)
       .catch((error: unknown) => {
@@ -97,49 +77,24 @@ export class Leader<Req, Res> {
       })
     if (!('kind' in result)) return result
     this.#storableKey = load.key
-    const { revalidate, keyed } = this.#route
-    const names = result.vary.filter((name) => !keyed.headers.includes(name))
-    if (record !== undefined) return this.#keepVariant(load, result, names, record)
-    if (names.length === 0) return keepResponse(load, result, revalidate)
-    return this.#keepRecord(load, result, names, headers)
+    const names = result.vary.filter((name) => !route.keyed.headers.includes(name))
+    if (record !== undefined) return keepVariant(route, key, load, result, names, record)
+    if (names.length === 0) return keepResponse(load, result, route.revalidate)
+    return keepFirstVariant(route, key, load, result, names, headers)
   }
 
-  /** Commits the response as the first variant of a new record, and returns the record. */
-  async #keepRecord(
-    load: Load<never>,
-    result: StorableResult,
-    names: readonly string[],
-    headers: IncomingHttpHeaders,
-  ): Promise<VaryRecord> {
-    const { cache, runtime, revalidate } = this.#route
-    const { lifetime } = result
-    const record = { vary: names, id: runtime.token() }
-    const key = variantKey(this.#context.key, record, headers)
-    this.#countVariant(record, key)
-    await cache.lookup<Stored, never>(key, (inner) => keepResponse(inner, result, revalidate), this.#options)
-    load.keep({ ttl: varyRecordTtl(lifetime), staleWhileRevalidate: 0, staleIfError: 0, tags: lifetime.tags })
-    return record
-  }
-
-  /** Where the variant depends on a field that its record does not name, the record is deleted: the next request learns it anew. */
-  async #keepVariant(
-    load: Load<never>,
-    result: StorableResult,
-    names: readonly string[],
-    record: VaryRecord,
-  ): Promise<RecordedResponse> {
-    if (names.some((name) => !record.vary.includes(name))) {
-      await this.#route.cache.delete(this.#context.key).catch(() => undefined)
-      throw new NoSharedResult('it varies by a field that its record does not name')
-    }
-    this.#countVariant(record, load.key)
-    return keepResponse(load, result, this.#route.revalidate)
-  }
-
-  #countVariant(record: VaryRecord, key: string): void {
-    const { variants, maxVariants, cache } = this.#route
-    const oldest = variants.add(record, key, maxVariants)
-    if (oldest !== undefined) cache.delete(oldest).catch(() => undefined)
+  /**
+   * Makes an uncacheable key cacheable again after a load without a lease brought a response that can be stored: the next request leads. Not
+   * where another process leads, or has stored a response meanwhile.
+   */
+  async clearUncacheable(outcome: Outcome | undefined): Promise<void> {
+    const key = this.#storableKey
+    const { cache, callOptions } = this.#route
+    const unleased = outcome?.kind === 'abandoned' && outcome.why === 'unleased'
+    // With `onWaitTimeout: 'load'` another caller may hold the lease.
+    if (key === undefined || !unleased || callOptions.onWaitTimeout === 'load') return
+    const found = await cache.inspect(key).catch(() => undefined)
+    if (found?.state === 'missing' && found.lease === null) await cache.delete(key).catch(() => undefined)
   }
 
   async #withinLimit<T>(load: Load<never>, produce: () => Promise<T>): Promise<T> {
@@ -151,7 +106,7 @@ export class Leader<Req, Res> {
   }
 
   async #produce(load: Load<never>, record: VaryRecord | undefined): Promise<LoadResult> {
-    const run = { load, record, loopName: this.#loopName }
+    const run = { load, record, loadId: this.#loadId }
     const { background } = load
     if (background && !this.#route.refreshMode.inline) return await this.#sendSubrequest(run)
     if (background && (this.finished || this.#cannotRun)) throw new NoSharedResult('its client cannot run the handler')
@@ -159,15 +114,15 @@ export class Leader<Req, Res> {
     return this.#cannotRun ? await this.#replaceHandler(run) : await this.#runHandler(run)
   }
 
-  async #runHandler({ load, record, loopName }: ResponseLoad): Promise<LoadResult> {
+  async #runHandler({ load, record, loadId }: ResponseLoad): Promise<LoadResult> {
     const { req, request, response } = this.#exchange
-    const collapseFailed = this.collapseFailed || this.#releasedKeys.releasedAfter(load.key, this.#release)
-    const run = { load, record, loopName, collapseFailed }
+    const collapseFailed = this.waitedForRecord || this.#releasedKeys.releasedAfter(load.key, this.#release)
+    const run = { load, record, loadId, collapseFailed }
     const recorded = await runHandler(this.#exchange, this.#route, this.#context, run, (recorder) => {
       this.#recorder = recorder
       this.#onHandlerStart?.()
     })
-    if (recorded.kind === 'outdated')
+    if (recorded.kind === 'mismatched')
       return await this.#noteFailure(refetch(this.#exchange, this.#route, this.#context, run))
     // Nothing shows yet that responses of this URL can be shared: an aborted one must not start a cooldown.
     const abortUnshareable = load.stale === undefined && this.#route.ttl(request, response) === undefined
@@ -180,7 +135,7 @@ export class Leader<Req, Res> {
     if (this.#context.unshareable) throw new NoSharedResult('its handler sees more than the key holds')
     const { cache, runtime } = this.#route
     const send = (): Promise<LoadResult> => this.#sendSubrequest(run)
-    return await this.#noteFailure(failedSubrequestsOf(cache).skipOr(run.load.key, runtime, send))
+    return await this.#noteFailure(failedSubrequestsOf(cache).sendUnlessFailed(run.load.key, runtime, send))
   }
 
   async #noteFailure(replaced: Promise<LoadResult>): Promise<LoadResult> {
@@ -193,7 +148,7 @@ export class Leader<Req, Res> {
   }
 
   #sendSubrequest(run: ResponseLoad): Promise<LoadResult> {
-    return refreshBySubrequest(this.#exchange, this.#route, this.#context, run)
+    return loadBySubrequest(this.#exchange, this.#route, this.#context, run)
   }
 
   /** Noted before the followers are released. A load without a lease has none. */
@@ -206,8 +161,8 @@ export class Leader<Req, Res> {
   }
 
   /** Made on the first load: most requests have none. */
-  get #loopName(): string {
-    this.#token ??= this.#route.runtime.token()
-    return this.#token
+  get #loadId(): string {
+    this.#id ??= this.#route.runtime.token()
+    return this.#id
   }
 }
