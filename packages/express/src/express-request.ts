@@ -73,10 +73,8 @@ export class ExpressExchange extends NodeExchange<ExpressRequest> {
   }
 
   protected override layerAt(declaration: number, depth: number): string {
-    const { req } = this
-    return req.route === undefined
-      ? super.layerAt(declaration, depth)
-      : `${declaration} ${layerOf(req.route, req.app, depth)}`
+    const { route, app } = this.req
+    return route === undefined ? super.layerAt(declaration, depth) : `${declaration} ${layerOf(route, app, depth)}`
   }
 
   protected override get isMounted(): boolean {

@@ -3,7 +3,7 @@ import {
   type Admission,
   ineligibleReason,
   type Candidate,
-  hasUnkeyedInput,
+  unkeyedInputOf,
   originForm,
 } from '../src/request/eligible.ts'
 
@@ -42,21 +42,21 @@ describe('requests that bypass the cache', () => {
 })
 
 describe('requests with unkeyed input', () => {
-  test.each<[Candidate['headers'], Partial<Candidate>?]>([
-    [{ 'content-length': '1' }],
-    [{ 'content-length': 'x' }],
-    [{ 'transfer-encoding': 'chunked' }],
-    [{ 'x-http-method-override': 'DELETE' }],
-    [{ 'x-http-method': 'DELETE' }],
-    [{ 'x-method-override': 'DELETE' }],
-    [{}, { method: 'DELETE', originalMethod: 'GET' }],
-  ])('%j %j', (headers, more = {}) => {
-    expect(hasUnkeyedInput(candidate(headers, more))).toBe(true)
+  test.each<['body' | 'method-override', Candidate['headers'], Partial<Candidate>]>([
+    ['body', { 'content-length': '1' }, {}],
+    ['body', { 'content-length': 'x' }, {}],
+    ['body', { 'transfer-encoding': 'chunked' }, {}],
+    ['method-override', { 'x-http-method-override': 'DELETE' }, {}],
+    ['method-override', { 'x-http-method': 'DELETE' }, {}],
+    ['method-override', { 'x-method-override': 'DELETE' }, {}],
+    ['method-override', {}, { method: 'DELETE', originalMethod: 'GET' }],
+  ])('%s: %j %j', (input, headers, more) => {
+    expect(unkeyedInputOf(candidate(headers, more))).toBe(input)
   })
 
   test('an empty body is no input', () => {
-    expect(hasUnkeyedInput(candidate({ 'content-length': '0' }))).toBe(false)
-    expect(hasUnkeyedInput(candidate({}))).toBe(false)
+    expect(unkeyedInputOf(candidate({ 'content-length': '0' }))).toBeUndefined()
+    expect(unkeyedInputOf(candidate({}))).toBeUndefined()
   })
 })
 

@@ -142,7 +142,7 @@ describe('prohibitions', () => {
     expect(judged(200, {}, ROUTE, { bodyLength: 1000 }).kind).toBe('store')
   })
 
-  test('layers nearer to the socket are heard on cookies and prohibitions, not on what they vary by', () => {
+  test('cookies, prohibitions and a Vary of * count also where an outer layer set them', () => {
     expect(judged(200, {}, ROUTE, { outer: { 'set-cookie': 'a=b' } })).toEqual({
       kind: 'unshareable',
       why: 'set-cookie',
@@ -151,6 +151,7 @@ describe('prohibitions', () => {
       kind: 'unshareable',
       why: 'no-store',
     })
+    expect(judged(200, {}, ROUTE, { outer: { vary: '*' } })).toEqual({ kind: 'unshareable', why: 'vary-star' })
     expect(judged(200, {}, ROUTE, { outer: { vary: 'accept-encoding' } }).kind).toBe('store')
   })
 })

@@ -84,7 +84,7 @@ export class PayloadCapture extends ResponseCapture {
     const pending = this.#payload
     if (this.#over || pending?.head.status !== status) return undefined
     const { fields, before, bodyLength } = pending.head
-    // Only Node is nearer to the client: no hook can add a field any more.
+    // Node gets the head now: no hook can add a field any more.
     return { status, fields, before, outer, bodyLength, final: true }
   }
 

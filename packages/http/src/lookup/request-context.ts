@@ -1,6 +1,6 @@
 import type { BypassReason } from '../response/cache-status.ts'
 import { type RequestDirectives, requestDirectivesOf, NO_DIRECTIVES } from '../request/request-directives.ts'
-import { type Candidate, hasUnkeyedInput, ineligibleReason, originForm } from '../request/eligible.ts'
+import { type Candidate, ineligibleReason, originForm, type UnkeyedInput, unkeyedInputOf } from '../request/eligible.ts'
 import { type Exchange, rewriteUrlUntilEnd } from '../exchange.ts'
 import { withQuery } from '../request/query.ts'
 import { keyedValues, requestKey, canonicalUrl, urlTag } from '../request/request-key.ts'
@@ -23,8 +23,8 @@ export interface RequestContext {
   readonly target: string
   readonly authorized: boolean
   readonly directives: RequestDirectives
-  /** The response of this request's own handler goes to its own client only. */
-  readonly unshareable: boolean
+  /** Why the response of this request's own handler goes to its own client only; undefined: others may get it. */
+  readonly unshareable: UnkeyedInput | 'set-cookie' | undefined
   /** Maps a URL to its form in the key: a handler whose response is recorded sees that form only. */
   readonly keyedUrl: (url: string) => string
   /** Returns the tag of the URL's entries; undefined: they have none. Computed on the first call: most requests store nothing. */
@@ -59,7 +59,8 @@ export function requestContextOf<Req, Res>(
   { candidate, directives, key, target, authorized }: KeyedRequest,
 ): RequestContext {
   // A cookie that an outer layer sets belongs to this client, and says nothing about other requests of the URL.
-  const unshareable = hasUnkeyedInput(candidate) || exchange.field('set-cookie') !== undefined
+  const outerCookie = exchange.field('set-cookie') === undefined ? undefined : 'set-cookie'
+  const unshareable = unkeyedInputOf(candidate) ?? outerCookie
   const { matched, decodesPath } = exchange
   const keyedUrl = (url: string): string => canonicalUrl(withQuery(url, route.query), { matched, decodesPath })
   return { key, target, authorized, directives, unshareable, keyedUrl, urlTag: urlTagOf(exchange, route) }

@@ -33,8 +33,8 @@ export async function lookUp<Req, Res>(
     try {
       return { lookup: await lookUpOnce(req, route, context.key, loader, options) }
     } catch (error) {
-      const final = loader.hasResponse || loader.subrequestFailed || context.unshareable || lookups === MAX_LOOKUPS
-      if (final || !isNoSharedResult(error)) return { error }
+      const alone = loader.hasResponse || loader.subrequestFailed || context.unshareable !== undefined
+      if (alone || lookups === MAX_LOOKUPS || !isNoSharedResult(error)) return { error }
     }
   }
 }

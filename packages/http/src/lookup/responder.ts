@@ -84,8 +84,7 @@ export class Responder<Req, Res> {
 
   /** Why this request, which got no shared response, runs its own handler. */
   get #reason(): BypassReason {
-    if (this.#context.unshareable) return 'body'
-    return this.#loader.subrequestFailed ? 'head' : 'collapsed'
+    return this.#context.unshareable ?? (this.#loader.subrequestFailed ? 'head' : 'collapsed')
   }
 
   #sendShared({ lookup, error }: RequestLookup): void {

@@ -132,7 +132,7 @@ export class ResponseLoader<Req, Res> {
 
   /** The handler of a `HEAD` request gives no body: a subrequest brings the response that can be stored. */
   async #replaceHandler(run: ResponseLoad): Promise<LoadResult> {
-    if (this.#context.unshareable) throw new NoSharedResult('its handler sees more than the key holds')
+    if (this.#context.unshareable !== undefined) throw new NoSharedResult('its handler sees more than the key holds')
     const { cache, runtime } = this.#route
     const send = (): Promise<LoadResult> => this.#sendSubrequest(run)
     return await this.#noteFailure(failedSubrequestsOf(cache).sendUnlessFailed(run.load.key, runtime, send))
@@ -157,7 +157,8 @@ export class ResponseLoader<Req, Res> {
   }
 
   get #cannotRun(): boolean {
-    return this.#context.unshareable || this.#exchange.req.method === 'HEAD' || this.#recorder !== undefined
+    if (this.#context.unshareable !== undefined || this.#recorder !== undefined) return true
+    return this.#exchange.req.method === 'HEAD'
   }
 
   /** Made on the first load: most requests have none. */

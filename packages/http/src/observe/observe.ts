@@ -78,7 +78,7 @@ class Observer<Req, Res> implements Recording {
   extraFields(head: ResponseHead): Readonly<Record<string, string>> {
     const { cacheStatus: name } = this.#route
     if (name === undefined || this.#role === 'unknown') return {}
-    const member = observedMember(outcomeOf(this.#role, this.#run, this.#judge(head)))
+    const member = observedMember(outcomeOf(this.#role, this.#run, this.#judge(head), this.#context))
     return { 'cache-status': appendMember(linesOf(head.fields, 'cache-status'), name, member) }
   }
 
@@ -131,7 +131,8 @@ class Observer<Req, Res> implements Recording {
     const running = this.#running.get(key)
     this.#role = roleOf(this.#found, this.#context, running)
     this.#leads =
-      this.#role === 'leader' || (this.#role === 'stale' && !this.#context.unshareable && running === undefined)
+      this.#role === 'leader' ||
+      (this.#role === 'stale' && this.#context.unshareable === undefined && running === undefined)
     if (this.#role === 'follower') this.#run = running
     if (!this.#leads) return
     this.#run = { refused: undefined }
@@ -160,7 +161,7 @@ class Observer<Req, Res> implements Recording {
     if (this.#leads) await this.#storeTrace().finally(() => this.#running.delete(this.#trace.key))
     const { method = '' } = this.#exchange.req
     const { target } = this.#context
-    const outcome = outcomeOf(this.#role, this.#run, this.#judgement)
+    const outcome = outcomeOf(this.#role, this.#run, this.#judgement, this.#context)
     publishObservation(() => ({ method, target, ...outcome, status: this.#head?.status, took }))
   }
 

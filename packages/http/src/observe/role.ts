@@ -19,7 +19,7 @@ export function roleOf(
 ): Role {
   if (found?.state === 'fresh' && found.age <= (directives.maxAge ?? Infinity)) return 'hit'
   if (found?.state === 'stale' && directives.maxAge === undefined) return 'stale'
-  if (unshareable) return 'unshareable'
+  if (unshareable !== undefined) return 'unshareable'
   return running === undefined ? 'leader' : 'follower'
 }
 
@@ -28,6 +28,7 @@ export function outcomeOf(
   role: Role,
   run: ObservedRun | undefined,
   judgement: Judgement | undefined,
+  { unshareable }: Pick<RequestContext, 'unshareable'>,
 ): Pick<Observation, 'would' | 'why'> {
   switch (role) {
     case 'hit':
@@ -36,7 +37,7 @@ export function outcomeOf(
     case 'follower':
       return run?.refused === undefined ? { would: 'collapse', why: undefined } : { would: 'run', why: run.refused }
     case 'unshareable':
-      return { would: 'run', why: 'body' }
+      return { would: 'run', why: unshareable }
     case 'leader':
     case 'unknown':
       if (judgement?.kind === 'store') return { would: 'store', why: undefined }

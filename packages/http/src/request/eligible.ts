@@ -45,14 +45,18 @@ export function ineligibleReason(
 
 export const METHOD_OVERRIDES: readonly string[] = ['x-http-method-override', 'x-http-method', 'x-method-override']
 
+/** Input that the handler may see and no key holds: another method than the one on the wire, or a body. */
+export type UnkeyedInput = 'method-override' | 'body'
+
 /**
- * Whether the handler may see unkeyed input: a body, or another method than the one on the wire. Such a request may be served from the cache,
- * but the response of its own handler is not shared.
+ * The unkeyed input of a request; undefined where it has none. A request that has may be served from the cache, but the response of its own
+ * handler is not shared.
  */
-export function hasUnkeyedInput({ method, originalMethod, headers }: Candidate): boolean {
-  if (originalMethod !== undefined && originalMethod !== method) return true
-  if (METHOD_OVERRIDES.some((name) => headers[name] !== undefined)) return true
-  return headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0'
+export function unkeyedInputOf({ method, originalMethod, headers }: Candidate): UnkeyedInput | undefined {
+  if (originalMethod !== undefined && originalMethod !== method) return 'method-override'
+  if (METHOD_OVERRIDES.some((name) => headers[name] !== undefined)) return 'method-override'
+  const hasBody = headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0'
+  return hasBody ? 'body' : undefined
 }
 
 const ABSOLUTE = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i

@@ -1,5 +1,5 @@
 import type { Lookup } from '@cattlegrid/core'
-import type { IneligibleReason } from '../request/eligible.ts'
+import type { IneligibleReason, UnkeyedInput } from '../request/eligible.ts'
 import type { Judgement } from './storable.ts'
 
 /** A member of the list `Cache-Status` (RFC 9211), without the cache's name. */
@@ -11,6 +11,7 @@ export type Forwarded = 'uri-miss' | 'vary-miss' | 'stale' | 'request'
 /** Why a request bypasses the cache. `collapsed`: it waited for a response that it may not get. */
 export type BypassReason =
   | IneligibleReason
+  | UnkeyedInput
   | 'disabled'
   | 'skip'
   | 'paused'
@@ -18,7 +19,7 @@ export type BypassReason =
   | 'key-failed'
   | 'key-too-long'
   | 'no-store'
-  | 'body'
+  | 'set-cookie'
   | 'head'
   | 'collapsed'
 

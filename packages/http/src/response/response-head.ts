@@ -7,7 +7,7 @@ export interface ResponseHead {
   readonly fields: HeaderFields
   /** The fields that were set when the handler began: only what differs from them is stored. */
   readonly before: HeaderFields
-  /** Fields that layers nearer to the socket added, where the adapter can see them: checked for cookies, prohibitions and `Vary`, never stored. */
+  /** Fields that outer layers added, where the adapter can see them: checked for cookies, prohibitions and `Vary`, never stored. */
   readonly outer?: HeaderFields | undefined
   /** The length of the body; undefined while it is not complete. */
   readonly bodyLength: number | undefined

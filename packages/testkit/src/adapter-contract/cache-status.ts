@@ -1,5 +1,5 @@
 import { strict as assert } from 'node:assert'
-import { counted, text } from './contract-route.ts'
+import { type ContractRequest, counted, text } from './contract-route.ts'
 import type { Contract } from './contract.ts'
 import { createGate, onStage } from './stage.ts'
 
@@ -69,6 +69,23 @@ export function describeCacheStatus({ factory, describe, test }: Contract): void
         assert.equal((await stage.ask('/why', { method: 'POST' })).headers['cache-status'], 'cattlegrid; fwd=method')
         const cookie = await stage.ask('/why', { headers: { 'x-user': 'ada' } })
         assert.equal(cookie.headers['cache-status'], 'cattlegrid; fwd=uri-miss; detail=set-cookie')
+      })
+    })
+
+    test('names what keeps the response of a request’s own handler from others', async () => {
+      const origin = counted(() => text('own'))
+      const before = ({ headers }: ContractRequest) => ({
+        headers: headers['x-cookie'] === undefined ? {} : { 'set-cookie': 'a=1' },
+      })
+      await onStage(factory, [{ path: '/own', cache, before, handle: origin.handle }], async (stage) => {
+        for (const [why, request] of [
+          ['body', { headers: { 'content-length': '1' }, body: 'x' }],
+          ['method-override', { headers: { 'x-http-method-override': 'POST' } }],
+          ['set-cookie', { headers: { 'x-cookie': '1' } }],
+        ] as const) {
+          const { headers } = await stage.askExactly('/own', request)
+          assert.equal(headers['cache-status'], `cattlegrid; fwd=bypass; detail=${why}`)
+        }
       })
     })
 

@@ -147,7 +147,7 @@ export function describeVariants({ factory, describe, test }: Contract): void {
       })
     })
 
-    test('the Vary of a layer outside stays on each response, and makes no variants', async () => {
+    test('the Vary: Origin of a layer outside stays on each response, and makes no variants', async () => {
       const origin = counted((run) => text(`run ${run}`, { 'x-inside': '1' }))
       const before = () => ({ headers: { vary: 'Origin' } })
       await onStage(factory, [{ path: '/outer', cache, before, handle: origin.handle }], async (stage) => {
