@@ -32,7 +32,7 @@ export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply> {
   readonly #handler: () => unknown
   #deferred: Deferred | undefined
   #capture: ReplyCapture | undefined
-  #taken = false
+  #replaced = false
   #answer: Answer | undefined
 
   constructor(request: FastifyRequest, reply: FastifyReply, { layer, version }: RoutePlace, handler: () => unknown) {
@@ -45,7 +45,7 @@ export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply> {
 
   /** The value that the route's handler returns to Fastify: undefined if the response is sent already. Never the reply, which has a `then`. */
   get returned(): Promise<unknown> | undefined {
-    return this.#taken ? undefined : this.#ownDeferred.returned
+    return this.#replaced ? undefined : this.#ownDeferred.promise
   }
 
   get req(): IncomingMessage {
@@ -90,7 +90,7 @@ export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply> {
   }
 
   send(answer: Answer): void {
-    const held = this.#takeOver()
+    const pending = this.#replaceHandler()
     const reply = this.response
     for (const name of answer.removed) reply.removeHeader(name)
     reply
@@ -98,7 +98,7 @@ export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply> {
       .headers(answer.fields)
       .headers(answer.extraFields ?? {})
     const payload = this.#payloadOf(answer)
-    if (held !== undefined) held(null, payload)
+    if (pending !== undefined) pending(null, payload)
     else {
       this.#answer = answer
       reply.send(payload)
@@ -106,14 +106,14 @@ export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply> {
   }
 
   fail(error: ServeError): void {
-    if (this.#capture?.payload.isOnItsWay === true) return
-    const held = this.#takeOver()
+    if (this.#capture?.payload.isPassedOn === true) return
+    const pending = this.#replaceHandler()
     this.response.headers(error.headers)
-    if (held === undefined) this.response.send(error)
+    if (pending === undefined) this.response.send(error)
     else {
       // If the error handler throws as well, Fastify sends the status that is set.
       this.response.code(error.statusCode)
-      held(error)
+      pending(error)
     }
   }
 
@@ -127,7 +127,7 @@ export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply> {
   onSend(payload: unknown, done: OnSendDone): void {
     const answer = this.#answer
     if (answer !== undefined) this.#sendInstead(answer, payload, done)
-    else if (this.#capture === undefined || this.#taken) done(null, payload)
+    else if (this.#capture === undefined || this.#replaced) done(null, payload)
     else this.#capture.onSend(payload, done)
   }
 
@@ -152,17 +152,17 @@ export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply> {
       const result = this.#handler()
       if (result === undefined) return
       Promise.resolve(result).then(
-        (value) => this.#returned(value),
-        (error: unknown) => this.#taken || reject(error),
+        (value) => this.#onReturn(value),
+        (error: unknown) => this.#replaced || reject(error),
       )
     } catch (error) {
       reject(error)
     }
   }
 
-  #returned(value: unknown): void {
+  #onReturn(value: unknown): void {
     if (value === undefined) this.#capture?.payload.returnedNothing()
-    if (!this.#taken) this.#ownDeferred.resolve(value)
+    if (!this.#replaced) this.#ownDeferred.resolve(value)
   }
 
   get #ownDeferred(): Deferred {
@@ -170,8 +170,8 @@ export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply> {
   }
 
   /** Ignores the handler from now on and removes its fields. Returns the continuation of its reply if that is withheld. */
-  #takeOver(): OnSendDone | undefined {
-    this.#taken = true
+  #replaceHandler(): OnSendDone | undefined {
+    this.#replaced = true
     if (this.#capture !== undefined) restoreFields(this.response, this.#capture.before)
     for (const name of this.#capture?.trailers ?? []) this.response.removeTrailer(name)
     return this.#capture?.pendingOnSend

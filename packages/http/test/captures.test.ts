@@ -30,7 +30,7 @@ describe('the bytes that all captures of a process hold', () => {
     const second = begin(recorder(captures, STORE), 200, 9)
     const third = begin(recorder(captures, STORE), 200, 2)
     expect(await third.done).toEqual({ kind: 'unshareable', why: 'too-large', temporary: true })
-    expect([third.keeping, captures.held]).toEqual([false, 19])
+    expect([third.copying, captures.held]).toEqual([false, 19])
     for (const recording of [first, second]) recording.end()
     expect(await first.done).toMatchObject({ kind: 'store', response: { body: Buffer.alloc(10) } })
     expect(await second.done).toMatchObject({ kind: 'store', response: { body: Buffer.alloc(9) } })

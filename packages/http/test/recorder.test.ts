@@ -160,9 +160,9 @@ describe('an answer for its own client alone', () => {
   test('is told apart as soon as its head is there, and no byte of it is kept', async () => {
     const recording = recorder({ kind: 'unshareable', why: 'set-cookie' })
     recording.chunk(Buffer.from('abc'))
-    expect(recording.keeping).toBe(true)
+    expect(recording.copying).toBe(true)
     recording.head(head())
-    expect(recording.keeping).toBe(false)
+    expect(recording.copying).toBe(false)
     expect(await recording.done).toEqual({ kind: 'unshareable', why: 'set-cookie' })
   })
 
@@ -170,9 +170,9 @@ describe('an answer for its own client alone', () => {
     const recording = recorder()
     recording.head(head())
     recording.chunk(Buffer.alloc(10))
-    expect(recording.keeping).toBe(true)
+    expect(recording.copying).toBe(true)
     recording.chunk(Buffer.alloc(1))
-    expect(recording.keeping).toBe(false)
+    expect(recording.copying).toBe(false)
     expect(await recording.done).toEqual({ kind: 'unshareable', why: 'too-large', temporary: false })
   })
 

@@ -73,7 +73,7 @@ class HandlerCapture extends ResponseCapture implements Capture {
     this.#bodyLength = whole?.length
     if (whole !== undefined) this.#notModified = recording.answersNotModified(this.headOf([res.statusCode]), whole)
     if (this.#notModified !== undefined) res.statusMessage = ''
-    if (this.#gone || this.#notModified !== undefined || recording.withholds(res.statusCode))
+    if (this.#clientLeft || this.#notModified !== undefined || recording.withholds(res.statusCode))
       res.writeHead(res.statusCode)
   }
 
@@ -84,7 +84,7 @@ class HandlerCapture extends ResponseCapture implements Capture {
   protected override recordHead(head: ResponseHead): void {
     const { recording } = this
     // A handler that notices that its client has left often fails for that reason alone. Waiters must not get that failure.
-    if (this.#gone && head.status >= 400) recording.abort('client')
+    if (this.#clientLeft && head.status >= 400) recording.abort('client')
     recording.head(head)
   }
 
@@ -98,12 +98,12 @@ class HandlerCapture extends ResponseCapture implements Capture {
 
   protected override onClose(): void {
     if (this.ended || this.mode === 'replaced') return
-    const by = clientLeft(this.#req, this.res) ? 'client' : 'handler'
+    const by = closedByClient(this.#req, this.res) ? 'client' : 'handler'
     if (this.headSeen || by === 'handler') this.recording.abort(by)
     else this.#detach()
   }
 
-  get #gone(): boolean {
+  get #clientLeft(): boolean {
     return this.detached !== undefined || this.res.destroyed
   }
 
@@ -139,7 +139,7 @@ class HandlerCapture extends ResponseCapture implements Capture {
  * Whether the client hung up, by the end of its stream or by a reset; else the response was destroyed here. Node closes a response that waits
  * for its turn on the connection only with the connection, which is not its handler's doing either.
  */
-function clientLeft({ socket }: IncomingMessage, res: ServerResponse): boolean {
+function closedByClient({ socket }: IncomingMessage, res: ServerResponse): boolean {
   const queued = res.socket === null && socket.destroyed
   return queued || socket.readableEnded || (socket.errored !== null && 'syscall' in socket.errored)
 }

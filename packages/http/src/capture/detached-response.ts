@@ -32,7 +32,7 @@ export class DetachedResponse {
   }
 
   get open(): boolean {
-    return this.#recording.keeping
+    return this.#recording.copying
   }
 
   /** The handler has destroyed the response: no connection is left whose end would show that. */

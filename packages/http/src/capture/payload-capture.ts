@@ -45,7 +45,7 @@ export class PayloadCapture extends ResponseCapture {
     const original = replaceMethods(response.res, {
       destroy: (args) => {
         // Node itself destroys a response that waits for its turn on the connection, once that is gone.
-        if (this.#gone) this.detached?.onDestroy()
+        if (this.#clientLeft) this.detached?.onDestroy()
         else this.#destroyed = true
         return original('destroy', args)
       },
@@ -53,7 +53,7 @@ export class PayloadCapture extends ResponseCapture {
   }
 
   /** Whether a whole payload is with later hooks or sent: nothing can replace it. */
-  get isOnItsWay(): boolean {
+  get isPassedOn(): boolean {
     return !this.#withheld && this.#payload?.whole === true
   }
 
@@ -65,7 +65,7 @@ export class PayloadCapture extends ResponseCapture {
     const known = bytesOfPayload(payload)
     const head = { status, fields, before: this.#response.before, bodyLength: known?.length }
     // A handler that notices that its client has left often fails for that reason alone. Waiters must not get that failure.
-    if (this.#gone && status >= 400) this.#abort()
+    if (this.#clientLeft && status >= 400) this.#abort()
     const pending = { head, early: known === undefined ? [] : [known], whole: known !== undefined }
     this.#payload = pending
     if (!this.recording.withholds(status))
@@ -76,7 +76,7 @@ export class PayloadCapture extends ResponseCapture {
 
   /** Called when the handler returns nothing. A framework that would send an empty response then sends none to a client that has left. */
   returnedNothing(): void {
-    if (this.#gone && this.#payload === undefined) this.#abort()
+    if (this.#clientLeft && this.#payload === undefined) this.#abort()
   }
 
   protected override headOf(args: readonly unknown[]): ResponseHead | undefined {
@@ -129,7 +129,7 @@ export class PayloadCapture extends ResponseCapture {
   }
 
   /** Whether the client has left. A detached response hides that, and an HTTP/2 response never shows it. */
-  get #gone(): boolean {
+  get #clientLeft(): boolean {
     return this.res.destroyed || this.#response.req.socket.destroyed
   }
 
@@ -155,7 +155,7 @@ export class PayloadCapture extends ResponseCapture {
       pending.whole = true
     }
     return copyOfStream(payload, onChunk, onEnd)?.once('close', () => {
-      if (this.#payload === pending && !pending.whole && this.#gone) this.#abort()
+      if (this.#payload === pending && !pending.whole && this.#clientLeft) this.#abort()
     })
   }
 

@@ -58,7 +58,7 @@ export class Recorder implements Recording {
     })
   }
 
-  get keeping(): boolean {
+  get copying(): boolean {
     return !this.#settled && this.#body.exceeded === undefined
   }
 
@@ -121,7 +121,7 @@ export class Recorder implements Recording {
   }
 
   chunk(bytes: Uint8Array): void {
-    if (!this.keeping || this.#state.kind === 'revalidated') return
+    if (!this.copying || this.#state.kind === 'revalidated') return
     this.#body.add(bytes)
     if (this.#body.exceeded !== undefined) this.#advance()
   }

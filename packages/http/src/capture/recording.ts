@@ -11,7 +11,7 @@ export interface NotModified {
 /** Receives a handler's response as it is written. None of its methods throws. Chunks may come before the head. */
 export interface Recording {
   /** Whether bytes are still copied: as long as they are, a write need not wait for a slow client, because the copy is bounded. */
-  readonly keeping: boolean
+  readonly copying: boolean
   /** Resolves once the result is certain: no more bytes are copied then. */
   readonly done: Promise<unknown>
   /**

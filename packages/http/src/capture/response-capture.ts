@@ -106,7 +106,7 @@ export abstract class ResponseCapture {
     const bytes = this.bodyIn(args)
     if (bytes !== undefined) this.recording.chunk(bytes)
     // The copy is bounded, so the handler need not wait for a slow client.
-    return this.recording.keeping || accepted
+    return this.recording.copying || accepted
   }
 
   #end(args: readonly unknown[]): unknown {

@@ -42,14 +42,14 @@ export type StorableResult = RecordingResult & { readonly kind: 'store' }
  * Maps the recording of the client's own handler to the result of its load: a response to store, or one that only the followers share.
  *
  * @param headers the request fields that the handler saw.
- * @param abortUnshareable whether an aborted response says nothing about other requests of the URL.
+ * @param unproven nothing shows yet that responses of the URL can be shared: an aborted one then starts no cooldown.
  * @throws ResponseFailure when the handler failed; NoSharedResult when its client disconnected before the response was complete.
  */
 export function resultOfHandler(
   recorded: Exclude<RecordingResult, { kind: 'mismatched' }>,
   load: Load<never>,
   headers: IncomingHttpHeaders,
-  abortUnshareable: boolean,
+  unproven: boolean,
 ): StorableResult | RecordedResponse {
   switch (recorded.kind) {
     case 'store':
@@ -58,7 +58,7 @@ export function resultOfHandler(
       load.uncacheable({ for: '1s', share: true })
       return withSelectingValues(recorded.response, recorded.vary, headers)
     case 'unshareable':
-      load.uncacheable({ share: false, for: uncacheableFor(recorded, abortUnshareable) })
+      load.uncacheable({ share: false, for: uncacheableFor(recorded, unproven) })
       return UNSHAREABLE_RESPONSE
     case 'fail':
       throw new ResponseFailure(
@@ -67,17 +67,17 @@ export function resultOfHandler(
       )
     case 'aborted':
       if (recorded.by === 'client') throw new NoSharedResult('its client disconnected')
-      if (!abortUnshareable) throw new ResponseFailure('aborted', undefined)
-      load.uncacheable({ share: false, for: uncacheableFor(recorded, abortUnshareable) })
+      if (!unproven) throw new ResponseFailure('aborted', undefined)
+      load.uncacheable({ share: false, for: uncacheableFor(recorded, unproven) })
       return UNSHAREABLE_RESPONSE
   }
 }
 
 /** How long the response makes its key uncacheable, ms: each request then runs its own handler. */
-export function uncacheableFor(recorded: RecordingResult, abortUnshareable: boolean): number {
+export function uncacheableFor(recorded: RecordingResult, unproven: boolean): number {
   if (recorded.kind === 'unshareable')
     return recorded.temporary === true || BRIEF_REASONS.has(recorded.why) ? 1000 : 10_000
-  return recorded.kind === 'aborted' && recorded.by === 'handler' && abortUnshareable ? 1000 : 0
+  return recorded.kind === 'aborted' && recorded.by === 'handler' && unproven ? 1000 : 0
 }
 
 /** Limits a response that varies to requests with the same selecting fields. */

@@ -125,9 +125,9 @@ export class ResponseLoader<Req, Res> {
     if (recorded.kind === 'mismatched')
       return await this.#noteFailure(refetch(this.#exchange, this.#route, this.#context, run))
     // Nothing shows yet that responses of this URL can be shared: an aborted one must not start a cooldown.
-    const abortUnshareable = load.stale === undefined && this.#route.ttl(request, response) === undefined
-    if (uncacheableFor(recorded, abortUnshareable) > 0) this.#noteRelease(load)
-    return { result: resultOfHandler(recorded, load, req.headers, abortUnshareable), headers: req.headers }
+    const unproven = load.stale === undefined && this.#route.ttl(request, response) === undefined
+    if (uncacheableFor(recorded, unproven) > 0) this.#noteRelease(load)
+    return { result: resultOfHandler(recorded, load, req.headers, unproven), headers: req.headers }
   }
 
   /** The handler of a `HEAD` request gives no body: a subrequest brings the response that can be stored. */

@@ -28,7 +28,7 @@ export function observe<Req, Res>(exchange: Exchange<Req, Res>, route: Route<Req
 
 class Observer<Req, Res> implements Recording {
   /** Nothing is recorded: a write waits for its client. */
-  readonly keeping = false
+  readonly copying = false
   readonly done: Promise<void> = Promise.resolve()
   readonly #exchange: Exchange<Req, Res>
   readonly #route: Route<Req, Res>

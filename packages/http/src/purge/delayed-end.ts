@@ -6,34 +6,35 @@ import { BODILESS } from '../response/response-head.ts'
 import { type CallOriginal, replaceMethods } from '../capture/response-methods.ts'
 
 /** Runs before the client gets the end of its response. Never rejects. */
-type Act = (fields: HeaderFields) => Promise<void>
+type BeforeEnd = (fields: HeaderFields) => Promise<void>
 
 /**
- * Calls `act` with the fields of a 2xx or 3xx head, and sends the end of that response once `act` is done. The app sees a response that has
- * ended: what Node throws for a wrong argument is thrown to the handler, and `headersSent` and `writableEnded` are true.
+ * Calls `beforeEnd` with the fields of a 2xx or 3xx head, and sends the end of that response once that is done. Until then the app sees a response
+ * that has ended: what Node throws for a wrong argument is thrown to the handler, and `headersSent` and `writableEnded` are true.
  */
-export function delayEnd(res: ServerResponse, act: Act): void {
+export function delayEnd(res: ServerResponse, beforeEnd: BeforeEnd): void {
   const original = replaceMethods(res, {
     writeHead: (args) => delayed.writeHead(args),
     write: (args) => delayed.write(args),
     end: (args) => delayed.end(args),
   })
-  const delayed = new DelayedEnd(res, act, original)
+  const delayed = new DelayedEnd(res, beforeEnd, original)
 }
 
 class DelayedEnd {
   readonly #res: ServerResponse
-  readonly #act: Act
+  readonly #beforeEnd: BeforeEnd
   readonly #original: CallOriginal
-  #acting: Promise<void> | undefined
-  /** Settles when the end that waited is sent. */
-  #waiting: Promise<void> | undefined
+  /** Set as soon as `beforeEnd` was called. */
+  #beforeEndRuns: Promise<void> | undefined
+  /** Settles when the delayed end is sent; undefined: the handler has not ended the response, or its end is not delayed. */
+  #delayed: Promise<void> | undefined
   /** The end is sent, or being sent: the `end` of HTTP/2 calls `write`. */
-  #over = false
+  #endSent = false
 
-  constructor(res: ServerResponse, act: Act, original: CallOriginal) {
+  constructor(res: ServerResponse, beforeEnd: BeforeEnd, original: CallOriginal) {
     this.#res = res
-    this.#act = act
+    this.#beforeEnd = beforeEnd
     this.#original = original
   }
 
@@ -41,12 +42,12 @@ class DelayedEnd {
   writeHead(args: readonly unknown[]): unknown {
     const result = this.#original('writeHead', args)
     const { status, fields } = parseHead(this.#res, args)
-    if (isSuccess(status)) this.#acting ??= this.#act(fields)
+    if (isSuccess(status)) this.#beforeEndRuns ??= this.#beforeEnd(fields)
     return result
   }
 
   write(args: readonly unknown[]): unknown {
-    if (this.#waiting === undefined || this.#over || writeRefuses(args)) return this.#original('write', args)
+    if (this.#delayed === undefined || this.#endSent || writeRefuses(args)) return this.#original('write', args)
     this.#afterEnd('write', args)
     return false
   }
@@ -55,9 +56,9 @@ class DelayedEnd {
     const res = this.#res
     if (endRefuses(args)) return this.#original('end', args)
     if (!isHeadSent(res) && isSuccess(res.statusCode)) this.#sendHead(args)
-    if (this.#waiting !== undefined) this.#afterEnd('end', args)
-    else if (this.#acting === undefined) return this.#original('end', args)
-    else this.#waiting = this.#endAfter(this.#acting, args)
+    if (this.#delayed !== undefined) this.#afterEnd('end', args)
+    else if (this.#beforeEndRuns === undefined) return this.#original('end', args)
+    else this.#delayed = this.#endAfter(this.#beforeEndRuns, args)
     return res
   }
 
@@ -77,11 +78,11 @@ class DelayedEnd {
   }
 
   /** Never rejects. */
-  async #endAfter(acting: Promise<void>, args: readonly unknown[]): Promise<void> {
+  async #endAfter(running: Promise<void>, args: readonly unknown[]): Promise<void> {
     const res = this.#res
     Object.defineProperty(res, 'writableEnded', { configurable: true, value: true })
-    await acting
-    this.#over = true
+    await running
+    this.#endSent = true
     Reflect.deleteProperty(res, 'writableEnded')
     // A layer outside has ended it by the methods it kept.
     if (res.writableEnded) return
@@ -92,9 +93,9 @@ class DelayedEnd {
     }
   }
 
-  /** After the end that waits: Node reports a write after an end. */
+  /** After the delayed end, so that Node reports a write after an end. */
   #afterEnd(method: 'write' | 'end', args: readonly unknown[]): void {
-    void this.#waiting?.then(() => this.#original(method, args)).catch(() => undefined)
+    void this.#delayed?.then(() => this.#original(method, args)).catch(() => undefined)
   }
 }
 
