@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, test } from '@jest/globals'
 import { reduceEncoding } from '../src/fields/selecting-value.ts'
-import { hiddenFields, type HandlerInput, normaliseLeader } from '../src/request/normalise.ts'
+import { hiddenFields, type HandlerInput, normaliseRequest } from '../src/request/normalise.ts'
 
 const KEYED: HandlerInput = { host: 'shop.example', scheme: 'https', hidden: hiddenFields([], true), added: {} }
 
@@ -59,7 +59,7 @@ describe('what a leader’s handler sees', () => {
     'x-method-override',
   ])('is without %s, in headers, headersDistinct and rawHeaders', async (name) => {
     const req = await requestWith({ Host: 'shop.example', [name]: 'evil', Accept: '*/*' })
-    normaliseLeader(req, KEYED)
+    normaliseRequest(req, KEYED)
     expect(req.headers).toEqual({ host: 'shop.example', accept: '*/*', connection: 'close' })
     expect(req.rawHeaders).toEqual(['connection', 'close', 'Host', 'shop.example', 'Accept', '*/*'])
     expect({ ...req.headersDistinct }).toEqual({ host: ['shop.example'], accept: ['*/*'], connection: ['close'] })
@@ -72,7 +72,7 @@ describe('what a leader’s handler sees', () => {
     delete req.headersDistinct['x-original-uri']
     req.headers['x-original-url'] = '/admin'
     req.headersDistinct['range'] = ['bytes=0-1']
-    normaliseLeader(req, KEYED)
+    normaliseRequest(req, KEYED)
     expect(req.headers).toEqual({ host: 'shop.example', connection: 'close' })
     expect(req.rawHeaders.join(' ')).not.toContain('evil')
     expect({ ...req.headersDistinct }).toEqual({ host: ['shop.example'], connection: ['close'] })
@@ -80,7 +80,7 @@ describe('what a leader’s handler sees', () => {
 
   test('has the forwarded host that the key was made of, and no other beside it', async () => {
     const req = await requestWith({ host: 'backend:3000', 'x-forwarded-host': 'shop.example, evil.example' })
-    normaliseLeader(req, KEYED)
+    normaliseRequest(req, KEYED)
     expect(req.headers['x-forwarded-host']).toBe('shop.example')
     expect(req.headersDistinct['x-forwarded-host']).toEqual(['shop.example'])
   })
@@ -88,8 +88,8 @@ describe('what a leader’s handler sees', () => {
   test('has the host that the key was made of, in the spelling of the key, on one line', async () => {
     const spelled = await requestWith({ host: 'Shop.Example:443' })
     const behind = await requestWith({ host: 'evil.example', 'x-forwarded-host': 'SHOP.example' })
-    normaliseLeader(spelled, { ...KEYED, host: 'Shop.Example:443' })
-    normaliseLeader(behind, { ...KEYED, host: 'SHOP.example' })
+    normaliseRequest(spelled, { ...KEYED, host: 'Shop.Example:443' })
+    normaliseRequest(behind, { ...KEYED, host: 'SHOP.example' })
     for (const { headers, headersDistinct, rawHeaders } of [spelled, behind]) {
       expect(headers.host).toBe('shop.example')
       expect(headersDistinct['host']).toEqual(['shop.example'])
@@ -100,7 +100,7 @@ describe('what a leader’s handler sees', () => {
 
   test('keeps a value that looks like a dropped name', async () => {
     const req = await requestWith({ 'X-Note': 'range' })
-    normaliseLeader(req, { ...KEYED, host: '' })
+    normaliseRequest(req, { ...KEYED, host: '' })
     expect(req.rawHeaders).toEqual(expect.arrayContaining(['X-Note', 'range']))
     expect(req.headersDistinct['x-note']).toEqual(['range'])
   })
@@ -110,7 +110,7 @@ describe('what a leader’s handler sees', () => {
       ['https, http', 'javascript'].map((proto) => requestWith({ host: 'a', 'x-forwarded-proto': proto })),
     )
     if (good === undefined || evil === undefined) throw new Error('no requests')
-    for (const req of [good, evil]) normaliseLeader(req, KEYED)
+    for (const req of [good, evil]) normaliseRequest(req, KEYED)
     expect(good.headers['x-forwarded-proto']).toBe('https')
     expect(good.rawHeaders).toEqual(expect.arrayContaining(['x-forwarded-proto', 'https']))
     expect(evil.headers['x-forwarded-proto']).toBeUndefined()
@@ -119,22 +119,22 @@ describe('what a leader’s handler sees', () => {
 
   test('keeps the fields in the key, and all fields without scrub', async () => {
     const keyed = await requestWith({ host: 'a', 'x-host': 'b', forwarded: 'host=c' })
-    normaliseLeader(keyed, { ...KEYED, hidden: hiddenFields(['x-host'], true) })
+    normaliseRequest(keyed, { ...KEYED, hidden: hiddenFields(['x-host'], true) })
     expect(keyed.headers).toMatchObject({ 'x-host': 'b' })
     expect(keyed.headers.forwarded).toBeUndefined()
     const site = { host: 'b:80', 'x-forwarded-host': 'c', 'x-forwarded-proto': 'd' }
     const whole = await requestWith(site)
-    normaliseLeader(whole, { ...KEYED, hidden: hiddenFields(Object.keys(site), true) })
+    normaliseRequest(whole, { ...KEYED, hidden: hiddenFields(Object.keys(site), true) })
     expect(whole.headers).toMatchObject(site)
     const open = await requestWith({ host: 'a', 'x-host': 'b', range: 'bytes=0-1' })
-    normaliseLeader(open, { ...KEYED, hidden: hiddenFields([], false) })
+    normaliseRequest(open, { ...KEYED, hidden: hiddenFields([], false) })
     expect(open.headers).toMatchObject({ 'x-host': 'b' })
     expect(open.headers.range).toBeUndefined()
   })
 
   test('has the reduced codings that its client accepts', async () => {
     const req = await requestWith({ host: 'a', 'accept-encoding': 'gzip;q=0.8, deflate, br, x-unknown' })
-    normaliseLeader(req, KEYED)
+    normaliseRequest(req, KEYED)
     expect(req.headers['accept-encoding']).toBe('br, gzip')
     expect(req.headersDistinct['accept-encoding']).toEqual(['br, gzip'])
   })

@@ -204,7 +204,7 @@ describe('a failure', () => {
     expect(await recording.done).toEqual({ kind: 'fail', status: 500, response: undefined, vary: [] })
   })
 
-  test('that is cut off, or too long, has no answer to share', async () => {
+  test('that is aborted, or too long, has no response to share', async () => {
     const [cut, long] = [recorder(SHARED), recorder(SHARED)]
     for (const recording of [cut, long]) recording.head(head({}, {}, 502))
     cut.abort('client')

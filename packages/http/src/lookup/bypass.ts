@@ -15,17 +15,17 @@ export function bypass(
   const { req, target } = exchange
   if (mode === 'observe')
     publishObservation(() => ({ method: req.method ?? '', target, would: 'run', why, status: undefined, took: 0 }))
-  if (name !== undefined) announce(exchange, name, why)
+  if (name !== undefined) addMember(exchange, name, why)
   exchange.pass()
 }
 
 /** Adds the member when the head is written, after those of caches nearer the origin (RFC 9211 section 2). */
-function announce({ res }: Exchange, name: string, why: BypassReason): void {
-  let announced = false
+function addMember({ res }: Exchange, name: string, why: BypassReason): void {
+  let added = false
   const original = replaceMethods(res, {
     writeHead: (args) => {
-      if (announced) return original('writeHead', args)
-      announced = true
+      if (added) return original('writeHead', args)
+      added = true
       const { fields } = parseHead(res, args)
       const value = appendMember(linesOf(fields, 'cache-status'), name, bypassMember(why))
       return original('writeHead', addToHead(res, args, { 'cache-status': value }))

@@ -4,7 +4,7 @@ import { type Exchange, rewriteUrlUntilEnd } from '../exchange.ts'
 import { recorderFor } from './handler-recorder.ts'
 import type { ResponseLoad } from './load-result.ts'
 import { cdnLoopField } from '../request/loop-detection.ts'
-import { normaliseLeader } from '../request/normalise.ts'
+import { normaliseRequest } from '../request/normalise.ts'
 import { isKeyed } from '../request/query.ts'
 import type { RecordedResponse } from '../response/recorded-response.ts'
 import type { Recorder } from '../capture/recorder.ts'
@@ -40,7 +40,7 @@ export function runHandler<Req, Res>(
     collapseFailed,
   })
   load.signal.addEventListener('abort', () => recorder.abort('handler'), { once: true })
-  normalise(exchange, route, context, loadId, revalidates)
+  prepareRequest(exchange, route, context, loadId, revalidates)
   onStart(recorder)
   exchange.run(recorder)
   return recorder.done
@@ -54,7 +54,7 @@ function forwardReason({ directives }: RequestContext, { load, record }: Respons
 }
 
 /** Shows the handler only what the key holds, the validators of the stored response, and the id of the load. */
-function normalise(
+function prepareRequest(
   exchange: Exchange,
   { query, hidden }: Pick<Route, 'query' | 'hidden'>,
   { keyedUrl }: RequestContext,
@@ -64,7 +64,7 @@ function normalise(
   const validators = revalidates === undefined ? {} : validatorsOf(revalidates)
   const added = { ...validators, ...cdnLoopField(exchange.req.headers, loadId) }
   const { host, scheme, target, routed = target } = exchange
-  normaliseLeader(exchange.req, { host, scheme, hidden, added })
+  normaliseRequest(exchange.req, { host, scheme, hidden, added })
   if (query.kind === 'all' && [target, routed].every((url) => keyedUrl(url) === url)) return
   rewriteUrlUntilEnd(exchange, {
     url: keyedUrl,

@@ -78,12 +78,12 @@ export class Responder<Req, Res> {
     this.#loader.finished = true
     // The client has disconnected, or an outer layer's timeout has answered.
     if (this.#disconnect.aborted || isHeadSent(this.#exchange.res)) return undefined
-    if (isNoSharedResult(result.error)) return bypass(this.#exchange, this.#route, this.#reason)
+    if (isNoSharedResult(result.error)) return bypass(this.#exchange, this.#route, this.#bypassReason)
     return this.#sendShared(result)
   }
 
   /** Why this request, which got no shared response, runs its own handler. */
-  get #reason(): BypassReason {
+  get #bypassReason(): BypassReason {
     return this.#context.unshareable ?? (this.#loader.subrequestFailed ? 'head' : 'collapsed')
   }
 

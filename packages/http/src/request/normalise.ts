@@ -59,7 +59,7 @@ export interface HandlerInput {
 }
 
 /** Removes from a leader's request the input that its key does not hold. */
-export function normaliseLeader(req: IncomingMessage, { host, scheme, hidden, added }: HandlerInput): void {
+export function normaliseRequest(req: IncomingMessage, { host, scheme, hidden, added }: HandlerInput): void {
   const replaced = replacementsFor(req, host, scheme, hidden)
   for (const name of Object.keys(added)) replaced.set(name, added[name])
   for (const [name, value] of replaced) replaceField(req, name, value)

@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert'
 import { Readable } from 'node:stream'
-import { type ContractAnswer, counted, cutOff, nothing, stream, text } from './contract-route.ts'
+import { type ContractAnswer, counted, aborted, nothing, stream, text } from './contract-route.ts'
 import type { Contract } from './contract.ts'
 import { createGate, type Gate, onStage, type Stage } from './stage.ts'
 
@@ -27,7 +27,7 @@ const ENDINGS: readonly (readonly [string, () => ContractAnswer])[] = [
   ['that is too large', () => stream([MOST, MOST])],
   ['that says it is too large', () => text(MOST + MOST)],
   ['without a body', () => nothing(204)],
-  ['that is broken off', cutOff],
+  ['that is aborted', aborted],
   ['that is a failure', () => text(MOST, {}, 500)],
   ['that is a streamed failure', () => ({ ...stream([MOST, 'end']), status: 500 }) as ContractAnswer],
   ['that is shared and not stored', () => text(MOST, {}, 418)],

@@ -93,7 +93,7 @@ export const nothing = (status: number, headers: ContractHeaders = {}): Contract
 })
 
 /** Sends fewer bytes than its Content-Length declares, then fails. */
-export const cutOff = (): ContractAnswer => ({
+export const aborted = (): ContractAnswer => ({
   send: 'stream',
   body: Readable.from(half(), { objectMode: false }),
   headers: { 'content-type': 'text/plain', 'content-length': '1000' },

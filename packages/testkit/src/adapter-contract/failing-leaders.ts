@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert'
 import type { Received } from './client.ts'
-import { type ContractAnswer, counted, cutOff, hangUp, stalled, stream, text } from './contract-route.ts'
+import { type ContractAnswer, counted, aborted, hangUp, stalled, stream, text } from './contract-route.ts'
 import type { Contract } from './contract.ts'
 import { createGate, onStage } from './stage.ts'
 
@@ -13,7 +13,7 @@ const FAILURES: readonly (readonly [string, () => ContractAnswer])[] = [
   ['throws', throwing(new Error('no database'))],
   ['throws nothing', throwing(undefined)],
   ['throws a string', throwing('no database')],
-  ['is cut off', cutOff],
+  ['is aborted', aborted],
   ['hangs up', hangUp],
 ]
 
@@ -22,7 +22,7 @@ const ENDINGS_AFTER_LEAVING: readonly (readonly [string, () => ContractAnswer, n
   ['sends its response', () => text('well'), 1],
   ['streams its response', () => stream(['we', 'll'], { 'content-type': 'text/plain' }), 1],
   ['throws', throwing(new Error('the query was cancelled: its client left')), 2],
-  ['is cut off', cutOff, 2],
+  ['is aborted', aborted, 2],
   ['hangs up', hangUp, 2],
 ]
 

@@ -1,5 +1,5 @@
 import { strict as assert } from 'node:assert'
-import { type ContractAnswer, type ContractRequest, counted, cutOff, hangUp, nothing, text } from './contract-route.ts'
+import { type ContractAnswer, type ContractRequest, counted, aborted, hangUp, nothing, text } from './contract-route.ts'
 import type { Contract } from './contract.ts'
 import { createGate, onStage, type Stage } from './stage.ts'
 
@@ -12,7 +12,7 @@ const REJECTED: readonly (readonly [string, () => ContractAnswer])[] = [
   ['redirects to a login', () => nothing(302, { location: '/login' })],
   ['sets a cookie', () => text('two', { 'set-cookie': 'session=1' })],
   ['is private', () => text('two', { 'cache-control': 'private' })],
-  ['is cut off', cutOff],
+  ['is aborted', aborted],
   ['hangs up', hangUp],
   [
     'throws',
