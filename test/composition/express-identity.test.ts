@@ -103,7 +103,6 @@ const rows: readonly Row[] = [
   },
   {
     says: 'cookie-parser and a page that reads a cookie that is in no key: each response is its own client’s',
-    open: '16.18',
     places: EVERYWHERE,
     neighbour: () => ({ layers: [cookieParser()] }),
     text: (req) => `for ${String(req.cookies['who'])}`,
@@ -119,7 +118,6 @@ const rows: readonly Row[] = [
   },
   {
     says: 'express-session and a page that reads the session: each response is its own client’s',
-    open: '16.18',
     places: EVERYWHERE,
     neighbour: () => withSession(),
     text: (req) => `for ${String(Reflect.get(req.session, 'user'))}`,
@@ -137,7 +135,6 @@ const rows: readonly Row[] = [
   },
   {
     says: 'passport and a page that reads the user: each response is its own client’s',
-    open: '16.18',
     places: OUTSIDE,
     neighbour: withPassport,
     text: nameOf,

@@ -38,7 +38,6 @@ const rows: readonly Row[] = [
   },
   {
     says: '@fastify/cookie and a page that reads a cookie that is in no key: each response is its own client’s',
-    open: '16.18',
     install: async (app) => await app.register(cookie),
     handler: (request) => `for ${request.cookies['who']}`,
     entries: 0,

@@ -123,6 +123,11 @@ export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply> {
     this.response.server.routing(req, res)
   }
 
+  /** The route's last `preSerialization` hook. */
+  onSerialize(): void {
+    this.#record?.serializing()
+  }
+
   /** The plugin's `onSend` hook. */
   onSend(payload: unknown, done: OnSendDone): void {
     const answer = this.#answer

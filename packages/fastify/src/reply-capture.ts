@@ -12,18 +12,29 @@ export class ReplyCapture {
   readonly trailers: Set<string> = new Set()
   readonly payload: PayloadCapture
   readonly #reply: FastifyReply
+  readonly #recording: Recording
   #pendingOnSend: OnSendDone | undefined
 
   constructor(reply: FastifyReply, recording: Recording) {
     this.#reply = reply
+    this.#recording = recording
     this.before = fieldsOf(reply)
-    const { raw: res, request, trailer } = reply
+    const { raw: res, request, trailer, send } = reply
     const isHijacked = (): boolean => reply.sent
     this.payload = new PayloadCapture({ req: request.raw, res, before: this.before, isHijacked }, recording)
     reply.trailer = (name, make) => {
       this.trailers.add(name)
       return Reflect.apply(trailer, reply, [name, make])
     }
+    reply.send = (payload) => {
+      if (skipsSerialization(payload)) recording.handedOver()
+      return Reflect.apply(send, reply, [payload])
+    }
+  }
+
+  /** The payload has passed the `preSerialization` hooks. */
+  serializing(): void {
+    this.#recording.handedOver()
   }
 
   /** Continues the `onSend` hook that withholds the reply; undefined if the reply is not withheld. */
@@ -58,4 +69,10 @@ function bodyOf(reply: FastifyReply, payload: unknown): unknown {
 
 function isWebResponse(payload: unknown): payload is Response {
   return Object.prototype.toString.call(payload) === '[object Response]'
+}
+
+/** Whether Fastify sends the payload without its `preSerialization` hooks. */
+function skipsSerialization(payload: unknown): boolean {
+  if (typeof payload !== 'object' || payload === null) return payload === undefined || typeof payload === 'string'
+  return 'pipe' in payload || 'getReader' in payload || ArrayBuffer.isView(payload) || isWebResponse(payload)
 }

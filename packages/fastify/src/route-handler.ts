@@ -1,5 +1,12 @@
 import { type Route, serve, serveStored } from '@cattlegrid/http'
-import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler, RouteOptions } from 'fastify'
+import type {
+  FastifyInstance,
+  FastifyReply,
+  FastifyRequest,
+  onRequestHookHandler,
+  preSerializationHookHandler,
+  RouteOptions,
+} from 'fastify'
 import { FastifyExchange, type RoutePlace } from './exchange.ts'
 
 type CachedRoute = Route<FastifyRequest, FastifyReply>
@@ -26,11 +33,20 @@ export class RouteHandlers {
     const { handler, constraints } = declared
     const place = { layer: layerOf(constraints), version: constraints?.version }
     if (route.phase === 'onRequest') declared.onRequest = [this.#early(place, route), declared.onRequest ?? []].flat()
+    declared.preSerialization = [declared.preSerialization ?? [], this.#beforeSerialization()].flat()
     declared.handler = function cattlegrid(request, reply) {
       const exchange = new FastifyExchange(request, reply, place, () => handler.call(this, request, reply))
       slotsOf(reply)[slot] = exchange
       serve(exchange, route)
       return exchange.returned
+    }
+  }
+
+  /** A hook of the route runs after those of the app and of its plugins. */
+  #beforeSerialization(): preSerializationHookHandler {
+    return (_request, reply, payload, next) => {
+      slotsOf(reply)[this.#slot]?.onSerialize()
+      next(null, payload)
     }
   }
 

@@ -1,12 +1,14 @@
 import { BodyCopy, type CopyLimits } from './body-copy.ts'
 import { type CaptureBudget, processBudget } from './capture-budget.ts'
 import { type Conditions, fieldsOfContent, notModified } from '../response/conditional.ts'
+import type { PersonalRead, PersonalReads } from '../request/personal-reads.ts'
 import { missingEtag, recordResponse } from '../response/record-response.ts'
 import type { RecordedResponse } from '../response/recorded-response.ts'
 import type { NotModified, Recording } from './recording.ts'
 import {
   abortedResult,
   type JudgedResponse,
+  personalVerdict,
   type RecordingResult,
   recordingResult,
   type ResultRules,
@@ -23,6 +25,10 @@ export interface RecorderSetup extends ResultRules, CopyLimits {
   readonly captures?: CaptureBudget | undefined
   /** The conditions of the handler's own client; undefined: it has none. */
   readonly conditions?: Conditions | undefined
+  /** What the handler reads about its client. Default: it reads nothing. */
+  readonly reads?: PersonalReads | undefined
+  /** Called for a response that would be stored, and is not because its handler has read this. */
+  readonly onPersonalRead?: ((read: PersonalRead) => void) | undefined
   /** A stale response may replace a failure, which is withheld from the client. */
   readonly holdsStale: boolean
   /** The stored response that the handler revalidates: a 304 confirms it. */
@@ -115,6 +121,7 @@ export class Recorder implements Recording {
   }
 
   head(head: ResponseHead): void {
+    this.#setup.reads?.resume()
     if (this.#state.kind !== 'waiting') return
     this.#state = this.#stateAfter(head)
     this.#advance()
@@ -124,6 +131,15 @@ export class Recorder implements Recording {
     if (!this.copying || this.#state.kind === 'revalidated') return
     this.#body.add(bytes)
     if (this.#body.exceeded !== undefined) this.#advance()
+  }
+
+  handedOver(): void {
+    this.#setup.reads?.pause()
+  }
+
+  outside<T>(call: () => T): T {
+    const { reads } = this.#setup
+    return reads === undefined ? call() : reads.outside(call)
   }
 
   end(): void {
@@ -175,7 +191,11 @@ export class Recorder implements Recording {
   #finish(result: RecordingResult): void {
     if (this.#settled) return
     this.#settled = true
+    const { reads, onPersonalRead } = this.#setup
+    reads?.stop()
+    const personal = reads?.found
+    if (personal !== undefined && result.kind === 'store') onPersonalRead?.(personal)
     if (this.#state.kind !== 'withheld') this.#body.drop()
-    this.#resolve(result)
+    this.#resolve(personal === undefined ? result : personalVerdict(result))
   }
 }

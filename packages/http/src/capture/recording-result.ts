@@ -87,6 +87,12 @@ export function abortedResult(response: JudgedResponse | undefined, by: 'client'
   return { kind: 'fail', status: response.head.status, response: undefined, vary: [] }
 }
 
+/** The result where the handler has read who its client is, which may show only after the head. */
+export function personalResult(result: RecordingResult): RecordingResult {
+  if (result.kind === 'fail') return { ...result, response: undefined }
+  return result.kind === 'store' || result.kind === 'share' ? { kind: 'unshareable', why: 'personal' } : result
+}
+
 function failureResult(
   response: JudgedResponse,
   share: boolean,

@@ -26,6 +26,10 @@ export interface Recording {
   answersNotModified(head: ResponseHead, body: Uint8Array): NotModified | undefined
   /** Fields to send with this head, which replace those that are set, such as the whole `Cache-Status`. */
   extraFields(head: ResponseHead): Readonly<Record<string, string>>
+  /** The handler has handed its payload over: until the head, only outer layers run. */
+  handedOver(): void
+  /** Calls an outer layer's method of the response, which may read what the handler has not read. */
+  outside<T>(call: () => T): T
   /** Called once the framework accepted the head, or when it is withheld. */
   head(head: ResponseHead): void
   chunk(bytes: Uint8Array): void

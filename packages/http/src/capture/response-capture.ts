@@ -26,7 +26,7 @@ export abstract class ResponseCapture {
   constructor(res: ServerResponse, recording: Recording) {
     this.res = res
     this.recording = recording
-    this.original = replaceMethods(res, {
+    const original = replaceMethods(res, {
       writeHead: (args) => this.#writeHead(args),
       write: (args) => this.#write(args),
       end: (args) => this.#end(args),
@@ -39,6 +39,7 @@ export abstract class ResponseCapture {
         if (this.mode === 'pass') this.original('addTrailers', args)
       },
     })
+    this.original = (method, args) => recording.outside(() => original(method, args))
     res.once('close', () => {
       this.onClose()
     })

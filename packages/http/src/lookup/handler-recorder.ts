@@ -6,6 +6,7 @@ import { linesOf } from '../fields/header-fields.ts'
 import type { RecordedResponse } from '../response/recorded-response.ts'
 import { Recorder } from '../capture/recorder.ts'
 import { hasDeclaredLength, type ResponseHead } from '../response/response-head.ts'
+import { PersonalReads } from '../request/personal-reads.ts'
 import { givenDirectives } from '../response/response-directives.ts'
 import type { Route } from '../route/route.ts'
 import { judge, type Judgement, type StoragePolicy } from '../response/storable.ts'
@@ -39,7 +40,10 @@ export function recorderFor<Req, Res>(exchange: Exchange<Req, Res>, route: Route
   const { storage, runtime, strip, clientFreshness, cacheStatus: name } = route
   const { storedBefore, authorized, urlTag } = run
   const began = runtime.timeOfDay()
+  const reads = new PersonalReads(exchange.request, exchange.req, route.personalReads)
   return new Recorder({
+    reads,
+    onPersonalRead: (read) => route.personalReadWarning.give(read, exchange.target),
     strip,
     revalidates: run.revalidates,
     holdsStale: run.holdsStale,
@@ -50,7 +54,7 @@ export function recorderFor<Req, Res>(exchange: Exchange<Req, Res>, route: Route
     // A handler that revalidates knows only validators of its own.
     makesEtag: !route.revalidate,
     began,
-    judge: (head) => judgeResponse(exchange, route, { storedBefore, authorized, urlTag, began }, head),
+    judge: (head) => judgeResponse(exchange, route, { storedBefore, authorized, urlTag, began, reads }, head),
     defaults: clientFreshness,
     extraFields: (head, judgement) => {
       const certain = head.bodyLength !== undefined && head.final === true && run.leased
@@ -67,16 +71,32 @@ export function recorderFor<Req, Res>(exchange: Exchange<Req, Res>, route: Route
   })
 }
 
-/** Applies the rules of storing, with the policy of the route and the directives that the handler gave. */
+/** What decides, beside the head, whether a response may be stored. */
+export interface JudgedRun extends Pick<HandlerRun, 'storedBefore' | 'authorized' | 'urlTag'> {
+  readonly began: number
+  readonly reads: PersonalReads
+}
+
+/** Applies the rules of storing, with the policy of the route, the directives that the handler gave, and what it has read about its client. */
 export function judgeResponse<Req, Res>(
+  exchange: Exchange<Req, Res>,
+  route: Route<Req, Res>,
+  run: JudgedRun,
+  head: ResponseHead,
+): Judgement {
+  // What the route's functions read is no part of the response.
+  const judgement = run.reads.outside(() => judgeByRoute(exchange, route, run, head))
+  const personal = run.reads.found
+  if (personal === undefined || judgement.kind === 'unshareable') return judgement
+  if (judgement.kind === 'fail') return { kind: 'fail', share: false }
+  if (judgement.kind === 'store') route.personalReadWarning.give(personal, exchange.target)
+  return { kind: 'unshareable', why: 'personal' }
+}
+
+function judgeByRoute<Req, Res>(
   { request, response, res }: Exchange<Req, Res>,
   route: Route<Req, Res>,
-  {
-    storedBefore,
-    authorized,
-    urlTag,
-    began,
-  }: Pick<HandlerRun, 'storedBefore' | 'authorized' | 'urlTag'> & { readonly began: number },
+  { storedBefore, authorized, urlTag, began }: JudgedRun,
   head: ResponseHead,
 ): Judgement {
   const given = givenDirectives(res)

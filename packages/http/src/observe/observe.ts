@@ -5,6 +5,7 @@ import { linesOf } from '../fields/header-fields.ts'
 import type { RequestContext } from '../lookup/request-context.ts'
 import { judgeResponse } from '../lookup/handler-recorder.ts'
 import { observedMember, publishObservation } from '../observation.ts'
+import { PersonalReads } from '../request/personal-reads.ts'
 import { selectingNames } from '../response/recorded-fields.ts'
 import { isVaryRecord, type Stored } from '../response/recorded-response.ts'
 import type { Recording } from '../capture/recording.ts'
@@ -37,6 +38,7 @@ class Observer<Req, Res> implements Recording {
   readonly #looked: Promise<void>
   /** Whether the request has conditions or a range: its handler may answer 304 or 206, where a leader's handler would not see them. */
   readonly #partial: boolean
+  readonly #reads: PersonalReads
   #trace: TraceLookup
   #found: ReadResult<Stored> | undefined
   #role: Role = 'unknown'
@@ -57,6 +59,7 @@ class Observer<Req, Res> implements Recording {
     this.#start = { now: route.runtime.now(), timeOfDay: route.runtime.timeOfDay() }
     const { headers } = exchange.req
     this.#partial = ['if-none-match', 'if-modified-since', 'range'].some((name) => headers[name] !== undefined)
+    this.#reads = new PersonalReads(exchange.request, exchange.req, route.personalReads)
     this.#looked = this.#look()
   }
 
@@ -82,7 +85,16 @@ class Observer<Req, Res> implements Recording {
     return { 'cache-status': appendMember(linesOf(head.fields, 'cache-status'), name, member) }
   }
 
+  handedOver(): void {
+    this.#reads.pause()
+  }
+
+  outside<T>(call: () => T): T {
+    return this.#reads.outside(call)
+  }
+
   head(head: ResponseHead): void {
+    this.#reads.resume()
     if (this.#head !== undefined) return
     this.#head = head
     this.#judgement = this.#judge(head)
@@ -94,8 +106,10 @@ class Observer<Req, Res> implements Recording {
   }
 
   end(): void {
-    if (this.#judgement?.kind === 'store' && this.#size > this.#route.storage.maxBodyBytes)
-      this.#judgement = { kind: 'unshareable', why: 'too-large' }
+    if (this.#judgement?.kind === 'store') {
+      if (this.#reads.found !== undefined) this.#judgement = { kind: 'unshareable', why: 'personal' }
+      if (this.#size > this.#route.storage.maxBodyBytes) this.#judgement = { kind: 'unshareable', why: 'too-large' }
+    }
     void this.#conclude()
   }
 
@@ -116,7 +130,7 @@ class Observer<Req, Res> implements Recording {
       this.#found = view.peek<Stored>(base) ?? (await view.read<Stored>(base))
       const record = this.#found?.value
       if (record !== undefined && isVaryRecord(record)) {
-        const key = variantKey(base, record, this.#exchange.req.headers)
+        const key = this.outside(() => variantKey(base, record, this.#exchange.req.headers))
         this.#trace = { base, record, key }
         this.#found = view.peek<Stored>(key) ?? (await view.read<Stored>(key))
       }
@@ -148,13 +162,20 @@ class Observer<Req, Res> implements Recording {
 
   #judge(head: ResponseHead): Judgement {
     const { urlTag, authorized } = this.#context
-    const facts = { storedBefore: this.#found !== undefined, authorized, urlTag, began: this.#start.timeOfDay }
+    const facts = {
+      storedBefore: this.#found !== undefined,
+      authorized,
+      urlTag,
+      began: this.#start.timeOfDay,
+      reads: this.#reads,
+    }
     return judgeResponse(this.#exchange, this.#route, facts, this.#partial ? asWhole(head) : head)
   }
 
   async #conclude(): Promise<void> {
     if (this.#concluded) return
     this.#concluded = true
+    this.#reads.stop()
     const { runtime } = this.#route
     const took = runtime.now() - this.#start.now
     await this.#looked

@@ -21,6 +21,7 @@ export type Unstorable =
   | 'incomplete'
   | 'hijacked'
   | 'authorization'
+  | 'personal'
   | 'handler'
   | 'tags'
 

@@ -44,6 +44,12 @@ export interface RouteOptions<Req = unknown, Res = unknown> extends Omit<LoadOpt
   readonly unsafeStripSetCookie?: boolean | undefined
   /** Names in `Vary` for which variants are stored although nearly every client has a value of its own. Default: none. */
   readonly unsafeVaryOn?: readonly string[] | undefined
+  /**
+   * A handler that reads one of these has made a response for its own client, which is not stored: `user`, `auth`, `session`, `cookies` and
+   * `signedCookies` of the request; with a `ttl` also the fields `cookie` and `authorization`. Names that are given here do not count: the
+   * response is the same for every client. Cookies in `key.cookies` do not count either. Default: none.
+   */
+  readonly allowReads?: readonly string[] | undefined
   /** Whether request fields that many handlers trust and no key holds, such as `X-Forwarded-Host`, are removed from a leader's request. Default: true. */
   readonly scrub?: boolean | undefined
   /** Response fields that are not stored. Default: none. */

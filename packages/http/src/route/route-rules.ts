@@ -14,6 +14,7 @@ import {
   orFalse,
 } from '@cattlegrid/core'
 import type { KeyOptions, QueryOptions, RouteOptions } from './options.ts'
+import { PERSONAL_NAMES } from '../request/personal-reads.ts'
 import { tagsRule } from '../response/tags.ts'
 
 const CACHE_NAME = /^[A-Za-z*][\w!#$%&'*+.^`|~:/-]*$/
@@ -41,6 +42,11 @@ const texts = listRule(
   'a list of texts',
   (text) => text !== '',
   (text) => text,
+)
+const readNames = listRule(
+  `a list with any of ${PERSONAL_NAMES.map((name) => `'${name}'`).join(', ')}`,
+  (name) => PERSONAL_NAMES.includes(name),
+  (name) => name,
 )
 const hostNames = listRule(
   'a list of hosts, with the port where it is not the default',
@@ -94,6 +100,7 @@ const routeRules = {
   unsafeShareAuthorized: booleanRule,
   unsafeStripSetCookie: booleanRule,
   unsafeVaryOn: fieldNames,
+  allowReads: readNames,
   scrub: booleanRule,
   strip: fieldNames,
   ttl: orElse("'origin', or a function", (value) => value === 'origin' || isFunction(value), positiveDuration),
@@ -146,6 +153,7 @@ export type ParsedRoute = { readonly [K in keyof Required<RouteOptions>]?: unkno
   readonly unsafeShareAuthorized?: boolean | undefined
   readonly unsafeStripSetCookie?: boolean | undefined
   readonly unsafeVaryOn?: readonly string[] | undefined
+  readonly allowReads?: readonly string[] | undefined
   readonly scrub?: boolean | undefined
   readonly strip?: readonly string[] | undefined
   readonly staleWhileRevalidate?: number | undefined

@@ -5,6 +5,7 @@ import type { HttpCache } from './http-cache.ts'
 import { KeyMemo } from '../request/key-memo.ts'
 import { type HiddenFields, hiddenFields } from '../request/normalise.ts'
 import type { KeyOptions, QueryOptions, RouteOptions } from './options.ts'
+import type { PersonalReadRule } from '../request/personal-reads.ts'
 import type { QueryRule } from '../request/query.ts'
 import { type Stored, storedCodec } from '../response/recorded-response.ts'
 import type { KeyRule } from '../request/request-key.ts'
@@ -12,6 +13,7 @@ import { type RouteFunctions, routeFunctionsOf } from './route-functions.ts'
 import { type ParsedRoute, parseRouteOptions } from './route-rules.ts'
 import type { StoragePolicy } from '../response/storable.ts'
 import { HandlerLimit } from './handler-limit.ts'
+import { PersonalReadWarning } from './personal-read-warning.ts'
 import { RefreshMode } from './refresh-mode.ts'
 
 /** The checked options of a route, with their defaults. Its functions never throw. */
@@ -24,6 +26,8 @@ export interface Route<Req = unknown, Res = unknown> extends HttpCache, RouteFun
   readonly admission: Admission
   readonly keyed: KeyRule
   readonly query: QueryRule
+  readonly personalReads: PersonalReadRule
+  readonly personalReadWarning: PersonalReadWarning
   readonly mode: 'serve' | 'observe'
   /** The request fields that are hidden from a leader's handler. */
   readonly hidden: HiddenFields
@@ -88,6 +92,8 @@ export function compileRoute<Req, Res>(
     admission: admissionOf(given),
     keyed,
     query: queryOf(given.query),
+    personalReads: personalReadsOf(given),
+    personalReadWarning: new PersonalReadWarning(),
     tagHeader: tagHeader === false ? undefined : tagHeader,
     handlerLimit: maxLoads === undefined ? undefined : new HandlerLimit(maxLoads),
     revalidate: given.revalidate ?? false,
@@ -121,6 +127,16 @@ function admissionOf(given: ParsedRoute): Admission {
   const authorization = given.authorization ?? (isAppMode(given) ? 'declared' : 'bypass')
   const { cookies = 'ignore', hosts } = given
   return { authorization: given.unsafeShareAuthorized === true ? 'share' : authorization, cookies, hosts }
+}
+
+/** In app mode a response must say itself that it may be stored, so handlers may look at any field. */
+function personalReadsOf(given: ParsedRoute): PersonalReadRule {
+  return {
+    allowed: given.allowReads ?? [],
+    keyedCookies: given.key?.cookies ?? [],
+    ownsCredentials: given.authorization === 'key' || given.unsafeShareAuthorized === true,
+    watchesFields: !isAppMode(given),
+  }
 }
 
 function queryOf(query: unknown): QueryRule {

@@ -1,0 +1,92 @@
+/** Learns of each read and each assignment of a property. */
+export interface PropertyObserver {
+  /** Returns what the reader gets. */
+  onRead(value: unknown): unknown
+  onAssign(): void
+}
+
+type Getter = () => unknown
+
+/** By their getters: nested layers watch the same request. */
+const properties = new WeakMap<Getter, WatchedProperty>()
+
+/** Reports the reads of a property to `observer`; undefined where it cannot be watched. End it with `stop(observer)`. */
+export function watchProperty(object: object, name: string, observer: PropertyObserver): WatchedProperty | undefined {
+  const found = Object.getOwnPropertyDescriptor(object, name)
+  if (found?.configurable === false || !Object.isExtensible(object)) return undefined
+  const property = (found?.get && properties.get(found.get)) ?? new WatchedProperty(object, name, found)
+  property.add(observer)
+  return property
+}
+
+/**
+ * A property of an object whose reads and assignments are reported. The object behaves as without it, except that it has the property also
+ * where it had none.
+ */
+class WatchedProperty {
+  readonly #object: object
+  readonly #name: string
+  readonly #observers = new Set<PropertyObserver>()
+  readonly #inherited: PropertyDescriptor | undefined
+  /** The object's own property, as it is without the observers. */
+  #own: PropertyDescriptor | undefined
+
+  constructor(object: object, name: string, own: PropertyDescriptor | undefined) {
+    this.#object = object
+    this.#name = name
+    this.#own = own
+    this.#inherited = inheritedDescriptor(object, name)
+    properties.set(this.#get, this)
+    this.#define()
+  }
+
+  add(observer: PropertyObserver): void {
+    this.#observers.add(observer)
+  }
+
+  /** Leaves the property with its present value once nobody observes it. */
+  stop(observer: PropertyObserver): void {
+    this.#observers.delete(observer)
+    if (this.#observers.size > 0 || this.#present?.get !== this.#get) return
+    if (this.#own === undefined) Reflect.deleteProperty(this.#object, this.#name)
+    else Object.defineProperty(this.#object, this.#name, this.#own)
+  }
+
+  /** Whether other code has defined the property anew: its reads are no longer reported. */
+  get redefined(): boolean {
+    const present = this.#present
+    return present !== undefined && present.get !== this.#get
+  }
+
+  get #present(): PropertyDescriptor | undefined {
+    return Object.getOwnPropertyDescriptor(this.#object, this.#name)
+  }
+
+  readonly #get = (): unknown => {
+    const property = this.#own ?? this.#inherited
+    let value: unknown = property?.get === undefined ? property?.value : Reflect.apply(property.get, this.#object, [])
+    for (const observer of this.#observers) value = observer.onRead(value)
+    return value
+  }
+
+  readonly #set = (value: unknown): void => {
+    for (const observer of this.#observers) observer.onAssign()
+    const { set } = this.#own ?? this.#inherited ?? {}
+    if (set !== undefined) return void Reflect.apply(set, this.#object, [value])
+    this.#own = { configurable: true, writable: true, enumerable: this.#own?.enumerable ?? true, value }
+    this.#define()
+  }
+
+  #define(): void {
+    const enumerable = this.#own?.enumerable ?? false
+    Object.defineProperty(this.#object, this.#name, { configurable: true, enumerable, get: this.#get, set: this.#set })
+  }
+}
+
+export type { WatchedProperty }
+
+function inheritedDescriptor(object: object, name: string): PropertyDescriptor | undefined {
+  const owner = Object.getPrototypeOf(object) as object | null
+  if (owner === null) return undefined
+  return Object.getOwnPropertyDescriptor(owner, name) ?? inheritedDescriptor(owner, name)
+}
