@@ -16,7 +16,7 @@ import swagger from '@fastify/swagger'
 import { describe } from '@jest/globals'
 import { CLIENTS } from './clients.ts'
 import { cases, fastifyApp, type Row } from './fastify-stack.ts'
-import { testCases } from './play.ts'
+import { IN_VAIN, testCases } from './play.ts'
 
 const CLIENT_ID = async (
   request: { id: string },
@@ -42,6 +42,7 @@ const rows: readonly Row[] = [
     handler: (request) => `for ${request.cookies['who']}`,
     entries: 0,
     own: CLIENTS,
+    loads: IN_VAIN,
   },
   {
     says: '@fastify/session: one stored page',

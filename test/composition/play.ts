@@ -41,6 +41,9 @@ export interface Expected {
   readonly extra?: readonly Step[]
 }
 
+/** The loads of pages that are never stored: a HEAD sends a GET in its place once, which brings nothing to store. */
+export const IN_VAIN: Readonly<Record<string, number>> = { 'fresh, HEAD': 4, 'gone, HEAD of a guest first': 5 }
+
 /** Declares a test for each case. */
 export function testCases<Place, Row extends Expected>(
   cases: readonly (readonly [string, Place, Row])[],

@@ -5,7 +5,7 @@ import { type PropertyObserver, watchProperty, type WatchedProperty } from './wa
 /** Properties of a request by which middleware tells handlers about its client. */
 const PROPERTIES = ['user', 'auth', 'session', 'cookies', 'signedCookies'] as const
 /** The properties that name who has sent the credentials. */
-const OF_CREDENTIALS: readonly string[] = ['user', 'auth', 'authorization']
+const OF_CREDENTIALS: readonly string[] = ['user', 'auth']
 const COOKIES: readonly string[] = ['cookies', 'signedCookies']
 /** The names of `allowReads`. */
 export const PERSONAL_NAMES: readonly string[] = [...PROPERTIES, 'cookie', 'authorization']
@@ -63,7 +63,8 @@ export class PersonalReads {
     const { headers } = req
     this.#keyedCookies = rule.keyedCookies
     const owned = rule.ownsCredentials && headers.authorization !== undefined ? OF_CREDENTIALS : []
-    const counts = (name: string): boolean => !rule.allowed.includes(name) && !owned.includes(name)
+    const allowed = [...rule.allowed, ...owned, ...(rule.ownsCredentials ? ['authorization'] : [])]
+    const counts = (name: string): boolean => !allowed.includes(name)
     for (const name of PROPERTIES.filter(counts)) {
       this.#watch(req, name, `req.${name}`)
       if (request !== req && request instanceof Object) this.#watch(request, name, `request.${name}`)

@@ -10,9 +10,10 @@ export class PersonalReadWarning {
     this.#given = true
     const [path] = target.split('?')
     process.emitWarning(
-      `The handler of ${path} reads ${expression}, in ${place}. Its response is therefore its own client's: it is not stored. Put what the ` +
-        'response depends on into the key, with key.cookies or key.headers; or run the middleware that asks for the client before cached(); ' +
-        `or, where every client gets the same response, allow the read: allowReads: ['${name}'].`,
+      `The handler of ${path} reads ${expression}, in ${place}. Its response is therefore its own client's, and is not stored. If every client ` +
+        `gets the same response, allow the read: allowReads: ['${name}']. If the response depends on the client, put what it depends on into ` +
+        'the key (key.cookies, key.headers or key.extra) and then allow the read. If only the middleware that identifies the client reads it, ' +
+        'put that middleware before cached().',
       { type: 'CattlegridWarning', code: 'CATTLEGRID_PERSONAL_READ' },
     )
   }
