@@ -82,6 +82,15 @@ describe.each([
     expect(await askTwice([], {}, [guard, (_req, res) => void res.send('secret')], make)).toEqual(PERSONAL)
   })
 
+  test('(only after the head) has its response kept for its own client', async () => {
+    const late: RequestHandler = (req, res) => {
+      res.write('for ')
+      res.end(String(Reflect.get(req, 'user')))
+    }
+    const { commits } = await askTwice([puts('user')], {}, [late], make)
+    expect(commits).toBe(0)
+  })
+
   test('is named once a route, with the property, the place of the read and the three cures', async () => {
     const warnings = await warningsDuring('CATTLEGRID_PERSONAL_READ', async () => {
       await askTwice([puts('user')], {}, [reads('user')], make)

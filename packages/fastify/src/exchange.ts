@@ -125,7 +125,7 @@ export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply> {
 
   /** The route's last `preSerialization` hook. */
   onSerialize(): void {
-    this.#record?.serializing()
+    this.#capture?.serializing()
   }
 
   /** The plugin's `onSend` hook. */

@@ -19,7 +19,8 @@ export class ReplyCapture {
     this.#reply = reply
     this.#recording = recording
     this.before = fieldsOf(reply)
-    const { raw: res, request, trailer, send } = reply
+    const { raw: res, request, trailer } = reply
+    const send = reply.send.bind(reply)
     const isHijacked = (): boolean => reply.sent
     this.payload = new PayloadCapture({ req: request.raw, res, before: this.before, isHijacked }, recording)
     reply.trailer = (name, make) => {
@@ -28,7 +29,7 @@ export class ReplyCapture {
     }
     reply.send = (payload) => {
       if (skipsSerialization(payload)) recording.handedOver()
-      return Reflect.apply(send, reply, [payload])
+      return send(payload)
     }
   }
 

@@ -1,3 +1,6 @@
+import { Readable } from 'node:stream'
+import { setImmediate } from 'node:timers/promises'
+import type { FastifyInstance } from 'fastify'
 import { describe, expect, test } from '@jest/globals'
 import { cache, counter, withApp } from './cached-app.ts'
 
@@ -31,17 +34,6 @@ describe('hooks of Fastify beside the cache', () => {
         },
       },
     )
-  })
-
-  test('a role filter in preSerialization runs for each client', async () => {
-    await withApp(async ({ app }) => {
-      app.addHook('preSerialization', async (request, _reply, payload) =>
-        request.headers['x-role'] === 'admin' ? payload : { name: 'ann' },
-      )
-      app.get('/user', { config: { cache } }, async () => ({ name: 'ann', salary: 1 }))
-      await app.inject({ url: '/user', headers: { 'x-role': 'admin' } })
-      expect((await app.inject('/user')).json()).toEqual({ name: 'ann' })
-    })
   })
 
   test('a refresh of a URL that rewriteUrl maps by User-Agent leaves the phone’s page as it is', async () => {
@@ -108,6 +100,62 @@ describe('a handler of Fastify that looks at who asks', () => {
         await bodies('/me', 2)
         expect(origin.runs).toBe(2)
       })
+    },
+  )
+
+  const user = { role: 'admin' }
+  const roleOf = (request: object): string => (Reflect.get(request, 'user') as typeof user).role
+
+  test('(by a role filter in preSerialization) has its response kept for its own client', async () => {
+    await withApp(async ({ app, bodies }) => {
+      const origin = counter()
+      app.addHook('onRequest', async (request) => void Object.assign(request, { user }))
+      app.addHook('preSerialization', async (request, _reply, payload) => ({
+        ...(payload as object),
+        role: roleOf(request),
+      }))
+      app.get('/me', { config: { cache } }, async () => ({ run: origin.next() }))
+      await bodies('/me', 2)
+      expect(origin.runs).toBe(2)
+    })
+  })
+
+  test('(while it streams its response) has its response kept for its own client', async () => {
+    await withApp(async ({ app, bodies }) => {
+      const origin = counter()
+      app.addHook('onRequest', async (request) => void Object.assign(request, { user }))
+      app.get('/me', { config: { cache } }, (request, reply) => {
+        const page = async function* (): AsyncGenerator<string> {
+          yield `${origin.next()} `
+          await setImmediate()
+          yield roleOf(request)
+        }
+        return reply.send(Readable.from(page()))
+      })
+      await bodies('/me', 2)
+      expect(origin.runs).toBe(2)
+    })
+  })
+
+  test.each(['before', 'after'])(
+    '(only in an onSend hook registered %s the plugin) has its response stored',
+    async (place) => {
+      const origin = counter()
+      const install = (app: FastifyInstance): void => {
+        app.addHook('onRequest', async (request) => void Object.assign(request, { user }))
+        app.addHook('onSend', async (request, reply) => void reply.header('x-role', roleOf(request)))
+      }
+      await withApp(
+        async ({ app, bodies }) => {
+          if (place === 'after') install(app)
+          app.get('/text', { config: { cache } }, async () => `${origin.next()}`)
+          app.get('/json', { config: { cache } }, async () => ({ run: origin.next() }))
+          await bodies('/text', 2)
+          await bodies('/json', 2)
+          expect(origin.runs).toBe(2)
+        },
+        place === 'before' ? { early: install } : {},
+      )
     },
   )
 })

@@ -57,6 +57,7 @@ export const optionsTable: Record<string, Record<string, unknown>> = {
     authorization: [null, 1, true, 'share'],
     unsafeShareAuthorized: [null, 1, 'true'],
     unsafeStripSetCookie: [null, 1, 'true'],
+    allowReads: [null, 1, 'user', {}, ['headers.cookie'], [1], [''], ['User']],
     unsafeVaryOn: [null, 1, 'x-a', {}, ['two words'], [1], [''], ['a:b']],
     scrub: [null, 0, 'no', []],
     strip: [null, 1, 'x-a', {}, ['two words'], [1], [''], ['a:b']],

@@ -8,7 +8,7 @@ import type { NotModified, Recording } from './recording.ts'
 import {
   abortedResult,
   type JudgedResponse,
-  personalVerdict,
+  personalResult,
   type RecordingResult,
   recordingResult,
   type ResultRules,
@@ -196,6 +196,6 @@ export class Recorder implements Recording {
     const personal = reads?.found
     if (personal !== undefined && result.kind === 'store') onPersonalRead?.(personal)
     if (this.#state.kind !== 'withheld') this.#body.drop()
-    this.#resolve(personal === undefined ? result : personalVerdict(result))
+    this.#resolve(personal === undefined ? result : personalResult(result))
   }
 }

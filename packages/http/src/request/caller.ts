@@ -23,7 +23,13 @@ export function presentCaller(): Caller | undefined {
   const [nearest] = callers
   if (nearest !== undefined && isOwn(nearest)) return undefined
   const place = callers.find((frame) => packageOf(frame) === undefined) ?? nearest
-  return { package: nearest && packageOf(nearest), place: String(place ?? 'an unknown place') }
+  return { package: nearest && packageOf(nearest), place: place === undefined ? 'an unknown place' : placeOf(place) }
+}
+
+function placeOf(frame: NodeJS.CallSite): string {
+  const place = `${fileOf(frame)}:${frame.getLineNumber()}:${frame.getColumnNumber()}`
+  const name = frame.getFunctionName()
+  return name === null ? place : `${name} (${place})`
 }
 
 function packageOf(frame: NodeJS.CallSite): string | undefined {
@@ -36,7 +42,10 @@ function fileOf(frame: NodeJS.CallSite): string {
 
 /** Without those of Node and of V8. */
 function presentFrames(): readonly NodeJS.CallSite[] {
-  const { prepareStackTrace, stackTraceLimit } = Error
+  const before = {
+    prepareStackTrace: Reflect.get(Error, 'prepareStackTrace') as unknown,
+    stackTraceLimit: Error.stackTraceLimit,
+  }
   let frames: readonly NodeJS.CallSite[] = []
   Error.stackTraceLimit = MAX_FRAMES
   Error.prepareStackTrace = (_, sites) => {
@@ -46,6 +55,6 @@ function presentFrames(): readonly NodeJS.CallSite[] {
   Error.captureStackTrace(trace)
   // The first read of `stack` formats it.
   void trace.stack
-  Object.assign(Error, { prepareStackTrace, stackTraceLimit })
+  Object.assign(Error, before)
   return frames.filter((frame) => !/^(?:node:|$)/.test(fileOf(frame)))
 }

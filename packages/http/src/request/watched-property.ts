@@ -5,16 +5,17 @@ export interface PropertyObserver {
   onAssign(): void
 }
 
-type Getter = () => unknown
-
-/** By their getters: nested layers watch the same request. */
-const properties = new WeakMap<Getter, WatchedProperty>()
+/** By object and name: nested layers watch the same request. */
+const watched = new WeakMap<object, Map<string, WatchedProperty>>()
 
 /** Reports the reads of a property to `observer`; undefined where it cannot be watched. End it with `stop(observer)`. */
 export function watchProperty(object: object, name: string, observer: PropertyObserver): WatchedProperty | undefined {
   const found = Object.getOwnPropertyDescriptor(object, name)
   if (found?.configurable === false || !Object.isExtensible(object)) return undefined
-  const property = (found?.get && properties.get(found.get)) ?? new WatchedProperty(object, name, found)
+  const properties = watched.get(object) ?? new Map<string, WatchedProperty>()
+  const known = properties.get(name)
+  const property = known?.active === true ? known : new WatchedProperty(object, name, found)
+  watched.set(object, properties.set(name, property))
   property.add(observer)
   return property
 }
@@ -36,7 +37,6 @@ class WatchedProperty {
     this.#name = name
     this.#own = own
     this.#inherited = inheritedDescriptor(object, name)
-    properties.set(this.#get, this)
     this.#define()
   }
 
@@ -47,32 +47,32 @@ class WatchedProperty {
   /** Leaves the property with its present value once nobody observes it. */
   stop(observer: PropertyObserver): void {
     this.#observers.delete(observer)
-    if (this.#observers.size > 0 || this.#present?.get !== this.#get) return
+    if (this.#observers.size > 0 || !this.active) return
     if (this.#own === undefined) Reflect.deleteProperty(this.#object, this.#name)
     else Object.defineProperty(this.#object, this.#name, this.#own)
   }
 
-  /** Whether other code has defined the property anew: its reads are no longer reported. */
-  get redefined(): boolean {
-    const present = this.#present
-    return present !== undefined && present.get !== this.#get
+  /** Whether the object still has the property as it is defined here. */
+  get active(): boolean {
+    return Object.getOwnPropertyDescriptor(this.#object, this.#name)?.get === this.#get
   }
 
-  get #present(): PropertyDescriptor | undefined {
-    return Object.getOwnPropertyDescriptor(this.#object, this.#name)
+  /** Whether other code has defined the property anew: its reads are no longer reported. */
+  get redefined(): boolean {
+    return !this.active && Object.hasOwn(this.#object, this.#name)
   }
 
   readonly #get = (): unknown => {
     const property = this.#own ?? this.#inherited
-    let value: unknown = property?.get === undefined ? property?.value : Reflect.apply(property.get, this.#object, [])
+    let value: unknown = property?.get?.call(this.#object) ?? property?.value
     for (const observer of this.#observers) value = observer.onRead(value)
     return value
   }
 
   readonly #set = (value: unknown): void => {
     for (const observer of this.#observers) observer.onAssign()
-    const { set } = this.#own ?? this.#inherited ?? {}
-    if (set !== undefined) return void Reflect.apply(set, this.#object, [value])
+    const property = this.#own ?? this.#inherited
+    if (property?.set !== undefined) return property.set.call(this.#object, value)
     this.#own = { configurable: true, writable: true, enumerable: this.#own?.enumerable ?? true, value }
     this.#define()
   }
