@@ -85,7 +85,7 @@ describe.each([
   test('(only after the head) has its response kept for its own client', async () => {
     const late: RequestHandler = (req, res) => {
       res.write('for ')
-      res.end(String(Reflect.get(req, 'user')))
+      res.end(JSON.stringify(Reflect.get(req, 'user')))
     }
     const { commits } = await askTwice([puts('user')], {}, [late], make)
     expect(commits).toBe(0)

@@ -148,7 +148,7 @@ describe('a handler of Fastify that looks at who asks', () => {
       await withApp(
         async ({ app, bodies }) => {
           if (place === 'after') install(app)
-          app.get('/text', { config: { cache } }, async () => `${origin.next()}`)
+          app.get('/text', { config: { cache } }, async () => origin.next())
           app.get('/json', { config: { cache } }, async () => ({ run: origin.next() }))
           await bodies('/text', 2)
           await bodies('/json', 2)
