@@ -13,17 +13,37 @@ export interface Caller {
   readonly place: string
 }
 
-/** The code that reads or assigns a watched property now; undefined: this package itself. It costs microseconds: not for the path of a hit. */
-export function presentCaller(): Caller | undefined {
-  const frames = presentFrames()
-  const ownFile = frames[0]?.getFileName() ?? ''
+/** The stack of a moment, which costs little as long as nobody asks for its caller. */
+export class Trace {
+  readonly #holder: { readonly stack?: unknown } = {}
+  #caller: Caller | undefined | null = null
+
+  constructor() {
+    const { stackTraceLimit } = Error
+    Error.stackTraceLimit = MAX_FRAMES
+    Error.captureStackTrace(this.#holder)
+    Error.stackTraceLimit = stackTraceLimit
+  }
+
+  /** The code that read or assigned a watched property; undefined: this package itself. */
+  get caller(): Caller | undefined {
+    if (this.#caller === null) this.#caller = callerIn(framesOf(this.#holder))
+    return this.#caller
+  }
+}
+
+function callerIn(frames: readonly NodeJS.CallSite[]): Caller | undefined {
+  const ownFile = fileOf(frames[0])
   const own = OWN_FILE.test(ownFile) ? ownFile.replace(OWN_FILE, '') : undefined
   const isOwn = (frame: NodeJS.CallSite): boolean => own !== undefined && fileOf(frame).startsWith(own)
   const callers = frames.filter((frame) => !isOwn(frame) || !WATCHING.test(fileOf(frame).slice(own?.length)))
   const [nearest] = callers
   if (nearest !== undefined && isOwn(nearest)) return undefined
   const place = callers.find((frame) => packageOf(frame) === undefined) ?? nearest
-  return { package: nearest && packageOf(nearest), place: place === undefined ? 'an unknown place' : placeOf(place) }
+  return {
+    package: nearest && packageOf(nearest),
+    place: place === undefined ? 'an unknown place' : placeOf(place),
+  }
 }
 
 function placeOf(frame: NodeJS.CallSite): string {
@@ -36,25 +56,18 @@ function packageOf(frame: NodeJS.CallSite): string | undefined {
   return PACKAGE.exec(fileOf(frame))?.[1]
 }
 
-function fileOf(frame: NodeJS.CallSite): string {
-  return frame.getFileName() ?? ''
+function fileOf(frame: NodeJS.CallSite | undefined): string {
+  return frame?.getFileName() ?? ''
 }
 
-/** Without those of Node and of V8. */
-function presentFrames(): readonly NodeJS.CallSite[] {
-  const before = {
-    prepareStackTrace: Reflect.get(Error, 'prepareStackTrace') as unknown,
-    stackTraceLimit: Error.stackTraceLimit,
-  }
+/** Without those of Node and of V8. The first read of `stack` formats it. */
+function framesOf(holder: { readonly stack?: unknown }): readonly NodeJS.CallSite[] {
+  const prepareStackTrace: unknown = Reflect.get(Error, 'prepareStackTrace')
   let frames: readonly NodeJS.CallSite[] = []
-  Error.stackTraceLimit = MAX_FRAMES
   Error.prepareStackTrace = (_, sites) => {
     frames = sites
   }
-  const trace: { readonly stack?: unknown } = {}
-  Error.captureStackTrace(trace)
-  // The first read of `stack` formats it.
-  void trace.stack
-  Object.assign(Error, before)
+  void holder.stack
+  Object.assign(Error, { prepareStackTrace })
   return frames.filter((frame) => !/^(?:node:|$)/.test(fileOf(frame)))
 }

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { presentCaller } from './caller.ts'
+import { Trace } from './caller.ts'
 import { type PropertyObserver, watchProperty, type WatchedProperty } from './watched-property.ts'
 
 /** Properties of a request by which middleware tells handlers about its client. */
@@ -30,8 +30,10 @@ export interface PersonalRead {
   readonly place: string
 }
 
-interface Read extends PersonalRead {
-  readonly package: string | undefined
+interface Read {
+  readonly name: string
+  readonly expression: string
+  readonly trace: Trace
 }
 
 interface Watched {
@@ -50,9 +52,10 @@ export class PersonalReads {
   readonly #keyedCookies: readonly string[]
   readonly #watched: Watched[] = []
   readonly #reads: Read[] = []
-  readonly #providers = new Set<string>()
-  /** Where `Host` was read, too. */
-  readonly #copies = new Set<string>()
+  /** The assignments of properties: by packages that provide them. */
+  readonly #assignments: Trace[] = []
+  /** The reads of `Host`: who reads it where `Cookie` is read copies all fields. */
+  readonly #hostReads: Trace[] = []
   /** Calls of outer layers that are running. */
   #outside = 0
   #paused = false
@@ -76,7 +79,7 @@ export class PersonalReads {
 
   /** The first read that counts; undefined: none so far. */
   get found(): PersonalRead | undefined {
-    this.#found ??= this.#reads.find((read) => this.#counts(read)) ?? this.#redefined
+    this.#found ??= this.#firstRead ?? this.#redefined
     return this.#found
   }
 
@@ -107,12 +110,10 @@ export class PersonalReads {
 
   #watch(object: object, name: string, expression: string): void {
     const note = (): void => {
-      const reader = presentCaller()
-      if (reader !== undefined) this.#reads.push({ name, expression, ...reader })
+      this.#reads.push({ name, expression, trace: new Trace() })
     }
     const onAssign = (): void => {
-      const provider = this.#listens ? presentCaller()?.package : undefined
-      if (provider !== undefined) this.#providers.add(provider)
+      if (this.#listens) this.#assignments.push(new Trace())
     }
     const onRead = (value: unknown): unknown => {
       if (!this.#listens || isKeyed(name, value, this.#keyedCookies)) return value
@@ -130,14 +131,23 @@ export class PersonalReads {
   }
 
   #onHost(value: unknown): unknown {
-    const reader = this.#listens ? presentCaller() : undefined
-    if (reader !== undefined) this.#copies.add(reader.place)
+    if (this.#listens) this.#hostReads.push(new Trace())
     return value
   }
 
-  #counts({ package: reader, expression, place }: Read): boolean {
-    if (reader !== undefined && this.#providers.has(reader)) return false
-    return !(expression.startsWith('headers.') && this.#copies.has(place))
+  get #firstRead(): PersonalRead | undefined {
+    for (const { name, expression, trace } of this.#reads) {
+      const { caller } = trace
+      if (caller === undefined || this.#provides(caller.package)) continue
+      const copies =
+        expression.startsWith('headers.') && this.#hostReads.some((read) => read.caller?.place === caller.place)
+      if (!copies) return { name, expression, place: caller.place }
+    }
+    return undefined
+  }
+
+  #provides(reader: string | undefined): boolean {
+    return reader !== undefined && this.#assignments.some(({ caller }) => caller?.package === reader)
   }
 
   get #redefined(): PersonalRead | undefined {

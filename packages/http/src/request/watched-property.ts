@@ -10,12 +10,14 @@ const watched = new WeakMap<object, Map<string, WatchedProperty>>()
 
 /** Reports the reads of a property to `observer`; undefined where it cannot be watched. End it with `stop(observer)`. */
 export function watchProperty(object: object, name: string, observer: PropertyObserver): WatchedProperty | undefined {
-  const found = Object.getOwnPropertyDescriptor(object, name)
-  if (found?.configurable === false || !Object.isExtensible(object)) return undefined
-  const properties = watched.get(object) ?? new Map<string, WatchedProperty>()
-  const known = properties.get(name)
-  const property = known?.active === true ? known : new WatchedProperty(object, name, found)
-  watched.set(object, properties.set(name, property))
+  let properties = watched.get(object)
+  if (properties === undefined) watched.set(object, (properties = new Map<string, WatchedProperty>()))
+  let property = properties.get(name)
+  if (property?.active !== true) {
+    const own = Object.getOwnPropertyDescriptor(object, name)
+    if (own?.configurable === false || !Object.isExtensible(object)) return undefined
+    properties.set(name, (property = new WatchedProperty(object, name, own)))
+  }
   property.add(observer)
   return property
 }
@@ -24,11 +26,10 @@ export function watchProperty(object: object, name: string, observer: PropertyOb
  * A property of an object whose reads and assignments are reported. The object behaves as without it, except that it has the property also
  * where it had none.
  */
-class WatchedProperty {
+export class WatchedProperty {
   readonly #object: object
   readonly #name: string
-  readonly #observers = new Set<PropertyObserver>()
-  readonly #inherited: PropertyDescriptor | undefined
+  readonly #observers: PropertyObserver[] = []
   /** The object's own property, as it is without the observers. */
   #own: PropertyDescriptor | undefined
 
@@ -36,18 +37,17 @@ class WatchedProperty {
     this.#object = object
     this.#name = name
     this.#own = own
-    this.#inherited = inheritedDescriptor(object, name)
     this.#define()
   }
 
   add(observer: PropertyObserver): void {
-    this.#observers.add(observer)
+    this.#observers.push(observer)
   }
 
   /** Leaves the property with its present value once nobody observes it. */
   stop(observer: PropertyObserver): void {
-    this.#observers.delete(observer)
-    if (this.#observers.size > 0 || !this.active) return
+    this.#observers.splice(this.#observers.indexOf(observer), 1)
+    if (this.#observers.length > 0 || !this.active) return
     if (this.#own === undefined) Reflect.deleteProperty(this.#object, this.#name)
     else Object.defineProperty(this.#object, this.#name, this.#own)
   }
@@ -63,7 +63,7 @@ class WatchedProperty {
   }
 
   readonly #get = (): unknown => {
-    const property = this.#own ?? this.#inherited
+    const property = this.#property
     let value: unknown = property?.get?.call(this.#object) ?? property?.value
     for (const observer of this.#observers) value = observer.onRead(value)
     return value
@@ -71,10 +71,14 @@ class WatchedProperty {
 
   readonly #set = (value: unknown): void => {
     for (const observer of this.#observers) observer.onAssign()
-    const property = this.#own ?? this.#inherited
+    const property = this.#property
     if (property?.set !== undefined) return property.set.call(this.#object, value)
     this.#own = { configurable: true, writable: true, enumerable: this.#own?.enumerable ?? true, value }
     this.#define()
+  }
+
+  get #property(): PropertyDescriptor | undefined {
+    return this.#own ?? inheritedDescriptor(this.#object, this.#name)
   }
 
   #define(): void {
@@ -82,8 +86,6 @@ class WatchedProperty {
     Object.defineProperty(this.#object, this.#name, { configurable: true, enumerable, get: this.#get, set: this.#set })
   }
 }
-
-export type { WatchedProperty }
 
 function inheritedDescriptor(object: object, name: string): PropertyDescriptor | undefined {
   const owner = Object.getPrototypeOf(object) as object | null
