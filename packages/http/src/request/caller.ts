@@ -20,9 +20,10 @@ export class Trace {
 
   constructor() {
     const { stackTraceLimit } = Error
-    Error.stackTraceLimit = MAX_FRAMES
+    // No assignments: `Error` may be frozen.
+    Reflect.set(Error, 'stackTraceLimit', MAX_FRAMES)
     Error.captureStackTrace(this.#holder)
-    Error.stackTraceLimit = stackTraceLimit
+    Reflect.set(Error, 'stackTraceLimit', stackTraceLimit)
   }
 
   /** The code that read or assigned a watched property; undefined: this package itself. */
@@ -64,10 +65,11 @@ function fileOf(frame: NodeJS.CallSite | undefined): string {
 function framesOf(holder: { readonly stack?: unknown }): readonly NodeJS.CallSite[] {
   const prepareStackTrace: unknown = Reflect.get(Error, 'prepareStackTrace')
   let frames: readonly NodeJS.CallSite[] = []
-  Error.prepareStackTrace = (_, sites) => {
+  const note = (_: Error, sites: readonly NodeJS.CallSite[]): void => {
     frames = sites
   }
+  Reflect.set(Error, 'prepareStackTrace', note)
   void holder.stack
-  Object.assign(Error, { prepareStackTrace })
+  Reflect.set(Error, 'prepareStackTrace', prepareStackTrace)
   return frames.filter((frame) => !/^(?:node:|$)/.test(fileOf(frame)))
 }
