@@ -67,6 +67,17 @@ describe('a watched property', () => {
     expect([Object.hasOwn(object, 'user'), object.user]).toEqual([false, 'BOB'])
   })
 
+  test('is null where its accessor says so', () => {
+    const object = {
+      get user() {
+        return null
+      },
+    }
+    const { stop } = watching(object)
+    expect(object.user).toBeNull()
+    stop()
+  })
+
   test('reports to each of several observers until the last one stops, in whatever order they do', () => {
     const object = { user: 'ann' }
     const [outer, inner] = [watching(object), watching(object)]

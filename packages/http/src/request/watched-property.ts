@@ -64,7 +64,7 @@ export class WatchedProperty {
 
   readonly #get = (): unknown => {
     const property = this.#property
-    let value: unknown = property?.get?.call(this.#object) ?? property?.value
+    let value: unknown = property?.get === undefined ? property?.value : property.get.call(this.#object)
     for (const observer of this.#observers) value = observer.onRead(value)
     return value
   }
