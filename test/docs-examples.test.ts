@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
@@ -20,6 +20,9 @@ const folder = mkdtempSync(join(tmpdir(), 'cattlegrid-docs-'))
 writeFileSync(join(folder, 'package.json'), '{ "type": "module" }')
 /** What the reader has at home. */
 writeFileSync(join(folder, 'ranking.ts'), 'export const ranking = async () => ["first", "second"]\n')
+copyFileSync(require.resolve('./docs-shop.ts'), join(folder, 'shop.ts'))
+/** The packages of others; those of this repository are found by their sources. */
+symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
 copyFileSync(require.resolve('./docs-app.ts'), join(folder, 'app.ts'))
 for (const [name, code] of examples) writeFileSync(join(folder, `${name}.ts`), code)
 afterAll(() => rmSync(folder, { recursive: true }))
@@ -72,6 +75,9 @@ describe('the examples of the documents', () => {
       'adapter',
       'adapter-contract',
       'channels',
+      'http-express',
+      'http-fastify',
+      'http-session',
       'loads-avoided',
       'recognise',
       'store-contract',
