@@ -96,7 +96,7 @@ export {
   type Renewed,
   type Store,
   type TagNumbersRead,
-  type TagsFallen,
+  type TagsInvalidated,
   type Unkeepable,
   type Unreadable,
 } from './store/store.ts'

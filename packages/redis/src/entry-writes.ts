@@ -5,7 +5,7 @@ import {
   type NewEntry,
   type Put,
   type Runtime,
-  type TagsFallen,
+  type TagsInvalidated,
 } from '@cattlegrid/core'
 import { encodeEntry } from './encode-entry.ts'
 import type { Scripts } from './scripts.ts'
@@ -44,7 +44,7 @@ export class EntryWrites {
     })
   }
 
-  invalidateTags(tags: readonly string[]): Promise<TagsFallen> {
+  invalidateTags(tags: readonly string[]): Promise<TagsInvalidated> {
     return this.#steps.run(async () => ({ kind: 'done', tagSeq: await this.#scripts.invalidateTags(tags) }) as const)
   }
 }

@@ -19,7 +19,7 @@ import {
   type Runtime,
   type Store,
   type TagNumbersRead,
-  type TagsFallen,
+  type TagsInvalidated,
 } from '@cattlegrid/core'
 import { clearNamespace } from './clear.ts'
 import { EntryWrites } from './entry-writes.ts'
@@ -122,7 +122,7 @@ class RedisStore implements Store {
     return this.#writes.invalidate(key, how, holdOff)
   }
 
-  invalidateTags(tags: readonly string[]): Promise<TagsFallen> {
+  invalidateTags(tags: readonly string[]): Promise<TagsInvalidated> {
     return this.#writes.invalidateTags(tags)
   }
 

@@ -131,7 +131,7 @@ export type Released = { readonly kind: 'released' } | Refused | Away
 /** The answer to a put. */
 export type Put = { readonly kind: 'stored'; readonly version: Version } | Unkeepable | Away
 /** The answer to an invalidation of tags; `tagSeq` is the new number of each. */
-export type TagsFallen = { readonly kind: 'done'; readonly tagSeq: number } | Away
+export type TagsInvalidated = { readonly kind: 'done'; readonly tagSeq: number } | Away
 /** The answer to a clear; `entries` is the number of entries that it removed. */
 export type Cleared = { readonly kind: 'cleared'; readonly entries: number } | Away
 
@@ -168,7 +168,7 @@ export interface Store {
    */
   invalidate(key: string, how: 'delete' | 'expire', holdOff: number): Promise<Done>
   /** Makes every entry with one of the tags unusable; the entry of a load with one of them that began before is not stored. */
-  invalidateTags(tags: readonly string[]): Promise<TagsFallen>
+  invalidateTags(tags: readonly string[]): Promise<TagsInvalidated>
   /** Reads the number of each tag: one greater than an entry's `tagSeq` means that the tag was invalidated since the entry's load began. */
   tagNumbers(tags: readonly string[]): Promise<TagNumbersRead | Away>
   /** Removes everything; not atomic where there are several nodes. */

@@ -26,7 +26,7 @@ import type {
   Renewed,
   Store,
   TagNumbersRead,
-  TagsFallen,
+  TagsInvalidated,
   Unkeepable,
 } from '../store.ts'
 import { EntryTable } from './entry-table.ts'
@@ -131,7 +131,7 @@ class MemoryStore implements Store {
     return Promise.resolve({ kind: 'done' })
   }
 
-  invalidateTags(tags: readonly string[]): Promise<TagsFallen> {
+  invalidateTags(tags: readonly string[]): Promise<TagsInvalidated> {
     const tagSeq = this.#entries.tags.invalidate(tags)
     this.#notify({ kind: 'tags', tags, tagSeq })
     return Promise.resolve({ kind: 'done', tagSeq })

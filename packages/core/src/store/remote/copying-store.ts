@@ -1,6 +1,6 @@
 import type { Codec } from '../../codec.ts'
 import type { NewEntry } from '../../entry.ts'
-import type { Cleared, Commit, Done, Ending, Lease, Put, Released, TagsFallen } from '../store.ts'
+import type { Cleared, Commit, Done, Ending, Lease, Put, Released, TagsInvalidated } from '../store.ts'
 import type { CallbackStore } from './callback-store.ts'
 import { ForwardingStore } from './forwarding-store.ts'
 import type { LocalCopies } from './local-copies.ts'
@@ -43,7 +43,7 @@ export abstract class CopyingStore extends ForwardingStore<CallbackStore> {
     return answer
   }
 
-  override async invalidateTags(tags: readonly string[]): Promise<TagsFallen> {
+  override async invalidateTags(tags: readonly string[]): Promise<TagsInvalidated> {
     const answer = await this.inner.invalidateTags(tags)
     this.copies.dropTags(tags)
     return answer

@@ -17,7 +17,7 @@ import type {
   Renewed,
   Store,
   TagNumbersRead,
-  TagsFallen,
+  TagsInvalidated,
 } from '../store.ts'
 import type { CallbackStore, OnRead } from './callback-store.ts'
 
@@ -65,7 +65,7 @@ export abstract class ForwardingStore<Inner extends Store> implements CallbackSt
     return this.inner.invalidate(key, how, holdOff)
   }
 
-  invalidateTags(tags: readonly string[]): Promise<TagsFallen> {
+  invalidateTags(tags: readonly string[]): Promise<TagsInvalidated> {
     return this.inner.invalidateTags(tags)
   }
 

@@ -15,7 +15,7 @@ import type {
   Put,
   Released,
   Renewed,
-  TagsFallen,
+  TagsInvalidated,
 } from '../store.ts'
 import type { CallbackStore, OnRead } from './callback-store.ts'
 import { CircuitBreaker } from './circuit-breaker.ts'
@@ -90,7 +90,7 @@ class GuardedStore extends ForwardingStore<CallbackStore> {
     return this.#guard(() => this.inner.invalidate(key, how, holdOff))
   }
 
-  override invalidateTags(tags: readonly string[]): Promise<TagsFallen> {
+  override invalidateTags(tags: readonly string[]): Promise<TagsInvalidated> {
     return this.#guard(() => this.inner.invalidateTags(tags))
   }
 

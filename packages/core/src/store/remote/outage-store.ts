@@ -17,7 +17,7 @@ import type {
   Released,
   Renewed,
   Store,
-  TagsFallen,
+  TagsInvalidated,
 } from '../store.ts'
 import { type CallbackStore, catching, type OnRead } from './callback-store.ts'
 import { CopyingStore } from './copying-store.ts'
@@ -112,7 +112,7 @@ class OutageStore extends CopyingStore {
     return answer
   }
 
-  override async invalidateTags(tags: readonly string[]): Promise<TagsFallen> {
+  override async invalidateTags(tags: readonly string[]): Promise<TagsInvalidated> {
     const answer = await super.invalidateTags(tags)
     await this.#local.invalidateTags(tags)
     return answer

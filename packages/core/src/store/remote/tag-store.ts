@@ -2,7 +2,15 @@ import { BoundedMap } from '../../bounded-map.ts'
 import type { Codec } from '../../codec.ts'
 import type { Entry } from '../../entry.ts'
 import type { Runtime } from '../../runtime.ts'
-import { type Away, awayBecause, type Found, type Notice, type Read, type Store, type TagsFallen } from '../store.ts'
+import {
+  type Away,
+  awayBecause,
+  type Found,
+  type Notice,
+  type Read,
+  type Store,
+  type TagsInvalidated,
+} from '../store.ts'
 import { type CallbackStore, catching, type OnRead, readFrom } from './callback-store.ts'
 import { ForwardingStore } from './forwarding-store.ts'
 
@@ -39,7 +47,7 @@ class TagStore extends ForwardingStore<Store> {
     readFrom(this.inner, key, codec, judge)
   }
 
-  override async invalidateTags(tags: readonly string[]): Promise<TagsFallen> {
+  override async invalidateTags(tags: readonly string[]): Promise<TagsInvalidated> {
     // Before the answer, which may never come: the next read asks for the numbers again.
     for (const tag of tags) this.#numbers.delete(tag)
     const answer = await this.inner.invalidateTags(tags)
