@@ -134,6 +134,28 @@ describe('a late joiner of a load without a lease', () => {
   })
 })
 
+describe('a load without a lease whose last caller left before it began', () => {
+  it('does not run', async () => {
+    const fleet = createFleet({ isFailure: () => false })
+    const [cache, other] = fleet.caches
+    const elsewhere = new Origin()
+    const led = rejection(other.getOrSet('k', elsewhere.loader))
+    await settle(fleet)
+    const origin = new Origin()
+    const abort = new AbortController()
+    const call = rejection(cache.getOrSet('k', origin.loader, { signal: abort.signal }))
+    await settle(fleet)
+    const read = new Promise<void>((resolve) => fleet.runtime.schedule(resolve, 100)).then(away)
+    fleet.store.read = () => read
+    elsewhere.last.reject(new Error('no failure'))
+    await settle(fleet)
+    abort.abort(new Error('left'))
+    await fleet.runtime.advance(100)
+    expect(origin.count).toBe(0)
+    expect(await Promise.all([led, call])).toMatchObject([{ message: 'no failure' }, { message: 'left' }])
+  })
+})
+
 describe('a batch without a lease that returns no value for a key', () => {
   it('leaves the key out, and lets a late joiner of that key load', async () => {
     const fleet = withoutLeases()

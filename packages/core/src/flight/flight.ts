@@ -83,9 +83,10 @@ export class Flight {
     return !this.#detached
   }
 
-  /** True when all callers left and none counts on the load: then a load that has not begun need not begin. */
-  get deserted(): boolean {
-    return this.callers === 0 && !this.#keepsRunning && !this.background
+  /** The reason why a load that has not begun must not begin: the cache was closed, or all callers left and none relies on the load. */
+  get stopReason(): 'closed' | 'no-waiters' | undefined {
+    if (this.#aborted) return 'closed'
+    return this.callers === 0 && !this.#keepsRunning && !this.background ? 'no-waiters' : undefined
   }
 
   /** The number of calls that wait for it. */
@@ -96,11 +97,6 @@ export class Flight {
   /** Sets the current step. `abort` ends it, and so does the leaving of the last caller. */
   attach(step: FlightStep): void {
     this.#step = step
-  }
-
-  /** True once the cache was closed: no further step may begin. */
-  get aborted(): boolean {
-    return this.#aborted
   }
 
   /** Ends the current step, because the cache closes. */
@@ -117,10 +113,10 @@ export class Flight {
   /** The waiter stops waiting before the flight has a result for it. */
   remove(waiter: FlightWaiter): void {
     for (const waiters of this.#groups) waiters.delete(waiter)
-    if (this.deserted) this.#step?.stopWaiting()
+    if (this.stopReason === 'no-waiters') this.#step?.stopWaiting()
   }
 
-  /** A caller leaves with a stale value and counts on the load to replace it: the flight is not deserted any more. */
+  /** A caller leaves with a stale value and relies on the load to replace it: the load begins even if no other caller waits. */
   keepRunning(): void {
     this.#keepsRunning = true
   }

@@ -2,6 +2,7 @@ import type { AdmissionControl, ReleasePermit } from '../flight/admission-contro
 import type { Call } from '../flight/call.ts'
 import type { Flight, FlightStep } from '../flight/flight.ts'
 import type { ActiveLoad } from '../flight/reentrancy.ts'
+import type { Abandoned } from '../load.ts'
 import type { Runtime } from '../runtime.ts'
 
 /** A place among `maxLoads`, from the wait for it to its release. It may be acquired again after a release. */
@@ -43,9 +44,9 @@ export class LoadPermit implements FlightStep {
    * Acquires a place for the load of a flight, whose wait for it counts as waiting; otherwise resolves to the reason. A key of a batch needs
    * none: its batch holds one.
    */
-  async acquireFor(flight: Flight, call: Call, runtime: Runtime): Promise<'acquired' | 'closed' | 'busy' | 'deserted'> {
+  async acquireFor(flight: Flight, call: Call, runtime: Runtime): Promise<'acquired' | Abandoned> {
     const { background } = flight
-    if (flight.aborted) return 'closed'
+    if (flight.stopReason !== undefined) return flight.stopReason
     if (call.sharedWaiter !== undefined || this.held || this.tryAcquire(background ? [] : undefined)) return 'acquired'
     if (background) return 'busy'
     call.onWait?.()
@@ -54,8 +55,8 @@ export class LoadPermit implements FlightStep {
     flight.beginWait(runtime.now())
     const acquired = await acquiring
     flight.endWait(runtime.now())
-    if (acquired) return 'acquired'
-    return flight.aborted ? 'closed' : 'deserted'
+    // Also with a permit: since it was granted, the cache may have been closed, or the last caller may have left.
+    return flight.stopReason ?? (acquired ? 'acquired' : 'no-waiters')
   }
 
   /** Leaves the queue. */

@@ -3,6 +3,7 @@ import type { EngineServices } from '../flight/engine-services.ts'
 import { type Call, noteAndJudge, type TimedRead } from '../flight/call.ts'
 import type { Entry } from '../entry.ts'
 import { LoadFailedError } from '../errors.ts'
+import type { Abandoned } from '../load.ts'
 import type { Flight, FlightStep } from '../flight/flight.ts'
 import { POLL_INTERVAL, type LeaseWaiter } from '../flight/lease-waiters.ts'
 import type { Acquire, Away, Read } from '../store/store.ts'
@@ -114,7 +115,7 @@ class RefreshRun implements FlightStep {
   /** Acts on the store's answer. Unless that settles the flight, the refresh reads and acquires again. */
   async #handle(answer: Acquire, entry: Entry | undefined): Promise<void> {
     const flight = this.#flight
-    if (flight.aborted || flight.deserted) return this.#giveUp(answer)
+    if (flight.stopReason !== undefined) return this.#giveUp(answer, flight.stopReason)
     switch (answer.kind) {
       case 'lead':
         return lead(flight, this.#call, answer.lease, entry, this.#services)
@@ -133,10 +134,10 @@ class RefreshRun implements FlightStep {
     }
   }
 
-  /** No load is wanted any more: a lease that was granted goes to the next caller that wants one. */
-  async #giveUp(answer: Acquire): Promise<void> {
+  /** Ends without a load: a lease that was granted goes to the next caller that wants one. */
+  async #giveUp(answer: Acquire, why: Abandoned): Promise<void> {
     if (answer.kind === 'lead') await this.#services.store.release(answer.lease, { kind: 'handover' })
-    settleWithoutLoad(this.#flight, this.#flight.aborted ? 'closed' : 'deserted')
+    settleWithoutLoad(this.#flight, why)
   }
 
   /** Waits for the leader. A background flight leaves the refresh to it. */
@@ -150,7 +151,8 @@ class RefreshRun implements FlightStep {
     this.#call.onWait?.()
     this.#permit.release()
     const by = await this.#pause(remaining)
-    if (this.#flight.deserted) return settleWithoutLoad(this.#flight, 'deserted')
+    const { stopReason } = this.#flight
+    if (stopReason !== undefined) return settleWithoutLoad(this.#flight, stopReason)
     if (events.hasListeners('wake')) events.emit('wake', { key: this.#call.storedKey, by })
   }
 
@@ -166,8 +168,8 @@ class RefreshRun implements FlightStep {
     this.#changes += 1
     if (this.#changes <= MAX_CHANGES) return
     await this.#pause(CHANGE_PAUSE)
-    if (this.#flight.background) settleWithoutLoad(this.#flight, 'changed')
-    else if (this.#flight.deserted) settleWithoutLoad(this.#flight, 'deserted')
+    const why = this.#flight.stopReason ?? (this.#flight.background ? 'changed' : undefined)
+    if (why !== undefined) settleWithoutLoad(this.#flight, why)
   }
 
   /** Waits as a follower: the time counts towards the callers' `waitTimeout`. Returns at once for a background flight. */
