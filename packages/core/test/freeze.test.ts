@@ -53,6 +53,18 @@ describe('freeze', () => {
     expect([Object.isFrozen(kept), kept.bytes.toString(), kept.seen.size]).toEqual([true, 'Grid', 2])
   })
 
+  it('counts a value that cannot be made read-only as a failed load, and frees its key', async () => {
+    const runtime = createManualRuntime()
+    const cache = createCache({ runtime, ttl: '1m', freeze: true, failureCooldown: { min: 1, max: 1 } })
+    const { proxy, revoke } = Proxy.revocable({}, {})
+    revoke()
+    await expect(cache.getOrSet('k', () => ({ proxy }))).rejects.toThrow(TypeError)
+    await runtime.advance(1)
+    const next = cache.getOrSet('k', () => 'value')
+    await runtime.advance(0)
+    expect(await Promise.race([next, Promise.resolve('waits')])).toBe('value')
+  })
+
   it('calls no getter', async () => {
     const cache = createCache({ runtime: createManualRuntime(), ttl: '1m', freeze: true })
     const value = {

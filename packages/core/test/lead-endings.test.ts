@@ -42,6 +42,16 @@ describe('a lease', () => {
     expect(endings).toEqual([{ kind: 'handover' }])
   })
 
+  it('ends once when its load is unshareable and then returns no value', async () => {
+    const fleet = createFleet()
+    const endings = recordEndings(fleet)
+    await fleet.caches[0].getOrSetMany(['k'], (_, load) => {
+      load.uncacheable('k', { share: false })
+      return new Map()
+    })
+    expect(endings).toEqual([{ kind: 'uncacheable', for: 10_000, share: false }])
+  })
+
   it('that is handed over goes at once to a process that waits for it', async () => {
     const fleet = createFleet()
     const origin = new Origin()

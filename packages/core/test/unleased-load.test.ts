@@ -156,6 +156,21 @@ describe('a load without a lease whose last caller left before it began', () => 
   })
 })
 
+describe('a load without a lease that stops because the signal of its own caller aborted', () => {
+  it('makes its joiners load for themselves', async () => {
+    const [cache] = (await withUncacheableKey()).caches
+    const abort = new AbortController()
+    const origin = new Origin()
+    const owner = rejection(cache.getOrSet('k', origin.loader, { signal: abort.signal }))
+    const joiner = cache.getOrSet('k', () => 'mine')
+    await new Promise(setImmediate)
+    abort.abort(new Error('left'))
+    origin.last.reject(abort.signal.reason)
+    expect(await joiner).toBe('mine')
+    expect(await owner).toMatchObject({ message: 'left' })
+  })
+})
+
 describe('a batch without a lease that returns no value for a key', () => {
   it('leaves the key out, and lets a late joiner of that key load', async () => {
     const fleet = withoutLeases()

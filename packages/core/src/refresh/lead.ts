@@ -1,16 +1,16 @@
 import { ABSENT, type Outcome } from '../load.ts'
 import type { EngineServices } from '../flight/engine-services.ts'
 import { type Call, replacedEntry } from '../flight/call.ts'
-import type { Entry } from '../entry.ts'
+import type { Entry, NewEntry } from '../entry.ts'
 import { LeaseLostError } from '../errors.ts'
 import type { Flight, FlightResult } from '../flight/flight.ts'
 import { keepAlive } from './keep-alive.ts'
 import type { Lease, Commit, Ending, Released } from '../store/store.ts'
 import type { CancelTimer } from '../runtime.ts'
-import { describeError, isFailure, isOwnAbort } from './load-error.ts'
+import { describeError, isFailure } from './load-error.ts'
 import { emitOutcome, type LoadResult, LoadRun, type UncacheableMark } from './load-run.ts'
 import { newEntry } from './new-entry.ts'
-import { settleAbsent } from './settle-flight.ts'
+import { releaseAfterOwnAbort, settleAbsent } from './settle-flight.ts'
 
 /** A key stays uncacheable for this time after the store could not keep its value, ms. */
 const UNKEEPABLE_FOR = 10_000
@@ -79,14 +79,20 @@ class LeasedLoad {
     this.#flight.releaseJoiners('load-alone')
     // This release ends the lease: a further renewal would be refused and reported as a lost lease.
     this.#stopRenewals()
-    this.#releasing ??= this.#release({ kind: 'uncacheable', ...mark })
+    void this.#release({ kind: 'uncacheable', ...mark })
   }
 
   async #commit(value: unknown, took: number): Promise<Outcome> {
     const { mark } = this.#load
     if (mark !== undefined) return this.#endUncacheable(value, mark)
     const { store, runtime } = this.#services
-    const entry = newEntry(value, took, this.#load.settings, runtime.random())
+    let entry: NewEntry
+    try {
+      entry = newEntry(value, took, this.#load.settings, runtime.random())
+    } catch (error) {
+      // `freeze` could not make the value read-only: for example, it has a revoked proxy in it.
+      return this.#fail(error, 'error')
+    }
     // Between the commit and a later call an invalidation could be acknowledged.
     this.#flight.detach()
     const committing = store.commit(this.#lease, entry, this.#call.settings.codec)
@@ -120,7 +126,7 @@ class LeasedLoad {
 
   async #endUncacheable(value: unknown, mark: UncacheableMark): Promise<Outcome> {
     this.#flight.detach()
-    const releasing = this.#releasing ?? this.#release({ kind: 'uncacheable', ...mark })
+    const releasing = this.#release({ kind: 'uncacheable', ...mark })
     const result: FlightResult = { kind: 'loaded', value, freshFor: 0 }
     this.#flight.settleEarly(result)
     return this.#settleFlight(resultForLateJoiners(await releasing, result), { kind: 'uncacheable', ...mark })
@@ -134,12 +140,11 @@ class LeasedLoad {
     const cooldown = failure ? policy.after(attempts, settings.cooldown) : 0
     if (failure && events.hasListeners('load-failed')) events.emit('load-failed', { key, error, cooldown })
     this.#flight.detach()
-    // The owner aborted by its own signal; its joiners did not, so they read again.
-    if (kind === 'error' && isOwnAbort(settings, error)) this.#flight.releaseJoiners('retry')
+    if (kind === 'error') releaseAfterOwnAbort(this.#flight, settings, error)
     const ending: Ending = failure
       ? { kind: 'failed', failure: describeError(error, settings.shareErrorMessages), cooldown, attempts }
       : { kind: 'handover' }
-    const releasing = this.#releasing ?? this.#release(ending)
+    const releasing = this.#release(ending)
     const outcome: Outcome =
       kind === 'aborted' ? { kind: 'abandoned', why: 'closed' } : { kind: 'failed', error, cooldown }
     this.#settleFlight({ kind: 'failed', error, mayServeStale: failure }, outcome)
@@ -147,7 +152,13 @@ class LeasedLoad {
     return outcome
   }
 
-  async #release(ending: Ending): Promise<Released> {
+  /** Only the first ending counts: it ends the lease. */
+  #release(ending: Ending): Promise<Released> {
+    this.#releasing ??= this.#sendRelease(ending)
+    return this.#releasing
+  }
+
+  async #sendRelease(ending: Ending): Promise<Released> {
     const answer = await this.#services.store.release(this.#lease, ending)
     if (answer.kind === 'away') this.#emitAway('release', answer.cause)
     return answer

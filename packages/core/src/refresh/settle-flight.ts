@@ -1,6 +1,8 @@
 import { ClosedError } from '../errors.ts'
 import type { Flight } from '../flight/flight.ts'
 import { ABSENT, type Abandoned, type Outcome } from '../load.ts'
+import type { Settings } from '../options/settings.ts'
+import { isOwnAbort } from './load-error.ts'
 
 /** Settles a flight that does not load: its callers read again, unless the cache was closed. */
 export function settleWithoutLoad(flight: Flight, why: Abandoned): void {
@@ -17,6 +19,11 @@ export function settleAbsent(flight: Flight): Outcome {
   flight.releaseJoiners('retry')
   flight.settle({ kind: 'loaded', value: ABSENT, freshFor: 0 }, outcome)
   return outcome
+}
+
+/** The owner aborted its load by its own signal; its joiners did not, so they read again. */
+export function releaseAfterOwnAbort(flight: Flight, settings: Settings, error: unknown): void {
+  if (isOwnAbort(settings, error)) flight.releaseJoiners('retry')
 }
 
 /** Settles a flight in which a store or a policy threw. That breaks its contract, but must not make callers hang. */

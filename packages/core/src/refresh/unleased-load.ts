@@ -7,7 +7,7 @@ import type { Away } from '../store/store.ts'
 import { isFailure } from './load-error.ts'
 import { LoadPermit } from './load-permit.ts'
 import { emitOutcome, type LoadResult, LoadRun } from './load-run.ts'
-import { settleAbsent, settleBroken, settleWithoutLoad } from './settle-flight.ts'
+import { releaseAfterOwnAbort, settleAbsent, settleBroken, settleWithoutLoad } from './settle-flight.ts'
 
 /**
  * Waits for a permit, then loads for the flight's owner without asking for the lease. `permit`: one that the caller holds already. Always
@@ -71,6 +71,7 @@ export async function loadUnleased(
   const absent = loaded.kind === 'value' && loaded.value === ABSENT
   const outcome = absent ? settleAbsent(flight) : outcomeOf(loaded, why)
   const result = flightResultOf(loaded, call.settings)
+  if (loaded.kind === 'error') releaseAfterOwnAbort(flight, call.settings, loaded.error)
   flight.settleEarly(result)
   // A late joiner's call may follow an invalidation that the load began before, so it reads again. While the store is away no read can
   // tell, and the late joiner gets the value.
