@@ -115,6 +115,21 @@ describe('a loader that asks for other keys', () => {
     expect(length).toBeLessThan(500)
   })
 
+  it.each(['a', 'b'])('rejects when it would wait for the loader of a batch that waits for it: key %s', async (key) => {
+    const fleet = createFleet()
+    const [cache] = fleet.caches
+    const pause = (): Promise<void> => new Promise((resolve) => void fleet.runtime.schedule(resolve, 10))
+    const single = rejection(cache.getOrSet('single', () => pause().then(() => cache.getOrSet(key, never))))
+    const batch = rejection(cache.getOrSetMany(['a', 'b'], () => cache.getOrSet('single', never).then(() => new Map())))
+    await fleet.runtime.advance(10)
+    for (const error of await Promise.all([single, batch])) {
+      expect(error).toMatchObject({
+        code: 'CATTLEGRID_REENTRANT',
+        message: expect.stringContaining(`single → ${key} → single`),
+      })
+    }
+  })
+
   it('may wait for a load that another loader waits for', async () => {
     const fleet = createFleet()
     const [cache] = fleet.caches

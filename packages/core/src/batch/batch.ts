@@ -1,6 +1,6 @@
 import type { AdmissionControl, SharedWaiter } from '../flight/admission-control.ts'
 import { Deferred } from '../flight/deferred.ts'
-import { runInLoad, activeLoads, leaveLoadScope, type ActiveLoad } from '../flight/reentrancy.ts'
+import { type ActiveLoad, activeLoads, leaveLoadScope, newLoadScope, runInLoad } from '../flight/reentrancy.ts'
 import { ABSENT, type KeepOptions, type Load, type Loader, type UncacheableOptions } from '../load.ts'
 import { LoadPermit } from '../refresh/load-permit.ts'
 import { storedKey } from '../options/stored-key.ts'
@@ -83,7 +83,7 @@ export class Batch {
       return permit.release()
     }
     const loads = keys.map((key) => this.#admission.activeLoad(storedKey(key)))
-    const scope = { loads: [...this.#enclosing, ...loads], ended: false }
+    const scope = newLoadScope(this.#enclosing, loads)
     try {
       loaderCall.resolve(checkMap(await runInLoad(scope, () => this.#loader(keys, loaderCall))))
     } catch (error) {

@@ -7,8 +7,11 @@ export interface ActiveLoad {
   readonly key: string
 }
 
-/** The async context of a running loader: its load and the loads around it, outermost first. */
+/** The async context of a running loader. */
 export interface LoadScope {
+  /** The loads that this loader serves: one, or those of a batch. */
+  readonly own: readonly ActiveLoad[]
+  /** The loads around it, outermost first, and its own. */
   readonly loads: readonly ActiveLoad[]
   /** True once the load has ended: what it left running, such as a timer or a connection, is not inside any load. */
   ended: boolean
@@ -22,10 +25,19 @@ let openScopes = 0
 /** For each load that waits, by owner and key: the keys that it waits for. One object per wait. */
 const waits = new Map<object, Map<string, Set<ActiveLoad>>>()
 
+/** The scope of a loader that serves `own`, inside the loads `enclosing`. */
+export function newLoadScope(enclosing: readonly ActiveLoad[], own: readonly ActiveLoad[]): LoadScope {
+  return { own, loads: [...enclosing, ...own], ended: false }
+}
+
 /** The loads that the current code runs inside of, in all caches of this process. */
 export function activeLoads(): readonly ActiveLoad[] {
+  return currentScope()?.loads ?? NONE
+}
+
+function currentScope(): LoadScope | undefined {
   const scope = storage.getStore()
-  return scope === undefined || scope.ended ? NONE : scope.loads
+  return scope?.ended === false ? scope : undefined
 }
 
 /** Runs a loader inside `scope`. Its caller must call `leaveLoadScope` when the load has ended. */
@@ -51,16 +63,21 @@ export function throwIfReentrant(owner: object, key: string): void {
   if (cycle !== undefined) throw new ReentrantLoadError([...enclosing.map((load) => load.key), ...cycle])
 }
 
-/** Records that the innermost load waits for `key`. Returns the function that removes the record; undefined outside of any load. */
+/**
+ * Records that the current loader, and with it each load that it serves, waits for `key`. Returns the function that removes the record;
+ * undefined outside of any load.
+ */
 export function recordWait(owner: object, key: string): (() => void) | undefined {
-  const waiting = activeLoads().at(-1)
+  const waiting = currentScope()?.own
   if (waiting === undefined) return undefined
-  const targets = targetsOf(waiting) ?? addTargets(waiting)
   const wait = { owner, key }
-  targets.add(wait)
+  for (const load of waiting) (targetsOf(load) ?? addTargets(load)).add(wait)
   return () => {
-    targets.delete(wait)
-    if (targets.size === 0) dropTargets(waiting)
+    for (const load of waiting) {
+      const targets = targetsOf(load)
+      targets?.delete(wait)
+      if (targets?.size === 0) dropTargets(load)
+    }
   }
 }
 

@@ -5,7 +5,7 @@ import type { Flight, FlightStep } from '../flight/flight.ts'
 import type { Entry } from '../entry.ts'
 import { LoadTimeoutError } from '../errors.ts'
 import type { KeepOptions, Load, Outcome, UncacheableOptions } from '../load.ts'
-import { runInLoad, activeLoads, leaveLoadScope, type LoadScope } from '../flight/reentrancy.ts'
+import { activeLoads, leaveLoadScope, type LoadScope, newLoadScope, runInLoad } from '../flight/reentrancy.ts'
 import { booleanRule, checkOptions, durationRule, type OptionRules } from '../option-rules.ts'
 import { withKeepOptions } from '../options/parse-call-options.ts'
 import type { Settings } from '../options/settings.ts'
@@ -90,7 +90,7 @@ export class LoadRun implements FlightStep {
     const startedAt = runtime.now()
     const cancelTimeout = runtime.schedule(() => this.#timeOut(), settings.loadTimeout)
     // No caller waits for a background load, so it is not inside the load that happened to trigger it.
-    const scope = { loads: [...(background ? [] : activeLoads()), admission.activeLoad(key)], ended: false }
+    const scope = newLoadScope(background ? [] : activeLoads(), [admission.activeLoad(key)])
     this.#start(scope, this.#makeLoad(replaced, { background, leased }))
     const result = await this.#result.promise
     leaveLoadScope(scope)
