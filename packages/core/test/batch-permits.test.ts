@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
-import { createFleet, Origin, rejection, settle } from './fleet.ts'
+import type { CacheOptions } from '@cattlegrid/core'
+import { createFleet, type Fleet, Origin, rejection, settle } from './fleet.ts'
 import { never } from './memory-cache.ts'
 
 const all = (keys: readonly string[]): Map<string, string> => new Map(keys.map((key) => [key, key]))
@@ -61,71 +62,61 @@ describe('the load permit of a batch', () => {
     expect(await Promise.race([next, Promise.resolve('waits')])).toBe('turn taken')
   })
 
-  it('is acquired and released for each key that leads later', async () => {
+  it('is shared by the keys that lead later together', async () => {
     const fleet = createFleet({ maxLoads: 2 })
     const [cache, other] = fleet.caches
-    const [forA, forB] = [new Origin(), new Origin()]
-    const led = [rejection(other.getOrSet('a', forA.loader)), rejection(other.getOrSet('b', forB.loader))]
+    const elsewhere = new Origin()
+    const led = ['a', 'b'].map((key) => rejection(other.getOrSet(key, elsewhere.loader)))
+    await settle(fleet)
+    const asked: (readonly string[])[] = []
+    const batch = cache.getOrSetMany(['a', 'b'], (keys) => {
+      asked.push(keys)
+      return all(keys)
+    })
+    await settle(fleet)
+    const origin = new Origin()
+    const running = ['x', 'y'].map((key) => cache.getOrSet(key, origin.loader))
+    await settle(fleet)
+    for (const { load } of elsewhere.loads) {
+      load.uncacheable({ share: false })
+      await settle(fleet)
+    }
+    expect(asked).toEqual([])
+    for (const { resolve } of origin.loads) resolve('value')
+    expect(await batch).toEqual(all(['a', 'b']))
+    expect(asked).toEqual([['a', 'b']])
+    await Promise.all(running)
+    await settle(fleet)
+    const later = new Origin()
+    for (const key of ['p', 'q']) void cache.getOrSet(key, later.loader)
+    await settle(fleet)
+    expect(later.count).toBe(2)
+    for (const { reject } of elsewhere.loads) reject(new Error('over'))
+    await Promise.all(led)
+  })
+
+  it('is acquired anew by a key that leads after the loader was called', async () => {
+    const fleet = createFleet({ maxLoads: 1, loadTimeout: '1s' })
+    const [cache, other] = fleet.caches
+    const elsewhere = new Origin()
+    const led = rejection(other.getOrSet('b', elsewhere.loader, { loadTimeout: '1m' }))
     await settle(fleet)
     const groups: { readonly keys: readonly string[]; readonly resolve: (values: Map<string, string>) => void }[] = []
     const batch = cache.getOrSetMany<string>(
       ['a', 'b'],
       (keys) => new Promise((resolve) => groups.push({ keys, resolve })),
     )
-    await settle(fleet)
-    const origin = new Origin()
-    const running = ['x', 'y'].map((key) => cache.getOrSet(key, origin.loader))
-    await settle(fleet)
-    for (const { last } of [forA, forB]) {
-      last.load.uncacheable({ share: false })
-      await settle(fleet)
-    }
-    expect(groups).toEqual([])
-    for (const { resolve } of origin.loads) {
-      resolve('value')
-      await settle(fleet)
-    }
-    expect(groups.map(({ keys }) => keys)).toEqual([['a'], ['b']])
-    for (const { keys, resolve } of groups) {
-      resolve(all(keys))
-      await settle(fleet)
-    }
-    expect(await batch).toEqual(all(['a', 'b']))
-    await Promise.all(running)
-    const later = new Origin()
-    for (const key of ['p', 'q']) void cache.getOrSet(key, later.loader)
-    await settle(fleet)
-    expect(later.count).toBe(2)
-    for (const { last } of [forA, forB]) last.reject(new Error('over'))
-    await Promise.all(led)
-  })
-
-  it('is released without a loader call when all loads have timed out in the queue', async () => {
-    const fleet = createFleet({ maxLoads: 1, loadTimeout: '1s' })
-    const [cache, other] = fleet.caches
-    const elsewhere = new Origin()
-    const led = other.getOrSet('a', elsewhere.loader, { loadTimeout: '1m' })
-    await settle(fleet)
-    const asked: (readonly string[])[] = []
-    const batch = rejection(
-      cache.getOrSetMany(['a'], (keys) => {
-        asked.push(keys)
-        return all(keys)
-      }),
-    )
-    await settle(fleet)
-    const origin = new Origin()
-    const running = cache.getOrSet('x', origin.loader, { loadTimeout: '1m' })
-    await settle(fleet)
+    await fleet.runtime.advance(500)
     elsewhere.last.load.uncacheable({ share: false })
-    await fleet.runtime.advance(1001)
-    expect(await batch).toMatchObject({ code: 'CATTLEGRID_LOAD_TIMEOUT' })
-    origin.last.resolve('x')
-    expect(await running).toBe('x')
-    await settle(fleet)
-    expect(asked).toEqual([])
-    elsewhere.last.resolve('a')
-    expect(await led).toBe('a')
+    await fleet.runtime.advance(400)
+    expect(groups.map(({ keys }) => keys)).toEqual([['a']])
+    groups[0]?.resolve(all(['a']))
+    await fleet.runtime.advance(900)
+    expect(groups.map(({ keys }) => keys)).toEqual([['a'], ['b']])
+    groups[1]?.resolve(all(['b']))
+    expect(await batch).toEqual(all(['a', 'b']))
+    elsewhere.last.reject(new Error('over'))
+    await led
   })
 
   it("does not block a key that loads alone by onWaitTimeout: 'load'", async () => {
@@ -142,34 +133,55 @@ describe('the load permit of a batch', () => {
   })
 })
 
-describe('a batch whose loads all stopped while it queued for a permit', () => {
-  it('makes a caller that joined since load for itself, when the lease was lost after all other callers had left', async () => {
-    const fleet = createFleet({ maxLoads: 1, isFailure: () => false })
-    const [cache, other] = fleet.caches
-    const elsewhere = new Origin()
-    const led = rejection(other.getOrSet('a', elsewhere.loader))
+describe('a batch that queues for a permit', () => {
+  async function withBusyPermit(options: CacheOptions = {}): Promise<Fleet> {
+    const fleet = createFleet({ maxLoads: 1, waitTimeout: '1s', ...options })
+    await fleet.caches[0].set('a', 'kept')
+    void fleet.caches[0].getOrSet('running', new Origin().loader)
     await settle(fleet)
-    const leaving = new AbortController()
-    const batch = rejection(cache.getOrSetMany(['a'], never, { signal: leaving.signal }))
+    return fleet
+  }
+  const kept = new Map([['a', 'kept']])
+
+  it('does so only for keys that need a load', async () => {
+    const fleet = await withBusyPermit()
+    fleet.store.peek = () => undefined
+    expect(await fleet.caches[0].getOrSetMany(['a'], never)).toEqual(kept)
+  })
+
+  it('gets a value inside staleWhileRevalidate at once', async () => {
+    const fleet = await withBusyPermit({ staleWhileRevalidate: '1m' })
+    await fleet.runtime.advance(10_001)
+    expect(await fleet.caches[0].getOrSetMany(['a'], never)).toEqual(kept)
+  })
+
+  it('gets a value inside staleIfError at waitTimeout', async () => {
+    const fleet = await withBusyPermit({ staleIfError: '1m', softTimeout: false })
+    await fleet.runtime.advance(10_001)
+    const batch = fleet.caches[0].getOrSetMany(['a'], never)
+    await fleet.runtime.advance(1000)
+    expect(await batch).toEqual(kept)
+  })
+
+  it('ends when the signal of its caller aborts, and begins no load', async () => {
+    const fleet = await withBusyPermit()
+    const abort = new AbortController()
+    const batch = rejection(fleet.caches[0].getOrSetMany(['b'], never, { signal: abort.signal }))
     await settle(fleet)
-    const origin = new Origin()
-    const running = cache.getOrSet('x', origin.loader)
+    abort.abort(new Error('left'))
+    expect(await batch).toMatchObject({ message: 'left' })
+    expect(await fleet.caches[0].inspect('b')).toMatchObject({ lease: null, waitersHere: 0 })
+  })
+
+  it('counts as one waiter', async () => {
+    const fleet = await withBusyPermit({ maxWaiters: 3 })
+    const [cache] = fleet.caches
+    const batch = rejection(cache.getOrSetMany(['b', 'c', 'd'], never))
+    const last = rejection(cache.getOrSet('e', never))
     await settle(fleet)
-    elsewhere.last.reject(new Error('over'))
-    await settle(fleet)
-    leaving.abort(new Error('not wanted any more'))
-    fleet.muted = true
-    await other.delete('a')
-    await fleet.runtime.advance(10_000)
-    const joiner = cache.getOrSet('a', () => 'mine')
-    await settle(fleet)
-    origin.last.resolve('x')
-    await settle(fleet)
-    expect(await Promise.race([joiner, Promise.resolve('waits')])).toBe('mine')
-    expect([await running, await led, await batch]).toMatchObject([
-      'x',
-      { message: 'over' },
-      { message: 'not wanted any more' },
-    ])
+    expect(await rejection(cache.getOrSet('f', never))).toMatchObject({ code: 'CATTLEGRID_TOO_MANY_WAITERS' })
+    await fleet.runtime.advance(1000)
+    for (const error of await Promise.all([batch, last]))
+      expect(error).toMatchObject({ code: 'CATTLEGRID_WAIT_TIMEOUT' })
   })
 })

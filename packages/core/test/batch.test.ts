@@ -172,6 +172,26 @@ describe('getOrSetMany', () => {
   })
 })
 
+describe('a batch with a stale key that another call refreshes in the background', () => {
+  it('does not wait for that refresh', async () => {
+    const fleet = createFleet({ staleWhileRevalidate: '1m' })
+    const [cache] = fleet.caches
+    await cache.set('a', 'stale')
+    await fleet.runtime.advance(10_001)
+    const origin = new Origin()
+    await cache.getOrSet('a', origin.loader)
+    const batch = cache.getOrSetMany(['a', 'b'], all)
+    await settle(fleet)
+    expect(await Promise.race([batch, Promise.resolve('waits')])).toEqual(
+      new Map([
+        ['a', 'stale'],
+        ['b', 'b'],
+      ]),
+    )
+    origin.last.resolve('new')
+  })
+})
+
 describe('the signal of a batch', () => {
   it('aborts when the last of its loads has ended', async () => {
     const fleet = createFleet({ loadTimeout: '2s' })

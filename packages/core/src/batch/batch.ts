@@ -1,9 +1,10 @@
 import type { AdmissionControl, SharedWaiter } from '../flight/admission-control.ts'
+import type { BatchMember } from '../flight/call.ts'
 import { Deferred } from '../flight/deferred.ts'
 import { type ActiveLoad, activeLoads, leaveLoadScope, newLoadScope, runInLoad } from '../flight/reentrancy.ts'
 import { ABSENT, type KeepOptions, type Load, type Loader, type UncacheableOptions } from '../load.ts'
-import { LoadPermit } from '../refresh/load-permit.ts'
 import { storedKey } from '../options/stored-key.ts'
+import { BatchPermits } from './batch-permits.ts'
 
 /** Passed to the loader of many keys, which decides through it about each result. */
 export interface ManyLoad {
@@ -23,31 +24,28 @@ export type ManyLoader<V> = (
 
 /**
  * Combines the loads of many keys into one loader call. Each key is a call of its own. The loader is called as soon as each
- * key leads, waits for another caller's load, or has its result. A key that leads later is loaded by a further loader call.
+ * key leads, is decided by another caller's load, or has its result. A key that leads later is loaded by a further loader call.
  */
 export class Batch {
   readonly #loader: ManyLoader<unknown>
   readonly #admission: AdmissionControl
+  readonly #permits: BatchPermits
+  readonly #sharedWaiter: SharedWaiter = { waiting: 0 }
   readonly #notReady: Set<string>
   /** The loads around the batch, noted when it begins: its loader is called from inside the load of one of its keys. */
   readonly #enclosing: readonly ActiveLoad[]
-  /** The waiting keys of a batch count as one waiter. */
-  readonly sharedWaiter: SharedWaiter = { waiting: 0 }
-  #permit: LoadPermit | undefined
   #next: LoaderCall = new LoaderCall()
 
-  /** `permit`: acquired before any lease, since a batch that queued for one with leases in hand would block their keys in every process. */
-  constructor(
-    keys: Iterable<string>,
-    loader: ManyLoader<unknown>,
-    admission: AdmissionControl,
-    permit: LoadPermit | undefined,
-  ) {
+  constructor(keys: Iterable<string>, loader: ManyLoader<unknown>, admission: AdmissionControl) {
     this.#notReady = new Set(keys)
     this.#loader = loader
     this.#admission = admission
+    this.#permits = new BatchPermits(admission, () => this.#startIfReady())
     this.#enclosing = activeLoads()
-    this.#permit = permit
+  }
+
+  memberOf(key: string): BatchMember {
+    return { sharedWaiter: this.#sharedWaiter, permits: this.#permits, onOtherLoad: () => this.markReady(key) }
   }
 
   /** The loader of one of the keys. */
@@ -61,27 +59,24 @@ export class Batch {
     }
   }
 
-  /** The key leads, waits, or has its result: the loader call need not wait for it. */
+  /** The key leads, is decided by another caller's load, or has its result: the loader call need not wait for it. */
   markReady(key: string): void {
     this.#notReady.delete(key)
-    if (this.#notReady.size > 0) return
+    this.#startIfReady()
+  }
+
+  #startIfReady(): void {
     const loaderCall = this.#next
+    const { size } = loaderCall.loads
+    // A key that holds the shared permit, and does not lead yet, may lead soon.
+    if (size === 0 || this.#notReady.size > 0 || this.#permits.shares > size) return
     this.#next = new LoaderCall()
-    if (loaderCall.loads.size > 0) void this.#run(loaderCall)
-    else this.#takePermit()?.release()
+    this.#permits.endSharing()
+    void this.#run(loaderCall)
   }
 
   async #run(loaderCall: LoaderCall): Promise<void> {
     const keys = [...loaderCall.loads.keys()]
-    // The batch's permit serves the first loader call; a later one needs its own.
-    const permit = this.#takePermit() ?? new LoadPermit(this.#admission)
-    const queues = !permit.held && !permit.tryAcquire(this.#enclosing)
-    if (queues) await permit.acquire()
-    if (queues && loaderCall.allAborted) {
-      // A load that lost its lease still waits for a value, and callers may have joined it since.
-      loaderCall.resolve(new Map())
-      return permit.release()
-    }
     const loads = keys.map((key) => this.#admission.activeLoad(storedKey(key)))
     const scope = newLoadScope(this.#enclosing, loads)
     try {
@@ -90,14 +85,7 @@ export class Batch {
       loaderCall.reject(error)
     } finally {
       leaveLoadScope(scope)
-      permit.release()
     }
-  }
-
-  #takePermit(): LoadPermit | undefined {
-    const permit = this.#permit
-    this.#permit = undefined
-    return permit
   }
 }
 
@@ -128,11 +116,6 @@ class LoaderCall implements ManyLoad {
   get signal(): AbortSignal {
     this.#abort ??= this.#abortWithLoads(new AbortController())
     return this.#abort.signal
-  }
-
-  /** True when each of its loads has timed out, was aborted, or lost its lease while no caller waited. */
-  get allAborted(): boolean {
-    return [...this.loads.values()].every(({ signal }) => signal.aborted)
   }
 
   keep(key: string, options: KeepOptions): void {

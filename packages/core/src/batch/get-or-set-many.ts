@@ -3,9 +3,7 @@ import { Batch, type ManyLoader } from './batch.ts'
 import { ABSENT } from '../load.ts'
 import type { EngineServices } from '../flight/engine-services.ts'
 import type { Call } from '../flight/call.ts'
-import { WaitTimeoutError } from '../errors.ts'
 import type { LookupRunner } from '../lookup/lookup-runner.ts'
-import { LoadPermit } from '../refresh/load-permit.ts'
 
 /** The loader of a call until its batch replaces it. */
 export const NO_LOADER = (): undefined => undefined
@@ -21,9 +19,8 @@ export async function lookUpMany<V>(
   services: EngineServices,
   lookups: LookupRunner,
 ): Promise<Map<string, V>> {
-  const permit = await permitFor(calls, services, lookups)
   const keys = calls.map(({ requestedKey }) => requestedKey)
-  const batch = new Batch(keys, loader, services.admission, permit)
+  const batch = new Batch(keys, loader, services.admission)
   const results = await Promise.allSettled(calls.map((call) => lookUpOne(call, batch, lookups)))
   const values = new Map<string, V>()
   for (const [index, result] of results.entries()) {
@@ -33,33 +30,11 @@ export async function lookUpMany<V>(
   return values
 }
 
-/**
- * Acquires one permit for the loads of all keys; undefined when `peek` has every value, so that no load is needed.
- *
- * @throws WaitTimeoutError when no permit is free within `waitTimeout`.
- */
-async function permitFor(
-  calls: readonly Call[],
-  { admission, runtime }: EngineServices,
-  lookups: LookupRunner,
-): Promise<LoadPermit | undefined> {
-  const missing = calls.find(({ storedKey, settings }) => lookups.peek(storedKey, settings) === undefined)
-  if (missing === undefined) return undefined
-  const permit = new LoadPermit(admission)
-  if (permit.tryAcquire()) return permit
-  const { waitTimeout } = missing.settings
-  const acquiring = permit.acquire()
-  const cancel = runtime.schedule(() => permit.stopWaiting(), waitTimeout)
-  if (!(await acquiring)) throw new WaitTimeoutError(missing.requestedKey, waitTimeout)
-  cancel()
-  return permit
-}
-
 async function lookUpOne(call: Call, batch: Batch, lookups: LookupRunner): Promise<unknown> {
   const markReady = (): void => batch.markReady(call.requestedKey)
   try {
     const loader = batch.loaderOf(call.requestedKey)
-    const result = await lookups.run({ ...call, loader, sharedWaiter: batch.sharedWaiter, onWait: markReady }, identity)
+    const result = await lookups.run({ ...call, loader, batch: batch.memberOf(call.requestedKey) }, identity)
     // A background refresh may still call the loader, so the key is decided only when it ends.
     if (result.refresh === undefined) markReady()
     else void result.refresh.then(markReady)

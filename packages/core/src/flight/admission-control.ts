@@ -4,13 +4,21 @@ import type { AdmissionLimits } from '../options/settings.ts'
 /** Gives a permit back; further calls do nothing. */
 export type ReleasePermit = () => void
 
+/** Grants the permits of loads. */
+export interface PermitSource {
+  /** Grants a free permit, or undefined when none is free. `enclosing`: the loads that the new load runs inside of. Default: those of the caller. */
+  tryAcquirePermit(enclosing?: readonly ActiveLoad[]): ReleasePermit | undefined
+  /** Calls `onPermit` with the next free permit, first come, first served. Returns the function that leaves the queue. */
+  queueForPermit(onPermit: (permit: ReleasePermit) => void): () => void
+}
+
 /** Several calls that `maxWaiters` counts as one waiter. */
 export interface SharedWaiter {
   waiting: number
 }
 
 /** Enforces `maxWaiters`, `maxWaitersPerKey` and `maxLoads` in this process, and rejects a load that would wait for itself. */
-export class AdmissionControl {
+export class AdmissionControl implements PermitSource {
   readonly #limits: AdmissionLimits
   /** First in, first out. */
   readonly #queue = new Set<(permit: ReleasePermit) => void>()
@@ -65,15 +73,11 @@ export class AdmissionControl {
     return this.#loads < this.#limits.maxLoads
   }
 
-  /**
-   * Grants a free permit, or undefined when none is free. A load inside a load of this cache always gets one: the outer load could not end
-   * without it.
-   */
+  /** A load inside a load of this cache always gets a permit: the outer load could not end without it. */
   tryAcquirePermit(enclosing: readonly ActiveLoad[] = activeLoads()): ReleasePermit | undefined {
     return this.isInsideLoad(enclosing) || this.permitAvailable ? this.#grantPermit() : undefined
   }
 
-  /** Calls `onPermit` with the next free permit, first come, first served. Returns the function that leaves the queue. */
   queueForPermit(onPermit: (permit: ReleasePermit) => void): () => void {
     this.#queue.add(onPermit)
     return () => {

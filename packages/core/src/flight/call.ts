@@ -3,7 +3,7 @@ import type { Loader } from '../load.ts'
 import type { Settings } from '../options/settings.ts'
 import type { Verdict } from '../policy/policy.ts'
 import type { Read } from '../store/store.ts'
-import type { SharedWaiter } from './admission-control.ts'
+import type { PermitSource, SharedWaiter } from './admission-control.ts'
 import type { EngineServices } from './engine-services.ts'
 import type { PreviousVersion } from './previous-version.ts'
 
@@ -17,10 +17,17 @@ export interface Call {
   readonly settings: Settings
   /** Given for a forced refresh: the call accepts only an entry that is newer. */
   readonly previousVersion?: PreviousVersion | undefined
-  /** Given for one key of a batch: the batch holds the permit, and its calls count as one waiter. */
-  readonly sharedWaiter?: SharedWaiter
-  /** Called when the call begins to wait for another caller's load, or for a permit. */
-  readonly onWait?: () => void
+  /** Given for one key of a batch. */
+  readonly batch?: BatchMember | undefined
+}
+
+/** The part of one key in a batch. */
+export interface BatchMember {
+  /** The waiting keys of a batch count as one waiter. */
+  readonly sharedWaiter: SharedWaiter
+  readonly permits: PermitSource
+  /** Called when another caller's load decides about the key: the loader call of the batch does not wait for it. */
+  onOtherLoad(): void
 }
 
 /** A read of the store that a refresh starts from. */

@@ -59,7 +59,7 @@ export class FlightJoiner {
     const ownFlight = joined === undefined ? flight : undefined
     const waitedBefore = flight.waitedFor(storeRead.judgedAt)
     const part: Participation = { call, flight, ownFlight, fallback, state, waitedBefore }
-    const removeWaiter = admission.admitWaiter(key, flight.callers, call.sharedWaiter)
+    const removeWaiter = admission.admitWaiter(key, flight.callers, call.batch?.sharedWaiter)
     if (removeWaiter === undefined)
       return onContinue(this.#fallbackOrThrow(part, new TooManyWaitersError(key), storeRead.judgedAt))
     const softTimeout = fallback === undefined ? Infinity : settings.softTimeout
@@ -68,7 +68,7 @@ export class FlightJoiner {
     if (ownFlight !== undefined)
       this.#coordinator.flights.launch(ownFlight, runRefresh(ownFlight, call, storeRead, this.#coordinator))
     else {
-      call.onWait?.()
+      call.batch?.onOtherLoad()
       if (events.hasListeners('join')) events.emit('join', { key })
     }
     return waiting.then((result) => this.#resultFor(result, part, onContinue))
@@ -92,11 +92,11 @@ export class FlightJoiner {
   }
 
   /** @throws the reason why the call may not load, after it has released the permit. */
-  #admitAlone({ storedKey: key, settings, sharedWaiter }: Call, permit: LoadPermit | undefined): () => void {
+  #admitAlone({ storedKey: key, settings, batch }: Call, permit: LoadPermit | undefined): () => void {
     try {
       if (this.#coordinator.closed) throw new ClosedError()
       settings.signal?.throwIfAborted()
-      const removeWaiter = this.#services.admission.admitWaiter(key, 0, sharedWaiter)
+      const removeWaiter = this.#services.admission.admitWaiter(key, 0, batch?.sharedWaiter)
       if (removeWaiter === undefined) throw new TooManyWaitersError(key)
       return removeWaiter
     } catch (error) {
@@ -138,7 +138,7 @@ export class FlightJoiner {
     const stale = this.#fallbackResult(part, now, flight.outcome)
     if (stale !== undefined) return onContinue(stale)
     if (settings.onWaitTimeout === 'load') {
-      const permit = new LoadPermit(admission)
+      const permit = new LoadPermit(call, admission)
       if (permit.tryAcquire()) return this.loadAlone(call, state, permit).then(onContinue)
     }
     throw new WaitTimeoutError(key, settings.waitTimeout)

@@ -14,7 +14,10 @@ export function refreshInBackground(
 ): Promise<Outcome> | undefined {
   const { services, flights, suppression } = coordinator
   const running = flights.joinable(call.storedKey)
-  if (running !== undefined) return running.outcome
+  if (running !== undefined) {
+    call.batch?.onOtherLoad()
+    return running.outcome
+  }
   if (coordinator.closed) return undefined
   if (suppression.holds(call.storedKey, entry.version, storeRead.judgedAt)) return undefined
   const flight = new Flight(call.storedKey, true)

@@ -1,4 +1,4 @@
-import type { AdmissionControl, ReleasePermit } from '../flight/admission-control.ts'
+import type { AdmissionControl, PermitSource, ReleasePermit } from '../flight/admission-control.ts'
 import type { Call } from '../flight/call.ts'
 import type { Flight, FlightStep } from '../flight/flight.ts'
 import type { ActiveLoad } from '../flight/reentrancy.ts'
@@ -7,12 +7,12 @@ import type { Runtime } from '../runtime.ts'
 
 /** A place among `maxLoads`, from the wait for it to its release. It may be acquired again after a release. */
 export class LoadPermit implements FlightStep {
-  readonly #admission: AdmissionControl
+  readonly #source: PermitSource
   #release: ReleasePermit | undefined
   #leaveQueue: (() => void) | undefined
 
-  constructor(admission: AdmissionControl) {
-    this.#admission = admission
+  constructor(call: Call, admission: AdmissionControl) {
+    this.#source = call.batch?.permits ?? admission
   }
 
   get held(): boolean {
@@ -21,14 +21,14 @@ export class LoadPermit implements FlightStep {
 
   /** Acquires a free place at once; false when none is free. `enclosing`: the loads that the new load runs inside of. */
   tryAcquire(enclosing?: readonly ActiveLoad[]): boolean {
-    this.#release ??= this.#admission.tryAcquirePermit(enclosing)
+    this.#release ??= this.#source.tryAcquirePermit(enclosing)
     return this.held
   }
 
   /** Queues, before it returns, for the next free place. Resolves to false when `stopWaiting` comes first. */
-  acquire(): Promise<boolean> {
+  #acquire(): Promise<boolean> {
     return new Promise((resolve) => {
-      const leaveQueue = this.#admission.queueForPermit((release) => {
+      const leaveQueue = this.#source.queueForPermit((release) => {
         this.#leaveQueue = undefined
         this.#release = release
         resolve(true)
@@ -40,17 +40,13 @@ export class LoadPermit implements FlightStep {
     })
   }
 
-  /**
-   * Acquires a place for the load of a flight, whose wait for it counts as waiting; otherwise resolves to the reason. A key of a batch needs
-   * none: its batch holds one.
-   */
-  async acquireFor(flight: Flight, call: Call, runtime: Runtime): Promise<'acquired' | Abandoned> {
+  /** Acquires a place for the load of a flight, whose wait for it counts as waiting; otherwise resolves to the reason. */
+  async acquireFor(flight: Flight, runtime: Runtime): Promise<'acquired' | Abandoned> {
     const { background } = flight
     if (flight.stopReason !== undefined) return flight.stopReason
-    if (call.sharedWaiter !== undefined || this.held || this.tryAcquire(background ? [] : undefined)) return 'acquired'
+    if (this.held || this.tryAcquire(background ? [] : undefined)) return 'acquired'
     if (background) return 'busy'
-    call.onWait?.()
-    const acquiring = this.acquire()
+    const acquiring = this.#acquire()
     // Only now, with the flight in the queue: `beginWait` may make its last caller give up, and that takes the flight out of the queue.
     flight.beginWait(runtime.now())
     const acquired = await acquiring

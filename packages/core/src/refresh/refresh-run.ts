@@ -49,7 +49,7 @@ class RefreshRun implements FlightStep {
     this.#call = call
     this.#coordinator = coordinator
     this.#services = coordinator.services
-    this.#permit = new LoadPermit(coordinator.services.admission)
+    this.#permit = new LoadPermit(call, coordinator.services.admission)
     this.#waiter = flight.background ? undefined : coordinator.leaseWaiters.register(call.storedKey)
     flight.attach(this)
   }
@@ -73,7 +73,7 @@ class RefreshRun implements FlightStep {
     let { read, took } = first
     for (;;) {
       // Before the lease: a flight that queued with a lease would keep the key from processes that have permits to spare.
-      const permit = await this.#permit.acquireFor(this.#flight, this.#call, runtime)
+      const permit = await this.#permit.acquireFor(this.#flight, runtime)
       if (permit !== 'acquired') return settleWithoutLoad(this.#flight, permit)
       if (read.kind === 'away') return loadWithoutStore(this.#flight, this.#call, 'read', read, this.#services)
       const entry = read.kind === 'found' ? read.entry : undefined
@@ -148,7 +148,7 @@ class RefreshRun implements FlightStep {
       return settleWithoutLoad(this.#flight, 'held')
     }
     if (events.hasListeners('follow')) events.emit('follow', { key: this.#call.storedKey, remaining })
-    this.#call.onWait?.()
+    this.#call.batch?.onOtherLoad()
     this.#permit.release()
     const by = await this.#pause(remaining)
     const { stopReason } = this.#flight

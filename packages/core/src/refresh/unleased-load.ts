@@ -17,13 +17,11 @@ export async function runUnleased(
   flight: Flight,
   call: Call,
   services: EngineServices,
-  permit: LoadPermit = new LoadPermit(services.admission),
+  permit: LoadPermit = new LoadPermit(call, services.admission),
 ): Promise<void> {
   flight.attach(permit)
   try {
-    // The batch of this call has a permit for all of its keys, or waits for one: a call that kept its own could make it wait for ever.
-    if (call.sharedWaiter !== undefined) permit.release()
-    const acquired = await permit.acquireFor(flight, call, services.runtime)
+    const acquired = await permit.acquireFor(flight, services.runtime)
     if (acquired === 'acquired') await loadUnleased(flight, call, 'unleased', services)
     else settleWithoutLoad(flight, acquired)
   } catch (error) {
