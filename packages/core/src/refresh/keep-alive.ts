@@ -9,7 +9,7 @@ export interface LeaseHold {
   readonly maxHold: number
 }
 
-/** Renews a lease at every third of its duration. Ends when the returned function is called, or when the lease is lost, as it is at `maxHold`. */
+/** Renews a lease every third of its duration, until the returned function is called or the lease is lost, at the latest at `maxHold`. */
 export function keepAlive(lease: Lease, hold: LeaseHold, services: EngineServices, onLost: () => void): CancelTimer {
   const { store, runtime, events } = services
   let stopped = false

@@ -69,7 +69,7 @@ class LeasedLoad {
     return outcome
   }
 
-  /** A load for which callers wait goes on, whatever ended its lease. A load without callers is asked to stop. */
+  /** A load for which callers wait goes on, whatever ended its lease. Without callers, the loader's signal is aborted. */
   #loseLease(): void {
     if (this.#flight.callers === 0) this.#load.requestStop(new LeaseLostError(this.#call.storedKey))
   }

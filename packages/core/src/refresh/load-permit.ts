@@ -5,7 +5,7 @@ import type { ActiveLoad } from '../flight/reentrancy.ts'
 import type { Abandoned } from '../load.ts'
 import type { Runtime } from '../runtime.ts'
 
-/** A place among `maxLoads`, from the wait for it to its release. It may be acquired again after a release. */
+/** The permit of one load, from the wait for it to its release. It may be acquired again after a release. */
 export class LoadPermit implements FlightStep {
   readonly #source: PermitSource
   #release: ReleasePermit | undefined
@@ -19,13 +19,13 @@ export class LoadPermit implements FlightStep {
     return this.#release !== undefined
   }
 
-  /** Acquires a free place at once; false when none is free. `enclosing`: the loads that the new load runs inside of. */
+  /** Acquires a free permit at once; false when none is free. `enclosing`: the loads that the new load runs inside of. */
   tryAcquire(enclosing?: readonly ActiveLoad[]): boolean {
     this.#release ??= this.#source.tryAcquirePermit(enclosing)
     return this.held
   }
 
-  /** Queues, before it returns, for the next free place. Resolves to false when `stopWaiting` comes first. */
+  /** Queues, before it returns, for the next free permit. Resolves to false when `stopWaiting` comes first. */
   #acquire(): Promise<boolean> {
     return new Promise((resolve) => {
       const leaveQueue = this.#source.queueForPermit((release) => {
@@ -40,7 +40,7 @@ export class LoadPermit implements FlightStep {
     })
   }
 
-  /** Acquires a place for the load of a flight, whose wait for it counts as waiting; otherwise resolves to the reason. */
+  /** Acquires the permit for the load of a flight, whose time in the queue counts as waiting. Without a permit it resolves to the reason. */
   async acquireFor(flight: Flight, runtime: Runtime): Promise<'acquired' | Abandoned> {
     const { background } = flight
     if (flight.stopReason !== undefined) return flight.stopReason
@@ -64,7 +64,7 @@ export class LoadPermit implements FlightStep {
     this.stopWaiting()
   }
 
-  /** Gives the place back, if one is held. */
+  /** Gives the permit back, if one is held. */
   release(): void {
     this.#release?.()
     this.#release = undefined

@@ -12,7 +12,7 @@ import { LoadPermit } from './load-permit.ts'
 import { settleBroken, settleWithoutLoad } from './settle-flight.ts'
 import { loadUncacheable, loadUnleased, loadWithoutStore } from './unleased-load.ts'
 
-/** A refresh reads again at once after the first so many "changed" answers, and after a pause from then on. None makes it load without a lease. */
+/** After so many "changed" answers the refresh pauses before it reads again. However many there are, it does not load without a lease. */
 const MAX_CHANGES = 8
 /** That pause, ms. */
 const CHANGE_PAUSE = 50
@@ -128,7 +128,8 @@ class RefreshRun implements FlightStep {
       case 'uncacheable':
         return loadUncacheable(flight, this.#call, answer.share, this.#services)
       case 'held-off':
-        return this.#loadHeldOff(answer.remaining, entry)
+        this.#suppressRefresh(entry, answer.remaining)
+        return loadUnleased(flight, this.#call, 'unleased', this.#services)
       case 'away':
         return loadWithoutStore(flight, this.#call, 'acquire', answer, this.#services)
     }
@@ -140,7 +141,7 @@ class RefreshRun implements FlightStep {
     settleWithoutLoad(this.#flight, why)
   }
 
-  /** Waits for the leader. A background flight leaves the refresh to it. */
+  /** Waits for the end of the lease. A background flight does not wait: it leaves the refresh to the leader. */
   async #follow(remaining: number, entry: Entry | undefined): Promise<void> {
     const { events } = this.#services
     if (this.#waiter === undefined) {
@@ -154,13 +155,6 @@ class RefreshRun implements FlightStep {
     const { stopReason } = this.#flight
     if (stopReason !== undefined) return settleWithoutLoad(this.#flight, stopReason)
     if (events.hasListeners('wake')) events.emit('wake', { key: this.#call.storedKey, by })
-  }
-
-  /** Loads without a lease: the callers get the value, and nothing is stored. A background flight has no callers. */
-  async #loadHeldOff(remaining: number, entry: Entry | undefined): Promise<void> {
-    if (!this.#flight.background) return loadUnleased(this.#flight, this.#call, 'unleased', this.#services)
-    this.#suppressRefresh(entry, remaining)
-    settleWithoutLoad(this.#flight, 'unleased')
   }
 
   /** Pauses if the entry changes again and again. A background flight then leaves the refresh to the process that commits so often. */
@@ -181,6 +175,7 @@ class RefreshRun implements FlightStep {
     return wokenBy
   }
 
+  /** Settles the flight with the entry of a read that satisfies its owner. */
   #settleIfServable(read: Read, now: number): void {
     const verdict = noteAndJudge(this.#services, this.#call, read, now)
     const servable = verdict === 'fresh' || (verdict === 'stale' && !this.#flight.background)

@@ -38,12 +38,11 @@ export async function loadUncacheable(
   share: boolean,
   services: EngineServices,
 ): Promise<void> {
-  if (flight.background) settleWithoutLoad(flight, 'unleased')
-  else if (share) await loadUnleased(flight, call, 'unleased', services)
+  if (share || flight.background) await loadUnleased(flight, call, 'unleased', services)
   else flight.settle({ kind: 'load-alone' }, { kind: 'abandoned', why: 'unleased' })
 }
 
-/** Loads while the store is away: one load serves all callers of this process. A background flight has none. */
+/** Loads while the store is away: one load serves all callers of this process. */
 export async function loadWithoutStore(
   flight: Flight,
   call: Call,
@@ -53,17 +52,17 @@ export async function loadWithoutStore(
 ): Promise<void> {
   const { events } = services
   if (events.hasListeners('away')) events.emit('away', { key: call.storedKey, step, error: cause })
-  if (flight.background) settleWithoutLoad(flight, 'away')
-  else await loadUnleased(flight, call, 'away', services)
+  await loadUnleased(flight, call, 'away', services)
 }
 
-/** Runs the load of a flight without a lease: its callers get the result, and nothing is stored. Never rejects. */
+/** Runs the load of a flight without a lease: its callers get the result, and nothing is stored. A background flight does not load. Never rejects. */
 export async function loadUnleased(
   flight: Flight,
   call: Call,
   why: 'unleased' | 'away',
   services: EngineServices,
 ): Promise<void> {
+  if (flight.background) return settleWithoutLoad(flight, why)
   const load = new LoadRun(call, services, () => flight.releaseJoiners('load-alone'))
   const { result: loaded, took } = await load.run(flight, undefined, false)
   const absent = loaded.kind === 'value' && loaded.value === ABSENT
