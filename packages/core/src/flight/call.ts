@@ -38,13 +38,13 @@ export interface TimedRead {
   readonly took: number
 }
 
-/** Notes the version of a read for a forced refresh, which must replace it; then judges the read. A read without an entry is 'gone'. */
+/** Judges a read for a call; a read without an entry is 'gone'. For a forced refresh it first notes the version, which the refresh must replace. */
 export function noteAndJudge(services: EngineServices, call: Call, read: Read, now: number): Verdict {
   call.previousVersion?.note(read)
   return read.kind === 'found' ? judge(services, call, read.entry, now) : 'gone'
 }
 
-/** Judges an entry for a call. For a forced refresh an entry that is no newer than the one to replace is 'gone'. */
+/** Judges an entry for a call. For a forced refresh, an entry that may be the one to replace is 'gone'. */
 export function judge(
   { freshness }: EngineServices,
   { previousVersion, settings }: Call,

@@ -2,10 +2,10 @@ import { Deferred } from './deferred.ts'
 import type { Entry } from '../entry.ts'
 import type { Outcome } from '../load.ts'
 
-/** The result that a flight delivers to one waiter. */
+/** The end of a flight for one waiter. */
 export type FlightResult =
   | { readonly kind: 'loaded'; readonly value: unknown; readonly freshFor: number }
-  /** Another process committed this entry. */
+  /** An entry that was written while the flight ran. */
   | { readonly kind: 'found'; readonly entry: Entry }
   /** `mayServeStale`: whether a caller may get a stale value instead of the error. */
   | { readonly kind: 'failed'; readonly error: unknown; readonly mayServeStale: boolean }
@@ -41,7 +41,7 @@ type Phase = 'acquiring' | 'waiting' | 'loading'
  */
 export class Flight {
   readonly key: string
-  /** True when no caller waits for it: it runs in the background. */
+  /** True when it began without a caller: the call that started it was served an entry. Later calls may join it. */
   readonly background: boolean
   readonly #owner = new Set<FlightWaiter>()
   readonly #early = new Set<FlightWaiter>()
@@ -126,11 +126,11 @@ export class Flight {
     this.#detached = true
   }
 
-  /** Starts the wait for another load or for a permit. The flight calls its waiters again within `notifyWithin` ms, if it still waits then. */
-  beginWait(now: number, notifyWithin: number = Infinity): void {
+  /** Starts the wait for another load or for a permit, and calls `onWaiting` of its waiters. It does so again within `notifiesWithin` ms if it still waits then. */
+  beginWait(now: number, notifiesWithin: number = Infinity): void {
     this.#phase = 'waiting'
     this.#waitingSince = now
-    this.#notifiesWithin = notifyWithin
+    this.#notifiesWithin = notifiesWithin
     for (const waiters of this.#groups) for (const waiter of waiters) waiter.onWaiting()
   }
 
@@ -140,7 +140,7 @@ export class Flight {
     this.#phase = 'acquiring'
   }
 
-  /** While it waits, it calls its waiters' `onWaiting` at least this often, ms. */
+  /** The longest time between two calls of a waiter's `onWaiting` while the flight waits, ms. */
   get notifiesWithin(): number {
     return this.#notifiesWithin
   }
