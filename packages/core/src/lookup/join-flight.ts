@@ -25,7 +25,7 @@ type OnContinue<T> = (result: LookupResult | undefined) => T | Promise<T>
 interface Participation {
   readonly call: Call
   readonly flight: Flight
-  /** The flight again, if this call started it. */
+  /** `flight`, if this call started it; undefined if it joined. */
   readonly ownFlight: Flight | undefined
   /** The stale entry that the call may be served if the load fails or is slow. */
   readonly fallback: Entry | undefined
@@ -34,7 +34,7 @@ interface Participation {
   readonly waitedBefore: number
 }
 
-/** Serves calls that nothing in the store satisfies: each starts or joins the refresh of its key, waits, and turns the end into its result. */
+/** Serves calls that no stored entry satisfies: each starts or joins the refresh of its key, waits, and makes its result of the flight's. */
 export class FlightJoiner {
   readonly #services: EngineServices
   readonly #coordinator: LoadCoordinator
@@ -74,7 +74,7 @@ export class FlightJoiner {
     return waiting.then((result) => this.#resultFor(result, part, onContinue))
   }
 
-  /** Loads for this caller alone: the result is not stored, and no call joins. `permit`: one that the call holds already. */
+  /** Loads for this caller alone: the result is not stored, and no call joins. `permit`: one that the call holds already; it is released in any case. */
   async loadAlone(call: Call, state: CallState, permit?: LoadPermit): Promise<LookupResult> {
     const { storedKey: key, settings } = call
     const { runtime } = this.#services
