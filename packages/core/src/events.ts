@@ -4,7 +4,7 @@ import type { Outcome } from './load.ts'
 
 /** The events of a cache, by name. Times in ms. The same objects go to the `node:diagnostics_channel` named `cattlegrid:<event>`. */
 export interface CacheEvents {
-  /** A call was answered from an entry. `age` and `freshFor` in ms; `freshFor` is negative for a stale one. */
+  /** `peek`, `getOrSet` or the like answered a call from an entry. `age` and `freshFor` in ms; `freshFor` is negative for a stale one. */
   hit: { readonly key: string; readonly status: 'fresh' | 'stale'; readonly age: number; readonly freshFor: number }
   /** A call found no entry that it may be served at once. */
   miss: { readonly key: string }

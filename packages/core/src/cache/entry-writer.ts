@@ -6,9 +6,14 @@ import type { Settings } from '../options/settings.ts'
 import { newEntry } from '../refresh/new-entry.ts'
 import type { Away } from '../store/store.ts'
 
+/** The store's answer to a write or an invalidation that it executed. */
+interface Executed {
+  readonly kind: 'stored' | 'done' | 'cleared'
+}
+
 /**
- * Executes writes and invalidations. Each detaches the flights of its keys before it settles, also when the store did not answer: the store
- * may have executed it.
+ * Executes writes and invalidations. Each detaches the flights of its keys before its promise settles, also when the store did not answer: the
+ * store may have executed it.
  */
 export class EntryWriter {
   readonly #coordinator: LoadCoordinator
@@ -17,18 +22,18 @@ export class EntryWriter {
     this.#coordinator = coordinator
   }
 
-  async set(key: string, stored: string, value: unknown, settings: Settings): Promise<void> {
+  async set(key: string, storedKey: string, value: unknown, settings: Settings): Promise<void> {
     refuseThenable(value)
     const { store, runtime } = this.#coordinator.services
-    const answer = await store.put(stored, newEntry(value, 0, settings, runtime.random()), settings.codec)
-    this.#coordinator.onInvalidated(stored)
+    const answer = await store.put(storedKey, newEntry(value, 0, settings, runtime.random()), settings.codec)
+    this.#coordinator.onInvalidated(storedKey)
     if (answer.kind === 'unkeepable') throw answer.cause
     this.#confirmExecuted(key, 'set', answer)
   }
 
-  async invalidate(key: string, stored: string, how: 'delete' | 'expire', holdOff: number): Promise<void> {
-    const answer = await this.#coordinator.services.store.invalidate(stored, how, holdOff)
-    this.#coordinator.onInvalidated(stored)
+  async invalidate(key: string, storedKey: string, how: 'delete' | 'expire', holdOff: number): Promise<void> {
+    const answer = await this.#coordinator.services.store.invalidate(storedKey, how, holdOff)
+    this.#coordinator.onInvalidated(storedKey)
     this.#confirmExecuted(key, how, answer)
   }
 
@@ -45,10 +50,14 @@ export class EntryWriter {
     return answer.kind === 'cleared' ? answer.entries : 0
   }
 
-  /** @throws StoreAwayError */
-  #confirmExecuted(key: string, how: CacheEvents['invalidate']['how'], answer: { readonly kind: string } | Away): void {
+  /**
+   * Emits the event of an executed step.
+   *
+   * @throws StoreAwayError
+   */
+  #confirmExecuted(key: string, how: CacheEvents['invalidate']['how'], answer: Executed | Away): void {
     const { events } = this.#coordinator.services
-    if ('cause' in answer) {
+    if (answer.kind === 'away') {
       if (events.hasListeners('away')) events.emit('away', { key, step: how, error: answer.cause })
       throw new StoreAwayError(how, key, answer)
     }

@@ -13,7 +13,7 @@ export class Lifecycle {
   }
 
   /**
-   * While the cache closes, only loads that still run may call it; afterwards nothing may.
+   * Refuses calls of a closed cache. While the cache closes, it accepts calls from inside its running loads.
    *
    * @throws ClosedError
    */
