@@ -11,7 +11,8 @@ import {
   toText,
 } from '@cattlegrid/http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { type OnSendDone, ReplyCapture } from './reply-capture.ts'
+import type { OnSendDone } from './known-apps.ts'
+import { ReplyCapture } from './reply-capture.ts'
 import { rewriteUrl } from './url-rewrite.ts'
 import { newDeferred, type Deferred } from './deferred.ts'
 
@@ -21,6 +22,9 @@ export interface RoutePlace {
   /** The version constraint. */
   readonly version: string | undefined
 }
+
+/** null: no body. */
+type AnswerPayload = string | Buffer | Readable | null
 
 /** Translates one request to a cached route: made where Fastify calls the handler, or in the `onRequest` hook for `phase: 'onRequest'`. */
 export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply> {
@@ -34,6 +38,7 @@ export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply> {
   #capture: ReplyCapture | undefined
   #replaced = false
   #answer: Answer | undefined
+  #answerPayload: AnswerPayload = null
 
   constructor(request: FastifyRequest, reply: FastifyReply, { layer, version }: RoutePlace, handler: () => unknown) {
     this.request = request
@@ -101,6 +106,7 @@ export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply> {
     if (pending !== undefined) pending(null, payload)
     else {
       this.#answer = answer
+      this.#answerPayload = payload
       reply.send(payload)
     }
   }
@@ -136,17 +142,18 @@ export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply> {
     else this.#capture.onSend(payload, done)
   }
 
-  /** Earlier hooks have already changed the body that is stored: what they make of it now is discarded. */
+  /** A serializer, or hooks that precede the plugin's in an app that is not known, have changed the payload: what they make of it is discarded. */
   #sendInstead(answer: Answer, payload: unknown, done: OnSendDone): void {
     this.#answer = undefined
-    const stored = this.#payloadOf(answer)
+    const stored = this.#answerPayload
     if (answer.fields['content-type'] === undefined) this.response.removeHeader('content-type')
-    if (payload !== answer.body && payload !== stored) discardPayload(payload)
+    if (payload !== stored) discardPayload(payload)
     done(null, stored)
   }
 
-  /** null: no body. HEAD gets an empty stream: of anything else Fastify would declare the length. */
-  #payloadOf({ body }: Answer): Buffer | Readable | null {
+  /** HEAD gets a text, or an empty stream: of anything else Fastify would declare the length. */
+  #payloadOf({ body, text }: Answer): AnswerPayload {
+    if (text !== undefined) return text.toString()
     if (this.request.method === 'HEAD') return Readable.from([])
     return body ?? null
   }

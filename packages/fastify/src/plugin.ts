@@ -8,9 +8,10 @@ import {
 } from '@cattlegrid/http'
 import type { FastifyInstance, FastifyRequest, RouteHandlerMethod } from 'fastify'
 import fp from 'fastify-plugin'
+import { knownAppOf } from './known-apps.ts'
 import { type CattlegridOptions, checkPluginOptions } from './options.ts'
 import { RouteHandlers } from './route-handler.ts'
-import { isKnown, markSeen, refuseEarlyRoute, refuseEarlyRoutes } from './route-order.ts'
+import { markSeen, refuseEarlyRoute, refuseEarlyRoutes } from './route-order.ts'
 
 /**
  * Caches the responses of the routes that are declared after it: those with `config.cache` by its options, the others as their responses declare.
@@ -38,7 +39,7 @@ async function cattlegridPlugin(app: FastifyInstance, options: CattlegridOptions
     markSeen(declared)
     handlers.install(declared, route)
   })
-  if (!isKnown(app))
+  if (knownAppOf(app) === undefined)
     app.addHook('onRequest', (request, _reply, next) => {
       refuseEarlyRoute(request)
       next()

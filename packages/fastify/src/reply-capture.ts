@@ -1,8 +1,6 @@
 import { type HeaderFields, PayloadCapture, type Recording, toFields } from '@cattlegrid/http'
 import type { FastifyReply } from 'fastify'
-
-/** Continues after an `onSend` hook: with an error, or with the payload that is sent. */
-export type OnSendDone = (error: Error | null, payload?: unknown) => void
+import type { OnSendDone } from './known-apps.ts'
 
 /** Records the handler's reply: its payload in the plugin's `onSend` hook, its head where Fastify passes it to Node. */
 export class ReplyCapture {

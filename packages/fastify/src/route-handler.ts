@@ -8,6 +8,7 @@ import type {
   RouteOptions,
 } from 'fastify'
 import { FastifyExchange, type RoutePlace } from './exchange.ts'
+import { addFirstOnSend } from './known-apps.ts'
 
 type CachedRoute = Route<FastifyRequest, FastifyReply>
 
@@ -17,7 +18,7 @@ export class RouteHandlers {
 
   constructor(app: FastifyInstance) {
     app.decorateReply(this.#slot, undefined)
-    app.addHook('onSend', (_request, reply, payload, done) => {
+    addFirstOnSend(app, (reply, payload, done) => {
       const exchange = slotsOf(reply)[this.#slot]
       if (exchange === undefined) done(null, payload)
       else exchange.onSend(payload, done)

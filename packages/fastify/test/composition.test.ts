@@ -18,6 +18,47 @@ describe('hooks of Fastify beside the cache', () => {
     })
   })
 
+  test.each([
+    ['a text', 'ünï', 'string'],
+    ['an object', { text: 'ünï' }, 'string'],
+    ['bytes', Buffer.of(0xff), 'object'],
+  ])('an onSend hook gets %s of the handler as on a miss also for HEAD', async (_what, payload, type) => {
+    await withApp(async ({ app }) => {
+      const types: string[] = []
+      app.addHook('onSend', async (_request, _reply, sent) => {
+        types.push(typeof sent)
+        return sent
+      })
+      app.get('/page', { config: { cache } }, async () => payload)
+      const missed = await app.inject('/page')
+      const hit = await app.inject('/page')
+      const head = await app.inject({ method: 'HEAD', url: '/page' })
+      expect(types).toEqual([type, type, type])
+      expect(hit.rawPayload).toEqual(missed.rawPayload)
+      const { 'content-length': length, 'content-type': contentType } = missed.headers
+      for (const { headers } of [hit, head])
+        expect(headers).toMatchObject({ 'content-length': length, 'content-type': contentType })
+      expect(head.body).toBe('')
+    })
+  })
+
+  test('an onSend hook that changes a text changes it on a hit, for a HEAD and in the place of a failure', async () => {
+    await withApp(async ({ app, runtime }) => {
+      let broken = false
+      app.addHook('onSend', async (_request, _reply, payload: string) => payload.replace('</p>', '!</p>'))
+      app.get('/page', { config: { cache: { ...cache, staleIfError: '1h' } } }, async () => {
+        if (broken) throw new Error('no database')
+        return '<p>text</p>'
+      })
+      const changed = { statusCode: 200, body: '<p>text!</p>', headers: { 'content-length': '12' } }
+      for (let turn = 0; turn < 2; turn += 1) expect(await app.inject('/page')).toMatchObject(changed)
+      expect(await app.inject({ method: 'HEAD', url: '/page' })).toMatchObject({ ...changed, body: '' })
+      broken = true
+      await runtime.advance(11_000)
+      expect(await app.inject('/page')).toMatchObject(changed)
+    })
+  })
+
   test('a field that a hook registered before the plugin sets for one user goes to nobody else', async () => {
     await withApp(
       async ({ app }) => {
@@ -31,6 +72,24 @@ describe('hooks of Fastify beside the cache', () => {
             const { 'x-user': user } = request.headers
             if (user !== undefined) reply.header('x-user-id', user)
           })
+        },
+      },
+    )
+  })
+
+  test('what a hook registered before the plugin writes into the body for one user goes to nobody else', async () => {
+    await withApp(
+      async ({ app }) => {
+        app.get('/page', { config: { cache } }, async () => 'hello')
+        for (const user of ['ann', 'bob'])
+          expect((await app.inject({ url: '/page', headers: { 'x-user': user } })).body).toBe(`hello ${user}`)
+      },
+      {
+        early: (app) => {
+          app.addHook(
+            'onSend',
+            async ({ headers }, _reply, payload: string) => `${payload} ${String(headers['x-user'])}`,
+          )
         },
       },
     )

@@ -63,7 +63,8 @@ export class PayloadCapture extends ResponseCapture {
    */
   follow(status: number, fields: HeaderFields, payload: unknown): { readonly payload: unknown } | undefined {
     const known = bytesOfPayload(payload)
-    const head = { status, fields, before: this.#response.before, bodyLength: known?.length }
+    const { before } = this.#response
+    const head = { status, fields, before, bodyLength: known?.length, isText: typeof payload === 'string' }
     // A handler that notices that its client has left often fails for that reason alone. Waiters must not get that failure.
     if (this.#clientLeft && status >= 400) this.#abort()
     const pending = { head, early: known === undefined ? [] : [known], whole: known !== undefined }
@@ -83,9 +84,9 @@ export class PayloadCapture extends ResponseCapture {
     const { status, fields: outer } = parseHead(this.res, args)
     const pending = this.#payload
     if (this.#over || pending?.head.status !== status) return undefined
-    const { fields, before, bodyLength } = pending.head
+    const { fields, before, bodyLength, isText } = pending.head
     // Node gets the head now: no hook can add a field any more.
-    return { status, fields, before, outer, bodyLength, final: true }
+    return { status, fields, before, outer, bodyLength, isText, final: true }
   }
 
   protected override answersNotModified(head: ResponseHead): NotModified | undefined {

@@ -137,6 +137,9 @@ export abstract class ResponseCapture {
   }
 }
 
-function withOuter({ status, fields, before, bodyLength, final }: ResponseHead, outer: HeaderFields): ResponseHead {
-  return { status, fields, before, outer, bodyLength, final }
+function withOuter(
+  { status, fields, before, bodyLength, isText, final }: ResponseHead,
+  outer: HeaderFields,
+): ResponseHead {
+  return { status, fields, before, outer, bodyLength, isText, final }
 }

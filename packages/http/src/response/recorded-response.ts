@@ -13,6 +13,8 @@ export interface RecordedResponse {
   /** Fields of outer layers that inner layers removed. */
   readonly removed: readonly string[]
   readonly body: Buffer
+  /** Whether the handler gave the body as a text: hooks of the framework then get a text. */
+  readonly isText?: boolean | undefined
   /** Its age when it was recorded, s. */
   readonly initialAge: number
   /** How long after its commit it may be served, ms; undefined: as long as the engine keeps it. */
@@ -67,11 +69,12 @@ function recordOf(value: unknown): VaryRecord {
 
 /** A stored head is not trusted: an invalid field would throw when the response is served. */
 function headOf(value: unknown): Head {
-  const { status, fields, removed, initialAge, usableFor } = (value ?? {}) as Readonly<Record<string, unknown>>
+  const { status, fields, removed, initialAge, usableFor, isText } = (value ?? {}) as Readonly<Record<string, unknown>>
   const usable = usableFor === undefined || isAge(usableFor)
   if (!isStatus(status) || !isAge(initialAge) || !isNames(removed) || !isFields(fields) || !usable)
     throw new TypeError('a recorded response with a head that cannot be served')
-  return { status, fields, removed, initialAge, ...(usableFor === undefined ? {} : { usableFor }) }
+  const optional = { ...(usableFor === undefined ? {} : { usableFor }), ...(isText === true ? { isText } : {}) }
+  return { status, fields, removed, initialAge, ...optional }
 }
 
 function isStatus(value: unknown): value is number {

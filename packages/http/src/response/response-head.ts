@@ -11,6 +11,8 @@ export interface ResponseHead {
   readonly outer?: HeaderFields | undefined
   /** The length of the body; undefined while it is not complete. */
   readonly bodyLength: number | undefined
+  /** Whether the handler gave its framework a text as the body, where the adapter can see that. */
+  readonly isText?: boolean | undefined
   /** Whether no layer can add or change a field any more. */
   readonly final?: boolean | undefined
 }
