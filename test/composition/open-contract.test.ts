@@ -12,7 +12,6 @@ import { describeOwnRequests } from '../../packages/testkit/src/adapter-contract
 import { describePersonalFields } from '../../packages/testkit/src/adapter-contract/personal-fields.ts'
 import { describeHosts } from '../../packages/testkit/src/adapter-contract/ports-and-hosts.ts'
 import { describeReasons } from '../../packages/testkit/src/adapter-contract/reasons.ts'
-import { describeSafeMethods } from '../../packages/testkit/src/adapter-contract/safe-methods.ts'
 import { describeUnprovedUrls } from '../../packages/testkit/src/adapter-contract/unproved-urls.ts'
 
 /** Parts that join the adapter contract once none of their tests is in `test/open-tests.txt` any more. */
@@ -21,7 +20,6 @@ const PARTS = [
   describeOuterVary,
   describeOuterHead,
   describeAfterEnd,
-  describeSafeMethods,
   describeUnprovedUrls,
   describeReasons,
   describeHosts,

@@ -15,6 +15,7 @@ import { describeObserving } from './adapter-contract/observing.ts'
 import { describePausing } from './adapter-contract/pausing.ts'
 import { describeServing } from './adapter-contract/serving.ts'
 import { describeRevalidating } from './adapter-contract/revalidating.ts'
+import { describeSafeMethods } from './adapter-contract/safe-methods.ts'
 import type { AdapterFactory, ContractStore } from './adapter-contract/stage.ts'
 import { describeStale } from './adapter-contract/stale.ts'
 import { describeStorable } from './adapter-contract/storable.ts'
@@ -78,6 +79,7 @@ export function describeAdapterContract(
     describeCredentials,
     describeResponseDirectives,
     describeInvalidation,
+    describeSafeMethods,
     describeWrongArguments,
     describeRanges,
     describeRevalidating,
