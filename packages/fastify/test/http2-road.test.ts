@@ -51,6 +51,8 @@ function declare<Server extends RawServerBase>(
     return reply.header('x-made', body).send(body)
   })
   app.get('/stream', { config }, async () => Readable.from([run(), ', ', 'whole']))
+  const ofPage = { cache: { ...options, query: ['page'] } }
+  app.get('/seen', { config: ofPage }, async ({ raw: { url, headers, rawHeaders } }) => [url, headers, rawHeaders])
   app.get('/failing', { config }, async () => {
     throw Object.assign(new Error(run()), { statusCode: 503 })
   })
@@ -114,6 +116,18 @@ describe('one cache behind HTTP/1.1 and HTTP/2', () => {
       ])
       const cooling = await two('/failing')
       expect([cooling.head['status'], cooling.head['retry-after']]).toEqual([503, '1'])
+    })
+  })
+
+  test('a Host that differs from the :authority goes past it, and other handlers see only what the key holds', async () => {
+    await onBoth(async ({ two }) => {
+      const evil = await two('/page', { host: 'evil' })
+      expect(evil.head['cache-status']).toBe('cattlegrid; fwd=bypass; detail=authority')
+      const fields = { ':authority': 'SHOP:80', host: 'Shop', ':scheme': 'evil' }
+      const { text } = await two('/seen?evil=1&page=2', fields)
+      expect(text).not.toMatch(/evil|SHOP|Shop|:80/)
+      const inKey = { ':authority': 'shop', ':scheme': 'http', ':path': '/seen?page=2', host: 'shop' }
+      expect(JSON.parse(text)).toMatchObject(['/seen?page=2', inKey, {}])
     })
   })
 

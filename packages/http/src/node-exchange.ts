@@ -58,7 +58,8 @@ export abstract class NodeExchange<Req extends MiddlewareRequest = IncomingMessa
   }
 
   get host(): string {
-    return this.req.headers.host ?? ''
+    const { host, ':authority': authority = '' } = this.req.headers
+    return host ?? String(authority)
   }
 
   get target(): string {

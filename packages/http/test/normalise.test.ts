@@ -4,7 +4,13 @@ import { describe, expect, test } from '@jest/globals'
 import { reduceEncoding } from '../src/fields/selecting-value.ts'
 import { hiddenFields, type HandlerInput, normaliseRequest } from '../src/request/normalise.ts'
 
-const KEYED: HandlerInput = { host: 'shop.example', scheme: 'https', hidden: hiddenFields([], true), added: {} }
+const KEYED: HandlerInput = {
+  host: 'shop.example',
+  scheme: 'https',
+  path: '/',
+  hidden: hiddenFields([], true),
+  added: {},
+}
 
 /** A real request, as Node's own parser makes it. */
 async function requestWith(headers: Readonly<Record<string, string>>): Promise<IncomingMessage> {

@@ -22,6 +22,8 @@ export abstract class ResponseCapture {
   protected detached: DetachedResponse | undefined
   /** The client gets a 304. */
   #bodiless = false
+  /** The original `end` runs: that of HTTP/2 calls `write` for its chunk. */
+  #ending = false
 
   constructor(res: ServerResponse, recording: Recording) {
     this.res = res
@@ -39,7 +41,8 @@ export abstract class ResponseCapture {
         if (this.mode === 'pass') this.original('addTrailers', args)
       },
     })
-    this.original = (method, args) => recording.outside(() => original(method, args))
+    this.original = (method, args) =>
+      recording.outside(() => (method === 'end' ? this.#originalEnd(original, args) : original(method, args)))
     res.once('close', () => {
       this.onClose()
     })
@@ -99,6 +102,7 @@ export abstract class ResponseCapture {
   }
 
   #write(args: readonly unknown[]): boolean {
+    if (this.#ending) return this.original('write', args) === true
     this.beforeBody()
     if (this.mode === 'replaced') return discardChunk(args)
     const bodiless = this.#bodiless && !this.ended
@@ -123,6 +127,15 @@ export abstract class ResponseCapture {
     this.recordEnd()
     this.detached?.finish()
     return this.res
+  }
+
+  #originalEnd(original: CallOriginal, args: readonly unknown[]): unknown {
+    this.#ending = true
+    try {
+      return original('end', args)
+    } finally {
+      this.#ending = false
+    }
   }
 
   /** Layers outside end with the response, also if its client gets no body: one of them may save a session. */

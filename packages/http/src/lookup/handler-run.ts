@@ -64,7 +64,7 @@ function prepareRequest(
   const validators = revalidates === undefined ? {} : validatorsOf(revalidates)
   const added = { ...validators, ...cdnLoopField(exchange.req.headers, loadId) }
   const { host, scheme, target, routed = target } = exchange
-  normaliseRequest(exchange.req, { host, scheme, hidden, added })
+  normaliseRequest(exchange.req, { host, scheme, path: keyedUrl(target), hidden, added })
   if (query.kind === 'all' && [target, routed].every((url) => keyedUrl(url) === url)) return
   rewriteUrlUntilEnd(exchange, {
     url: keyedUrl,

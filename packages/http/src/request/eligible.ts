@@ -23,7 +23,7 @@ export interface Admission {
 
 /** Why a request may not use the cache; `Cache-Status` names it. */
 export type IneligibleReason =
-  'method' | 'authorization' | 'cookie' | 'host' | 'upgrade' | 'event-stream' | 'absolute-form'
+  'method' | 'authorization' | 'cookie' | 'authority' | 'host' | 'upgrade' | 'event-stream' | 'absolute-form'
 
 /** Returns why the request must not use the cache; undefined where it may. */
 export function ineligibleReason(
@@ -35,12 +35,19 @@ export function ineligibleReason(
   // RFC 9111 section 3.5: a response to credentials is only for their owner.
   if (headers.authorization !== undefined && authorization === 'bypass') return 'authorization'
   if (headers.cookie !== undefined && cookies === 'bypass') return 'cookie'
+  if (hasOtherAuthority(headers, scheme)) return 'authority'
   if (hosts !== undefined && !hosts.some((listed) => normalHost(scheme, listed) === normalHost(scheme, host)))
     return 'host'
   if (headers.upgrade !== undefined) return 'upgrade'
   if (headers.accept?.toLowerCase().includes('text/event-stream') === true) return 'event-stream'
   // `*` and authority-form have no path to make the key and the handler's URL from.
   return target.startsWith('/') ? undefined : 'absolute-form'
+}
+
+/** Whether a request over HTTP/2 names two hosts (RFC 9113 section 8.3.1): the key holds one, and its handler could read the other. */
+function hasOtherAuthority({ ':authority': authority, host }: IncomingHttpHeaders, scheme: string): boolean {
+  if (authority === undefined || host === undefined) return false
+  return normalHost(scheme, String(authority)) !== normalHost(scheme, host)
 }
 
 export const METHOD_OVERRIDES: readonly string[] = ['x-http-method-override', 'x-http-method', 'x-method-override']

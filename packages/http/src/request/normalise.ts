@@ -28,8 +28,8 @@ const UNKEYED = [
   ...METHOD_OVERRIDES,
 ]
 
-/** Their values are in the key: a handler sees the value in the key, or no field. */
-const IN_KEY = ['host', 'x-forwarded-host', 'x-forwarded-proto']
+/** Their values are in the key: a handler sees the value in the key, or no field. Those of HTTP/2 begin with a colon. */
+const IN_KEY = ['host', ':authority', ':scheme', 'x-forwarded-host', 'x-forwarded-proto']
 
 /** The fields that a route hides from the handlers of its leaders. */
 export interface HiddenFields {
@@ -53,14 +53,17 @@ export interface HandlerInput {
   /** The host and scheme that the framework trusts, and the key holds: of a forwarded host or scheme only that value stays. */
   readonly host: string
   readonly scheme: string
+  /** The path and the query that the key holds. */
+  readonly path: string
   readonly hidden: HiddenFields
   /** Fields that the cache adds: its own conditions, for the handler to evaluate, and `CDN-Loop`. */
   readonly added: Readonly<Record<string, string>>
 }
 
 /** Removes from a leader's request the input that its key does not hold. */
-export function normaliseRequest(req: IncomingMessage, { host, scheme, hidden, added }: HandlerInput): void {
-  const replaced = replacementsFor(req, host, scheme, hidden)
+export function normaliseRequest(req: IncomingMessage, input: HandlerInput): void {
+  const { added } = input
+  const replaced = replacementsFor(req, input)
   for (const name of Object.keys(added)) replaced.set(name, added[name])
   for (const [name, value] of replaced) replaceField(req, name, value)
   // Defined, not assigned: on a request of HTTP/2 it is a getter.
@@ -71,9 +74,7 @@ export function normaliseRequest(req: IncomingMessage, { host, scheme, hidden, a
 /** The new values of the fields that must change; undefined: the field is removed. */
 function replacementsFor(
   req: IncomingMessage,
-  host: string,
-  scheme: string,
-  { dropped, reduced }: HiddenFields,
+  { host, scheme, path, hidden: { dropped, reduced } }: HandlerInput,
 ): Map<string, string | undefined> {
   const replaced = new Map<string, string | undefined>()
   const site = normalHost(scheme, host)
@@ -81,10 +82,13 @@ function replacementsFor(
     if (dropped.has(name)) replaced.set(name, undefined)
     if (!reduced.has(name)) continue
     // Behind a proxy the key holds the forwarded host, and any client can set `Host`.
-    if (name === 'host' && hasOtherValue(req, name, site)) replaced.set(name, site === '' ? undefined : site)
+    if ((name === 'host' || name === ':authority') && hasOtherValue(req, name, site))
+      replaced.set(name, site === '' ? undefined : site)
+    if (name === ':scheme' && hasOtherValue(req, name, scheme)) replaced.set(name, scheme)
     if (name === 'x-forwarded-host') replaced.set(name, hasValue(req, name, host) ? site : undefined)
     if (name === 'x-forwarded-proto') replaced.set(name, hasValue(req, name, scheme) ? scheme : undefined)
   }
+  if (hasOtherValue(req, ':path', path)) replaced.set(':path', path)
   const accepted = req.headers['accept-encoding']
   if (accepted !== undefined) replaced.set('accept-encoding', reduceEncoding(accepted))
   return replaced
@@ -111,7 +115,11 @@ function hasValue({ headers }: IncomingMessage, name: string, value: string): bo
 /** Whether any line of a present field has another value. */
 function hasOtherValue(req: IncomingMessage, name: string, value: string): boolean {
   const field = req.headers[name]
-  return field !== undefined && (field !== value || (distinctOf(req)[name]?.length ?? 1) > 1)
+  if (field === undefined) return false
+  // A request over HTTP/2 has no distinct fields.
+  const isOther = (_: string, index: number, raw: string[]): boolean =>
+    index % 2 === 0 && raw[index]?.toLowerCase() === name && raw[index + 1] !== value
+  return field !== value || (distinctOf(req)[name]?.length ?? 1) > 1 || req.rawHeaders.some(isOther)
 }
 
 function replacedRawHeaders(raw: readonly string[], replaced: ReadonlyMap<string, string | undefined>): string[] {
