@@ -1,4 +1,11 @@
-import { Agent, type ClientRequest, type IncomingMessage, request, type ServerResponse } from 'node:http'
+import {
+  Agent,
+  type ClientRequest,
+  type IncomingMessage,
+  type InformationEvent,
+  request,
+  type ServerResponse,
+} from 'node:http'
 import { Agent as SecureAgent, request as secureRequest } from 'node:https'
 import { pipeline } from 'node:stream/promises'
 import { fieldsForNextHop, pairsOf } from './hop-by-hop.ts'
@@ -32,14 +39,19 @@ export class Origin {
       if (!res.writableFinished) sent.destroy()
     }
     res.once('close', abandon)
-    sent.on('information', (hint) => passHint(hint, req, res))
-    sent.once('response', (answer) => void answerWith(answer, res))
+    sent.on('information', (interim) => passInterim(interim, req, res))
+    let answered = false
+    sent.once('response', (answer) => {
+      answered = true
+      void answerWith(answer, res)
+    })
     sent.once('timeout', () => sent.destroy(new Error('the origin is silent')))
     // An `error` event without a listener ends the process. A second error adds nothing to the first.
     sent.on('error', () => undefined)
     sent.once('error', (error: NodeJS.ErrnoException) => {
       res.off('close', abandon)
-      if (res.destroyed) return
+      // Of bytes after a whole response Node makes an error, too. A response that is not whole fails by itself.
+      if (res.destroyed || answered) return
       // The origin closed a keep-alive connection just as it was reused: retry once, on a new connection.
       const repeats = sent.reusedSocket && error.code === 'ECONNRESET' && !hasBody && IDEMPOTENT.has(req.method ?? '')
       if (repeats && !res.headersSent) this.forward(req, res, false)
@@ -99,16 +111,15 @@ async function answerWith(answer: IncomingMessage, res: ServerResponse): Promise
   }
 }
 
-/** Passes an interim response on (RFC 9110 section 15.2), unless the client speaks HTTP/1.0, which has none. */
-function passHint(
-  { statusCode, headers }: { readonly statusCode: number; readonly headers: object },
-  req: IncomingMessage,
-  res: ServerResponse,
-): void {
+/**
+ * Passes an interim response on (RFC 9110 section 15.2), unless the client speaks HTTP/1.0, which has none. Node has methods for a few of them only, and they
+ * throw for some values. A client whose earlier response is still under way on the connection gets the final response only.
+ */
+function passInterim(interim: InformationEvent, req: IncomingMessage, res: ServerResponse): void {
   if (res.headersSent || req.httpVersion === '1.0') return
-  const { link } = headers as { readonly link?: string | undefined }
-  if (statusCode === 102) res.writeProcessing()
-  else if (statusCode === 103 && link !== undefined) res.writeEarlyHints({ link })
+  const { statusCode, statusMessage, rawHeaders, httpVersion } = interim
+  const lines = pairsOf(fieldsForNextHop(rawHeaders, httpVersion)).map(([name, value]) => `${name}: ${value}\r\n`)
+  res.socket?.write(`HTTP/1.1 ${statusCode} ${statusMessage}\r\n${lines.join('')}\r\n`, 'latin1')
 }
 
 /** 502: the origin sent something that is not HTTP. 504: the origin did not answer. */
