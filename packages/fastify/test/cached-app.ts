@@ -15,12 +15,15 @@ export interface CachedApp {
 /** Sets an app up, plays with it, and takes it down. `early` is done before the plugin is registered. */
 export async function withApp(
   play: (stage: CachedApp) => Promise<void>,
-  { early, server }: { readonly early?: (app: FastifyInstance) => void; readonly server?: FastifyServerOptions } = {},
+  {
+    early,
+    server,
+  }: { readonly early?: (app: FastifyInstance) => unknown; readonly server?: FastifyServerOptions } = {},
 ): Promise<void> {
   const runtime = createManualRuntime()
   const cache = createCache({ runtime, store: memoryStore({ runtime }) })
   const app = Fastify({ forceCloseConnections: true, ...server })
-  early?.(app)
+  await early?.(app)
   const bodies = async (url: string, times: number): Promise<readonly string[]> => {
     const all: string[] = []
     for (let turn = 0; turn < times; turn += 1) all.push((await app.inject(url)).body)

@@ -45,8 +45,8 @@ interface Watched {
 
 /**
  * The reads by which a handler learns who its client is, from the start of the handler to the end of its response. Three kinds do not count:
- * those of outer layers; those of a package that provides one of the properties itself, such as a parser of cookies, since what it provides
- * is watched; and copies of all request fields, as a proxy or a logger makes them.
+ * those of outer layers; those of a package that provides cookies or sessions itself, since what it provides is watched; and copies of all request
+ * fields, as a proxy or a logger makes them. A package that provides the user may also return the user, or reject the request.
  */
 export class PersonalReads {
   readonly #keyedCookies: readonly string[]
@@ -113,7 +113,7 @@ export class PersonalReads {
       this.#reads.push({ name, expression, trace: new Trace() })
     }
     const onAssign = (): void => {
-      if (this.#listens) this.#assignments.push(new Trace())
+      if (this.#listens && !OF_CREDENTIALS.includes(name)) this.#assignments.push(new Trace())
     }
     const onRead = (value: unknown): unknown => {
       if (!this.#listens || isKeyed(name, value, this.#keyedCookies)) return value
