@@ -1,6 +1,7 @@
 /** The parts of Express' router that identify a route; they are the same in Express 4 and 5. */
 export interface Route {
   readonly path: unknown
+  readonly stack?: readonly Layer[] | undefined
 }
 interface Router {
   readonly stack?: readonly Layer[] | undefined
@@ -8,6 +9,12 @@ interface Router {
 interface Layer {
   readonly route?: Route | undefined
   readonly handle?: Router | undefined
+}
+
+/** Whether a route declares this middleware. `req.route` does not tell: it stays when a route has called `next()`. */
+export function declares({ stack = [] }: Route, middleware: unknown): boolean {
+  for (const { handle } of stack) if (handle === middleware) return true
+  return false
 }
 
 /** By route: how many routes of the same path its app declares before it, and the layer names made of that, one for each depth. */

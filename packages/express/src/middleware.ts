@@ -8,10 +8,12 @@ import {
   purgeMiddleware,
   type PurgeOptions,
   type ResponseDirectives,
+  type Route,
   type RouteOptions,
   serve,
 } from '@cattlegrid/http'
 import { ExpressExchange, type ExpressRequest } from './express-request.ts'
+import { declares } from './layer.ts'
 
 declare global {
   namespace Express {
@@ -57,7 +59,7 @@ export interface Cached {
 /**
  * Puts a cache before Express handlers: `const cached = expressCache(cache)`, then `app.use(cached())` or `app.get(path, cached({ ttl }), handler)`.
  *
- * @param defaults options of every route that does not give its own.
+ * @param defaults options of every `cached()` that does not give its own; the `ttl` counts only for those that stand on a route, not in `app.use`.
  * @throws InvalidOptionError for an option that is unknown or has a value it cannot have.
  */
 export function expressCache<Req extends IncomingMessage = CachedRequest, Res extends ServerResponse = ServerResponse>(
@@ -69,9 +71,18 @@ export function expressCache<Req extends IncomingMessage = CachedRequest, Res ex
   const cached = (options?: unknown, ...more: readonly unknown[]): CacheMiddleware => {
     // Express calls a middleware with a response and `next`: the factory itself was passed as one.
     if (more.length > 0) throw new InvalidOptionError('cached', undefined, USAGE, 'was used as a middleware itself')
-    const route = compileRoute('cached', http, defaults as RouteOptions, options as RouteOptions)
+    const compile = (own: unknown): Route => compileRoute('cached', http, defaults as RouteOptions, own as RouteOptions)
+    const route = compile(options)
+    // A default `ttl` would store the pages of a whole app, whatever they say themselves.
+    const hasDefaultTtl = defaults?.ttl !== undefined && (options as RouteOptions | undefined)?.ttl === undefined
+    const appRoute = hasDefaultTtl ? compile({ ...(options as RouteOptions), ttl: 'origin' }) : route
     const declaration = nextDeclaration(http)
-    return (req, res, next) => serve(new ExpressExchange(req as ExpressRequest, res, next, declaration), route)
+    const middleware: CacheMiddleware = (request, res, next) => {
+      const req = request as ExpressRequest
+      const onRoute = appRoute === route || (req.route !== undefined && declares(req.route, middleware))
+      serve(new ExpressExchange(req, res, next, declaration), onRoute ? route : appRoute)
+    }
+    return middleware
   }
   const purge: Cached['purge'] = (options) => purgeMiddleware(http, options)
   return Object.assign(cached, { purge })

@@ -63,10 +63,25 @@ describe.each([
     let runs = 0
     const cache = createCache()
     const app = make()
+    // Its route stays on the request.
+    app.get('/account', (_req, _res, next) => next())
     app.use(expressCache(cache, { ttl: '1m' })())
     app.get('/account', (_req, res) => void res.send(`run ${++runs}`))
     for (const run of [1, 2])
       expect((await supertest(app).get('/account').set('host', 'shop.example')).text).toBe(`run ${run}`)
+    await cache.close({ drain: 1 })
+  })
+
+  test('a ttl among the options of expressCache counts for a route', async () => {
+    let runs = 0
+    const cache = createCache()
+    const app = make()
+    const cached = expressCache(cache, { ttl: '1m' })
+    const router = Router()
+    router.route('/page').get(cached({ query: false }), (_req, res) => void res.send(`run ${++runs}`))
+    app.use('/shop', router)
+    for (const _ of [1, 2])
+      expect((await supertest(app).get('/shop/page').set('host', 'shop.example')).text).toBe('run 1')
     await cache.close({ drain: 1 })
   })
 })

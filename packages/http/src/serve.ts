@@ -21,7 +21,9 @@ import { Responder } from './lookup/responder.ts'
 
 /**
  * Answers one request: by a hit, by its handler, or by a `Responder`. Calls at most one of the exchange's `pass`, `send`, `fail` and
- * `run`, which `send` or `fail` may follow; none where the client has disconnected, or an outer layer or `onError` answers. Never throws.
+ * `run`, which `send` or `fail` may follow; none where the client has disconnected, or an outer layer or `onError` answers.
+ *
+ * @throws InvalidOptionError, before any of that, where a function among the options returned a promise.
  */
 export function serve<Req, Res>(exchange: Exchange<Req, Res>, route: Route<Req, Res>): void {
   const marker = subrequestMarkerOf(exchange.req)
@@ -40,7 +42,7 @@ export function serve<Req, Res>(exchange: Exchange<Req, Res>, route: Route<Req, 
   void new Responder(exchange, route, requestContextOf(exchange, route, keyed)).respond()
 }
 
-/** Serves a fresh entry, or calls `onMiss`: for a phase in which no handler can run yet. Never throws. */
+/** Serves a fresh entry, or calls `onMiss`: for a phase in which no handler can run yet. Throws as `serve` does. */
 export function serveStored<Req, Res>(exchange: Exchange<Req, Res>, route: Route<Req, Res>, onMiss: () => void): void {
   if (subrequestMarkerOf(exchange.req) !== undefined || route.mode === 'observe') return onMiss()
   const keyed = keyedRequestOf(exchange, route, noDirectives)

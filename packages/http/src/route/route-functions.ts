@@ -1,9 +1,12 @@
-import { INVALID } from '@cattlegrid/core'
+import { INVALID, InvalidOptionError } from '@cattlegrid/core'
 import type { ServeError } from '../response/errors.ts'
 import type { KeyOptions } from './options.ts'
 import { type ParsedRoute, positiveDuration } from './route-rules.ts'
 
-/** The functions among a route's options. They never throw: each returns a default where the user's function throws. */
+/**
+ * The functions among a route's options. Each returns a default where the user's function throws. `enabled`, `skip` and `obeysClient` decide before
+ * anything else happens: they throw InvalidOptionError where the user's function returns a promise, which is true whatever it resolves to.
+ */
 export interface RouteFunctions<Req, Res> {
   /** ms; undefined: the lifetime that the response declares; NaN: not stored. */
   ttl(request: Req, response: Res): number | undefined
@@ -18,32 +21,52 @@ export interface RouteFunctions<Req, Res> {
   handlesError(error: ServeError, request: Req, response: Res): boolean
 }
 
-export function routeFunctionsOf<Req, Res>(given: ParsedRoute, { extra }: KeyOptions<Req>): RouteFunctions<Req, Res> {
-  const { ttl, tags = [], enabled = true, clientDirectives } = given
-  const skip = given.skip as ((request: Req) => unknown) | undefined
+/** `owner`: the function that got the options, for error messages. */
+export function routeFunctionsOf<Req, Res>(
+  owner: string,
+  given: ParsedRoute,
+  { extra }: KeyOptions<Req>,
+): RouteFunctions<Req, Res> {
+  const { ttl, tags = [], enabled = true, skip, clientDirectives } = given
   const onError = given.onError as ((...args: unknown[]) => unknown) | undefined
-  const callOr = <T>(option: unknown, failed: T, ...args: readonly unknown[]): T => {
-    try {
-      return (option as (...args: readonly unknown[]) => T)(...args)
-    } catch {
-      return failed
-    }
-  }
   return {
     ttl: ttlOf(ttl),
     tags: (...args) => (typeof tags === 'function' ? callOr<unknown>(tags, undefined, ...args) : tags),
-    enabled: (request) =>
-      typeof enabled === 'function' ? Boolean(callOr<unknown>(enabled, false, request)) : Boolean(enabled),
-    skip: (request) => skip !== undefined && Boolean(callOr<unknown>(skip, true, request)),
+    enabled: typeof enabled === 'function' ? predicate(`${owner}.enabled`, enabled, false) : () => Boolean(enabled),
+    skip: skip === undefined ? () => false : predicate(`${owner}.skip`, skip, true),
     extra: (request) => {
       const value = extra === undefined ? undefined : callOr<unknown>(extra, null, request)
       return value === undefined || typeof value === 'string' ? value : null
     },
-    obeysClient: (request) =>
-      typeof clientDirectives === 'function' && callOr<unknown>(clientDirectives, false, request) === true,
+    obeysClient:
+      typeof clientDirectives === 'function'
+        ? predicate(`${owner}.clientDirectives`, clientDirectives, false)
+        : () => false,
     handlesError: (...args) => onError !== undefined && callOr<unknown>(onError, false, ...args) === true,
   }
 }
+
+function callOr<T>(option: unknown, failed: T, ...args: readonly unknown[]): T {
+  try {
+    return (option as (...args: readonly unknown[]) => T)(...args)
+  } catch {
+    return failed
+  }
+}
+
+/** The function of an option as a predicate, which throws InvalidOptionError where the function returns a promise. */
+function predicate(name: string, option: unknown, failed: boolean): (request: unknown) => boolean {
+  return (request) => {
+    const decision = callOr<unknown>(option, failed, request)
+    if (typeof (decision as PromiseLike<unknown> | null | undefined)?.then !== 'function') return Boolean(decision)
+    // Its rejection must not end the process.
+    Promise.resolve(decision).catch(() => undefined)
+    throw new InvalidOptionError(name, decision, DECIDES_NOW, 'returned a promise')
+  }
+}
+
+const DECIDES_NOW =
+  'a function that returns its decision now; await in a middleware or hook before the cache, keep the result on the request, and return that'
 
 function ttlOf<Req, Res>(ttl: unknown): (request: Req, response: Res) => number | undefined {
   if (ttl === undefined || ttl === 'origin') return () => undefined

@@ -16,7 +16,7 @@ import { HandlerLimit } from './handler-limit.ts'
 import { PersonalReadWarning } from './personal-read-warning.ts'
 import { RefreshMode } from './refresh-mode.ts'
 
-/** The checked options of a route, with their defaults. Its functions never throw. */
+/** The checked options of a route, with their defaults. */
 export interface Route<Req = unknown, Res = unknown> extends HttpCache, RouteFunctions<Req, Res> {
   readonly callOptions: CallOptions<Stored>
   /** The cache, with these options. */
@@ -74,7 +74,7 @@ export function compileRoute<Req, Res>(
   const keyed = { headers: key.headers ?? [], cookies: key.cookies ?? [] }
   return {
     ...http,
-    ...routeFunctionsOf<Req, Res>(given, key),
+    ...routeFunctionsOf<Req, Res>(owner, given, key),
     callOptions,
     view: viewOf(owner, http, callOptions),
     keys: new KeyMemo(),
