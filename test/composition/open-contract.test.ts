@@ -4,13 +4,11 @@ import express4 from 'express4'
 import { startExpress } from '../../packages/express/test/contract-app.ts'
 import { startFastify } from '../../packages/fastify/test/contract-app.ts'
 import { describeAfterEnd } from '../../packages/testkit/src/adapter-contract/after-end.ts'
-import { describeFunctionsAnswerNow } from '../../packages/testkit/src/adapter-contract/functions-answer-now.ts'
 import { describeKeepDecides } from '../../packages/testkit/src/adapter-contract/keep-decides.ts'
 import { describeOuterHead } from '../../packages/testkit/src/adapter-contract/outer-head.ts'
 import { describeOuterVary } from '../../packages/testkit/src/adapter-contract/outer-vary.ts'
 import { describeOwnRequests } from '../../packages/testkit/src/adapter-contract/own-requests.ts'
 import { describePersonalFields } from '../../packages/testkit/src/adapter-contract/personal-fields.ts'
-import { describeHosts } from '../../packages/testkit/src/adapter-contract/ports-and-hosts.ts'
 import { describeReasons } from '../../packages/testkit/src/adapter-contract/reasons.ts'
 import { describeUnprovedUrls } from '../../packages/testkit/src/adapter-contract/unproved-urls.ts'
 
@@ -22,10 +20,8 @@ const PARTS = [
   describeAfterEnd,
   describeUnprovedUrls,
   describeReasons,
-  describeHosts,
   describePersonalFields,
   describeKeepDecides,
-  describeFunctionsAnswerNow,
 ]
 
 const FRAMEWORKS: readonly (readonly [string, AdapterFactory])[] = [

@@ -2,10 +2,12 @@ import type { Answer } from './response/answer.ts'
 import { type RequestDirectives, NO_DIRECTIVES } from './request/request-directives.ts'
 import type { Exchange } from './exchange.ts'
 import { isHeadSent } from './fields/head-arguments.ts'
+import { normalHost } from './fields/normal-host.ts'
 import { hitInProcess, hitInStore } from './lookup/hit.ts'
 import { invalidateAfter, isUnsafe } from './purge/invalidate.ts'
 import { recorderFor } from './lookup/handler-recorder.ts'
 import { isLoop, removeLoopMembers } from './request/loop-detection.ts'
+import { replaceFields } from './request/normalise.ts'
 import { observe } from './observe/observe.ts'
 import { bypass } from './lookup/bypass.ts'
 import {
@@ -62,7 +64,7 @@ function noDirectives(): RequestDirectives {
 /** An unsafe method invalidates the stored responses of its URL (RFC 9111 section 4.4). */
 function invalidateIfUnsafe(exchange: Exchange, route: Route): void {
   const method = originalMethodOf(exchange) ?? exchange.req.method ?? ''
-  if (route.invalidateOnUnsafe && isUnsafe(method)) invalidateAfter(exchange, route, route.query)
+  if (route.invalidateOnUnsafe && isUnsafe(method)) invalidateAfter(exchange, route)
 }
 
 function trySendHit<Req, Res>(exchange: Exchange<Req, Res>, route: Route<Req, Res>, key: string): boolean {
@@ -106,6 +108,8 @@ function recordSubrequest<Req, Res>(
     forwarded: 'stale',
     collapseFailed: false,
   })
+  const { host } = route.keyed
+  if (typeof host === 'string') replaceFields(exchange.req, new Map([['host', normalHost(exchange.scheme, host)]]))
   marker.onReached(recorder)
   exchange.run(recorder)
 }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import {
   type Admission,
+  hostsByScheme,
   ineligibleReason,
   type Candidate,
   unkeyedInputOf,
@@ -68,7 +69,7 @@ describe('the admission rules of a route', () => {
   })
 
   test('a host that is not listed bypasses the cache, whatever its case', () => {
-    const listed: Admission = { ...PLAIN, hosts: ['shop.example'] }
+    const listed: Admission = { ...PLAIN, hosts: hostsByScheme(['shop.example']) }
     expect(ineligibleReason(candidate({}, { host: 'SHOP.example' }), listed)).toBeUndefined()
     expect(ineligibleReason(candidate({}, { host: 'evil.example' }), listed)).toBe('host')
     expect(ineligibleReason(candidate({}, { host: 'shop.example:8080' }), listed)).toBe('host')

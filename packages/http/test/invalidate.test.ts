@@ -3,8 +3,9 @@ import type { AddressInfo } from 'node:net'
 import type { Cache } from '@cattlegrid/core'
 import { expect, test } from '@jest/globals'
 import type { Exchange } from '../src/exchange.ts'
-import type { HttpCache } from '../src/route/http-cache.ts'
 import { invalidateAfter } from '../src/purge/invalidate.ts'
+
+const NOTHING = { headers: [], cookies: [], host: undefined }
 
 /** One POST to a handler, with a cache whose invalidations take until `let go`. */
 async function post(
@@ -13,7 +14,7 @@ async function post(
 ): Promise<IncomingMessage> {
   const server = createServer((req, res) => {
     const exchange = { req, res, scheme: 'http', host: 'shop.example', target: '/a' } as unknown as Exchange
-    invalidateAfter(exchange, { cache: { invalidateTags } } as unknown as HttpCache, { kind: 'all' })
+    invalidateAfter(exchange, { cache: { invalidateTags } as unknown as Cache, keyed: NOTHING, query: { kind: 'all' } })
     handle(res)
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

@@ -4,11 +4,12 @@ import { describe, expect, test } from '@jest/globals'
 import { reduceEncoding } from '../src/fields/selecting-value.ts'
 import { hiddenFields, type HandlerInput, normaliseRequest } from '../src/request/normalise.ts'
 
+const keyedBy = (headers: readonly string[]) => ({ headers, host: undefined })
 const KEYED: HandlerInput = {
   host: 'shop.example',
   scheme: 'https',
   path: '/',
-  hidden: hiddenFields([], true),
+  hidden: hiddenFields(keyedBy([]), true),
   added: {},
 }
 
@@ -125,17 +126,25 @@ describe('what a leader’s handler sees', () => {
 
   test('keeps the fields in the key, and all fields without scrub', async () => {
     const keyed = await requestWith({ host: 'a', 'x-host': 'b', forwarded: 'host=c' })
-    normaliseRequest(keyed, { ...KEYED, hidden: hiddenFields(['x-host'], true) })
+    normaliseRequest(keyed, { ...KEYED, hidden: hiddenFields(keyedBy(['x-host']), true) })
     expect(keyed.headers).toMatchObject({ 'x-host': 'b' })
     expect(keyed.headers.forwarded).toBeUndefined()
     const site = { host: 'b:80', 'x-forwarded-host': 'c', 'x-forwarded-proto': 'd' }
     const whole = await requestWith(site)
-    normaliseRequest(whole, { ...KEYED, hidden: hiddenFields(Object.keys(site), true) })
+    normaliseRequest(whole, { ...KEYED, hidden: hiddenFields(keyedBy(Object.keys(site)), true) })
     expect(whole.headers).toMatchObject(site)
     const open = await requestWith({ host: 'a', 'x-host': 'b', range: 'bytes=0-1' })
-    normaliseRequest(open, { ...KEYED, hidden: hiddenFields([], false) })
+    normaliseRequest(open, { ...KEYED, hidden: hiddenFields(keyedBy([]), false) })
     expect(open.headers).toMatchObject({ 'x-host': 'b' })
     expect(open.headers.range).toBeUndefined()
+  })
+
+  test.each([true, false])('has the fixed host of the key and no other, with scrub: %s', async (scrub) => {
+    const hidden = hiddenFields({ headers: [], host: 'shop.example' }, scrub)
+    const req = await requestWith({ host: '127.0.0.1:3001', 'x-forwarded-host': 'evil.example' })
+    normaliseRequest(req, { ...KEYED, hidden })
+    expect(req.headers).toMatchObject({ host: 'shop.example' })
+    expect(JSON.stringify([req.headers, req.rawHeaders])).not.toMatch(/127|evil/)
   })
 
   test('has the reduced codings that its client accepts', async () => {

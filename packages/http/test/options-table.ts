@@ -50,6 +50,7 @@ export const optionsTable: Record<string, Record<string, unknown>> = {
       { headers: ['two words'] },
       { cookies: [''] },
       { extra: 'tenant' },
+      { host: 'http://a' },
     ],
     query: [null, 1, 'page', [1], [''], { only: ['a'] }, { ignore: 'utm' }],
     hosts: [null, 1, 'shop.example', [''], ['http://a'], [1]],
@@ -86,6 +87,7 @@ export const optionsTable: Record<string, Record<string, unknown>> = {
   KeyOptions: {
     headers: [null, 'x-a', ['two words']],
     cookies: [null, 'a', ['']],
+    host: [null, true, 1, '', 'http://a', ['a']],
     extra: [null, 'tenant'],
   },
   QueryOptions: {

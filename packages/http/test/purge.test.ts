@@ -48,10 +48,13 @@ describe('the purge endpoint', () => {
   test('purges by tag and by URL, whatever the order of its parameters', async () => {
     const tag = urlTag({ scheme: 'https', host: 'shop.example', target: '/a?x=1&y=2' })
     await cache.set('by url', 1, { tags: [tag] })
+    const hostless = urlTag({ scheme: 'https', host: '', target: '/a?x=1&y=2' })
+    await cache.set('by url, without a host in its key', 1, { tags: [hostless] })
     await cache.set('by tag', 2, { tags: ['a b'] })
     await cache.set('neither', 3, { tags: ['c'] })
     const url = encodeURIComponent('https://shop.example:443/a?y=2&x=1')
     expect(await ask(`/purge?url=${url}&tag=a+b`)).toBe(204)
+    expect(await cache.get('by url, without a host in its key')).toBeUndefined()
     expect([await cache.get('by url'), await cache.get('by tag'), await cache.get('neither')]).toEqual([
       undefined,
       undefined,

@@ -7,8 +7,10 @@ import { describeDeclaring } from './adapter-contract/declaring.ts'
 import { describeEligible } from './adapter-contract/eligible.ts'
 import { describeCredentials } from './adapter-contract/credentials.ts'
 import { describeFailingLeaders } from './adapter-contract/failing-leaders.ts'
+import { describeFunctionsAnswerNow } from './adapter-contract/functions-answer-now.ts'
 import { describeInvalidation } from './adapter-contract/invalidation.ts'
 import { describeKeys } from './adapter-contract/keys.ts'
+import { describeHosts } from './adapter-contract/ports-and-hosts.ts'
 import { describeRanges } from './adapter-contract/ranges.ts'
 import { describeLoops } from './adapter-contract/loops.ts'
 import { describeObserving } from './adapter-contract/observing.ts'
@@ -83,6 +85,8 @@ export function describeAdapterContract(
     describeWrongArguments,
     describeRanges,
     describeRevalidating,
+    describeFunctionsAnswerNow,
+    describeHosts,
   ]
   runner.describe(`the adapter contract on ${name}`, () => {
     for (const part of parts) part(contract)

@@ -6,6 +6,7 @@ import type { ResponseLoad } from './load-result.ts'
 import { cdnLoopField } from '../request/loop-detection.ts'
 import { normaliseRequest } from '../request/normalise.ts'
 import { isKeyed } from '../request/query.ts'
+import { keyedHost } from '../request/request-key.ts'
 import type { RecordedResponse } from '../response/recorded-response.ts'
 import type { Recorder } from '../capture/recorder.ts'
 import type { RecordingResult } from '../capture/recording-result.ts'
@@ -56,14 +57,15 @@ function forwardReason({ directives }: RequestContext, { load, record }: Respons
 /** Shows the handler only what the key holds, the validators of the stored response, and the id of the load. */
 function prepareRequest(
   exchange: Exchange,
-  { query, hidden }: Pick<Route, 'query' | 'hidden'>,
+  { query, hidden, keyed }: Pick<Route, 'query' | 'hidden' | 'keyed'>,
   { keyedUrl }: RequestContext,
   loadId: string,
   revalidates: RecordedResponse | undefined,
 ): void {
   const validators = revalidates === undefined ? {} : validatorsOf(revalidates)
   const added = { ...validators, ...cdnLoopField(exchange.req.headers, loadId) }
-  const { host, scheme, target, routed = target } = exchange
+  const { scheme, target, routed = target } = exchange
+  const host = keyedHost(exchange.host, keyed) || exchange.host
   normaliseRequest(exchange.req, { host, scheme, path: keyedUrl(target), hidden, added })
   if (query.kind === 'all' && [target, routed].every((url) => keyedUrl(url) === url)) return
   rewriteUrlUntilEnd(exchange, {

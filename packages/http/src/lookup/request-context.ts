@@ -3,7 +3,7 @@ import { type RequestDirectives, requestDirectivesOf, NO_DIRECTIVES } from '../r
 import { type Candidate, ineligibleReason, originForm, type UnkeyedInput, unkeyedInputOf } from '../request/eligible.ts'
 import { type Exchange, rewriteUrlUntilEnd } from '../exchange.ts'
 import { withQuery } from '../request/query.ts'
-import { keyedValues, requestKey, canonicalUrl, urlTag } from '../request/request-key.ts'
+import { canonicalUrl, keyedHost, keyedValues, requestKey, urlTag } from '../request/request-key.ts'
 import type { Route } from '../route/route.ts'
 
 /** A request that may use the cache, with everything that a hit needs. */
@@ -69,10 +69,11 @@ export function requestContextOf<Req, Res>(
 /** Reads the URL at once, because a leader's handler may get another spelling; hashes it on the first call. */
 export function urlTagOf(
   exchange: Exchange,
-  { invalidateOnUnsafe, query }: Pick<Route, 'invalidateOnUnsafe' | 'query'>,
+  { invalidateOnUnsafe, query, keyed }: Pick<Route, 'invalidateOnUnsafe' | 'query' | 'keyed'>,
 ): () => string | undefined {
   if (!invalidateOnUnsafe) return () => undefined
-  const { scheme, host, target } = exchange
+  const { scheme, target } = exchange
+  const host = keyedHost(exchange.host, keyed)
   let tag: string | undefined
   return () => (tag ??= urlTag({ scheme, host, target: withQuery(target, query) }))
 }
@@ -122,7 +123,7 @@ function withKey<Req, Res>(
   candidate: Candidate,
   directives: RequestDirectives,
 ): KeyedRequest | BypassReason {
-  const { scheme, host, layer, decodesPath, matched, req, routed } = exchange
+  const { scheme, layer, decodesPath, matched, req, routed } = exchange
   const target = withQuery(exchange.target, route.query)
   const routeExtra = route.extra(exchange.request)
   if (routeExtra === null) return 'key-failed'
@@ -131,7 +132,7 @@ function withKey<Req, Res>(
   const credentials = route.admission.authorization === 'key' ? authorization : authorized ? 'any' : undefined
   const parts = {
     scheme,
-    host,
+    host: keyedHost(exchange.host, route.keyed),
     target,
     routed: routed === undefined ? undefined : withQuery(routed, route.query),
     matched,

@@ -2,9 +2,9 @@ import { delayEnd } from './delayed-end.ts'
 import { originForm } from '../request/eligible.ts'
 import type { Exchange } from '../exchange.ts'
 import { linesOf } from '../fields/header-fields.ts'
-import type { HttpCache } from '../route/http-cache.ts'
-import { type QueryRule, withQuery } from '../request/query.ts'
-import { urlTag } from '../request/request-key.ts'
+import { withQuery } from '../request/query.ts'
+import { keyedHost, urlTag } from '../request/request-key.ts'
+import type { Route } from '../route/route.ts'
 
 /** RFC 9110 section 9.2.1, and the safe methods of WebDAV (RFC 3253, 4918, 5323) and RFC 10008. */
 const SAFE = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE', 'PROPFIND', 'REPORT', 'SEARCH', 'QUERY'])
@@ -18,14 +18,17 @@ export function isUnsafe(method: string): boolean {
  * When an unsafe request succeeds, invalidates the stored responses of its URL, and of the URLs of the same origin that its response names (RFC
  * 9111 section 4.4). The response ends after that: its client must not read an old one.
  */
-export function invalidateAfter(exchange: Exchange, { cache }: HttpCache, query: QueryRule): void {
+export function invalidateAfter(
+  exchange: Exchange,
+  { cache, keyed, query }: Pick<Route, 'cache' | 'keyed' | 'query'>,
+): void {
+  const { scheme } = exchange
+  const host = keyedHost(exchange.host, keyed)
   delayEnd(exchange.res, (fields) => {
     const named = ['location', 'content-location'].flatMap((name) => linesOf(fields, name))
     const urls = [originForm(exchange.target), ...named.map((url) => resolve(url, exchange))]
     const tags = urls.flatMap((target) =>
-      target === undefined
-        ? []
-        : [urlTag({ scheme: exchange.scheme, host: exchange.host, target: withQuery(target, query) })],
+      target === undefined ? [] : [urlTag({ scheme, host, target: withQuery(target, query) })],
     )
     // The request does not fail when the store is away: the engine emits an event.
     return cache.invalidateTags([...new Set(tags)]).catch(() => undefined)

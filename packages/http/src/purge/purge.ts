@@ -35,10 +35,10 @@ export function purgeEndpoint<Req>(
     if (authorize === undefined) return emptyAnswer(404)
     if (!(await allows(authorize as (request: Req) => unknown, request))) return emptyAnswer(403)
     if (!['POST', 'DELETE', 'PURGE'].includes(method)) return emptyAnswer(405, { allow: 'POST, DELETE, PURGE' })
-    const tags = tagsOf(target)
-    if (tags === undefined || tags.length === 0) return emptyAnswer(400)
+    const lists = tagsOf(target)
+    if (lists === undefined) return emptyAnswer(400)
     try {
-      await cache.invalidateTags(tags)
+      for (const tags of lists) await cache.invalidateTags(tags)
       return emptyAnswer(204)
     } catch (error) {
       if (isCattlegridError(error, 'CATTLEGRID_STORE_AWAY')) return emptyAnswer(503, { 'retry-after': '1' })
@@ -66,17 +66,24 @@ async function allows<Req>(authorize: (request: Req) => unknown, request: Req): 
   }
 }
 
-function tagsOf(target: string): readonly string[] | undefined {
+/** The tags of a purge, in lists that one invalidation can take each; undefined where they cannot be read, or there is none. */
+function tagsOf(target: string): readonly (readonly string[])[] | undefined {
   const index = target.indexOf('?')
   const parameters = new URLSearchParams(index < 0 ? '' : target.slice(index + 1))
-  const urls = parameters.getAll('url').map(tagOfUrl)
-  return urls.includes(undefined) ? undefined : joinTags([...parameters.getAll('tag'), ...urls])
+  const urls = parameters.getAll('url')
+  if (!urls.every((url) => URL.canParse(url))) return undefined
+  const named = joinTags(
+    parameters.getAll('tag'),
+    urls.map((url) => tagOfUrl(url)),
+  )
+  if (named === undefined || named.length === 0) return undefined
+  // The tags of routes whose key has no host.
+  return urls.length === 0 ? [named] : [named, urls.map((url) => tagOfUrl(url, ''))]
 }
 
-function tagOfUrl(text: string): string | undefined {
-  if (!URL.canParse(text)) return undefined
+function tagOfUrl(text: string, keyedHost?: string): string {
   const { protocol, host, pathname, search } = new URL(text)
-  return urlTag({ scheme: protocol.slice(0, -1), host, target: pathname + search })
+  return urlTag({ scheme: protocol.slice(0, -1), host: keyedHost ?? host, target: pathname + search })
 }
 
 function emptyAnswer(status: number, fields: Readonly<Record<string, string>> = {}): Answer {

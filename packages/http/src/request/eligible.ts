@@ -17,8 +17,17 @@ export interface Admission {
   /** A request with credentials: `bypass`: bypasses the cache. `key`: has entries of its own. `declared`: shares responses that allow it (RFC 9111 section 3.5). `share`: is like any other. */
   readonly authorization: 'bypass' | 'key' | 'declared' | 'share'
   readonly cookies: 'ignore' | 'bypass'
-  /** Lower-case; undefined: every host. */
-  readonly hosts: readonly string[] | undefined
+  /** By scheme, as `hostsByScheme` makes them; undefined: every host. */
+  readonly hosts: HostsByScheme | undefined
+}
+
+type HostsByScheme = ReadonlyMap<string, ReadonlySet<string>>
+
+/** Lists hosts as a key of each scheme holds them. */
+export function hostsByScheme(listed: readonly string[]): HostsByScheme {
+  return new Map(
+    ['http', 'https'].map((scheme) => [scheme, new Set(listed.map((host) => normalHost(scheme, host)))] as const),
+  )
 }
 
 /** Why a request may not use the cache; `Cache-Status` names it. */
@@ -36,8 +45,7 @@ export function ineligibleReason(
   if (headers.authorization !== undefined && authorization === 'bypass') return 'authorization'
   if (headers.cookie !== undefined && cookies === 'bypass') return 'cookie'
   if (hasOtherAuthority(headers, scheme)) return 'authority'
-  if (hosts !== undefined && !hosts.some((listed) => normalHost(scheme, listed) === normalHost(scheme, host)))
-    return 'host'
+  if (hosts !== undefined && hosts.get(scheme)?.has(normalHost(scheme, host)) !== true) return 'host'
   if (headers.upgrade !== undefined) return 'upgrade'
   if (headers.accept?.toLowerCase().includes('text/event-stream') === true) return 'event-stream'
   // `*` and authority-form have no path to make the key and the handler's URL from.

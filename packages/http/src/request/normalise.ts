@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { normalHost } from '../fields/normal-host.ts'
 import { reduceEncoding } from '../fields/selecting-value.ts'
 import { METHOD_OVERRIDES } from './eligible.ts'
+import type { KeyRule } from './request-key.ts'
 
 /** The cache evaluates these itself: a leader's handler that saw them could answer 304, 206, 412 or 416, and every follower would get that. */
 const CONDITIONS = ['if-none-match', 'if-modified-since', 'if-match', 'if-unmodified-since', 'if-range', 'range']
@@ -38,19 +39,20 @@ export interface HiddenFields {
   readonly reduced: ReadonlySet<string>
 }
 
-/**
- * @param keyed fields in the key, lower-case.
- * @param scrub whether unkeyed fields are dropped at all.
- */
-export function hiddenFields(keyed: readonly string[], scrub: boolean): HiddenFields {
-  if (!scrub) return { dropped: new Set(CONDITIONS), reduced: new Set() }
+/** `scrub`: whether unkeyed fields are dropped at all. A fixed host hides that of the request in any case. */
+export function hiddenFields(
+  { headers: keyed, host }: Pick<KeyRule, 'headers' | 'host'>,
+  scrub: boolean,
+): HiddenFields {
+  const ofHost = typeof host === 'string' ? ['host', 'x-forwarded-host'] : []
+  if (!scrub) return { dropped: new Set(CONDITIONS), reduced: new Set(ofHost) }
   const unkeyed = (names: readonly string[]): Set<string> => new Set(names.filter((name) => !keyed.includes(name)))
   return { dropped: unkeyed([...CONDITIONS, ...UNKEYED]), reduced: unkeyed(IN_KEY) }
 }
 
 /** The input that a leader's handler may see. */
 export interface HandlerInput {
-  /** The host and scheme that the framework trusts, and the key holds: of a forwarded host or scheme only that value stays. */
+  /** The host and scheme that the handler sees: those that the framework trusts, or the fixed host of the key. Of a forwarded host or scheme only that value stays. */
   readonly host: string
   readonly scheme: string
   /** The path and the query that the key holds. */
@@ -65,6 +67,11 @@ export function normaliseRequest(req: IncomingMessage, input: HandlerInput): voi
   const { added } = input
   const replaced = replacementsFor(req, input)
   for (const name of Object.keys(added)) replaced.set(name, added[name])
+  replaceFields(req, replaced)
+}
+
+/** Sets fields, or removes them where the value is undefined, in all three representations. */
+export function replaceFields(req: IncomingMessage, replaced: ReadonlyMap<string, string | undefined>): void {
   for (const [name, value] of replaced) replaceField(req, name, value)
   // Defined, not assigned: on a request of HTTP/2 it is a getter.
   const value = replacedRawHeaders(req.rawHeaders, replaced)

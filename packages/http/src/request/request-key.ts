@@ -34,11 +34,13 @@ export interface KeyParts {
 /** The parts that decide which paths are equivalent. */
 type PathFolding = Pick<KeyParts, 'matched' | 'decodesPath'>
 
-/** The request fields and cookies in a route's key. */
+/** The request fields, the cookies and the host in a route's key. */
 export interface KeyRule {
   /** Lower-case. */
   readonly headers: readonly string[]
   readonly cookies: readonly string[]
+  /** The fixed host; false: none; undefined: that of the request. */
+  readonly host: string | false | undefined
 }
 
 const FORMAT = 'h2'
@@ -70,9 +72,14 @@ export function urlTag({ scheme, host, target }: Pick<KeyParts, 'scheme' | 'host
   return `cattlegrid:url:${createHash('sha256').update(text).digest('base64url')}`
 }
 
+/** The host in the key of a request to `host`; empty where the key has none. */
+export function keyedHost(host: string, { host: fixed }: Pick<KeyRule, 'host'>): string {
+  return fixed === false ? '' : (fixed ?? host)
+}
+
 /** The values of the fields and cookies in a route's key. */
 export function keyedValues(
-  { headers: names, cookies }: KeyRule,
+  { headers: names, cookies }: Pick<KeyRule, 'headers' | 'cookies'>,
   headers: IncomingHttpHeaders,
 ): (string | undefined)[] {
   const cookieValues = cookies.length === 0 ? undefined : cookiesOf(headers.cookie)

@@ -10,6 +10,12 @@ export interface KeyOptions<Req = unknown> {
   readonly headers?: readonly string[] | undefined
   /** Cookies whose values are part of the key. Default: none. */
   readonly cookies?: readonly string[] | undefined
+  /**
+   * A name: the host in the key of every request, and the host that the handler sees, for an app that several ports or names reach. `false`: the
+   * key has no host. The handler then sees the host of the client whose request it runs for: for handlers that do not use it, as any client can
+   * choose it, and the others get that response. Default: the host of the request.
+   */
+  readonly host?: string | false | undefined
   /** Anything else that distinguishes two responses of one URL, such as a tenant; a request for which it throws bypasses the cache. Default: nothing. */
   readonly extra?: ((req: Req) => string) | undefined
 }

@@ -48,10 +48,10 @@ const readNames = listRule(
   (name) => PERSONAL_NAMES.includes(name),
   (name) => name,
 )
-const hostNames = listRule(
-  'a list of hosts, with the port where it is not the default',
-  (host) => /^[^/\s]+$/.test(host),
-  (host) => host.toLowerCase(),
+const isHost = (host: unknown): host is string => typeof host === 'string' && /^[^/\s]+$/.test(host)
+
+const hostNames = listRule('a list of hosts, with the port where it is not the default', isHost, (host) =>
+  host.toLowerCase(),
 )
 
 function listRule(
@@ -77,6 +77,10 @@ const checkedByCore: OptionRule<unknown> = { accepted: 'what a call of the cache
 const keyRules = {
   headers: fieldNames,
   cookies: texts,
+  host: orFalse({
+    accepted: 'a host, with the port where it is not the default',
+    parse: (value) => (isHost(value) ? value.toLowerCase() : INVALID),
+  }),
   extra: functionRule<(request: never) => string>('a function (req) => string'),
 } satisfies OptionRules<KeyOptions>
 
@@ -146,7 +150,7 @@ const routeRules = {
 /** The options of a route, parsed; undefined: not given. Durations in ms, field names in lower case; functions unchanged. */
 export type ParsedRoute = { readonly [K in keyof Required<RouteOptions>]?: unknown } & {
   readonly mode?: 'serve' | 'observe' | undefined
-  readonly key?: Pick<KeyOptions, 'headers' | 'cookies'> | undefined
+  readonly key?: Pick<KeyOptions, 'headers' | 'cookies' | 'host'> | undefined
   readonly hosts?: readonly string[] | undefined
   readonly cookies?: 'ignore' | 'bypass' | undefined
   readonly authorization?: 'bypass' | 'key' | undefined

@@ -1,5 +1,5 @@
 import { type Cache, type CallOptions, InvalidOptionError, isCattlegridError, type LoadOptions } from '@cattlegrid/core'
-import type { Admission } from '../request/eligible.ts'
+import { type Admission, hostsByScheme } from '../request/eligible.ts'
 import { isNoSharedResult } from '../response/errors.ts'
 import type { HttpCache } from './http-cache.ts'
 import { KeyMemo } from '../request/key-memo.ts'
@@ -71,7 +71,7 @@ export function compileRoute<Req, Res>(
   const { strip = [], maxVariants = 16, maxLoads, range = false, downstream = 'age', refresh = 'behind' } = given
   const { tagHeader, refreshHeaders = [], scrub = true, serverTiming = false } = given
   const key = (given.key ?? {}) as KeyOptions<Req>
-  const keyed = { headers: key.headers ?? [], cookies: key.cookies ?? [] }
+  const keyed: KeyRule = { headers: key.headers ?? [], cookies: key.cookies ?? [], host: key.host }
   return {
     ...http,
     ...routeFunctionsOf<Req, Res>(owner, given, key),
@@ -79,7 +79,7 @@ export function compileRoute<Req, Res>(
     view: viewOf(owner, http, callOptions),
     keys: new KeyMemo(),
     mode: given.mode ?? 'serve',
-    hidden: hiddenFields(keyed.headers, scrub),
+    hidden: hiddenFields(keyed, scrub),
     strip,
     maxVariants,
     maxCaptureBytes: given.maxCaptureBytes ?? 64 * 1024 ** 2,
@@ -125,7 +125,8 @@ function storageOf(given: ParsedRoute): Route['storage'] {
 
 function admissionOf(given: ParsedRoute): Admission {
   const authorization = given.authorization ?? (isAppMode(given) ? 'declared' : 'bypass')
-  const { cookies = 'ignore', hosts } = given
+  const { cookies = 'ignore' } = given
+  const hosts = given.hosts === undefined ? undefined : hostsByScheme(given.hosts)
   return { authorization: given.unsafeShareAuthorized === true ? 'share' : authorization, cookies, hosts }
 }
 

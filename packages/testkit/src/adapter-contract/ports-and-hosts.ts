@@ -48,6 +48,37 @@ export function describeHosts({ factory, describe, test }: Contract): void {
         })
       })
 
+    test(
+      '(a name) is the host that the handler of a refresh sees',
+      async () => {
+        const { handle } = counted((run, { headers }) => text(`${String(headers.host)} #${run}`))
+        const cache = { ttl: '10s', staleWhileRevalidate: '1h', key: { host: 'shop.example' } } as const
+        await onStage(factory, [{ path: '/a', cache, handle }], async (stage) => {
+          await textsFor(stage, ['127.0.0.1:3001'])
+          await stage.runtime.advance(11_000)
+          await textsFor(stage, ['127.0.0.1:3002'])
+          await stage.seen('commit', 2)
+          assert.deepEqual(await textsFor(stage, ['127.0.0.1:3001']), ['shop.example #2'])
+        })
+      },
+      'time',
+    )
+
+    for (const host of ['shop.example', false] as const)
+      test(`(${String(host)}) lets an unsafe request to one port end the entries of every port`, async () => {
+        const { handle } = counted((run) => text(`run ${run}`))
+        const cache = { ttl: '1h', invalidateOnUnsafe: true, key: { host } } as const
+        const routes = [
+          { path: '/a', cache, handle },
+          { path: '/a', method: 'POST', cache, handle: async () => text('done') },
+        ] as const
+        await onStage(factory, routes, async (stage) => {
+          await textsFor(stage, ['127.0.0.1:3001'])
+          await stage.askExactly('/a', { method: 'POST', headers: { host: '127.0.0.1:3002' } })
+          assert.deepEqual(await textsFor(stage, ['127.0.0.1:3001']), ['run 2'])
+        })
+      })
+
     test('(a name) is the host that a handler sees', async () => {
       const { handle } = counted((_, { headers }) => text(String(headers.host)))
       const cache: Readonly<Record<string, unknown>> = { ttl: '1m', key: { host: 'shop.example' } }
