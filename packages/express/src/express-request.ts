@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { type Matched, NodeExchange, type UrlRewrite } from '@cattlegrid/http'
-import { layerOf, type Route } from './layer.ts'
+import { declaredMount, layerOf, type Route, type RoutingApp } from './layer.ts'
 
 /** The parts of an Express app that the adapter reads; they are the same in Express 4 and 5. */
-interface App {
+interface App extends RoutingApp {
   (req: IncomingMessage, res: ServerResponse): void
   get(setting: 'trust proxy fn'): (address: string | undefined, hops: number) => boolean
   enabled(setting: 'case sensitive routing' | 'strict routing'): boolean
@@ -15,7 +15,7 @@ interface App {
 export interface ExpressRequest extends IncomingMessage {
   readonly app: App
   readonly protocol: string
-  readonly baseUrl: string
+  baseUrl: string
   readonly params?: Readonly<Record<string, unknown>> | undefined
   readonly route?: Route | undefined
   originalUrl: string
@@ -48,20 +48,26 @@ export class ExpressExchange extends NodeExchange<ExpressRequest> {
     const { app, route, baseUrl, params = {} } = this.req
     if (typeof route?.path !== 'string') return undefined
     if (app.enabled('case sensitive routing') || app.enabled('strict routing')) return undefined
-    return { pattern: route.path, base: baseUrl, params }
+    return { pattern: route.path, base: declaredMount(route, app, baseUrl), params }
   }
 
   override rewriteUrl(rewrite: UrlRewrite): (() => void) | undefined {
-    const undo = super.rewriteUrl(rewrite)
     const { req } = this
+    const { baseUrl } = req
     const { keeps } = rewrite
+    const undo = super.rewriteUrl(rewrite)
+    if (undo === undefined) return undefined
     // Express 5 parses the query at each read; that of Express 4 is a property of the request.
     const query = Object.getOwnPropertyDescriptor(req, 'query')?.value as object | undefined
-    if (undo === undefined || query === undefined) return undo
-    if (keeps !== undefined) req.query = Object.fromEntries(Object.entries(query).filter(([name]) => keeps(name)))
+    if (query !== undefined && keeps !== undefined)
+      req.query = Object.fromEntries(Object.entries(query).filter(([name]) => keeps(name)))
+    const mount = req.originalUrl.slice(0, baseUrl.length)
+    if (mount.toLowerCase() === baseUrl.toLowerCase()) req.baseUrl = mount
     return () => {
       undo()
-      req.query = query
+      if (query !== undefined) req.query = query
+      // A request that has left its mount point meanwhile has another one.
+      if (req.baseUrl === mount) req.baseUrl = baseUrl
     }
   }
 

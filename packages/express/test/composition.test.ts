@@ -26,6 +26,55 @@ describe.each([
     )
   })
 
+  test('the case of a parameter in a mount path makes entries', async () => {
+    await onSite(
+      (app, cached) => {
+        const router = Router()
+        router.get('/page', cached({ ttl: '1m' }), (req, res) => void res.send(req.baseUrl))
+        app.use('/:tenant', router)
+      },
+      async ({ get }) => {
+        for (const tenant of ['/acme', '/Acme']) expect((await get(`${tenant}/page`)).text).toBe(tenant)
+      },
+      {},
+      make,
+    )
+  })
+
+  test('the case of a mount path in a router that distinguishes it makes entries', async () => {
+    await onSite(
+      (app, cached) => {
+        const strict = Router({ caseSensitive: true })
+        const router = Router()
+        router.get('/page', cached({ ttl: '1m' }), (req, res) => void res.send(req.baseUrl))
+        strict.use('/a', router)
+        strict.use('/A', router)
+        app.use('/', strict)
+      },
+      async ({ get }) => {
+        for (const mount of ['/a', '/A']) expect((await get(`${mount}/page`)).text).toBe(mount)
+      },
+      {},
+      make,
+    )
+  })
+
+  test('the case of the path of a mounted app makes no entries', async () => {
+    let runs = 0
+    await onSite(
+      (app, cached) => {
+        const sub = make()
+        sub.get('/page', cached({ ttl: '1m' }), (req, res) => void res.send(`${req.baseUrl} run ${++runs}`))
+        app.use('/shop', sub)
+      },
+      async ({ get }) => {
+        for (const path of ['/SHOP/page', '/shop/Page/']) expect((await get(path)).text).toBe('/shop run 1')
+      },
+      {},
+      make,
+    )
+  })
+
   test('a PUT ends what another spelling of its URL filled', async () => {
     let runs = 0
     await onSite(
@@ -35,11 +84,31 @@ describe.each([
         app.put('/products/:id', cache, (_req, res) => void res.send('done'))
       },
       async ({ get, port }) => {
-        for (const [index, path] of ['/PRODUCTS/7', '/products/7/'].entries()) {
-          await get(path)
-          await supertest(`http://127.0.0.1:${port}`).put('/products/7')
-          expect((await get(path)).text).toBe(`run ${index + 2}`)
-        }
+        const paths = ['/products/7', '/PRODUCTS/7', '/products/7/']
+        for (const path of paths)
+          for (const written of paths) {
+            const { text } = await get(path)
+            await supertest(`http://127.0.0.1:${port}`).put(written)
+            expect((await get(path)).text).not.toBe(text)
+          }
+      },
+      {},
+      make,
+    )
+  })
+
+  test('a PUT ends what another spelling of its URL filled in front of a whole app', async () => {
+    let runs = 0
+    await onSite(
+      (app, cached) => {
+        app.use(cached())
+        app.get('/products/:id', (_req, res) => void res.set('cache-control', 'max-age=60').send(`run ${++runs}`))
+        app.put('/products/:id', (_req, res) => void res.send('done'))
+      },
+      async ({ get, port }) => {
+        await get('/products/7/')
+        await supertest(`http://127.0.0.1:${port}`).put('/PRODUCTS/7')
+        expect((await get('/products/7/')).text).toBe('run 2')
       },
       {},
       make,

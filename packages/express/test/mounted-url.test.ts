@@ -13,8 +13,14 @@ async function seenAt(make: typeof express, target: string): Promise<readonly st
   const cached = expressCache(cache)({ ttl: '1h', staleWhileRevalidate: '1h' })
   const [app, router]: readonly [Express, ReturnType<typeof express.Router>] = [make(), make.Router()]
   for (const path of ['/', '/item/:id', '/list/'])
-    router.get(path, cached, (req, res) => void res.send([req.originalUrl, req.url, isRefresh(req)].join(' ')))
+    router.get(path, cached, (req, res) => {
+      res.send([req.originalUrl, req.url, req.baseUrl, isRefresh(req)].join(' '))
+    })
+  const tenants = make.Router()
+  tenants.use('/Shop', router)
   app.use('/shop', router)
+  app.use('/at/:tenant', router)
+  app.use('/in', tenants)
   const get = async (): Promise<string> => (await supertest(app).get(target).set('host', 'shop.example')).text
   let commits = 0
   const refreshed = new Promise((resolve) => {
@@ -38,11 +44,13 @@ describe.each([
   ['Express 4', express4],
 ])('inside a mounted router of %s', (_, make) => {
   test.each([
-    ['/Shop/Item/%41/?', '/Shop/item/A /item/A'],
-    ['/shop/item/a?b&a', '/shop/item/a?b&a /item/a?b&a'],
-    ['/shop/', '/shop /'],
-    ['/shop?', '/shop /'],
-    ['/shop/list', '/shop/list/ /list/'],
+    ['/Shop/Item/%41/?', '/shop/item/A /item/A /shop'],
+    ['/shop/item/a?b&a', '/shop/item/a?b&a /item/a?b&a /shop'],
+    ['/SHOP/', '/shop / /shop'],
+    ['/shop?', '/shop / /shop'],
+    ['/shop/list', '/shop/list/ /list/ /shop'],
+    ['/IN/shop/list', '/in/Shop/list/ /list/ /in/Shop'],
+    ['/at/Acme/list', '/at/Acme/list/ /list/ /at/Acme'],
   ])('%s is seen as %s, by its own handler and by a refresh', async (target, urls) => {
     expect(await seenAt(make, target)).toEqual([`${urls} false`, `${urls} true`])
   })

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import * as fc from 'fast-check'
-import { cookiesOf, type KeyParts, requestKey, canonicalUrl } from '../src/request/request-key.ts'
+import { canonicalUrl, cookiesOf, type KeyParts, requestKey, urlTag } from '../src/request/request-key.ts'
 
 const BASE: KeyParts = { scheme: 'http', host: 'shop.example', target: '/a', layer: '0', decodesPath: true }
 const key = (target: string, parts: Partial<KeyParts> = {}): string | undefined =>
@@ -103,6 +103,27 @@ describe('any request', () => {
   })
 })
 
+describe('the tag of a URL', () => {
+  const tag = (target: string): string => urlTag({ ...BASE, target })
+
+  test.each([
+    ['/products/7', '/PRODUCTS/7'],
+    ['/products/7', '/products/7/'],
+    ['/products/7', '/%70roducts/7?'],
+    ['/a%zz', '/%61%zz'],
+  ])('is one for %s and %s', (one, other) => {
+    expect(tag(one)).toBe(tag(other))
+  })
+
+  test.each([
+    ['/products/7', '/products/8'],
+    ['/products/7', '/products/7?a'],
+    ['/products/7', '//products/7'],
+  ])('differs between %s and %s', (one, other) => {
+    expect(tag(one)).not.toBe(tag(other))
+  })
+})
+
 describe('the canonical URL', () => {
   const item = { pattern: '/Item/:id', base: '/Shop', params: { id: 'A b:c/d' } }
   const express = { decodesPath: false, matched: item }
@@ -116,7 +137,7 @@ describe('the canonical URL', () => {
     expect(canonicalUrl(url, express)).toBe(shown)
   })
 
-  test('has the key of the URL, and is canonical itself', () => {
+  test('has the key and the tag of the URL, and is canonical itself', () => {
     const url = fc.stringMatching(/^\/(?:[a-cA-C/:,?&=]|%4[1-3a-b]|%2[Cc])*$/)
     const id = fc.stringMatching(/^[a-cA-C:,]+$/)
     fc.assert(
@@ -125,6 +146,7 @@ describe('the canonical URL', () => {
         for (const folds of [{ decodesPath }, { decodesPath, matched }]) {
           const shown = canonicalUrl(target, folds)
           expect(key(shown, folds)).toBe(key(target, folds))
+          expect(urlTag({ ...BASE, target: shown })).toBe(urlTag({ ...BASE, target }))
           expect(canonicalUrl(shown, folds)).toBe(shown)
         }
       }),

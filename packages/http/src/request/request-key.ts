@@ -9,7 +9,7 @@ import { selectingValue } from '../fields/selecting-value.ts'
 export interface Matched {
   /** As declared, such as `/products/:id`. */
   readonly pattern: string
-  /** The mount point of the router. */
+  /** The mount point of the router: as declared, where the framework ignores its case. */
   readonly base: string
   /** Decoded. */
   readonly params: Readonly<Record<string, unknown>>
@@ -64,10 +64,13 @@ export function requestKey(parts: KeyParts): string | undefined {
   return `http:${createHash('sha256').update(text).digest('base64url')}`
 }
 
-/** The tag of every stored response of a URL, whatever else its key holds: an invalidation of the URL finds them all by it. */
+/**
+ * The tag of every stored response of a URL, whatever else its key holds: an invalidation of the URL finds them all by it. All paths of a key have
+ * one tag. So have other paths that a framework may take for one another, as an app before which the cache stands may ignore case and slash.
+ */
 export function urlTag({ scheme, host, target }: Pick<KeyParts, 'scheme' | 'host' | 'target'>): string {
   const [path, query] = splitTarget(target)
-  const parts = [scheme, normalHost(scheme, host), normalEncoding(path), sortedQuery(query)]
+  const parts = [scheme, normalHost(scheme, host), foldedPath(path) ?? normalEncoding(path), sortedQuery(query)]
   const text = parts.map((part) => `${part.length}:${part}`).join('')
   return `cattlegrid:url:${createHash('sha256').update(text).digest('base64url')}`
 }
@@ -133,6 +136,7 @@ function encodeParameter(value: string): string {
   return encodeURIComponent(value).replaceAll(/%(?:3A|40|24|26|2B|2C|3B|3D|5B|5D|7C)/g, decodeURIComponent)
 }
 
+/** A path without all that frameworks may ignore; undefined for a malformed encoding. */
 function foldedPath(path: string): string | undefined {
   try {
     return withoutSlash(decodeURIComponent(path)).toLowerCase()
