@@ -19,7 +19,6 @@ export interface ExpressRequest extends IncomingMessage {
   readonly params?: Readonly<Record<string, unknown>> | undefined
   readonly route?: Route | undefined
   originalUrl: string
-  query: unknown
 }
 
 /** Node's exchange with what Express knows better. */
@@ -54,18 +53,12 @@ export class ExpressExchange extends NodeExchange<ExpressRequest> {
   override rewriteUrl(rewrite: UrlRewrite): (() => void) | undefined {
     const { req } = this
     const { baseUrl } = req
-    const { keeps } = rewrite
     const undo = super.rewriteUrl(rewrite)
     if (undo === undefined) return undefined
-    // Express 5 parses the query at each read; that of Express 4 is a property of the request.
-    const query = Object.getOwnPropertyDescriptor(req, 'query')?.value as object | undefined
-    if (query !== undefined && keeps !== undefined)
-      req.query = Object.fromEntries(Object.entries(query).filter(([name]) => keeps(name)))
     const mount = req.originalUrl.slice(0, baseUrl.length)
     if (mount.toLowerCase() === baseUrl.toLowerCase()) req.baseUrl = mount
     return () => {
       undo()
-      if (query !== undefined) req.query = query
       // A request that has left its mount point meanwhile has another one.
       if (req.baseUrl === mount) req.baseUrl = baseUrl
     }

@@ -116,13 +116,25 @@ describe.each([
   })
 
   test('unlisted parameters are unreadable in req._parsedUrl', async () => {
+    const seen: unknown[] = []
     await onSite(
       (app, cached) => {
+        app.use((req, res, next) => {
+          res.once('finish', () => seen.push(req.path, req.url, req.query))
+          next()
+        })
         app.get('/page', cached({ ttl: '1m', query: ['page'] }), (req, res) => {
-          res.send(JSON.stringify(Reflect.get(req, '_parsedUrl')))
+          res.send(JSON.stringify([Reflect.get(req, '_parsedUrl'), req.path, req.url, req.query]))
         })
       },
-      async ({ get }) => expect((await get('/page?utm=evil')).text).not.toContain('evil'),
+      async ({ get }) => {
+        const { text } = await get('/page?utm=evil&page=2')
+        expect(text).not.toContain('evil')
+        const [parsedUrl, ...others] = JSON.parse(text) as unknown[]
+        expect(parsedUrl).toMatchObject({ pathname: '/page', search: '?page=2', query: 'page=2', path: '/page?page=2' })
+        expect(others).toEqual(['/page', '/page?page=2', { page: '2' }])
+        expect(seen).toEqual(['/page', '/page?utm=evil&page=2', { utm: 'evil', page: '2' }])
+      },
       {},
       make,
     )

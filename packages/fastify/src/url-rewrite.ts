@@ -1,20 +1,21 @@
 import { parse } from 'node:querystring'
-import type { UrlRewrite } from '@cattlegrid/http'
+import { rewriteRequestUrl, type UrlRewrite } from '@cattlegrid/http'
 import type { FastifyRequest } from 'fastify'
 
 /** Rewrites the URL wherever the handler may read it. Returns a function that restores it, or undefined if the URL cannot be rewritten. */
-export function rewriteUrl(request: FastifyRequest, { url, keeps }: UrlRewrite): (() => void) | undefined {
+export function rewriteUrl(request: FastifyRequest, rewrite: UrlRewrite): (() => void) | undefined {
+  const { url, keeps } = rewrite
   const { raw, query, originalUrl } = request
   const { url: seen = '' } = raw
   const parsed = reparsedQuery(seen, url(seen), query)
   if (parsed === undefined) return undefined
-  raw.url = url(seen)
+  // Middleware, as middie and @fastify/express run it, keeps the URL on Node's request.
+  const undo = rewriteRequestUrl(raw, rewrite)
   // Fastify computes `originalUrl` at the first read and keeps it.
   Object.defineProperty(request, 'originalUrl', { configurable: true, value: url(originalUrl) })
-  request.query =
-    keeps === undefined ? parsed : Object.fromEntries(Object.entries(parsed).filter(([name]) => keeps(baseOf(name))))
+  request.query = keeps === undefined ? parsed : keptQuery(request, parsed, keeps)
   return () => {
-    raw.url = seen
+    undo()
     Object.defineProperty(request, 'originalUrl', { configurable: true, value: originalUrl })
     request.query = query
   }
@@ -33,8 +34,23 @@ function reparsedQuery(seen: string, rewritten: string, query: unknown): object 
   return JSON.stringify(before) === JSON.stringify(current) ? after : undefined
 }
 
-/** The name before the bracket: Fastify's own parser takes all of `a[b]` for a name. */
-function baseOf(parameter: string): string {
-  const bracket = parameter.indexOf('[')
-  return bracket > 0 ? parameter.slice(0, bracket) : parameter
+/** The parameters that stay, and the defaults that the route's schema gives to the others. */
+function keptQuery(request: FastifyRequest, query: object, keeps: (parameter: string) => boolean): object {
+  const kept: Readonly<Record<string, unknown>> = Object.fromEntries(
+    Object.entries(query).filter(([name]) => keeps(name)),
+  )
+  return { ...defaultsOf(request, kept), ...kept }
+}
+
+/** The query as the route's schema completes it. A validator adds the defaults to its argument, or returns a new `value`. */
+function defaultsOf(request: FastifyRequest, query: object): object {
+  const completed = { ...query }
+  try {
+    const result: unknown = request.getValidationFunction('querystring')?.(completed)
+    // Of an asynchronous validator, only a rejection counts: it must not end the process.
+    Promise.resolve(result).catch(() => undefined)
+    return (result as { readonly value?: object | undefined } | undefined)?.value ?? completed
+  } catch {
+    return completed
+  }
 }

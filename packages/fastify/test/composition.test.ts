@@ -140,6 +140,17 @@ describe('parameters that do not count', () => {
       const config = { cache: { ...cache, query: ['page'] } }
       app.get('/page', { schema: { querystring }, config }, async ({ query }) => query)
       expect((await app.inject('/page?page=2')).json()).toEqual({ page: 2, size: 20 })
+      expect((await app.inject('/page?page=3&size=7')).json()).toEqual({ page: 3, size: 20 })
+    })
+  })
+
+  test('keep the defaults that another validator than Fastify’s own gives', async () => {
+    await withApp(async ({ app }) => {
+      const config = { cache: { ...cache, query: ['page'] } }
+      const validatorCompiler = () => (query: object) => ({ value: { size: 20, page: 1, ...query } })
+      const options = { schema: { querystring: {} }, config, validatorCompiler }
+      app.get('/page', options, async ({ query }) => query)
+      expect((await app.inject('/page?page=2&size=7')).json()).toEqual({ page: '2', size: 20 })
     })
   })
 })

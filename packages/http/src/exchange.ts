@@ -4,14 +4,7 @@ import type { ServeError } from './response/errors.ts'
 import type { HeaderFields } from './fields/header-fields.ts'
 import type { Recording } from './capture/recording.ts'
 import type { Matched } from './request/request-key.ts'
-
-/** Replaces the URL that a request's handler sees. */
-export interface UrlRewrite {
-  /** Maps each URL that the framework shows, whole or from a mount point on. */
-  readonly url: (url: string) => string
-  /** Whether a parameter of this name, without the `[…]` after it, stays in parsed queries. Default: all do. */
-  readonly keeps?: ((parameter: string) => boolean) | undefined
-}
+import type { UrlRewrite } from './request/url-rewrite.ts'
 
 /**
  * One request and its response, as an adapter translates them for its framework. The adapter decides nothing: its fields state facts, and its

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { TLSSocket } from 'node:tls'
 import { type Answer, sendAnswer } from './response/answer.ts'
 import { type Capture, captureResponse } from './capture/capture.ts'
-import type { Exchange, UrlRewrite } from './exchange.ts'
+import type { Exchange } from './exchange.ts'
 import { type HeaderFields, toText } from './fields/header-fields.ts'
 import type { HttpCache } from './route/http-cache.ts'
 import { purgeEndpoint } from './purge/purge.ts'
@@ -10,6 +10,7 @@ import type { PurgeOptions } from './route/options.ts'
 import type { Recording } from './capture/recording.ts'
 import { directivesOf } from './response/response-directives.ts'
 import type { ServeError } from './response/errors.ts'
+import { rewriteRequestUrl, type UrlRewrite } from './request/url-rewrite.ts'
 
 /** A middleware of Connect, Express, Polka and the like. */
 export type NodeMiddleware = (req: IncomingMessage, res: ServerResponse, next: (error?: unknown) => void) => void
@@ -74,18 +75,10 @@ export abstract class NodeExchange<Req extends MiddlewareRequest = IncomingMessa
     return toText(this.res.getHeader(name))
   }
 
-  rewriteUrl({ url }: UrlRewrite): (() => void) | undefined {
-    const { req, target } = this
-    const { url: seen = '', originalUrl } = req
+  rewriteUrl(rewrite: UrlRewrite): (() => void) | undefined {
     // Inside a mount point an absolute target lacks a part in its middle: no whole URL is left to rewrite.
-    if (!target.startsWith('/') && this.isMounted) return undefined
-    req.url = url(seen)
-    if (originalUrl !== undefined) req.originalUrl = url(originalUrl)
-    return () => {
-      // A request that has left its mount point meanwhile has another URL.
-      if (req.url === url(seen)) req.url = seen
-      if (originalUrl !== undefined) req.originalUrl = originalUrl
-    }
+    if (!this.target.startsWith('/') && this.isMounted) return undefined
+    return rewriteRequestUrl(this.req, rewrite)
   }
 
   pass(): void {
