@@ -118,3 +118,19 @@ test('keeps no node larger than maxBytes, nor the one it would replace', () => {
   lru.set(new Sized('k', 101))
   expect([lru.peek('k'), ...lru.values()]).toEqual([undefined])
 })
+
+test('reports each node that leaves, for whatever reason, and each that it does not keep', () => {
+  const left: string[] = []
+  const small = new HitLru<Sized>({
+    maxEntries: 2,
+    maxBytes: 10,
+    sizeOf: ({ bytes }) => bytes,
+    onRemove: ({ key }) => void left.push(key),
+  })
+  for (const key of ['a', 'a', 'b', 'c']) small.set(new Sized(key, 1))
+  small.set(new Sized('b', 11))
+  small.delete('c')
+  small.set(new Sized('d', 1))
+  small.clear()
+  expect(left).toEqual(['a', 'a', 'b', 'b', 'c', 'd'])
+})

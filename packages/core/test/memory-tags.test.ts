@@ -35,13 +35,28 @@ describe('the numbers of tags in a memory store', () => {
     expect(store.peek('k', json, 0)).toBeUndefined()
   })
 
-  it('that were forgotten count as invalidated: an older entry is a miss rather than wrong', async () => {
+  it('that no entry carries may be invalidated in any number: an entry with other tags stays', async () => {
     const store = open({ maxEntries: 3 })
     await tagged(store, 'k', 'user:7')
-    await fall(store, 3)
+    await fall(store, 11)
+    await store.invalidate('k', 'expire', 0)
+    await fall(store, 11)
     expect(store.peek('k', json, 0)?.value).toBe('k')
-    await fall(store, 10)
+    await store.invalidateTags(['user:7'])
     expect(store.peek('k', json, 0)).toBeUndefined()
+  })
+
+  it('stand as long as an entry carries them', async () => {
+    const store = open({ maxEntries: 3 })
+    for (const key of ['a', 'b']) await tagged(store, key, 'user:7')
+    await store.invalidate('a', 'delete', 0)
+    await fall(store, 11)
+    expect(store.peek('b', json, 0)?.value).toBe('b')
+    await store.clear()
+    await tagged(store, 'b', 'user:7')
+    await fall(store, 11)
+    await store.invalidateTags(['user:7'])
+    expect(store.peek('b', json, 0)).toBeUndefined()
   })
 
   it('that were forgotten do not affect what is loaded later', async () => {

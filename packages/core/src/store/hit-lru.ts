@@ -22,6 +22,8 @@ export interface LruLimits<N> {
   readonly maxBytes?: number | undefined
   /** In bytes; at least 1. Default: 1. */
   readonly sizeOf?: (node: N) => number
+  /** Called with each node that is replaced, deleted, evicted, cleared or not kept. Default: nothing is done. */
+  readonly onRemove?: (node: N) => void
 }
 
 /** A period ends when this share of a full cache has moved to the front in it. */
@@ -37,6 +39,7 @@ export class HitLru<N extends LruNode> {
   readonly #maxEntries: number
   readonly #maxBytes: number
   readonly #sizeOf: (node: N) => number
+  readonly #onRemove: ((node: N) => void) | undefined
   #oldest: LruNode | undefined
   #newest: LruNode | undefined
   #weight = 0
@@ -46,10 +49,11 @@ export class HitLru<N extends LruNode> {
   /** A node that was moved in this period or a later one stays where it is. */
   #recentFrom = 0
 
-  constructor({ maxEntries, maxBytes = Infinity, sizeOf = () => 1 }: LruLimits<N>) {
+  constructor({ maxEntries, maxBytes = Infinity, sizeOf = () => 1, onRemove }: LruLimits<N>) {
     this.#maxEntries = maxEntries
     this.#maxBytes = maxBytes
     this.#sizeOf = sizeOf
+    this.#onRemove = onRemove
   }
 
   /** The node of the key; counts as a use. */
@@ -68,9 +72,10 @@ export class HitLru<N extends LruNode> {
     const { key } = node
     const weight = this.#sizeOf(node)
     const previous = this.#nodes.get(key)
-    if (previous !== undefined) this.#unlink(previous)
+    if (previous !== undefined) this.#drop(previous)
     if (weight > this.#maxBytes) {
       this.#nodes.delete(key)
+      this.#onRemove?.(node)
       return
     }
     // A Map that keeps a place for the key stays as it is: no new place, no hole.
@@ -85,10 +90,11 @@ export class HitLru<N extends LruNode> {
     const node = this.#nodes.get(key)
     if (node === undefined) return
     this.#nodes.delete(key)
-    this.#unlink(node)
+    this.#drop(node)
   }
 
   clear(): void {
+    if (this.#onRemove !== undefined) for (const node of this.#nodes.values()) this.#onRemove(node)
     this.#nodes.clear()
     this.#oldest = undefined
     this.#newest = undefined
@@ -110,6 +116,11 @@ export class HitLru<N extends LruNode> {
 
   #evictOldest(): void {
     if (this.#oldest !== undefined) this.delete(this.#oldest.key)
+  }
+
+  #drop(node: N): void {
+    this.#unlink(node)
+    this.#onRemove?.(node)
   }
 
   #use(node: N): N {

@@ -40,7 +40,7 @@ function replaceValue(req: IncomingMessage, name: string, rewrite: (value: unkno
 /** What parseurl makes of the rewritten URL: it recognises its own result by the prototype and by `_raw`. */
 function reparsed(parsed: object, url: (url: string) => string): object {
   const { _raw, href } = parsed as { readonly _raw?: unknown; readonly href?: unknown }
-  const rewritten = url(String(_raw ?? href ?? ''))
+  const rewritten = url([_raw, href].find((text) => typeof text === 'string') ?? '')
   const index = rewritten.indexOf('?')
   const [pathname, search] = index < 0 ? [rewritten, null] : [rewritten.slice(0, index), rewritten.slice(index)]
   const fields = {

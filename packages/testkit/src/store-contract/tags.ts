@@ -35,6 +35,16 @@ export function describeTags({ factory, describe, test }: StoreContract): void {
         assert.deepEqual([(await found(here, 'c')).value, (await found(here, 'd')).value], [3, 4])
       }))
 
+    test('ends nothing else where no entry carries it, however many such tags are invalidated', () =>
+      onStage(factory, async ({ here, there }) => {
+        await fill(here, 'k', 1, { tags: ['url:/page'] })
+        for (let batch = 0; batch < 22; batch += 1)
+          await fall(there, ...Array.from({ length: 1000 }, (_, index) => `url:/search?i=${batch * 1000 + index}`))
+        assert.equal((await found(here, 'k')).value, 1)
+        await fall(there, 'url:/page')
+        await missing(here, 'k')
+      }))
+
     test('lets its keys be loaded again', () =>
       onStage(factory, async ({ here, there }) => {
         await fill(here, 'k', 'old', { tags: ['t'] })

@@ -1,8 +1,8 @@
 import { type Entry, EXPIRED_BY_HAND, makeEntry, type NewEntry, type Version } from '../../entry.ts'
 import type { Runtime } from '../../runtime.ts'
 import { HitLru, LruNode } from '../hit-lru.ts'
-import { TagNumbers } from '../tag-numbers.ts'
 import type { KeyState } from './key-state.ts'
+import { StandingTags } from './standing-tags.ts'
 
 interface TableEntry extends Entry {
   /** Raised to the current sequence whenever the entry's tags are found valid: until the sequence moves on, a hit does not check them again. */
@@ -23,15 +23,22 @@ class KeyRecord extends LruNode {
 
 /** The keys of a memory store: their entries, judged by their tags and windows, and the state beside each. */
 export class EntryTable {
-  readonly tags: TagNumbers
+  readonly tags: StandingTags
   readonly #runtime: Runtime
   readonly #records: HitLru<KeyRecord>
   #writes = 0
 
   constructor(runtime: Runtime, maxEntries: number, maxBytes: number | undefined) {
-    this.tags = new TagNumbers(maxEntries)
+    this.tags = new StandingTags(maxEntries)
     this.#runtime = runtime
-    this.#records = new HitLru({ maxEntries, maxBytes, sizeOf: ({ entry }) => entry?.size ?? 1 })
+    this.#records = new HitLru({
+      maxEntries,
+      maxBytes,
+      sizeOf: ({ entry }) => entry?.size ?? 1,
+      onRemove: ({ entry }) => {
+        if (entry !== undefined) this.tags.remove(entry.tags)
+      },
+    })
   }
 
   /** The entry, unless one of its tags was invalidated; its windows are not judged. */
@@ -105,6 +112,8 @@ export class EntryTable {
   }
 
   #set(key: string, entry: Entry | undefined, state: KeyState | undefined): void {
+    // Before the old entry goes: a tag that both carry keeps its number.
+    if (entry !== undefined) this.tags.add(entry.tags)
     if (entry === undefined && state === undefined) this.#records.delete(key)
     else this.#records.set(new KeyRecord(key, entry, state))
   }
