@@ -6,7 +6,6 @@ import { startFastify } from '../../packages/fastify/test/contract-app.ts'
 import { describeAfterEnd } from '../../packages/testkit/src/adapter-contract/after-end.ts'
 import { describeKeepDecides } from '../../packages/testkit/src/adapter-contract/keep-decides.ts'
 import { describeOuterHead } from '../../packages/testkit/src/adapter-contract/outer-head.ts'
-import { describeOuterVary } from '../../packages/testkit/src/adapter-contract/outer-vary.ts'
 import { describeOwnRequests } from '../../packages/testkit/src/adapter-contract/own-requests.ts'
 import { describePersonalFields } from '../../packages/testkit/src/adapter-contract/personal-fields.ts'
 import { describeReasons } from '../../packages/testkit/src/adapter-contract/reasons.ts'
@@ -15,7 +14,6 @@ import { describeUnprovedUrls } from '../../packages/testkit/src/adapter-contrac
 /** Parts that join the adapter contract once none of their tests is in `test/open-tests.txt` any more. */
 const PARTS = [
   describeOwnRequests,
-  describeOuterVary,
   describeOuterHead,
   describeAfterEnd,
   describeUnprovedUrls,

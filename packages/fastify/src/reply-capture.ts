@@ -1,4 +1,4 @@
-import { type HeaderFields, PayloadCapture, type Recording, toFields } from '@cattlegrid/http'
+import { type HeaderFields, OwnVary, PayloadCapture, type Recording, toFields } from '@cattlegrid/http'
 import type { FastifyReply } from 'fastify'
 import type { OnSendDone } from './known-apps.ts'
 
@@ -20,7 +20,23 @@ export class ReplyCapture {
     const { raw: res, request, trailer } = reply
     const send = reply.send.bind(reply)
     const isHijacked = (): boolean => reply.sent
-    this.payload = new PayloadCapture({ req: request.raw, res, before: this.before, isHijacked }, recording)
+    const { before } = this
+    const ownVary = new OwnVary()
+    const response = {
+      req: request.raw,
+      res,
+      isHijacked,
+      get before() {
+        return ownVary.withoutOwn(before)
+      },
+    }
+    this.payload = new PayloadCapture(response, recording)
+    // `headers` calls it, too.
+    const header = reply.header.bind(reply)
+    reply.header = (name: string, value: unknown) => {
+      if (name.toLowerCase() === 'vary') ownVary.note(reply.getHeader('vary'), value)
+      return header(name, value)
+    }
     reply.trailer = (name, make) => {
       this.trailers.add(name)
       return Reflect.apply(trailer, reply, [name, make])

@@ -60,6 +60,7 @@ export const optionsTable: Record<string, Record<string, unknown>> = {
     unsafeStripSetCookie: [null, 1, 'true'],
     allowReads: [null, 1, 'user', {}, ['headers.cookie'], [1], [''], ['User']],
     unsafeVaryOn: [null, 1, 'x-a', {}, ['two words'], [1], [''], ['a:b']],
+    ignoreVary: [null, 1, 'x-a', {}, ['two words'], [1], [''], ['a:b']],
     scrub: [null, 0, 'no', []],
     strip: [null, 1, 'x-a', {}, ['two words'], [1], [''], ['a:b']],
     targets: [null, 1, 'x-a', {}, ['two words'], [1], [''], ['a:b']],

@@ -10,6 +10,7 @@ import { describeFailingLeaders } from './adapter-contract/failing-leaders.ts'
 import { describeFunctionsAnswerNow } from './adapter-contract/functions-answer-now.ts'
 import { describeInvalidation } from './adapter-contract/invalidation.ts'
 import { describeKeys } from './adapter-contract/keys.ts'
+import { describeOuterVary } from './adapter-contract/outer-vary.ts'
 import { describeHosts } from './adapter-contract/ports-and-hosts.ts'
 import { describeRanges } from './adapter-contract/ranges.ts'
 import { describeLoops } from './adapter-contract/loops.ts'
@@ -87,6 +88,7 @@ export function describeAdapterContract(
     describeRevalidating,
     describeFunctionsAnswerNow,
     describeHosts,
+    describeOuterVary,
   ]
   runner.describe(`the adapter contract on ${name}`, () => {
     for (const part of parts) part(contract)

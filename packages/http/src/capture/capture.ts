@@ -1,13 +1,15 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Readable } from 'node:stream'
 import { bytesOf } from '../fields/body-arguments.ts'
-import { parseHead } from '../fields/head-arguments.ts'
+import { fieldsIn, parseHead } from '../fields/head-arguments.ts'
 import { type HeaderFields, toFields } from '../fields/header-fields.ts'
 import { type Answer, setAnswerFields } from '../response/answer.ts'
 import type { ResponseHead } from '../response/response-head.ts'
 import { DetachedResponse } from './detached-response.ts'
+import { OwnVary } from './own-vary.ts'
 import type { NotModified, Recording } from './recording.ts'
 import { ResponseCapture } from './response-capture.ts'
+import { replaceMethods } from './response-methods.ts'
 
 /** A response whose handler is being recorded. */
 export interface Capture {
@@ -28,6 +30,7 @@ export function captureResponse(req: IncomingMessage, res: ServerResponse, recor
 class HandlerCapture extends ResponseCapture implements Capture {
   readonly #req: IncomingMessage
   readonly #before: HeaderFields
+  readonly #ownVary = new OwnVary()
   /** No outer layer has wrapped `writeHead`: no field can be added to the head. */
   readonly #final: boolean
   #reopened = false
@@ -40,6 +43,16 @@ class HandlerCapture extends ResponseCapture implements Capture {
     this.#req = req
     this.#before = toFields(res.getHeaders())
     this.#final = final
+    const original = replaceMethods(res, {
+      setHeader: (args) => {
+        this.#noteVary(args, res.getHeader('vary'))
+        return original('setHeader', args)
+      },
+      appendHeader: (args) => {
+        this.#noteVary(args, undefined)
+        return original('appendHeader', args)
+      },
+    })
   }
 
   send(answer: Answer): void {
@@ -60,7 +73,14 @@ class HandlerCapture extends ResponseCapture implements Capture {
 
   protected override headOf(args: readonly unknown[]): ResponseHead {
     const { status, fields } = parseHead(this.res, args)
-    return { status, fields, before: this.#before, bodyLength: this.#bodyLength, final: this.#final }
+    this.#ownVary.note(this.res.getHeader('vary'), fieldsIn(args)['vary'])
+    return {
+      status,
+      fields,
+      before: this.#ownVary.withoutOwn(this.#before),
+      bodyLength: this.#bodyLength,
+      final: this.#final,
+    }
   }
 
   protected override answersNotModified(): NotModified | undefined {
@@ -115,6 +135,10 @@ class HandlerCapture extends ResponseCapture implements Capture {
     this.detached = new DetachedResponse(this.res, this.recording)
     this.res.on('unpipe', stopped)
     this.res.on('pipe', (source) => source.once('close', () => stopped(source)))
+  }
+
+  #noteVary([name, value]: readonly unknown[], present: unknown): void {
+    if (typeof name === 'string' && name.toLowerCase() === 'vary') this.#ownVary.note(present, value)
   }
 
   #restore(): void {

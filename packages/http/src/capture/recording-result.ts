@@ -52,6 +52,8 @@ export interface BodyFacts {
 }
 
 export interface ResultRules extends RecordingRules {
+  /** Names in `Vary` that do not select, lower-case. Default: none. */
+  readonly ignoreVary?: readonly string[] | undefined
   /** Fields of a stored response, where no layer has set them. */
   readonly defaults?: Readonly<Record<string, string>> | undefined
 }
@@ -74,7 +76,7 @@ export function recordingResult(
   if (!ended) return undefined
   if (!isComplete(response, bytes)) return { kind: 'aborted', by: 'handler' }
   const recorded = recordResponse(head, bytes, rules, now)
-  const vary = selectingNames(head)
+  const vary = selectingNames(head, rules.ignoreVary)
   if (judgement.kind === 'share') return { kind: 'share', response: recorded, vary }
   const lifetime = remaining(judgement.lifetime, now)
   if (lifetime.ttl < 1) return { kind: 'unshareable', why: 'no-freshness' }
@@ -97,7 +99,7 @@ function failureResult(
   response: JudgedResponse,
   share: boolean,
   body: BodyFacts,
-  rules: RecordingRules,
+  rules: ResultRules,
   now: number,
 ): RecordingResult | undefined {
   const { head } = response
@@ -105,7 +107,7 @@ function failureResult(
   if (share && !ended && exceeded === undefined) return undefined
   const shared = share && exceeded === undefined && isComplete(response, bytes)
   const recorded = shared ? recordResponse(head, bytes, rules, now) : undefined
-  return { kind: 'fail', status: head.status, response: recorded, vary: selectingNames(head) }
+  return { kind: 'fail', status: head.status, response: recorded, vary: selectingNames(head, rules.ignoreVary) }
 }
 
 /** The body of a stored response is complete, whatever length an outer layer declared. */

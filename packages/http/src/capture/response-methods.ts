@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http'
 
-type MethodName = 'writeHead' | 'write' | 'end' | 'flushHeaders' | 'addTrailers' | 'destroy'
+type MethodName =
+  'writeHead' | 'write' | 'end' | 'flushHeaders' | 'addTrailers' | 'destroy' | 'setHeader' | 'appendHeader'
 
 /** Calls a method of a response as it was before `replaceMethods`. */
 export type CallOriginal = (method: MethodName, args: readonly unknown[]) => unknown
@@ -13,10 +14,10 @@ export function replaceMethods(
   res: ServerResponse,
   replacements: Partial<Record<MethodName, (args: readonly unknown[]) => unknown>>,
 ): CallOriginal {
-  const { writeHead, write, end, flushHeaders, addTrailers, destroy } = res as Readonly<
+  const { writeHead, write, end, flushHeaders, addTrailers, destroy, setHeader, appendHeader } = res as Readonly<
     Record<MethodName, (...args: never[]) => unknown>
   >
-  const originals = { writeHead, write, end, flushHeaders, addTrailers, destroy }
+  const originals = { writeHead, write, end, flushHeaders, addTrailers, destroy, setHeader, appendHeader }
   for (const [name, replacement] of Object.entries(replacements))
     Object.assign(res, { [name]: (...args: unknown[]) => replacement(args) })
   return (method, args): unknown => Reflect.apply(originals[method], res, args)

@@ -15,8 +15,13 @@ export function parseHead(
   args: readonly unknown[],
 ): { readonly status: number; readonly fields: HeaderFields } {
   const fields = toFields(res.getHeaders())
-  for (const [name, value] of Object.entries(passedFields(passedTo(args)))) fields[name] = value
+  for (const [name, value] of Object.entries(fieldsIn(args))) fields[name] = value
   return { status: Number(args[0]), fields }
+}
+
+/** The fields among the arguments of `writeHead`. */
+export function fieldsIn(args: readonly unknown[]): Record<string, string | string[]> {
+  return passedFields(passedTo(args))
 }
 
 /**

@@ -45,6 +45,7 @@ export function recorderFor<Req, Res>(exchange: Exchange<Req, Res>, route: Route
     reads,
     onPersonalRead: (read) => route.personalReadWarning.give(read, exchange.target),
     strip,
+    ignoreVary: route.ignoreVary,
     revalidates: run.revalidates,
     holdsStale: run.holdsStale,
     conditions: run.conditions,

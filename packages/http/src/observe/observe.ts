@@ -191,7 +191,8 @@ class Observer<Req, Res> implements Recording {
     if (this.#judgement?.kind !== 'store') return
     const { headers } = this.#exchange.req
     try {
-      await storeTrace(this.#route, this.#trace, headers, selectingNames(this.#head), this.#judgement.lifetime)
+      const names = selectingNames(this.#head, this.#route.ignoreVary)
+      await storeTrace(this.#route, this.#trace, headers, names, this.#judgement.lifetime)
     } catch {
       // The store is away or full: later observations miss a hit.
     }

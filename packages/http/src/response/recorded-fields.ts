@@ -44,13 +44,13 @@ const OF_OUTER_LAYERS = new Set(['accept-encoding', 'origin'])
 
 /**
  * The names in `Vary` that select a stored response, whichever layer set them (RFC 9111 section 4.1): all, except `Accept-Encoding` and `Origin`
- * where only an outer layer set them.
+ * where only an outer layer set them, and except those that the route ignores.
  */
-export function selectingNames(head: ResponseHead | undefined): readonly string[] {
+export function selectingNames(head: ResponseHead | undefined, ignored: readonly string[] = []): readonly string[] {
   const before = varyNames(head?.before ?? {})
   const inner = varyNames(head?.fields ?? {}).filter((name) => !before.includes(name))
   const outer = [...before, ...varyNames(head?.outer ?? {})].filter((name) => !OF_OUTER_LAYERS.has(name))
-  return [...new Set([...inner, ...outer])].toSorted()
+  return [...new Set([...inner, ...outer])].filter((name) => !ignored.includes(name)).toSorted()
 }
 
 /** The fields that `Connection` names belong to the connection as well. */

@@ -50,6 +50,8 @@ export interface RouteOptions<Req = unknown, Res = unknown> extends Omit<LoadOpt
   readonly unsafeStripSetCookie?: boolean | undefined
   /** Names in `Vary` for which variants are stored although nearly every client has a value of its own. Default: none. */
   readonly unsafeVaryOn?: readonly string[] | undefined
+  /** Names in `Vary`, whichever layer sets it, that make no variants: a client may get the response to another value of the field. Default: none. */
+  readonly ignoreVary?: readonly string[] | undefined
   /**
    * A handler that reads one of these has made a response for its own client, which is not stored: `user`, `auth`, `session`, `cookies` and
    * `signedCookies` of the request; with a `ttl` also the fields `cookie` and `authorization`. Names that are given here do not count: the

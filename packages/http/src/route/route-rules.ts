@@ -104,6 +104,7 @@ const routeRules = {
   unsafeShareAuthorized: booleanRule,
   unsafeStripSetCookie: booleanRule,
   unsafeVaryOn: fieldNames,
+  ignoreVary: fieldNames,
   allowReads: readNames,
   scrub: booleanRule,
   strip: fieldNames,
@@ -157,6 +158,7 @@ export type ParsedRoute = { readonly [K in keyof Required<RouteOptions>]?: unkno
   readonly unsafeShareAuthorized?: boolean | undefined
   readonly unsafeStripSetCookie?: boolean | undefined
   readonly unsafeVaryOn?: readonly string[] | undefined
+  readonly ignoreVary?: readonly string[] | undefined
   readonly allowReads?: readonly string[] | undefined
   readonly scrub?: boolean | undefined
   readonly strip?: readonly string[] | undefined

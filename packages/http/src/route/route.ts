@@ -32,6 +32,7 @@ export interface Route<Req = unknown, Res = unknown> extends HttpCache, RouteFun
   /** The request fields that are hidden from a leader's handler. */
   readonly hidden: HiddenFields
   readonly strip: readonly string[]
+  readonly ignoreVary: readonly string[]
   /** Lower-case. */
   readonly tagHeader: string | undefined
   readonly maxVariants: number
@@ -81,6 +82,7 @@ export function compileRoute<Req, Res>(
     mode: given.mode ?? 'serve',
     hidden: hiddenFields(keyed, scrub),
     strip,
+    ignoreVary: given.ignoreVary ?? [],
     maxVariants,
     maxCaptureBytes: given.maxCaptureBytes ?? 64 * 1024 ** 2,
     range,
@@ -119,7 +121,7 @@ function storageOf(given: ParsedRoute): Route['storage'] {
     revalidates: given.revalidate ?? false,
     targets: targets ?? [],
     stripSetCookie: given.unsafeStripSetCookie ?? false,
-    varyOn: [...(unsafeVaryOn ?? []), ...(given.key?.headers ?? [])],
+    varyOn: [unsafeVaryOn, given.ignoreVary, given.key?.headers].flatMap((names) => names ?? []),
   }
 }
 

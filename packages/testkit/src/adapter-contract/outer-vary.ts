@@ -52,6 +52,15 @@ export function describeOuterVary({ factory, describe, test }: Contract): void {
       })
     })
 
+    test('(Origin, as cors sets it) makes no variants where the handler adds another name', async () => {
+      const handle = answersBy('x-none', { vary: 'Origin, Accept' })
+      const route = { path: '/page', cache, before: outside({ vary: 'Origin' }), handle }
+      await onStage(factory, [route], async (stage) => {
+        for (const origin of ['https://a.example', 'https://b.example'])
+          assert.equal((await stage.ask('/page', { headers: { origin } })).text, 'undefined #1')
+      })
+    })
+
     test('(Accept-Encoding or Origin) opens no way to the handler where only the layer outside says it', async () => {
       const vary = 'Origin, Accept-Encoding'
       const route = { path: '/page', cache, before: outside({ vary }), handle: answersBy('x-none') }
