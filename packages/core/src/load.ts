@@ -4,7 +4,10 @@ import type { Duration } from './duration.ts'
 export interface Load<S = unknown> {
   /** The key, as the caller gave it. */
   readonly key: string
-  /** Aborted, with a reason, at `loadTimeout`, by `close`, and when the lease is lost while no caller waits. */
+  /**
+   * Aborted, with a reason, at `loadTimeout`, by `close`, and when the lease is lost while no caller waits. At `loadTimeout` a listener may still
+   * call `uncacheable`: the key then does not cool down.
+   */
   readonly signal: AbortSignal
   /** The value that the load replaces, while it may still be served; `age` in ms. */
   readonly stale: { readonly value: S; readonly age: number } | undefined
@@ -43,6 +46,8 @@ export interface UncacheableOptions {
   readonly for?: Duration | undefined
   /** False: only the caller whose loader ran gets the result; those that joined load for themselves. Default: true. */
   readonly share?: boolean | undefined
+  /** The reason, for the outcome of the load. Default: none. */
+  readonly why?: string | undefined
 }
 
 /** Produces the value of a key. */
@@ -53,7 +58,13 @@ export type Outcome =
   | { readonly kind: 'committed' }
   /** The key cools down for `cooldown` ms; 0 when the error was no failure. */
   | { readonly kind: 'failed'; readonly error: unknown; readonly cooldown: number }
-  | { readonly kind: 'uncacheable'; readonly for: number; readonly share: boolean }
+  /** The key is marked as uncacheable. `why`: the reason that the loader gave, or that the store had. */
+  | {
+      readonly kind: 'uncacheable'
+      readonly for: number
+      readonly share: boolean
+      readonly why?: string | undefined
+    }
   /** The lease was lost or voided before the commit: nothing was written. */
   | { readonly kind: 'refused'; readonly why: 'expired' | 'voided' | 'taken' | 'tag-voided' }
   /** No result was offered to the store, or the store did not answer the commit; `why` says which. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
-import type { Load } from '@cattlegrid/core'
-import { countRequests, createFleet, Origin, settle, trace } from './fleet.ts'
+import type { Load, Outcome } from '@cattlegrid/core'
+import { countRequests, createFleet, Origin, rejection, settle, trace } from './fleet.ts'
 
 describe('an uncacheable result', () => {
   it('is shared with the callers that joined, and not stored', async () => {
@@ -72,6 +72,13 @@ describe('an uncacheable result', () => {
     expect(await cache.get('k')).toBe('kept')
   })
 
+  it('reports the reason that the loader gave', async () => {
+    const fleet = createFleet()
+    const loader = (load: Load) => load.uncacheable({ for: '2s', why: 'set-cookie' })
+    const { outcome } = await fleet.caches[0].lookup('k', loader)
+    expect(outcome).toEqual({ kind: 'uncacheable', for: 2000, share: true, why: 'set-cookie' })
+  })
+
   it('removes the old value, so that it is not served any more', async () => {
     const fleet = createFleet({ staleIfError: '1h' })
     const [cache] = fleet.caches
@@ -79,6 +86,37 @@ describe('an uncacheable result', () => {
     await fleet.runtime.advance(10_001)
     await cache.getOrSet('k', (load) => load.uncacheable())
     expect(await cache.get('k', { stale: true })).toBeUndefined()
+  })
+})
+
+describe('a load that its loader calls unshareable when loadTimeout aborts it', () => {
+  const endsAtTimeout = (load: Load): Promise<never> => {
+    load.signal.addEventListener('abort', () => load.uncacheable({ share: false, why: 'timeout' }))
+    return new Promise(() => {})
+  }
+
+  it('lets all other callers load for themselves', async () => {
+    const fleet = createFleet({ loadTimeout: '2s' })
+    const [cache, other] = fleet.caches
+    const failed = rejection(cache.getOrSet('k', endsAtTimeout))
+    const joined = cache.getOrSet('k', () => 'mine')
+    const elsewhere = other.getOrSet('k', () => 'theirs')
+    await fleet.runtime.advance(2000)
+    expect(await failed).toMatchObject({ code: 'CATTLEGRID_LOAD_TIMEOUT' })
+    expect([await joined, await elsewhere]).toEqual(['mine', 'theirs'])
+  })
+
+  it('starts no cooldown, and ends as uncacheable', async () => {
+    const fleet = createFleet({ loadTimeout: '2s' })
+    const [cache] = fleet.caches
+    const events = trace(cache, 'load-failed')
+    const outcomes: Outcome[] = []
+    cache.on('outcome', ({ outcome }) => outcomes.push(outcome))
+    const failed = rejection(cache.getOrSet('k', endsAtTimeout))
+    await fleet.runtime.advance(2000)
+    await failed
+    expect(events).toEqual([])
+    expect(outcomes).toEqual([{ kind: 'uncacheable', for: 10_000, share: false, why: 'timeout' }])
   })
 })
 

@@ -79,7 +79,7 @@ class LeasedLoad {
     this.#flight.releaseJoiners('load-alone')
     // This release ends the lease: a further renewal would be refused and reported as a lost lease.
     this.#stopRenewals()
-    void this.#release({ kind: 'uncacheable', ...mark })
+    void this.#releaseUncacheable(mark)
   }
 
   async #commit(value: unknown, took: number): Promise<Outcome> {
@@ -114,8 +114,8 @@ class LeasedLoad {
         return this.#settleFlight({ kind: 'retry' }, { kind: 'refused', why: answer.why })
       case 'unkeepable': {
         if (events.hasListeners(answer.why)) events.emit(answer.why, { key, error: answer.cause })
-        const mark = { for: UNKEEPABLE_FOR, share: true }
-        const released = await this.#release({ kind: 'uncacheable', ...mark })
+        const mark = { for: UNKEEPABLE_FOR, share: true, why: answer.why }
+        const released = await this.#releaseUncacheable(mark)
         return this.#settleFlight(resultForLateJoiners(released, result), { kind: 'uncacheable', ...mark })
       }
       case 'away':
@@ -126,7 +126,7 @@ class LeasedLoad {
 
   async #endUncacheable(value: unknown, mark: UncacheableMark): Promise<Outcome> {
     this.#flight.detach()
-    const releasing = this.#release({ kind: 'uncacheable', ...mark })
+    const releasing = this.#releaseUncacheable(mark)
     const result: FlightResult = { kind: 'loaded', value, freshFor: 0 }
     this.#flight.settleEarly(result)
     return this.#settleFlight(resultForLateJoiners(await releasing, result), { kind: 'uncacheable', ...mark })
@@ -135,7 +135,9 @@ class LeasedLoad {
   async #fail(error: unknown, kind: 'error' | 'aborted'): Promise<Outcome> {
     const { cooldown: policy, events } = this.#services
     const { storedKey: key, settings } = this.#call
-    const failure = kind === 'error' && isFailure(settings, error)
+    const mayServeStale = kind === 'error' && isFailure(settings, error)
+    // The failure of a load that was called unshareable concerns its own caller only.
+    const failure = mayServeStale && this.#releasing === undefined
     const attempts = this.#lease.attempts + 1
     const cooldown = failure ? policy.after(attempts, settings.cooldown) : 0
     if (failure && events.hasListeners('load-failed')) events.emit('load-failed', { key, error, cooldown })
@@ -145,11 +147,20 @@ class LeasedLoad {
       ? { kind: 'failed', failure: describeError(error, settings.shareErrorMessages), cooldown, attempts }
       : { kind: 'handover' }
     const releasing = this.#release(ending)
-    const outcome: Outcome =
-      kind === 'aborted' ? { kind: 'abandoned', why: 'closed' } : { kind: 'failed', error, cooldown }
-    this.#settleFlight({ kind: 'failed', error, mayServeStale: failure }, outcome)
+    const outcome = this.#failedOutcome(kind, error, cooldown)
+    this.#settleFlight({ kind: 'failed', error, mayServeStale }, outcome)
     await releasing
     return outcome
+  }
+
+  #failedOutcome(kind: 'error' | 'aborted', error: unknown, cooldown: number): Outcome {
+    if (kind === 'aborted') return { kind: 'abandoned', why: 'closed' }
+    const { mark } = this.#load
+    return mark?.share === false ? { kind: 'uncacheable', ...mark } : { kind: 'failed', error, cooldown }
+  }
+
+  #releaseUncacheable({ for: remaining, share }: UncacheableMark): Promise<Released> {
+    return this.#release({ kind: 'uncacheable', for: remaining, share })
   }
 
   /** Only the first ending counts: it ends the lease. */

@@ -6,7 +6,7 @@ import type { Entry } from '../entry.ts'
 import { LoadTimeoutError } from '../errors.ts'
 import type { KeepOptions, Load, Outcome, UncacheableOptions } from '../load.ts'
 import { activeLoads, leaveLoadScope, type LoadScope, newLoadScope, runInLoad } from '../flight/reentrancy.ts'
-import { booleanRule, checkOptions, durationRule, type OptionRules } from '../option-rules.ts'
+import { booleanRule, checkOptions, durationRule, type OptionRules, textRule } from '../option-rules.ts'
 import { withKeepOptions } from '../options/parse-call-options.ts'
 import type { Settings } from '../options/settings.ts'
 
@@ -21,12 +21,17 @@ export type LoadResult =
 export interface UncacheableMark {
   readonly for: number
   readonly share: boolean
+  readonly why?: string | undefined
 }
 
 /** A key stays uncacheable for this time unless the loader gives `for`, ms. */
 const UNCACHEABLE_FOR = 10_000
 
-const uncacheableRules = { for: durationRule(1), share: booleanRule } satisfies OptionRules<UncacheableOptions>
+const uncacheableRules = {
+  for: durationRule(1),
+  share: booleanRule,
+  why: textRule('a string of 1 to 100 characters', /^.{1,100}$/s),
+} satisfies OptionRules<UncacheableOptions>
 
 type LoadMode = Pick<Load, 'background' | 'leased'>
 
@@ -111,8 +116,9 @@ export class LoadRun implements FlightStep {
 
   #timeOut(): void {
     const error = new LoadTimeoutError(this.#call.storedKey, this.#call.settings.loadTimeout)
-    this.#end({ kind: 'error', error })
+    // First, so that the loader may still decide about the key.
     this.#abort.abort(error)
+    this.#end({ kind: 'error', error })
   }
 
   #end(result: LoadResult): void {
@@ -146,7 +152,7 @@ export class LoadRun implements FlightStep {
     const parsed = checkOptions('load.uncacheable', options, uncacheableRules)
     const share = parsed.share !== false
     // An unshareable mark is final: the other callers were released with it.
-    this.#mark = this.#mark?.share === false ? this.#mark : { for: parsed.for ?? UNCACHEABLE_FOR, share }
+    this.#mark = this.#mark?.share === false ? this.#mark : { for: parsed.for ?? UNCACHEABLE_FOR, share, why: parsed.why }
     if (!this.#mark.share) this.#onUnshareable(this.#mark)
   }
 }
