@@ -3,24 +3,13 @@ import type { AdapterFactory, ContractRunner } from '@cattlegrid/testkit'
 import express4 from 'express4'
 import { startExpress } from '../../packages/express/test/contract-app.ts'
 import { startFastify } from '../../packages/fastify/test/contract-app.ts'
-import { describeAfterEnd } from '../../packages/testkit/src/adapter-contract/after-end.ts'
-import { describeKeepDecides } from '../../packages/testkit/src/adapter-contract/keep-decides.ts'
-import { describeOuterHead } from '../../packages/testkit/src/adapter-contract/outer-head.ts'
 import { describeOwnRequests } from '../../packages/testkit/src/adapter-contract/own-requests.ts'
-import { describePersonalFields } from '../../packages/testkit/src/adapter-contract/personal-fields.ts'
+import { describeOuterHead } from '../../packages/testkit/src/adapter-contract/outer-head.ts'
+import { describeAfterEnd } from '../../packages/testkit/src/adapter-contract/after-end.ts'
 import { describeReasons } from '../../packages/testkit/src/adapter-contract/reasons.ts'
-import { describeUnprovedUrls } from '../../packages/testkit/src/adapter-contract/unproved-urls.ts'
 
 /** Parts that join the adapter contract once none of their tests is in `test/open-tests.txt` any more. */
-const PARTS = [
-  describeOwnRequests,
-  describeOuterHead,
-  describeAfterEnd,
-  describeUnprovedUrls,
-  describeReasons,
-  describePersonalFields,
-  describeKeepDecides,
-]
+const PARTS = [describeOwnRequests, describeOuterHead, describeAfterEnd, describeReasons]
 
 const FRAMEWORKS: readonly (readonly [string, AdapterFactory])[] = [
   ['Express', (cache, routes) => startExpress(cache, routes)],

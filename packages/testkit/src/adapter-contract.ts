@@ -23,6 +23,10 @@ import type { AdapterFactory, ContractStore } from './adapter-contract/stage.ts'
 import { describeStale } from './adapter-contract/stale.ts'
 import { describeStorable } from './adapter-contract/storable.ts'
 import { describeTrailers } from './adapter-contract/trailers.ts'
+import { describeUnprovedUrls } from './adapter-contract/unproved-urls.ts'
+import { describePersonalFields } from './adapter-contract/personal-fields.ts'
+import { describeOwnRequests } from './adapter-contract/own-requests.ts'
+import { describeKeepDecides } from './adapter-contract/keep-decides.ts'
 import { describeUrls } from './adapter-contract/urls.ts'
 import { describeVariants } from './adapter-contract/variants.ts'
 import { describeResponseDirectives } from './adapter-contract/response-directives.ts'
@@ -89,6 +93,10 @@ export function describeAdapterContract(
     describeFunctionsAnswerNow,
     describeHosts,
     describeOuterVary,
+    describeUnprovedUrls,
+    describePersonalFields,
+    describeOwnRequests,
+    describeKeepDecides,
   ]
   runner.describe(`the adapter contract on ${name}`, () => {
     for (const part of parts) part(contract)

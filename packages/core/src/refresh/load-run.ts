@@ -152,7 +152,8 @@ export class LoadRun implements FlightStep {
     const parsed = checkOptions('load.uncacheable', options, uncacheableRules)
     const share = parsed.share !== false
     // An unshareable mark is final: the other callers were released with it.
-    this.#mark = this.#mark?.share === false ? this.#mark : { for: parsed.for ?? UNCACHEABLE_FOR, share, why: parsed.why }
+    this.#mark =
+      this.#mark?.share === false ? this.#mark : { for: parsed.for ?? UNCACHEABLE_FOR, share, why: parsed.why }
     if (!this.#mark.share) this.#onUnshareable(this.#mark)
   }
 }

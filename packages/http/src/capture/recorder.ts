@@ -50,6 +50,7 @@ export class Recorder implements Recording {
   readonly #setup: RecorderSetup
   readonly #body: BodyCopy
   #state: State
+  #refused: (Judgement & { readonly kind: 'unshareable' }) | undefined
   #judged: { readonly head: ResponseHead; readonly judgement: Judgement } | undefined
   /** No part of `#state`: a load may end before there is a head, and a response may go on once its result is certain. */
   #settled = false
@@ -151,8 +152,9 @@ export class Recorder implements Recording {
     this.#finish(abortedResult('judgement' in this.#state ? this.#state : undefined, by))
   }
 
-  refuse(why: 'hijacked'): void {
-    this.#finish({ kind: 'unshareable', why })
+  refuse(why: 'hijacked' | 'timeout'): void {
+    this.#refused ??= { kind: 'unshareable', why }
+    this.#finish(this.#refused)
   }
 
   /** The client needs no withheld response: it has its response, or gets the handler's, because no stale response will come. */
@@ -174,6 +176,7 @@ export class Recorder implements Recording {
 
   /** Judges each head once, because that calls the route's functions. */
   #judge(head: ResponseHead): Judgement {
+    if (this.#refused !== undefined) return this.#refused
     if (this.#judged?.head !== head) this.#judged = { head, judgement: this.#setup.judge(head) }
     return this.#judged.judgement
   }

@@ -37,6 +37,6 @@ export interface Recording {
   end(): void
   /** The response will not be completed: the client disconnected, the handler aborted it, or the load ended without it. */
   abort(by: 'client' | 'handler'): void
-  /** The response that was sent is not the recorded one. */
-  refuse(why: 'hijacked'): void
+  /** The response that was sent is not the recorded one, or the load has ended before its handler: it goes to its own client only. */
+  refuse(why: 'hijacked' | 'timeout'): void
 }

@@ -2,7 +2,7 @@ import type { Forwarded } from '../response/cache-status.ts'
 import { conditionsOf } from '../response/conditional.ts'
 import { type Exchange, rewriteUrlUntilEnd } from '../exchange.ts'
 import { recorderFor } from './handler-recorder.ts'
-import type { ResponseLoad } from './load-result.ts'
+import { isStoredBefore, type ResponseLoad } from './load-result.ts'
 import { cdnLoopField } from '../request/loop-detection.ts'
 import { normaliseRequest } from '../request/normalise.ts'
 import { isKeyed } from '../request/query.ts'
@@ -33,7 +33,7 @@ export function runHandler<Req, Res>(
     holdsStale: holdsUsableStale(load),
     leased: load.leased,
     conditions: conditionsOf(exchange.req.headers),
-    storedBefore: load.stale !== undefined,
+    storedBefore: isStoredBefore(run),
     authorized,
     urlTag,
     revalidates,

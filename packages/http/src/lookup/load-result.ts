@@ -17,6 +17,11 @@ export interface ResponseLoad {
   readonly loadId: string
 }
 
+/** Whether a response of the load's URL was stored before, as far as its lookup shows: its entry is stale, or a record of its variants is left. */
+export function isStoredBefore({ load, record }: Pick<ResponseLoad, 'load' | 'record'>): boolean {
+  return load.stale !== undefined || record !== undefined
+}
+
 /** The response of a load. `headers` are the request fields that the handler saw: they select the variant. */
 export interface LoadResult {
   readonly result: StorableResult | RecordedResponse
@@ -42,14 +47,14 @@ export type StorableResult = RecordingResult & { readonly kind: 'store' }
  * Maps the recording of the client's own handler to the result of its load: a response to store, or one that only the followers share.
  *
  * @param headers the request fields that the handler saw.
- * @param unproven nothing shows yet that responses of the URL can be shared: an aborted one then starts no cooldown.
+ * @param unproved nothing shows yet that responses of the URL can be shared: an aborted one then starts no cooldown.
  * @throws ResponseFailure when the handler failed; NoSharedResult when its client disconnected before the response was complete.
  */
 export function resultOfHandler(
   recorded: Exclude<RecordingResult, { kind: 'mismatched' }>,
   load: Load<never>,
   headers: IncomingHttpHeaders,
-  unproven: boolean,
+  unproved: boolean,
 ): StorableResult | RecordedResponse {
   switch (recorded.kind) {
     case 'store':
@@ -58,7 +63,7 @@ export function resultOfHandler(
       load.uncacheable({ for: '1s', share: true })
       return withSelectingValues(recorded.response, recorded.vary, headers)
     case 'unshareable':
-      load.uncacheable({ share: false, for: uncacheableFor(recorded, unproven) })
+      load.uncacheable({ share: false, for: uncacheableFor(recorded, unproved) })
       return UNSHAREABLE_RESPONSE
     case 'fail':
       throw new ResponseFailure(
@@ -67,17 +72,17 @@ export function resultOfHandler(
       )
     case 'aborted':
       if (recorded.by === 'client') throw new NoSharedResult('its client disconnected')
-      if (!unproven) throw new ResponseFailure('aborted', undefined)
-      load.uncacheable({ share: false, for: uncacheableFor(recorded, unproven) })
+      if (!unproved) throw new ResponseFailure('aborted', undefined)
+      load.uncacheable({ share: false, for: uncacheableFor(recorded, unproved) })
       return UNSHAREABLE_RESPONSE
   }
 }
 
 /** How long the response makes its key uncacheable, ms: each request then runs its own handler. */
-export function uncacheableFor(recorded: RecordingResult, unproven: boolean): number {
+export function uncacheableFor(recorded: RecordingResult, unproved: boolean): number {
   if (recorded.kind === 'unshareable')
     return recorded.temporary === true || BRIEF_REASONS.has(recorded.why) ? 1000 : 10_000
-  return recorded.kind === 'aborted' && recorded.by === 'handler' && unproven ? 1000 : 0
+  return recorded.kind === 'aborted' && recorded.by === 'handler' && unproved ? 1000 : 0
 }
 
 /** Limits a response that varies to requests with the same selecting fields. */

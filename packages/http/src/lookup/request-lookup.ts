@@ -52,6 +52,7 @@ async function lookUpOnce<Req, Res>(
   if (!isVaryRecord(value)) return ofUrl as Lookup<RecordedResponse>
   // The handler's own response goes to this client; the record serves other requests only.
   if (loader.hasResponse) return { ...ofUrl, value: UNSHAREABLE_RESPONSE }
+  loader.recordFound = true
   loader.waitedForRecord = ofUrl.role === 'follower'
   const ofVariant = await lookUpKey(route, variantKey(key, value, req.headers), loader, value, options)
   // The leader that wrote the record loaded this variant, too.

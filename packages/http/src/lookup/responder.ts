@@ -78,8 +78,15 @@ export class Responder<Req, Res> {
     this.#loader.finished = true
     // The client has disconnected, or an outer layer's timeout has answered.
     if (this.#disconnect.aborted || isHeadSent(this.#exchange.res)) return undefined
-    if (isNoSharedResult(result.error)) return bypass(this.#exchange, this.#route, this.#bypassReason)
+    if (isNoSharedResult(result.error) || this.#runsAfter(result.error))
+      return bypass(this.#exchange, this.#route, this.#bypassReason)
     return this.#sendShared(result)
+  }
+
+  /** A URL that has not proved cacheable costs its requests no error: the handler runs after a wait, too. */
+  #runsAfter(error: unknown): boolean {
+    const waited = this.#route.appMode && !this.#loader.recordFound
+    return this.#loader.outlastsLoad || (waited && isCattlegridError(error, 'CATTLEGRID_WAIT_TIMEOUT'))
   }
 
   /** Why this request, which got no shared response, runs its own handler. */
@@ -114,6 +121,7 @@ export class Responder<Req, Res> {
     const revalidated = recorder.revalidated
     // An outer layer has answered, and the recorder did not see it.
     if (!recorder.passed && isHeadSent(exchange.res)) return
+    if (this.#loader.outlastsLoad) return
     if (revalidated !== undefined) exchange.send(this.#present(revalidated, revalidatedMember(lookup)))
     else if (recorder.passed) {
       if (isCattlegridError(error, 'CATTLEGRID_LOAD_TIMEOUT') && !recorder.ended) exchange.res.destroy()

@@ -1,10 +1,17 @@
-import type { Load, Outcome } from '@cattlegrid/core'
+import { isCattlegridError, type Load, type Outcome } from '@cattlegrid/core'
 import { failedSubrequestsOf } from './failed-subrequests.ts'
 import { NoSharedResult, isNoSharedResult } from '../response/errors.ts'
 import type { Exchange } from '../exchange.ts'
 import { runHandler } from './handler-run.ts'
 import { keepFirstVariant, keepVariant } from './keep-variant.ts'
-import { keepResponse, type LoadResult, resultOfHandler, type ResponseLoad, uncacheableFor } from './load-result.ts'
+import {
+  isStoredBefore,
+  keepResponse,
+  type LoadResult,
+  resultOfHandler,
+  type ResponseLoad,
+  uncacheableFor,
+} from './load-result.ts'
 import { registerLoad } from '../request/loop-detection.ts'
 import { refetch, loadBySubrequest } from './load-by-subrequest.ts'
 import type { Stored } from '../response/recorded-response.ts'
@@ -28,10 +35,13 @@ export class ResponseLoader<Req, Res> {
   #storableKey: string | undefined
   #recorder: Recorder | undefined
   #onHandlerStart: (() => void) | undefined
+  #outlastsLoad = false
   /** The request has its result: its handler may not run any more. */
   finished = false
   /** The request waited for the record of variants, and not yet for one of them. */
   waitedForRecord = false
+  /** A record of variants shows that responses of the URL can be stored. */
+  recordFound = false
 
   constructor(exchange: Exchange<Req, Res>, route: Route<Req, Res>, context: RequestContext) {
     this.#exchange = exchange
@@ -49,6 +59,11 @@ export class ResponseLoader<Req, Res> {
   /** The request's own handler runs or has run, and its response is for this client. A 304 about another response is for nobody. */
   get hasResponse(): boolean {
     return this.#recorder !== undefined && !this.#recorder.mismatched
+  }
+
+  /** The load has reached `loadTimeout`, and the request's own handler answers its client nevertheless. */
+  get outlastsLoad(): boolean {
+    return this.#outlastsLoad
   }
 
   /** A subrequest in the place of the request's own handler brought no response. */
@@ -108,6 +123,7 @@ export class ResponseLoader<Req, Res> {
   async #produce(load: Load<never>, record: VaryRecord | undefined): Promise<LoadResult> {
     const run = { load, record, loadId: this.#loadId }
     const { background } = load
+    if (this.#isUnproved(run)) load.signal.addEventListener('abort', () => this.#onAbort(load), { once: true })
     if (background && !this.#route.refreshMode.inline) return await this.#sendSubrequest(run)
     if (background && (this.finished || this.#cannotRun)) throw new NoSharedResult('its client cannot run the handler')
     if (this.hasResponse || this.#subrequestFailed) throw new NoSharedResult('the request has led a load before')
@@ -115,7 +131,7 @@ export class ResponseLoader<Req, Res> {
   }
 
   async #runHandler({ load, record, loadId }: ResponseLoad): Promise<LoadResult> {
-    const { req, request, response } = this.#exchange
+    const { req } = this.#exchange
     const collapseFailed = this.waitedForRecord || this.#releasedKeys.releasedAfter(load.key, this.#release)
     const run = { load, record, loadId, collapseFailed }
     const recorded = await runHandler(this.#exchange, this.#route, this.#context, run, (recorder) => {
@@ -124,10 +140,23 @@ export class ResponseLoader<Req, Res> {
     })
     if (recorded.kind === 'mismatched')
       return await this.#noteFailure(refetch(this.#exchange, this.#route, this.#context, run))
-    // Nothing shows yet that responses of this URL can be shared: an aborted one must not start a cooldown.
-    const unproven = load.stale === undefined && this.#route.ttl(request, response) === undefined
-    if (uncacheableFor(recorded, unproven) > 0) this.#noteRelease(load)
-    return { result: resultOfHandler(recorded, load, req.headers, unproven), headers: req.headers }
+    const unproved = this.#isUnproved(run)
+    if (uncacheableFor(recorded, unproved) > 0) this.#noteRelease(load)
+    return { result: resultOfHandler(recorded, load, req.headers, unproved), headers: req.headers }
+  }
+
+  /** Nothing shows yet that responses of the URL can be shared: neither a slow handler nor an aborted response is a failure of the URL. */
+  #isUnproved(run: Pick<ResponseLoad, 'load' | 'record'>): boolean {
+    return this.#route.appMode && !isStoredBefore(run)
+  }
+
+  /** At `loadTimeout`, a URL that has not proved cacheable becomes uncacheable: each request runs its own handler, for as long as that takes. */
+  #onAbort(load: Load<never>): void {
+    if (!isCattlegridError(load.signal.reason, 'CATTLEGRID_LOAD_TIMEOUT')) return
+    this.#noteRelease(load)
+    load.uncacheable({ share: false, why: 'timeout' })
+    this.#outlastsLoad = true
+    this.#recorder?.refuse('timeout')
   }
 
   /** The handler of a `HEAD` request gives no body: a subrequest brings the response that can be stored. */

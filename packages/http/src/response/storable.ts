@@ -20,6 +20,7 @@ export type Unstorable =
   | 'partial'
   | 'incomplete'
   | 'hijacked'
+  | 'timeout'
   | 'authorization'
   | 'personal'
   | 'handler'

@@ -29,6 +29,8 @@ export interface Route<Req = unknown, Res = unknown> extends HttpCache, RouteFun
   readonly personalReads: PersonalReadRule
   readonly personalReadWarning: PersonalReadWarning
   readonly mode: 'serve' | 'observe'
+  /** A response is stored only for the lifetime that it declares. */
+  readonly appMode: boolean
   /** The request fields that are hidden from a leader's handler. */
   readonly hidden: HiddenFields
   readonly strip: readonly string[]
@@ -80,6 +82,7 @@ export function compileRoute<Req, Res>(
     view: viewOf(owner, http, callOptions),
     keys: new KeyMemo(),
     mode: given.mode ?? 'serve',
+    appMode: isAppMode(given),
     hidden: hiddenFields(keyed, scrub),
     strip,
     ignoreVary: given.ignoreVary ?? [],
@@ -106,7 +109,6 @@ export function compileRoute<Req, Res>(
   }
 }
 
-/** App mode: a response is stored only for the lifetime that it declares. */
 function isAppMode({ ttl }: ParsedRoute): boolean {
   return ttl === undefined || ttl === 'origin'
 }
