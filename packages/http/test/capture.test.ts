@@ -1,7 +1,9 @@
+import type { ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import { describe, expect, test } from '@jest/globals'
 import type { Capture } from '../src/capture/capture.ts'
 import type { RecordingResult } from '../src/capture/recording-result.ts'
+import { isHeadSent } from '../src/fields/head-arguments.ts'
 import { record } from './recorded-server.ts'
 
 const stored = (recorded: RecordingResult): { readonly body: string; readonly fields: Record<string, unknown> } => {
@@ -194,6 +196,27 @@ describe('a failure that is withheld', () => {
   test('a success goes out although a stale answer is at hand', async () => {
     const { status, body } = await record((res) => res.end('new'), { holdsStale: true })
     expect({ status, body }).toEqual({ status: 200, body: 'new' })
+  })
+
+  test('a layer outside that defines headersSent itself has its own again when the stale answer is sent', async () => {
+    const shown: boolean[] = []
+    let own: ServerResponse | undefined
+    const { body } = await record(
+      (res) => {
+        res.statusCode = 500
+        res.end('oops')
+        shown.push(res.headersSent, isHeadSent(res))
+      },
+      {
+        ...withheld,
+        outside: (res) => {
+          own = res
+          Object.defineProperty(res, 'headersSent', { configurable: true, get: () => false })
+        },
+      },
+    )
+    expect(body).toBe('stale')
+    expect([...shown, own?.headersSent]).toEqual([true, false, false])
   })
 
   test('what layers outside ours had set is there again, and what the handler took away too', async () => {

@@ -27,6 +27,7 @@ import { describeUnprovedUrls } from './adapter-contract/unproved-urls.ts'
 import { describePersonalFields } from './adapter-contract/personal-fields.ts'
 import { describeOwnRequests } from './adapter-contract/own-requests.ts'
 import { describeKeepDecides } from './adapter-contract/keep-decides.ts'
+import { describeAfterEnd } from './adapter-contract/after-end.ts'
 import { describeUrls } from './adapter-contract/urls.ts'
 import { describeVariants } from './adapter-contract/variants.ts'
 import { describeResponseDirectives } from './adapter-contract/response-directives.ts'
@@ -97,6 +98,7 @@ export function describeAdapterContract(
     describePersonalFields,
     describeOwnRequests,
     describeKeepDecides,
+    describeAfterEnd,
   ]
   runner.describe(`the adapter contract on ${name}`, () => {
     for (const part of parts) part(contract)

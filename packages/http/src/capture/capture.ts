@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Readable } from 'node:stream'
 import { bytesOf } from '../fields/body-arguments.ts'
-import { fieldsIn, parseHead } from '../fields/head-arguments.ts'
+import { fieldsIn, parseHead, showAsEnded, showAsOpen } from '../fields/head-arguments.ts'
 import { type HeaderFields, toFields } from '../fields/header-fields.ts'
 import { type Answer, setAnswerFields } from '../response/answer.ts'
 import type { ResponseHead } from '../response/response-head.ts'
@@ -113,6 +113,7 @@ class HandlerCapture extends ResponseCapture implements Capture {
       this.mode = 'replaced'
       this.#ignoreFieldChanges()
     }
+    else if (this.mode === 'withhold') showAsEnded(this.res)
     this.recording.end()
   }
 
@@ -143,6 +144,7 @@ class HandlerCapture extends ResponseCapture implements Capture {
 
   #restore(): void {
     const { res } = this
+    showAsOpen(res)
     for (const name of res.getHeaderNames()) if (!(name in this.#before)) res.removeHeader(name)
     for (const [name, value] of Object.entries(this.#before)) res.setHeader(name, value)
     res.statusCode = 200

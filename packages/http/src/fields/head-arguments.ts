@@ -1,12 +1,36 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import { type HeaderFields, noFields, toFields } from './header-fields.ts'
 
+/** Responses of which Node has got nothing, although they show that they have ended; with the properties that showed it before. */
+const shownAsEnded = new WeakMap<ServerResponse, ReadonlyMap<string, PropertyDescriptor | undefined>>()
+
+/** Lets a response whose handler has ended it show that, although nothing of it was sent. */
+export function showAsEnded(res: ServerResponse): void {
+  if (shownAsEnded.has(res)) return
+  const before = new Map<string, PropertyDescriptor | undefined>()
+  for (const name of ['headersSent', 'writableEnded']) {
+    before.set(name, Object.getOwnPropertyDescriptor(res, name))
+    Reflect.defineProperty(res, name, { configurable: true, value: true })
+  }
+  shownAsEnded.set(res, before)
+}
+
+/** Undoes `showAsEnded`, before another response is sent. */
+export function showAsOpen(res: ServerResponse): void {
+  for (const [name, before] of shownAsEnded.get(res) ?? []) {
+    Reflect.deleteProperty(res, name)
+    if (before !== undefined) Reflect.defineProperty(res, name, before)
+  }
+  shownAsEnded.delete(res)
+}
+
 /**
  * Whether Node has got the head, or a layer says so. A layer may define a `headersSent` of its own, which then knows nothing of a head that was
  * sent past that layer: @fastify/express defines one on each response.
  */
 export function isHeadSent(res: ServerResponse): boolean {
-  return res.headersSent || Reflect.get(Object.getPrototypeOf(res) as object, 'headersSent', res) === true
+  const said = res.headersSent && !shownAsEnded.has(res)
+  return said || Reflect.get(Object.getPrototypeOf(res) as object, 'headersSent', res) === true
 }
 
 /** What `writeHead` is given, merged with what was set before: flat lists may repeat a name, `[status, headers]` has no reason. */
