@@ -5,10 +5,9 @@ import { startExpress } from '../../packages/express/test/contract-app.ts'
 import { startFastify } from '../../packages/fastify/test/contract-app.ts'
 import { describeOwnRequests } from '../../packages/testkit/src/adapter-contract/own-requests.ts'
 import { describeOuterHead } from '../../packages/testkit/src/adapter-contract/outer-head.ts'
-import { describeReasons } from '../../packages/testkit/src/adapter-contract/reasons.ts'
 
 /** Parts that join the adapter contract once none of their tests is in `test/open-tests.txt` any more. */
-const PARTS = [describeOwnRequests, describeOuterHead, describeReasons]
+const PARTS = [describeOwnRequests, describeOuterHead]
 
 const FRAMEWORKS: readonly (readonly [string, AdapterFactory])[] = [
   ['Express', (cache, routes) => startExpress(cache, routes)],

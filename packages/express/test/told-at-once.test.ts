@@ -43,7 +43,7 @@ describe('a whole answer that is not stored in the end says why when it begins',
         }
         expect(await told()).toBe('cattlegrid; fwd=uri-miss; detail=set-cookie')
         cookies = false
-        expect(await told()).toBe('cattlegrid; fwd=uri-miss')
+        expect(await told()).toBe('cattlegrid; fwd=uri-miss; detail=unleased')
         const committed = new Promise<void>((resolve) => void engine.on('commit', () => resolve()))
         expect(await told()).toBe('cattlegrid; fwd=uri-miss; stored; ttl=60')
         await committed

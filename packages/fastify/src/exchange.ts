@@ -184,6 +184,7 @@ export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply> {
   /** Ignores the handler from now on and removes its fields. Returns the continuation of its reply if that is withheld. */
   #replaceHandler(): OnSendDone | undefined {
     this.#replaced = true
+    this.#capture?.payload.replace()
     if (this.#capture !== undefined) restoreFields(this.response, this.#capture.before)
     for (const name of this.#capture?.trailers ?? []) this.response.removeTrailer(name)
     return this.#capture?.pendingOnSend

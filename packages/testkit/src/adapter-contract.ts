@@ -28,6 +28,7 @@ import { describePersonalFields } from './adapter-contract/personal-fields.ts'
 import { describeOwnRequests } from './adapter-contract/own-requests.ts'
 import { describeKeepDecides } from './adapter-contract/keep-decides.ts'
 import { describeAfterEnd } from './adapter-contract/after-end.ts'
+import { describeReasons } from './adapter-contract/reasons.ts'
 import { describeUrls } from './adapter-contract/urls.ts'
 import { describeVariants } from './adapter-contract/variants.ts'
 import { describeResponseDirectives } from './adapter-contract/response-directives.ts'
@@ -99,6 +100,7 @@ export function describeAdapterContract(
     describeOwnRequests,
     describeKeepDecides,
     describeAfterEnd,
+    describeReasons,
   ]
   runner.describe(`the adapter contract on ${name}`, () => {
     for (const part of parts) part(contract)

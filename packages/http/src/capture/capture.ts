@@ -83,6 +83,11 @@ class HandlerCapture extends ResponseCapture implements Capture {
     }
   }
 
+  /** Whatever the handler writes is recorded. */
+  protected override foreignHeadOf(): undefined {
+    return undefined
+  }
+
   protected override answersNotModified(): NotModified | undefined {
     return this.#notModified
   }
@@ -112,8 +117,7 @@ class HandlerCapture extends ResponseCapture implements Capture {
     if (this.#reopened) {
       this.mode = 'replaced'
       this.#ignoreFieldChanges()
-    }
-    else if (this.mode === 'withhold') showAsEnded(this.res)
+    } else if (this.mode === 'withhold') showAsEnded(this.res)
     this.recording.end()
   }
 

@@ -35,6 +35,7 @@ export class PayloadCapture extends ResponseCapture {
   #payload: PendingPayload | undefined
   #withheld = false
   #over = false
+  #replaced = false
   /** The handler destroyed the response, or the framework did because a stream failed. */
   #destroyed = false
 
@@ -80,6 +81,11 @@ export class PayloadCapture extends ResponseCapture {
     if (this.#clientLeft && this.#payload === undefined) this.#abort()
   }
 
+  /** The framework sends another response instead. */
+  replace(): void {
+    this.#replaced = true
+  }
+
   protected override headOf(args: readonly unknown[]): ResponseHead | undefined {
     const { status, fields: outer } = parseHead(this.res, args)
     const pending = this.#payload
@@ -87,6 +93,11 @@ export class PayloadCapture extends ResponseCapture {
     const { fields, before, bodyLength, isText } = pending.head
     // Node gets the head now: no hook can add a field any more.
     return { status, fields, before, outer, bodyLength, isText, final: true }
+  }
+
+  protected override foreignHeadOf(args: readonly unknown[]): ResponseHead | undefined {
+    if (this.#over || this.#replaced) return undefined
+    return { ...parseHead(this.res, args), before: this.#response.before, bodyLength: undefined, final: true }
   }
 
   protected override answersNotModified(head: ResponseHead): NotModified | undefined {

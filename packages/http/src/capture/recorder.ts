@@ -117,8 +117,9 @@ export class Recorder implements Recording {
     return notModified(conditions, head.status, fields) ? { removed: fieldsOfContent(fields), fields: made } : undefined
   }
 
-  extraFields(head: ResponseHead): Readonly<Record<string, string>> {
-    return this.#setup.extraFields(head, this.#judge(head))
+  extraFields(head: ResponseHead, refused?: 'hijacked'): Readonly<Record<string, string>> {
+    const judgement = refused === undefined ? this.#judge(head) : ({ kind: 'unshareable', why: refused } as const)
+    return this.#setup.extraFields(head, judgement)
   }
 
   head(head: ResponseHead): void {

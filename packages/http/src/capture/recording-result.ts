@@ -15,7 +15,12 @@ export type RecordingResult =
       readonly vary: readonly string[]
     }
   /** The response is not stored, but the requests that wait may have it. */
-  | { readonly kind: 'share'; readonly response: RecordedResponse; readonly vary: readonly string[] }
+  | {
+      readonly kind: 'share'
+      readonly why: Unstorable
+      readonly response: RecordedResponse
+      readonly vary: readonly string[]
+    }
   /** Only the handler's own client may have the response. `temporary`: the same response may be storable soon. */
   | { readonly kind: 'unshareable'; readonly why: Unstorable; readonly temporary?: boolean | undefined }
   /** The handler failed; `response` is undefined where the requests that wait may not have it, or it is not complete. */
@@ -77,7 +82,7 @@ export function recordingResult(
   if (!isComplete(response, bytes)) return { kind: 'aborted', by: 'handler' }
   const recorded = recordResponse(head, bytes, rules, now)
   const vary = selectingNames(head, rules.ignoreVary)
-  if (judgement.kind === 'share') return { kind: 'share', response: recorded, vary }
+  if (judgement.kind === 'share') return { kind: 'share', why: judgement.why, response: recorded, vary }
   const lifetime = remaining(judgement.lifetime, now)
   if (lifetime.ttl < 1) return { kind: 'unshareable', why: 'no-freshness' }
   return { kind: 'store', response: withDefaults(recorded, head, rules.defaults), lifetime, vary }

@@ -24,8 +24,11 @@ export interface Recording {
    * receives the response itself.
    */
   answersNotModified(head: ResponseHead, body: Uint8Array): NotModified | undefined
-  /** Fields to send with this head, which replace those that are set, such as the whole `Cache-Status`. */
-  extraFields(head: ResponseHead): Readonly<Record<string, string>>
+  /**
+   * Fields to send with this head, which replace those that are set, such as the whole `Cache-Status`. `refused`: it is not the head of the
+   * recorded response.
+   */
+  extraFields(head: ResponseHead, refused?: 'hijacked'): Readonly<Record<string, string>>
   /** The handler has handed its payload over: until the head, only outer layers run. */
   handedOver(): void
   /** Calls an outer layer's method of the response, which may read what the handler has not read. */

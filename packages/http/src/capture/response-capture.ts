@@ -51,6 +51,9 @@ export abstract class ResponseCapture {
   /** The head that these arguments of `writeHead` make; undefined if it is not the head of the recorded response. */
   protected abstract headOf(args: readonly unknown[]): ResponseHead | undefined
 
+  /** The head that these arguments make, where the handler has written another response than the recorded one. */
+  protected abstract foreignHeadOf(args: readonly unknown[]): ResponseHead | undefined
+
   protected abstract answersNotModified(head: ResponseHead): NotModified | undefined
 
   /**
@@ -74,7 +77,7 @@ export abstract class ResponseCapture {
     if (this.mode !== 'pass') return this.res
     if (this.headSeen) return this.original('writeHead', args)
     const head = this.headOf(args)
-    if (head === undefined) this.original('writeHead', args)
+    if (head === undefined) this.#sendForeignHead(args)
     else if (this.recording.withholds(head.status)) this.mode = 'withhold'
     else this.#sendHead(head, args)
     this.headSeen = true
@@ -83,11 +86,17 @@ export abstract class ResponseCapture {
     return this.res
   }
 
+  #sendForeignHead(args: readonly unknown[]): void {
+    const head = this.foreignHeadOf(args)
+    if (head === undefined) this.original('writeHead', args)
+    else this.#sendHead(head, args, 'hijacked')
+  }
+
   /** If Node refuses the head, the added fields are taken back: the handler's next try is another head. */
-  #sendHead(head: ResponseHead, args: readonly unknown[]): void {
+  #sendHead(head: ResponseHead, args: readonly unknown[], refused?: 'hijacked'): void {
     const { res } = this
-    const added = this.recording.extraFields(head)
-    const notModified = this.answersNotModified(head)
+    const added = this.recording.extraFields(head, refused)
+    const notModified = refused === undefined ? this.answersNotModified(head) : undefined
     const final = notModified === undefined ? args : setInsteadOf(res, args, 304, notModified)
     const previous = Object.keys(added).map((name) => [name, res.getHeader(name)] as const)
     try {

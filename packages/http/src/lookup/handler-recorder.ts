@@ -15,6 +15,9 @@ import { joinTags, tagsIn } from '../response/tags.ts'
 /** A body whose length differs from its `Content-Length`. */
 const INCOMPLETE: Judgement = { kind: 'unshareable', why: 'incomplete' }
 
+/** The load of a response that could be stored has no lease: its key is uncacheable, or the store is away. */
+const UNLEASED: Judgement = { kind: 'unshareable', why: 'unleased' }
+
 /** The captures of this process have no room for the body now. */
 const NO_CAPTURE_ROOM: Judgement = { kind: 'unshareable', why: 'too-large', temporary: true }
 
@@ -58,9 +61,8 @@ export function recorderFor<Req, Res>(exchange: Exchange<Req, Res>, route: Route
     judge: (head) => judgeResponse(exchange, route, { storedBefore, authorized, urlTag, began, reads }, head),
     defaults: clientFreshness,
     extraFields: (head, judgement) => {
-      const certain = head.bodyLength !== undefined && head.final === true && run.leased
-      const incomplete = head.bodyLength !== undefined && !hasDeclaredLength(head, head.bodyLength)
-      const expected = incomplete ? INCOMPLETE : judgement
+      const certain = head.bodyLength !== undefined && head.final === true
+      const expected = expectedResult(head, judgement, run.leased)
       const status = (cacheName: string): string =>
         appendMember(linesOf(head.fields, 'cache-status'), cacheName, leaderMember(expected, run, certain))
       const lacksFreshness = judgement.kind === 'store' && !('cache-control' in head.fields)
@@ -70,6 +72,11 @@ export function recorderFor<Req, Res>(exchange: Exchange<Req, Res>, route: Route
       }
     },
   })
+}
+
+function expectedResult(head: ResponseHead, judgement: Judgement, leased: boolean): Judgement {
+  if (head.bodyLength !== undefined && !hasDeclaredLength(head, head.bodyLength)) return INCOMPLETE
+  return leased || judgement.kind !== 'store' ? judgement : UNLEASED
 }
 
 /** What decides, beside the head, whether a response may be stored. */

@@ -1,5 +1,5 @@
 import type { Exchange } from '../exchange.ts'
-import { type LoadResult, type ResponseLoad, resultOfSubrequest } from './load-result.ts'
+import { type LoadResult, rejectionOf, type ResponseLoad, resultOfSubrequest } from './load-result.ts'
 import { cdnLoopField } from '../request/loop-detection.ts'
 import { normalHost } from '../fields/normal-host.ts'
 import { nominatedFields } from './nominated-fields.ts'
@@ -25,7 +25,7 @@ export async function loadBySubrequest<Req, Res>(
   const { load, record, loadId } = run
   const headers = nominatedFields(req.headers, route, record)
   const revalidates = conditional ? responseToRevalidate(load, route) : undefined
-  const returned = await sendSubrequest({
+  const { result: returned, status } = await sendSubrequest({
     layer,
     key: context.key,
     scheme,
@@ -38,7 +38,10 @@ export async function loadBySubrequest<Req, Res>(
     scope: route.scope,
     dispatch: (subReq, subRes) => exchange.dispatch(subReq, subRes),
   })
-  if (returned.kind === 'other-key') route.refreshMode.reject('key')
+  const why = rejectionOf(returned)
+  // A request in the place of a HEAD refreshes nothing, but shows that no refresh will come to its key.
+  if (why === 'key' || (why !== undefined && load.background && !load.signal.aborted))
+    route.refreshMode.reject({ target: context.target, status, why })
   if (returned.kind === 'mismatched') return await refetch(exchange, route, context, run)
   return { result: resultOfSubrequest(returned, load), headers }
 }

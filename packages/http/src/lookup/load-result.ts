@@ -60,10 +60,10 @@ export function resultOfHandler(
     case 'store':
       return recorded
     case 'share':
-      load.uncacheable({ for: '1s', share: true })
+      load.uncacheable({ for: '1s', share: true, why: recorded.why })
       return withSelectingValues(recorded.response, recorded.vary, headers)
     case 'unshareable':
-      load.uncacheable({ share: false, for: uncacheableFor(recorded, unproved) })
+      load.uncacheable({ share: false, for: uncacheableFor(recorded, unproved), why: recorded.why })
       return UNSHAREABLE_RESPONSE
     case 'fail':
       throw new ResponseFailure(
@@ -73,7 +73,7 @@ export function resultOfHandler(
     case 'aborted':
       if (recorded.by === 'client') throw new NoSharedResult('its client disconnected')
       if (!unproved) throw new ResponseFailure('aborted', undefined)
-      load.uncacheable({ share: false, for: uncacheableFor(recorded, unproved) })
+      load.uncacheable({ share: false, for: uncacheableFor(recorded, unproved), why: 'incomplete' })
       return UNSHAREABLE_RESPONSE
   }
 }
@@ -105,7 +105,14 @@ export function resultOfSubrequest(recorded: SubrequestResult, load: Load<never>
   if (recorded.kind === 'store') return recorded
   if (recorded.kind === 'fail' && load.background) throw new ResponseFailure(recorded.status, undefined)
   if (recorded.kind === 'aborted' && load.background) throw new ResponseFailure('aborted', undefined)
-  throw new NoSharedResult('its response cannot be stored')
+  throw new NoSharedResult(`its response cannot be stored (${rejectionOf(recorded) ?? recorded.kind})`)
+}
+
+/** Why a subrequest's response is rejected; undefined: it is not, or its handler failed. */
+export function rejectionOf(recorded: SubrequestResult): string | undefined {
+  if (recorded.kind === 'unshareable' || recorded.kind === 'share') return recorded.why
+  if (recorded.kind === 'other-key') return 'key'
+  return recorded.kind === 'unreached' ? 'unreached' : undefined
 }
 
 /** Gives the load the lifetime of the response, and returns the response to store. */

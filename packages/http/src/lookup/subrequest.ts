@@ -54,12 +54,18 @@ export interface Subrequest {
  */
 export type SubrequestResult = RecordingResult | { readonly kind: 'unreached' | 'other-key' }
 
+export interface SubrequestResponse {
+  readonly result: SubrequestResult
+  /** undefined: no head came. */
+  readonly status: number | undefined
+}
+
 /**
- * Sends a request through the whole application, and resolves to the response that the sending layer recorded. The request carries the method,
+ * Sends a request through the whole application, and resolves to the result that the sending layer recorded. The request carries the method,
  * the URL, the host and the fields that selected the entry (RFC 9111 section 4.3.1). It carries nothing else of a client: no other cookie, no other
  * credentials.
  */
-export function sendSubrequest(subrequest: Subrequest): Promise<SubrequestResult> {
+export function sendSubrequest(subrequest: Subrequest): Promise<SubrequestResponse> {
   const socket = new NullSocket(subrequest.parent.socket, subrequest.scheme === 'https')
   const req = requestOn(socket, subrequest)
   const res = new ServerResponse(req)
@@ -80,17 +86,20 @@ export function sendSubrequest(subrequest: Subrequest): Promise<SubrequestResult
         // A response that will not be used is aborted, because it may be endless.
         const notModified = recorder.revalidated !== undefined
         if (notModified || (result.kind !== 'store' && result.kind !== 'share')) socket.destroy()
-        resolve(result)
+        resolve({ result, status: recorder.status })
       })
     }
-    const onClose = (): void => (recording === undefined ? resolve({ kind: 'unreached' }) : recording.abort('handler'))
+    const onClose = (): void => {
+      if (recording !== undefined) return recording.abort('handler')
+      resolve({ result: { kind: 'unreached' }, status: res.headersSent ? res.statusCode : undefined })
+    }
     Object.defineProperty(req, MARKER, {
       value: {
         layer: subrequest.layer,
         key: subrequest.key,
         onReached,
         onOtherKey: () => {
-          resolve({ kind: 'other-key' })
+          resolve({ result: { kind: 'other-key' }, status: undefined })
           socket.destroy()
         },
         revalidates: subrequest.revalidates,

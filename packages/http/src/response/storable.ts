@@ -21,6 +21,7 @@ export type Unstorable =
   | 'incomplete'
   | 'hijacked'
   | 'timeout'
+  | 'unleased'
   | 'authorization'
   | 'personal'
   | 'handler'

@@ -1,5 +1,12 @@
 import { strict as assert } from 'node:assert'
-import { type ContractAnswer, counted, json, text } from './contract-route.ts'
+import {
+  type ContractAnswer,
+  type ContractMiddlewareResult,
+  type ContractRequest,
+  counted,
+  json,
+  text,
+} from './contract-route.ts'
 import type { Contract } from './contract.ts'
 import { onStage } from './stage.ts'
 import { eventsDuring } from './warnings.ts'
@@ -71,6 +78,34 @@ export function describeReasons({ factory, describe, test }: Contract): void {
             (event) => [Reflect.get(event, 'status'), Reflect.get(event, 'why')] as readonly unknown[],
           )
           assert.deepEqual(told, [[401, 'status']])
+        })
+      },
+      'time',
+    )
+
+    test(
+      'is in the event refresh-rejected where a login before the cache has answered, and no request refreshes again at once',
+      async () => {
+        const { handle } = counted((run) => text(`run ${run}`))
+        const cache = { ttl: '10s', staleWhileRevalidate: '10m' } as const
+        let logins = 0
+        const before = ({ headers }: ContractRequest): ContractMiddlewareResult => {
+          const refuse = headers['x-user'] === undefined
+          if (refuse) logins += 1
+          return { refuse }
+        }
+        await onStage(factory, [{ path: '/a', cache, before, handle }], async (stage) => {
+          const client = { headers: { 'x-user': 'ada' } }
+          const events = await eventsDuring('cattlegrid:refresh-rejected', async () => {
+            await stage.ask('/a', client)
+            await stage.runtime.advance(11_000)
+            for (let asked = 0; asked < 3; asked += 1) {
+              assert.equal((await stage.ask('/a', client)).text, 'run 1')
+              await stage.seen('outcome', 2)
+            }
+          })
+          assert.deepEqual(events, [{ target: '/a', status: 401, why: 'unreached' }])
+          assert.equal(logins, 1)
         })
       },
       'time',
