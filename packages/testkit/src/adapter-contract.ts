@@ -25,7 +25,6 @@ import { describeStorable } from './adapter-contract/storable.ts'
 import { describeTrailers } from './adapter-contract/trailers.ts'
 import { describeUnprovedUrls } from './adapter-contract/unproved-urls.ts'
 import { describePersonalFields } from './adapter-contract/personal-fields.ts'
-import { describeOwnRequests } from './adapter-contract/own-requests.ts'
 import { describeKeepDecides } from './adapter-contract/keep-decides.ts'
 import { describeAfterEnd } from './adapter-contract/after-end.ts'
 import { describeReasons } from './adapter-contract/reasons.ts'
@@ -97,7 +96,6 @@ export function describeAdapterContract(
     describeOuterVary,
     describeUnprovedUrls,
     describePersonalFields,
-    describeOwnRequests,
     describeKeepDecides,
     describeAfterEnd,
     describeReasons,
