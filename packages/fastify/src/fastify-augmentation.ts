@@ -1,9 +1,10 @@
 import type { Cache } from '@cattlegrid/core'
 import type { PurgeOptions, ResponseDirectives, RouteOptions } from '@cattlegrid/http'
 import type { FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify'
+import type { RouteCacheOptions } from './options.ts'
 
 /** The options of a cached route: the value of `config.cache`. */
-export type FastifyRouteOptions = RouteOptions<FastifyRequest, FastifyReply>
+export type FastifyRouteOptions = RouteOptions<FastifyRequest, FastifyReply> & RouteCacheOptions
 
 /** What the plugin adds to an app. */
 export interface Cattlegrid {

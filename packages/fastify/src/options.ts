@@ -22,8 +22,16 @@ export interface CattlegridOptions {
   readonly defaults?: RouteOptions<FastifyRequest, FastifyReply> | undefined
 }
 
+/** What `config.cache` takes beside the options of a route. */
+export interface RouteCacheOptions {
+  /** Where the responses of the route are stored. The plugin does not close it. Default: the cache of the plugin. */
+  readonly cache?: Cache | undefined
+}
+
+const cacheRule = objectRule<Cache>('a cache made by createCache()', 'lookup', 'wrap')
+
 const rules = {
-  cache: objectRule<Cache>('a cache made by createCache()', 'lookup', 'wrap'),
+  cache: cacheRule,
   close: orFalse(nestedRule({ drain: durationRule(0) })),
   defaults: objectRule<RouteOptions<FastifyRequest, FastifyReply>>('an object with route options'),
 } satisfies OptionRules<CattlegridOptions>
@@ -36,4 +44,13 @@ export function checkPluginOptions(options: CattlegridOptions): CattlegridOption
   const { cache, close, defaults } = checkOptions('cattlegrid', Object.fromEntries(own), rules)
   if (cache === undefined) throw new InvalidOptionError('cattlegrid.cache', undefined, rules.cache.accepted)
   return { cache, close, defaults }
+}
+
+/**
+ * Returns the cache that a route names.
+ *
+ * @throws InvalidOptionError for anything else.
+ */
+export function checkRouteCache({ cache }: RouteCacheOptions): Cache | undefined {
+  return checkOptions('config.cache', { cache }, { cache: cacheRule } satisfies OptionRules<RouteCacheOptions>).cache
 }

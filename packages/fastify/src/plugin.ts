@@ -1,3 +1,4 @@
+import type { Cache } from '@cattlegrid/core'
 import {
   compileRoute,
   directivesOf,
@@ -8,8 +9,9 @@ import {
 } from '@cattlegrid/http'
 import type { FastifyInstance, FastifyRequest, RouteHandlerMethod } from 'fastify'
 import fp from 'fastify-plugin'
+import type { FastifyRouteOptions } from './fastify-augmentation.ts'
 import { knownAppOf } from './known-apps.ts'
-import { type CattlegridOptions, checkPluginOptions } from './options.ts'
+import { type CattlegridOptions, checkPluginOptions, checkRouteCache } from './options.ts'
 import { RouteHandlers } from './route-handler.ts'
 import { markSeen, refuseEarlyRoute, refuseEarlyRoutes } from './route-order.ts'
 
@@ -22,6 +24,7 @@ import { markSeen, refuseEarlyRoute, refuseEarlyRoutes } from './route-order.ts'
 async function cattlegridPlugin(app: FastifyInstance, options: CattlegridOptions): Promise<void> {
   const { cache, close, defaults } = checkPluginOptions(options)
   const http = httpCache(cache)
+  const httpCaches = new Map<Cache, HttpCache>([[cache, http]])
   const handlers = new RouteHandlers(app)
   compileRoute('cattlegrid.defaults', http, defaults, undefined)
 
@@ -35,7 +38,12 @@ async function cattlegridPlugin(app: FastifyInstance, options: CattlegridOptions
     // A default `ttl` does not count for a route without `config.cache`.
     const { cache: own = { ttl: 'origin' } } = declared.config ?? {}
     if (own === false) return
-    const route = compileRoute('config.cache', http, defaults, own)
+    const { cache: named, ...ofRoute }: FastifyRouteOptions = { ...own }
+    const used = checkRouteCache({ cache: named }) ?? cache
+    // A cache has one state of HTTP, whatever number of routes use it.
+    const httpUsed = httpCaches.get(used) ?? httpCache(used)
+    httpCaches.set(used, httpUsed)
+    const route = compileRoute('config.cache', httpUsed, defaults, own instanceof Object ? ofRoute : own)
     markSeen(declared)
     handlers.install(declared, route)
   })
