@@ -18,9 +18,9 @@ const shared: Project = {
       },
     ],
   },
-  // Fastify's `inject` requires cookie@2, which is ESM only, and @fastify/cookie imports it; express-openid-connect requires three such. Jest on Node < 24.9 can do neither.
+  // Fastify's `inject` requires cookie@2, which is ESM only, and @fastify/cookie imports it; @fastify/static requires one more, express-openid-connect requires three. Jest on Node < 24.9 can do neither.
   transformIgnorePatterns: [
-    '/node_modules/(?!(?:.*/node_modules/)?(?:(?:@fastify/)?cookie|jose|oauth4webapi|openid-client)/)',
+    '/node_modules/(?!(?:.*/node_modules/)?(?:(?:@fastify/)?cookie|content-disposition|jose|oauth4webapi|openid-client)/)',
   ],
   moduleNameMapper: {
     '^@cattlegrid/core/decorator$': '<rootDir>/packages/core/src/decorator/index.ts',

@@ -12,6 +12,9 @@ const INTENDED: Readonly<Record<string, string>> = {
   'keep-alive': 'of the connection',
 }
 
+/** What a 304 from an entry leaves out beside its entity-tag, and a handler's may have (RFC 9110 section 15.4.5). */
+const OF_THE_WHOLE = ['accept-ranges', 'content-type', 'last-modified']
+
 /** What a 304 from an entry carries of what the handler's side of the cache sets (RFC 9110 section 15.4.5). */
 const CARRIED = new Set(['cache-control', 'content-location', 'etag', 'expires', 'set-cookie'])
 
@@ -39,7 +42,7 @@ export function compared(
     delete headers['etag']
     if (status === 304 && plain?.status === 200) return { ...compared(plain, plain, { differs, inside }) }
   }
-  if (status === 304) delete headers['content-type']
+  if (status === 304) for (const name of OF_THE_WHOLE) delete headers[name]
   // Nor does a compression inside say Vary with a 304, as the entry does.
   if (status === 304 && inside) for (const name of Object.keys(headers)) if (!CARRIED.has(name)) delete headers[name]
   // A compression inside leaves HEAD alone; the entry responds with the fields of its GET.

@@ -5,6 +5,7 @@ import compression from 'compression'
 import timeout from 'connect-timeout'
 import cors from 'cors'
 import errorhandler from 'errorhandler'
+import express from 'express'
 import { rateLimit } from 'express-rate-limit'
 import { isRefresh } from '@cattlegrid/express'
 import helmet from 'helmet'
@@ -185,6 +186,21 @@ const rows: readonly Row[] = [
     neighbour: () => ({ layers: [favicon(ICON)] }),
     entries: 1,
     extra: icons,
+  },
+  {
+    says: 'express.static: one stored copy of a file, with its entity-tag',
+    places: EVERYWHERE,
+    neighbour: () => {
+      const send = express.static(import.meta.dirname ?? __dirname)
+      return {
+        layers: [(_req, _res, next) => next()],
+        handler(req, res, next) {
+          req.url = '/script.ts'
+          send(req, res, next)
+        },
+      }
+    },
+    entries: 1,
   },
   {
     says: 'errorhandler at the end: each client gets the error of its own request',

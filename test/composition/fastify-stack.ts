@@ -1,9 +1,10 @@
 import cattlegrid, { type FastifyRouteOptions } from '@cattlegrid/fastify'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { TEXT } from './express-stack.ts'
-import type { Expected, Start } from './play.ts'
+import type { Expected, Probe, Start } from './play.ts'
 
-type Install = (app: FastifyInstance) => Promise<unknown>
+/** `probe`: of neighbours that bring routes of their own. */
+type Install = (app: FastifyInstance, probe: Probe) => Promise<unknown>
 
 export const PLACES = [
   'before the plugin',
@@ -30,7 +31,7 @@ export function cases(rows: readonly Row[]): readonly (readonly [string, Place, 
 export function fastifyApp(place: Place, row: Row): Start {
   return async (probe, cache) => {
     const app = Fastify({ forceCloseConnections: true })
-    if (place.startsWith('before')) await row.install(app)
+    if (place.startsWith('before')) await row.install(app, probe)
     if (cache !== undefined) await app.register(cattlegrid, { cache, close: false, defaults: { cacheStatus: true } })
     const wholeApp = place.endsWith('app mode')
     const asked = {
@@ -54,11 +55,11 @@ export function fastifyApp(place: Place, row: Row): Start {
     }
     if (place === 'in a child app')
       await app.register(async (child) => {
-        await row.install(child)
+        await row.install(child, probe)
         declare(child)
       })
     else {
-      if (place.startsWith('after')) await row.install(app)
+      if (place.startsWith('after')) await row.install(app, probe)
       declare(app)
     }
     const port = Number(new URL(await app.listen({ port: 0, host: '127.0.0.1' })).port)

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { createServer } from 'node:http'
 import caching from '@fastify/caching'
 import compress from '@fastify/compress'
 import cookie from '@fastify/cookie'
@@ -7,16 +8,19 @@ import csrf from '@fastify/csrf-protection'
 import etag from '@fastify/etag'
 import express from '@fastify/express'
 import helmet from '@fastify/helmet'
+import httpProxy from '@fastify/http-proxy'
 import jwt from '@fastify/jwt'
 import middie from '@fastify/middie'
 import multipart from '@fastify/multipart'
 import rateLimit from '@fastify/rate-limit'
 import session from '@fastify/session'
+import files from '@fastify/static'
 import swagger from '@fastify/swagger'
 import { describe } from '@jest/globals'
 import { CLIENTS } from './clients.ts'
+import { running, TEXT } from './express-stack.ts'
 import { cases, fastifyApp, type Row } from './fastify-stack.ts'
-import { IN_VAIN, testCases } from './play.ts'
+import { IN_VAIN, type Probe, type RunningApp, testCases } from './play.ts'
 
 const CLIENT_ID = async (
   request: { id: string },
@@ -25,6 +29,19 @@ const CLIENT_ID = async (
   reply.header('x-request-id', `${request.id}-${randomUUID()}`)
 }
 const secret = 'no secret, but as long as one has to be'
+const DECLARED = 'max-age=60, stale-while-revalidate=60'
+
+/** A server that answers for the app in front of it. */
+function startUpstream(probe: Probe): Promise<RunningApp> {
+  const server = createServer(({ method, url }, res) => {
+    if (method !== 'POST') probe.runs += 1
+    // The clock of the cache is the test's own: a date of the real clock would be years old.
+    res.sendDate = false
+    res.writeHead(method === 'POST' ? 201 : 200, { 'content-type': 'text/plain', 'cache-control': DECLARED })
+    res.end(`${TEXT} ${url}`)
+  })
+  return running(server)
+}
 
 const rows: readonly Row[] = [
   { says: '@fastify/cookie: one stored page', install: async (app) => await app.register(cookie), entries: 1 },
@@ -129,6 +146,35 @@ const rows: readonly Row[] = [
   {
     says: '@fastify/caching: one stored page',
     install: async (app) => await app.register(caching, { privacy: 'public', expiresIn: 60 }),
+    entries: 1,
+  },
+  {
+    says: '@fastify/static: one stored copy of a file, with its entity-tag',
+    install: async (app, probe) =>
+      await app.register(files, {
+        root: import.meta.dirname ?? __dirname,
+        prefix: '/files/',
+        cacheControl: false,
+        setHeaders(reply) {
+          probe.runs += 1
+          reply.header('cache-control', DECLARED)
+        },
+      }),
+    places: ['after the plugin', 'in a child app'],
+    page: '/files/script.ts',
+    entries: 1,
+    // A file has no POST.
+    loads: { 'after the POST': 0 },
+  },
+  {
+    says: '@fastify/http-proxy: one request of the upstream for each expiry',
+    install: async (app, probe) => {
+      const upstream = await startUpstream(probe)
+      app.addHook('onClose', () => upstream.close())
+      await app.register(httpProxy, { upstream: `http://127.0.0.1:${upstream.port}`, prefix: '/shop' })
+    },
+    places: ['after the plugin', 'in a child app'],
+    page: '/shop/page',
     entries: 1,
   },
   {
