@@ -56,7 +56,12 @@ export class Client {
   }
 }
 
-/** Everything that a client can read of a response. */
+/** Everything that a client can read of a response: its bytes where they are not in the coding that it names, such as an aborted one. */
 export function readable(answer: WireAnswer): string {
-  return `${JSON.stringify(answer.headers)}\n${textOf(answer)}`
+  const fields = JSON.stringify(answer.headers)
+  try {
+    return `${fields}\n${textOf(answer)}`
+  } catch {
+    return `${fields}\n${answer.body.toString()}`
+  }
 }

@@ -2,9 +2,10 @@ import { type Cache, createCache, memoryStore } from '@cattlegrid/core'
 import { createManualRuntime } from '@cattlegrid/testkit'
 import { expect, test } from '@jest/globals'
 import type { WireAnswer } from '../wire.ts'
-import { Client, CLIENTS, type Name, readable } from './clients.ts'
+import type { Name } from './clients.ts'
 import { compared } from './compared.ts'
 import { type Phase, SCRIPT, type Step } from './script.ts'
+import { settling, Visitors } from './visitors.ts'
 
 /** What a handler reports: that it ran. */
 export interface Probe {
@@ -63,7 +64,7 @@ async function expectComposition(start: Start, expected: Expected): Promise<void
   const probe = { runs: 0 }
   const apps = [await start({ runs: 0 }, undefined), await start(probe, cache)] as const
   try {
-    const [bare, cached] = apps.map((app) => new Visitors(app.port, expected)) as [Visitors, Visitors]
+    const [bare, cached] = apps.map(({ port }) => new Visitors(port, expected)) as [Visitors, Visitors]
     await Promise.all([bare.logIn(), cached.logIn()])
     const loads: string[] = []
     const wanted: string[] = []
@@ -78,7 +79,7 @@ async function expectComposition(start: Start, expected: Expected): Promise<void
       wanted.push(`${phase.name}: ${loadsIn(phase, expected)}`)
     }
     expect(loads).toEqual(wanted)
-    expectNothingCrossed([bare, cached])
+    expect([...bare.crossed(), ...cached.crossed()]).toEqual([])
   } finally {
     await Promise.all(apps.map((app) => app.close()))
     const closed = cache.close({ drain: 1 })
@@ -106,62 +107,4 @@ function expectSame(phase: Phase, made: readonly WireAnswer[], plain: readonly W
       return { phase: phase.name, step: `${method} ${path} ${who}`, ...compared(answer, plain[index], expected) }
     })
   expect(labelled(made)).toEqual(labelled(plain))
-}
-
-function expectNothingCrossed(groups: readonly Visitors[]): void {
-  for (const { clients, seen } of groups) {
-    const crossed = seen.flatMap(({ who, answer }) =>
-      CLIENTS.filter((other) => other !== who).flatMap((other) =>
-        [...clients[other].secrets]
-          .filter((secret) => readable(answer).includes(secret))
-          .map((secret) => `${who} was given ${secret} of ${other}`),
-      ),
-    )
-    expect(crossed).toEqual([])
-  }
-}
-
-/** The clients of one app, and what they were given. */
-class Visitors {
-  readonly clients: Readonly<Record<Name, Client>>
-  readonly seen: { readonly who: Name; readonly answer: WireAnswer }[] = []
-  readonly #expected: Expected
-
-  constructor(port: number, expected: Expected) {
-    this.#expected = expected
-    const made = CLIENTS.map((name) => [name, new Client(name, port, expected.credentials ?? false)])
-    this.clients = Object.fromEntries(made) as Record<Name, Client>
-  }
-
-  async logIn(): Promise<void> {
-    const { login } = this.#expected
-    if (login !== undefined) for (const who of CLIENTS.slice(0, 2)) await this.clients[who].send(login)
-  }
-
-  async play({ steps, atOnce = false }: Phase): Promise<readonly WireAnswer[]> {
-    if (atOnce) return await Promise.all(steps.map((step) => this.#take(step)))
-    const answers: WireAnswer[] = []
-    for (const step of steps) answers.push(await this.#take(step))
-    return answers
-  }
-
-  async #take({ who, path, ...request }: Step): Promise<WireAnswer> {
-    const answer = await this.clients[who].send(path ?? this.#expected.page ?? '/page', request)
-    this.seen.push({ who, answer })
-    return answer
-  }
-}
-
-/** Resolves when no load has run for some turns of the event loop. */
-function settling(cache: Cache): () => Promise<void> {
-  let running = 0
-  cache.on('load', () => {
-    running += 1
-  })
-  cache.on('outcome', () => {
-    running -= 1
-  })
-  return async () => {
-    for (let quiet = 0; quiet < 20; quiet = running === 0 ? quiet + 1 : 0) await new Promise(setImmediate)
-  }
 }
