@@ -59,7 +59,9 @@ function differenceOf({ handler, inside }: Stack, step: Step, plain?: WireAnswer
   if (streamed && plain.status === 304 && made.status === 200) return ''
   // The cache evaluates the conditions of every response, Express those of `send` only (9.3).
   if (step.headers?.['if-none-match'] !== undefined && plain.status === 200 && made.status === 304) return ''
-  const behind = { inside: inside.length > 0 }
+  // Whether the head of an aborted response reached its client is for the moment to decide, and with it the session.
+  const differs = handler.style === 'abort' ? { 'set-cookie': 'of a session' } : {}
+  const behind = { inside: inside.length > 0, differs }
   const [one, other] = [compared(plain, plain, behind), compared(made, plain, behind)]
   const names = new Set([...Object.keys(one.headers), ...Object.keys(other.headers)])
   const pairs = [

@@ -11,9 +11,10 @@ interface Seen {
 }
 
 /** The text of the page, and the fields that its handler sets. */
-export function pageFor({ handler: { asks, cacheControl }, mode }: Stack, { headers, a, user }: Seen): Page {
+export function pageFor({ handler: { asks, status, cacheControl }, mode }: Stack, { headers, a, user }: Seen): Page {
   const answers: Readonly<Record<typeof asks, () => unknown>> = {
-    nothing: () => 'anyone',
+    // A refusal is its client's own without further words (8.6).
+    nothing: () => ([401, 403, 429].includes(status) ? headers['user-agent'] : 'anyone'),
     a: () => a,
     language: () => headers['accept-language'],
     private: () => headers['user-agent'],
