@@ -48,7 +48,7 @@ export async function differencesOf(stack: Stack): Promise<readonly string[]> {
 function differenceOf({ handler, inside }: Stack, step: Step, plain?: WireAnswer, made?: WireAnswer): string {
   if (plain === undefined || made === undefined) return 'no response'
   // An aborted response is aborted, or an error, as the moment decides; its followers and a HEAD may get a 503 (HTTP.md 8.4).
-  if (handler.style === 'abort' && (!made.whole || made.status >= 500)) return ''
+  if (handler.style === 'abort' && (!made.whole || made.status >= 400)) return ''
   if (!plain.whole) return `${made.status} for an aborted response`
   // While a failed handler cools down (8.4).
   if (plain.status >= 500 && made.status === 503 && made.headers['retry-after'] !== undefined) return ''
