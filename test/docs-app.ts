@@ -47,11 +47,11 @@ export function createApp(): App {
 
 /** An error as frameworks with `next(error)` know it. */
 interface HttpError extends Error {
-  readonly status: number
-  readonly headers: Readonly<Record<string, string>>
+  readonly status?: number
+  readonly headers?: Readonly<Record<string, string>>
 }
 
-function answerError(res: ServerResponse, { status, headers, message }: HttpError): void {
+function answerError(res: ServerResponse, { status = 500, headers, message }: HttpError): void {
   res.writeHead(status, { ...headers, 'content-type': 'text/plain' }).end(message)
 }
 

@@ -78,7 +78,6 @@ const rows: readonly Row[] = [
   },
   {
     says: 'cors above a handler that varies by Origin itself: a page for each origin',
-    open: '16.3',
     places: OUTSIDE,
     neighbour: () => ({ layers: [cors({ origin: true })] }),
     text: ({ headers }) => `${TEXT_FOR} ${headers.origin ?? ''}`,

@@ -7,7 +7,7 @@ import {
   type HeaderFields,
   type Recording,
   type UrlRewrite,
-  type ServeError,
+  type PassedError,
   toText,
 } from '@cattlegrid/http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
@@ -111,14 +111,14 @@ export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply> {
     }
   }
 
-  fail(error: ServeError): void {
+  fail(error: PassedError): void {
     if (this.#capture?.payload.isPassedOn === true) return
     const pending = this.#replaceHandler()
-    this.response.headers(error.headers)
+    this.response.headers(error.headers ?? {})
     if (pending === undefined) this.response.send(error)
     else {
       // If the error handler throws as well, Fastify sends the status that is set.
-      this.response.code(error.statusCode)
+      this.response.code(error.statusCode ?? 500)
       pending(error)
     }
   }

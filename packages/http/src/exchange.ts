@@ -1,10 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { InvalidOptionError } from '@cattlegrid/core'
 import type { Answer } from './response/answer.ts'
 import type { ServeError } from './response/errors.ts'
 import type { HeaderFields } from './fields/header-fields.ts'
 import type { Recording } from './capture/recording.ts'
 import type { Matched } from './request/request-key.ts'
 import type { UrlRewrite } from './request/url-rewrite.ts'
+
+/** An error for the framework's error handling. A 503 or 504 has `statusCode` and `headers`; a function among the options that is wrong has neither. */
+export type PassedError = (ServeError | InvalidOptionError) & Partial<Pick<ServeError, 'headers' | 'statusCode'>>
 
 /**
  * One request and its response, as an adapter translates them for its framework. The adapter decides nothing: its fields state facts, and its
@@ -47,7 +51,7 @@ export interface Exchange<Req = unknown, Res = unknown> {
   /** Answers in the handler's place. After `run`, it first drops the fields that the handler set, and ignores what the handler still writes. */
   send(answer: Answer): void
   /** Passes an error to the framework's own error handling. Also after `run`, before the first byte is sent. */
-  fail(error: ServeError): void
+  fail(error: PassedError): void
   /** Sends a subrequest into the root of the application, where a request from the network would enter. */
   dispatch(req: IncomingMessage, res: ServerResponse): void
 }

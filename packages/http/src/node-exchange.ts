@@ -2,14 +2,13 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { TLSSocket } from 'node:tls'
 import { type Answer, sendAnswer } from './response/answer.ts'
 import { type Capture, captureResponse } from './capture/capture.ts'
-import type { Exchange } from './exchange.ts'
+import type { Exchange, PassedError } from './exchange.ts'
 import { type HeaderFields, toText } from './fields/header-fields.ts'
 import type { HttpCache } from './route/http-cache.ts'
 import { purgeEndpoint } from './purge/purge.ts'
 import type { PurgeOptions } from './route/options.ts'
 import type { Recording } from './capture/recording.ts'
 import { directivesOf } from './response/response-directives.ts'
-import type { ServeError } from './response/errors.ts'
 import { rewriteRequestUrl, type UrlRewrite } from './request/url-rewrite.ts'
 
 /** A middleware of Connect, Express, Polka and the like. */
@@ -95,7 +94,7 @@ export abstract class NodeExchange<Req extends MiddlewareRequest = IncomingMessa
     else this.#capture.send(answer)
   }
 
-  fail(error: ServeError): void {
+  fail(error: PassedError): void {
     this.#capture?.reopen()
     this.#continue(error)
   }
@@ -117,7 +116,7 @@ export abstract class NodeExchange<Req extends MiddlewareRequest = IncomingMessa
   }
 
   /** A hit never gets here, so only handlers pay for `res.cattlegrid`. */
-  #continue(error?: ServeError): void {
+  #continue(error?: PassedError): void {
     Object.defineProperty(this.res, 'cattlegrid', DIRECTIVES)
     this.#next(error)
   }

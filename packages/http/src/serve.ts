@@ -1,4 +1,6 @@
+import type { InvalidOptionError } from '@cattlegrid/core'
 import type { Answer } from './response/answer.ts'
+import type { BypassReason } from './response/cache-status.ts'
 import { type RequestDirectives, NO_DIRECTIVES } from './request/request-directives.ts'
 import type { Exchange } from './exchange.ts'
 import { isHeadSent } from './fields/head-arguments.ts'
@@ -12,6 +14,7 @@ import { observe } from './observe/observe.ts'
 import { bypass } from './lookup/bypass.ts'
 import {
   honouredDirectives,
+  type KeyedRequest,
   keyedRequestOf,
   originalMethodOf,
   requestContextOf,
@@ -23,14 +26,14 @@ import { Responder } from './lookup/responder.ts'
 
 /**
  * Answers one request: by a hit, by its handler, or by a `Responder`. Calls at most one of the exchange's `pass`, `send`, `fail` and
- * `run`, which `send` or `fail` may follow; none where the client has disconnected, or an outer layer or `onError` answers.
- *
- * @throws InvalidOptionError, before any of that, where a function among the options returned a promise.
+ * `run`, which `send` or `fail` may follow; none where the client has disconnected, or an outer layer or `onError` answers. Throws only what
+ * `pass` or `run` throw.
  */
 export function serve<Req, Res>(exchange: Exchange<Req, Res>, route: Route<Req, Res>): void {
   const marker = subrequestMarkerOf(exchange.req)
   if (marker !== undefined) return recordSubrequest(marker, exchange, route)
-  const keyed = keyedRequestOf(exchange, route, honouredDirectives)
+  const keyed = keyedOrFailed(exchange, route, honouredDirectives)
+  if (keyed === undefined) return undefined
   if (typeof keyed === 'string') {
     if (keyed === 'method') invalidateIfUnsafe(exchange, route)
     return bypass(exchange, route, keyed)
@@ -44,10 +47,11 @@ export function serve<Req, Res>(exchange: Exchange<Req, Res>, route: Route<Req, 
   void new Responder(exchange, route, requestContextOf(exchange, route, keyed)).respond()
 }
 
-/** Serves a fresh entry, or calls `onMiss`: for a phase in which no handler can run yet. Throws as `serve` does. */
+/** Serves a fresh entry, or calls `onMiss`: for a phase in which no handler can run yet. */
 export function serveStored<Req, Res>(exchange: Exchange<Req, Res>, route: Route<Req, Res>, onMiss: () => void): void {
   if (subrequestMarkerOf(exchange.req) !== undefined || route.mode === 'observe') return onMiss()
-  const keyed = keyedRequestOf(exchange, route, noDirectives)
+  const keyed = keyedOrFailed(exchange, route, noDirectives)
+  if (keyed === undefined) return undefined
   if (typeof keyed === 'string') return onMiss()
   if (trySendHit(exchange, route, keyed.key)) return undefined
   const sendOrMiss = (hit?: Answer): void => {
@@ -55,6 +59,20 @@ export function serveStored<Req, Res>(exchange: Exchange<Req, Res>, route: Route
     if (!isHeadSent(exchange.res) && !trySend(exchange, hit)) onMiss()
   }
   void hitInStore(exchange, route, keyed.key).then(sendOrMiss, () => sendOrMiss())
+}
+
+/** undefined: a function among the options returned a promise, and the framework's error handling has that error. */
+function keyedOrFailed<Req, Res>(
+  exchange: Exchange<Req, Res>,
+  route: Route<Req, Res>,
+  directives: typeof honouredDirectives<Req, Res>,
+): KeyedRequest | BypassReason | undefined {
+  try {
+    return keyedRequestOf(exchange, route, directives)
+  } catch (error) {
+    exchange.fail(error as InvalidOptionError)
+    return undefined
+  }
 }
 
 function noDirectives(): RequestDirectives {
@@ -94,7 +112,8 @@ function recordSubrequest<Req, Res>(
   route: Route<Req, Res>,
 ): void {
   if (marker.layer !== exchange.layer) return exchange.pass()
-  const keyed = keyedRequestOf(exchange, route, noDirectives)
+  const keyed = keyedOrFailed(exchange, route, noDirectives)
+  if (keyed === undefined) return undefined
   // The cache was switched off meanwhile, which says nothing about the key.
   if (keyed === 'paused' || keyed === 'disabled') return exchange.pass()
   if (typeof keyed === 'string' || keyed.key !== marker.key) return marker.onOtherKey()
