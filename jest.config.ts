@@ -46,8 +46,11 @@ const config: Config = {
     {
       ...shared,
       displayName: 'faults',
-      // The examples as whole programs, too: a demo with a database and a load of its own takes as long as a server that dies.
-      testMatch: ['<rootDir>/test/faults/**/*.test.ts', '<rootDir>/examples/*/test/**/*.run.test.ts'],
+      // Also what takes as long as a server that dies: a cluster, Sentinel, each version of the client, the examples as whole programs.
+      testMatch: [
+        '<rootDir>/test/faults/**/*.test.ts',
+        '<rootDir>/{packages/*/test,examples/*/test,test}/**/*.run.test.ts',
+      ],
       globalSetup: '<rootDir>/test/redis-setup.ts',
       globalTeardown: '<rootDir>/test/redis-teardown.ts',
     },

@@ -24,7 +24,8 @@ const jest = {
   // Tests that start servers or programs of their own take too long for every change.
   testPathIgnorePatterns: [
     '/node_modules/',
-    '/(?:cli-|cluster|contract-|sentinel|versions|client-versions|faults|rights|connections|watchdog)[^/]*\\.int\\.test\\.ts$',
+    '/(?:cli-|versions|faults|rights)[^/]*\\.int\\.test\\.ts$',
+    '\\.run\\.test\\.ts$',
   ],
   testMatch: [...packages].map((name) => `<rootDir>/packages/${name}/test/**/*.test.ts`),
   // Time is moved by hand in most unit tests: one that waits at all waits for ever.
