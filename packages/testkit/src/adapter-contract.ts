@@ -10,6 +10,7 @@ import { describeFailingLeaders } from './adapter-contract/failing-leaders.ts'
 import { describeFunctionsAnswerNow } from './adapter-contract/functions-answer-now.ts'
 import { describeInvalidation } from './adapter-contract/invalidation.ts'
 import { describeKeys } from './adapter-contract/keys.ts'
+import { describeOuterHead } from './adapter-contract/outer-head.ts'
 import { describeOuterVary } from './adapter-contract/outer-vary.ts'
 import { describeHosts } from './adapter-contract/ports-and-hosts.ts'
 import { describeRanges } from './adapter-contract/ranges.ts'
@@ -94,6 +95,7 @@ export function describeAdapterContract(
     describeFunctionsAnswerNow,
     describeHosts,
     describeOuterVary,
+    describeOuterHead,
     describeUnprovedUrls,
     describePersonalFields,
     describeKeepDecides,

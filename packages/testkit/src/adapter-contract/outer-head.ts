@@ -61,15 +61,5 @@ export function describeOuterHead({ factory, describe, test }: Contract): void {
           assert.match((await stage.ask('/page', { headers: { 'x-tenant': tenant } })).text, new RegExp(`^${tenant} #`))
       })
     })
-
-    test('(a cookie) is named by Cache-Status as the reason why nothing is stored', async () => {
-      const { handle } = counted((run) => ({ send: 'json', body: { run }, status: 200, headers: {} }))
-      const before = passesToWriteHead({ 'set-cookie': 'sid=1' })
-      const cache = { ttl: '1m', cacheStatus: true } as const
-      await onStage(factory, [{ path: '/page', cache, before, handle }], async (stage) => {
-        const { headers } = await stage.ask('/page')
-        assert.equal(headers['cache-status'], 'cattlegrid; fwd=uri-miss; detail=set-cookie')
-      })
-    })
   })
 }

@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers'
 import { createCache, memoryStore } from '@cattlegrid/core'
 import { createManualRuntime } from '@cattlegrid/testkit'
 import { describe, expect, test } from '@jest/globals'
-import { compileRoute, httpCache, nextDeclaration, NodeExchange, type RouteOptions, serve } from '../src/index.ts'
+import { compileRoute, httpCache, nextDeclaration, NodeExchange, type RouteOptions, serve } from '@cattlegrid/http'
 
 type Listener = (req: IncomingMessage, res: ServerResponse) => void
 type Options = RouteOptions<IncomingMessage, ServerResponse>
