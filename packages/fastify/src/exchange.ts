@@ -23,8 +23,7 @@ export interface RoutePlace {
   readonly version: string | undefined
 }
 
-/** null: no body. */
-type AnswerPayload = string | Buffer | Readable | null
+type AnswerPayload = string | Buffer | Readable | null | undefined
 
 /** Translates one request to a cached route: made where Fastify calls the handler, or in the `onRequest` hook for `phase: 'onRequest'`. */
 export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply> {
@@ -38,7 +37,7 @@ export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply> {
   #capture: ReplyCapture | undefined
   #replaced = false
   #answer: Answer | undefined
-  #answerPayload: AnswerPayload = null
+  #answerPayload: AnswerPayload
 
   constructor(request: FastifyRequest, reply: FastifyReply, { layer, version }: RoutePlace, handler: () => unknown) {
     this.request = request
@@ -103,7 +102,7 @@ export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply> {
       .headers(answer.fields)
       .headers(answer.extraFields ?? {})
     const payload = this.#payloadOf(answer)
-    if (pending !== undefined) pending(null, payload)
+    if (pending !== undefined) pending(null, payload ?? null)
     else {
       this.#answer = answer
       this.#answerPayload = payload
@@ -147,15 +146,22 @@ export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply> {
     this.#answer = undefined
     const stored = this.#answerPayload
     if (answer.fields['content-type'] === undefined) this.response.removeHeader('content-type')
-    if (payload !== stored) discardPayload(payload)
-    done(null, stored)
+    if (payload === stored) return done(null, payload)
+    discardPayload(payload)
+    // Fastify takes undefined for a payload that stays as it is.
+    done(null, stored ?? null)
   }
 
-  /** HEAD gets a text, or an empty stream: of anything else Fastify would declare the length. */
-  #payloadOf({ body, text }: Answer): AnswerPayload {
-    if (text !== undefined) return text.toString()
-    if (this.request.method === 'HEAD') return Readable.from([])
-    return body ?? null
+  /**
+   * The payload in the form in which the hooks got it from the handler. For HEAD an empty stream stands for what Fastify would declare the length
+   * of, and for null, which its HEAD routes do not expect.
+   */
+  #payloadOf({ status, body, whole }: Answer): AnswerPayload {
+    const form = whole?.form
+    if (form === 'text') return whole?.body.toString()
+    if (this.request.method === 'HEAD' && (form !== 'undefined' || status === 204)) return Readable.from([])
+    if (form === 'undefined') return undefined
+    return form === 'null' ? null : (whole?.body ?? body ?? null)
   }
 
   #runHandler(): void {

@@ -32,6 +32,7 @@ describe('an answer made of an entry', () => {
       fields: { ...RECORDED.fields, age: '6', 'content-length': '5' },
       removed: ['x-powered-by'],
       body: RECORDED.body,
+      whole: RECORDED,
     })
   })
 

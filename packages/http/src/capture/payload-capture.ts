@@ -3,7 +3,7 @@ import { parseHead } from '../fields/head-arguments.ts'
 import type { HeaderFields } from '../fields/header-fields.ts'
 import type { ResponseHead } from '../response/response-head.ts'
 import { DetachedResponse } from './detached-response.ts'
-import { bytesOfPayload, copyOfStream } from './payload.ts'
+import { bytesOfPayload, copyOfStream, formOf } from './payload.ts'
 import type { NotModified, Recording } from './recording.ts'
 import { ResponseCapture } from './response-capture.ts'
 import { replaceMethods } from './response-methods.ts'
@@ -65,7 +65,7 @@ export class PayloadCapture extends ResponseCapture {
   follow(status: number, fields: HeaderFields, payload: unknown): { readonly payload: unknown } | undefined {
     const known = bytesOfPayload(payload)
     const { before } = this.#response
-    const head = { status, fields, before, bodyLength: known?.length, isText: typeof payload === 'string' }
+    const head = { status, fields, before, bodyLength: known?.length, form: formOf(payload) }
     // A handler that notices that its client has left often fails for that reason alone. Waiters must not get that failure.
     if (this.#clientLeft && status >= 400) this.#abort()
     const pending = { head, early: known === undefined ? [] : [known], whole: known !== undefined }
@@ -90,9 +90,9 @@ export class PayloadCapture extends ResponseCapture {
     const { status, fields: outer } = parseHead(this.res, args)
     const pending = this.#payload
     if (this.#over || pending?.head.status !== status) return undefined
-    const { fields, before, bodyLength, isText } = pending.head
+    const { fields, before, bodyLength, form } = pending.head
     // Node gets the head now: no hook can add a field any more.
-    return { status, fields, before, outer, bodyLength, isText, final: true }
+    return { status, fields, before, outer, bodyLength, form, final: true }
   }
 
   protected override foreignHeadOf(args: readonly unknown[]): ResponseHead | undefined {

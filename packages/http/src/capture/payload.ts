@@ -1,11 +1,18 @@
 import { pipeline, Readable, Transform } from 'node:stream'
 import type { ReadableStream } from 'node:stream/web'
+import type { PayloadForm } from '../response/response-head.ts'
 
 /** The whole body of a payload; undefined for a stream, and for a payload that cannot be sent. */
 export function bytesOfPayload(payload: unknown): Buffer | undefined {
   if (payload === undefined || payload === null) return Buffer.alloc(0)
   if (typeof payload === 'string') return Buffer.from(payload)
   return Buffer.isBuffer(payload) ? payload : undefined
+}
+
+export function formOf(payload: unknown): PayloadForm | undefined {
+  if (typeof payload === 'string') return 'text'
+  if (payload === null) return 'null'
+  return payload === undefined ? 'undefined' : undefined
 }
 
 /** A copy of a stream, each chunk of which goes to `onChunk` first; undefined if the payload is no readable stream. */

@@ -160,8 +160,8 @@ export abstract class ResponseCapture {
 }
 
 function withOuter(
-  { status, fields, before, bodyLength, isText, final }: ResponseHead,
+  { status, fields, before, bodyLength, form, final }: ResponseHead,
   outer: HeaderFields,
 ): ResponseHead {
-  return { status, fields, before, outer, bodyLength, isText, final }
+  return { status, fields, before, outer, bodyLength, form, final }
 }

@@ -21,8 +21,8 @@ export interface Answer {
   readonly removed: readonly string[]
   /** undefined: the response has no body, as for HEAD and 304. */
   readonly body: Buffer | undefined
-  /** The body of a whole response that its handler gave as a text, for HEAD too: a framework passes it to its hooks as a text. */
-  readonly text?: Buffer | undefined
+  /** The recorded body and its form, if the response is whole, also where it is sent without its body: a framework gives its hooks this payload. */
+  readonly whole?: Pick<RecordedResponse, 'body' | 'form'> | undefined
 }
 
 /** How a recorded response is served to one client. */
@@ -53,7 +53,7 @@ const sharedFields = new WeakMap<RecordedResponse, SharedFields>()
 
 /** Makes one client's response from a recorded one (RFC 9111 section 4): whole, without a body for HEAD, or a 304, 206 or 416. */
 export function answerFrom(recorded: RecordedResponse, options: AnswerOptions): Answer {
-  const { status, removed, body, isText } = recorded
+  const { status, removed, body } = recorded
   const { conditions, method, range } = options
   const shared = sharedFields.get(recorded) ?? sharedFieldsOf(recorded)
   const fields = shared.hasLists ? copyOf(shared.fields) : shared.fields
@@ -62,7 +62,7 @@ export function answerFrom(recorded: RecordedResponse, options: AnswerOptions): 
   const shorter = hasPreconditions ? shorterAnswer(recorded, { ...fields, ...extraFields }, options) : undefined
   if (shorter !== undefined) return shorter
   const sent = method === 'HEAD' || status === 204 ? undefined : body
-  return { status, fields, extraFields, removed, body: sent, text: isText === true ? body : undefined }
+  return { status, fields, extraFields, removed, body: sent, whole: recorded }
 }
 
 /** The 304, 206 or 416 that the client's conditions or range ask for; undefined: the client gets the whole response. */
@@ -124,8 +124,8 @@ function copyOf(fields: HeaderFields): Record<string, string | string[]> {
 export function answerFromWithheld({ head, body }: { readonly head: ResponseHead; readonly body: Buffer }): Answer {
   const { 'transfer-encoding': _, ...fields } = copyOf(head.fields)
   const removed = Object.keys(head.before).filter((name) => !(name in head.fields))
-  const text = head.isText === true ? body : undefined
-  return { status: head.status, fields: { ...fields, 'content-length': String(body.length) }, removed, body, text }
+  const whole = { body, form: head.form }
+  return { status: head.status, fields: { ...fields, 'content-length': String(body.length) }, removed, body, whole }
 }
 
 /** Sends an answer on a raw response; the fields that layers outside have set stay. */

@@ -21,7 +21,7 @@ export function recordResponse(
   { strip, began, makesEtag = true }: RecordingRules,
   now: number,
 ): RecordedResponse {
-  const { status, fields, before, isText } = head
+  const { status, fields, before, form } = head
   const content = BODILESS.has(status) ? Buffer.alloc(0) : body
   return {
     status,
@@ -32,7 +32,7 @@ export function recordResponse(
     },
     removed: removedFields(head),
     body: content,
-    ...(isText === true ? { isText } : {}),
+    ...(form === undefined ? {} : { form }),
     initialAge: initialAge(fields, now, began),
   }
 }

@@ -1,5 +1,6 @@
 import type { Codec } from '@cattlegrid/core'
 import { validateHeaderName, validateHeaderValue } from 'node:http'
+import { PAYLOAD_FORMS, type PayloadForm } from './response-head.ts'
 import type { VaryRecord } from './vary.ts'
 
 /** The value that the cache stores at a key: a response, or the record of variants of a URL whose responses vary. */
@@ -13,8 +14,8 @@ export interface RecordedResponse {
   /** Fields of outer layers that inner layers removed. */
   readonly removed: readonly string[]
   readonly body: Buffer
-  /** Whether the handler gave the body as a text: hooks of the framework then get a text. */
-  readonly isText?: boolean | undefined
+  /** Hooks of the framework get the payload in this form. */
+  readonly form?: PayloadForm | undefined
   /** Its age when it was recorded, s. */
   readonly initialAge: number
   /** How long after its commit it may be served, ms; undefined: as long as the engine keeps it. */
@@ -69,11 +70,19 @@ function recordOf(value: unknown): VaryRecord {
 
 /** A stored head is not trusted: an invalid field would throw when the response is served. */
 function headOf(value: unknown): Head {
-  const { status, fields, removed, initialAge, usableFor, isText } = (value ?? {}) as Readonly<Record<string, unknown>>
+  const {
+    status,
+    fields,
+    removed,
+    initialAge,
+    usableFor,
+    form: given,
+  } = (value ?? {}) as Readonly<Record<string, unknown>>
   const usable = usableFor === undefined || isAge(usableFor)
   if (!isStatus(status) || !isAge(initialAge) || !isNames(removed) || !isFields(fields) || !usable)
     throw new TypeError('a recorded response with a head that cannot be served')
-  const optional = { ...(usableFor === undefined ? {} : { usableFor }), ...(isText === true ? { isText } : {}) }
+  const form = PAYLOAD_FORMS.find((known) => known === given)
+  const optional = { ...(usableFor === undefined ? {} : { usableFor }), ...(form === undefined ? {} : { form }) }
   return { status, fields, removed, initialAge, ...optional }
 }
 

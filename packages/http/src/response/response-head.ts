@@ -1,5 +1,9 @@
 import { type HeaderFields, linesOf } from '../fields/header-fields.ts'
 
+/** The form in which the handler gave its framework the body, where the bytes do not show it. */
+export const PAYLOAD_FORMS = ['text', 'null', 'undefined'] as const
+export type PayloadForm = (typeof PAYLOAD_FORMS)[number]
+
 /** The status and fields of a response, before its first byte is sent. */
 export interface ResponseHead {
   readonly status: number
@@ -11,8 +15,8 @@ export interface ResponseHead {
   readonly outer?: HeaderFields | undefined
   /** The length of the body; undefined while it is not complete. */
   readonly bodyLength: number | undefined
-  /** Whether the handler gave its framework a text as the body, where the adapter can see that. */
-  readonly isText?: boolean | undefined
+  /** undefined also where the adapter cannot see it. */
+  readonly form?: PayloadForm | undefined
   /** Whether no layer can add or change a field any more. */
   readonly final?: boolean | undefined
 }

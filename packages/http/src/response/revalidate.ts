@@ -31,7 +31,7 @@ export function freshened(head: ResponseHead, stored: RecordedResponse): Respons
   const updates = Object.entries(head.fields).filter(([name]) => !NOT_UPDATED.includes(name))
   const { date: _, ...kept } = stored.fields
   const fields = { ...head.before, ...kept, ...Object.fromEntries(updates) }
-  return { ...head, status: stored.status, fields, bodyLength: stored.body.length, isText: stored.isText }
+  return { ...head, status: stored.status, fields, bodyLength: stored.body.length, form: stored.form }
 }
 
 /**
