@@ -73,4 +73,9 @@ describe('the codec of recorded responses', () => {
     expect(() => decode(rewritten(change))).toThrow(TypeError)
     expect(decode(rewritten({}))).toEqual(SAMPLE)
   })
+
+  test('keeps the forms of payloads that it knows, and no other', () => {
+    for (const form of ['text', 'null', 'undefined']) expect(decode(rewritten({ form }))).toEqual({ ...SAMPLE, form })
+    for (const form of ['stream', null, 1]) expect(decode(rewritten({ form }))).toEqual(SAMPLE)
+  })
 })

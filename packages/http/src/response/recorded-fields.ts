@@ -39,17 +39,23 @@ export function removedFields({ fields, before }: Pick<ResponseHead, 'fields' | 
   return Object.keys(before).filter((name) => name === 'trailer' || !(name in fields))
 }
 
-/** By these, outer layers make their own responses of a stored one: compression and CORS. */
-const OF_OUTER_LAYERS = new Set(['accept-encoding', 'origin'])
+/** By these, outer layers make their own responses of a stored one, compression and CORS; unless the handler set the field that the choice shows in. */
+const OF_OUTER_LAYERS: ReadonlyMap<string, string> = new Map([
+  ['accept-encoding', 'content-encoding'],
+  ['origin', 'access-control-allow-origin'],
+])
 
 /**
  * The names in `Vary` that select a stored response, whichever layer set them (RFC 9111 section 4.1): all, except `Accept-Encoding` and `Origin`
- * where only an outer layer set them, and except those that the route ignores.
+ * where only an outer layer chooses by them, and except those that the route ignores.
  */
 export function selectingNames(head: ResponseHead | undefined, ignored: readonly string[] = []): readonly string[] {
   const before = varyNames(head?.before ?? {})
   const inner = varyNames(head?.fields ?? {}).filter((name) => !before.includes(name))
-  const outer = [...before, ...varyNames(head?.outer ?? {})].filter((name) => !OF_OUTER_LAYERS.has(name))
+  const outer = [...before, ...varyNames(head?.outer ?? {})].filter((name) => {
+    const shown = OF_OUTER_LAYERS.get(name)
+    return shown === undefined || !sameValue(head?.fields[shown], head?.before[shown])
+  })
   return [...new Set([...inner, ...outer])].filter((name) => !ignored.includes(name)).toSorted()
 }
 
