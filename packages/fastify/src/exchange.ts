@@ -21,6 +21,8 @@ export interface RoutePlace {
   readonly layer: string
   /** The version constraint. */
   readonly version: string | undefined
+  /** Whether an `onSend` hook of others may get the route's payloads. */
+  readonly hasOnSend: () => boolean
 }
 
 type AnswerPayload = string | Buffer | Readable | null | undefined
@@ -32,6 +34,7 @@ export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply> {
   readonly response: FastifyReply
   readonly layer: string
   readonly #version: string | undefined
+  readonly #hasOnSend: () => boolean
   readonly #handler: () => unknown
   #deferred: Deferred | undefined
   #capture: ReplyCapture | undefined
@@ -39,11 +42,17 @@ export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply> {
   #answer: Answer | undefined
   #answerPayload: AnswerPayload
 
-  constructor(request: FastifyRequest, reply: FastifyReply, { layer, version }: RoutePlace, handler: () => unknown) {
+  constructor(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    { layer, version, hasOnSend }: RoutePlace,
+    handler: () => unknown,
+  ) {
     this.request = request
     this.response = reply
     this.layer = layer
     this.#version = version
+    this.#hasOnSend = hasOnSend
     this.#handler = handler
   }
 
@@ -154,12 +163,13 @@ export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply> {
 
   /**
    * The payload in the form in which the hooks got it from the handler. For HEAD an empty stream stands for what Fastify would declare the length
-   * of, and for null, which its HEAD routes do not expect.
+   * of, and for null, which its HEAD routes do not expect. A text that no hook sees is not decoded: Fastify would encode it again.
    */
   #payloadOf({ status, body, whole }: Answer): AnswerPayload {
     const form = whole?.form
-    if (form === 'text') return whole?.body.toString()
-    if (this.request.method === 'HEAD' && (form !== 'undefined' || status === 204)) return Readable.from([])
+    const isHead = this.request.method === 'HEAD'
+    if (form === 'text' && (isHead || this.#hasOnSend())) return whole?.body.toString()
+    if (isHead && (form !== 'undefined' || status === 204)) return Readable.from([])
     if (form === 'undefined') return undefined
     return form === 'null' ? null : (whole?.body ?? body ?? null)
   }

@@ -12,6 +12,8 @@ interface KnownApp {
   readonly cachedRoutes: RouteOptions[]
   /** Runs before the `onSend` hooks of the app and of its plugins, also before those that were added earlier. */
   onSend: OnSend | undefined
+  /** Whether the app or one of its plugins added an `onSend` hook. */
+  hasOnSend: boolean
 }
 
 const apps = new WeakMap<object, KnownApp>()
@@ -19,7 +21,7 @@ const apps = new WeakMap<object, KnownApp>()
 // Fastify publishes each new app on this channel: the only way to see the routes and to precede the hooks that an app declares before it registers the plugin.
 subscribe('fastify.initialization', (message) => {
   const { fastify } = message as { readonly fastify: FastifyInstance }
-  const known: KnownApp = { cachedRoutes: [], onSend: undefined }
+  const known: KnownApp = { cachedRoutes: [], onSend: undefined, hasOnSend: false }
   apps.set(fastify, known)
   fastify.addHook('onRoute', (route) => {
     if (asksForCache(route.config)) known.cachedRoutes.push(route)
@@ -28,6 +30,16 @@ subscribe('fastify.initialization', (message) => {
     if (known.onSend === undefined) done(null, payload)
     else known.onSend(reply, payload, done)
   })
+  // Plugins inherit the method.
+  const addHook: unknown = Reflect.get(fastify, 'addHook')
+  if (typeof addHook !== 'function') return
+  const noting = new Proxy(addHook, {
+    apply(target, app, args: unknown[]) {
+      if (args[0] === 'onSend') known.hasOnSend = true
+      return Reflect.apply(target, app, args) as unknown
+    },
+  })
+  Reflect.set(fastify, 'addHook', noting)
 })
 
 export function asksForCache(config: RouteOptions['config']): boolean {

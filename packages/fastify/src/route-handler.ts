@@ -8,7 +8,7 @@ import type {
   RouteOptions,
 } from 'fastify'
 import { FastifyExchange, type RoutePlace } from './exchange.ts'
-import { addFirstOnSend } from './known-apps.ts'
+import { addFirstOnSend, knownAppOf } from './known-apps.ts'
 
 type CachedRoute = Route<FastifyRequest, FastifyReply>
 
@@ -16,7 +16,10 @@ type CachedRoute = Route<FastifyRequest, FastifyReply>
 export class RouteHandlers {
   readonly #slot = Symbol('cattlegrid.exchange')
 
+  readonly #known: ReturnType<typeof knownAppOf>
+
   constructor(app: FastifyInstance) {
+    this.#known = knownAppOf(app)
     app.decorateReply(this.#slot, undefined)
     addFirstOnSend(app, (reply, payload, done) => {
       const exchange = slotsOf(reply)[this.#slot]
@@ -32,7 +35,10 @@ export class RouteHandlers {
   install(declared: RouteOptions, route: CachedRoute): void {
     const slot = this.#slot
     const { handler, constraints } = declared
-    const place = { layer: layerOf(constraints), version: constraints?.version }
+    const known = this.#known
+    // Later `onRoute` hooks may add one to the route.
+    const hasOnSend = (): boolean => known?.hasOnSend !== false || declared.onSend !== undefined
+    const place = { layer: layerOf(constraints), version: constraints?.version, hasOnSend }
     if (route.phase === 'onRequest') declared.onRequest = [this.#early(place, route), declared.onRequest ?? []].flat()
     declared.preSerialization = [declared.preSerialization ?? [], this.#beforeSerialization()].flat()
     declared.handler = function cattlegrid(request, reply) {
