@@ -1,3 +1,5 @@
+import { Readable } from 'node:stream'
+import { setImmediate } from 'node:timers/promises'
 import cookie from '@fastify/cookie'
 import csrf from '@fastify/csrf-protection'
 import express from '@fastify/express'
@@ -52,6 +54,24 @@ const readsRaw =
   (name: string): Handler =>
   ({ raw }) =>
     `for ${JSON.stringify(Reflect.get(raw, name))}`
+/** A stream that makes its chunks on demand. */
+const streams = (chunk: Handler): Handler => {
+  async function* chunks(request: FastifyRequest, reply: FastifyReply): AsyncGenerator<unknown> {
+    yield await chunk(request, reply)
+  }
+  return (request, reply) => Readable.from(chunks(request, reply))
+}
+/** A stream of chunks that do not wait for a reader. */
+const pushes =
+  (chunk: Handler): Handler =>
+  (request, reply) => {
+    const stream = new Readable({ read: () => undefined })
+    setTimeout(() => {
+      stream.push(chunk(request, reply))
+      stream.push(null)
+    }, 5)
+    return stream
+  }
 const identifies: Handler = (request) => Object.assign(request, { user: request.headers['x-user'] })
 
 const PERSONAL: readonly Row[] = [
@@ -71,6 +91,17 @@ const PERSONAL: readonly Row[] = [
   ['the cookies of a middleware in @fastify/express', uses(express, cookieParser()), readsRaw('cookies')],
   ['the user of passport in @fastify/express', uses(express, ...PASSPORT), readsRaw('user')],
   ['the user of a hook', hooked(user, identifies), reads('user')],
+  ['the user where it makes the first chunk of a stream', hooked(user, identifies), streams(reads('user'))],
+  ['the user where it pushes the first chunk into a stream', hooked(user, identifies), pushes(reads('user'))],
+  [
+    'the user while a slow onSend hook has its stream',
+    async (app) => {
+      await hooked(user, identifies)(app)
+      app.addHook('onSend', async () => await setImmediate())
+    },
+    streams(reads('user')),
+  ],
+  ['the session where it makes the first chunk of a stream', sessions, streams(reads('session'))],
   ['the user of a hook, by getDecorator', hooked(user, identifies), (r) => r.getDecorator<string>('user')],
   [
     'the user that the handler sets by setDecorator',
@@ -88,6 +119,17 @@ const SHARED: readonly Row[] = [
   ['a hook that verifies a token', hooked(tokens, async (r) => await r.jwtVerify()), everybodys],
   ['@fastify/cookie', cookies, everybodys],
   ['@fastify/session', sessions, everybodys],
+  ['@fastify/session and a stream', sessions, streams(everybodys)],
+  [
+    'an onSend hook that reads the user, and a stream',
+    async (app) => {
+      await hooked(user, identifies)(app)
+      app.addHook('onSend', async (request, reply) => {
+        reply.header('x-name', String(Reflect.get(request, 'user')))
+      })
+    },
+    streams(everybodys),
+  ],
   ['a parser of cookies in middie', uses(middie, cookieParser()), everybodys],
   ['express-session in middie', uses(middie, sessionsOfExpress), everybodys],
   ['passport in @fastify/express', uses(express, ...PASSPORT), everybodys],

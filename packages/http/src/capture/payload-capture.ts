@@ -166,7 +166,8 @@ export class PayloadCapture extends ResponseCapture {
     const onEnd = (): void => {
       pending.whole = true
     }
-    return copyOfStream(payload, onChunk, onEnd)?.once('close', () => {
+    const onRead = (): void => this.recording.streamRead()
+    return copyOfStream(payload, { onRead, onChunk, onEnd })?.once('close', () => {
       if (this.#payload === pending && !pending.whole && this.#clientLeft) this.#abort()
     })
   }

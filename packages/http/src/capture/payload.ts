@@ -1,4 +1,4 @@
-import { pipeline, Readable, Transform } from 'node:stream'
+import { pipeline, Readable, Transform, type TransformCallback } from 'node:stream'
 import type { ReadableStream } from 'node:stream/web'
 import type { PayloadForm } from '../response/response-head.ts'
 
@@ -15,27 +15,59 @@ export function formOf(payload: unknown): PayloadForm | undefined {
   return payload === undefined ? 'undefined' : undefined
 }
 
-/** A copy of a stream, each chunk of which goes to `onChunk` first; undefined if the payload is no readable stream. */
-export function copyOfStream(
-  payload: unknown,
-  onChunk: (chunk: Buffer) => void,
-  onEnd: () => void,
-): Readable | undefined {
+/** What a copy of a stream reports. */
+export interface StreamObserver {
+  /** Called before the first read of the source. */
+  onRead(): void
+  /** Called with each chunk before the reader of the copy gets it. */
+  onChunk(chunk: Buffer): void
+  onEnd(): void
+}
+
+/** A copy of a stream; undefined if the payload is no readable stream. */
+export function copyOfStream(payload: unknown, observer: StreamObserver): Readable | undefined {
   const source = asNodeStream(payload)
-  if (source === undefined) return undefined
-  const copy = new Transform({
-    transform(chunk: Buffer, _encoding, next) {
-      onChunk(chunk)
-      next(null, chunk)
-    },
-    flush(next) {
-      onEnd()
-      next()
-    },
-  })
-  // A failure of the source destroys the copy with the same error, and a client that leaves destroys the source through it.
-  pipeline(source, copy, () => {})
-  return copy
+  return source && new StreamCopy(source, observer)
+}
+
+/** Reads its source when it is read itself: until then, nothing runs the code of a source that makes its chunks on demand. */
+class StreamCopy extends Transform {
+  readonly #observer: StreamObserver
+  #source: Readable | undefined
+
+  constructor(source: Readable, observer: StreamObserver) {
+    super()
+    this.#source = source
+    this.#observer = observer
+    // A source may fail before it is read, and before anybody listens: a file that does not exist. Later readers see that the copy is destroyed.
+    source.on('error', (error) => this.on('error', () => {}).destroy(error))
+  }
+
+  override _read(size: number): void {
+    const source = this.#source
+    this.#source = undefined
+    if (source !== undefined) {
+      this.#observer.onRead()
+      // A failure of the source destroys the copy with the same error, and a client that leaves destroys the source through it.
+      pipeline(source, this, () => {})
+    }
+    super._read(size)
+  }
+
+  override _transform(chunk: Buffer, _encoding: BufferEncoding, next: TransformCallback): void {
+    this.#observer.onChunk(chunk)
+    next(null, chunk)
+  }
+
+  override _flush(next: TransformCallback): void {
+    this.#observer.onEnd()
+    next()
+  }
+
+  override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
+    if (this.#source !== undefined) discardPayload(this.#source)
+    super._destroy(error, done)
+  }
 }
 
 /** Destroys a payload that will not be sent. */

@@ -139,6 +139,10 @@ export class Recorder implements Recording {
     this.#setup.reads?.pause()
   }
 
+  streamRead(): void {
+    this.#setup.reads?.resume()
+  }
+
   outside<T>(call: () => T): T {
     const { reads } = this.#setup
     return reads === undefined ? call() : reads.outside(call)

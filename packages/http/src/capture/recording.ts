@@ -29,8 +29,10 @@ export interface Recording {
    * recorded response.
    */
   extraFields(head: ResponseHead, refused?: 'hijacked'): Readonly<Record<string, string>>
-  /** The handler has handed its payload over: until the head, only outer layers run. */
+  /** The handler has handed its payload over: until the head, or the first read of a stream, only outer layers run. */
   handedOver(): void
+  /** A layer reads the stream that the handler has handed over: the handler's code may run again. */
+  streamRead(): void
   /** Calls an outer layer's method of the response, which may read what the handler has not read. */
   outside<T>(call: () => T): T
   /** Called once the framework accepted the head, or when it is withheld. */

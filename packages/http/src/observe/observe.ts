@@ -89,6 +89,10 @@ class Observer<Req, Res> implements Recording {
     this.#reads.pause()
   }
 
+  streamRead(): void {
+    this.#reads.resume()
+  }
+
   outside<T>(call: () => T): T {
     return this.#reads.outside(call)
   }
