@@ -125,7 +125,7 @@ const SHARED: readonly Row[] = [
     async (app) => {
       await hooked(user, identifies)(app)
       app.addHook('onSend', async (request, reply) => {
-        reply.header('x-name', String(Reflect.get(request, 'user')))
+        reply.header('x-name', JSON.stringify(Reflect.get(request, 'user')))
       })
     },
     streams(everybodys),
