@@ -56,7 +56,7 @@ const readsRaw =
     `for ${JSON.stringify(Reflect.get(raw, name))}`
 /** A stream that makes its chunks on demand. */
 const streams = (chunk: Handler): Handler => {
-  async function* chunks(request: FastifyRequest, reply: FastifyReply): AsyncGenerator<unknown> {
+  async function* chunks(request: FastifyRequest, reply: FastifyReply): AsyncGenerator {
     yield await chunk(request, reply)
   }
   return (request, reply) => Readable.from(chunks(request, reply))

@@ -39,11 +39,12 @@ class StreamCopy extends Transform {
     super()
     this.#source = source
     this.#observer = observer
+    this.once('close', () => discardPayload(this.#source))
     // A source may fail before it is read, and before anybody listens: a file that does not exist. Later readers see that the copy is destroyed.
     source.on('error', (error) => this.on('error', () => {}).destroy(error))
   }
 
-  override _read(size: number): void {
+  override read(size?: number): unknown {
     const source = this.#source
     this.#source = undefined
     if (source !== undefined) {
@@ -51,7 +52,7 @@ class StreamCopy extends Transform {
       // A failure of the source destroys the copy with the same error, and a client that leaves destroys the source through it.
       pipeline(source, this, () => {})
     }
-    super._read(size)
+    return super.read(size)
   }
 
   override _transform(chunk: Buffer, _encoding: BufferEncoding, next: TransformCallback): void {
@@ -62,11 +63,6 @@ class StreamCopy extends Transform {
   override _flush(next: TransformCallback): void {
     this.#observer.onEnd()
     next()
-  }
-
-  override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
-    if (this.#source !== undefined) discardPayload(this.#source)
-    super._destroy(error, done)
   }
 }
 
