@@ -75,6 +75,6 @@ function isFamily(title: string): boolean {
 
 /** Of the fleets, whose tests are called by another name. */
 function titlesOfFleets(): readonly string[] {
-  const text = readFileSync(resolve(__dirname, 'fleet/http.int.test.ts'), 'utf8')
+  const text = readFileSync(resolve(__dirname, 'fleet/http.run.test.ts'), 'utf8')
   return [...text.matchAll(/\bit\('([^']+)'/g)].map(([, title = '']) => title)
 }
