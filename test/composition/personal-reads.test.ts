@@ -130,6 +130,16 @@ describe.each([
     expect(outcome).toEqual(PERSONAL)
   })
 
+  test.each([
+    ['Object.hasOwn', (cookies: object) => Object.hasOwn(cookies, 'sid')],
+    ['in', (cookies: object) => 'sid' in cookies],
+    ['Object.keys', (cookies: object) => Object.keys(cookies).length],
+  ])('(by %s, another cookie than the keyed one) has its response kept for its own client', async (_way, look) => {
+    const handler: RequestHandler = (req: Request, res) => void res.send(String(look(req.cookies as object)))
+    const outcome = await askTwice([puts('cookies', { sid: 'ann' })], { key: { cookies: ['theme'] } }, [handler], make)
+    expect(outcome).toEqual(PERSONAL)
+  })
+
   test('sees the same values as without the cache, and may assign them', async () => {
     let seen: unknown
     await askTwice([puts('user')], {}, [

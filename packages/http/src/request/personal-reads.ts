@@ -180,6 +180,10 @@ function watchedCookies(cookies: object, keyed: readonly string[], note: () => v
       look(name)
       return name in target
     },
+    getOwnPropertyDescriptor: (target, name) => {
+      look(name)
+      return Reflect.getOwnPropertyDescriptor(target, name)
+    },
     ownKeys: (target) => {
       note()
       return Reflect.ownKeys(target)
