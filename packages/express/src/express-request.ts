@@ -59,7 +59,7 @@ export class ExpressExchange extends NodeExchange<ExpressRequest> {
     if (mount.toLowerCase() === baseUrl.toLowerCase()) req.baseUrl = mount
     return () => {
       undo()
-      // A request that has left its mount point meanwhile has another one.
+      // If the request has left its mount point, `baseUrl` is another one and stays.
       if (req.baseUrl === mount) req.baseUrl = baseUrl
     }
   }

@@ -23,14 +23,14 @@ export interface RoutingApp {
   readonly parent?: RoutingApp | undefined
 }
 
-/** Whether a route declares this middleware. `req.route` does not tell: it stays when a route has called `next()`. */
+/** True if a route declares this middleware. `req.route` does not tell: it stays when a route has called `next()`. */
 export function declares({ stack = [] }: Route, middleware: unknown): boolean {
   for (const { handle } of stack) if (handle === middleware) return true
   return false
 }
 
-interface Place {
-  /** How many routes of the same path the app declares before it. */
+interface RoutePosition {
+  /** The number of earlier routes of the same path. */
   readonly ordinal: number
   /** The names of its layers, one for each depth. */
   readonly layers: string[]
@@ -38,11 +38,11 @@ interface Place {
   readonly mounts: readonly string[]
 }
 
-const places = new WeakMap<Route, Place>()
+const positions = new WeakMap<Route, RoutePosition>()
 
 /** Plain text only: two mount points that match it differ in case only. */
 const PLAIN_MOUNT = /^(?:\/[\w.~-]+)*$/
-/** How Express 4 writes a mount point. */
+/** The form of a mount point in Express 4. */
 const MOUNT_REGEXP = /^\^(.*)\\\/\?\(\?=\\\/\|\$\)$/
 
 /**
@@ -50,29 +50,29 @@ const MOUNT_REGEXP = /^\^(.*)\\\/\?\(\?=\\\/\|\$\)$/
  * whose patterns differ, and routes of one pattern that call `next()`. The name is the same in every process that declares the same routes.
  */
 export function layerOf(route: Route, app: RoutingApp, depth: number): string {
-  const { ordinal, layers } = places.get(route) ?? locate(route, app)
+  const { ordinal, layers } = positions.get(route) ?? locate(route, app)
   return (layers[depth] ??= [depth, String(route.path), ordinal].join(' '))
 }
 
 /** The mount point of a request as the app declares it, where Express ignores its case; otherwise as requested, because a parameter in it may count. */
 export function declaredMount(route: Route, app: RoutingApp, requested: string): string {
   if (requested === '') return ''
-  const { mounts } = places.get(route) ?? locate(route, app)
+  const { mounts } = positions.get(route) ?? locate(route, app)
   if (mounts.includes(requested)) return requested
   const folded = requested.toLowerCase()
   return mounts.find((mount) => mount.toLowerCase() === folded) ?? requested
 }
 
-function locate(route: Route, app: RoutingApp): Place {
+function locate(route: Route, app: RoutingApp): RoutePosition {
   const path = String(route.path)
   // Express 4 throws when `router` is read.
   const router = (Reflect.get(app, '_router') ?? Reflect.get(app, 'router')) as Router | undefined
   const routes = routesOf(router, mountOfApp(app))
   const same = routes.map((one) => one.route).filter((one) => String(one.path) === path)
   const mounts = routes.flatMap(({ route: one, mount }) => (one === route && mount !== undefined ? [mount] : []))
-  const place = { ordinal: Math.max(0, same.indexOf(route)), layers: [], mounts }
-  places.set(route, place)
-  return place
+  const position = { ordinal: Math.max(0, same.indexOf(route)), layers: [], mounts }
+  positions.set(route, position)
+  return position
 }
 
 /** A route, and the mount point of its router; undefined where that is no plain text, or its case counts. */

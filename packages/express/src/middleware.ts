@@ -18,7 +18,7 @@ import { declares } from './layer.ts'
 declare global {
   namespace Express {
     interface Response {
-      /** What the handler of a cached route decides about its own response, before it sends it. */
+      /** Decisions of the handler of a cached route about its own response, before it sends it. */
       readonly cattlegrid: ResponseDirectives
     }
   }
@@ -38,12 +38,12 @@ export interface CachedRequest extends IncomingMessage {
 /** A middleware for `app.use`, a router or a route. Its types leave `req.params` of the handlers beside it as Express infers it. */
 export type CacheMiddleware = NodeMiddleware
 
-/**
- * Makes the middleware of a route, or, without a `ttl`, of the whole app.
- *
- * @throws InvalidOptionError for an option that is unknown or has a value it cannot have.
- */
 export interface Cached {
+  /**
+   * Makes the middleware of a route, or, without a `ttl`, of the whole app.
+   *
+   * @throws InvalidOptionError for an option that is unknown or has a value it cannot have.
+   */
   <Req extends IncomingMessage = CachedRequest, Res extends ServerResponse = ServerResponse>(
     options?: RouteOptions<Req, Res>,
   ): CacheMiddleware

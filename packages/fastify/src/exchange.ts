@@ -21,7 +21,7 @@ export interface RoutePlace {
   readonly layer: string
   /** The version constraint. */
   readonly version: string | undefined
-  /** Whether an `onSend` hook of others may get the route's payloads. */
+  /** True if an `onSend` hook of others may get the route's payloads. */
   readonly hasOnSend: () => boolean
 }
 
@@ -56,7 +56,7 @@ export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply> {
     this.#handler = handler
   }
 
-  /** The value that the route's handler returns to Fastify: undefined if the response is sent already. Never the reply, which has a `then`. */
+  /** What the route's handler returns to Fastify; undefined once `send` or `fail` has replaced the handler. Not the reply, because Fastify would await its `then`. */
   get returned(): Promise<unknown> | undefined {
     return this.#replaced ? undefined : this.#ownDeferred.promise
   }
@@ -150,7 +150,7 @@ export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply> {
     else this.#capture.onSend(payload, done)
   }
 
-  /** A serializer, or hooks that precede the plugin's in an app that is not known, have changed the payload: what they make of it is discarded. */
+  /** Sends the stored payload. Discards what a serializer or an earlier hook made of it. */
   #sendInstead(answer: Answer, payload: unknown, done: OnSendDone): void {
     this.#answer = undefined
     const stored = this.#answerPayload

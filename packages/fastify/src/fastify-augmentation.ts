@@ -6,7 +6,7 @@ import type { RouteCacheOptions } from './options.ts'
 /** The options of a cached route: the value of `config.cache`. */
 export type FastifyRouteOptions = RouteOptions<FastifyRequest, FastifyReply> & RouteCacheOptions
 
-/** What the plugin adds to an app. */
+/** Members that the plugin adds to an app. */
 export interface Cattlegrid {
   readonly cache: Cache
   /**
@@ -20,14 +20,14 @@ export interface Cattlegrid {
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** How the route is cached. Default: as each response declares. `false`: not at all. */
+    /** The caching of the route. Default: as each response declares. `false`: not at all. */
     cache?: FastifyRouteOptions | false | undefined
   }
   interface FastifyInstance {
     cattlegrid: Cattlegrid
   }
   interface FastifyReply {
-    /** What the handler of a cached route decides about its own response, before it sends it. */
+    /** Decisions of the handler of a cached route about its own response, before it sends it. */
     readonly cattlegrid: ResponseDirectives
   }
 }

@@ -12,7 +12,7 @@ interface KnownApp {
   readonly cachedRoutes: RouteOptions[]
   /** Runs before the `onSend` hooks of the app and of its plugins, also before those that were added earlier. */
   onSend: OnSend | undefined
-  /** Whether the app or one of its plugins added an `onSend` hook. */
+  /** True if the app or one of its plugins added an `onSend` hook. */
   hasOnSend: boolean
 }
 
@@ -33,13 +33,13 @@ subscribe('fastify.initialization', (message) => {
   // Plugins inherit the method.
   const addHook: unknown = Reflect.get(fastify, 'addHook')
   if (typeof addHook !== 'function') return
-  const noting = new Proxy(addHook, {
+  const observedAddHook = new Proxy(addHook, {
     apply(target, app, args: unknown[]) {
       if (args[0] === 'onSend') known.hasOnSend = true
       return Reflect.apply(target, app, args) as unknown
     },
   })
-  Reflect.set(fastify, 'addHook', noting)
+  Reflect.set(fastify, 'addHook', observedAddHook)
 })
 
 export function asksForCache(config: RouteOptions['config']): boolean {

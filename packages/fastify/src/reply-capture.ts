@@ -86,7 +86,7 @@ function isWebResponse(payload: unknown): payload is Response {
   return Object.prototype.toString.call(payload) === '[object Response]'
 }
 
-/** Whether Fastify sends the payload without its `preSerialization` hooks. */
+/** True if Fastify sends the payload without its `preSerialization` hooks. */
 function skipsSerialization(payload: unknown): boolean {
   if (typeof payload !== 'object' || payload === null) return payload === undefined || typeof payload === 'string'
   return 'pipe' in payload || 'getReader' in payload || ArrayBuffer.isView(payload) || isWebResponse(payload)

@@ -39,7 +39,8 @@ export class RouteHandlers {
     // Later `onRoute` hooks may add one to the route.
     const hasOnSend = (): boolean => known?.hasOnSend !== false || declared.onSend !== undefined
     const place = { layer: layerOf(constraints), version: constraints?.version, hasOnSend }
-    if (route.phase === 'onRequest') declared.onRequest = [this.#early(place, route), declared.onRequest ?? []].flat()
+    if (route.phase === 'onRequest')
+      declared.onRequest = [this.#serveOnRequest(place, route), declared.onRequest ?? []].flat()
     declared.preSerialization = [declared.preSerialization ?? [], this.#beforeSerialization()].flat()
     declared.handler = function cattlegrid(request, reply) {
       const exchange = new FastifyExchange(request, reply, place, () => handler.call(this, request, reply))
@@ -58,7 +59,7 @@ export class RouteHandlers {
   }
 
   /** Sends fresh entries before authentication and validation, for a route with `phase: 'onRequest'`. */
-  #early(place: RoutePlace, route: CachedRoute): onRequestHookHandler {
+  #serveOnRequest(place: RoutePlace, route: CachedRoute): onRequestHookHandler {
     return (request, reply, next) => {
       const exchange = new FastifyExchange(request, reply, place, () => undefined)
       slotsOf(reply)[this.#slot] = exchange

@@ -25,9 +25,9 @@ import { type SubrequestMarker, subrequestMarkerOf } from './lookup/subrequest.t
 import { Responder } from './lookup/responder.ts'
 
 /**
- * Answers one request: by a hit, by its handler, or by a `Responder`. Calls at most one of the exchange's `pass`, `send`, `fail` and
- * `run`, which `send` or `fail` may follow; none where the client has disconnected, or an outer layer or `onError` answers. Throws only what
- * `pass` or `run` throw.
+ * Answers one request: by a hit, by its handler, or by a `Responder`. Calls `pass` or `run` at most once; calls `send` or `fail` before them
+ * only if that threw, and after `run` only if the handler has sent nothing. May call none of them: if the client has disconnected, an outer
+ * layer has answered, `onError` answers, or a subrequest has another key than its cause. Throws only what `pass`, `run` or `fail` throw.
  */
 export function serve<Req, Res>(exchange: Exchange<Req, Res>, route: Route<Req, Res>): void {
   const marker = subrequestMarkerOf(exchange.req)
@@ -47,7 +47,7 @@ export function serve<Req, Res>(exchange: Exchange<Req, Res>, route: Route<Req, 
   void new Responder(exchange, route, requestContextOf(exchange, route, keyed)).respond()
 }
 
-/** Serves a fresh entry, or calls `onMiss`: for a phase in which no handler can run yet. */
+/** Sends a fresh entry, or calls `onMiss` if there is none. For a phase in which no handler can run yet. Ignores request directives. */
 export function serveStored<Req, Res>(exchange: Exchange<Req, Res>, route: Route<Req, Res>, onMiss: () => void): void {
   if (subrequestMarkerOf(exchange.req) !== undefined || route.mode === 'observe') return onMiss()
   const keyed = keyedOrFailed(exchange, route, noDirectives)

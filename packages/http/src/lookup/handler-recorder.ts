@@ -24,7 +24,7 @@ const NO_CAPTURE_ROOM: Judgement = { kind: 'unshareable', why: 'too-large', temp
 /** Why and for what a handler runs. Objects that each response needs are written out in full: spreads are slow in V8. */
 export interface HandlerRun extends MissReason {
   readonly holdsStale: boolean
-  /** Whether the load holds the lease: only then can the response be stored. */
+  /** True if the load holds the lease: only then can the response be stored. */
   readonly leased: boolean
   /** The conditions of the handler's own client; undefined: it has none. */
   readonly conditions?: Conditions | undefined
@@ -79,7 +79,7 @@ function expectedResult(head: ResponseHead, judgement: Judgement, leased: boolea
   return leased || judgement.kind !== 'store' ? judgement : UNLEASED
 }
 
-/** What decides, beside the head, whether a response may be stored. */
+/** The facts beside the head that decide storing. */
 export interface JudgedRun extends Pick<HandlerRun, 'storedBefore' | 'authorized' | 'urlTag'> {
   readonly began: number
   readonly reads: PersonalReads
@@ -92,7 +92,7 @@ export function judgeResponse<Req, Res>(
   run: JudgedRun,
   head: ResponseHead,
 ): Judgement {
-  // What the route's functions read is no part of the response.
+  // A read by the route's functions is no part of the response.
   const judgement = run.reads.outside(() => judgeByRoute(exchange, route, run, head))
   const personal = run.reads.found
   if (personal === undefined || judgement.kind === 'unshareable') return judgement

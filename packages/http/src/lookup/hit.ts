@@ -28,7 +28,7 @@ export function hitInProcess<Req, Res>(
 }
 
 /**
- * Returns a fresh response of at most `maxAge` ms, read from the store where this process holds none. Rejects as the read does.
+ * Returns a fresh response whose current age is at most `maxAge` ms. Reads the store if this process holds none. Rejects if the read rejects.
  */
 export async function hitInStore<Req, Res>(
   exchange: Exchange<Req, Res>,

@@ -39,14 +39,14 @@ export async function loadBySubrequest<Req, Res>(
     dispatch: (subReq, subRes) => exchange.dispatch(subReq, subRes),
   })
   const why = rejectionOf(returned)
-  // A request in the place of a HEAD refreshes nothing, but shows that no refresh will come to its key.
+  // A subrequest for HEAD refreshes nothing; but a rejection by key means that every later refresh of the key fails.
   if (why === 'key' || (why !== undefined && load.background && !load.signal.aborted))
     route.refreshMode.reject({ target: context.target, status, why })
   if (returned.kind === 'mismatched') return await refetch(exchange, route, context, run)
   return { result: resultOfSubrequest(returned, load), headers }
 }
 
-/** Asks again without conditions: the handler's 304 was not about the stored response, which is deleted where nothing replaces it. */
+/** Sends a subrequest without validators, because the handler's 304 did not match the stored response. Deletes the stored response if this brings none. */
 export async function refetch<Req, Res>(
   exchange: Exchange<Req, Res>,
   route: Route<Req, Res>,

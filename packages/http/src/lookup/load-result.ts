@@ -8,7 +8,7 @@ import type { Lifetime } from '../response/lifetime.ts'
 import type { SubrequestResult } from './subrequest.ts'
 import { selectingValues, type VaryRecord } from '../response/vary.ts'
 
-/** A load that needs a response. */
+/** One load, and the facts that a handler run for it needs. */
 export interface ResponseLoad {
   readonly load: Load<never>
   /** The record of variants that led to the load's key; undefined: the key is the URL's own. */
@@ -17,7 +17,7 @@ export interface ResponseLoad {
   readonly loadId: string
 }
 
-/** Whether a response of the load's URL was stored before, as far as its lookup shows: its entry is stale, or a record of its variants is left. */
+/** True if a response of the load's URL was stored before, as far as its lookup shows: its entry is stale, or a record of its variants is left. */
 export function isStoredBefore({ load, record }: Pick<ResponseLoad, 'load' | 'record'>): boolean {
   return load.stale !== undefined || record !== undefined
 }

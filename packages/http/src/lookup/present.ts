@@ -13,7 +13,7 @@ export interface ClientPreconditions {
   readonly range: RangeRequest | undefined
 }
 
-/** How the cache got the response that it sends. */
+/** The origin of the response that the cache sends. */
 export interface Provenance {
   /** ms since its commit (RFC 9111 section 4.2.3). */
   readonly residentTime: number

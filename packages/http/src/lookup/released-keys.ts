@@ -23,7 +23,7 @@ export class ReleasedKeys {
     this.#releases.set(key, this.#latest)
   }
 
-  /** Whether the key was released after the release of that number. */
+  /** True if the key was released after the release of that number. */
   releasedAfter(key: string, release: number): boolean {
     return (this.#releases.get(key) ?? 0) > release
   }

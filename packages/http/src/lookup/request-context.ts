@@ -17,7 +17,7 @@ export interface KeyedRequest {
   readonly authorized: boolean
 }
 
-/** A keyed request that is observed, or is no immediate hit; made at most once per request. */
+/** A keyed request that is observed or that no immediate hit answers. `serve` makes at most one for a request. */
 export interface RequestContext {
   readonly key: string
   readonly target: string

@@ -33,8 +33,8 @@ export async function lookUp<Req, Res>(
     try {
       return { lookup: await lookUpOnce(req, route, context.key, loader, options) }
     } catch (error) {
-      const alone = loader.hasResponse || loader.subrequestFailed || context.unshareable !== undefined
-      if (alone || lookups === MAX_LOOKUPS || !isNoSharedResult(error)) return { error }
+      const endsHere = loader.hasResponse || loader.subrequestFailed || context.unshareable !== undefined
+      if (endsHere || lookups === MAX_LOOKUPS || !isNoSharedResult(error)) return { error }
     }
   }
 }
@@ -85,7 +85,7 @@ async function lookUpKey<Req, Res>(
 }
 
 /**
- * Returns a lookup whose response may be served. For a response that is kept only to be revalidated, it waits for the load that replaces it.
+ * Returns the lookup if its response may be served. If the response is kept only for revalidation, waits for the load that replaces it, and throws.
  *
  * @throws NoSharedResult after that load, so that the caller looks up again; ResponseFailure where no load runs.
  */

@@ -104,6 +104,7 @@ export class Responder<Req, Res> {
       return exchange.send(this.#present(error.response, 'fwd=uri-miss; collapsed'))
     const failure = errorResponseFor(error)
     if (failure === undefined && error === undefined) bypass(exchange, this.#route, 'collapsed')
+    // An error that makes no ServeError gives no reason that `Cache-Status` could name.
     else if (failure === undefined) exchange.pass()
     else this.#fail(failure)
   }

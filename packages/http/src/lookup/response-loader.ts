@@ -27,7 +27,7 @@ export class ResponseLoader<Req, Res> {
   readonly #route: Route<Req, Res>
   readonly #context: RequestContext
   readonly #releasedKeys: ReleasedKeys
-  /** The latest release when the request came. */
+  /** `ReleasedKeys.latest` when the request came. */
   readonly #release: number
   #id: string | undefined
   #subrequestFailed = false
@@ -38,7 +38,7 @@ export class ResponseLoader<Req, Res> {
   #outlastsLoad = false
   /** The request has its result: its handler may not run any more. */
   finished = false
-  /** The request waited for the record of variants, and not yet for one of them. */
+  /** This request followed the load that wrote the record of variants. */
   waitedForRecord = false
   /** A record of variants shows that responses of the URL can be stored. */
   recordFound = false
@@ -56,7 +56,7 @@ export class ResponseLoader<Req, Res> {
     return this.#recorder
   }
 
-  /** The request's own handler runs or has run, and its response is for this client. A 304 about another response is for nobody. */
+  /** This request's own handler runs or has run, and its response goes to this client. False for a 304 that does not match the stored response. */
   get hasResponse(): boolean {
     return this.#recorder !== undefined && !this.#recorder.mismatched
   }
@@ -125,9 +125,10 @@ export class ResponseLoader<Req, Res> {
     const { background } = load
     if (this.#isUnproved(run)) load.signal.addEventListener('abort', () => this.#onAbort(load), { once: true })
     if (background && !this.#route.refreshMode.inline) return await this.#sendSubrequest(run)
-    if (background && (this.finished || this.#cannotRun)) throw new NoSharedResult('its client cannot run the handler')
+    if (background && (this.finished || this.#handlerCannotFill))
+      throw new NoSharedResult('its client cannot run the handler')
     if (this.hasResponse || this.#subrequestFailed) throw new NoSharedResult('the request has led a load before')
-    return this.#cannotRun ? await this.#replaceHandler(run) : await this.#runHandler(run)
+    return this.#handlerCannotFill ? await this.#replaceHandler(run) : await this.#runHandler(run)
   }
 
   async #runHandler({ load, record, loadId }: ResponseLoad): Promise<LoadResult> {
@@ -180,12 +181,13 @@ export class ResponseLoader<Req, Res> {
     return loadBySubrequest(this.#exchange, this.#route, this.#context, run)
   }
 
-  /** Noted before the followers are released. A load without a lease has none. */
+  /** Call it before core releases the followers. A load without a lease has no followers. */
   #noteRelease({ key, leased }: Load<never>): void {
     if (leased) this.#releasedKeys.note(key)
   }
 
-  get #cannotRun(): boolean {
+  /** True if this request's own handler cannot fill the entry: it has started, its response goes to its own client only, or it answers `HEAD`. */
+  get #handlerCannotFill(): boolean {
     if (this.#context.unshareable !== undefined || this.#recorder !== undefined) return true
     return this.#exchange.req.method === 'HEAD'
   }

@@ -3,7 +3,7 @@ import { isVaryRecord, type RecordedResponse, type Stored } from '../response/re
 import { validatorsOf } from '../response/revalidate.ts'
 import type { Route } from '../route/route.ts'
 
-/** Whether the load has a stale response that may replace a handler's failure. */
+/** True if the load has a stale response that may replace a handler's failure. */
 export function holdsUsableStale(load: Load): boolean {
   const stale = staleResponseOf(load)
   return stale !== undefined && (load.stale?.age ?? 0) < (stale.usableFor ?? Infinity)

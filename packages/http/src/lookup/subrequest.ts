@@ -26,7 +26,7 @@ export function subrequestMarkerOf(req: IncomingMessage): SubrequestMarker | und
   return (req as { [MARKER]?: SubrequestMarker })[MARKER]
 }
 
-/** Whether cattlegrid itself sent this request, to refresh an entry or to fill it for a `HEAD`: use it in the `skip` of outer loggers, rate limiters and sessions. */
+/** True if cattlegrid itself sent this request, to refresh an entry or to fill it for a `HEAD`: use it in the `skip` of outer loggers, rate limiters and sessions. */
 export function isRefresh(req: IncomingMessage): boolean {
   return subrequestMarkerOf(req) !== undefined
 }
@@ -49,8 +49,8 @@ export interface Subrequest {
 }
 
 /**
- * `unreached`: an outer layer answered, such as an authentication that saw no credentials. `other-key`: the key of the subrequest is not that
- * of the request that caused it, because the key holds something that the subrequest does not carry.
+ * `unreached`: an outer layer answered, such as an authentication that saw no credentials. `other-key`: the layer makes another
+ * key of the subrequest, because the key holds a value that the subrequest lacks.
  */
 export type SubrequestResult = RecordingResult | { readonly kind: 'unreached' | 'other-key' }
 

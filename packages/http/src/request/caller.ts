@@ -61,7 +61,7 @@ function fileOf(frame: NodeJS.CallSite | undefined): string {
   return frame?.getFileName() ?? ''
 }
 
-/** Without those of Node and of V8. The first read of `stack` formats it. */
+/** Returns the frames without those of Node and V8. V8 formats the stack at the first read of `stack`. */
 function framesOf(holder: { readonly stack?: unknown }): readonly NodeJS.CallSite[] {
   const prepareStackTrace: unknown = Reflect.get(Error, 'prepareStackTrace')
   let frames: readonly NodeJS.CallSite[] = []

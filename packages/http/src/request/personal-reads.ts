@@ -14,9 +14,9 @@ export const PERSONAL_NAMES: readonly string[] = [...PROPERTIES, 'cookie', 'auth
 export interface PersonalReadRule {
   readonly allowed: readonly string[]
   readonly keyedCookies: readonly string[]
-  /** Whether the key or an option takes care of a request's credentials. */
+  /** True if the key or an option takes care of a request's credentials. */
   readonly ownsCredentials: boolean
-  /** Whether reads of the fields `Cookie` and `Authorization` count. */
+  /** True if reads of the fields `Cookie` and `Authorization` count. */
   readonly watchesFields: boolean
 }
 
@@ -54,7 +54,7 @@ export class PersonalReads {
   readonly #reads: Read[] = []
   /** The assignments of properties: by packages that provide them. */
   readonly #assignments: Trace[] = []
-  /** The reads of `Host`: who reads it where `Cookie` is read copies all fields. */
+  /** The reads of `Host`: code that reads `Host` and a watched field at one place copies all fields. */
   readonly #hostReads: Trace[] = []
   /** Calls of outer layers that are running. */
   #outside = 0
@@ -116,7 +116,7 @@ export class PersonalReads {
       if (this.#listens && !OF_CREDENTIALS.includes(name)) this.#assignments.push(new Trace())
     }
     const onRead = (value: unknown): unknown => {
-      if (!this.#listens || isKeyed(name, value, this.#keyedCookies)) return value
+      if (!this.#listens || hasOnlyKeyedCookies(name, value, this.#keyedCookies)) return value
       if (this.#keyedCookies.length > 0 && COOKIES.includes(name) && typeof value === 'object' && value !== null)
         return watchedCookies(value, this.#keyedCookies, note)
       note()
@@ -160,8 +160,8 @@ export class PersonalReads {
   }
 }
 
-/** Whether the value is a `Cookie` field without a cookie that the key lacks. */
-function isKeyed(name: string, value: unknown, keyed: readonly string[]): boolean {
+/** True for a `Cookie` field whose every cookie is in the key; false if the key holds no cookies. */
+function hasOnlyKeyedCookies(name: string, value: unknown, keyed: readonly string[]): boolean {
   if (name !== 'cookie' || keyed.length === 0) return false
   return typeof value !== 'string' || value.split(';').every((pair) => keyed.includes(pair.split('=')[0]?.trim() ?? ''))
 }

@@ -52,12 +52,12 @@ export class WatchedProperty {
     else Object.defineProperty(this.#object, this.#name, this.#own)
   }
 
-  /** Whether the object still has the property as it is defined here. */
+  /** True if the object still has the property as it is defined here. */
   get active(): boolean {
     return Object.getOwnPropertyDescriptor(this.#object, this.#name)?.get === this.#get
   }
 
-  /** Whether other code has defined the property anew: its reads are no longer reported. */
+  /** True if other code has defined the property anew: its reads are no longer reported. */
   get redefined(): boolean {
     return !this.active && Object.hasOwn(this.#object, this.#name)
   }
