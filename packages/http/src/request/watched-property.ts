@@ -23,8 +23,8 @@ export function watchProperty(object: object, name: string, observer: PropertyOb
 }
 
 /**
- * A property of an object whose reads and assignments are reported. The object behaves as without it, except that it has the property also
- * where it had none.
+ * A property of an object whose reads and assignments are reported. Two things differ from the object without it: it has the property also
+ * where it had none, and an assignment to a read-only property succeeds.
  */
 export class WatchedProperty {
   readonly #object: object
