@@ -140,6 +140,24 @@ describe.each([
     expect(outcome).toEqual(PERSONAL)
   })
 
+  test('(a cache layer inside, whose key holds a cookie) has its response kept for its own client', async () => {
+    const tenant: RequestHandler = (req, res) => void res.send(`for ${req.headers.cookie}`)
+    await onSite(
+      (app, cached) => {
+        app.get('/me', cached({ ttl }), cached({ ttl, key: { cookies: ['tenant'] } }), tenant)
+      },
+      async ({ get, runtime }) => {
+        await get('/me').set('cookie', 'tenant=a')
+        // The outer layer's key has been uncacheable until now; the inner layer has a hit.
+        await runtime.advance(11_000)
+        await get('/me').set('cookie', 'tenant=a')
+        expect((await get('/me').set('cookie', 'tenant=b')).text).toBe('for tenant=b')
+      },
+      {},
+      make,
+    )
+  })
+
   test('sees the same values as without the cache, and may assign them', async () => {
     let seen: unknown
     await askTwice([puts('user')], {}, [

@@ -18,7 +18,8 @@ export function replaceMethods(
     Record<MethodName, (...args: never[]) => unknown>
   >
   const originals = { writeHead, write, end, flushHeaders, addTrailers, destroy, setHeader, appendHeader }
+  const methods = res as ServerResponse & Record<string, unknown>
   for (const [name, replacement] of Object.entries(replacements))
-    Object.assign(res, { [name]: (...args: unknown[]) => replacement(args) })
+    methods[name] = (...args: unknown[]) => replacement(args)
   return (method, args): unknown => Reflect.apply(originals[method], res, args)
 }

@@ -49,18 +49,19 @@ export function fieldsIn(args: readonly unknown[]): Record<string, string | stri
 }
 
 /**
- * The fields of a head that Node has accepted. `getHeaders` lacks those that an outer layer passed to `writeHead` of a response on which no field
- * was set before.
+ * The fields of a head that Node has accepted. `getHeaders` has all of them, or none: Node does not set those that an outer layer passed to
+ * `writeHead` of a response on which no field was set before.
  */
 export function sentFields(res: ServerResponse): HeaderFields {
   const fields = toFields(res.getHeaders())
+  for (const _ in fields) return fields
   const { _header: text } = res as { readonly _header?: unknown }
   const lines = typeof text === 'string' ? text.split('\r\n').slice(1) : []
   const passed = lines.flatMap((line) => {
     const colon = line.indexOf(':')
     return colon > 0 ? [line.slice(0, colon), line.slice(colon + 1).trim()] : []
   })
-  return { ...passedFields(passed), ...fields }
+  return passedFields(passed)
 }
 
 /**

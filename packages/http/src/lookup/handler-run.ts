@@ -29,10 +29,13 @@ export function runHandler<Req, Res>(
   const { load, loadId, collapseFailed } = run
   const { urlTag, authorized } = context
   const revalidates = responseToRevalidate(load, route)
+  const conditions = conditionsOf(exchange.req.headers)
+  // Before the recorder, which notices reads of the request.
+  prepareRequest(exchange, route, context, loadId, revalidates)
   const recorder = recorderFor(exchange, route, {
     holdsStale: holdsUsableStale(load),
     leased: load.leased,
-    conditions: conditionsOf(exchange.req.headers),
+    conditions,
     storedBefore: isStoredBefore(run),
     authorized,
     urlTag,
@@ -41,7 +44,6 @@ export function runHandler<Req, Res>(
     collapseFailed,
   })
   load.signal.addEventListener('abort', () => recorder.abort('handler'), { once: true })
-  prepareRequest(exchange, route, context, loadId, revalidates)
   onStart(recorder)
   exchange.run(recorder)
   return recorder.done

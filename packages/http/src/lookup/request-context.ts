@@ -4,6 +4,7 @@ import { type Candidate, ineligibleReason, originForm, type UnkeyedInput, unkeye
 import { type Exchange, rewriteUrlUntilEnd } from '../exchange.ts'
 import { withQuery } from '../request/query.ts'
 import { canonicalUrl, keyedHost, keyedValues, requestKey, urlTag } from '../request/request-key.ts'
+import { readUnreported } from '../request/watched-object.ts'
 import type { Route } from '../route/route.ts'
 
 /** A request that may use the cache, with everything that a hit needs. */
@@ -127,9 +128,9 @@ function withKey<Req, Res>(
   const target = withQuery(exchange.target, route.query)
   const routeExtra = route.extra(exchange.request)
   if (routeExtra === null) return 'key-failed'
-  const { authorization } = req.headers
-  const authorized = authorization !== undefined && route.admission.authorization === 'declared'
-  const credentials = route.admission.authorization === 'key' ? authorization : authorized ? 'any' : undefined
+  const { authorization } = route.admission
+  const authorized = authorization === 'declared' && readUnreported(req.headers, 'authorization') !== undefined
+  const credentials = authorization === 'key' ? req.headers.authorization : authorized ? 'any' : undefined
   const parts = {
     scheme,
     host: keyedHost(exchange.host, route.keyed),

@@ -1,8 +1,4 @@
 const PACKAGE = /.*[\\/]node_modules[\\/]((?:@[^\\/]+[\\/])?[^\\/]+)[\\/]/
-/** The place of this file in its package, which a bundler does not keep. */
-const OWN_FILE = /request[\\/]caller\.[cm]?[jt]s$/
-/** The files that stand between a watched property and its reader. */
-const WATCHING = /^request[\\/](?:caller|watched-property|personal-reads)\./
 const MAX_FRAMES = 30
 
 /** Code that reads or assigns a watched property. */
@@ -16,31 +12,26 @@ export interface Caller {
 /** The stack of a moment, which costs little as long as nobody asks for its caller. */
 export class Trace {
   readonly #holder: { readonly stack?: unknown } = {}
-  #caller: Caller | undefined | null = null
+  #caller: Caller | undefined
 
-  constructor() {
+  /** `reached`: the function that the caller has called; the stack begins with the caller. */
+  constructor(reached: Function) {
     const { stackTraceLimit } = Error
     // No assignments: `Error` may be frozen.
     Reflect.set(Error, 'stackTraceLimit', MAX_FRAMES)
-    Error.captureStackTrace(this.#holder)
+    Error.captureStackTrace(this.#holder, reached)
     Reflect.set(Error, 'stackTraceLimit', stackTraceLimit)
   }
 
-  /** The code that read or assigned a watched property; undefined: this package itself. */
-  get caller(): Caller | undefined {
-    if (this.#caller === null) this.#caller = callerIn(framesOf(this.#holder))
+  get caller(): Caller {
+    this.#caller ??= callerIn(framesOf(this.#holder))
     return this.#caller
   }
 }
 
-function callerIn(frames: readonly NodeJS.CallSite[]): Caller | undefined {
-  const ownFile = fileOf(frames[0])
-  const own = OWN_FILE.test(ownFile) ? ownFile.replace(OWN_FILE, '') : undefined
-  const isOwn = (frame: NodeJS.CallSite): boolean => own !== undefined && fileOf(frame).startsWith(own)
-  const callers = frames.filter((frame) => !isOwn(frame) || !WATCHING.test(fileOf(frame).slice(own?.length)))
-  const [nearest] = callers
-  if (nearest !== undefined && isOwn(nearest)) return undefined
-  const place = callers.find((frame) => packageOf(frame) === undefined) ?? nearest
+function callerIn(frames: readonly NodeJS.CallSite[]): Caller {
+  const [nearest] = frames
+  const place = frames.find((frame) => packageOf(frame) === undefined) ?? nearest
   return {
     package: nearest && packageOf(nearest),
     place: place === undefined ? 'an unknown place' : placeOf(place),

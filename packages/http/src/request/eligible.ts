@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { normalHost } from '../fields/normal-host.ts'
+import { readUnreported } from './watched-object.ts'
 
 /** The parts of a request that decide whether it may use the cache. */
 export interface Candidate {
@@ -42,8 +43,8 @@ export function ineligibleReason(
   const wire = originalMethod ?? method
   if (wire !== 'GET' && wire !== 'HEAD') return 'method'
   // RFC 9111 section 3.5: a response to credentials is only for their owner.
-  if (headers.authorization !== undefined && authorization === 'bypass') return 'authorization'
-  if (headers.cookie !== undefined && cookies === 'bypass') return 'cookie'
+  if (authorization === 'bypass' && readUnreported(headers, 'authorization') !== undefined) return 'authorization'
+  if (cookies === 'bypass' && readUnreported(headers, 'cookie') !== undefined) return 'cookie'
   if (hasOtherAuthority(headers, scheme)) return 'authority'
   if (hosts !== undefined && hosts.get(scheme)?.has(normalHost(scheme, host)) !== true) return 'host'
   if (headers.upgrade !== undefined) return 'upgrade'

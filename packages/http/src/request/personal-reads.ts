@@ -1,14 +1,18 @@
 import type { IncomingMessage } from 'node:http'
 import { Trace } from './caller.ts'
-import { type PropertyObserver, watchProperty, type WatchedProperty } from './watched-property.ts'
+import { type PropertyObserver, watchObject, type WatchedObject } from './watched-object.ts'
 
 /** Properties of a request by which middleware tells handlers about its client. */
 const PROPERTIES = ['user', 'auth', 'session', 'cookies', 'signedCookies'] as const
 /** The properties that name who has sent the credentials. */
 const OF_CREDENTIALS: readonly string[] = ['user', 'auth']
+/** An assignment of these does not make its package the one that provides them. */
+const NOT_PROVIDED: readonly string[] = [...OF_CREDENTIALS, 'host']
+/** Request fields that identify a client. */
+const FIELDS = ['cookie', 'authorization'] as const
 const COOKIES: readonly string[] = ['cookies', 'signedCookies']
 /** The names of `allowReads`. */
-export const PERSONAL_NAMES: readonly string[] = [...PROPERTIES, 'cookie', 'authorization']
+export const PERSONAL_NAMES: readonly string[] = [...PROPERTIES, ...FIELDS]
 
 /** Which reads of a route's handlers show that a response depends on its client. */
 export interface PersonalReadRule {
@@ -36,10 +40,10 @@ interface Read {
   readonly trace: Trace
 }
 
-interface Watched {
-  readonly name: string
+interface Watch {
+  readonly object: WatchedObject
+  /** How code calls the object. */
   readonly expression: string
-  readonly property: WatchedProperty
   readonly observer: PropertyObserver
 }
 
@@ -50,7 +54,7 @@ interface Watched {
  */
 export class PersonalReads {
   readonly #keyedCookies: readonly string[]
-  readonly #watched: Watched[] = []
+  readonly #watches: Watch[] = []
   readonly #reads: Read[] = []
   /** The assignments of properties: by packages that provide them. */
   readonly #assignments: Trace[] = []
@@ -68,13 +72,10 @@ export class PersonalReads {
     const owned = rule.ownsCredentials && headers.authorization !== undefined ? OF_CREDENTIALS : []
     const allowed = [...rule.allowed, ...owned, ...(rule.ownsCredentials ? ['authorization'] : [])]
     const counts = (name: string): boolean => !allowed.includes(name)
-    for (const name of PROPERTIES.filter(counts)) {
-      this.#watch(req, name, `req.${name}`)
-      if (request !== req && request instanceof Object) this.#watch(request, name, `request.${name}`)
-    }
-    if (!rule.watchesFields) return
-    for (const name of ['cookie', 'authorization'].filter(counts)) this.#watch(headers, name, `headers.${name}`)
-    this.#observe(headers, 'host', 'headers.host', { onRead: (value) => this.#onHost(value), onAssign: () => {} })
+    const names = PROPERTIES.filter(counts)
+    this.#watch(req, 'req', names)
+    if (request !== req && request instanceof Object) this.#watch(request, 'request', names)
+    if (rule.watchesFields) this.#watch(headers, 'headers', [...FIELDS.filter(counts), 'host'])
   }
 
   /** The first read that counts; undefined: none so far. */
@@ -105,54 +106,55 @@ export class PersonalReads {
   stop(): void {
     // Later, a property that was redefined cannot be told from one that is not watched any more.
     void this.found
-    for (const { property, observer } of this.#watched.splice(0)) property.stop(observer)
+    for (const { object, observer } of this.#watches.splice(0)) object.stop(observer)
   }
 
-  #watch(object: object, name: string, expression: string): void {
-    const note = (): void => {
-      this.#reads.push({ name, expression, trace: new Trace() })
+  #watch(object: object, expression: string, names: readonly string[]): void {
+    const observer: PropertyObserver = {
+      onRead: (name, value, reached) =>
+        this.#listens ? this.#onRead(`${expression}.${name}`, name, value, reached) : value,
+      onAssign: (name, reached) => {
+        if (this.#listens && !NOT_PROVIDED.includes(name)) this.#assignments.push(new Trace(reached))
+      },
     }
-    const onAssign = (): void => {
-      if (this.#listens && !OF_CREDENTIALS.includes(name)) this.#assignments.push(new Trace())
-    }
-    const onRead = (value: unknown): unknown => {
-      if (!this.#listens || hasOnlyKeyedCookies(name, value, this.#keyedCookies)) return value
-      if (this.#keyedCookies.length > 0 && COOKIES.includes(name) && typeof value === 'object' && value !== null)
-        return watchedCookies(value, this.#keyedCookies, note)
-      note()
-      return value
-    }
-    this.#observe(object, name, expression, { onRead, onAssign })
+    this.#watches.push({ object: watchObject(object, names, observer), expression, observer })
   }
 
-  #observe(object: object, name: string, expression: string, observer: PropertyObserver): void {
-    const property = watchProperty(object, name, observer)
-    if (property !== undefined) this.#watched.push({ name, expression, property, observer })
-  }
-
-  #onHost(value: unknown): unknown {
-    if (this.#listens) this.#hostReads.push(new Trace())
+  #onRead(expression: string, name: string, value: unknown, reached: Function): unknown {
+    const keyed = this.#keyedCookies
+    if (name === 'host') this.#hostReads.push(new Trace(reached))
+    else if (keyed.length > 0 && COOKIES.includes(name) && typeof value === 'object' && value !== null)
+      return watchedCookies(value, keyed, (trap) => this.#note(expression, name, trap))
+    else if (!hasOnlyKeyedCookies(name, value, keyed)) this.#note(expression, name, reached)
     return value
+  }
+
+  #note(expression: string, name: string, reached: Function): void {
+    this.#reads.push({ name, expression, trace: new Trace(reached) })
   }
 
   get #firstRead(): PersonalRead | undefined {
     for (const { name, expression, trace } of this.#reads) {
       const { caller } = trace
-      if (caller === undefined || this.#provides(caller.package)) continue
+      if (this.#provides(caller.package)) continue
       const copies =
-        expression.startsWith('headers.') && this.#hostReads.some((read) => read.caller?.place === caller.place)
+        expression.startsWith('headers.') && this.#hostReads.some((read) => read.caller.place === caller.place)
       if (!copies) return { name, expression, place: caller.place }
     }
     return undefined
   }
 
   #provides(reader: string | undefined): boolean {
-    return reader !== undefined && this.#assignments.some(({ caller }) => caller?.package === reader)
+    return reader !== undefined && this.#assignments.some(({ caller }) => caller.package === reader)
   }
 
   get #redefined(): PersonalRead | undefined {
-    const redefined = this.#watched.find(({ property }) => property.redefined)
-    return redefined && { ...redefined, place: 'code behind the cache that defines the property' }
+    for (const { object, expression, observer } of this.#watches) {
+      const name = object.redefined(observer)
+      if (name !== undefined)
+        return { name, expression: `${expression}.${name}`, place: 'code behind the cache that defines the property' }
+    }
+    return undefined
   }
 
   get #listens(): boolean {
@@ -167,26 +169,25 @@ function hasOnlyKeyedCookies(name: string, value: unknown, keyed: readonly strin
 }
 
 /** The parsed cookies; `note` is called for a look at one that is not in the key, or at the list of all. */
-function watchedCookies(cookies: object, keyed: readonly string[], note: () => void): object {
-  const look = (name: string | symbol): void => {
-    if (typeof name === 'string' && !keyed.includes(name)) note()
+function watchedCookies(cookies: object, keyed: readonly string[], note: (reached: Function) => void): object {
+  const look = (name: string | symbol, reached: Function): void => {
+    if (typeof name === 'string' && !keyed.includes(name)) note(reached)
   }
-  return new Proxy(cookies, {
-    get: (target, name): unknown => {
-      look(name)
-      return Reflect.get(target, name)
-    },
-    has: (target, name) => {
-      look(name)
-      return name in target
-    },
-    getOwnPropertyDescriptor: (target, name) => {
-      look(name)
-      return Reflect.getOwnPropertyDescriptor(target, name)
-    },
-    ownKeys: (target) => {
-      note()
-      return Reflect.ownKeys(target)
-    },
-  })
+  const get = (target: object, name: string | symbol): unknown => {
+    look(name, get)
+    return Reflect.get(target, name)
+  }
+  const has = (target: object, name: string | symbol): boolean => {
+    look(name, has)
+    return name in target
+  }
+  const getOwnPropertyDescriptor = (target: object, name: string | symbol): PropertyDescriptor | undefined => {
+    look(name, getOwnPropertyDescriptor)
+    return Reflect.getOwnPropertyDescriptor(target, name)
+  }
+  const ownKeys = (target: object): (string | symbol)[] => {
+    note(ownKeys)
+    return Reflect.ownKeys(target)
+  }
+  return new Proxy(cookies, { get, has, getOwnPropertyDescriptor, ownKeys })
 }

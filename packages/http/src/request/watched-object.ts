@@ -1,0 +1,160 @@
+/** Learns of each read and each assignment of the properties that it watches. */
+export interface PropertyObserver {
+  /** Returns what the reader gets. `reached`: the function that the reader's code has called, for the trace of the reader. */
+  onRead(name: string, value: unknown, reached: Function): unknown
+  onAssign(name: string, reached: Function): void
+}
+
+/** The accessor of a watched property, as it is defined on an object that has the property, and on one that lacks it. */
+interface Accessors {
+  readonly get: (this: Watchable) => unknown
+  readonly set: (this: Watchable, value: unknown) => void
+  readonly enumerable: PropertyDescriptor
+  readonly hidden: PropertyDescriptor
+}
+
+interface Watchable {
+  readonly [WATCHED]: WatchedObject
+}
+
+/** Where a watched object holds its observers: a symbol, because it is found through a proxy of the object and from its heirs. */
+const WATCHED = Symbol('cattlegrid.watched')
+
+/** By property name. All objects share them: V8 then gives objects with the same properties one shape, and keeps them fast. */
+const accessors = new Map<string, Accessors>()
+
+let reporting = true
+
+/** Reports the reads and assignments of these properties to `observer`, until `stop(observer)`. */
+export function watchObject(object: object, names: readonly string[], observer: PropertyObserver): WatchedObject {
+  const watched = watchedOf(object) ?? new WatchedObject(object)
+  watched.add(names, observer)
+  return watched
+}
+
+/** Reads a property that may be watched, and reports nothing: for code on whose result the response does not depend. */
+export function readUnreported<T extends object, K extends keyof T & string>(object: T, name: K): T[K] {
+  reporting = false
+  try {
+    return object[name]
+  } finally {
+    reporting = true
+  }
+}
+
+/**
+ * An object of whose properties some are watched. It differs from the object as it was: it has those properties also where it had none, after the
+ * end of the watch too, and an assignment to a read-only one is ignored where strict code would get an error.
+ */
+export class WatchedObject {
+  readonly #object: object
+  readonly #watches: { readonly names: readonly string[]; readonly observer: PropertyObserver }[] = []
+  /** The object's own properties, as they are without the watch. */
+  readonly #own = new Map<string, PropertyDescriptor>()
+
+  constructor(object: object) {
+    this.#object = object
+    if (Object.isExtensible(object)) Object.defineProperty(object, WATCHED, { value: this })
+  }
+
+  add(names: readonly string[], observer: PropertyObserver): void {
+    this.#watches.push({ names: names.filter((name) => this.#define(name)), observer })
+  }
+
+  stop(observer: PropertyObserver): void {
+    const index = this.#watches.findIndex((watch) => watch.observer === observer)
+    if (index !== -1) this.#watches.splice(index, 1)
+  }
+
+  /** The property of `observer` that other code has defined anew, so that its reads are not reported any more; undefined: there is none. */
+  redefined(observer: PropertyObserver): string | undefined {
+    const watch = this.#watches.find((of) => of.observer === observer)
+    return watch?.names.find((name) => {
+      const own = Object.getOwnPropertyDescriptor(this.#object, name)
+      return own !== undefined && !isWatching(own, name)
+    })
+  }
+
+  read(name: string, receiver: unknown): unknown {
+    const reached = accessorsOf(name).get
+    let value = this.#valueOf(name, receiver)
+    if (!reporting) return value
+    for (const { names, observer } of this.#watches)
+      if (names.includes(name)) value = observer.onRead(name, value, reached)
+    return value
+  }
+
+  assign(name: string, value: unknown, receiver: object): void {
+    const reached = accessorsOf(name).set
+    for (const { names, observer } of this.#watches) if (names.includes(name)) observer.onAssign(name, reached)
+    const property = this.#own.get(name) ?? inherited(this.#object, name)?.property
+    if (property !== undefined && !isWatching(property, name)) {
+      if (property.set !== undefined) return property.set.call(receiver, value)
+      if (property.get !== undefined || property.writable === false) return
+    }
+    const isHeir = Object.prototype.isPrototypeOf.call(this.#object, receiver)
+    const enumerable = isHeir || (this.#own.get(name)?.enumerable ?? true)
+    const assigned = { configurable: true, writable: true, enumerable, value }
+    if (isHeir) Object.defineProperty(receiver, name, assigned)
+    else this.#redefine(name, assigned)
+  }
+
+  #valueOf(name: string, receiver: unknown): unknown {
+    const own = this.#own.get(name)
+    if (own !== undefined) return own.get === undefined ? own.value : own.get.call(receiver)
+    const found = inherited(this.#object, name)
+    if (found === undefined) return undefined
+    const { owner, property } = found
+    // The shared accessor would find this object again, not the one that it inherits from.
+    if (isWatching(property, name)) return watchedOf(owner)?.read(name, owner)
+    return property.get === undefined ? property.value : property.get.call(receiver)
+  }
+
+  /** Returns false if the property cannot be watched. */
+  #define(name: string): boolean {
+    const own = Object.getOwnPropertyDescriptor(this.#object, name)
+    if (own !== undefined && isWatching(own, name)) return true
+    if (own?.configurable === false || !Object.isExtensible(this.#object)) return false
+    if (own === undefined) this.#own.delete(name)
+    this.#redefine(name, own)
+    return true
+  }
+
+  #redefine(name: string, own: PropertyDescriptor | undefined): void {
+    if (own !== undefined) this.#own.set(name, own)
+    const { enumerable, hidden } = accessorsOf(name)
+    Object.defineProperty(this.#object, name, own?.enumerable === true ? enumerable : hidden)
+  }
+}
+
+function watchedOf(object: object): WatchedObject | undefined {
+  return Object.hasOwn(object, WATCHED) ? (object as Watchable)[WATCHED] : undefined
+}
+
+function accessorsOf(name: string): Accessors {
+  let made = accessors.get(name)
+  if (made === undefined) accessors.set(name, (made = makeAccessors(name)))
+  return made
+}
+
+function makeAccessors(name: string): Accessors {
+  function get(this: Watchable): unknown {
+    return this[WATCHED].read(name, this)
+  }
+  function set(this: Watchable, value: unknown): void {
+    this[WATCHED].assign(name, value, this)
+  }
+  const property = { configurable: true, get, set }
+  return { get, set, enumerable: { ...property, enumerable: true }, hidden: { ...property, enumerable: false } }
+}
+
+function isWatching({ get }: { readonly get?: unknown }, name: string): boolean {
+  return get !== undefined && get === accessors.get(name)?.get
+}
+
+function inherited(object: object, name: string): { owner: object; property: PropertyDescriptor } | undefined {
+  const owner = Object.getPrototypeOf(object) as object | null
+  if (owner === null) return undefined
+  const property = Object.getOwnPropertyDescriptor(owner, name)
+  return property === undefined ? inherited(owner, name) : { owner, property }
+}
