@@ -201,6 +201,8 @@ const rows: readonly Row[] = [
     says: 'http-proxy-middleware as the handler: one request of the upstream for each expiry',
     places: ['in a route, behind its cache', 'behind the cache of the app'],
     neighbour: withUpstream,
+    // The proxy forwards the credentials: the upstream says what it does with them.
+    route: { allowReads: ['cookie', 'authorization'] },
     entries: 1,
   },
   {

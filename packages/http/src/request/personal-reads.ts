@@ -6,8 +6,6 @@ import { type PropertyObserver, watchObject, type WatchedObject } from './watche
 const PROPERTIES = ['user', 'auth', 'session', 'cookies', 'signedCookies'] as const
 /** The properties that name who has sent the credentials. */
 const OF_CREDENTIALS: readonly string[] = ['user', 'auth']
-/** An assignment of these does not make its package the one that provides them. */
-const NOT_PROVIDED: readonly string[] = [...OF_CREDENTIALS, 'host']
 /** Request fields that identify a client. */
 const FIELDS = ['cookie', 'authorization'] as const
 const COOKIES: readonly string[] = ['cookies', 'signedCookies']
@@ -48,9 +46,9 @@ interface Watch {
 }
 
 /**
- * The reads by which a handler learns who its client is, from the start of the handler to the end of its response. Three kinds do not count:
- * those of outer layers; those of a package that provides cookies or sessions itself, since what it provides is watched; and copies of all request
- * fields, as a proxy or a logger makes them. A package that provides the user may also return the user, or reject the request.
+ * The reads by which a handler learns who its client is, from the start of the handler to the end of its response. Those of outer layers do not count,
+ * nor those of a package that provides cookies or sessions itself, since what it provides is watched. A package that provides the user may also
+ * return the user, or reject the request.
  */
 export class PersonalReads {
   readonly #keyedCookies: readonly string[]
@@ -58,8 +56,6 @@ export class PersonalReads {
   readonly #reads: Read[] = []
   /** The assignments of properties: by packages that provide them. */
   readonly #assignments: Trace[] = []
-  /** The reads of `Host`: code that reads `Host` and a watched field at one place copies all fields. */
-  readonly #hostReads: Trace[] = []
   /** Calls of outer layers that are running. */
   #outside = 0
   #paused = false
@@ -75,7 +71,7 @@ export class PersonalReads {
     const names = PROPERTIES.filter(counts)
     this.#watch(req, 'req', names)
     if (request !== req && request instanceof Object) this.#watch(request, 'request', names)
-    if (rule.watchesFields) this.#watch(headers, 'headers', [...FIELDS.filter(counts), 'host'])
+    if (rule.watchesFields) this.#watch(headers, 'headers', FIELDS.filter(counts))
   }
 
   /** The first read that counts; undefined: none so far. */
@@ -114,7 +110,7 @@ export class PersonalReads {
       onRead: (name, value, reached) =>
         this.#listens ? this.#onRead(`${expression}.${name}`, name, value, reached) : value,
       onAssign: (name, reached) => {
-        if (this.#listens && !NOT_PROVIDED.includes(name)) this.#assignments.push(new Trace(reached))
+        if (this.#listens && !OF_CREDENTIALS.includes(name)) this.#assignments.push(new Trace(reached))
       },
     }
     this.#watches.push({ object: watchObject(object, names, observer), expression, observer })
@@ -122,10 +118,9 @@ export class PersonalReads {
 
   #onRead(expression: string, name: string, value: unknown, reached: Function): unknown {
     const keyed = this.#keyedCookies
-    if (name === 'host') this.#hostReads.push(new Trace(reached))
-    else if (keyed.length > 0 && COOKIES.includes(name) && typeof value === 'object' && value !== null)
+    if (keyed.length > 0 && COOKIES.includes(name) && typeof value === 'object' && value !== null)
       return watchedCookies(value, keyed, (trap) => this.#note(expression, name, trap))
-    else if (!hasOnlyKeyedCookies(name, value, keyed)) this.#note(expression, name, reached)
+    if (!hasOnlyKeyedCookies(name, value, keyed)) this.#note(expression, name, reached)
     return value
   }
 
@@ -136,10 +131,7 @@ export class PersonalReads {
   get #firstRead(): PersonalRead | undefined {
     for (const { name, expression, trace } of this.#reads) {
       const { caller } = trace
-      if (this.#provides(caller.package)) continue
-      const copies =
-        expression.startsWith('headers.') && this.#hostReads.some((read) => read.caller.place === caller.place)
-      if (!copies) return { name, expression, place: caller.place }
+      if (!this.#provides(caller.package)) return { name, expression, place: caller.place }
     }
     return undefined
   }
