@@ -37,6 +37,11 @@ describe('a view of a cache', () => {
     expect(await strict.getOrSet('k', never, { maxAge: '1m' })).toBe('newer')
   })
 
+  it('names the cache that it is a view of, also where it is a view of a view', () => {
+    const view = cache.with({ ttl: '1h' })
+    expect([cache.root, view.root, view.with({ ttl: '2h' }).root].every((root) => root === cache)).toBe(true)
+  })
+
   it('may be made of a view', async () => {
     const inner = cache.with({ ttl: '1h' }).with({ tags: ['t'] })
     await inner.getOrSet('k', () => 'value')

@@ -1,7 +1,8 @@
 import { describe, expect, test } from '@jest/globals'
 import express, { type Express, type RequestHandler } from 'express'
 import express4 from 'express4'
-import type { Cached } from '../src/index.ts'
+import type { Cache } from '@cattlegrid/core'
+import { type Cached, expressCache } from '../src/index.ts'
 import { ask } from '../../../test/wire.ts'
 import { onSite } from './site.ts'
 
@@ -36,7 +37,7 @@ function appWith(make: Framework, cached: Cached, path: string, text: string): E
   return app
 }
 
-type Build = (app: Express, cached: Cached, make: Framework) => void
+type Build = (app: Express, cached: Cached, make: Framework, cache: Cache) => void
 
 /** Apps in which two places that cache may answer `/club/page`, one of them only to members. */
 const LAYOUTS: Readonly<Record<string, Build>> = {
@@ -63,6 +64,11 @@ const LAYOUTS: Readonly<Record<string, Build>> = {
     const guests = routerWith(make, cached, '/club/page', GUESTS)
     app.use((req, res, next) => (req.headers['x-member'] === 'yes' ? members : guests)(req, res, next))
   },
+  'two routers, each with its own view of the cache': (app, _cached, make, cache) => {
+    const [ofMembers, ofGuests] = [expressCache(cache.with({ ttl: '1m' })), expressCache(cache.with({ ttl: '2m' }))]
+    app.use(forMembers(routerWith(make, ofMembers, '/club/page', MEMBERS)))
+    app.use(routerWith(make, ofGuests, '/club/page', GUESTS))
+  },
   'two middlewares of one app, one of them for members': (app, cached) => {
     const caches = [cached(), cached()] as const
     app.use((req, res, next) => caches[req.headers['x-member'] === 'yes' ? 0 : 1](req, res, next))
@@ -82,7 +88,7 @@ describe.each([
       ['a member does not get what a guest was answered', [{}, member], [GUESTS, MEMBERS]],
     ] as const)('%s', async (_title, clients, texts) => {
       await onSite(
-        (app, cached) => build(app, cached, make),
+        (app, cached, cache) => build(app, cached, make, cache),
         async ({ port }) => {
           for (const [index, headers] of [...clients, ...clients].entries()) {
             const { body } = await ask(port, '/club/page', { headers })

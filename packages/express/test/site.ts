@@ -21,7 +21,7 @@ export interface Site {
   seen(event: 'load' | 'commit' | 'join' | 'hit' | 'outcome', times: number): Promise<void>
 }
 
-type Build = (app: Express, cached: Cached) => void
+type Build = (app: Express, cached: Cached, cache: Cache) => void
 
 /** `make`: makes the app of one of Express' versions. */
 export async function onSite(
@@ -34,7 +34,7 @@ export async function onSite(
   const cache = createCache({ runtime, store: memoryStore({ runtime }), ...options })
   const app = make()
   app.set('env', 'test')
-  build(app, expressCache(cache))
+  build(app, expressCache(cache), cache)
   const server = createServer(app)
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   try {

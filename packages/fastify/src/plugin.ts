@@ -1,4 +1,3 @@
-import type { Cache } from '@cattlegrid/core'
 import {
   compileRoute,
   directivesOf,
@@ -24,7 +23,6 @@ import { markSeen, refuseEarlyRoute, refuseEarlyRoutes } from './route-order.ts'
 async function cattlegridPlugin(app: FastifyInstance, options: CattlegridOptions): Promise<void> {
   const { cache, close, defaults } = checkPluginOptions(options)
   const http = httpCache(cache)
-  const httpCaches = new Map<Cache, HttpCache>([[cache, http]])
   const handlers = new RouteHandlers(app)
   compileRoute('cattlegrid.defaults', http, defaults, undefined)
 
@@ -40,10 +38,7 @@ async function cattlegridPlugin(app: FastifyInstance, options: CattlegridOptions
     if (own === false) return
     const { cache: named, ...ofRoute }: FastifyRouteOptions = { ...own }
     const used = checkRouteCache({ cache: named }) ?? cache
-    // A cache has one state of HTTP, whatever number of routes use it.
-    const httpUsed = httpCaches.get(used) ?? httpCache(used)
-    httpCaches.set(used, httpUsed)
-    const route = compileRoute('config.cache', httpUsed, defaults, own instanceof Object ? ofRoute : own)
+    const route = compileRoute('config.cache', httpCache(used), defaults, own instanceof Object ? ofRoute : own)
     markSeen(declared)
     handlers.install(declared, route)
   })

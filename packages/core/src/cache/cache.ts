@@ -29,6 +29,8 @@ export interface Cache {
    * @throws InvalidOptionError
    */
   with(options: CallOptions): Cache
+  /** The cache that this one is a view of, through any number of views; itself if it is none. What belongs to the cache is kept by it. */
+  readonly root: Cache
   /**
    * Returns the value of `key`, and calls `loader` if there is none to serve and no other load to wait for.
    *

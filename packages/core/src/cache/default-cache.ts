@@ -33,6 +33,7 @@ import { lookUpMany, NO_LOADER } from '../batch/get-or-set-many.ts'
  * are several of these with different settings: they share the coordinator and the lifecycle.
  */
 export class DefaultCache implements Cache {
+  readonly root: Cache
   readonly #settings: Settings
   readonly #coordinator: LoadCoordinator
   readonly #lifecycle: Lifecycle
@@ -40,7 +41,8 @@ export class DefaultCache implements Cache {
   readonly #reader: EntryReader
   readonly #writer: EntryWriter
 
-  constructor(coordinator: LoadCoordinator, lifecycle: Lifecycle, settings: Settings) {
+  constructor(coordinator: LoadCoordinator, lifecycle: Lifecycle, settings: Settings, root?: Cache) {
+    this.root = root ?? this
     this.#settings = settings
     this.#coordinator = coordinator
     this.#lifecycle = lifecycle
@@ -62,7 +64,12 @@ export class DefaultCache implements Cache {
   }
 
   with(options: CallOptions): Cache {
-    return new DefaultCache(this.#coordinator, this.#lifecycle, callSettings(this.#settings, options, 'with'))
+    return new DefaultCache(
+      this.#coordinator,
+      this.#lifecycle,
+      callSettings(this.#settings, options, 'with'),
+      this.root,
+    )
   }
 
   getOrSet<V, S = V>(key: string, loader: Loader<V, S>, options?: CallOptions<V>): Promise<V> {

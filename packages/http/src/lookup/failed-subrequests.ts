@@ -1,5 +1,6 @@
 import { BoundedMap, type Cache, type Runtime } from '@cattlegrid/core'
 import { NoSharedResult, isNoSharedResult } from '../response/errors.ts'
+import { perCache } from '../route/per-cache.ts'
 
 /** Keys remembered for one cache, at least. */
 const KEYS_KEPT = 1000
@@ -25,10 +26,4 @@ export class FailedSubrequests {
   }
 }
 
-const failedSubrequests = new WeakMap<Cache, FailedSubrequests>()
-
-export function failedSubrequestsOf(cache: Cache): FailedSubrequests {
-  const known = failedSubrequests.get(cache) ?? new FailedSubrequests()
-  failedSubrequests.set(cache, known)
-  return known
-}
+export const failedSubrequestsOf: (cache: Cache) => FailedSubrequests = perCache(() => new FailedSubrequests())

@@ -1,4 +1,5 @@
 import { BoundedMap, type Cache } from '@cattlegrid/core'
+import { perCache } from '../route/per-cache.ts'
 
 /** Keys remembered for one cache, at least. */
 const KEYS_KEPT = 1000
@@ -29,10 +30,4 @@ export class ReleasedKeys {
   }
 }
 
-const releasedKeys = new WeakMap<Cache, ReleasedKeys>()
-
-export function releasedKeysOf(cache: Cache): ReleasedKeys {
-  const known = releasedKeys.get(cache) ?? new ReleasedKeys()
-  releasedKeys.set(cache, known)
-  return known
-}
+export const releasedKeysOf: (cache: Cache) => ReleasedKeys = perCache(() => new ReleasedKeys())

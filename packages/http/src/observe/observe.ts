@@ -10,14 +10,15 @@ import { selectingNames } from '../response/recorded-fields.ts'
 import { isVaryRecord, type Stored } from '../response/recorded-response.ts'
 import type { Recording } from '../capture/recording.ts'
 import type { ResponseHead } from '../response/response-head.ts'
+import { perCache } from '../route/per-cache.ts'
 import type { Route } from '../route/route.ts'
 import type { Judgement } from '../response/storable.ts'
 import { variantKey } from '../response/vary.ts'
 import { type ObservedRun, outcomeOf, type Role, roleOf } from './role.ts'
 import { storeTrace, traceKeyOf, type TraceLookup } from './trace.ts'
 
-/** By the keys of their traces. */
-const runs = new WeakMap<Cache, Map<string, ObservedRun>>()
+/** The runs under way, by the keys of their traces. */
+const runsOf: (cache: Cache) => Map<string, ObservedRun> = perCache(() => new Map<string, ObservedRun>())
 
 /**
  * `mode: 'observe'`: the request runs its own handler, as if there were no cache, and the observer reports what the cache would have done. Where
@@ -158,10 +159,7 @@ class Observer<Req, Res> implements Recording {
   }
 
   get #running(): Map<string, ObservedRun> {
-    const { cache } = this.#route
-    const running = runs.get(cache) ?? new Map<string, ObservedRun>()
-    runs.set(cache, running)
-    return running
+    return runsOf(this.#route.cache)
   }
 
   #judge(head: ResponseHead): Judgement {
