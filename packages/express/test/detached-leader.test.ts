@@ -63,3 +63,32 @@ describe.each([
     )
   })
 })
+
+test('a leader whose client left while an inner layer waits for the response to another request still serves its followers', async () => {
+  const door = gate()
+  let runs = 0
+  await onSite(
+    (app, cached) => {
+      const outer = cached({ ttl: '1m', key: { headers: ['x-outer'] } })
+      app.get('/a', outer, cached({ ttl: '1m' }), (_req, res) => {
+        runs += 1
+        void door.opened.then(() => res.send('whole'))
+      })
+    },
+    async (site) => {
+      const leader = site.get('/a').set('x-outer', 'one').set('host', 'shop').then()
+      await site.seen('load', 2)
+      const leaver = connect(site.port, '127.0.0.1')
+      leaver.write('GET /a HTTP/1.1\r\nHost: shop\r\nX-Outer: two\r\n\r\n')
+      // Its outer layer leads, and its inner one joins.
+      await site.seen('join', 1)
+      const follower = site.get('/a').set('x-outer', 'two').set('host', 'shop').then()
+      await site.seen('join', 2)
+      leaver.destroy()
+      await once(leaver, 'close')
+      await new Promise((resolve) => setTimeout(resolve, 20))
+      door.open()
+      expect([(await leader).text, (await follower).text, runs]).toEqual(['whole', 'whole', 1])
+    },
+  )
+})

@@ -1,17 +1,17 @@
 import { once } from 'node:events'
 import { createServer, get, type ServerResponse } from 'node:http'
+import { connect, createServer as createHttp2Server } from 'node:http2'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, test } from '@jest/globals'
 import { ClientDisconnect } from '../src/lookup/client-disconnect.ts'
 
-interface Observed {
-  readonly disconnect: ClientDisconnect
-  /** What the listeners reported, in order. */
-  readonly calls: readonly string[]
+/** A response over a real socket, whose client waits for the answer or leaves. */
+interface Held {
+  readonly res: ServerResponse
+  leave(): void
 }
 
-/** A response over a real socket, whose client waits for the answer or leaves; resolves when it is closed. */
-async function closed(answer: (res: ServerResponse, leave: () => void) => void): Promise<Observed> {
+async function withHttp1(play: (held: Held) => Promise<void>): Promise<void> {
   const server = createServer()
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -20,36 +20,70 @@ async function closed(answer: (res: ServerResponse, leave: () => void) => void):
   ).on('error', () => undefined)
   try {
     const [, res] = (await once(server, 'request')) as [unknown, ServerResponse]
-    const disconnect = new ClientDisconnect(res)
-    const calls: string[] = []
-    const removed = (): void => void calls.push('removed')
-    disconnect.addEventListener('abort', removed)
-    disconnect.removeEventListener('abort', removed)
-    disconnect.addEventListener('abort', () => void calls.push(disconnect.aborted ? 'listening' : 'too early'))
-    expect(disconnect.aborted).toBe(false)
-    disconnect.throwIfAborted()
-    const over = once(res, 'close')
-    answer(res, () => request.destroy())
-    await over
-    return { disconnect, calls }
+    await play({ res, leave: () => void request.destroy() })
   } finally {
     server.close()
   }
 }
 
-describe('the disconnect of a client', () => {
-  test('calls each listener once, and is known afterwards', async () => {
-    const { disconnect, calls } = await closed((_, leave) => leave())
-    expect(calls).toEqual(['listening'])
-    expect(disconnect.aborted).toBe(true)
-    expect(disconnect.reason).toMatchObject({ name: 'AbortError', message: 'The client has disconnected' })
-    expect(() => disconnect.throwIfAborted()).toThrow('The client has disconnected')
-  })
+async function withHttp2(play: (held: Held) => Promise<void>): Promise<void> {
+  const server = createHttp2Server()
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const client = connect(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+  const request = client.request({ ':path': '/' }).on('error', () => undefined)
+  request.resume()
+  try {
+    const [, res] = (await once(server, 'request')) as [unknown, ServerResponse]
+    await play({ res, leave: () => void request.close(8) })
+  } finally {
+    client.destroy()
+    server.close()
+  }
+}
 
-  test('is not reported where the response was complete', async () => {
-    const { disconnect, calls } = await closed((res) => res.end('whole'))
-    expect(calls).toEqual([])
-    expect(disconnect.aborted).toBe(false)
-    expect(() => disconnect.throwIfAborted()).not.toThrow()
-  })
+describe.each([
+  ['HTTP/1', withHttp1],
+  ['HTTP/2', withHttp2],
+])('the disconnect of a client of %s', (_protocol, withClient) => {
+  test('calls each listener once, and is known afterwards', () =>
+    withClient(async ({ res, leave }) => {
+      const disconnect = new ClientDisconnect(res)
+      const calls: string[] = []
+      const removed = (): void => void calls.push('removed')
+      disconnect.addEventListener('abort', removed)
+      disconnect.removeEventListener('abort', removed)
+      disconnect.addEventListener('abort', () => void calls.push(disconnect.aborted ? 'listening' : 'too early'))
+      expect(disconnect.aborted).toBe(false)
+      disconnect.throwIfAborted()
+      const over = once(res, 'close')
+      leave()
+      await over
+      expect(calls).toEqual(['listening'])
+      expect(disconnect.aborted).toBe(true)
+      expect(disconnect.reason).toMatchObject({ name: 'AbortError', message: 'The client has disconnected' })
+      expect(() => disconnect.throwIfAborted()).toThrow('The client has disconnected')
+    }))
+
+  test('is known at once where the client has left before', () =>
+    withClient(async ({ res, leave }) => {
+      const over = once(res, 'close')
+      leave()
+      await over
+      const disconnect = new ClientDisconnect(res)
+      expect(disconnect.aborted).toBe(true)
+      expect(() => disconnect.throwIfAborted()).toThrow('The client has disconnected')
+    }))
+
+  test.each(['before', 'after'] as const)('is not reported where the response was complete, watched %s that', (when) =>
+    withClient(async ({ res }) => {
+      const early = when === 'after' ? new ClientDisconnect(res) : undefined
+      const over = once(res, 'close')
+      res.end('whole')
+      await over
+      const disconnect = early ?? new ClientDisconnect(res)
+      expect(disconnect.aborted).toBe(false)
+      expect(() => disconnect.throwIfAborted()).not.toThrow()
+    }),
+  )
 })

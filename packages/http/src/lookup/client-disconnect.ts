@@ -1,5 +1,6 @@
 import type { CallerSignal } from '@cattlegrid/core'
 import type { ServerResponse } from 'node:http'
+import type { Http2ServerResponse } from 'node:http2'
 
 /**
  * Signals that a client disconnected before its response was complete. Every waiting request needs one, and an `AbortController` costs more than
@@ -10,9 +11,12 @@ export class ClientDisconnect implements CallerSignal {
   #reason: Error | undefined
 
   constructor(res: ServerResponse) {
-    res.once('close', () => {
-      if (!res.writableFinished) this.#abort()
-    })
+    const check = (): void => {
+      if (isClosed(res) && !isComplete(res)) this.#abort()
+    }
+    // Outer middleware that awaits something passes on a request whose client may have left meanwhile: `close` does not come again.
+    check()
+    if (!this.aborted) res.once('close', check)
   }
 
   get aborted(): boolean {
@@ -40,4 +44,19 @@ export class ClientDisconnect implements CallerSignal {
     for (const onAbort of this.#listeners) onAbort()
     this.#listeners.clear()
   }
+}
+
+/**
+ * True if no byte can reach the client any more. False for a response that an outer recording shows as open, because it completes it for the waiters
+ * of that layer.
+ */
+function isClosed(res: ServerResponse): boolean {
+  // Those of HTTP/2 have no `closed` and no `destroyed` of their own.
+  const { closed, destroyed, stream } = res as ServerResponse & Partial<Pick<Http2ServerResponse, 'stream'>>
+  return (closed as boolean | undefined) ?? (destroyed || stream?.closed === true)
+}
+
+/** A reset stream of HTTP/2 is `writableFinished`, too. */
+function isComplete({ writableEnded, writableFinished }: ServerResponse): boolean {
+  return writableEnded && writableFinished
 }
