@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { Readable } from 'node:stream'
 import {
   type Answer,
+  answerFieldNames,
   discardPayload,
   type Exchange,
   type HeaderFields,
@@ -11,6 +11,7 @@ import {
   toText,
 } from '@cattlegrid/http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { type AnswerPayload, payloadOf } from './answer-payload.ts'
 import type { OnSendDone } from './known-apps.ts'
 import { ReplyCapture } from './reply-capture.ts'
 import { rewriteUrl } from './url-rewrite.ts'
@@ -24,8 +25,6 @@ export interface RoutePlace {
   /** True if an `onSend` hook of others may get the route's payloads. */
   readonly hasOnSend: () => boolean
 }
-
-type AnswerPayload = string | Buffer | Readable | null | undefined
 
 /** Translates one request to a cached route: made where Fastify calls the handler, or in the `onRequest` hook for `phase: 'onRequest'`. */
 export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply> {
@@ -102,20 +101,14 @@ export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply> {
     this.#runHandler()
   }
 
+  /** If it throws in the place of a handler that has not run, that handler can still answer. */
   send(answer: Answer): void {
     const pending = this.#replaceHandler()
-    const reply = this.response
-    for (const name of answer.removed) reply.removeHeader(name)
-    reply
-      .code(answer.status)
-      .headers(answer.fields)
-      .headers(answer.extraFields ?? {})
-    const payload = this.#payloadOf(answer)
-    if (pending !== undefined) pending(null, payload ?? null)
-    else {
-      this.#answer = answer
-      this.#answerPayload = payload
-      reply.send(payload)
+    try {
+      this.#sendAnswer(answer, pending)
+    } catch (error) {
+      if (this.#capture === undefined) this.#undoSend(answer)
+      throw error
     }
   }
 
@@ -150,6 +143,29 @@ export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply> {
     else this.#capture.onSend(payload, done)
   }
 
+  #sendAnswer(answer: Answer, pending: OnSendDone | undefined): void {
+    const reply = this.response
+    for (const name of answer.removed) reply.removeHeader(name)
+    reply
+      .code(answer.status)
+      .headers(answer.fields)
+      .headers(answer.extraFields ?? {})
+    const payload = payloadOf(answer, this.request.method, this.#hasOnSend)
+    if (pending !== undefined) pending(null, payload ?? null)
+    else {
+      this.#answer = answer
+      this.#answerPayload = payload
+      reply.send(payload)
+    }
+  }
+
+  #undoSend(answer: Answer): void {
+    this.#replaced = false
+    this.#answer = undefined
+    for (const name of answerFieldNames(answer)) this.response.removeHeader(name)
+    this.response.code(200)
+  }
+
   /** Sends the stored payload. Discards what a serializer or an earlier hook made of it. */
   #sendInstead(answer: Answer, payload: unknown, done: OnSendDone): void {
     this.#answer = undefined
@@ -159,19 +175,6 @@ export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply> {
     discardPayload(payload)
     // Fastify takes undefined for a payload that stays as it is.
     done(null, stored ?? null)
-  }
-
-  /**
-   * The payload in the form in which the hooks got it from the handler. For HEAD an empty stream stands for what Fastify would declare the length
-   * of, and for null, which its HEAD routes do not expect. A text that no hook sees is not decoded: Fastify would encode it again.
-   */
-  #payloadOf({ status, body, whole }: Answer): AnswerPayload {
-    const form = whole?.form
-    const isHead = this.request.method === 'HEAD'
-    if (form === 'text' && (isHead || this.#hasOnSend())) return whole?.body.toString()
-    if (isHead && (form !== 'undefined' || status === 204)) return Readable.from([])
-    if (form === 'undefined') return undefined
-    return form === 'null' ? null : (whole?.body ?? body ?? null)
   }
 
   #runHandler(): void {
@@ -200,14 +203,6 @@ export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply> {
   /** Ignores the handler from now on and removes its fields. Returns the continuation of its reply if that is withheld. */
   #replaceHandler(): OnSendDone | undefined {
     this.#replaced = true
-    this.#capture?.payload.replace()
-    if (this.#capture !== undefined) restoreFields(this.response, this.#capture.before)
-    for (const name of this.#capture?.trailers ?? []) this.response.removeTrailer(name)
-    return this.#capture?.pendingOnSend
+    return this.#capture?.replace()
   }
-}
-
-function restoreFields(reply: FastifyReply, before: HeaderFields): void {
-  for (const name of Object.keys(reply.getHeaders())) reply.removeHeader(name)
-  for (const [name, value] of Object.entries(before)) reply.header(name, value)
 }

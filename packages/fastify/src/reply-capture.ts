@@ -5,9 +5,9 @@ import type { OnSendDone } from './known-apps.ts'
 /** Records the handler's reply: its payload in the plugin's `onSend` hook, its head where Fastify passes it to Node. */
 export class ReplyCapture {
   /** The fields that were set when the handler began. */
-  readonly before: HeaderFields
+  readonly #before: HeaderFields
   /** The trailers that the handler has set. Fastify does not list them, and they must not follow another response. */
-  readonly trailers: Set<string> = new Set()
+  readonly #trailers = new Set<string>()
   readonly payload: PayloadCapture
   readonly #reply: FastifyReply
   readonly #recording: Recording
@@ -16,11 +16,11 @@ export class ReplyCapture {
   constructor(reply: FastifyReply, recording: Recording) {
     this.#reply = reply
     this.#recording = recording
-    this.before = fieldsOf(reply)
+    const before = fieldsOf(reply)
+    this.#before = before
     const { raw: res, request, trailer } = reply
     const send = reply.send.bind(reply)
     const isHijacked = (): boolean => reply.sent
-    const { before } = this
     const ownVary = new OwnVary()
     const response = {
       req: request.raw,
@@ -38,7 +38,7 @@ export class ReplyCapture {
       return header(name, value)
     }
     reply.trailer = (name, make) => {
-      this.trailers.add(name)
+      this.#trailers.add(name)
       return Reflect.apply(trailer, reply, [name, make])
     }
     reply.send = (payload) => {
@@ -52,8 +52,16 @@ export class ReplyCapture {
     this.#recording.handedOver()
   }
 
-  /** Continues the `onSend` hook that withholds the reply; undefined if the reply is not withheld. */
-  get pendingOnSend(): OnSendDone | undefined {
+  /**
+   * Gives the reply the fields that it had when the handler began, for another response. Returns the function that continues the `onSend` hook which
+   * withholds the reply; undefined if it is not withheld.
+   */
+  replace(): OnSendDone | undefined {
+    const reply = this.#reply
+    this.payload.replace()
+    for (const name of Object.keys(reply.getHeaders())) reply.removeHeader(name)
+    for (const [name, value] of Object.entries(this.#before)) reply.header(name, value)
+    for (const name of this.#trailers) reply.removeTrailer(name)
     return this.#pendingOnSend
   }
 

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { currentAge } from './age.ts'
 import { type Conditions, fieldsOfNotModified, notModified } from './conditional.ts'
+import { isHeadSent } from '../fields/head-arguments.ts'
 import type { HeaderFields } from '../fields/header-fields.ts'
 import { formatHttpDate } from '../fields/http-date.ts'
 import { type RangeRequest, selectRange } from './range.ts'
@@ -128,10 +129,21 @@ export function answerFromWithheld({ head, body }: { readonly head: ResponseHead
   return { status: head.status, fields: { ...fields, 'content-length': String(body.length) }, removed, body, whole }
 }
 
-/** Sends an answer on a raw response; the fields that layers outside have set stay. */
+/**
+ * Sends an answer on a raw response; the fields that layers outside have set stay. If a layer outside throws before the head is out, the response has no
+ * field of the answer: its handler may still respond.
+ */
 export function sendAnswer(res: ServerResponse, answer: Answer): void {
-  setAnswerFields(res, answer)
-  res.writeHead(answer.status)
+  try {
+    setAnswerFields(res, answer)
+    res.writeHead(answer.status)
+  } catch (error) {
+    if (!isHeadSent(res)) {
+      for (const name of answerFieldNames(answer)) res.removeHeader(name)
+      res.statusCode = 200
+    }
+    throw error
+  }
   if (answer.body === undefined) res.end()
   else res.end(answer.body)
 }
@@ -140,6 +152,11 @@ export function setAnswerFields(res: ServerResponse, { removed, fields, extraFie
   for (const name of removed) res.removeHeader(name)
   setFields(res, fields)
   if (extraFields !== undefined) setFields(res, extraFields)
+}
+
+/** The names of the fields that the answer sets. */
+export function answerFieldNames({ fields, extraFields }: Answer): readonly string[] {
+  return [...Object.keys(fields), ...Object.keys(extraFields ?? {})]
 }
 
 function setFields(res: ServerResponse, fields: Answer['fields']): void {

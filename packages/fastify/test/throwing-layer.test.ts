@@ -1,0 +1,27 @@
+import { expect, test } from '@jest/globals'
+import { cache, counter, withApp } from './cached-app.ts'
+
+test('where a layer throws at a hit, the handler answers, and nothing of the hit is in its response', async () => {
+  const { next } = counter()
+  let broken = false
+  await withApp(async ({ app }) => {
+    app.addHook('preHandler', (_request, reply, done) => {
+      const send = reply.send.bind(reply)
+      reply.send = (payload) => {
+        if (broken && reply.hasHeader('age')) throw new Error('no stored responses')
+        return send(payload)
+      }
+      done()
+    })
+    app.get('/a', { config: { cache } }, async (_request, reply) => {
+      const run = next()
+      if (run === 'run 1') reply.code(203).header('x-run', '1')
+      return run
+    })
+    await app.inject('/a')
+    expect((await app.inject('/a')).headers['age']).toBe('0')
+    broken = true
+    const { statusCode, body, headers } = await app.inject({ url: '/a', signal: AbortSignal.timeout(2000) })
+    expect([statusCode, body, headers['x-run'], headers['age']]).toEqual([200, 'run 2', undefined, undefined])
+  })
+})
