@@ -1,29 +1,40 @@
 import { describe, expect, test } from '@jest/globals'
 import { appendMember, bypassMember, leaderMember, servedMember } from '../src/response/cache-status.ts'
 
-const lookup = { status: 'fresh', role: 'none', freshFor: 42_900, waited: 0 } as const
+const lookup = { status: 'fresh', role: 'none', freshFor: 42_900, waited: 0, outcome: undefined } as const
 
 const MISS = { forwarded: 'uri-miss', collapseFailed: false } as const
 const STALE = { forwarded: 'stale', collapseFailed: false } as const
 
 describe('members of Cache-Status (RFC 9211)', () => {
   test('a hit has its remaining lifetime as ttl, rounded down; of a stale one it is negative', () => {
-    expect(servedMember(lookup, undefined)).toBe('hit; ttl=42')
-    expect(servedMember({ ...lookup, status: 'stale', freshFor: -1 }, undefined)).toBe(
+    expect(servedMember(lookup, 'uri-miss', undefined)).toBe('hit; ttl=42')
+    expect(servedMember({ ...lookup, status: 'stale', freshFor: -1 }, 'uri-miss', undefined)).toBe(
       'hit; ttl=-1; detail=stale-while-revalidate',
     )
   })
 
   test('a stale response after a wait is stale-if-error', () => {
     const stale = { ...lookup, status: 'stale', freshFor: -20_000, waited: 5 } as const
-    expect(servedMember(stale, { status: 503 })).toBe('fwd=stale; fwd-status=503; ttl=-20; detail=stale-if-error')
-    expect(servedMember(stale, undefined)).toBe('fwd=stale; ttl=-20; detail=stale-if-error')
+    expect(servedMember(stale, 'uri-miss', { status: 503 })).toBe(
+      'fwd=stale; fwd-status=503; ttl=-20; detail=stale-if-error',
+    )
+    expect(servedMember(stale, 'uri-miss', undefined)).toBe('fwd=stale; ttl=-20; detail=stale-if-error')
   })
 
   test('a follower says that it was collapsed', () => {
     const follower = { ...lookup, status: 'loaded', role: 'follower', waited: 5 } as const
-    expect(servedMember({ ...follower, freshFor: 60_000 }, undefined)).toBe('fwd=uri-miss; collapsed; ttl=60')
-    expect(servedMember({ ...follower, freshFor: 0 }, undefined)).toBe('fwd=uri-miss; collapsed')
+    expect(servedMember({ ...follower, freshFor: 60_000 }, 'uri-miss', undefined)).toBe(
+      'fwd=uri-miss; collapsed; ttl=60',
+    )
+    expect(servedMember({ ...follower, freshFor: 0 }, 'vary-miss', undefined)).toBe('fwd=vary-miss; collapsed')
+  })
+
+  test('a leader whose entry a subrequest filled says "stored" if that was committed', () => {
+    const leader = { ...lookup, status: 'loaded', role: 'leader', freshFor: 60_000 } as const
+    const committed = { ...leader, outcome: { kind: 'committed' } } as const
+    expect(servedMember(committed, 'stale', undefined)).toBe('fwd=stale; stored; ttl=60')
+    expect(servedMember(leader, 'stale', undefined)).toBe('fwd=stale')
   })
 
   test('a leader has "stored" only when its whole body is known', () => {
@@ -44,12 +55,12 @@ describe('members of Cache-Status (RFC 9211)', () => {
     expect(leaderMember({ kind: 'unshareable', why: 'set-cookie' }, inVain, true)).toBe('fwd=uri-miss; collapsed=?0')
     expect(leaderMember({ kind: 'store', lifetime }, inVain, false)).toBe('fwd=uri-miss; collapsed=?0')
     expect(leaderMember({ kind: 'store', lifetime }, inVain, true)).toBe('fwd=uri-miss; collapsed=?0; stored; ttl=60')
-    expect(bypassMember('collapsed')).toBe('fwd=uri-miss; collapsed=?0')
+    expect(bypassMember('collapsed', 'stale')).toBe('fwd=stale; collapsed=?0')
   })
 
   test('a bypass has its reason as a detail, and a method is fwd=method', () => {
-    expect(bypassMember('authorization')).toBe('fwd=bypass; detail=authorization')
-    expect(bypassMember('method')).toBe('fwd=method')
+    expect(bypassMember('authorization', 'uri-miss')).toBe('fwd=bypass; detail=authorization')
+    expect(bypassMember('method', 'uri-miss')).toBe('fwd=method')
   })
 
   test('the new member is appended: the first is nearest to the origin', () => {

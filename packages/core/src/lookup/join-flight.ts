@@ -87,7 +87,7 @@ export class FlightJoiner {
     const waiting = waitFor(flight, 'owner', limits, runtime, removeWaiter)
     this.#coordinator.flights.launch(flight, runUnleased(flight, call, this.#services, permit))
     const result = await waiting
-    if (result.kind === 'loaded') return loadedResult(result.value, 0, waitTime(state, runtime.now()), flight)
+    if (result.kind === 'loaded') return loadedResult(result.value, 0, state, runtime.now(), flight)
     throw result.kind === 'failed' ? result.error : new WaitTimeoutError(key, settings.waitTimeout)
   }
 
@@ -115,7 +115,7 @@ export class FlightJoiner {
       case 'load-alone':
         return this.loadAlone(call, state).then(onContinue)
       case 'loaded':
-        return onContinue(loadedResult(result.value, result.freshFor, waitTime(state, now), ownFlight))
+        return onContinue(loadedResult(result.value, result.freshFor, state, now, ownFlight))
       case 'found':
         // The flight judged the entry for its owner; this call may have stricter options.
         return onContinue(serveFound(this.#services, call, result.entry, now, state))

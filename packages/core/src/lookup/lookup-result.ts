@@ -18,6 +18,8 @@ export interface CallState {
   readAt: number
   /** True once no entry could be served at once, so that the call has to wait for a load. */
   missed: boolean
+  /** True once a read found a stale value that may be served only if a load fails or is slow. */
+  foundStale: boolean
   /** The rest of `waitTimeout`, ms. */
   waitBudget: number
 }
@@ -44,7 +46,8 @@ export function serveEntry(
   const age = Math.max(0, now - committedAt)
   if (events.hasListeners('hit')) events.emit('hit', { key, status, age, freshFor })
   const waited = state === undefined ? 0 : waitTime(state, now)
-  return { value, status, from, role, age, freshFor, waited, refresh, ownFlight: undefined }
+  const foundStale = state?.foundStale === true
+  return { value, status, from, role, age, freshFor, foundStale, waited, refresh, ownFlight: undefined }
 }
 
 /** Makes the result of an entry that a flight found for a waiting call. Undefined if the verdict is `if-error` or `gone`. */
@@ -77,11 +80,25 @@ export function serveFallback(
 export function loadedResult(
   value: unknown,
   freshFor: number,
-  waited: number,
+  state: CallState,
+  now: number,
   ownFlight: Flight | undefined,
 ): LookupResult {
   const role = ownFlight === undefined ? 'follower' : 'leader'
-  return { value, status: 'loaded', from: 'load', role, age: 0, freshFor, waited, refresh: undefined, ownFlight }
+  const { foundStale } = state
+  const waited = waitTime(state, now)
+  return {
+    value,
+    status: 'loaded',
+    from: 'load',
+    role,
+    age: 0,
+    freshFor,
+    foundStale,
+    waited,
+    refresh: undefined,
+    ownFlight,
+  }
 }
 
 /** The time since the call began, ms; 0 if it needed no load. */
@@ -108,6 +125,6 @@ export function identity(result: LookupResult): LookupResult {
 }
 
 function withOutcome(result: LookupResult, outcome: Outcome | undefined): Lookup<unknown> {
-  const { value, status, from, role, age, freshFor, waited, refresh } = result
-  return { value, status, from, role, age, freshFor, waited, outcome, refresh }
+  const { value, status, from, role, age, freshFor, foundStale, waited, refresh } = result
+  return { value, status, from, role, age, freshFor, foundStale, waited, outcome, refresh }
 }

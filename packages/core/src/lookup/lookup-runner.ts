@@ -112,7 +112,7 @@ export class LookupRunner {
 
   #newCallState({ settings }: Call): CallState {
     const now = this.#services.runtime.now()
-    return { startedAt: now, readAt: now, missed: false, waitBudget: settings.waitTimeout }
+    return { startedAt: now, readAt: now, missed: false, foundStale: false, waitBudget: settings.waitTimeout }
   }
 
   #readStore<T>(call: Call, state: CallState, onResult: OnResult<T>): Promise<T> {
@@ -156,6 +156,7 @@ export class LookupRunner {
     onResult: OnResult<T>,
   ): T | Promise<T> {
     this.#beginMiss(call, state)
+    if (fallback !== undefined) state.foundStale = true
     return this.#joiner.joinOrStart(call, storeRead, fallback, state, (result) =>
       result === undefined ? this.#readAgain(call, state, onResult) : onResult(result),
     )

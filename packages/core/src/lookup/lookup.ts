@@ -11,6 +11,8 @@ export interface Lookup<V> {
   readonly age: number
   /** Time until the value stops being fresh; negative for a stale one. */
   readonly freshFor: number
+  /** True if the call found a stale value that it could not be served at once: it may get that value if the load fails or is slow. */
+  readonly foundStale: boolean
   /** The time that this call waited for a load. */
   readonly waited: number
   /** The outcome of the load of this call's own loader; undefined if that loader did not run. */

@@ -1,4 +1,3 @@
-import type { Forwarded } from '../response/cache-status.ts'
 import { conditionsOf } from '../response/conditional.ts'
 import { type Exchange, rewriteUrlUntilEnd } from '../exchange.ts'
 import { recorderFor } from './handler-recorder.ts'
@@ -23,10 +22,10 @@ export function runHandler<Req, Res>(
   exchange: Exchange<Req, Res>,
   route: Route<Req, Res>,
   context: RequestContext,
-  run: ResponseLoad & { readonly collapseFailed: boolean },
+  run: ResponseLoad,
   onStart: (recorder: Recorder) => void,
 ): Promise<RecordingResult> {
-  const { load, loadId, collapseFailed } = run
+  const { load, loadId, forwarded, collapseFailed } = run
   const { urlTag, authorized } = context
   const revalidates = responseToRevalidate(load, route)
   const conditions = conditionsOf(exchange.req.headers)
@@ -40,20 +39,13 @@ export function runHandler<Req, Res>(
     authorized,
     urlTag,
     revalidates,
-    forwarded: forwardReason(context, run),
+    forwarded,
     collapseFailed,
   })
   load.signal.addEventListener('abort', () => recorder.abort('handler'), { once: true })
   onStart(recorder)
   exchange.run(recorder)
   return recorder.done
-}
-
-/** The `fwd` parameter of `Cache-Status` (RFC 9211 section 2.2). */
-function forwardReason({ directives }: RequestContext, { load, record }: ResponseLoad): Forwarded {
-  if (directives.maxAge !== undefined) return 'request'
-  if (load.stale !== undefined) return 'stale'
-  return record === undefined ? 'uri-miss' : 'vary-miss'
 }
 
 /** Shows the handler only what the key holds, the validators of the stored response, and the id of the load. */

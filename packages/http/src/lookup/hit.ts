@@ -1,7 +1,7 @@
 import type { ReadResult } from '@cattlegrid/core'
-import { currentAge } from '../response/age.ts'
+import { satisfiesMaxAge } from '../response/age.ts'
 import type { Answer } from '../response/answer.ts'
-import { servedMember } from '../response/cache-status.ts'
+import { hitMember } from '../response/cache-status.ts'
 import type { Exchange } from '../exchange.ts'
 import { isUsable, isVaryRecord, type Stored } from '../response/recorded-response.ts'
 import type { Route } from '../route/route.ts'
@@ -56,8 +56,8 @@ function hitFrom<Req, Res>(
   const { value, age, freshFor } = found
   if (isVaryRecord(value) || !isUsable(value, age) || !isSelectedBy(value.selectedBy, exchange.req.headers))
     return undefined
-  if (age > maxAge || currentAge(value.initialAge, age) * 1000 > maxAge) return undefined
-  const member = (): string => servedMember({ status: 'fresh', role: 'none', freshFor, waited: 0 }, undefined)
+  if (!satisfiesMaxAge(value.initialAge, age, maxAge)) return undefined
+  const member = (): string => hitMember(freshFor)
   return presentResponse(exchange, route, value, preconditionsOf(exchange, route), {
     residentTime: age,
     waited: 0,

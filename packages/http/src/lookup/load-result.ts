@@ -1,5 +1,6 @@
 import { type Load, LONGEST_WINDOW } from '@cattlegrid/core'
 import type { IncomingHttpHeaders } from 'node:http'
+import type { MissReason } from '../response/cache-status.ts'
 import { NoSharedResult, ResponseFailure } from '../response/errors.ts'
 import type { RecordedResponse } from '../response/recorded-response.ts'
 import type { RecordingResult } from '../capture/recording-result.ts'
@@ -8,18 +9,22 @@ import type { Lifetime } from '../response/lifetime.ts'
 import type { SubrequestResult } from './subrequest.ts'
 import { selectingValues, type VaryRecord } from '../response/vary.ts'
 
-/** One load, and the facts that a handler run for it needs. */
-export interface ResponseLoad {
-  readonly load: Load<never>
-  /** The record of variants that led to the load's key; undefined: the key is the URL's own. */
+/** Why a request's lookup of a key asks for a load. */
+export interface Miss extends MissReason {
+  /** The record of variants that led to the key; undefined: the key is the URL's own. */
   readonly record: VaryRecord | undefined
+}
+
+/** One load, and the facts that a handler run for it needs. */
+export interface ResponseLoad extends Miss {
+  readonly load: Load<never>
   /** Identifies the load in `CDN-Loop`, for a handler that sends a request to its own URL. */
   readonly loadId: string
 }
 
-/** True if a response of the load's URL was stored before, as far as its lookup shows: its entry is stale, or a record of its variants is left. */
-export function isStoredBefore({ load, record }: Pick<ResponseLoad, 'load' | 'record'>): boolean {
-  return load.stale !== undefined || record !== undefined
+/** True if a response of the load's URL was stored before, as far as its lookup shows: an entry that is not served, or a record of its variants. */
+export function isStoredBefore({ forwarded }: MissReason): boolean {
+  return forwarded !== 'uri-miss'
 }
 
 /** The response of a load. `headers` are the request fields that the handler saw: they select the variant. */

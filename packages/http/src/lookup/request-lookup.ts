@@ -1,87 +1,123 @@
 import type { CallOptions, CallerSignal, Lookup } from '@cattlegrid/core'
 import type { IncomingMessage } from 'node:http'
+import { satisfiesMaxAge } from '../response/age.ts'
+import type { Forwarded } from '../response/cache-status.ts'
 import { isNoSharedResult, NoSharedResult, ResponseFailure } from '../response/errors.ts'
-import { UNSHAREABLE_RESPONSE } from './load-result.ts'
+import { type Miss, UNSHAREABLE_RESPONSE } from './load-result.ts'
 import { isUsable, isVaryRecord, type RecordedResponse, type Stored } from '../response/recorded-response.ts'
 import type { RequestContext } from './request-context.ts'
 import type { ResponseLoader } from './response-loader.ts'
 import type { Route } from '../route/route.ts'
-import { variantKey, type VaryRecord } from '../response/vary.ts'
+import { variantKey } from '../response/vary.ts'
 
 /** A request that still has no response after so many lookups runs its own handler. */
 const MAX_LOOKUPS = 16
 
 /** The result of a request's lookups: a response, or the error with which the last lookup ended. */
-export interface RequestLookup {
+export interface LookupResult {
   readonly lookup?: Lookup<RecordedResponse>
   readonly error?: unknown
 }
 
-/**
- * Looks up the response for one request; where the request leads, `loader` brings it. Looks up again when a leader had no result for its followers:
- * one of them leads next. Never rejects.
- */
-export async function lookUp<Req, Res>(
-  req: IncomingMessage,
-  route: Route<Req, Res>,
-  context: RequestContext,
-  loader: ResponseLoader<Req, Res>,
-  signal: CallerSignal,
-): Promise<RequestLookup> {
-  const options = { signal, maxAge: context.directives.maxAge }
-  for (let lookups = 1; ; lookups += 1) {
-    try {
-      return { lookup: await lookUpOnce(req, route, context.key, loader, options) }
-    } catch (error) {
-      const endsHere = loader.hasResponse || loader.subrequestFailed || context.unshareable !== undefined
-      if (endsHere || lookups === MAX_LOOKUPS || !isNoSharedResult(error)) return { error }
+/** The lookups of one request. Where the request leads, its loader brings the response. */
+export class RequestLookup<Req, Res> {
+  readonly #req: IncomingMessage
+  readonly #route: Route<Req, Res>
+  readonly #context: RequestContext
+  readonly #loader: ResponseLoader<Req, Res>
+  readonly #options: CallOptions<Stored>
+  #forwarded: Forwarded = 'uri-miss'
+  #recordFound = false
+
+  constructor(
+    req: IncomingMessage,
+    route: Route<Req, Res>,
+    context: RequestContext,
+    loader: ResponseLoader<Req, Res>,
+    signal: CallerSignal,
+  ) {
+    this.#req = req
+    this.#route = route
+    this.#context = context
+    this.#loader = loader
+    // A client that gives a max-age and no max-stale takes no stale response (RFC 9111 section 5.2.1.1).
+    this.#options = context.directives.maxAge === undefined ? { signal } : { signal, staleWhileRevalidate: false }
+  }
+
+  /** Why no stored response was served at once, as far as the lookups have shown. */
+  get forwarded(): Forwarded {
+    return this.#forwarded
+  }
+
+  /** True if a record of variants was found: it shows that responses of the URL can be stored. */
+  get recordFound(): boolean {
+    return this.#recordFound
+  }
+
+  /** Looks up again when a leader had no result for its followers: one of them leads next. Never rejects. */
+  async run(): Promise<LookupResult> {
+    const loader = this.#loader
+    for (let lookups = 1; ; lookups += 1) {
+      try {
+        return { lookup: await this.#lookUpOnce() }
+      } catch (error) {
+        const endsHere = loader.hasResponse || loader.subrequestFailed || this.#context.unshareable !== undefined
+        if (endsHere || lookups === MAX_LOOKUPS || !isNoSharedResult(error)) return { error }
+      }
     }
   }
-}
 
-/** Looks up the key of the URL; where that holds a record of variants, the key of this request's variant. */
-async function lookUpOnce<Req, Res>(
-  req: IncomingMessage,
-  route: Route<Req, Res>,
-  key: string,
-  loader: ResponseLoader<Req, Res>,
-  options: CallOptions<Stored>,
-): Promise<Lookup<RecordedResponse>> {
-  const ofUrl = await lookUpKey(route, key, loader, undefined, options)
-  const { value } = ofUrl
-  if (!isVaryRecord(value)) return ofUrl as Lookup<RecordedResponse>
-  // The handler's own response goes to this client; the record serves other requests only.
-  if (loader.hasResponse) return { ...ofUrl, value: UNSHAREABLE_RESPONSE }
-  loader.recordFound = true
-  loader.waitedForRecord = ofUrl.role === 'follower'
-  const ofVariant = await lookUpKey(route, variantKey(key, value, req.headers), loader, value, options)
-  // The leader that wrote the record loaded this variant, too.
-  const collapsed = ofUrl.status === 'loaded' && ofVariant.status === 'fresh'
-  return {
-    ...ofVariant,
-    value: ofVariant.value as RecordedResponse,
-    ...(collapsed ? ({ status: 'loaded', role: 'follower' } as const) : {}),
-    waited: ofUrl.waited + ofVariant.waited,
+  /** Looks up the key of the URL; where that holds a record of variants, the key of this request's variant. */
+  async #lookUpOnce(): Promise<Lookup<RecordedResponse>> {
+    const { key } = this.#context
+    const ofUrl = await this.#lookUpYoung(key, { record: undefined, forwarded: 'uri-miss', collapseFailed: false })
+    const { value: record } = ofUrl
+    if (!isVaryRecord(record)) return ofUrl as Lookup<RecordedResponse>
+    // The handler's own response goes to this client; the record serves other requests only.
+    if (this.#loader.hasResponse) return { ...ofUrl, value: UNSHAREABLE_RESPONSE }
+    this.#recordFound = true
+    const forwardedByUrl = this.#forwarded
+    const miss: Miss = { record, forwarded: 'vary-miss', collapseFailed: ofUrl.role === 'follower' }
+    const ofVariant = await this.#lookUpYoung(variantKey(key, record, this.#req.headers), miss)
+    // The leader that wrote the record loaded this variant, too.
+    const collapsed = ofUrl.status === 'loaded' && ofVariant.status === 'fresh'
+    if (collapsed) this.#forwarded = forwardedByUrl
+    return {
+      ...ofVariant,
+      value: ofVariant.value as RecordedResponse,
+      ...(collapsed ? ({ status: 'loaded', role: 'follower' } as const) : {}),
+      waited: ofUrl.waited + ofVariant.waited,
+    }
   }
-}
 
-/** `record`: the record of variants that led to the key; undefined: the key is the URL's own. */
-async function lookUpKey<Req, Res>(
-  { view, refreshMode, inlineRefreshes }: Route<Req, Res>,
-  key: string,
-  loader: ResponseLoader<Req, Res>,
-  record: VaryRecord | undefined,
-  options: CallOptions<Stored>,
-): Promise<Lookup<Stored>> {
-  const lookup = await whenUsable(await view.lookup<Stored, never>(key, (load) => loader.load(load, record), options))
-  const { status, refresh: refreshing } = lookup
-  if (!refreshMode.inline || status !== 'stale' || refreshing === undefined || inlineRefreshes.has(key)) return lookup
-  inlineRefreshes.add(key)
-  // The first request that gets the stale response refreshes it with its own handler, whose recorder the responder must find.
-  await Promise.race([loader.handlerStarted(), refreshing])
-  if (loader.recorder === undefined) inlineRefreshes.delete(key)
-  else void refreshing.then(() => inlineRefreshes.delete(key))
-  return lookup
+  /** Looks up a key; where its response is older than the client accepts, once more, so that a load replaces it. A record of variants has no age. */
+  async #lookUpYoung(key: string, miss: Miss): Promise<Lookup<Stored>> {
+    const lookup = await this.#lookUp(key, miss, this.#options)
+    const { maxAge } = this.#context.directives
+    const { value, status, role, age } = lookup
+    if (maxAge === undefined || isVaryRecord(value) || status !== 'fresh' || role !== 'none') return lookup
+    if (satisfiesMaxAge(value.initialAge, age, maxAge)) return lookup
+    // The engine counts from the commit.
+    const maxResidentTime = Math.max(0, maxAge - value.initialAge * 1000)
+    return await this.#lookUp(key, { ...miss, forwarded: 'request' }, { ...this.#options, maxAge: maxResidentTime })
+  }
+
+  async #lookUp(key: string, miss: Miss, options: CallOptions<Stored>): Promise<Lookup<Stored>> {
+    const { view, refreshMode, inlineRefreshes } = this.#route
+    const loader = this.#loader
+    this.#forwarded = miss.forwarded
+    const found = await view.lookup<Stored, never>(key, (load) => loader.load(load, miss), options)
+    if (found.foundStale) this.#forwarded = 'stale'
+    const lookup = await whenUsable(found)
+    const { status, refresh: refreshing } = lookup
+    if (!refreshMode.inline || status !== 'stale' || refreshing === undefined || inlineRefreshes.has(key)) return lookup
+    inlineRefreshes.add(key)
+    // The first request that gets the stale response refreshes it with its own handler, whose recorder the responder must find.
+    await Promise.race([loader.handlerStarted(), refreshing])
+    if (loader.recorder === undefined) inlineRefreshes.delete(key)
+    else void refreshing.then(() => inlineRefreshes.delete(key))
+    return lookup
+  }
 }
 
 /**

@@ -2,6 +2,7 @@ import { isCattlegridError, type Lookup } from '@cattlegrid/core'
 import { type Answer, answerFromWithheld } from '../response/answer.ts'
 import {
   type BypassReason,
+  collapsedMember,
   type MaskedFailure,
   type Member,
   revalidatedMember,
@@ -19,7 +20,7 @@ import { bypass } from './bypass.ts'
 import type { RecordedResponse } from '../response/recorded-response.ts'
 import type { Recorder } from '../capture/recorder.ts'
 import type { RequestContext } from './request-context.ts'
-import { type RequestLookup, lookUp } from './request-lookup.ts'
+import { type LookupResult, RequestLookup } from './request-lookup.ts'
 import type { Route } from '../route/route.ts'
 import { presentResponse, type ClientPreconditions, preconditionsOf } from './present.ts'
 import { isSelectedBy } from '../response/vary.ts'
@@ -39,6 +40,7 @@ export class Responder<Req, Res> {
   readonly #preconditions: ClientPreconditions
   readonly #disconnect: ClientDisconnect
   readonly #loader: ResponseLoader<Req, Res>
+  readonly #lookup: RequestLookup<Req, Res>
 
   constructor(exchange: Exchange<Req, Res>, route: Route<Req, Res>, context: RequestContext) {
     this.#exchange = exchange
@@ -47,15 +49,16 @@ export class Responder<Req, Res> {
     this.#preconditions = preconditionsOf(exchange, route)
     this.#disconnect = new ClientDisconnect(exchange.res)
     this.#loader = new ResponseLoader(exchange, route, context)
+    this.#lookup = new RequestLookup(exchange.req, route, context, this.#loader, this.#disconnect)
   }
 
   /** Never rejects. If anything fails here, the handler runs, or the connection closes. */
   async respond(): Promise<void> {
-    const { req, res } = this.#exchange
+    const { res } = this.#exchange
     try {
       // RFC 9111 section 5.2.1.7.
       if (this.#context.directives.onlyIfCached) await this.#sendStored()
-      else await this.#finish(await lookUp(req, this.#route, this.#context, this.#loader, this.#disconnect))
+      else await this.#finish(await this.#lookup.run())
     } catch {
       if (this.#loader.recorder === undefined && !isHeadSent(res)) this.#exchange.pass()
       else res.destroy()
@@ -72,20 +75,20 @@ export class Responder<Req, Res> {
     if (!isHeadSent(this.#exchange.res)) this.#exchange.send(hit ?? ONLY_IF_CACHED_MISS)
   }
 
-  async #finish(result: RequestLookup): Promise<void> {
+  async #finish(result: LookupResult): Promise<void> {
     const { recorder } = this.#loader
     if (recorder !== undefined) return this.#finishLeader(recorder, result)
-    this.#loader.finished = true
+    this.#loader.finish()
     // The client has disconnected, or an outer layer's timeout has answered.
     if (this.#disconnect.aborted || isHeadSent(this.#exchange.res)) return undefined
     if (isNoSharedResult(result.error) || this.#runsAfter(result.error))
-      return bypass(this.#exchange, this.#route, this.#bypassReason)
+      return bypass(this.#exchange, this.#route, this.#bypassReason, this.#lookup.forwarded)
     return this.#sendShared(result)
   }
 
   /** A URL that has not proved cacheable costs its requests no error: the handler runs after a wait, too. */
   #runsAfter(error: unknown): boolean {
-    const waited = this.#route.appMode && !this.#loader.recordFound
+    const waited = this.#route.appMode && !this.#lookup.recordFound
     return this.#loader.outlastsLoad || (waited && isCattlegridError(error, 'CATTLEGRID_WAIT_TIMEOUT'))
   }
 
@@ -94,16 +97,16 @@ export class Responder<Req, Res> {
     return this.#context.unshareable ?? (this.#loader.subrequestFailed ? 'head' : 'collapsed')
   }
 
-  #sendShared({ lookup, error }: RequestLookup): void {
+  #sendShared({ lookup, error }: LookupResult): void {
     const exchange = this.#exchange
     const isForThisClient = (response: RecordedResponse): boolean =>
       isSelectedBy(response.selectedBy, exchange.req.headers)
     if (lookup !== undefined && lookup.value !== UNSHAREABLE_RESPONSE && isForThisClient(lookup.value))
       return exchange.send(this.#presentEntry(lookup))
     if (isResponseFailure(error) && error.response !== undefined && isForThisClient(error.response))
-      return exchange.send(this.#present(error.response, 'fwd=uri-miss; collapsed'))
+      return exchange.send(this.#present(error.response, collapsedMember(this.#lookup.forwarded)))
     const failure = errorResponseFor(error)
-    if (failure === undefined && error === undefined) bypass(exchange, this.#route, 'collapsed')
+    if (failure === undefined && error === undefined) bypass(exchange, this.#route, 'collapsed', this.#lookup.forwarded)
     // An error that makes no ServeError gives no reason that `Cache-Status` could name.
     else if (failure === undefined) exchange.pass()
     else this.#fail(failure)
@@ -115,7 +118,7 @@ export class Responder<Req, Res> {
   }
 
   /** This request's own handler has run, or still runs. Another response is sent only where the handler has sent nothing. */
-  async #finishLeader(recorder: Recorder, { lookup, error }: RequestLookup): Promise<void> {
+  async #finishLeader(recorder: Recorder, { lookup, error }: LookupResult): Promise<void> {
     const exchange = this.#exchange
     await lookup?.refresh
     await this.#loader.clearUncacheable(lookup?.outcome)
@@ -142,7 +145,7 @@ export class Responder<Req, Res> {
   }
 
   #presentEntry(lookup: Lookup<RecordedResponse>, masked?: MaskedFailure): Answer {
-    return this.#present(lookup.value, servedMember(lookup, masked), lookup.age, lookup.waited)
+    return this.#present(lookup.value, servedMember(lookup, this.#lookup.forwarded, masked), lookup.age, lookup.waited)
   }
 
   #present(response: RecordedResponse, member: Member, residentTime: number = 0, waited: number = 0): Answer {

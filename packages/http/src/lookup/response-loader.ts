@@ -8,6 +8,7 @@ import {
   isStoredBefore,
   keepResponse,
   type LoadResult,
+  type Miss,
   resultOfHandler,
   type ResponseLoad,
   uncacheableFor,
@@ -19,7 +20,6 @@ import type { Recorder } from '../capture/recorder.ts'
 import type { RequestContext } from './request-context.ts'
 import { type ReleasedKeys, releasedKeysOf } from './released-keys.ts'
 import type { Route } from '../route/route.ts'
-import type { VaryRecord } from '../response/vary.ts'
 
 /** The loads of one request: they run its own handler at most once, whichever key leads to it. */
 export class ResponseLoader<Req, Res> {
@@ -36,12 +36,7 @@ export class ResponseLoader<Req, Res> {
   #recorder: Recorder | undefined
   #onHandlerStart: (() => void) | undefined
   #outlastsLoad = false
-  /** The request has its result: its handler may not run any more. */
-  finished = false
-  /** This request followed the load that wrote the record of variants. */
-  waitedForRecord = false
-  /** A record of variants shows that responses of the URL can be stored. */
-  recordFound = false
+  #finished = false
 
   constructor(exchange: Exchange<Req, Res>, route: Route<Req, Res>, context: RequestContext) {
     this.#exchange = exchange
@@ -79,12 +74,18 @@ export class ResponseLoader<Req, Res> {
     })
   }
 
-  /** Loads the URL's own key, or with `record` that of a variant. That a URL varies is learned from its response. */
-  async load(load: Load<never>, record?: VaryRecord): Promise<Stored> {
+  /** The request has its result: its handler may not run any more. */
+  finish(): void {
+    this.#finished = true
+  }
+
+  /** Loads the URL's own key, or that of a variant. That a URL varies is learned from its response. */
+  async load(load: Load<never>, miss: Miss): Promise<Stored> {
     const route = this.#route
     const { key } = this.#context
+    const { record } = miss
     const unregister = registerLoad(this.#loadId, key)
-    const { result, headers } = await this.#withinLimit(load, () => this.#produce(load, record))
+    const { result, headers } = await this.#withinLimit(load, () => this.#produce(this.#responseLoad(load, miss)))
       .finally(unregister)
       .catch((error: unknown) => {
         if (isNoSharedResult(error)) this.#noteRelease(load)
@@ -120,21 +121,30 @@ export class ResponseLoader<Req, Res> {
     return await produce().finally(release)
   }
 
-  async #produce(load: Load<never>, record: VaryRecord | undefined): Promise<LoadResult> {
-    const run = { load, record, loadId: this.#loadId }
+  #responseLoad(load: Load<never>, { record, forwarded, collapseFailed }: Miss): ResponseLoad {
+    return {
+      load,
+      loadId: this.#loadId,
+      record,
+      forwarded: load.stale === undefined ? forwarded : 'stale',
+      collapseFailed: collapseFailed || this.#releasedKeys.releasedAfter(load.key, this.#release),
+    }
+  }
+
+  async #produce(run: ResponseLoad): Promise<LoadResult> {
+    const { load } = run
     const { background } = load
     if (this.#isUnproved(run)) load.signal.addEventListener('abort', () => this.#onAbort(load), { once: true })
     if (background && !this.#route.refreshMode.inline) return await this.#sendSubrequest(run)
-    if (background && (this.finished || this.#handlerCannotFill))
+    if (background && (this.#finished || this.#handlerCannotFill))
       throw new NoSharedResult('its client cannot run the handler')
     if (this.hasResponse || this.#subrequestFailed) throw new NoSharedResult('the request has led a load before')
     return this.#handlerCannotFill ? await this.#replaceHandler(run) : await this.#runHandler(run)
   }
 
-  async #runHandler({ load, record, loadId }: ResponseLoad): Promise<LoadResult> {
+  async #runHandler(run: ResponseLoad): Promise<LoadResult> {
     const { req } = this.#exchange
-    const collapseFailed = this.waitedForRecord || this.#releasedKeys.releasedAfter(load.key, this.#release)
-    const run = { load, record, loadId, collapseFailed }
+    const { load } = run
     const recorded = await runHandler(this.#exchange, this.#route, this.#context, run, (recorder) => {
       this.#recorder = recorder
       this.#onHandlerStart?.()
@@ -147,7 +157,7 @@ export class ResponseLoader<Req, Res> {
   }
 
   /** Nothing shows yet that responses of the URL can be shared: neither a slow handler nor an aborted response is a failure of the URL. */
-  #isUnproved(run: Pick<ResponseLoad, 'load' | 'record'>): boolean {
+  #isUnproved(run: ResponseLoad): boolean {
     return this.#route.appMode && !isStoredBefore(run)
   }
 

@@ -1,4 +1,5 @@
 import type { Cache, ReadResult } from '@cattlegrid/core'
+import { initialAge } from '../response/age.ts'
 import { appendMember } from '../response/cache-status.ts'
 import type { Exchange } from '../exchange.ts'
 import { linesOf } from '../fields/header-fields.ts'
@@ -194,7 +195,8 @@ class Observer<Req, Res> implements Recording {
     const { headers } = this.#exchange.req
     try {
       const names = selectingNames(this.#head, this.#route.ignoreVary)
-      await storeTrace(this.#route, this.#trace, headers, names, this.#judgement.lifetime)
+      const age = initialAge(this.#head?.fields ?? {}, this.#route.runtime.timeOfDay(), this.#start.timeOfDay)
+      await storeTrace(this.#route, this.#trace, headers, names, this.#judgement.lifetime, age)
     } catch {
       // The store is away or full: later observations miss a hit.
     }

@@ -1,4 +1,7 @@
 import type { ReadResult } from '@cattlegrid/core'
+import type { RequestDirectives } from '../request/request-directives.ts'
+import { satisfiesMaxAge } from '../response/age.ts'
+import { isVaryRecord, type Stored } from '../response/recorded-response.ts'
 import type { RequestContext } from '../lookup/request-context.ts'
 import type { Observation } from '../observation.ts'
 import type { Judgement } from '../response/storable.ts'
@@ -13,14 +16,18 @@ export interface ObservedRun {
 }
 
 export function roleOf(
-  found: ReadResult<unknown> | undefined,
+  found: ReadResult<Stored> | undefined,
   { directives, unshareable }: Pick<RequestContext, 'directives' | 'unshareable'>,
   running: ObservedRun | undefined,
 ): Role {
-  if (found?.state === 'fresh' && found.age <= (directives.maxAge ?? Infinity)) return 'hit'
+  if (found?.state === 'fresh' && satisfiesDirectives(found, directives)) return 'hit'
   if (found?.state === 'stale' && directives.maxAge === undefined) return 'stale'
   if (unshareable !== undefined) return 'unshareable'
   return running === undefined ? 'leader' : 'follower'
+}
+
+function satisfiesDirectives({ value, age }: ReadResult<Stored>, { maxAge }: RequestDirectives): boolean {
+  return maxAge === undefined || isVaryRecord(value) || satisfiesMaxAge(value.initialAge, age, maxAge)
 }
 
 /** @param run the run that the request would have waited for, or its own. */

@@ -6,7 +6,9 @@ import { variantKey, type VaryRecord } from '../response/vary.ts'
 import type { Route } from '../route/route.ts'
 
 /** Stands for a response that would have been stored, without any of its fields or bytes. */
-const TRACE: RecordedResponse = { status: 204, fields: {}, removed: [], body: Buffer.alloc(0), initialAge: 0 }
+function traceOf(initialAge: number): RecordedResponse {
+  return { status: 204, fields: {}, removed: [], body: Buffer.alloc(0), initialAge }
+}
 
 /** The key of the traces of a URL. No route in `mode: 'serve'` reads it. */
 export function traceKeyOf(key: string): string {
@@ -33,15 +35,17 @@ export async function storeTrace(
   headers: IncomingHttpHeaders,
   vary: readonly string[],
   { ttl, staleWhileRevalidate, staleIfError, tags }: Lifetime,
+  initialAge: number,
 ): Promise<void> {
   const windows = { ttl, staleWhileRevalidate, staleIfError: 0, tags, codec: storedCodec }
   const names = vary.filter((name) => !keyed.headers.includes(name))
-  if (names.every((name) => record?.vary.includes(name) === true)) return cache.set<Stored>(key, TRACE, windows)
+  if (names.every((name) => record?.vary.includes(name) === true))
+    return cache.set<Stored>(key, traceOf(initialAge), windows)
   const newRecord = { vary: names, id: runtime.token() }
   const variant = variantKey(base, newRecord, headers)
   const oldest = variants.add(newRecord, variant, maxVariants)
   if (oldest !== undefined) await cache.delete(oldest)
-  await cache.set<Stored>(variant, TRACE, windows)
+  await cache.set<Stored>(variant, traceOf(initialAge), windows)
   const recordTtl = varyRecordTtl({ ttl, staleWhileRevalidate, staleIfError })
   await cache.set<Stored>(base, newRecord, { ttl: recordTtl, codec: storedCodec, tags })
 }

@@ -17,3 +17,11 @@ export function initialAge(fields: HeaderFields, now: number, began: number = no
 export function currentAge(initial: number, residentTime: number): number {
   return Math.floor(initial + Math.max(0, residentTime) / 1000)
 }
+
+/**
+ * True if the response satisfies a request's `max-age` of so many ms (RFC 9111 section 5.2.1.1): by the `Age` that it would be sent with. A response that
+ * was stored within the last second shows 0, so the time since its commit counts as well: `max-age=0` asks for another one.
+ */
+export function satisfiesMaxAge(initial: number, residentTime: number, maxAge: number): boolean {
+  return residentTime <= maxAge && currentAge(initial, residentTime) * 1000 <= maxAge
+}

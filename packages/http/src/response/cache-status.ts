@@ -5,7 +5,10 @@ import type { Judgement } from './storable.ts'
 /** A member of the list `Cache-Status` (RFC 9211), without the cache's name. */
 export type Member = string
 
-/** Why a request was forwarded to its handler. */
+/**
+ * Why no stored response was served (RFC 9211 section 2.2). `uri-miss`: none of the URL is stored, as far as the cache knows. `vary-miss`: none of this
+ * request's variant. `stale`: it is stale. `request`: it is older than the client accepts.
+ */
 export type Forwarded = 'uri-miss' | 'vary-miss' | 'stale' | 'request'
 
 /** Why a request bypasses the cache. `collapsed`: it waited for a response that it may not get. */
@@ -29,8 +32,9 @@ export function appendMember(existing: string | readonly string[] | undefined, n
   return `${before}${name}; ${member}`
 }
 
-export function bypassMember(why: BypassReason): Member {
-  if (why === 'collapsed') return 'fwd=uri-miss; collapsed=?0'
+/** @param forwarded for `collapsed`: why the request waited. */
+export function bypassMember(why: BypassReason, forwarded: Forwarded): Member {
+  if (why === 'collapsed') return `fwd=${forwarded}; collapsed=?0`
   if (why === 'no-store') return 'fwd=request'
   return why === 'method' ? 'fwd=method' : `fwd=bypass; detail=${why}`
 }
@@ -61,20 +65,39 @@ export interface MaskedFailure {
   readonly status: number | undefined
 }
 
-/** The member of a response from an entry, or from the load that the request waited for. */
+/** The member of a fresh response from an entry. */
+export function hitMember(freshFor: number): Member {
+  return `hit; ttl=${seconds(freshFor)}`
+}
+
+/** The member of a response that a lookup brought: from an entry, or from a load that was not the request's own handler. */
 export function servedMember(
-  { status, role, freshFor, waited }: Pick<Lookup<unknown>, 'status' | 'role' | 'freshFor' | 'waited'>,
+  {
+    status,
+    role,
+    freshFor,
+    waited,
+    outcome,
+  }: Omit<Lookup<unknown>, 'value' | 'from' | 'age' | 'refresh' | 'foundStale'>,
+  forwarded: Forwarded,
   masked: MaskedFailure | undefined,
 ): Member {
   const ttl = `ttl=${seconds(freshFor)}`
   if (status === 'stale') {
     // A stale response that is served without waiting is stale-while-revalidate; after a wait it masks a failure, or a slow load.
-    if (masked === undefined && waited === 0) return `hit; ${ttl}; detail=stale-while-revalidate`
+    if (masked === undefined && waited === 0) return `${hitMember(freshFor)}; detail=stale-while-revalidate`
     const fwdStatus = masked?.status === undefined ? '' : `fwd-status=${masked.status}; `
     return `fwd=stale; ${fwdStatus}${ttl}; detail=stale-if-error`
   }
-  if (role === 'none') return `hit; ${ttl}`
-  return freshFor > 0 ? `fwd=uri-miss; collapsed; ${ttl}` : 'fwd=uri-miss; collapsed'
+  if (role === 'none') return hitMember(freshFor)
+  // A subrequest filled the entry.
+  if (role === 'leader') return outcome?.kind === 'committed' ? `fwd=${forwarded}; stored; ${ttl}` : `fwd=${forwarded}`
+  return freshFor > 0 ? `${collapsedMember(forwarded)}; ${ttl}` : collapsedMember(forwarded)
+}
+
+/** The member of a response that is shared with the requests that waited for it, and not stored. */
+export function collapsedMember(forwarded: Forwarded): Member {
+  return `fwd=${forwarded}; collapsed`
 }
 
 /** The member of a leader whose handler answered 304. `status` 200: that 304 did not match, and a subrequest got a new response. */

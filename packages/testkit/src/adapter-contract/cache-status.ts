@@ -23,6 +23,48 @@ export function describeCacheStatus({ factory, describe, test }: Contract): void
     })
 
     test(
+      'says of a follower why there was no stored response: none, an expired one, or other variants only',
+      async () => {
+        let gate = createGate()
+        const origin = counted(async () => {
+          await gate.opened
+          return text('one', { vary: 'Accept-Language' })
+        })
+        const expiring = { ttl: '10s', staleIfError: '1h', softTimeout: false, cacheStatus: true } as const
+        await onStage(factory, [{ path: '/why', cache: expiring, handle: origin.handle }], async (stage) => {
+          let loads = 0
+          let joins = 0
+          const statusOfFollower = async (language: string): Promise<unknown> => {
+            gate = createGate()
+            const headers = { 'accept-language': language }
+            const leader = stage.ask('/why', { headers })
+            await stage.seen('load', (loads += 1))
+            const follower = stage.ask('/why', { headers })
+            await stage.seen('join', (joins += 1))
+            gate.open()
+            await leader
+            return (await follower).headers['cache-status']
+          }
+          assert.equal(await statusOfFollower('de'), 'cattlegrid; fwd=uri-miss; collapsed; ttl=10')
+          // The first variant had a load of its own.
+          loads += 1
+          assert.equal(await statusOfFollower('en'), 'cattlegrid; fwd=vary-miss; collapsed; ttl=10')
+          await stage.runtime.advance(11_000)
+          assert.equal(await statusOfFollower('en'), 'cattlegrid; fwd=stale; collapsed; ttl=10')
+        })
+      },
+      'time',
+    )
+
+    test('says of HEAD, whose entry a subrequest fills, that the response was stored', async () => {
+      const origin = counted(() => text('one'))
+      await onStage(factory, [{ path: '/head', cache, handle: origin.handle }], async (stage) => {
+        const { headers } = await stage.ask('/head', { method: 'HEAD' })
+        assert.equal(headers['cache-status'], 'cattlegrid; fwd=uri-miss; stored; ttl=60')
+      })
+    })
+
+    test(
       'distinguishes a leader’s miss, a fresh hit, a stale hit and a follower',
       async () => {
         const gate = createGate()

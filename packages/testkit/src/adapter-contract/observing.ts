@@ -52,6 +52,21 @@ export function describeObserving({ factory, describe, test: testAnywhere }: Con
   // The cache reads the store while the handler runs. With a store over the network, either may be the first to end.
   const test = (title: string, play: () => Promise<void>): void => testAnywhere(title, play, 'time')
   describe('a route that only observes', () => {
+    test('obeys the max-age of a client as a route that serves, by the whole age of the response', async () => {
+      const origin = counted(() => text('one', { age: '30' }))
+      const obeying = { ...cache, ttl: '1m', clientDirectives: () => true } as const
+      await onStage(factory, [{ path: '/watched', cache: obeying, handle: origin.handle }], async (stage) => {
+        const ask = async (field: string): Promise<string | undefined> => {
+          const received = await stage.ask('/watched', { headers: { 'cache-control': field } })
+          await settled(stage)
+          return statusOf(received)
+        }
+        assert.equal(await ask('max-age=60'), would('store'))
+        await stage.runtime.advance(5000)
+        assert.deepEqual([await ask('max-age=35'), await ask('max-age=34')], [would('hit'), would('store')])
+      })
+    })
+
     test('runs the handler of every request, and reports misses, hits with their ttl, and stale hits', async () => {
       const origin = counted((run) => text(`run ${run}`))
       await onStage(factory, [{ path: '/watched', cache, handle: origin.handle }], async (stage) => {

@@ -119,6 +119,62 @@ export function describeRanges({ factory, describe, test }: Contract): void {
       'time',
     )
 
+    test(
+      'max-age counts the age of the stored response when it was stored, too, and is fwd=request only where that is what decides',
+      async () => {
+        const origin = counted((run) => text(`run ${run}`, { age: '30' }))
+        const routes = [{ path: '/d', cache: { ...cache, cacheStatus: true }, handle: origin.handle }]
+        await onStage(factory, routes, async (stage) => {
+          const ask = async (field: string): Promise<readonly string[]> => {
+            const received = await stage.ask('/d', withDirective(field))
+            return [received.text, String(received.headers['cache-status']).replace(/(; stored)?; ttl.*$/, '')]
+          }
+          assert.deepEqual(await ask('max-age=60'), ['run 1', 'cattlegrid; fwd=uri-miss'])
+          await stage.runtime.advance(5000)
+          assert.deepEqual(await ask('max-age=35'), ['run 1', 'cattlegrid; hit'])
+          assert.deepEqual(await ask('max-age=34'), ['run 2', 'cattlegrid; fwd=request'])
+          await stage.runtime.advance(10)
+          assert.deepEqual(await ask('max-age=20'), ['run 3', 'cattlegrid; fwd=request'])
+          assert.equal((await stage.ask('/d')).text, 'run 3')
+        })
+      },
+      'time',
+    )
+
+    test(
+      'max-age replaces the variant that is too old, and leaves the other variants',
+      async () => {
+        const origin = counted((run, { headers }) =>
+          text(`run ${run} ${String(headers['accept-language'])}`, { vary: 'Accept-Language' }),
+        )
+        await onStage(factory, [{ path: '/d', cache, handle: origin.handle }], async (stage) => {
+          const ask = async (language: string, field?: string): Promise<string> => {
+            const headers = field === undefined ? {} : withDirective(field).headers
+            return (await stage.ask('/d', { headers: { ...headers, 'accept-language': language } })).text
+          }
+          assert.deepEqual([await ask('de'), await ask('en')], ['run 1 de', 'run 2 en'])
+          await stage.runtime.advance(5000)
+          assert.equal(await ask('de', 'max-age=4'), 'run 3 de')
+          assert.deepEqual([await ask('en'), await ask('de')], ['run 2 en', 'run 3 de'])
+        })
+      },
+      'time',
+    )
+
+    test(
+      'a client that gives a max-age gets no stale response',
+      async () => {
+        const origin = counted((run) => text(`run ${run}`))
+        const stale = { clientDirectives, ttl: '10s', staleWhileRevalidate: '1m' } as const
+        await onStage(factory, [{ path: '/d', cache: stale, handle: origin.handle }], async (stage) => {
+          await stage.ask('/d')
+          await stage.runtime.advance(11_000)
+          assert.equal((await stage.ask('/d', withDirective('max-age=60'))).text, 'run 2')
+        })
+      },
+      'time',
+    )
+
     test('no-store bypasses the cache, and only-if-cached never runs the handler', async () => {
       const origin = counted((run) => text(`run ${run}`))
       await onStage(factory, [{ path: '/d', cache, handle: origin.handle }], async (stage) => {
