@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { InvalidOptionError } from '@cattlegrid/core'
 import type { Answer } from './response/answer.ts'
 import type { ServeError } from './response/errors.ts'
+import { isHeadSent } from './fields/head-arguments.ts'
 import type { HeaderFields } from './fields/header-fields.ts'
 import type { Recording } from './capture/recording.ts'
 import type { Matched } from './request/request-key.ts'
@@ -64,4 +65,12 @@ export function rewriteUrlUntilEnd(exchange: Exchange, rewrite: UrlRewrite): boo
   const undo = exchange.rewriteUrl(rewrite)
   if (undo !== undefined) exchange.res.prependOnceListener('finish', undo)
   return undo !== undefined
+}
+
+/**
+ * True if an outer layer has answered: its timeout may do so while the cache waits, or it may have answered and still passed the request on. The cache
+ * then sends nothing and runs no handler.
+ */
+export function isAnswered({ res }: Exchange): boolean {
+  return isHeadSent(res)
 }

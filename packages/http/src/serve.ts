@@ -2,8 +2,7 @@ import type { InvalidOptionError } from '@cattlegrid/core'
 import type { Answer } from './response/answer.ts'
 import type { BypassReason } from './response/cache-status.ts'
 import { type RequestDirectives, NO_DIRECTIVES } from './request/request-directives.ts'
-import type { Exchange } from './exchange.ts'
-import { isHeadSent } from './fields/head-arguments.ts'
+import { type Exchange, isAnswered } from './exchange.ts'
 import { normalHost } from './fields/normal-host.ts'
 import { hitInProcess, hitInStore } from './lookup/hit.ts'
 import { invalidateAfter, isUnsafe } from './purge/invalidate.ts'
@@ -55,8 +54,7 @@ export function serveStored<Req, Res>(exchange: Exchange<Req, Res>, route: Route
   if (typeof keyed === 'string') return onMiss()
   if (trySendHit(exchange, route, keyed.key)) return undefined
   const sendOrMiss = (hit?: Answer): void => {
-    // The timeout of an outer layer may have answered meanwhile.
-    if (!isHeadSent(exchange.res) && !trySend(exchange, hit)) onMiss()
+    if (!isAnswered(exchange) && !trySend(exchange, hit)) onMiss()
   }
   void hitInStore(exchange, route, keyed.key).then(sendOrMiss, () => sendOrMiss())
 }
@@ -86,8 +84,7 @@ function invalidateIfUnsafe(exchange: Exchange, route: Route): void {
 }
 
 function trySendHit<Req, Res>(exchange: Exchange<Req, Res>, route: Route<Req, Res>, key: string): boolean {
-  // An outer layer may have answered and still passed the request on.
-  return !isHeadSent(exchange.res) && trySend(exchange, hitInProcess(exchange, route, key))
+  return !isAnswered(exchange) && trySend(exchange, hitInProcess(exchange, route, key))
 }
 
 /** Returns whether the request is finished. If an outer layer throws before the first byte of a hit, the request continues without the hit. */
@@ -97,8 +94,9 @@ function trySend(exchange: Exchange, hit: Answer | undefined): boolean {
     exchange.send(hit)
     return true
   } catch {
-    if (isHeadSent(exchange.res)) exchange.res.destroy()
-    return isHeadSent(exchange.res)
+    const isBegun = isAnswered(exchange)
+    if (isBegun) exchange.res.destroy()
+    return isBegun
   }
 }
 

@@ -1,29 +1,18 @@
-import { isCattlegridError, type Lookup } from '@cattlegrid/core'
-import { type Answer, answerFromWithheld } from '../response/answer.ts'
-import {
-  type BypassReason,
-  collapsedMember,
-  type MaskedFailure,
-  type Member,
-  revalidatedMember,
-  servedMember,
-} from '../response/cache-status.ts'
+import type { Answer } from '../response/answer.ts'
+import { collapsedMember, type Member, revalidatedMember, servedMember } from '../response/cache-status.ts'
+import { clearUncacheable } from './clear-uncacheable.ts'
 import { ClientDisconnect } from './client-disconnect.ts'
-import { isNoSharedResult, isResponseFailure, type ServeError } from '../response/errors.ts'
-import type { Exchange } from '../exchange.ts'
-import { isHeadSent } from '../fields/head-arguments.ts'
+import type { ServeError } from '../response/errors.ts'
+import { type Exchange, isAnswered } from '../exchange.ts'
+import { answerAfterHandler, answerWithoutHandler, type FinalAnswer, type UnhandledRequest } from './final-answer.ts'
 import { hitInStore } from './hit.ts'
 import { ResponseLoader } from './response-loader.ts'
-import { UNSHAREABLE_RESPONSE } from './load-result.ts'
-import { unavailable, errorResponseFor } from '../response/error-response.ts'
 import { bypass } from './bypass.ts'
 import type { RecordedResponse } from '../response/recorded-response.ts'
-import type { Recorder } from '../capture/recorder.ts'
 import type { RequestContext } from './request-context.ts'
-import { type LookupResult, RequestLookup } from './request-lookup.ts'
+import { RequestLookup } from './request-lookup.ts'
 import type { Route } from '../route/route.ts'
 import { presentResponse, type ClientPreconditions, preconditionsOf } from './present.ts'
-import { isSelectedBy } from '../response/vary.ts'
 
 const ONLY_IF_CACHED_MISS: Answer = {
   status: 504,
@@ -54,98 +43,78 @@ export class Responder<Req, Res> {
 
   /** Never rejects. If anything fails here, the handler runs, or the connection closes. */
   async respond(): Promise<void> {
-    const { res } = this.#exchange
+    const exchange = this.#exchange
     try {
-      // RFC 9111 section 5.2.1.7.
-      if (this.#context.directives.onlyIfCached) await this.#sendStored()
-      else await this.#finish(await this.#lookup.run())
+      this.#perform(await this.#finalAnswer())
     } catch {
-      if (this.#loader.recorder === undefined && !isHeadSent(res)) this.#exchange.pass()
-      else res.destroy()
+      if (this.#loader.recorder === undefined && !isAnswered(exchange)) exchange.pass()
+      else exchange.res.destroy()
     } finally {
       // The handler may go on: its response is not withheld any more.
       this.#loader.recorder?.stopWithholding()
     }
   }
 
-  async #sendStored(): Promise<void> {
+  async #finalAnswer(): Promise<FinalAnswer> {
     const { key, directives } = this.#context
-    const hit = await hitInStore(this.#exchange, this.#route, key, directives.maxAge)
-    // The timeout of an outer layer may have answered meanwhile.
-    if (!isHeadSent(this.#exchange.res)) this.#exchange.send(hit ?? ONLY_IF_CACHED_MISS)
-  }
-
-  async #finish(result: LookupResult): Promise<void> {
+    if (directives.onlyIfCached) {
+      const hit = await hitInStore(this.#exchange, this.#route, key, directives.maxAge)
+      return { kind: 'complete', answer: hit ?? ONLY_IF_CACHED_MISS }
+    }
+    const result = await this.#lookup.run()
     const { recorder } = this.#loader
-    if (recorder !== undefined) return this.#finishLeader(recorder, result)
-    this.#loader.finish()
-    // The client has disconnected, or an outer layer's timeout has answered.
-    if (this.#disconnect.aborted || isHeadSent(this.#exchange.res)) return undefined
-    if (isNoSharedResult(result.error) || this.#runsAfter(result.error))
-      return bypass(this.#exchange, this.#route, this.#bypassReason, this.#lookup.forwarded)
-    return this.#sendShared(result)
+    if (recorder === undefined) {
+      this.#loader.finish()
+      return answerWithoutHandler(this.#unhandledRequest(), result)
+    }
+    await result.lookup?.refresh
+    const { storableKey } = this.#loader
+    if (storableKey !== undefined) await clearUncacheable(this.#route, storableKey, result.lookup?.outcome)
+    const { outlastsLoad } = this.#loader
+    return answerAfterHandler({ recorder, outlastsLoad, disconnected: this.#disconnect.aborted }, result)
   }
 
-  /** A URL that has not proved cacheable costs its requests no error: the handler runs after a wait, too. */
-  #runsAfter(error: unknown): boolean {
-    const waited = this.#route.appMode && !this.#lookup.recordFound
-    return this.#loader.outlastsLoad || (waited && isCattlegridError(error, 'CATTLEGRID_WAIT_TIMEOUT'))
+  #unhandledRequest(): UnhandledRequest {
+    return {
+      headers: this.#exchange.req.headers,
+      unproved: this.#route.appMode && !this.#lookup.recordFound,
+      outlastsLoad: this.#loader.outlastsLoad,
+      disconnected: this.#disconnect.aborted,
+      bypassReason: this.#context.unshareable ?? (this.#loader.subrequestFailed ? 'head' : 'collapsed'),
+    }
   }
 
-  /** Why this request, which got no shared response, runs its own handler. */
-  get #bypassReason(): BypassReason {
-    return this.#context.unshareable ?? (this.#loader.subrequestFailed ? 'head' : 'collapsed')
-  }
-
-  #sendShared({ lookup, error }: LookupResult): void {
+  #perform(final: FinalAnswer): void {
     const exchange = this.#exchange
-    const isForThisClient = (response: RecordedResponse): boolean =>
-      isSelectedBy(response.selectedBy, exchange.req.headers)
-    if (lookup !== undefined && lookup.value !== UNSHAREABLE_RESPONSE && isForThisClient(lookup.value))
-      return exchange.send(this.#presentEntry(lookup))
-    if (isResponseFailure(error) && error.response !== undefined && isForThisClient(error.response))
-      return exchange.send(this.#present(error.response, collapsedMember(this.#lookup.forwarded)))
-    const failure = errorResponseFor(error)
-    if (failure === undefined && error === undefined) bypass(exchange, this.#route, 'collapsed', this.#lookup.forwarded)
-    // An error that makes no ServeError gives no reason that `Cache-Status` could name.
-    else if (failure === undefined) exchange.pass()
-    else this.#fail(failure)
+    if (final.kind === 'destroy') exchange.res.destroy()
+    if (final.kind === 'destroy' || final.kind === 'nothing' || isAnswered(exchange)) return
+    if (final.kind === 'pass') exchange.pass()
+    else if (final.kind === 'bypass') bypass(exchange, this.#route, final.why, this.#lookup.forwarded)
+    else if (final.kind === 'error') this.#fail(final.error)
+    else exchange.send(this.#answerOf(final))
   }
 
-  #fail(failure: ServeError): void {
+  #answerOf(final: FinalAnswer & { readonly kind: 'looked-up' | 'shared' | 'revalidated' | 'complete' }): Answer {
+    const { forwarded } = this.#lookup
+    switch (final.kind) {
+      case 'looked-up': {
+        const { value, age, waited } = final.lookup
+        return this.#present(value, servedMember(final.lookup, forwarded, this.#loader.recorder), age, waited)
+      }
+      case 'shared':
+        return this.#present(final.response, collapsedMember(forwarded))
+      case 'revalidated':
+        return this.#present(final.response, revalidatedMember(final.lookup, final.status))
+      case 'complete':
+        return final.answer
+    }
+  }
+
+  /** After a handler, `onError` is not asked: what it writes would be the handler's response. */
+  #fail(error: ServeError): void {
     const { request, response } = this.#exchange
-    if (!this.#route.handlesError(failure, request, response)) this.#exchange.fail(failure)
-  }
-
-  /** This request's own handler has run, or still runs. Another response is sent only where the handler has sent nothing. */
-  async #finishLeader(recorder: Recorder, { lookup, error }: LookupResult): Promise<void> {
-    const exchange = this.#exchange
-    await lookup?.refresh
-    await this.#loader.clearUncacheable(lookup?.outcome)
-    const revalidated = recorder.revalidated
-    // An outer layer has answered, and the recorder did not see it.
-    if (!recorder.passed && isHeadSent(exchange.res)) return
-    if (this.#loader.outlastsLoad) return
-    if (revalidated !== undefined) exchange.send(this.#present(revalidated, revalidatedMember(lookup)))
-    else if (recorder.passed) {
-      if (isCattlegridError(error, 'CATTLEGRID_LOAD_TIMEOUT') && !recorder.ended) exchange.res.destroy()
-    } else if (this.#disconnect.aborted) return
-    else if (lookup !== undefined && lookup.status !== 'loaded') exchange.send(this.#presentEntry(lookup, recorder))
-    else if (lookup !== undefined && recorder.mismatched && lookup.value !== UNSHAREABLE_RESPONSE)
-      exchange.send(this.#present(lookup.value, revalidatedMember(lookup, 200)))
-    else if (recorder.withheld !== undefined) exchange.send(answerFromWithheld(recorder.withheld))
-    else this.#finishUnanswered(recorder, error)
-  }
-
-  #finishUnanswered(recorder: Recorder, error: unknown): void {
-    const timedOut = isCattlegridError(error, 'CATTLEGRID_LOAD_TIMEOUT')
-    // Otherwise the cache was closed, or the lease was lost: the handler did not fail, and continues.
-    if (timedOut || recorder.status !== undefined)
-      this.#exchange.fail(errorResponseFor(error) ?? unavailable('CATTLEGRID_LOAD_FAILED', 1000))
-  }
-
-  #presentEntry(lookup: Lookup<RecordedResponse>, masked?: MaskedFailure): Answer {
-    return this.#present(lookup.value, servedMember(lookup, this.#lookup.forwarded, masked), lookup.age, lookup.waited)
+    const isHandled = this.#loader.recorder === undefined && this.#route.handlesError(error, request, response)
+    if (!isHandled) this.#exchange.fail(error)
   }
 
   #present(response: RecordedResponse, member: Member, residentTime: number = 0, waited: number = 0): Answer {

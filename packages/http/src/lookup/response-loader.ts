@@ -1,4 +1,4 @@
-import { isCattlegridError, type Load, type Outcome } from '@cattlegrid/core'
+import { isCattlegridError, type Load } from '@cattlegrid/core'
 import { failedSubrequestsOf } from './failed-subrequests.ts'
 import { NoSharedResult, isNoSharedResult } from '../response/errors.ts'
 import type { Exchange } from '../exchange.ts'
@@ -31,7 +31,6 @@ export class ResponseLoader<Req, Res> {
   readonly #release: number
   #id: string | undefined
   #subrequestFailed = false
-  /** The key for which a response came that can be stored. */
   #storableKey: string | undefined
   #recorder: Recorder | undefined
   #onHandlerStart: (() => void) | undefined
@@ -59,6 +58,11 @@ export class ResponseLoader<Req, Res> {
   /** The load has reached `loadTimeout`, and the request's own handler answers its client nevertheless. */
   get outlastsLoad(): boolean {
     return this.#outlastsLoad
+  }
+
+  /** The key for which a response came that can be stored. */
+  get storableKey(): string | undefined {
+    return this.#storableKey
   }
 
   /** A subrequest in the place of the request's own handler brought no response. */
@@ -97,20 +101,6 @@ export class ResponseLoader<Req, Res> {
     if (record !== undefined) return keepVariant(route, key, load, result, names, record)
     if (names.length === 0) return keepResponse(load, result, route.revalidate)
     return keepFirstVariant(route, key, load, result, names, headers)
-  }
-
-  /**
-   * Makes an uncacheable key cacheable again after a load without a lease brought a response that can be stored: the next request leads. Not
-   * where another process leads, or has stored a response meanwhile.
-   */
-  async clearUncacheable(outcome: Outcome | undefined): Promise<void> {
-    const key = this.#storableKey
-    const { cache, callOptions } = this.#route
-    const unleased = outcome?.kind === 'abandoned' && outcome.why === 'unleased'
-    // With `onWaitTimeout: 'load'` another caller may hold the lease.
-    if (key === undefined || !unleased || callOptions.onWaitTimeout === 'load') return
-    const found = await cache.inspect(key).catch(() => undefined)
-    if (found?.state === 'missing' && found.lease === null) await cache.delete(key).catch(() => undefined)
   }
 
   async #withinLimit<T>(load: Load<never>, produce: () => Promise<T>): Promise<T> {

@@ -1,0 +1,93 @@
+import { isCattlegridError, type Lookup } from '@cattlegrid/core'
+import type { IncomingHttpHeaders } from 'node:http'
+import type { Recorder } from '../capture/recorder.ts'
+import { type Answer, answerFromWithheld } from '../response/answer.ts'
+import type { BypassReason } from '../response/cache-status.ts'
+import { errorResponseFor, unavailable } from '../response/error-response.ts'
+import { isNoSharedResult, isResponseFailure, type ServeError } from '../response/errors.ts'
+import type { RecordedResponse } from '../response/recorded-response.ts'
+import { isSelectedBy } from '../response/vary.ts'
+import { UNSHAREABLE_RESPONSE } from './load-result.ts'
+import type { LookupResult } from './request-lookup.ts'
+
+/** What ends a request whose lookups are over. */
+export type FinalAnswer =
+  /** The client has its response, gets it from its handler, or has left. */
+  | { readonly kind: 'nothing' }
+  /** The handler's response has begun, and will not be completed. */
+  | { readonly kind: 'destroy' }
+  /** The response of an entry, or of another request's load. */
+  | { readonly kind: 'looked-up'; readonly lookup: Lookup<RecordedResponse> }
+  /** The handler's response to another request that waited together with this one; it is not stored. */
+  | { readonly kind: 'shared'; readonly response: RecordedResponse }
+  /** The response after this request's own handler answered 304. `status` 200: that 304 did not match, and a subrequest got a new response. */
+  | {
+      readonly kind: 'revalidated'
+      readonly response: RecordedResponse
+      readonly status: 304 | 200
+      readonly lookup: Lookup<RecordedResponse> | undefined
+    }
+  /** An answer that is complete: the withheld failure of this request's own handler, or what `only-if-cached` gets. */
+  | { readonly kind: 'complete'; readonly answer: Answer }
+  | { readonly kind: 'error'; readonly error: ServeError }
+  /** The request's own handler runs. */
+  | { readonly kind: 'bypass'; readonly why: BypassReason }
+  /** The request's own handler runs. The reason has no name in `Cache-Status`. */
+  | { readonly kind: 'pass' }
+
+const NOTHING: FinalAnswer = { kind: 'nothing' }
+
+/** The facts about a request whose own handler has run, or still runs. */
+export interface HandledRequest {
+  readonly recorder: Pick<Recorder, 'revalidated' | 'passed' | 'ended' | 'mismatched' | 'withheld' | 'status'>
+  /** The handler answers its client although its load has ended. */
+  readonly outlastsLoad: boolean
+  readonly disconnected: boolean
+}
+
+/** Names what ends a request whose own handler has run, or still runs: another response only where the handler has sent nothing. */
+export function answerAfterHandler(
+  { recorder, outlastsLoad, disconnected }: HandledRequest,
+  { lookup, error }: LookupResult,
+): FinalAnswer {
+  const timedOut = isCattlegridError(error, 'CATTLEGRID_LOAD_TIMEOUT')
+  const { revalidated, withheld } = recorder
+  if (outlastsLoad) return NOTHING
+  if (revalidated !== undefined) return { kind: 'revalidated', response: revalidated, status: 304, lookup }
+  if (recorder.passed) return timedOut && !recorder.ended ? { kind: 'destroy' } : NOTHING
+  if (disconnected) return NOTHING
+  if (lookup !== undefined && lookup.status !== 'loaded') return { kind: 'looked-up', lookup }
+  if (lookup !== undefined && recorder.mismatched && lookup.value !== UNSHAREABLE_RESPONSE)
+    return { kind: 'revalidated', response: lookup.value, status: 200, lookup }
+  if (withheld !== undefined) return { kind: 'complete', answer: answerFromWithheld(withheld) }
+  // Otherwise the cache was closed, or the lease was lost: the handler did not fail, and continues.
+  if (!timedOut && recorder.status === undefined) return NOTHING
+  return { kind: 'error', error: errorResponseFor(error) ?? unavailable('CATTLEGRID_LOAD_FAILED', 1000) }
+}
+
+/** The facts about a request whose own handler has not run. */
+export interface UnhandledRequest {
+  readonly headers: IncomingHttpHeaders
+  /** A URL that has not proved cacheable costs its requests no error: the handler runs after a wait, too. */
+  readonly unproved: boolean
+  readonly outlastsLoad: boolean
+  readonly disconnected: boolean
+  /** The reason for a handler that runs because there is no shared response. */
+  readonly bypassReason: BypassReason
+}
+
+/** Names what ends a request whose own handler has not run. */
+export function answerWithoutHandler(request: UnhandledRequest, { lookup, error }: LookupResult): FinalAnswer {
+  const { headers, unproved, outlastsLoad, disconnected, bypassReason: why } = request
+  const waitedInVain = unproved && isCattlegridError(error, 'CATTLEGRID_WAIT_TIMEOUT')
+  if (disconnected) return NOTHING
+  if (isNoSharedResult(error) || outlastsLoad || waitedInVain) return { kind: 'bypass', why }
+  if (lookup !== undefined) {
+    const isShared = lookup.value !== UNSHAREABLE_RESPONSE && isSelectedBy(lookup.value.selectedBy, headers)
+    return isShared ? { kind: 'looked-up', lookup } : { kind: 'bypass', why: 'collapsed' }
+  }
+  const response = isResponseFailure(error) ? error.response : undefined
+  if (response !== undefined && isSelectedBy(response.selectedBy, headers)) return { kind: 'shared', response }
+  const failure = errorResponseFor(error)
+  return failure === undefined ? { kind: 'pass' } : { kind: 'error', error: failure }
+}
