@@ -79,7 +79,7 @@ describe('inspect', () => {
   it('shows the entry of a key, its lease or cooldown, and the number of calls that wait in this process', async () => {
     const fleet = createFleet({ failureCooldown: { min: '4s' }, staleWhileRevalidate: '1m' })
     const [cache, other] = fleet.caches
-    expect(await cache.inspect('k')).toMatchObject({ state: 'missing', lease: null, cooldown: null, waitersHere: 0 })
+    expect(await cache.inspect('k')).toMatchObject({ state: 'gone', lease: null, cooldown: null, waitersHere: 0 })
     await cache.set('k', 1)
     await fleet.runtime.advance(10_500)
     const origin = new Origin()

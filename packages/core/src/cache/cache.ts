@@ -122,7 +122,7 @@ export interface ReadResult<V> {
 
 /** The result of `inspect`. Times in ms. */
 export interface Inspected {
-  readonly state: 'fresh' | 'stale' | 'missing'
+  readonly state: 'fresh' | 'stale' | 'gone'
   readonly age: number | undefined
   readonly freshFor: number | undefined
   readonly lease: Inspection['lease'] | null

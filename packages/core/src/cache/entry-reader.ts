@@ -54,7 +54,7 @@ export class EntryReader {
     const now = runtime.now()
     const verdict = entry === undefined ? 'gone' : freshness.judge(entry, now, this.#settings)
     return {
-      state: verdict === 'gone' ? 'missing' : verdict === 'fresh' ? 'fresh' : 'stale',
+      state: verdict === 'if-error' ? 'stale' : verdict,
       age: entry === undefined ? undefined : now - entry.committedAt,
       freshFor: entry === undefined ? undefined : entry.freshUntil - now,
       lease,

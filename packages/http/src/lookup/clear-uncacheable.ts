@@ -14,5 +14,5 @@ export async function clearUncacheable(
   // With `onWaitTimeout: 'load'` another caller may hold the lease.
   if (!unleased || callOptions.onWaitTimeout === 'load') return
   const found = await cache.inspect(key).catch(() => undefined)
-  if (found?.state === 'missing' && found.lease === null) await cache.delete(key).catch(() => undefined)
+  if (found?.state === 'gone' && found.lease === null) await cache.delete(key).catch(() => undefined)
 }
