@@ -1,5 +1,5 @@
-export { isRefresh } from '@cattlegrid/http'
-export type { FastifyRouteOptions } from './fastify-augmentation.ts'
+export { isRefresh, type PurgeOptions, type ResponseDirectives, type RouteOptions, ServeError } from '@cattlegrid/http'
+export type { Cattlegrid, FastifyRouteOptions } from './fastify-augmentation.ts'
 export { RouteBeforePluginError } from './errors.ts'
 export type { CattlegridOptions } from './options.ts'
 export { cattlegrid, cattlegrid as default } from './plugin.ts'

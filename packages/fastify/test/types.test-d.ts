@@ -1,7 +1,15 @@
 // Compiled in CI, never run: what users write must infer, and what is wrong must not compile.
 import type { Cache } from '@cattlegrid/core'
-import Fastify, { type FastifyContextConfig } from 'fastify'
-import cattlegrid, { type CattlegridOptions, type FastifyRouteOptions } from '../src/index.ts'
+import Fastify, { type FastifyContextConfig, type FastifyReply, type FastifyRequest } from 'fastify'
+import cattlegrid, {
+  type Cattlegrid,
+  type CattlegridOptions,
+  type FastifyRouteOptions,
+  type PurgeOptions,
+  type ResponseDirectives,
+  type RouteOptions,
+  type ServeError,
+} from '../src/index.ts'
 
 declare const cache: Cache
 
@@ -61,3 +69,11 @@ app.get(
   },
 )
 app.post('/purge', app.cattlegrid.purge({ authorize: ({ headers }) => headers['x-purger'] === 'yes' }))
+
+/** What an app names when it passes these on. */
+const members: Cattlegrid = app.cattlegrid
+const purge: PurgeOptions<FastifyRequest> = { authorize: ({ ip }) => ip === '127.0.0.1' }
+members.purge(purge)
+export const keepsAll = (directives: ResponseDirectives): void => directives.keep({ ttl: '1m' })
+export const anyRoute: RouteOptions<FastifyRequest, FastifyReply> = { ttl: '1m', skip: ({ url }) => url === '/' }
+export const retryAfter = ({ headers }: ServeError): string | undefined => headers['retry-after']
