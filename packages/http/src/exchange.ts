@@ -36,7 +36,7 @@ export interface Exchange<Req = unknown, Res = unknown> {
    * same in every process and at every start.
    */
   readonly layer: string
-  /** Whether the framework decodes a path before it routes: if so, `/%61` and `/a` share an entry. */
+  /** True if the framework decodes a path before it routes: if so, `/%61` and `/a` share an entry. */
   readonly decodesPath: boolean
   /** A response field that outer layers have set so far; `name` in lower case. */
   field(name: string): HeaderFields[string] | undefined

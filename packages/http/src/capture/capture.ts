@@ -166,7 +166,7 @@ class HandlerCapture extends ResponseCapture implements Capture {
 }
 
 /**
- * Whether the client hung up, by the end of its stream or by a reset; else the response was destroyed here. Node closes a response that waits
+ * True if the client hung up, by the end of its stream or by a reset; else the response was destroyed here. Node closes a response that waits
  * for its turn on the connection only with the connection, which is not its handler's doing either.
  */
 function closedByClient({ socket }: IncomingMessage, res: ServerResponse): boolean {

@@ -14,7 +14,7 @@ export interface PayloadResponse {
   readonly res: ServerResponse
   /** The fields that were set when the handler began. */
   readonly before: HeaderFields
-  /** Whether the handler writes past the framework. */
+  /** True if the handler writes past the framework. */
   isHijacked(): boolean
 }
 
@@ -53,7 +53,7 @@ export class PayloadCapture extends ResponseCapture {
     })
   }
 
-  /** Whether a whole payload is with later hooks or sent: nothing can replace it. */
+  /** True if a whole payload is with later hooks or sent: nothing can replace it. */
   get isPassedOn(): boolean {
     return !this.#withheld && this.#payload?.whole === true
   }
@@ -140,7 +140,7 @@ export class PayloadCapture extends ResponseCapture {
     else this.detached = new DetachedResponse(this.res, this.recording)
   }
 
-  /** Whether the client has left. A detached response hides that, and an HTTP/2 response never shows it. */
+  /** True if the client has left. A detached response hides that, and an HTTP/2 response never shows it. */
   get #clientLeft(): boolean {
     return this.res.destroyed || this.#response.req.socket.destroyed
   }

@@ -69,7 +69,7 @@ export class Recorder implements Recording {
     return !this.#settled && this.#body.exceeded === undefined
   }
 
-  /** Whether the handler's response is not withheld: its client gets it, or has another one already. */
+  /** True if the handler's response is not withheld: its client gets it, or has another one already. */
   get passed(): boolean {
     return this.#state.kind === 'passed'
   }

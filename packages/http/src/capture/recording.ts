@@ -10,12 +10,12 @@ export interface NotModified {
 
 /** Receives a handler's response as it is written. None of its methods throws. Chunks may come before the head. */
 export interface Recording {
-  /** Whether bytes are still copied: as long as they are, a write need not wait for a slow client, because the copy is bounded. */
+  /** True if bytes are still copied: as long as they are, a write need not wait for a slow client, because the copy is bounded. */
   readonly copying: boolean
   /** Resolves once the result is certain: no more bytes are copied then. */
   readonly done: Promise<unknown>
   /**
-   * Whether a response of this status is withheld from the client, because another one may be sent instead. Asked before a byte is
+   * True if a response of this status is withheld from the client, because another one may be sent instead. Asked before a byte is
    * sent. Its head, chunks and end are recorded as usual.
    */
   withholds(status: number): boolean

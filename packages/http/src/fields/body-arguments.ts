@@ -12,13 +12,13 @@ export function lengthOf([chunk, encoding]: readonly unknown[]): number {
   return isUint8Array(chunk) ? chunk.length : 0
 }
 
-/** Whether Node throws for these arguments of `end`. It takes 0 and false for no chunk. */
+/** True if Node throws for these arguments of `end`. It takes 0 and false for no chunk. */
 export function endRefuses(args: readonly unknown[]): boolean {
   const [chunk] = args
   return Boolean(chunk) && typeof chunk !== 'function' && writeRefuses(args)
 }
 
-/** Whether Node throws for these arguments of `write`. */
+/** True if Node throws for these arguments of `write`. */
 export function writeRefuses([chunk, encoding]: readonly unknown[]): boolean {
   return !(typeof chunk === 'string' || isUint8Array(chunk)) || !isEncoding(encoding)
 }

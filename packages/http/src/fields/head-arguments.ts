@@ -25,7 +25,7 @@ export function showAsOpen(res: ServerResponse): void {
 }
 
 /**
- * Whether Node has got the head, or a layer says so. A layer may define a `headersSent` of its own, which then knows nothing of a head that was
+ * True if Node has got the head, or a layer says so. A layer may define a `headersSent` of its own, which then knows nothing of a head that was
  * sent past that layer: @fastify/express defines one on each response.
  */
 export function isHeadSent(res: ServerResponse): boolean {

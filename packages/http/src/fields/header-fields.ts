@@ -31,7 +31,7 @@ export function linesOf(fields: HeaderFields, name: string): readonly string[] {
   return typeof value === 'string' ? [value] : value
 }
 
-/** Whether two values of one field are the same on the wire. */
+/** True if two values of one field are the same on the wire. */
 export function sameValue(one: string | readonly string[] | undefined, other: typeof one): boolean {
   if (one === undefined || other === undefined) return one === other
   return String(one) === String(other) && lengthOf(one) === lengthOf(other)

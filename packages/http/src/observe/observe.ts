@@ -38,7 +38,7 @@ class Observer<Req, Res> implements Recording {
   readonly #context: RequestContext
   readonly #start: { readonly now: number; readonly timeOfDay: number }
   readonly #looked: Promise<void>
-  /** Whether the request has conditions or a range: its handler may answer 304 or 206, where a leader's handler would not see them. */
+  /** True if the request has conditions or a range: its handler may answer 304 or 206, where a leader's handler would not see them. */
   readonly #partial: boolean
   readonly #reads: PersonalReads
   #trace: TraceLookup

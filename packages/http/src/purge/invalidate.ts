@@ -9,7 +9,7 @@ import type { Route } from '../route/route.ts'
 /** RFC 9110 section 9.2.1, and the safe methods of WebDAV (RFC 3253, 4918, 5323) and RFC 10008. */
 const SAFE = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE', 'PROPFIND', 'REPORT', 'SEARCH', 'QUERY'])
 
-/** Whether a request may change its resource (RFC 9110 section 9.2.1). */
+/** True if a request may change its resource (RFC 9110 section 9.2.1). */
 export function isUnsafe(method: string): boolean {
   return !SAFE.has(method)
 }

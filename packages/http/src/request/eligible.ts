@@ -53,7 +53,7 @@ export function ineligibleReason(
   return target.startsWith('/') ? undefined : 'absolute-form'
 }
 
-/** Whether a request over HTTP/2 names two hosts (RFC 9113 section 8.3.1): the key holds one, and its handler could read the other. */
+/** True if a request over HTTP/2 names two hosts (RFC 9113 section 8.3.1): the key holds one, and its handler could read the other. */
 function hasOtherAuthority({ ':authority': authority, host }: IncomingHttpHeaders, scheme: string): boolean {
   if (authority === undefined || host === undefined) return false
   return normalHost(scheme, String(authority)) !== normalHost(scheme, host)

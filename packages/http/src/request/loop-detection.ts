@@ -23,7 +23,7 @@ export function cdnLoopField(headers: IncomingHttpHeaders, loadId: string): Read
   return { [FIELD]: `${before === undefined ? '' : `${String(before)}, `}cattlegrid; load=${loadId}` }
 }
 
-/** Whether the handler that loads this key sent the request, and so would wait for itself. */
+/** True if the handler that loads this key sent the request, and so would wait for itself. */
 export function isLoop({ headers }: IncomingMessage, key: string): boolean {
   const field = headers[FIELD]
   if (field === undefined) return false

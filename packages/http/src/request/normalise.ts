@@ -108,7 +108,7 @@ function fieldNamesOf(req: IncomingMessage): Set<string> {
   return names
 }
 
-/** Whether the field lists the value that the framework trusts: frameworks take different members of the list. */
+/** True if the field lists the value that the framework trusts: frameworks take different members of the list. */
 function hasValue({ headers }: IncomingMessage, name: string, value: string): boolean {
   const field = headers[name]
   return (
@@ -119,7 +119,7 @@ function hasValue({ headers }: IncomingMessage, name: string, value: string): bo
   )
 }
 
-/** Whether any line of a present field has another value. */
+/** True if any line of a present field has another value. */
 function hasOtherValue(req: IncomingMessage, name: string, value: string): boolean {
   const field = req.headers[name]
   if (field === undefined) return false

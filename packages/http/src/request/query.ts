@@ -21,7 +21,7 @@ export function withQuery(url: string, rule: QueryRule): string {
   return keyed === '' ? url.slice(0, index) : `${url.slice(0, index)}?${keyed}`
 }
 
-/** Whether the key holds the parameter of this decoded name. A listed name matches every parameter that any parser may take for it. */
+/** True if the key holds the parameter of this decoded name. A listed name matches every parameter that any parser may take for it. */
 export function isKeyed(name: string, rule: QueryRule): boolean {
   switch (rule.kind) {
     case 'all':

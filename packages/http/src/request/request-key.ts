@@ -25,7 +25,7 @@ export interface KeyParts {
   readonly routed?: string | undefined
   readonly matched?: Matched | undefined
   readonly layer: string
-  /** Whether the framework decodes a path before it routes: if not, `/%61` and `/a` may reach different handlers. */
+  /** True if the framework decodes a path before it routes: if not, `/%61` and `/a` may reach different handlers. */
   readonly decodesPath: boolean
   /** Other values that the route puts in the key; undefined: absent, which differs from empty. */
   readonly extra?: readonly (string | undefined)[] | undefined

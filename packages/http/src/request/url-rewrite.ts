@@ -4,7 +4,7 @@ import type { IncomingMessage } from 'node:http'
 export interface UrlRewrite {
   /** Maps each URL that the framework shows, whole or from a mount point on. */
   readonly url: (url: string) => string
-  /** Whether a parameter of this name stays in parsed queries. Default: all do. */
+  /** True for the name of a parameter that stays in parsed queries. Default: all stay. */
   readonly keeps?: ((parameter: string) => boolean) | undefined
 }
 

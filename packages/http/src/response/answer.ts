@@ -45,7 +45,7 @@ export interface AnswerOptions {
 /** The fields that are the same in every response from one recorded response. */
 interface SharedFields {
   readonly fields: Fields
-  /** Whether a field has several lines: outer layers may append to that list, so each response gets a copy. */
+  /** True if a field has several lines: outer layers may append to that list, so each response gets a copy. */
   readonly hasLists: boolean
 }
 

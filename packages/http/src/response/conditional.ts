@@ -15,7 +15,7 @@ export function conditionsOf(headers: IncomingHttpHeaders): Conditions | undefin
 }
 
 /**
- * Whether the client gets a 304 (RFC 9110 section 13.2.2): by `If-None-Match` with weak comparison, else by `If-Modified-Since` against
+ * True if the client gets a 304 (RFC 9110 section 13.2.2): by `If-None-Match` with weak comparison, else by `If-Modified-Since` against
  * `Last-Modified`, or against `Date` where that is absent (RFC 9111 section 4.3.2). Only for a 200.
  */
 export function notModified(conditions: Conditions | undefined, status: number, fields: HeaderFields): boolean {

@@ -10,7 +10,7 @@ export interface RecordingRules {
   readonly strip: readonly string[]
   /** When the handler was called, by the clock of `now`; undefined: just now. */
   readonly began?: number | undefined
-  /** Whether a 200 without an entity-tag gets one. Default: true. */
+  /** Gives a 200 without an entity-tag one. Default: true. */
   readonly makesEtag?: boolean | undefined
 }
 

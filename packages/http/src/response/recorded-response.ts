@@ -34,7 +34,7 @@ export function isVaryRecord(stored: Stored): stored is VaryRecord {
   return 'vary' in stored
 }
 
-/** Whether a response may be served `age` ms after its commit: not where it is kept only to be revalidated. */
+/** True if a response may be served `age` ms after its commit: not where it is kept only to be revalidated. */
 export function isUsable({ usableFor = Infinity }: RecordedResponse, age: number): boolean {
   // The age may be slightly negative: the engine's coarse clock is read once for many entries.
   return Math.max(0, age) < usableFor

@@ -17,14 +17,14 @@ export interface ResponseHead {
   readonly bodyLength: number | undefined
   /** undefined also where the adapter cannot see it. */
   readonly form?: PayloadForm | undefined
-  /** Whether no layer can add or change a field any more. */
+  /** True if no layer can add or change a field any more. */
   readonly final?: boolean | undefined
 }
 
 /** Responses of these statuses have no body, whatever length they declare. */
 export const BODILESS: ReadonlySet<number> = new Set([204, 304])
 
-/** Whether a whole body of this length agrees with the `Content-Length` (RFC 9111 section 3.3). */
+/** True if a whole body of this length agrees with the `Content-Length` (RFC 9111 section 3.3). */
 export function hasDeclaredLength(
   { status, fields }: Pick<ResponseHead, 'status' | 'fields'>,
   bodyLength: number,

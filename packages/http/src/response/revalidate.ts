@@ -19,7 +19,7 @@ export function validatorsOf({ status, fields }: RecordedResponse): Readonly<Rec
   }
 }
 
-/** Whether a 304 confirms the stored response (RFC 9111 section 4.3.4): its entity-tag, if it has one, must match; a strong one exactly. */
+/** True if a 304 confirms the stored response (RFC 9111 section 4.3.4): its entity-tag, if it has one, must match; a strong one exactly. */
 export function isAbout(stored: RecordedResponse, { fields }: ResponseHead): boolean {
   const [named] = linesOf(fields, 'etag')
   const [known] = linesOf(stored.fields, 'etag')

@@ -27,7 +27,7 @@ export type Unstorable =
   | 'handler'
   | 'tags'
 
-/** Whether a response is stored or shared, by its head alone. */
+/** The decision by a head alone: the response is stored, shared, or for its own client. */
 export type Judgement =
   | { readonly kind: 'store'; readonly lifetime: Lifetime }
   /** Not stored, but shared with the requests that wait for it. */
@@ -44,7 +44,7 @@ export interface StoragePolicy extends LifetimePolicy {
   readonly maxBodyBytes: number
   /** The request has credentials that its key does not hold: a response must allow storing (RFC 9111 section 3.5). */
   readonly authorized: boolean
-  /** Whether a response that must be revalidated before each use is stored, if it has a validator. Default: false. */
+  /** Stores a response that must be revalidated before each use, if it has a validator. Default: false. */
   readonly revalidates?: boolean | undefined
   /** The target list (RFC 9213): fields that count before `Cache-Control`, lower-case. */
   readonly targets: readonly string[]
@@ -107,7 +107,7 @@ function canBeValidated({ status, fields }: ResponseHead, { revalidates = false 
   return revalidates && status === 200 && ('etag' in fields || 'last-modified' in fields)
 }
 
-/** Whether the response is stored for revalidation only: it has `no-cache`, or arrived expired (RFC 9111 sections 4 and 5.2.2.4). */
+/** True if the response is stored for revalidation only: it has `no-cache`, or arrived expired (RFC 9111 sections 4 and 5.2.2.4). */
 function isKeptToValidate(
   head: ResponseHead,
   { directives }: EffectiveDirectives,

@@ -45,7 +45,7 @@ export function selectingValues(
   return Object.fromEntries(names.map((name) => [name, selectingValue(name, headers)]))
 }
 
-/** Whether a request has the same selecting values; undefined: the response does not vary. */
+/** True if a request has the same selecting values; undefined: the response does not vary. */
 export function isSelectedBy(
   values: Readonly<Record<string, string | undefined>> | undefined,
   headers: IncomingHttpHeaders,

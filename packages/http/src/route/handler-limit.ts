@@ -8,7 +8,7 @@ export class HandlerLimit {
     this.#max = max
   }
 
-  /** Whether the next handler has to wait. */
+  /** True if the next handler has to wait. */
   get full(): boolean {
     return this.#running >= this.#max
   }

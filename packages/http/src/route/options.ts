@@ -28,7 +28,7 @@ export interface QueryOptions {
 
 /** Options of one cached route, and of the whole app. An option that is not given comes from the adapter's defaults, then from the cache. */
 export interface RouteOptions<Req = unknown, Res = unknown> extends Omit<LoadOptions, 'ttl' | 'isFailure'> {
-  /** Whether the cache is used at all, for every request or for this one. Default: true. */
+  /** Switches the cache on or off, for every request or for this one. Default: true. */
   readonly enabled?: boolean | ((req: Req) => boolean) | undefined
   /** `observe`: every request runs its own handler; `Cache-Status` and `cattlegrid:observe` of `node:diagnostics_channel` report what the cache would have done. Default: `'serve'`. */
   readonly mode?: 'serve' | 'observe' | undefined
@@ -40,7 +40,7 @@ export interface RouteOptions<Req = unknown, Res = unknown> extends Omit<LoadOpt
   readonly query?: boolean | readonly string[] | QueryOptions | undefined
   /** The hosts that are cached; requests to others bypass the cache. Default: every host. */
   readonly hosts?: readonly string[] | undefined
-  /** Whether a request with any cookie bypasses the cache. Only `key.cookies` puts cookies in the key. Default: `'ignore'`. */
+  /** `'bypass'`: a request with any cookie bypasses the cache. `'ignore'`: cookies do not matter. Only `key.cookies` puts cookies in the key. Default: `'ignore'`. */
   readonly cookies?: 'ignore' | 'bypass' | undefined
   /** A request with `Authorization` bypasses the cache, or has entries of its own. Default: `'bypass'`; with `ttl: 'origin'`, responses with `public`, `s-maxage` or `must-revalidate` are stored for all requests with credentials. */
   readonly authorization?: 'bypass' | 'key' | undefined
@@ -58,7 +58,7 @@ export interface RouteOptions<Req = unknown, Res = unknown> extends Omit<LoadOpt
    * response is the same for every client. Cookies in `key.cookies` do not count either. Default: none.
    */
   readonly allowReads?: readonly string[] | undefined
-  /** Whether request fields that many handlers trust and no key holds, such as `X-Forwarded-Host`, are removed from a leader's request. Default: true. */
+  /** Removes request fields that many handlers trust and no key holds, such as `X-Forwarded-Host`, from a leader's request. Default: true. */
   readonly scrub?: boolean | undefined
   /** Response fields that are not stored. Default: none. */
   readonly strip?: readonly string[] | undefined
@@ -87,9 +87,9 @@ export interface RouteOptions<Req = unknown, Res = unknown> extends Omit<LoadOpt
   readonly maxVariants?: number | undefined
   /** Handlers of the route that run at once for this cache in this process; one more waits. Default: no limit. */
   readonly maxLoads?: number | undefined
-  /** Whether a range request for a stored response gets a 206. Default: false, it gets the whole response. */
+  /** Answers a range request for a stored response with a 206. Default: false, it gets the whole response. */
   readonly range?: boolean | undefined
-  /** Whether a handler that replaces an expired response gets its validators, and may answer 304: for handlers that forward to another server. Windows that the route does not name are 0 then. Default: false. */
+  /** Gives a handler that replaces an expired response its validators, so that it may answer 304: for handlers that forward to another server. Windows that the route does not name are 0 then. Default: false. */
   readonly revalidate?: boolean | undefined
   /** Requests whose `Cache-Control` is obeyed (`no-cache`, `no-store`, `max-age`, `only-if-cached`): each can make the handler run. Default: none. */
   readonly clientDirectives?: ((req: Req) => boolean) | false | undefined
@@ -101,11 +101,11 @@ export interface RouteOptions<Req = unknown, Res = unknown> extends Omit<LoadOpt
   readonly refresh?: 'behind' | 'inline' | undefined
   /** Request fields of the client that a subrequest carries, beside those in the key and in `Vary`. Default: none. */
   readonly refreshHeaders?: readonly string[] | undefined
-  /** Whether a successful POST, PUT, PATCH or DELETE invalidates all stored responses of its URL (RFC 9111 section 4.4), and a purge finds them by it. Default: true with `ttl: 'origin'`, else false. */
+  /** Lets a successful POST, PUT, PATCH or DELETE invalidate all stored responses of its URL (RFC 9111 section 4.4), and a purge find them by it. Default: true with `ttl: 'origin'`, else false. */
   readonly invalidateOnUnsafe?: boolean | undefined
-  /** Whether responses carry `Cache-Status` (RFC 9211), and under which name; true: `cattlegrid`. It shows clients what is cached. Default: false. */
+  /** Adds `Cache-Status` (RFC 9211) to responses, under this name; true: `cattlegrid`. It shows clients what is cached. Default: false. */
   readonly cacheStatus?: boolean | string | undefined
-  /** Whether responses from the cache carry `Server-Timing`, with the time that their client waited. Default: false. */
+  /** Adds `Server-Timing` to responses from the cache, with the time that their client waited. Default: false. */
   readonly serverTiming?: boolean | undefined
   /** Fastify only. `onRequest`: fresh responses are served before the route's own authentication and validation, to every client. Default: `'preHandler'`, after them. */
   readonly phase?: 'preHandler' | 'onRequest' | undefined

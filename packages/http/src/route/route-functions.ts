@@ -17,7 +17,7 @@ export interface RouteFunctions<Req, Res> {
   /** undefined: the key has no such part; null: the function failed, and the request has no key. */
   extra(request: Req): string | null | undefined
   obeysClient(request: Req): boolean
-  /** Whether `onError` sends the response. */
+  /** True if `onError` sends the response. */
   handlesError(error: ServeError, request: Req, response: Res): boolean
 }
 
