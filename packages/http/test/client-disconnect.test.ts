@@ -35,7 +35,7 @@ async function withHttp2(play: (held: Held) => Promise<void>): Promise<void> {
   request.resume()
   try {
     const [, res] = (await once(server, 'request')) as [unknown, ServerResponse]
-    await play({ res, leave: () => void request.close(8) })
+    await play({ res, leave: () => request.close(8) })
   } finally {
     client.destroy()
     server.close()

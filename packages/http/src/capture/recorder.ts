@@ -7,14 +7,13 @@ import type { RecordedResponse } from '../response/recorded-response.ts'
 import type { NotModified, Recording } from './recording.ts'
 import {
   abortedResult,
-  type JudgedResponse,
   personalResult,
   type RecordingResult,
   recordingResult,
   type ResultRules,
 } from './recording-result.ts'
 import type { ResponseHead } from '../response/response-head.ts'
-import { freshened, isAbout } from '../response/revalidate.ts'
+import { type RecorderState, stateAfter, withholds, withoutWithholding } from './recorder-state.ts'
 import type { Judgement } from '../response/storable.ts'
 
 export interface RecorderSetup extends ResultRules, CopyLimits {
@@ -35,21 +34,13 @@ export interface RecorderSetup extends ResultRules, CopyLimits {
   readonly revalidates?: RecordedResponse | undefined
 }
 
-type State =
-  /** The handler has given no head. */
-  | { readonly kind: 'waiting'; readonly holdsStale: boolean }
-  | (JudgedResponse & { readonly kind: 'passed' | 'withheld' })
-  | (JudgedResponse & { readonly kind: 'revalidated'; readonly body: Buffer })
-  /** The handler's 304 is about another response than the stored one. */
-  | { readonly kind: 'mismatched'; readonly head: ResponseHead }
-
 /** Records a handler's response, and gives the result as soon as that is certain: at the head, where only its own client may have it. */
 export class Recorder implements Recording {
   /** Never rejects. */
   readonly done: Promise<RecordingResult>
   readonly #setup: RecorderSetup
   readonly #body: BodyCopy
-  #state: State
+  #state: RecorderState
   #refused: (Judgement & { readonly kind: 'unshareable' }) | undefined
   #judged: { readonly head: ResponseHead; readonly judgement: Judgement } | undefined
   /** No part of `#state`: a load may end before there is a head, and a response may go on once its result is certain. */
@@ -104,8 +95,7 @@ export class Recorder implements Recording {
   }
 
   withholds(status: number): boolean {
-    const holdsStale = this.#state.kind === 'waiting' && this.#state.holdsStale
-    return (holdsStale && status >= 500) || (this.#setup.revalidates !== undefined && status === 304)
+    return withholds(this.#state, this.#setup.revalidates, status)
   }
 
   answersNotModified(head: ResponseHead, body: Uint8Array): NotModified | undefined {
@@ -125,7 +115,7 @@ export class Recorder implements Recording {
   head(head: ResponseHead): void {
     this.#setup.reads?.resume()
     if (this.#state.kind !== 'waiting') return
-    this.#state = this.#stateAfter(head)
+    this.#state = stateAfter(this.#state, this.#setup.revalidates, head, (given) => this.#judge(given))
     this.#advance()
   }
 
@@ -164,19 +154,8 @@ export class Recorder implements Recording {
 
   /** The client needs no withheld response: it has its response, or gets the handler's, because no stale response will come. */
   stopWithholding(): void {
-    if (this.#state.kind === 'waiting') this.#state = { kind: 'waiting', holdsStale: false }
-    else if (this.#state.kind === 'withheld') this.#state = { ...this.#state, kind: 'passed' }
+    this.#state = withoutWithholding(this.#state)
     if (this.#settled) this.#body.drop()
-  }
-
-  #stateAfter(head: ResponseHead): State {
-    const { revalidates } = this.#setup
-    if (!this.withholds(head.status)) return { kind: 'passed', head, judgement: this.#judge(head) }
-    if (revalidates === undefined || head.status !== 304)
-      return { kind: 'withheld', head, judgement: this.#judge(head) }
-    if (!isAbout(revalidates, head)) return { kind: 'mismatched', head }
-    const confirmed = freshened(head, revalidates)
-    return { kind: 'revalidated', head: confirmed, judgement: this.#judge(confirmed), body: revalidates.body }
   }
 
   /** Judges each head once, because that calls the route's functions. */

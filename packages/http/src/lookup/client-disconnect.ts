@@ -52,8 +52,9 @@ export class ClientDisconnect implements CallerSignal {
  */
 function isClosed(res: ServerResponse): boolean {
   // Those of HTTP/2 have no `closed` and no `destroyed` of their own.
-  const { closed, destroyed, stream } = res as ServerResponse & Partial<Pick<Http2ServerResponse, 'stream'>>
-  return (closed as boolean | undefined) ?? (destroyed || stream?.closed === true)
+  const { closed, destroyed, stream } = res as Partial<Pick<ServerResponse, 'closed' | 'destroyed'>> &
+    Partial<Pick<Http2ServerResponse, 'stream'>>
+  return closed ?? (destroyed === true || stream?.closed === true)
 }
 
 /** A reset stream of HTTP/2 is `writableFinished`, too. */

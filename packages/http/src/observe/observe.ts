@@ -1,4 +1,3 @@
-import type { Cache, ReadResult } from '@cattlegrid/core'
 import { initialAge } from '../response/age.ts'
 import { appendMember } from '../response/cache-status.ts'
 import type { Exchange } from '../exchange.ts'
@@ -8,18 +7,12 @@ import { judgeResponse } from '../lookup/handler-recorder.ts'
 import { observedMember, publishObservation } from '../observation.ts'
 import { PersonalReads } from '../request/personal-reads.ts'
 import { selectingNames } from '../response/recorded-fields.ts'
-import { isVaryRecord, type Stored } from '../response/recorded-response.ts'
 import type { Recording } from '../capture/recording.ts'
 import type { ResponseHead } from '../response/response-head.ts'
-import { perCache } from '../route/per-cache.ts'
 import type { Route } from '../route/route.ts'
 import type { Judgement } from '../response/storable.ts'
-import { variantKey } from '../response/vary.ts'
-import { type ObservedRun, outcomeOf, type Role, roleOf } from './role.ts'
-import { storeTrace, traceKeyOf, type TraceLookup } from './trace.ts'
-
-/** The runs under way, by the keys of their traces. */
-const runsOf: (cache: Cache) => Map<string, ObservedRun> = perCache(() => new Map<string, ObservedRun>())
+import { ObservedLookup, type TracedResponse } from './observed-lookup.ts'
+import { outcomeOf } from './role.ts'
 
 /**
  * `mode: 'observe'`: the request runs its own handler, as if there were no cache, and the observer reports what the cache would have done. Where
@@ -37,16 +30,10 @@ class Observer<Req, Res> implements Recording {
   readonly #route: Route<Req, Res>
   readonly #context: RequestContext
   readonly #start: { readonly now: number; readonly timeOfDay: number }
-  readonly #looked: Promise<void>
+  readonly #lookup: ObservedLookup
   /** True if the request has conditions or a range: its handler may answer 304 or 206, where a leader's handler would not see them. */
   readonly #partial: boolean
   readonly #reads: PersonalReads
-  #trace: TraceLookup
-  #found: ReadResult<Stored> | undefined
-  #role: Role = 'unknown'
-  #run: ObservedRun | undefined
-  /** The response of its own handler is the one that would have been stored. */
-  #leads = false
   #head: ResponseHead | undefined
   #judgement: Judgement | undefined
   #size = 0
@@ -56,18 +43,16 @@ class Observer<Req, Res> implements Recording {
     this.#exchange = exchange
     this.#route = route
     this.#context = context
-    const base = traceKeyOf(context.key)
-    this.#trace = { base, record: undefined, key: base }
     this.#start = { now: route.runtime.now(), timeOfDay: route.runtime.timeOfDay() }
     const { headers } = exchange.req
     this.#partial = ['if-none-match', 'if-modified-since', 'range'].some((name) => headers[name] !== undefined)
     this.#reads = new PersonalReads(exchange.request, exchange.req, route.personalReads)
-    this.#looked = this.#look()
+    this.#lookup = new ObservedLookup(route, context, headers, (call) => this.outside(call))
   }
 
   /** A store in this process is read before the handler runs. A shared store is read meanwhile: it may be slow or away. */
   async begin(): Promise<void> {
-    if (!this.#route.cache.shared) await this.#looked
+    if (!this.#route.cache.shared) await this.#lookup.done
     this.#exchange.run(this)
   }
 
@@ -82,8 +67,9 @@ class Observer<Req, Res> implements Recording {
 
   extraFields(head: ResponseHead): Readonly<Record<string, string>> {
     const { cacheStatus: name } = this.#route
-    if (name === undefined || this.#role === 'unknown') return {}
-    const member = observedMember(outcomeOf(this.#role, this.#run, this.#judge(head), this.#context))
+    const { role, run } = this.#lookup
+    if (name === undefined || role === 'unknown') return {}
+    const member = observedMember(outcomeOf(role, run, this.#judge(head), this.#context))
     return { 'cache-status': appendMember(linesOf(head.fields, 'cache-status'), name, member) }
   }
 
@@ -104,7 +90,8 @@ class Observer<Req, Res> implements Recording {
     if (this.#head !== undefined) return
     this.#head = head
     this.#judgement = this.#judge(head)
-    if (this.#run !== undefined && this.#judgement.kind === 'unshareable') this.#run.refused = this.#judgement.why
+    const { run } = this.#lookup
+    if (run !== undefined && this.#judgement.kind === 'unshareable') run.refused = this.#judgement.why
   }
 
   chunk(bytes: Uint8Array): void {
@@ -129,44 +116,10 @@ class Observer<Req, Res> implements Recording {
     void this.#conclude()
   }
 
-  async #look(): Promise<void> {
-    const { view } = this.#route
-    const { base } = this.#trace
-    try {
-      this.#found = view.peek<Stored>(base) ?? (await view.read<Stored>(base))
-      const record = this.#found?.value
-      if (record !== undefined && isVaryRecord(record)) {
-        const key = this.outside(() => variantKey(base, record, this.#exchange.req.headers))
-        this.#trace = { base, record, key }
-        this.#found = view.peek<Stored>(key) ?? (await view.read<Stored>(key))
-      }
-    } catch {
-      // A fault of the cache must not reach the client.
-    }
-    this.#takeRole()
-  }
-
-  #takeRole(): void {
-    const { key } = this.#trace
-    const running = this.#running.get(key)
-    this.#role = roleOf(this.#found, this.#context, running)
-    this.#leads =
-      this.#role === 'leader' ||
-      (this.#role === 'stale' && this.#context.unshareable === undefined && running === undefined)
-    if (this.#role === 'follower') this.#run = running
-    if (!this.#leads) return
-    this.#run = { refused: undefined }
-    this.#running.set(key, this.#run)
-  }
-
-  get #running(): Map<string, ObservedRun> {
-    return runsOf(this.#route.cache)
-  }
-
   #judge(head: ResponseHead): Judgement {
     const { urlTag, authorized } = this.#context
     const facts = {
-      storedBefore: this.#found !== undefined,
+      storedBefore: this.#lookup.storedBefore,
       authorized,
       urlTag,
       began: this.#start.timeOfDay,
@@ -181,24 +134,22 @@ class Observer<Req, Res> implements Recording {
     this.#reads.stop()
     const { runtime } = this.#route
     const took = runtime.now() - this.#start.now
-    await this.#looked
-    if (this.#leads) await this.#storeTrace().finally(() => this.#running.delete(this.#trace.key))
+    await this.#lookup.done
+    await this.#lookup.end(this.#traced())
     const { method = '' } = this.#exchange.req
     const { target } = this.#context
-    const outcome = outcomeOf(this.#role, this.#run, this.#judgement, this.#context)
+    const outcome = outcomeOf(this.#lookup.role, this.#lookup.run, this.#judgement, this.#context)
     publishObservation(() => ({ method, target, ...outcome, status: this.#head?.status, took }))
   }
 
-  /** Never rejects. */
-  async #storeTrace(): Promise<void> {
-    if (this.#judgement?.kind !== 'store') return
-    const { headers } = this.#exchange.req
-    try {
-      const names = selectingNames(this.#head, this.#route.ignoreVary)
-      const age = initialAge(this.#head?.fields ?? {}, this.#route.runtime.timeOfDay(), this.#start.timeOfDay)
-      await storeTrace(this.#route, this.#trace, headers, names, this.#judgement.lifetime, age)
-    } catch {
-      // The store is away or full: later observations miss a hit.
+  /** The response, if it would have been stored. */
+  #traced(): TracedResponse | undefined {
+    const head = this.#head
+    if (head === undefined || this.#judgement?.kind !== 'store') return undefined
+    return {
+      names: selectingNames(head, this.#route.ignoreVary),
+      lifetime: this.#judgement.lifetime,
+      initialAge: initialAge(head.fields, this.#route.runtime.timeOfDay(), this.#start.timeOfDay),
     }
   }
 }

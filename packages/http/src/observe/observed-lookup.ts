@@ -1,0 +1,115 @@
+import type { Cache, ReadResult } from '@cattlegrid/core'
+import type { IncomingHttpHeaders } from 'node:http'
+import type { RequestContext } from '../lookup/request-context.ts'
+import { isVaryRecord, type Stored } from '../response/recorded-response.ts'
+import type { Lifetime } from '../response/lifetime.ts'
+import { variantKey } from '../response/vary.ts'
+import { perCache } from '../route/per-cache.ts'
+import type { Route } from '../route/route.ts'
+import { type ObservedRun, type Role, roleOf } from './role.ts'
+import { storeTrace, traceKeyOf, type TraceLookup } from './trace.ts'
+
+/** The runs under way, by the keys of their traces. */
+const runsOf: (cache: Cache) => Map<string, ObservedRun> = perCache(() => new Map<string, ObservedRun>())
+
+type ObservedRoute = Pick<Route, 'cache' | 'view' | 'keyed' | 'runtime' | 'variants' | 'maxVariants'>
+
+/** A response that would have been stored. */
+export interface TracedResponse {
+  /** The names in its `Vary` that select it. */
+  readonly names: readonly string[]
+  readonly lifetime: Lifetime
+  /** Its age when it was recorded, s. */
+  readonly initialAge: number
+}
+
+/** The lookup that an observed request would have made: among traces, and with the runs of other observed requests. */
+export class ObservedLookup {
+  /** Resolves when the role is known. Never rejects. */
+  readonly done: Promise<void>
+  readonly #route: ObservedRoute
+  readonly #context: RequestContext
+  readonly #headers: IncomingHttpHeaders
+  #trace: TraceLookup
+  #found: ReadResult<Stored> | undefined
+  #role: Role = 'unknown'
+  #run: ObservedRun | undefined
+  #leads = false
+
+  /** `outside`: reads the request's fields, which is no read by its handler. */
+  constructor(
+    route: ObservedRoute,
+    context: RequestContext,
+    headers: IncomingHttpHeaders,
+    outside: (call: () => string) => string,
+  ) {
+    this.#route = route
+    this.#context = context
+    this.#headers = headers
+    const base = traceKeyOf(context.key)
+    this.#trace = { base, record: undefined, key: base }
+    this.done = this.#look(outside)
+  }
+  get role(): Role {
+    return this.#role
+  }
+
+  /** The run that the request would have waited for, or its own. */
+  get run(): ObservedRun | undefined {
+    return this.#run
+  }
+
+  /** True if a response of the URL was stored before. */
+  get storedBefore(): boolean {
+    return this.#found !== undefined
+  }
+
+  /** Stores a trace of the response if it is the one that would have been stored, and ends its run. Never rejects. */
+  async end(response: TracedResponse | undefined): Promise<void> {
+    if (!this.#leads) return
+    if (response !== undefined) await this.#store(response)
+    this.#running.delete(this.#trace.key)
+  }
+
+  async #store({ names, lifetime, initialAge }: TracedResponse): Promise<void> {
+    try {
+      await storeTrace(this.#route, this.#trace, this.#headers, names, lifetime, initialAge)
+    } catch {
+      // The store is away or full: later observations miss a hit.
+    }
+  }
+
+  async #look(outside: (call: () => string) => string): Promise<void> {
+    const { view } = this.#route
+    const { base } = this.#trace
+    try {
+      this.#found = view.peek<Stored>(base) ?? (await view.read<Stored>(base))
+      const record = this.#found?.value
+      if (record !== undefined && isVaryRecord(record)) {
+        const key = outside(() => variantKey(base, record, this.#headers))
+        this.#trace = { base, record, key }
+        this.#found = view.peek<Stored>(key) ?? (await view.read<Stored>(key))
+      }
+    } catch {
+      // A fault of the cache must not reach the client.
+    }
+    this.#takeRole()
+  }
+
+  #takeRole(): void {
+    const { key } = this.#trace
+    const running = this.#running.get(key)
+    this.#role = roleOf(this.#found, this.#context, running)
+    this.#leads =
+      this.#role === 'leader' ||
+      (this.#role === 'stale' && this.#context.unshareable === undefined && running === undefined)
+    if (this.#role === 'follower') this.#run = running
+    if (!this.#leads) return
+    this.#run = { refused: undefined }
+    this.#running.set(key, this.#run)
+  }
+
+  get #running(): Map<string, ObservedRun> {
+    return runsOf(this.#route.cache)
+  }
+}
