@@ -101,13 +101,12 @@ export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply> {
     this.#runHandler()
   }
 
-  /** If it throws in the place of a handler that has not run, that handler can still answer. */
   send(answer: Answer): void {
     const pending = this.#replaceHandler()
     try {
       this.#sendAnswer(answer, pending)
     } catch (error) {
-      if (this.#capture === undefined) this.#undoSend(answer)
+      this.#undoReplacement(answerFieldNames(answer))
       throw error
     }
   }
@@ -115,12 +114,18 @@ export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply> {
   fail(error: PassedError): void {
     if (this.#capture?.payload.isPassedOn === true) return
     const pending = this.#replaceHandler()
-    this.response.headers(error.headers ?? {})
-    if (pending === undefined) this.response.send(error)
-    else {
-      // If the error handler throws as well, Fastify sends the status that is set.
-      this.response.code(error.statusCode ?? 500)
-      pending(error)
+    const { headers = {}, statusCode = 500 } = error
+    try {
+      this.response.headers(headers)
+      if (pending === undefined) this.response.send(error)
+      else {
+        // If the error handler throws as well, Fastify sends the status that is set.
+        this.response.code(statusCode)
+        pending(error)
+      }
+    } catch (thrown) {
+      this.#undoReplacement(Object.keys(headers))
+      throw thrown
     }
   }
 
@@ -159,10 +164,12 @@ export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply> {
     }
   }
 
-  #undoSend(answer: Answer): void {
+  /** If a layer throws at an answer in the place of a handler that has not run, that handler can still respond, without the answer's fields. */
+  #undoReplacement(fieldNames: readonly string[]): void {
+    if (this.#capture !== undefined) return
     this.#replaced = false
     this.#answer = undefined
-    for (const name of answerFieldNames(answer)) this.response.removeHeader(name)
+    for (const name of fieldNames) this.response.removeHeader(name)
     this.response.code(200)
   }
 
