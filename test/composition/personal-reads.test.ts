@@ -7,7 +7,7 @@ import { warningsDuring } from '../../packages/testkit/src/adapter-contract/warn
 import { onSite } from '../../packages/express/test/site.ts'
 
 const ttl = '1m'
-const PROPERTIES = ['user', 'auth', 'session', 'cookies', 'signedCookies'] as const
+const PROPERTIES = ['user', 'account', 'auth', 'oidc', 'session', 'sessionID', 'cookies', 'signedCookies'] as const
 
 /** What passport, an auth library, a session or a cookie parser does: it puts a property on the request. */
 const puts =

@@ -2,10 +2,12 @@ import type { IncomingMessage } from 'node:http'
 import { Trace } from './caller.ts'
 import { type PropertyObserver, watchObject, type WatchedObject } from './watched-object.ts'
 
-/** Properties of a request by which middleware tells handlers about its client. */
-const PROPERTIES = ['user', 'auth', 'session', 'cookies', 'signedCookies'] as const
+/** Properties of a request by which middleware tells handlers about its client: those of passport, OpenID Connect, sessions and cookie parsers. */
+const PROPERTIES = ['user', 'account', 'auth', 'oidc', 'session', 'sessionID', 'cookies', 'signedCookies'] as const
 /** The properties that name who has sent the credentials. */
 const OF_CREDENTIALS: readonly string[] = ['user', 'auth']
+/** A package that sets one of these provides it: its own reads do not make the response personal. */
+const PROVIDED: readonly string[] = ['session', 'sessionID', 'cookies', 'signedCookies']
 /** Request fields that identify a client. */
 const FIELDS = ['cookie', 'authorization'] as const
 const COOKIES: readonly string[] = ['cookies', 'signedCookies']
@@ -110,7 +112,7 @@ export class PersonalReads {
       onRead: (name, value, reached) =>
         this.#listens ? this.#onRead(`${expression}.${name}`, name, value, reached) : value,
       onAssign: (name, reached) => {
-        if (this.#listens && !OF_CREDENTIALS.includes(name)) this.#assignments.push(new Trace(reached))
+        if (this.#listens && PROVIDED.includes(name)) this.#assignments.push(new Trace(reached))
       },
     }
     this.#watches.push({ object: watchObject(object, names, observer), expression, observer })

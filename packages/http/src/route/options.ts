@@ -53,8 +53,8 @@ export interface RouteOptions<Req = unknown, Res = unknown> extends Omit<LoadOpt
   /** Names in `Vary`, whichever layer sets it, that make no variants: a client may get the response to another value of the field. Default: none. */
   readonly ignoreVary?: readonly string[] | undefined
   /**
-   * A handler that reads one of these has made a response for its own client, which is not stored: `user`, `auth`, `session`, `cookies` and
-   * `signedCookies` of the request; with a `ttl` also the fields `cookie` and `authorization`. Names that are given here do not count: the
+   * A handler that reads one of these has made a response for its own client, which is not stored: `user`, `account`, `auth`, `oidc`, `session`,
+   * `sessionID`, `cookies` and `signedCookies` of the request; with a `ttl` also the fields `cookie` and `authorization`. Names that are given here do not count: the
    * response is the same for every client. Cookies in `key.cookies` do not count either. Default: none.
    */
   readonly allowReads?: readonly string[] | undefined
