@@ -22,6 +22,11 @@ const reads =
   (req, res) =>
     void res.send(`for ${JSON.stringify(Reflect.get(req, property))}`)
 
+/** What an adapter of a web framework makes of a request. */
+const init = ({ headers }: Request): { headers: Record<string, string> } => ({
+  headers: headers as Record<string, string>,
+})
+
 interface Outcome {
   readonly status: string | undefined
   readonly commits: number
@@ -138,6 +143,27 @@ describe.each([
     const handler: RequestHandler = (req: Request, res) => void res.send(String(look(req.cookies as object)))
     const outcome = await askTwice([puts('cookies', { sid: 'ann' })], { key: { cookies: ['theme'] } }, [handler], make)
     expect(outcome).toEqual(PERSONAL)
+  })
+
+  test.each([
+    ['headersDistinct', (req: Request) => req.headersDistinct['cookie']],
+    [
+      'a Request made of the fields',
+      (req: Request) => new globalThis.Request('http://shop/', init(req)).headers.get('cookie'),
+    ],
+    ['a copy of the fields', (req: Request) => ({ ...req.headers }).cookie],
+  ])('(a cookie, by %s) has its response kept for its own client', async (_way, look) => {
+    await onSite(
+      (app, cached) => {
+        app.get('/me', cached({ ttl }), (req, res) => void res.send(`for ${String(look(req))}`))
+      },
+      async ({ get }) => {
+        expect((await get('/me').set('cookie', 'sid=ann')).text).toBe('for sid=ann')
+        expect((await get('/me').set('cookie', 'sid=bob')).text).toBe('for sid=bob')
+      },
+      {},
+      make,
+    )
   })
 
   test('(a cache layer inside, whose key holds a cookie) has its response kept for its own client', async () => {

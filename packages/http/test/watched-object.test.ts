@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { readUnreported, watchObject } from '../src/request/watched-object.ts'
+import { watchObject } from '../src/request/watched-object.ts'
 
 /** Watches `user` of the object, and notes the values that were read. */
 function watching(object: object) {
@@ -141,15 +141,6 @@ describe('a watched property', () => {
     const { redefined } = watching(object)
     delete object.user
     expect(redefined()).toBeUndefined()
-  })
-
-  test('is read unreported by code that says so, watched or not', () => {
-    const object = { user: 'ann' }
-    expect(readUnreported(object, 'user')).toBe('ann')
-    const { reads } = watching(object)
-    expect([readUnreported(object, 'user'), reads]).toEqual(['ann', []])
-    Reflect.deleteProperty(object, 'user')
-    expect(readUnreported(object, 'user')).toBeUndefined()
   })
 
   test.each([

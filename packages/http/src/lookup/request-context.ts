@@ -4,7 +4,7 @@ import { type Candidate, ineligibleReason, originForm, type UnkeyedInput, unkeye
 import { type Exchange, rewriteUrlUntilEnd } from '../exchange.ts'
 import { withQuery } from '../request/query.ts'
 import { canonicalUrl, keyedHost, keyedValues, requestKey, urlTag } from '../request/request-key.ts'
-import { readUnreported } from '../request/watched-object.ts'
+import { readUnreported } from '../request/watched-fields.ts'
 import type { Route } from '../route/route.ts'
 
 /** A request that may use the cache, with everything that a hit needs. */

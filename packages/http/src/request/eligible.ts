@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { normalHost } from '../fields/normal-host.ts'
-import { readUnreported } from './watched-object.ts'
+import { readUnreported } from './watched-fields.ts'
 
 /** The parts of a request that decide whether it may use the cache. */
 export interface Candidate {

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { Trace } from './caller.ts'
+import { watchFields } from './watched-fields.ts'
 import { type PropertyObserver, watchObject, type WatchedObject } from './watched-object.ts'
 
 /** Properties of a request by which middleware tells handlers about its client: those of passport, OpenID Connect, sessions and cookie parsers. */
@@ -55,6 +56,7 @@ interface Watch {
 export class PersonalReads {
   readonly #keyedCookies: readonly string[]
   readonly #watches: Watch[] = []
+  readonly #stops: (() => void)[] = []
   readonly #reads: Read[] = []
   /** The assignments of properties: by packages that provide them. */
   readonly #assignments: Trace[] = []
@@ -73,7 +75,12 @@ export class PersonalReads {
     const names = PROPERTIES.filter(counts)
     this.#watch(req, 'req', names)
     if (request !== req && request instanceof Object) this.#watch(request, 'request', names)
-    if (rule.watchesFields) this.#watch(headers, 'headers', FIELDS.filter(counts))
+    if (!rule.watchesFields) return
+    const fields = FIELDS.filter(counts)
+    this.#watchFields(headers, 'headers', fields)
+    // A request over HTTP/2, or one that Fastify injects in tests, has none.
+    const { headersDistinct } = req as Partial<IncomingMessage>
+    if (headersDistinct !== undefined) this.#watchFields(headersDistinct, 'headersDistinct', fields)
   }
 
   /** The first read that counts; undefined: none so far. */
@@ -105,17 +112,26 @@ export class PersonalReads {
     // Later, a property that was redefined cannot be told from one that is not watched any more.
     void this.found
     for (const { object, observer } of this.#watches.splice(0)) object.stop(observer)
+    for (const stop of this.#stops.splice(0)) stop()
   }
 
   #watch(object: object, expression: string, names: readonly string[]): void {
-    const observer: PropertyObserver = {
+    const observer = this.#observer(expression)
+    this.#watches.push({ object: watchObject(object, names, observer), expression, observer })
+  }
+
+  #watchFields(fields: object, expression: string, names: readonly string[]): void {
+    this.#stops.push(watchFields(fields, names, this.#observer(expression)))
+  }
+
+  #observer(expression: string): PropertyObserver {
+    return {
       onRead: (name, value, reached) =>
         this.#listens ? this.#onRead(`${expression}.${name}`, name, value, reached) : value,
       onAssign: (name, reached) => {
         if (this.#listens && PROVIDED.includes(name)) this.#assignments.push(new Trace(reached))
       },
     }
-    this.#watches.push({ object: watchObject(object, names, observer), expression, observer })
   }
 
   #onRead(expression: string, name: string, value: unknown, reached: Function): unknown {
@@ -159,7 +175,9 @@ export class PersonalReads {
 /** True for a `Cookie` field whose every cookie is in the key; false if the key holds no cookies. */
 function hasOnlyKeyedCookies(name: string, value: unknown, keyed: readonly string[]): boolean {
   if (name !== 'cookie' || keyed.length === 0) return false
-  return typeof value !== 'string' || value.split(';').every((pair) => keyed.includes(pair.split('=')[0]?.trim() ?? ''))
+  // `headersDistinct` has a list.
+  const field = Array.isArray(value) ? value.join(';') : value
+  return typeof field !== 'string' || field.split(';').every((pair) => keyed.includes(pair.split('=')[0]?.trim() ?? ''))
 }
 
 /** The parsed cookies; `note` is called for a look at one that is not in the key, or at the list of all. */

@@ -23,23 +23,11 @@ const WATCHED = Symbol('cattlegrid.watched')
 /** By property name. All objects share them: V8 then gives objects with the same properties one shape, and keeps them fast. */
 const accessors = new Map<string, Accessors>()
 
-let reporting = true
-
 /** Reports the reads and assignments of these properties to `observer`, until `stop(observer)`. */
 export function watchObject(object: object, names: readonly string[], observer: PropertyObserver): WatchedObject {
   const watched = watchedOf(object) ?? new WatchedObject(object)
   watched.add(names, observer)
   return watched
-}
-
-/** Reads a property that may be watched, and reports nothing: for code on whose result the response does not depend. */
-export function readUnreported<T extends object, K extends keyof T & string>(object: T, name: K): T[K] {
-  reporting = false
-  try {
-    return object[name]
-  } finally {
-    reporting = true
-  }
 }
 
 /**
@@ -78,7 +66,6 @@ export class WatchedObject {
   read(name: string, receiver: unknown): unknown {
     const reached = accessorsOf(name).get
     let value = this.#valueOf(name, receiver)
-    if (!reporting) return value
     for (const { names, observer } of this.#watches)
       if (names.includes(name)) value = observer.onRead(name, value, reached)
     return value

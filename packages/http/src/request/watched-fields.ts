@@ -1,0 +1,92 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import type { PropertyObserver } from './watched-object.ts'
+
+type Stop = () => void
+
+type Report = PropertyObserver['onRead']
+
+let reporting = true
+
+/** The watches of the fields that an object lacks: nested layers watch the same object. */
+const absences = new WeakMap<object, { readonly before: object | null; readonly reports: Set<Report> }>()
+
+/** The prototypes of watched objects, by the prototype that the object has otherwise. Few and shared, so that watched objects share their shapes. */
+const prototypes = new WeakMap<object, object>()
+const NONE = Object.freeze(Object.create(null) as object)
+
+/**
+ * Reports the reads of these request fields, present or absent, to `observer` until the returned function is called. The object keeps its own keys,
+ * because a copy of it must be the same: `new Headers(req.headers)` copies symbols and keys that are not enumerable, too.
+ */
+export function watchFields(
+  headers: object,
+  names: readonly string[],
+  { onRead }: Pick<PropertyObserver, 'onRead'>,
+): Stop {
+  if (!Object.isExtensible(headers)) return () => {}
+  let stopped = false
+  const report: Report = (name, value, reached) =>
+    stopped || !reporting || !names.includes(name) ? value : onRead(name, value, reached)
+  const stops = [watchAbsences(headers, report), ...names.map((name) => watchPresent(headers, name, report))]
+  return () => {
+    stopped = true
+    for (const stop of stops) stop()
+  }
+}
+
+/** Reads a field that may be watched, and reports nothing: for code on whose result the response does not depend. */
+export function readUnreported(headers: IncomingHttpHeaders, name: 'authorization' | 'cookie'): string | undefined {
+  reporting = false
+  try {
+    return headers[name]
+  } finally {
+    reporting = true
+  }
+}
+
+/** Another layer may have put its own accessor on top of this one: then this one stays. */
+function watchPresent(headers: object, name: string, report: Report): Stop {
+  let own = Object.getOwnPropertyDescriptor(headers, name)
+  if (own?.configurable !== true) return () => {}
+  const get = (): unknown => report(name, own?.get === undefined ? own?.value : own.get.call(headers), get)
+  const set = (value: unknown): void => {
+    if (own?.set === undefined) own = { ...own, value }
+    else own.set.call(headers, value)
+  }
+  Object.defineProperty(headers, name, { configurable: true, enumerable: own.enumerable === true, get, set })
+  return () => {
+    const present: { readonly get?: unknown } | undefined = Object.getOwnPropertyDescriptor(headers, name)
+    if (present?.get === get) Object.defineProperty(headers, name, own ?? {})
+  }
+}
+
+/** What the object lacks is looked up in its prototype. */
+function watchAbsences(headers: object, report: Report): Stop {
+  let watched = absences.get(headers)
+  if (watched === undefined) {
+    const before = Object.getPrototypeOf(headers) as object | null
+    absences.set(headers, (watched = { before, reports: new Set() }))
+    Object.setPrototypeOf(headers, reportingPrototype(before ?? NONE))
+  }
+  const { before, reports } = watched
+  reports.add(report)
+  return () => {
+    reports.delete(report)
+    if (reports.size > 0) return
+    absences.delete(headers)
+    Object.setPrototypeOf(headers, before)
+  }
+}
+
+function reportingPrototype(prototype: object): object {
+  let made = prototypes.get(prototype)
+  if (made === undefined) prototypes.set(prototype, (made = new Proxy(prototype, { get: getAbsent })))
+  return made
+}
+
+function getAbsent(target: object, name: string | symbol, receiver: object): unknown {
+  const value: unknown = Reflect.get(target, name, receiver)
+  if (value === undefined && typeof name === 'string')
+    for (const report of absences.get(receiver)?.reports ?? []) report(name, value, getAbsent)
+  return value
+}

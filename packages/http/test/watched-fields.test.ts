@@ -1,0 +1,95 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import { inspect } from 'node:util'
+import { describe, expect, test } from '@jest/globals'
+import { readUnreported, watchFields } from '../src/request/watched-fields.ts'
+
+const NAMES = ['cookie', 'authorization'] as const
+
+/** Watches the fields, and notes the name and the value of each read. */
+function watching(headers: IncomingHttpHeaders) {
+  const reads: unknown[] = []
+  const onRead = (name: string, value: unknown): unknown => {
+    reads.push([name, value])
+    return value
+  }
+  return { reads, stop: watchFields(headers, NAMES, { onRead }) }
+}
+
+describe('watched request fields', () => {
+  test('report the reads of a present and of an absent field, until the watch stops', () => {
+    const headers: IncomingHttpHeaders = { host: 'shop', cookie: 'sid=1' }
+    const { reads, stop } = watching(headers)
+    expect([headers.host, headers.cookie, headers.authorization]).toEqual(['shop', 'sid=1', undefined])
+    stop()
+    expect([headers.cookie, headers.authorization]).toEqual(['sid=1', undefined])
+    expect(reads).toEqual([
+      ['cookie', 'sid=1'],
+      ['authorization', undefined],
+    ])
+  })
+
+  test('that are absent stay so', () => {
+    const headers = { host: 'shop' }
+    watching(headers)
+    expect(['cookie' in headers, 'host' in headers, Object.hasOwn(headers, 'cookie')]).toEqual([false, true, false])
+  })
+
+  test.each([
+    ['Headers', (headers: Record<string, string>) => [...new Headers(headers)]],
+    ['Object.entries', Object.entries],
+    ['Reflect.ownKeys', Reflect.ownKeys],
+    ['JSON', JSON.stringify],
+    ['a structured clone', (headers: object) => inspect(structuredClone(headers))],
+    ['a spread', (headers: object) => ({ ...headers })],
+  ])('make the same copy by %s', (_way, copy: (headers: Record<string, string>) => unknown) => {
+    const headers = { host: 'shop', cookie: 'sid=1', 'x-a': '1' }
+    const expected = copy({ ...headers })
+    watching(headers)
+    expect(copy(headers)).toEqual(expected)
+  })
+
+  test('keep an assignment, also after the watch', () => {
+    const headers: IncomingHttpHeaders = { cookie: 'sid=1' }
+    const { stop } = watching(headers)
+    headers.cookie = 'sid=2'
+    headers.authorization = 'Basic YTpi'
+    expect(headers).toEqual({ cookie: 'sid=2', authorization: 'Basic YTpi' })
+    stop()
+    expect(headers).toEqual({ cookie: 'sid=2', authorization: 'Basic YTpi' })
+    expect(Object.getPrototypeOf(headers)).toBe(Object.prototype)
+  })
+
+  test.each([
+    ['the outer layer stops first', [0, 1]],
+    ['the inner layer stops first', [1, 0]],
+  ] as const)('report to two layers, each until it stops: %s', (_case, order) => {
+    const headers: IncomingHttpHeaders = { cookie: 'sid=1' }
+    const layers = [watching(headers), watching(headers)]
+    void headers.cookie
+    void headers.authorization
+    for (const index of order) layers[index]?.stop()
+    expect(headers).toEqual({ cookie: 'sid=1' })
+    expect([headers.cookie, headers.authorization]).toEqual(['sid=1', undefined])
+    expect(layers.map(({ reads }) => reads.length)).toEqual([2, 2])
+  })
+
+  test('of a request over HTTP/2, whose fields have no prototype, are reported', () => {
+    const headers = Object.assign(Object.create(null) as IncomingHttpHeaders, { cookie: 'sid=1' })
+    const { reads } = watching(headers)
+    expect([headers.cookie, headers.authorization]).toEqual(['sid=1', undefined])
+    expect(reads).toHaveLength(2)
+  })
+
+  test('are read unreported by code that says so', () => {
+    const headers: IncomingHttpHeaders = { cookie: 'sid=1' }
+    const { reads } = watching(headers)
+    expect([readUnreported(headers, 'cookie'), readUnreported(headers, 'authorization')]).toEqual(['sid=1', undefined])
+    expect(reads).toEqual([])
+  })
+
+  test('of a frozen object are not watched', () => {
+    const headers = Object.freeze({ cookie: 'sid=1' })
+    const { reads } = watching(headers)
+    expect([headers.cookie, reads]).toEqual(['sid=1', []])
+  })
+})
