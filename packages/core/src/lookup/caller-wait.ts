@@ -1,6 +1,7 @@
 import type { Flight, FlightResult, FlightWaiter } from '../flight/flight.ts'
 import type { CallerSignal } from '../load.ts'
 import type { CancelTimer, Runtime } from '../runtime.ts'
+import { listenForAbort } from './abort-listeners.ts'
 
 /** A caller ended its own wait; the flight goes on for the others. */
 export interface GaveUp {
@@ -47,7 +48,7 @@ class CallerWait implements FlightWaiter {
   readonly #reject: (reason: unknown) => void
   #cancelSoftTimeout: CancelTimer | undefined
   #cancelWaitTimeout: CancelTimer | undefined
-  #onAbort: (() => void) | undefined
+  #ignoreAbort: (() => void) | undefined
   #over = false
 
   constructor(
@@ -70,10 +71,7 @@ class CallerWait implements FlightWaiter {
     const { softTimeout, signal } = this.#limits
     if (softTimeout !== Infinity)
       this.#cancelSoftTimeout = this.#runtime.schedule(() => this.#giveUp('soft-timeout'), softTimeout)
-    if (signal !== undefined) {
-      this.#onAbort = () => this.#abort(signal)
-      signal.addEventListener('abort', this.#onAbort)
-    }
+    if (signal !== undefined) this.#ignoreAbort = listenForAbort(signal, () => this.#abort(signal))
     this.onWaiting()
   }
 
@@ -117,7 +115,7 @@ class CallerWait implements FlightWaiter {
     this.#over = true
     this.#cancelSoftTimeout?.()
     this.#cancelWaitTimeout?.()
-    if (this.#onAbort !== undefined) this.#limits.signal?.removeEventListener('abort', this.#onAbort)
+    this.#ignoreAbort?.()
     this.#onOver()
     return true
   }

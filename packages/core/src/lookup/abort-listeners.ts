@@ -1,0 +1,35 @@
+import type { CallerSignal } from '../load.ts'
+
+/** The waits that one signal ends. */
+interface SignalWaits {
+  readonly onAborts: Set<() => void>
+  readonly listener: () => void
+}
+
+const waitsBySignal = new WeakMap<CallerSignal, SignalWaits>()
+
+/**
+ * Calls `onAbort` when the signal aborts, until the returned function is called. A signal has one listener however many calls wait with it: a
+ * request that asks for many keys passes its signal to each, and Node warns of a leak from 11 listeners on.
+ */
+export function listenForAbort(signal: CallerSignal, onAbort: () => void): () => void {
+  const waits = waitsBySignal.get(signal) ?? listenOnce(signal)
+  waits.onAborts.add(onAbort)
+  return () => {
+    waits.onAborts.delete(onAbort)
+    if (waits.onAborts.size > 0) return
+    signal.removeEventListener('abort', waits.listener)
+    if (waitsBySignal.get(signal) === waits) waitsBySignal.delete(signal)
+  }
+}
+
+function listenOnce(signal: CallerSignal): SignalWaits {
+  const onAborts = new Set<() => void>()
+  const listener = (): void => {
+    for (const onAbort of [...onAborts]) onAbort()
+  }
+  signal.addEventListener('abort', listener)
+  const waits = { onAborts, listener }
+  waitsBySignal.set(signal, waits)
+  return waits
+}
