@@ -3,12 +3,17 @@ import { INVALID, objectRule, type OptionRule } from './option-rules.ts'
 
 /** Encodes values to the bytes that a shared store keeps, and decodes them. */
 export interface Codec<V = unknown> {
-  /** Written beside the bytes, so that no reader decodes them with another codec. 1–15 are reserved for the library; use 16–255. */
+  /** Written beside the bytes, so that no reader decodes them with another codec: two codecs with one id must decode alike. 1–15 are reserved for the library; use 16–255. */
   readonly id: number
   /** @throws any error when the value cannot be encoded: the callers then get the value, and it is not stored. */
   encode(value: V): Uint8Array
   /** @throws any error for bytes that it cannot decode: the entry then counts as missing. */
   decode(bytes: Buffer): V
+}
+
+/** True when the two decode the same bytes. By id, not by object: a call may make its codec anew, and another copy of this package has other objects. */
+export function isSameCodec(one: Codec, other: Codec): boolean {
+  return one === other || one.id === other.id
 }
 
 /** A codec for any value: the caller of `decode` names the type. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { json, structured } from '@cattlegrid/core'
+import { type Codec, json, structured } from '@cattlegrid/core'
 import { type ReadSlot, SharedReads } from '../src/flight/shared-reads.ts'
 import type { Read } from '../src/store/store.ts'
 import { createFleet, type Fleet, settle } from './fleet.ts'
@@ -33,6 +33,17 @@ describe('a running read', () => {
     const calls = [fleet.caches[0].get('k', { codec: json }), fleet.caches[0].get('k', { codec: structured })]
     await settle(fleet)
     expect(reads).toHaveLength(2)
+    for (const letGo of reads) letGo()
+    await Promise.all(calls)
+  })
+
+  it('is joined by a call that made the same codec anew', async () => {
+    const fleet = createFleet()
+    const reads = slowReads(fleet)
+    const codec = (): Codec => ({ id: 16, encode: () => new Uint8Array(), decode: () => undefined })
+    const calls = [fleet.caches[0].get('k', { codec: codec() }), fleet.caches[0].get('k', { codec: codec() })]
+    await settle(fleet)
+    expect(reads).toHaveLength(1)
     for (const letGo of reads) letGo()
     await Promise.all(calls)
   })

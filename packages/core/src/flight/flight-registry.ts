@@ -1,4 +1,4 @@
-import type { Codec } from '../codec.ts'
+import { type Codec, isSameCodec } from '../codec.ts'
 import type { EngineServices } from './engine-services.ts'
 import type { Flight } from './flight.ts'
 import { SharedReads } from './shared-reads.ts'
@@ -28,7 +28,7 @@ export class FlightRegistry {
    */
   read<T>(key: string, codec: Codec, onRead: (read: Read) => T | Promise<T>): Promise<T> {
     const current = this.#reads.slotOf(key)
-    if (current?.read !== undefined && current.codec === codec) return current.read.then(onRead)
+    if (current?.read !== undefined && isSameCodec(current.codec, codec)) return current.read.then(onRead)
     const started = this.#services.store.read(key, codec)
     const slot = this.#reads.occupy(key, current, codec, started)
     return started.then(

@@ -1,4 +1,4 @@
-import type { Codec } from '../../codec.ts'
+import { type Codec, isSameCodec } from '../../codec.ts'
 import { copyOf, deepFreeze, type Entry } from '../../entry.ts'
 import { HitLru, LruNode } from '../hit-lru.ts'
 import type { Notice } from '../store.ts'
@@ -70,7 +70,7 @@ export class LocalCopies {
   /** The copy of the key, unless it is too old, was decoded by another codec, or one of its tags was invalidated. */
   get(key: string, codec: Codec, now: number): Entry | undefined {
     const copy = this.#copies.hit(key)
-    if (copy === undefined || copy.codec !== codec || now >= copy.until) return undefined
+    if (copy === undefined || !isSameCodec(copy.codec, codec) || now >= copy.until) return undefined
     return copy.validAt === this.#tags.sequence ? copy.entry : this.#checkTags(copy)
   }
 
@@ -97,7 +97,7 @@ export class LocalCopies {
     const until = Math.floor(askedAt) + this.#maxAge
     // A read counts as a use, even of a copy that is not needed while the store answers.
     const copy = this.#copies.hit(key)
-    if (copy?.codec === codec && isSame(copy.entry, entry, from)) {
+    if (copy !== undefined && isSameCodec(copy.codec, codec) && isSame(copy.entry, entry, from)) {
       copy.until = until
       copy.validAt = tagSeq
       return
