@@ -8,9 +8,9 @@ import type { CacheOptions } from './options/options.ts'
 import { doublingCooldown } from './policy/cooldown.ts'
 import { earlyRefresh } from './policy/early-refresh.ts'
 import { windowFreshness } from './policy/freshness.ts'
-import { cacheSetup } from './options/parse-cache-options.ts'
+import { type CacheSetup, cacheSetup } from './options/parse-cache-options.ts'
 import type { RemoteLimits } from './store/remote/remote-limits.ts'
-import type { Runtime } from './runtime.ts'
+import { type Runtime, runDetached } from './runtime.ts'
 import { memoryStore } from './store/memory/memory-store.ts'
 import { remoteStore } from './store/remote/remote-store.ts'
 import type { Store } from './store/store.ts'
@@ -18,10 +18,15 @@ import type { Store } from './store/store.ts'
 /**
  * Creates a cache. Without a `store` it keeps its entries in this process.
  *
- * @throws InvalidOptionError for an option that is unknown, has an invalid value, or does not fit another one.
+ * @throws InvalidOptionError for an option that is unknown, has an invalid value, or does not fit another one; for a shared store that is closed.
  */
 export function createCache(options?: CacheOptions): Cache {
-  const { settings, limits, store, remote, runtime } = cacheSetup(options)
+  const setup = cacheSetup(options)
+  // The timers and connections of a cache that a request creates would keep that request's context for as long as they last.
+  return runDetached(() => wireCache(setup))
+}
+
+function wireCache({ settings, limits, store, remote, runtime }: CacheSetup): Cache {
   const events = new Events()
   const services = {
     store:

@@ -1,3 +1,4 @@
+import { AsyncResource } from 'node:async_hooks'
 import {
   type Acquire,
   type AcquireRequest,
@@ -40,12 +41,20 @@ import { TagSequence } from './tag-sequence.ts'
 
 /**
  * Creates a store on Redis or Valkey (one server, a cluster, or Sentinel) through node-redis. With `client`, it never connects or closes that client
- * and opens one more connection for wake-ups. With `url`, it creates its own client, which `close` closes.
+ * and opens one more connection for wake-ups. With `url`, it creates its own client, which `close` closes. Several caches may use one store: it is
+ * closed with the last of them.
  *
  * @throws InvalidOptionError for an unknown option or an invalid value.
  */
 export function redisStore(options: RedisStoreOptions): Store {
   const setup = storeSetup(options)
+  return detached.runInAsyncScope(() => openStore(setup))
+}
+
+/** The async context of the module: the connections of a store that a request creates would keep that request's context for as long as they last. */
+const detached = new AsyncResource('cattlegrid.redis')
+
+function openStore(setup: RedisStoreSetup): Store {
   const { client, url, runtime, watchdog } = setup
   if (client !== undefined) return new RedisStore(linkTo(client, runtime), undefined, setup)
   const ownClient = new OwnClient(url, runtime, watchdog)

@@ -13,6 +13,7 @@ import {
 } from '../store.ts'
 import { type CallbackStore, catching, type OnRead, readFrom } from './callback-store.ts'
 import { ForwardingStore } from './forwarding-store.ts'
+import { addUser, removeUser } from './store-users.ts'
 
 /** So many tags keep their number; the store is asked again for the others. */
 const TAGS_KEPT = 5_000
@@ -23,7 +24,12 @@ interface TagNumber {
   readonly until: number
 }
 
-/** Judges the tags of the entries that a shared store returns, by numbers that are at most `maxAge` ms old. */
+/**
+ * Judges the tags of the entries that a shared store returns, by numbers that are at most `maxAge` ms old. The innermost decorator: it counts the
+ * caches that use the store.
+ *
+ * @throws InvalidOptionError for a closed store.
+ */
 export function tagStore(store: Store, runtime: Runtime, maxAge: number): CallbackStore {
   return new TagStore(store, runtime, maxAge)
 }
@@ -34,6 +40,7 @@ class TagStore extends ForwardingStore<Store> {
   readonly #numbers = new BoundedMap<string, TagNumber>(TAGS_KEPT)
 
   constructor(inner: Store, runtime: Runtime, maxAge: number) {
+    addUser(inner)
     super(inner)
     this.#runtime = runtime
     this.#maxAge = maxAge
@@ -61,6 +68,10 @@ class TagStore extends ForwardingStore<Store> {
       else if (notice.kind === 'disconnected') this.#numbers.clear()
       listener(notice)
     })
+  }
+
+  override close(): Promise<void> {
+    return removeUser(this.inner)
   }
 
   /** Asks the store. A kept number may be too high: the store may have lost the tag and numbered it anew. No load starts because of one unconfirmed. */
