@@ -1,5 +1,5 @@
 export { BoundedMap } from './bounded-map.ts'
-export type { ManyLoad, ManyLoader } from './batch/batch.ts'
+export type { ManyLoad, ManyLoader } from './batch/many-loader.ts'
 export type { Cache, Inspected, ReadResult } from './cache/cache.ts'
 export { type Codec, json, type OpenCodec, raw, structured } from './codec.ts'
 export { createCache } from './create-cache.ts'

@@ -5,7 +5,7 @@ export interface Load<S = unknown> {
   /** The key, as the caller gave it. */
   readonly key: string
   /**
-   * Aborted, with a reason, at `loadTimeout`, by `close`, and when the lease is lost while no caller waits. At `loadTimeout` a listener may still
+   * Aborted, with a reason, at `loadTimeout`, by `close`, and when the lease is lost and no caller waits. At `loadTimeout` a listener may still
    * call `uncacheable`: the key then does not cool down.
    */
   readonly signal: AbortSignal
@@ -31,7 +31,7 @@ export interface Load<S = unknown> {
 }
 
 export interface KeepOptions {
-  /** The result is fresh for so long. Default: the call's. */
+  /** The result is fresh for so long. Less than 1 ms, also a negative number: the result is not stored. Default: the call's. */
   readonly ttl?: Duration | undefined
   /** For so long after `ttl` the result is served at once while one leader refreshes it in the background. Default: the call's. */
   readonly staleWhileRevalidate?: Duration | undefined
@@ -58,7 +58,7 @@ export type Outcome =
   | { readonly kind: 'committed' }
   /** The key cools down for `cooldown` ms; 0 when the error was no failure. */
   | { readonly kind: 'failed'; readonly error: unknown; readonly cooldown: number }
-  /** The key is marked as uncacheable. `why`: the reason that the loader gave, or that the store had. */
+  /** The key is marked as uncacheable for `for` ms; 0: no mark, and only this result is not stored. `why`: the reason that the loader gave, or that the store had; `ttl` after `load.keep` with a `ttl` below 1 ms. */
   | {
       readonly kind: 'uncacheable'
       readonly for: number

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import type { CacheOptions } from '@cattlegrid/core'
-import { createFleet, type Fleet, Origin, record } from './fleet.ts'
+import { createFleet, type Fleet, Origin, record, rejection } from './fleet.ts'
 
 /** A fleet whose first cache runs a load that never ends, and the events of the load's lease. */
 async function leadingFleet(lease: NonNullable<CacheOptions['lease']>) {
@@ -53,6 +53,46 @@ describe('a lease whose renewal is refused', () => {
     await lose(fleet)
     await fleet.runtime.advance(10_000)
     expect(events).toEqual([['lease-lost', { key: 'k', why }]])
+  })
+})
+
+describe('a load that lost its lease', () => {
+  async function withoutLease(background: boolean) {
+    const fleet = createFleet({ lease: { duration: '3s' }, loadTimeout: '1m', staleWhileRevalidate: '1m' })
+    const [cache] = fleet.caches
+    const origin = new Origin()
+    const leaving = new AbortController()
+    if (background) {
+      await cache.set('k', 'stale')
+      await fleet.runtime.advance(10_001)
+      await cache.getOrSet('k', origin.loader)
+      await fleet.runtime.advance(0)
+    }
+    const call = rejection(cache.getOrSet('k', origin.loader, { signal: leaving.signal, staleWhileRevalidate: false }))
+    await fleet.runtime.advance(0)
+    await fleet.store.invalidate('k', 'delete', 0)
+    return { fleet, origin, leaving, call }
+  }
+
+  it.each([
+    ['its owner', false],
+    ['the only caller that joined it in the background', true],
+  ])('is told to stop when %s leaves', async (_, background) => {
+    const { fleet, origin, leaving, call } = await withoutLease(background)
+    await fleet.runtime.advance(1000)
+    expect(origin.loads.map(({ load }) => load.signal.aborted)).toEqual([false])
+    leaving.abort(new Error('left'))
+    await call
+    expect(origin.last.load.signal.reason).toMatchObject({ code: 'CATTLEGRID_LEASE_LOST' })
+  })
+
+  it('is told to stop when its caller left before', async () => {
+    const { fleet, origin, leaving, call } = await withoutLease(false)
+    leaving.abort(new Error('left'))
+    await call
+    expect(origin.last.load.signal.aborted).toBe(false)
+    await fleet.runtime.advance(1000)
+    expect(origin.last.load.signal.aborted).toBe(true)
   })
 })
 

@@ -16,13 +16,19 @@ import { optionsTable } from './options-table.ts'
 
 /** Options that are declared beside the interface they belong to; their rows are like those of others. */
 const { ttl, staleWhileRevalidate, staleIfError, tags } = optionsTable['SetOptions'] ?? {}
+const unkept: readonly unknown[] = [0, '0s', 0.5, -0.001, -1, -Infinity]
+const keepTtl = ttl && {
+  ...ttl,
+  refuses: ttl.refuses.filter((value) => !unkept.includes(value)),
+  takes: [...ttl.takes, ...unkept],
+}
 const { drain } = optionsTable['CloseOptions'] ?? {}
 const { stale } = optionsTable['GetOptions'] ?? {}
 const { key, ...callRows } = optionsTable['WrapOptions'] ?? {}
 const { store: cacheRow } = optionsTable['CacheOptions'] ?? {}
 const table = Object.entries({
   ...optionsTable,
-  KeepOptions: { ttl, staleWhileRevalidate, staleIfError, tags },
+  KeepOptions: { ttl: keepTtl, staleWhileRevalidate, staleIfError, tags },
   UncacheableOptions: { for: { ...drain, takes: ['7s', 1] }, share: stale },
   CachedMethodOptions: {
     ...callRows,

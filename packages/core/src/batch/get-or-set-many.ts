@@ -1,46 +1,74 @@
-import { identity } from '../lookup/lookup-result.ts'
-import { Batch, type ManyLoader } from './batch.ts'
-import { ABSENT } from '../load.ts'
 import type { EngineServices } from '../flight/engine-services.ts'
-import type { Call } from '../flight/call.ts'
+import { ABSENT } from '../load.ts'
+import type { LookupResult } from '../lookup/lookup-result.ts'
 import type { LookupRunner } from '../lookup/lookup-runner.ts'
+import type { Settings } from '../options/settings.ts'
+import { Batch } from './batch.ts'
+import type { ManyLoader } from './many-loader.ts'
 
-/** The loader of a call until its batch replaces it. */
-export const NO_LOADER = (): undefined => undefined
+/** The arguments of one `getOrSetMany`. `keys` pairs each requested key with its stored key. */
+export interface ManyCall {
+  readonly keys: readonly (readonly [string, string])[]
+  readonly loader: ManyLoader<unknown>
+  readonly settings: Settings
+}
 
 /**
- * Looks up many keys, with one loader call for those that this process leads. It replaces the loader of each of `calls`.
+ * Looks up many keys, each as `getOrSet` does. The keys that lead share loader calls.
  *
- * @throws the error of the first key, in the order of `calls`, that has one.
+ * @throws the error of the first key, in the order of `keys`, that has one.
  */
-export async function lookUpMany<V>(
-  calls: readonly Call[],
-  loader: ManyLoader<V>,
-  services: EngineServices,
+export async function lookUpMany(
+  { keys, loader, settings }: ManyCall,
+  { admission }: EngineServices,
   lookups: LookupRunner,
-): Promise<Map<string, V>> {
-  const keys = calls.map(({ requestedKey }) => requestedKey)
-  const batch = new Batch(keys, loader, services.admission)
-  const results = await Promise.allSettled(calls.map((call) => lookUpOne(call, batch, lookups)))
-  const values = new Map<string, V>()
+): Promise<Map<string, unknown>> {
+  const values = new Map<string, unknown>()
+  const others = keys.filter(([requestedKey, storedKey]) => {
+    const entry = lookups.peek(storedKey, settings)
+    if (entry !== undefined) lookups.emitHit(storedKey, entry)
+    // Also for a key that has no value yet: it takes its place in the order of the Map.
+    values.set(requestedKey, entry?.value)
+    return entry === undefined
+  })
+  if (others.length === 0) return values
+  const requestedKeys = others.map(([requestedKey]) => requestedKey)
+  const batch = new Batch(requestedKeys, loader, admission)
+  // In one turn, so that the client of a shared store sends all reads in one write.
+  const results = await Promise.allSettled(others.map((key) => lookUpOne(key, settings, batch, lookups)))
   for (const [index, result] of results.entries()) {
+    const key = requestedKeys[index] ?? ''
     if (result.status === 'rejected') throw result.reason
-    if (result.value !== ABSENT) values.set(keys[index] ?? '', result.value as V)
+    if (result.value === ABSENT) values.delete(key)
+    else values.set(key, result.value)
   }
   return values
 }
 
-async function lookUpOne(call: Call, batch: Batch, lookups: LookupRunner): Promise<unknown> {
-  const markReady = (): void => batch.markReady(call.requestedKey)
+async function lookUpOne(
+  [requestedKey, storedKey]: readonly [string, string],
+  settings: Settings,
+  batch: Batch,
+  lookups: LookupRunner,
+): Promise<unknown> {
+  const markDecided = (): void => batch.markDecided(requestedKey)
+  const call = {
+    storedKey,
+    requestedKey,
+    loader: batch.loaderOf(requestedKey),
+    settings,
+    batch: batch.memberOf(requestedKey),
+  }
+  const onResult = ({ value, refresh }: LookupResult): unknown => {
+    // A background refresh may still call the loader: the key is decided when it leads, or when it ends.
+    if (refresh === undefined) markDecided()
+    else void refresh.outcome.then(markDecided)
+    return value
+  }
   try {
-    const loader = batch.loaderOf(call.requestedKey)
-    const result = await lookups.run({ ...call, loader, batch: batch.memberOf(call.requestedKey) }, identity)
-    // A background refresh may still call the loader, so the key is decided only when it ends.
-    if (result.refresh === undefined) markReady()
-    else void result.refresh.then(markReady)
-    return result.value
+    return await lookups.run(call, onResult)
   } catch (error) {
-    markReady()
+    markDecided()
     throw error
   }
 }

@@ -1,4 +1,4 @@
-import type { ManyLoader } from '../batch/batch.ts'
+import type { ManyLoader } from '../batch/many-loader.ts'
 import type { EventName, Listener } from '../events.ts'
 import type { Loader } from '../load.ts'
 import type { Lookup } from '../lookup/lookup.ts'

@@ -1,4 +1,4 @@
-import type { ManyLoader } from '../batch/batch.ts'
+import type { ManyLoader } from '../batch/many-loader.ts'
 import type { Call } from '../flight/call.ts'
 import type { EventName, Listener } from '../events.ts'
 import { promiseOf } from '../entry.ts'
@@ -26,7 +26,7 @@ import { EntryWriter } from './entry-writer.ts'
 import type { LoadCoordinator } from '../flight/coordinator.ts'
 import type { Lifecycle } from './lifecycle.ts'
 import { wrapFunction } from './wrap-function.ts'
-import { lookUpMany, NO_LOADER } from '../batch/get-or-set-many.ts'
+import { lookUpMany } from '../batch/get-or-set-many.ts'
 
 /**
  * Checks the arguments of every call, and passes it on. An invalid argument rejects the promise that the call returns. The views of one cache
@@ -117,8 +117,7 @@ export class DefaultCache implements Cache {
 
   async getMany<V = unknown>(keys: readonly string[], options?: GetOptions<V>): Promise<Map<string, V>> {
     const { codec, stale } = getSettings(this.#settings, 'getMany', options)
-    const stored = uniqueKeys(keys).map((key) => [key, this.#storedKey(key)] as const)
-    return (await this.#reader.values(stored, codec, stale)) as Map<string, V>
+    return (await this.#reader.values(this.#storedKeys(keys), codec, stale)) as Map<string, V>
   }
 
   async getOrSetMany<V>(
@@ -127,9 +126,10 @@ export class DefaultCache implements Cache {
     options?: CallOptions<V>,
   ): Promise<Map<string, V>> {
     const settings = callSettings(this.#settings, options, 'getOrSetMany')
+    const call = { keys: this.#storedKeys(keys), loader, settings }
+    requireTtl(settings)
     requireFunction('loader', loader, 'a function (keys, load) => Map')
-    const calls = uniqueKeys(keys).map((key) => this.#call(key, NO_LOADER, settings))
-    return await lookUpMany(calls, loader, this.#coordinator.services, this.#lookups)
+    return (await lookUpMany(call, this.#coordinator.services, this.#lookups)) as Map<string, V>
   }
 
   async refresh<V, S = V>(key: string, loader: Loader<V, S>, options?: CallOptions<V>): Promise<V> {
@@ -198,6 +198,11 @@ export class DefaultCache implements Cache {
     requireTtl(settings)
     requireFunction('loader', loader, 'a function (load) => value')
     return stored
+  }
+
+  /** The keys, each once, with their stored keys. */
+  #storedKeys(keys: readonly string[]): readonly (readonly [string, string])[] {
+    return uniqueKeys(keys).map((key) => [key, this.#storedKey(key)] as const)
   }
 
   #storedKey(key: unknown): string {

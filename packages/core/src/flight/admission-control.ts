@@ -1,13 +1,14 @@
-import { throwIfReentrant, activeLoads, type ActiveLoad, recordWait } from './reentrancy.ts'
 import type { AdmissionLimits } from '../options/settings.ts'
+import type { Flight } from './flight.ts'
+import { throwIfReentrant, activeLoads, type ActiveLoad, recordWait } from './reentrancy.ts'
 
 /** Gives a permit back; further calls do nothing. */
 export type ReleasePermit = () => void
 
 /** Grants the permits of loads. */
 export interface PermitSource {
-  /** Grants a free permit, or undefined when none is free. `enclosing`: the loads that the new load runs inside of. Default: those of the caller. */
-  tryAcquirePermit(enclosing?: readonly ActiveLoad[]): ReleasePermit | undefined
+  /** Grants a free permit, or undefined when none is free. `always`: grants one in any case. Default: false. */
+  tryAcquirePermit(always?: boolean): ReleasePermit | undefined
   /** Calls `onPermit` with the next free permit, first come, first served. Returns the function that leaves the queue. */
   queueForPermit(onPermit: (permit: ReleasePermit) => void): () => void
 }
@@ -16,6 +17,8 @@ export interface PermitSource {
 export interface SharedWaiter {
   waiting: number
 }
+
+const nothing = (): void => undefined
 
 /** Enforces `maxWaiters`, `maxWaitersPerKey` and `maxLoads` in this process, and rejects a load that would wait for itself. */
 export class AdmissionControl implements PermitSource {
@@ -34,9 +37,9 @@ export class AdmissionControl implements PermitSource {
     return { owner: this, key }
   }
 
-  /** True when one of the `enclosing` loads belongs to this cache. */
-  isInsideLoad(enclosing: readonly ActiveLoad[] = activeLoads()): boolean {
-    return enclosing.some(({ owner }) => owner === this)
+  /** True when the current code runs inside a load of this cache. */
+  isInsideLoad(): boolean {
+    return activeLoads().some(({ owner }) => owner === this)
   }
 
   /** @throws ReentrantLoadError when waiting for `key` would never end. */
@@ -45,21 +48,43 @@ export class AdmissionControl implements PermitSource {
   }
 
   /**
-   * Counts one more call that waits for `key`, for which `waiting` calls wait already. Returns the function that stops counting it, or
-   * undefined when a limit is reached.
+   * Counts one more call that waits for `flight`. Returns the function that stops counting it, or undefined when a limit is reached. A call from
+   * inside a load of this cache is not counted: refused, it would fail the load that the counted callers wait for.
    */
-  admitWaiter(key: string, waiting: number, sharedWaiter?: SharedWaiter): (() => void) | undefined {
+  admitWaiter(flight: Flight, sharedWaiter?: SharedWaiter): (() => void) | undefined {
+    if (this.isInsideLoad()) return this.#admitNested(flight)
     const alreadyCounted = sharedWaiter !== undefined && sharedWaiter.waiting > 0
-    if ((!alreadyCounted && this.#waiters >= this.#limits.maxWaiters) || waiting >= this.#limits.maxWaitersPerKey)
-      return undefined
+    const { maxWaiters, maxWaitersPerKey } = this.#limits
+    if ((!alreadyCounted && this.#waiters >= maxWaiters) || flight.countedCallers >= maxWaitersPerKey) return undefined
     if (!alreadyCounted) this.#waiters += 1
-    const removeWait = recordWait(this, key)
+    const removeWait = recordWait(this, flight.key)
     // The usual case: all callers of a herd share this one function.
     if (sharedWaiter === undefined && removeWait === undefined) return this.#removeWaiter
     if (sharedWaiter !== undefined) sharedWaiter.waiting += 1
     return () => {
       if (sharedWaiter !== undefined) sharedWaiter.waiting -= 1
       if (sharedWaiter === undefined || sharedWaiter.waiting === 0) this.#removeWaiter()
+      removeWait?.()
+    }
+  }
+
+  /**
+   * Records that the current load waits for the outcome of `flight`. Returns the function that removes the record.
+   *
+   * @throws ReentrantLoadError when the wait would never end.
+   */
+  awaitOutcome(flight: Flight): () => void {
+    if (flight.settled) return nothing
+    this.checkReentrancy(flight.key)
+    if (this.isInsideLoad()) flight.skipQueue()
+    return recordWait(this, flight.key) ?? nothing
+  }
+
+  #admitNested(flight: Flight): () => void {
+    flight.addNestedCaller()
+    const removeWait = recordWait(this, flight.key)
+    return () => {
+      flight.removeNestedCaller()
       removeWait?.()
     }
   }
@@ -73,9 +98,8 @@ export class AdmissionControl implements PermitSource {
     return this.#loads < this.#limits.maxLoads
   }
 
-  /** A load inside a load of this cache always gets a permit: the outer load could not end without it. */
-  tryAcquirePermit(enclosing: readonly ActiveLoad[] = activeLoads()): ReleasePermit | undefined {
-    return this.isInsideLoad(enclosing) || this.permitAvailable ? this.#grantPermit() : undefined
+  tryAcquirePermit(always = false): ReleasePermit | undefined {
+    return always || this.permitAvailable ? this.#grantPermit() : undefined
   }
 
   queueForPermit(onPermit: (permit: ReleasePermit) => void): () => void {

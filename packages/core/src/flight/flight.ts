@@ -26,6 +26,8 @@ export interface FlightWaiter {
 export interface FlightStep {
   /** The last caller left: ends a wait for a permit or a lease. */
   stopWaiting(): void
+  /** A running load waits for the flight: ends a wait for a permit by granting one. */
+  skipQueue(): void
   /** The cache closes: ends the step, with `reason`. */
   abort(reason: unknown): void
 }
@@ -54,6 +56,9 @@ export class Flight {
   #waitingSince: number | undefined
   #notifiesWithin = Infinity
   #keepsRunning = false
+  #needsNoPermit = false
+  #nestedCallers = 0
+  #onUnwaited: (() => void) | undefined
   #step: FlightStep | undefined
   #aborted = false
   #settled = false
@@ -94,6 +99,32 @@ export class Flight {
     return this.#owner.size + this.#early.size + this.#late.size
   }
 
+  /** The number of those calls that `maxWaiters` counts: all but the calls from inside a load. */
+  get countedCallers(): number {
+    return this.callers - this.#nestedCallers
+  }
+
+  /** True when its load must begin even if no permit is free, because a running load waits for it: that load may hold the permit that the flight would wait for. */
+  get needsNoPermit(): boolean {
+    return this.#needsNoPermit
+  }
+
+  /** A call from inside a load waits for the flight, until `removeNestedCaller`. */
+  addNestedCaller(): void {
+    this.#nestedCallers += 1
+    this.skipQueue()
+  }
+
+  removeNestedCaller(): void {
+    this.#nestedCallers -= 1
+  }
+
+  /** Ends the flight's wait for a permit, and keeps it from waiting for one later: a follower needs a permit when it leads in the end. */
+  skipQueue(): void {
+    this.#needsNoPermit = true
+    this.#step?.skipQueue()
+  }
+
   /** Sets the current step. `abort` ends it, and so does the leaving of the last caller. */
   attach(step: FlightStep): void {
     this.#step = step
@@ -114,6 +145,17 @@ export class Flight {
   remove(waiter: FlightWaiter): void {
     for (const waiters of this.#groups) waiters.delete(waiter)
     if (this.stopReason === 'no-waiters') this.#step?.stopWaiting()
+    this.#noticeUnwaited()
+  }
+
+  /** Calls `action` as soon as no call waits for the flight: now, or when the last one leaves. */
+  whenUnwaited(action: () => void): void {
+    this.#onUnwaited = action
+    this.#noticeUnwaited()
+  }
+
+  #noticeUnwaited(): void {
+    if (this.callers === 0) this.#onUnwaited?.()
   }
 
   /** A caller leaves with a stale value and relies on the load to replace it: the load begins even if no other caller waits. */
@@ -163,6 +205,7 @@ export class Flight {
     this.detach()
     deliver({ kind }, this.#early)
     deliver({ kind }, this.#late)
+    this.#noticeUnwaited()
   }
 
   /** Delivers the result to the callers that came before the load began. */

@@ -15,7 +15,6 @@ import type { Call, TimedRead } from '../flight/call.ts'
 import type { Entry } from '../entry.ts'
 import { ClosedError, TooManyWaitersError, WaitTimeoutError } from '../errors.ts'
 import { Flight, type FlightResult } from '../flight/flight.ts'
-import type { Outcome } from '../load.ts'
 import { type GaveUp, waitFor } from './caller-wait.ts'
 
 /** Continues a call after its wait: with its result, or with undefined when it must read the store again. */
@@ -59,7 +58,7 @@ export class FlightJoiner {
     const ownFlight = joined === undefined ? flight : undefined
     const waitedBefore = flight.waitedFor(storeRead.judgedAt)
     const part: Participation = { call, flight, ownFlight, fallback, state, waitedBefore }
-    const removeWaiter = admission.admitWaiter(key, flight.callers, call.batch?.sharedWaiter)
+    const removeWaiter = admission.admitWaiter(flight, call.batch?.sharedWaiter)
     if (removeWaiter === undefined)
       return onContinue(this.#fallbackOrThrow(part, new TooManyWaitersError(key), storeRead.judgedAt))
     const softTimeout = fallback === undefined ? Infinity : settings.softTimeout
@@ -78,9 +77,9 @@ export class FlightJoiner {
   async loadAlone(call: Call, state: CallState, permit?: LoadPermit): Promise<LookupResult> {
     const { storedKey: key, settings } = call
     const { runtime } = this.#services
-    const removeWaiter = this.#admitAlone(call, permit)
     const flight = new Flight(key, false)
     flight.detach()
+    const removeWaiter = this.#admitAlone(flight, call, permit)
     // With a permit there is nothing to wait for but the load, which `waitTimeout` does not limit.
     const budget = permit === undefined ? Math.max(0, state.waitBudget) : Infinity
     const limits = { softTimeout: Infinity, budget, waitedBefore: 0, signal: settings.signal }
@@ -92,12 +91,12 @@ export class FlightJoiner {
   }
 
   /** @throws the reason why the call may not load, after it has released the permit. */
-  #admitAlone({ storedKey: key, settings, batch }: Call, permit: LoadPermit | undefined): () => void {
+  #admitAlone(flight: Flight, { settings, batch }: Call, permit: LoadPermit | undefined): () => void {
     try {
       if (this.#coordinator.closed) throw new ClosedError()
       settings.signal?.throwIfAborted()
-      const removeWaiter = this.#services.admission.admitWaiter(key, 0, batch?.sharedWaiter)
-      if (removeWaiter === undefined) throw new TooManyWaitersError(key)
+      const removeWaiter = this.#services.admission.admitWaiter(flight, batch?.sharedWaiter)
+      if (removeWaiter === undefined) throw new TooManyWaitersError(flight.key)
       return removeWaiter
     } catch (error) {
       permit?.release()
@@ -125,7 +124,7 @@ export class FlightJoiner {
       case 'gave-up':
         if (result.why === 'wait-timeout') return this.#endWaitTimeout(part, now, onContinue)
         // The load exceeded `softTimeout`. If the stale window has closed meanwhile, the call reads again.
-        return onContinue(this.#fallbackResult(part, now, flight.outcome))
+        return onContinue(this.#fallbackResult(part, now, flight))
     }
   }
 
@@ -135,11 +134,11 @@ export class FlightJoiner {
     const { events, admission } = this.#services
     const { storedKey: key, settings } = call
     if (events.hasListeners('wait-timeout')) events.emit('wait-timeout', { key, waited: waitTime(state, now) })
-    const stale = this.#fallbackResult(part, now, flight.outcome)
+    const stale = this.#fallbackResult(part, now, flight)
     if (stale !== undefined) return onContinue(stale)
     if (settings.onWaitTimeout === 'load') {
       const permit = new LoadPermit(call, admission)
-      if (permit.tryAcquire()) return this.loadAlone(call, state, permit).then(onContinue)
+      if (permit.tryAcquire(admission.isInsideLoad())) return this.loadAlone(call, state, permit).then(onContinue)
     }
     throw new WaitTimeoutError(key, settings.waitTimeout)
   }
@@ -152,11 +151,7 @@ export class FlightJoiner {
   }
 
   /** Undefined when the call has no stale entry, or its windows have closed. */
-  #fallbackResult(
-    { call, fallback, state }: Participation,
-    now: number,
-    refresh?: Promise<Outcome>,
-  ): LookupResult | undefined {
+  #fallbackResult({ call, fallback, state }: Participation, now: number, refresh?: Flight): LookupResult | undefined {
     if (fallback === undefined) return undefined
     return serveFallback(this.#services, call, fallback, { now, role: 'none', state, refresh })
   }

@@ -2,11 +2,15 @@ import type { EngineServices } from '../flight/engine-services.ts'
 import { type Call, judge } from '../flight/call.ts'
 import type { Entry } from '../entry.ts'
 import type { Flight } from '../flight/flight.ts'
+import type { AdmissionControl } from '../flight/admission-control.ts'
 import type { Outcome } from '../load.ts'
+import { awaitedOutcome } from './awaited-outcome.ts'
 import type { Lookup } from './lookup.ts'
 
 /** The result of a call before its outcome is known: `getOrSet` takes the value, `lookup` adds the outcome. */
-export interface LookupResult extends Omit<Lookup<unknown>, 'outcome'> {
+export interface LookupResult extends Omit<Lookup<unknown>, 'outcome' | 'refresh'> {
+  /** The flight that goes on in the background. */
+  readonly refresh: Flight | undefined
   /** The flight that ran this call's loader. */
   readonly ownFlight: Flight | undefined
 }
@@ -29,8 +33,8 @@ export interface ServeOptions {
   readonly role: 'none' | 'follower'
   /** Undefined for an entry that `peek` found: the call has not waited. */
   readonly state: CallState | undefined
-  /** The load that runs in the background. */
-  readonly refresh: Promise<Outcome> | undefined
+  /** The flight that goes on in the background. */
+  readonly refresh: Flight | undefined
 }
 
 /** Makes a result of an entry that was judged `status`, and emits the hit. */
@@ -107,11 +111,14 @@ export function waitTime({ missed, startedAt }: CallState, now: number): number 
 }
 
 /** The answer of `lookup`. The leader's answer waits for the outcome of its load. */
-export function lookupOf(result: LookupResult): Lookup<unknown> | Promise<Lookup<unknown>> {
+export function lookupOf(
+  result: LookupResult,
+  admission: AdmissionControl,
+): Lookup<unknown> | Promise<Lookup<unknown>> {
   const { ownFlight } = result
   return ownFlight === undefined
-    ? withOutcome(result, undefined)
-    : ownFlight.outcome.then((outcome) => withOutcome(result, outcome))
+    ? withOutcome(result, undefined, admission)
+    : ownFlight.outcome.then((outcome) => withOutcome(result, outcome, admission))
 }
 
 /** The answer of `getOrSet`. */
@@ -124,7 +131,8 @@ export function identity(result: LookupResult): LookupResult {
   return result
 }
 
-function withOutcome(result: LookupResult, outcome: Outcome | undefined): Lookup<unknown> {
-  const { value, status, from, role, age, freshFor, foundStale, waited, refresh } = result
+function withOutcome(result: LookupResult, outcome: Outcome | undefined, admission: AdmissionControl): Lookup<unknown> {
+  const { value, status, from, role, age, freshFor, foundStale, waited } = result
+  const refresh = result.refresh === undefined ? undefined : awaitedOutcome(result.refresh, admission)
   return { value, status, from, role, age, freshFor, foundStale, waited, outcome, refresh }
 }

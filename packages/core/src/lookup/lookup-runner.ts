@@ -54,9 +54,11 @@ export class LookupRunner {
   lookup(call: Call): Promise<Lookup<unknown>> {
     const entry = this.peek(call.storedKey, call.settings)
     return entry === undefined
-      ? this.run(call, lookupOf)
-      : Promise.resolve(lookupOf(this.#serveHit(call.storedKey, entry)))
+      ? this.run(call, this.#lookupOf)
+      : Promise.resolve(this.#lookupOf(this.#serveHit(call.storedKey, entry)))
   }
+
+  readonly #lookupOf: OnResult<Lookup<unknown>> = (result) => lookupOf(result, this.#services.admission)
 
   /** Reads the key's entry, joining a running read. Undefined also while the cache is paused, and while the store is away if this process has no copy. */
   async read(key: string, codec: Codec): Promise<Entry | undefined> {

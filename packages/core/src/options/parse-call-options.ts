@@ -1,3 +1,4 @@
+import { parseDuration } from '../duration.ts'
 import { InvalidOptionError } from '../errors.ts'
 import type { CallerSignal, KeepOptions } from '../load.ts'
 import {
@@ -69,8 +70,20 @@ const setRows: OptionRows<SetOptions> = {
   codec: codecRow,
 }
 
+/** The `ttl` of a result that its loader does not keep. */
+export const NOT_KEPT = 0
+
+/** A loader computes this from what it loaded, such as the rest of a token's life: a value that has expired is not kept, and is no error. */
+const keepTtlRow: OptionRow<number | undefined> = {
+  ...ttlRow,
+  parse(value, path) {
+    const milliseconds = typeof value === 'number' ? value : parseDuration(value)
+    return milliseconds < 1 ? NOT_KEPT : ttlRow.parse(value, path)
+  },
+}
+
 const keepRows: OptionRows<KeepOptions> = {
-  ttl: ttlRow,
+  ttl: keepTtlRow,
   staleWhileRevalidate: staleWhileRevalidateRow,
   staleIfError: staleIfErrorRow,
   tags: tagsRow,

@@ -1,4 +1,5 @@
 import { ABSENT, type Outcome } from '../load.ts'
+import { NOT_KEPT } from '../options/parse-call-options.ts'
 import type { EngineServices } from '../flight/engine-services.ts'
 import { type Call, replacedEntry } from '../flight/call.ts'
 import type { Entry, NewEntry } from '../entry.ts'
@@ -14,6 +15,8 @@ import { releaseAfterOwnAbort, settleAbsent } from './settle-flight.ts'
 
 /** A key stays uncacheable for this time after the store could not keep its value, ms. */
 const UNKEEPABLE_FOR = 10_000
+/** The result of a loader that kept it for no time: not stored, and the key is not marked, so that the next result may be. */
+const UNKEPT: UncacheableMark = { for: 0, share: true, why: 'ttl' }
 
 /** Runs the load of a flight under its lease, and commits the result. `entry`: the key's entry in the store. Never rejects. */
 export async function lead(
@@ -69,9 +72,9 @@ class LeasedLoad {
     return outcome
   }
 
-  /** A load for which callers wait goes on, whatever ended its lease. Without callers, the loader's signal is aborted. */
+  /** A load for which callers wait goes on, whatever ended its lease. Without callers, or when the last one leaves, the loader's signal is aborted. */
   #loseLease(): void {
-    if (this.#flight.callers === 0) this.#load.requestStop(new LeaseLostError(this.#call.storedKey))
+    this.#flight.whenUnwaited(() => this.#load.requestStop(new LeaseLostError(this.#call.storedKey)))
   }
 
   /** Releases all other callers at once, here and in other processes: they can never have this result, so they must not wait for it. */
@@ -83,12 +86,13 @@ class LeasedLoad {
   }
 
   async #commit(value: unknown, took: number): Promise<Outcome> {
-    const { mark } = this.#load
+    const { mark, settings } = this.#load
     if (mark !== undefined) return this.#endUncacheable(value, mark)
+    if (settings.ttl === NOT_KEPT) return this.#endUncacheable(value, UNKEPT)
     const { store, runtime } = this.#services
     let entry: NewEntry
     try {
-      entry = newEntry(value, took, this.#load.settings, runtime.random())
+      entry = newEntry(value, took, settings, runtime.random())
     } catch (error) {
       // `freeze` could not make the value read-only: for example, it has a revoked proxy in it.
       return this.#fail(error, 'error')
@@ -160,7 +164,7 @@ class LeasedLoad {
   }
 
   #releaseUncacheable({ for: remaining, share }: UncacheableMark): Promise<Released> {
-    return this.#release({ kind: 'uncacheable', for: remaining, share })
+    return this.#release(remaining === 0 ? { kind: 'handover' } : { kind: 'uncacheable', for: remaining, share })
   }
 
   /** Only the first ending counts: it ends the lease. */

@@ -1,17 +1,23 @@
-import type { AdmissionControl, PermitSource, ReleasePermit } from '../flight/admission-control.ts'
+import type { PermitSource, ReleasePermit } from '../flight/admission-control.ts'
 import type { Call } from '../flight/call.ts'
 import type { Flight, FlightStep } from '../flight/flight.ts'
-import type { ActiveLoad } from '../flight/reentrancy.ts'
 import type { Abandoned } from '../load.ts'
 import type { Runtime } from '../runtime.ts'
+
+interface QueuedPermit {
+  leaveQueue(): void
+  /** Ends the wait; the flight leaves the queue before. */
+  end(acquired: boolean): void
+}
 
 /** The permit of one load, from the wait for it to its release. It may be acquired again after a release. */
 export class LoadPermit implements FlightStep {
   readonly #source: PermitSource
   #release: ReleasePermit | undefined
-  #leaveQueue: (() => void) | undefined
+  /** Defined while it queues. */
+  #queued: QueuedPermit | undefined
 
-  constructor(call: Call, admission: AdmissionControl) {
+  constructor(call: Call, admission: PermitSource) {
     this.#source = call.batch?.permits ?? admission
   }
 
@@ -19,9 +25,9 @@ export class LoadPermit implements FlightStep {
     return this.#release !== undefined
   }
 
-  /** Acquires a free permit at once; false when none is free. `enclosing`: the loads that the new load runs inside of. */
-  tryAcquire(enclosing?: readonly ActiveLoad[]): boolean {
-    this.#release ??= this.#source.tryAcquirePermit(enclosing)
+  /** Acquires a permit at once; false when none is free. `always`: acquires one in any case. */
+  tryAcquire(always: boolean): boolean {
+    this.#release ??= this.#source.tryAcquirePermit(always)
     return this.held
   }
 
@@ -29,14 +35,14 @@ export class LoadPermit implements FlightStep {
   #acquire(): Promise<boolean> {
     return new Promise((resolve) => {
       const leaveQueue = this.#source.queueForPermit((release) => {
-        this.#leaveQueue = undefined
         this.#release = release
-        resolve(true)
+        this.#queued?.end(true)
       })
-      this.#leaveQueue = () => {
-        leaveQueue()
-        resolve(false)
+      const end = (acquired: boolean): void => {
+        this.#queued = undefined
+        resolve(acquired)
       }
+      this.#queued = { leaveQueue, end }
     })
   }
 
@@ -44,7 +50,7 @@ export class LoadPermit implements FlightStep {
   async acquireFor(flight: Flight, runtime: Runtime): Promise<'acquired' | Abandoned> {
     const { background } = flight
     if (flight.stopReason !== undefined) return flight.stopReason
-    if (this.held || this.tryAcquire(background ? [] : undefined)) return 'acquired'
+    if (this.held || this.tryAcquire(flight.needsNoPermit)) return 'acquired'
     if (background) return 'busy'
     const acquiring = this.#acquire()
     // Only now, with the flight in the queue: `beginWait` may make its last caller give up, and that takes the flight out of the queue.
@@ -57,7 +63,13 @@ export class LoadPermit implements FlightStep {
 
   /** Leaves the queue. */
   stopWaiting(): void {
-    this.#leaveQueue?.()
+    this.#queued?.leaveQueue()
+    this.#queued?.end(false)
+  }
+
+  skipQueue(): void {
+    this.#queued?.leaveQueue()
+    if (this.#queued !== undefined) this.#queued.end(this.tryAcquire(true))
   }
 
   abort(): void {

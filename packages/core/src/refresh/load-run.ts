@@ -74,6 +74,11 @@ export class LoadRun implements FlightStep {
     return undefined
   }
 
+  /** Does nothing: a load that has begun holds its permit. */
+  skipQueue(): void {
+    return undefined
+  }
+
   /** Ends the load at once, whatever the loader does. */
   abort(reason: unknown): void {
     this.#end({ kind: 'aborted', error: reason })

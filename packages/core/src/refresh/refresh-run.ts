@@ -59,6 +59,10 @@ class RefreshRun implements FlightStep {
     this.#permit.stopWaiting()
   }
 
+  skipQueue(): void {
+    this.#permit.skipQueue()
+  }
+
   abort(): void {
     this.stopWaiting()
   }
@@ -149,8 +153,6 @@ class RefreshRun implements FlightStep {
       return settleWithoutLoad(this.#flight, 'held')
     }
     if (events.hasListeners('follow')) events.emit('follow', { key: this.#call.storedKey, remaining })
-    this.#call.batch?.onOtherLoad()
-    this.#permit.release()
     const by = await this.#pause(remaining)
     const { stopReason } = this.#flight
     if (stopReason !== undefined) return settleWithoutLoad(this.#flight, stopReason)
@@ -166,9 +168,11 @@ class RefreshRun implements FlightStep {
     if (why !== undefined) settleWithoutLoad(this.#flight, why)
   }
 
-  /** Waits as a follower: the time counts towards the callers' `waitTimeout`. Returns at once for a background flight. */
+  /** Waits as a follower, without a permit: the time counts towards the callers' `waitTimeout`. Returns at once for a background flight. */
   async #pause(remaining: number): Promise<'notice' | 'timer'> {
     const { runtime } = this.#services
+    this.#call.batch?.onOtherLoad()
+    this.#permit.release()
     this.#flight.beginWait(runtime.now(), POLL_INTERVAL)
     const wokenBy = (await this.#waiter?.waitAtMost(remaining)) ?? 'timer'
     this.#flight.endWait(runtime.now())

@@ -1,0 +1,91 @@
+import type { AdmissionControl } from '../flight/admission-control.ts'
+import { Deferred } from '../flight/deferred.ts'
+import { type ActiveLoad, leaveLoadScope, type LoadScope, newLoadScope, runInLoad } from '../flight/reentrancy.ts'
+import type { KeepOptions, Load, UncacheableOptions } from '../load.ts'
+import { storedKey } from '../options/stored-key.ts'
+import type { ManyLoad, ManyLoader } from './many-loader.ts'
+import { SharedPermit } from './shared-permit.ts'
+
+/** One call of the loader of many keys, from the gathering of its keys to its end. */
+export class LoaderCall implements ManyLoad {
+  readonly permit: SharedPermit
+  readonly #admission: AdmissionControl
+  readonly #loads = new Map<string, Load<never>>()
+  readonly #values = new Deferred<ReadonlyMap<string, unknown>>()
+  #abort: AbortController | undefined
+  #scope: LoadScope | undefined
+
+  constructor(admission: AdmissionControl, onShareReleased: () => void) {
+    this.#admission = admission
+    this.permit = new SharedPermit(admission, () => {
+      if (this.permit.shares === 0) this.#leaveScope()
+      onShareReleased()
+    })
+  }
+
+  /** True when at least one key leads, and no other key that holds a share of the permit still asks for its lease. */
+  get ready(): boolean {
+    return this.#loads.size > 0 && this.permit.shares <= this.#loads.size
+  }
+
+  /** Resolves to the loader's Map. */
+  get values(): Promise<ReadonlyMap<string, unknown>> {
+    return this.#values.promise
+  }
+
+  get signal(): AbortSignal {
+    this.#abort ??= this.#abortWithLoads(new AbortController())
+    return this.#abort.signal
+  }
+
+  add(key: string, load: Load<never>): void {
+    this.#loads.set(key, load)
+  }
+
+  keep(key: string, options: KeepOptions): void {
+    this.#loads.get(key)?.keep(options)
+  }
+
+  uncacheable(key: string, options?: UncacheableOptions): void {
+    this.#loads.get(key)?.uncacheable(options)
+  }
+
+  /** Calls the loader, inside the load of each of its keys. `enclosing`: the loads that wait for it, unless all of its loads run in the background. */
+  async run(loader: ManyLoader<unknown>, enclosing: readonly ActiveLoad[]): Promise<void> {
+    const keys = [...this.#loads.keys()]
+    const background = [...this.#loads.values()].every((load) => load.background)
+    const own = keys.map((key) => this.#admission.activeLoad(storedKey(key)))
+    const scope = newLoadScope(background ? [] : enclosing, own)
+    this.#scope = scope
+    try {
+      this.#values.resolve(checkMap(await runInLoad(scope, async () => await loader(keys, this))))
+    } catch (error) {
+      this.#values.reject(error)
+    } finally {
+      this.#leaveScope()
+    }
+  }
+
+  /** Its loads may end before the loader does, at `loadTimeout`. */
+  #leaveScope(): void {
+    if (this.#scope !== undefined) leaveLoadScope(this.#scope)
+    this.#scope = undefined
+  }
+
+  #abortWithLoads(abort: AbortController): AbortController {
+    const signals = [...this.#loads.values()].map(({ signal }) => signal)
+    const abortAfterLast = (reason: unknown): void => {
+      if (signals.every(({ aborted }) => aborted)) abort.abort(reason)
+    }
+    for (const signal of signals) signal.addEventListener('abort', () => abortAfterLast(signal.reason))
+    // A load may have been aborted before the loader asked for the signal.
+    abortAfterLast(signals.at(-1)?.reason)
+    return abort
+  }
+}
+
+function checkMap(values: unknown): ReadonlyMap<string, unknown> {
+  const { has, get } = (values ?? {}) as Partial<Record<'has' | 'get', unknown>>
+  if (typeof has === 'function' && typeof get === 'function') return values as ReadonlyMap<string, unknown>
+  throw new TypeError('The loader of getOrSetMany must return a Map of keys and values')
+}

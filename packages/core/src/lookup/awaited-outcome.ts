@@ -1,0 +1,38 @@
+import type { AdmissionControl } from '../flight/admission-control.ts'
+import type { Flight } from '../flight/flight.ts'
+import { activeLoads } from '../flight/reentrancy.ts'
+import type { Outcome } from '../load.ts'
+
+/** The outcome of a flight for one caller. Inside a load, awaiting it counts as waiting for the flight. */
+export function awaitedOutcome(flight: Flight, admission: AdmissionControl): Promise<Outcome> {
+  return activeLoads().length === 0 ? flight.outcome : AwaitedOutcome.of(flight, admission)
+}
+
+/** Only its `then` shows that a loader awaits an outcome: most loaders leave it alone. `await` calls the `then` of a subclass, and not that of a plain promise. */
+class AwaitedOutcome extends Promise<Outcome> {
+  #beginWait: () => () => void = () => () => undefined
+
+  /** A derived promise is a plain one. */
+  static override get [Symbol.species](): PromiseConstructor {
+    return Promise
+  }
+
+  static of(flight: Flight, admission: AdmissionControl): Promise<Outcome> {
+    const outcome = new AwaitedOutcome((resolve) => resolve(flight.outcome))
+    outcome.#beginWait = () => admission.awaitOutcome(flight)
+    return outcome
+  }
+
+  override then<T = Outcome, E = never>(
+    onFulfilled?: ((outcome: Outcome) => T | PromiseLike<T>) | null,
+    onRejected?: ((reason: unknown) => E | PromiseLike<E>) | null,
+  ): Promise<T | E> {
+    try {
+      const endWait = this.#beginWait()
+      void super.then(endWait)
+      return super.then(onFulfilled, onRejected)
+    } catch (error) {
+      return Promise.reject<Outcome>(error).then(onFulfilled, onRejected)
+    }
+  }
+}

@@ -1,0 +1,77 @@
+import { describe, expect, it } from '@jest/globals'
+import type { Load } from '@cattlegrid/core'
+import { createFleet, Origin, record, settle } from './fleet.ts'
+
+describe('a result that its loader keeps for no time', () => {
+  it.each([0, -1, -Infinity, 0.3, '0s'] as const)('(%p) goes to its callers, and is no failure', async (ttl) => {
+    const fleet = createFleet()
+    const [cache, other] = fleet.caches
+    const events = record(cache, 'load-failed', 'commit')
+    const origin = new Origin()
+    const loader = (load: Load): Promise<string> => {
+      load.keep({ ttl })
+      return origin.loader(load)
+    }
+    const first = cache.lookup('k', loader)
+    await settle(fleet)
+    const joined = cache.getOrSet('k', loader)
+    const elsewhere = other.lookup('k', () => 'the next')
+    await settle(fleet)
+    origin.last.resolve('expired')
+    expect(await first).toMatchObject({
+      value: 'expired',
+      freshFor: 0,
+      outcome: { kind: 'uncacheable', for: 0, share: true, why: 'ttl' },
+    })
+    expect(await joined).toBe('expired')
+    expect(await elsewhere).toMatchObject({ value: 'the next', outcome: { kind: 'committed' } })
+    expect(events).toEqual([])
+    expect(await cache.get('k')).toBe('the next')
+  })
+
+  it('is kept after all when the loader says so later', async () => {
+    const [cache] = createFleet().caches
+    await cache.getOrSet('k', (load) => {
+      load.keep({ ttl: 0 })
+      load.keep({ ttl: '1s', tags: ['t'] })
+      return 'kept'
+    })
+    expect(await cache.read('k')).toMatchObject({ value: 'kept', freshFor: 1000 })
+  })
+
+  it('does not make every stale hit load', async () => {
+    const fleet = createFleet({ staleWhileRevalidate: '1m', failureCooldown: { max: '2s' } })
+    const [cache] = fleet.caches
+    await cache.set('k', 'stale')
+    await fleet.runtime.advance(10_001)
+    let loads = 0
+    const loader = (load: Load): string => {
+      loads += 1
+      load.keep({ ttl: 0 })
+      return 'expired'
+    }
+    for (let hit = 0; hit < 5; hit += 1) {
+      expect(await cache.getOrSet('k', loader)).toBe('stale')
+      await settle(fleet)
+    }
+    expect(loads).toBe(1)
+    await fleet.runtime.advance(2000)
+    await cache.getOrSet('k', loader)
+    await settle(fleet)
+    expect(loads).toBe(2)
+  })
+
+  it('may be one of a batch', async () => {
+    const [cache] = createFleet().caches
+    const values = new Map([
+      ['a', 1],
+      ['b', 2],
+    ])
+    const loaded = await cache.getOrSetMany(['a', 'b'], (_, load) => {
+      load.keep('a', { ttl: -1 })
+      return values
+    })
+    expect(loaded).toEqual(values)
+    expect(await cache.getMany(['a', 'b'])).toEqual(new Map([['b', 2]]))
+  })
+})
