@@ -119,6 +119,25 @@ describe('the load permit of a batch', () => {
     await led
   })
 
+  it('is shared by the keys that lead together after the loader was called', async () => {
+    const fleet = createFleet({ maxLoads: 1, isFailure: () => false })
+    const [cache, ...others] = fleet.caches
+    const elsewhere = new Origin()
+    const led = others.map((other, index) => rejection(other.getOrSet(index === 0 ? 'b' : 'c', elsewhere.loader)))
+    await settle(fleet)
+    const asked: (readonly string[])[] = []
+    const batch = cache.getOrSetMany(['a', 'b', 'c'], (keys) => {
+      asked.push(keys)
+      return all(keys)
+    })
+    await settle(fleet)
+    for (const { reject } of elsewhere.loads) reject(new Error('not mine'))
+    await Promise.all(led)
+    await settle(fleet)
+    expect(await batch).toEqual(all(['a', 'b', 'c']))
+    expect(asked).toEqual([['a'], ['b', 'c']])
+  })
+
   it("does not block a key that loads alone by onWaitTimeout: 'load'", async () => {
     const fleet = createFleet({ maxLoads: 1, onWaitTimeout: 'load', waitTimeout: '1s' })
     const [cache, other] = fleet.caches

@@ -213,3 +213,19 @@ describe('the signal of a batch', () => {
     expect(await expected).toMatchObject({ code: 'CATTLEGRID_LOAD_TIMEOUT' })
   })
 })
+
+describe('the load.signal of a batch', () => {
+  it('is aborted on its first access when all of its loads were aborted before', async () => {
+    const fleet = createFleet({ loadTimeout: '1s' })
+    let load: ManyLoad | undefined
+    const call = rejection(
+      fleet.caches[0].getOrSetMany(['a', 'b'], (_, given) => {
+        load = given
+        return new Promise<Map<string, string>>(() => {})
+      }),
+    )
+    await fleet.runtime.advance(1000)
+    await call
+    expect(load?.signal.reason).toMatchObject({ code: 'CATTLEGRID_LOAD_TIMEOUT' })
+  })
+})

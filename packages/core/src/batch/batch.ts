@@ -1,35 +1,28 @@
-import type { AdmissionControl, PermitSource, ReleasePermit, SharedWaiter } from '../flight/admission-control.ts'
-import type { BatchMember } from '../flight/call.ts'
+import type { AdmissionControl, ReleasePermit, SharedWaiter } from '../flight/admission-control.ts'
+import type { CallBatch } from '../flight/call.ts'
 import { activeLoads } from '../flight/reentrancy.ts'
 import { ABSENT, type Loader } from '../load.ts'
 import { LoaderCall } from './loader-call.ts'
 import type { ManyLoader } from './many-loader.ts'
 
 /**
- * Combines the loads of many keys into loader calls. Each key is a call of its own; those that lead at the same time share a loader call.
+ * Combines the loads of many keys into loader calls. Each key is a call of its own; those that lead together share a loader call.
  *
- * A loader call begins as soon as the store has answered for every key that may still lead. It waits for no load, no lease and no permit, so the
- * delay is at most that of the store. A key that leads later, after it followed another leader, is gathered into a later loader call.
+ * A loader call begins when every key that asks for its lease has the store's answer. It waits for nothing else: a key that follows another leader is
+ * gathered into a later loader call if it leads in the end.
  */
-export class Batch implements PermitSource {
+export class Batch implements CallBatch {
+  readonly sharedWaiter: SharedWaiter = { waiting: 0 }
   readonly #loader: ManyLoader<unknown>
   readonly #admission: AdmissionControl
-  readonly #sharedWaiter: SharedWaiter = { waiting: 0 }
-  /** The keys for which the store has not answered yet. */
-  readonly #undecided: Set<string>
   /** Noted when the batch begins: the loader is called from inside the load of one of its keys. */
   readonly #enclosing = activeLoads()
   #gathering: LoaderCall
 
-  constructor(keys: readonly string[], loader: ManyLoader<unknown>, admission: AdmissionControl) {
-    this.#undecided = new Set(keys)
+  constructor(loader: ManyLoader<unknown>, admission: AdmissionControl) {
     this.#loader = loader
     this.#admission = admission
     this.#gathering = this.#newLoaderCall()
-  }
-
-  memberOf(key: string): BatchMember {
-    return { sharedWaiter: this.#sharedWaiter, permits: this, onOtherLoad: () => this.markDecided(key) }
   }
 
   /** The loader of one of the keys. */
@@ -37,16 +30,15 @@ export class Batch implements PermitSource {
     return async (load) => {
       const loaderCall = this.#gathering
       loaderCall.add(key, load)
-      this.markDecided(key)
+      this.#startIfReady()
       const values = await loaderCall.values
       return values.has(key) ? values.get(key) : ABSENT
     }
   }
 
-  /** The key leads, is decided by another caller's load, or has its result: no loader call waits for it. */
-  markDecided(key: string): void {
-    this.#undecided.delete(key)
-    this.#startIfReady()
+  /** A load that `loadTimeout` or `close` ends before its loader call begins is not one of that call. */
+  onLoadEnd(key: string): void {
+    this.#gathering.remove(key)
   }
 
   tryAcquirePermit(always?: boolean): ReleasePermit | undefined {
@@ -63,7 +55,7 @@ export class Batch implements PermitSource {
 
   #startIfReady(): void {
     const loaderCall = this.#gathering
-    if (this.#undecided.size > 0 || !loaderCall.ready) return
+    if (!loaderCall.ready) return
     this.#gathering = this.#newLoaderCall()
     void loaderCall.run(this.#loader, this.#enclosing)
   }

@@ -1,6 +1,6 @@
 import type { EngineServices } from '../flight/engine-services.ts'
 import { ABSENT } from '../load.ts'
-import type { LookupResult } from '../lookup/lookup-result.ts'
+import { valueOf } from '../lookup/lookup-result.ts'
 import type { LookupRunner } from '../lookup/lookup-runner.ts'
 import type { Settings } from '../options/settings.ts'
 import { Batch } from './batch.ts'
@@ -32,43 +32,16 @@ export async function lookUpMany(
     return entry === undefined
   })
   if (others.length === 0) return values
-  const requestedKeys = others.map(([requestedKey]) => requestedKey)
-  const batch = new Batch(requestedKeys, loader, admission)
+  const batch = new Batch(loader, admission)
+  const lookUp = async ([requestedKey, storedKey]: readonly [string, string]): Promise<unknown> =>
+    await lookups.run({ storedKey, requestedKey, loader: batch.loaderOf(requestedKey), settings, batch }, valueOf)
   // In one turn, so that the client of a shared store sends all reads in one write.
-  const results = await Promise.allSettled(others.map((key) => lookUpOne(key, settings, batch, lookups)))
+  const results = await Promise.allSettled(others.map(lookUp))
   for (const [index, result] of results.entries()) {
-    const key = requestedKeys[index] ?? ''
+    const key = others[index]?.[0] ?? ''
     if (result.status === 'rejected') throw result.reason
     if (result.value === ABSENT) values.delete(key)
     else values.set(key, result.value)
   }
   return values
-}
-
-async function lookUpOne(
-  [requestedKey, storedKey]: readonly [string, string],
-  settings: Settings,
-  batch: Batch,
-  lookups: LookupRunner,
-): Promise<unknown> {
-  const markDecided = (): void => batch.markDecided(requestedKey)
-  const call = {
-    storedKey,
-    requestedKey,
-    loader: batch.loaderOf(requestedKey),
-    settings,
-    batch: batch.memberOf(requestedKey),
-  }
-  const onResult = ({ value, refresh }: LookupResult): unknown => {
-    // A background refresh may still call the loader: the key is decided when it leads, or when it ends.
-    if (refresh === undefined) markDecided()
-    else void refresh.outcome.then(markDecided)
-    return value
-  }
-  try {
-    return await lookups.run(call, onResult)
-  } catch (error) {
-    markDecided()
-    throw error
-  }
 }

@@ -42,6 +42,10 @@ export class LoaderCall implements ManyLoad {
     this.#loads.set(key, load)
   }
 
+  remove(key: string): void {
+    this.#loads.delete(key)
+  }
+
   keep(key: string, options: KeepOptions): void {
     this.#loads.get(key)?.keep(options)
   }

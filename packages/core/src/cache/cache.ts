@@ -54,8 +54,9 @@ export interface Cache {
   /** Returns the fresh values among `keys`, with `stale: true` also the stale ones. Never loads. */
   getMany<V = unknown>(keys: readonly string[], options?: GetOptions<V>): Promise<Map<string, V>>
   /**
-   * Returns the values of many keys. `loader` is called once for the keys that this process leads; keys that another process leads are
-   * waited for. A key that the loader's Map leaves out is missing in the result, unless another caller loaded it.
+   * Returns the values of many keys, each as `getOrSet` does, in the order of `keys`. The keys that this call leads together share one call of `loader`,
+   * which waits for no other key; a key that first waits for another leader, and then leads, is loaded by a further call. A key that the loader's Map leaves out
+   * is missing in the result, unless another caller loaded it.
    *
    * @throws as `getOrSet`, with the first key's error.
    */
@@ -106,7 +107,7 @@ export interface Cache {
   pause(): void
   /** Ends a `pause`. */
   resume(): void
-  /** Rejects new calls, waits for running loads for at most `drain`, then aborts them and releases their leases. */
+  /** Rejects new calls, waits for running loads for at most `drain`, then aborts them and releases their leases. The last cache that uses a shared store closes it. */
   close(options?: CloseOptions): Promise<void>
 }
 

@@ -18,16 +18,15 @@ export interface Call {
   /** Given for a forced refresh: the call accepts only an entry that is newer. */
   readonly previousVersion?: PreviousVersion | undefined
   /** Given for one key of a batch. */
-  readonly batch?: BatchMember | undefined
+  readonly batch?: CallBatch | undefined
 }
 
-/** The part of one key in a batch. */
-export interface BatchMember {
+/** The batch that a call belongs to: its loads get their permits from it. */
+export interface CallBatch extends PermitSource {
   /** The waiting keys of a batch count as one waiter. */
   readonly sharedWaiter: SharedWaiter
-  readonly permits: PermitSource
-  /** Called when another caller's load decides about the key: the loader call of the batch does not wait for it. */
-  onOtherLoad(): void
+  /** The load of one of its keys has ended, by its loader or before that. */
+  onLoadEnd(requestedKey: string): void
 }
 
 /** A read of the store that a refresh starts from. */

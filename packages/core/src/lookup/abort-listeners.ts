@@ -26,7 +26,7 @@ export function listenForAbort(signal: CallerSignal, onAbort: () => void): () =>
 function listenOnce(signal: CallerSignal): SignalWaits {
   const onAborts = new Set<() => void>()
   const listener = (): void => {
-    for (const onAbort of [...onAborts]) onAbort()
+    for (const onAbort of onAborts) onAbort()
   }
   signal.addEventListener('abort', listener)
   const waits = { onAborts, listener }

@@ -66,10 +66,7 @@ export class FlightJoiner {
     const waiting = waitFor(flight, ownFlight === undefined ? 'joiner' : 'owner', limits, runtime, removeWaiter)
     if (ownFlight !== undefined)
       this.#coordinator.flights.launch(ownFlight, runRefresh(ownFlight, call, storeRead, this.#coordinator))
-    else {
-      call.batch?.onOtherLoad()
-      if (events.hasListeners('join')) events.emit('join', { key })
-    }
+    else if (events.hasListeners('join')) events.emit('join', { key })
     return waiting.then((result) => this.#resultFor(result, part, onContinue))
   }
 

@@ -17,6 +17,6 @@ export interface Lookup<V> {
   readonly waited: number
   /** The outcome of the load of this call's own loader; undefined if that loader did not run. */
   readonly outcome: Outcome | undefined
-  /** A load that still runs in the background; never rejects. */
+  /** A load that still runs in the background. Never rejects, except for a loader that this load waits for: its `await` rejects with ReentrantLoadError. */
   readonly refresh: Promise<Outcome> | undefined
 }

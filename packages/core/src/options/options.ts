@@ -100,9 +100,9 @@ export interface CacheOptions extends LoadOptions {
   readonly shareErrorMessages?: boolean | undefined
   /** The check of tags in a shared store. Default: `{ maxAge: '1s' }`. */
   readonly tags?: TagOptions | undefined
-  /** The most loads at once in this process. One more waits within its `waitTimeout`; one more in the background does not begin. A load inside a load never waits. Default: no limit. */
+  /** The most loads at once in this process. One more waits within its `waitTimeout`; one more in the background does not begin. A call from inside a load never waits for this, neither with its own load nor with one that it joins. Default: no limit. */
   readonly maxLoads?: number | undefined
-  /** The most calls that wait for a load in this process. One more gets a stale value, else `TooManyWaitersError`, at once. Default: 10,000. */
+  /** The most calls that wait for a load in this process. One more gets a stale value, else `TooManyWaitersError`, at once. Calls from inside a load are not counted. Default: 10,000. */
   readonly maxWaiters?: number | undefined
   /** The most calls that wait for one key in this process. Default: a quarter of `maxWaiters`. */
   readonly maxWaitersPerKey?: number | undefined

@@ -13,10 +13,7 @@ export function refreshInBackground(
 ): Flight | undefined {
   const { services, flights, suppression } = coordinator
   const running = flights.joinable(call.storedKey)
-  if (running !== undefined) {
-    call.batch?.onOtherLoad()
-    return running
-  }
+  if (running !== undefined) return running
   if (coordinator.closed) return undefined
   if (suppression.holds(call.storedKey, entry.version, storeRead.judgedAt)) return undefined
   const flight = new Flight(call.storedKey, true)

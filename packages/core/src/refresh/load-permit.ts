@@ -18,7 +18,7 @@ export class LoadPermit implements FlightStep {
   #queued: QueuedPermit | undefined
 
   constructor(call: Call, admission: PermitSource) {
-    this.#source = call.batch?.permits ?? admission
+    this.#source = call.batch ?? admission
   }
 
   get held(): boolean {

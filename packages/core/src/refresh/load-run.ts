@@ -104,6 +104,7 @@ export class LoadRun implements FlightStep {
     this.#start(scope, this.#makeLoad(replaced, { background, leased }))
     const result = await this.#result.promise
     leaveLoadScope(scope)
+    this.#call.batch?.onLoadEnd(this.#call.requestedKey)
     cancelTimeout()
     return { result, took: runtime.now() - startedAt }
   }

@@ -171,7 +171,6 @@ class RefreshRun implements FlightStep {
   /** Waits as a follower, without a permit: the time counts towards the callers' `waitTimeout`. Returns at once for a background flight. */
   async #pause(remaining: number): Promise<'notice' | 'timer'> {
     const { runtime } = this.#services
-    this.#call.batch?.onOtherLoad()
     this.#permit.release()
     this.#flight.beginWait(runtime.now(), POLL_INTERVAL)
     const wokenBy = (await this.#waiter?.waitAtMost(remaining)) ?? 'timer'

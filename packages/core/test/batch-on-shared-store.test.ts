@@ -1,0 +1,45 @@
+import { describe, expect, it } from '@jest/globals'
+import { never } from './memory-cache.ts'
+import { Remote } from './remote.ts'
+
+const all = (keys: readonly string[]): Map<string, string> => new Map(keys.map((key) => [key, key]))
+
+describe('a batch on a shared store', () => {
+  it('sends nothing for near hits, and gets them in the order of its keys', async () => {
+    const remote = new Remote()
+    const cache = remote.join({ near: {} })
+    const keys = ['a', 'b', 'c']
+    await cache.getOrSetMany(keys, all)
+    await cache.getOrSetMany(keys, never)
+    const before = { ...remote.asked }
+    const hits: string[] = []
+    cache.on('hit', ({ key }) => hits.push(key))
+    expect([...(await cache.getOrSetMany(['c', 'a', 'b'], never))]).toEqual([
+      ['c', 'c'],
+      ['a', 'a'],
+      ['b', 'b'],
+    ])
+    expect({ ...remote.asked }).toEqual(before)
+    expect(hits).toEqual(['c', 'a', 'b'])
+    await cache.delete('a')
+    await cache.delete('c')
+    expect([...(await cache.getOrSetMany(keys, all)).keys()]).toEqual(keys)
+  })
+
+  it('reads all of its keys in one turn, and loads them with one loader call', async () => {
+    const remote = new Remote()
+    const cache = remote.join()
+    remote.delays.read = 5
+    remote.delays.acquire = 5
+    const keys = Array.from({ length: 50 }, (_, index) => `k${index}`)
+    const asked: (readonly string[])[] = []
+    const call = cache.getOrSetMany(keys, (missing) => {
+      asked.push(missing)
+      return all(missing)
+    })
+    expect(remote.count('read')).toBe(50)
+    await remote.runtime.advance(100)
+    expect((await call).size).toBe(50)
+    expect(asked.map(({ length }) => length)).toEqual([50])
+  })
+})
