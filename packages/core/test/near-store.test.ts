@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals'
-import { type Cache, structured } from '@cattlegrid/core'
+import { type Cache, type Codec, json, structured } from '@cattlegrid/core'
 import { never } from './memory-cache.ts'
 import { Remote } from './remote.ts'
 
@@ -203,5 +203,17 @@ describe('the near cache', () => {
       await here.get(key)
       expect(await here.lookup(key, never)).toMatchObject({ from: 'store' })
     }
+  })
+})
+
+describe('a near copy of a codec that each call makes anew', () => {
+  it('is hit, because its codec has the same id', async () => {
+    const codec = (): Codec<string> => ({ id: 16, encode: () => new Uint8Array(), decode: () => '' })
+    await here.set('k', 'v')
+    await ask({ codec: codec() })
+    const reads = remote.count('read')
+    expect(await ask({ codec: codec() })).toBe('v')
+    expect(remote.count('read')).toBe(reads)
+    expect(here.peek('k', { codec: json })).toBeUndefined()
   })
 })
