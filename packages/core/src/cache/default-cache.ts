@@ -2,7 +2,7 @@ import type { ManyLoader } from '../batch/many-loader.ts'
 import type { Call } from '../flight/call.ts'
 import type { EventName, Listener } from '../events.ts'
 import { promiseOf } from '../entry.ts'
-import { storedKey, uniqueKeys } from '../options/stored-key.ts'
+import { storedKey, storedKeys } from '../options/stored-key.ts'
 import type { Loader } from '../load.ts'
 import { requireFunction } from '../option-rules.ts'
 import type {
@@ -117,7 +117,8 @@ export class DefaultCache implements Cache {
 
   async getMany<V = unknown>(keys: readonly string[], options?: GetOptions<V>): Promise<Map<string, V>> {
     const { codec, stale } = getSettings(this.#settings, 'getMany', options)
-    return (await this.#reader.values(this.#storedKeys(keys), codec, stale)) as Map<string, V>
+    this.#lifecycle.throwIfClosed()
+    return (await this.#reader.values(storedKeys(keys), codec, stale)) as Map<string, V>
   }
 
   async getOrSetMany<V>(
@@ -126,7 +127,8 @@ export class DefaultCache implements Cache {
     options?: CallOptions<V>,
   ): Promise<Map<string, V>> {
     const settings = callSettings(this.#settings, options, 'getOrSetMany')
-    const call = { keys: this.#storedKeys(keys), loader, settings }
+    this.#lifecycle.throwIfClosed()
+    const call = { keys: storedKeys(keys), loader, settings }
     requireTtl(settings)
     requireFunction('loader', loader, 'a function (keys, load) => Map')
     return (await lookUpMany(call, this.#coordinator.services, this.#lookups)) as Map<string, V>
@@ -198,11 +200,6 @@ export class DefaultCache implements Cache {
     requireTtl(settings)
     requireFunction('loader', loader, 'a function (load) => value')
     return stored
-  }
-
-  /** The keys, each once, with their stored keys. */
-  #storedKeys(keys: readonly string[]): readonly (readonly [string, string])[] {
-    return uniqueKeys(keys).map((key) => [key, this.#storedKey(key)] as const)
   }
 
   #storedKey(key: unknown): string {

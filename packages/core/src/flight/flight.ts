@@ -1,26 +1,6 @@
 import { Deferred } from './deferred.ts'
-import type { Entry } from '../entry.ts'
 import type { Outcome } from '../load.ts'
-
-/** The end of a flight for one waiter. */
-export type FlightResult =
-  | { readonly kind: 'loaded'; readonly value: unknown; readonly freshFor: number }
-  /** An entry that was written while the flight ran. */
-  | { readonly kind: 'found'; readonly entry: Entry }
-  /** `mayServeStale`: whether a caller may get a stale value instead of the error. */
-  | { readonly kind: 'failed'; readonly error: unknown; readonly mayServeStale: boolean }
-  /** No result for this waiter: its call reads the store again. */
-  | { readonly kind: 'retry' }
-  /** No result for this waiter: its call loads for itself. */
-  | { readonly kind: 'load-alone' }
-
-/** A caller that waits for a flight, from `add` until the flight settles it or it is removed. */
-export interface FlightWaiter {
-  /** Delivers the result. The flight has removed the waiter before. */
-  settle(result: FlightResult): void
-  /** The flight waits from now on: `waitTimeout` runs. */
-  onWaiting(): void
-}
+import { type FlightResult, type FlightWaiter, FlightWaiters } from './flight-waiters.ts'
 
 /** The step that a flight is executing. */
 export interface FlightStep {
@@ -45,9 +25,7 @@ export class Flight {
   readonly key: string
   /** True when it began without a caller: the call that started it was served an entry. Later calls may join it. */
   readonly background: boolean
-  readonly #owner = new Set<FlightWaiter>()
-  readonly #early = new Set<FlightWaiter>()
-  readonly #late = new Set<FlightWaiter>()
+  readonly #waiters = new FlightWaiters()
   readonly #outcome = new Deferred<Outcome>()
   readonly #finished = new Deferred<void>()
   #phase: Phase = 'acquiring'
@@ -57,7 +35,6 @@ export class Flight {
   #notifiesWithin = Infinity
   #keepsRunning = false
   #needsNoPermit = false
-  #nestedCallers = 0
   #onUnwaited: (() => void) | undefined
   #step: FlightStep | undefined
   #aborted = false
@@ -96,12 +73,12 @@ export class Flight {
 
   /** The number of calls that wait for it. */
   get callers(): number {
-    return this.#owner.size + this.#early.size + this.#late.size
+    return this.#waiters.size
   }
 
   /** The number of those calls that `maxWaiters` counts: all but the calls from inside a load. */
   get countedCallers(): number {
-    return this.callers - this.#nestedCallers
+    return this.#waiters.counted
   }
 
   /** True when its load must begin even if no permit is free, because a running load waits for it: that load may hold the permit that the flight would wait for. */
@@ -111,12 +88,12 @@ export class Flight {
 
   /** A call from inside a load waits for the flight, until `removeNestedCaller`. */
   addNestedCaller(): void {
-    this.#nestedCallers += 1
+    this.#waiters.addNested()
     this.skipQueue()
   }
 
   removeNestedCaller(): void {
-    this.#nestedCallers -= 1
+    this.#waiters.removeNested()
   }
 
   /** Ends the flight's wait for a permit, and keeps it from waiting for one later: a follower needs a permit when it leads in the end. */
@@ -137,13 +114,13 @@ export class Flight {
   }
 
   add(waiter: FlightWaiter, role: 'owner' | 'joiner'): void {
-    if (role === 'owner') this.#owner.add(waiter)
-    else (this.#phase === 'loading' ? this.#late : this.#early).add(waiter)
+    const joined = this.#phase === 'loading' ? 'late' : 'early'
+    this.#waiters.add(waiter, role === 'owner' ? 'owner' : joined)
   }
 
   /** The waiter stops waiting before the flight has a result for it. */
   remove(waiter: FlightWaiter): void {
-    for (const waiters of this.#groups) waiters.delete(waiter)
+    this.#waiters.remove(waiter)
     if (this.stopReason === 'no-waiters') this.#step?.stopWaiting()
     this.#noticeUnwaited()
   }
@@ -173,7 +150,7 @@ export class Flight {
     this.#phase = 'waiting'
     this.#waitingSince = now
     this.#notifiesWithin = notifiesWithin
-    for (const waiters of this.#groups) for (const waiter of waiters) waiter.onWaiting()
+    this.#waiters.notifyWaiting()
   }
 
   endWait(now: number): void {
@@ -203,15 +180,15 @@ export class Flight {
   /** Settles every joiner without a value, and keeps later calls from joining: the result is for the owner alone. */
   releaseJoiners(kind: 'load-alone' | 'retry'): void {
     this.detach()
-    deliver({ kind }, this.#early)
-    deliver({ kind }, this.#late)
+    this.#waiters.settle('early', { kind })
+    this.#waiters.settle('late', { kind })
     this.#noticeUnwaited()
   }
 
   /** Delivers the result to the callers that came before the load began. */
   settleEarly(result: FlightResult): void {
-    deliver(result, this.#owner)
-    deliver(result, this.#early)
+    this.#waiters.settle('owner', result)
+    this.#waiters.settle('early', result)
   }
 
   /** Delivers the result to every caller that has none yet, and publishes the outcome. */
@@ -219,7 +196,7 @@ export class Flight {
     this.#settled = true
     this.detach()
     this.settleEarly(result)
-    deliver(result, this.#late)
+    this.#waiters.settle('late', result)
     this.#outcome.resolve(outcome)
   }
 
@@ -227,14 +204,4 @@ export class Flight {
   finish(): void {
     this.#finished.resolve()
   }
-
-  get #groups(): readonly Set<FlightWaiter>[] {
-    return [this.#owner, this.#early, this.#late]
-  }
-}
-
-function deliver(result: FlightResult, waiters: Set<FlightWaiter>): void {
-  const all = [...waiters]
-  waiters.clear()
-  for (const waiter of all) waiter.settle(result)
 }

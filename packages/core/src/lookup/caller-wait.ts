@@ -1,4 +1,5 @@
-import type { Flight, FlightResult, FlightWaiter } from '../flight/flight.ts'
+import type { Flight } from '../flight/flight.ts'
+import type { FlightResult, FlightWaiter } from '../flight/flight-waiters.ts'
 import type { CallerSignal } from '../load.ts'
 import type { CancelTimer, Runtime } from '../runtime.ts'
 import { listenForAbort } from './abort-listeners.ts'

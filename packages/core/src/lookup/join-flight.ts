@@ -14,7 +14,8 @@ import type { EngineServices } from '../flight/engine-services.ts'
 import type { Call, TimedRead } from '../flight/call.ts'
 import type { Entry } from '../entry.ts'
 import { ClosedError, TooManyWaitersError, WaitTimeoutError } from '../errors.ts'
-import { Flight, type FlightResult } from '../flight/flight.ts'
+import { Flight } from '../flight/flight.ts'
+import type { FlightResult } from '../flight/flight-waiters.ts'
 import { type GaveUp, waitFor } from './caller-wait.ts'
 
 /** Continues a call after its wait: with its result, or with undefined when it must read the store again. */

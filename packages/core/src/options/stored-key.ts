@@ -31,9 +31,9 @@ function checkedKey(key: unknown): string {
   return `${DIGEST_PREFIX}${digest}:${key.slice(0, READABLE)}`
 }
 
-/** The keys, each once. @throws InvalidKeyError for anything but an array. */
-export function uniqueKeys(keys: readonly string[]): readonly string[] {
+/** The keys, each once, with their stored keys. @throws InvalidKeyError for anything but an array of keys. */
+export function storedKeys(keys: readonly string[]): readonly (readonly [string, string])[] {
   const list: unknown = keys
   if (!Array.isArray(list)) throw new InvalidKeyError(list, 'an array of strings')
-  return [...new Set(keys)]
+  return [...new Set(keys)].map((key) => [key, storedKey(key)] as const)
 }

@@ -1,6 +1,7 @@
 import type { Call } from '../flight/call.ts'
 import type { EngineServices } from '../flight/engine-services.ts'
-import type { Flight, FlightResult } from '../flight/flight.ts'
+import type { Flight } from '../flight/flight.ts'
+import type { FlightResult } from '../flight/flight-waiters.ts'
 import { ABSENT, type Outcome } from '../load.ts'
 import type { Settings } from '../options/settings.ts'
 import type { Away } from '../store/store.ts'
