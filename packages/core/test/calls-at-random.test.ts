@@ -28,6 +28,8 @@ interface Scenario {
   readonly swr: boolean
   readonly calls: readonly Outer[]
   readonly aborts: readonly number[]
+  /** The times that the store's answers take, in turn, ms. */
+  readonly delays: readonly number[]
   readonly deletions: readonly { readonly at: number; readonly key: number }[]
 }
 
@@ -59,6 +61,7 @@ const scenario: fc.Arbitrary<Scenario> = fc.record({
     { minLength: 1, maxLength: 8 },
   ),
   aborts: fc.array(fc.nat({ max: 60 }), { minLength: SIGNALS, maxLength: SIGNALS }),
+  delays: fc.array(fc.nat({ max: 8 }), { minLength: 1, maxLength: 12 }),
   deletions: fc.array(fc.record({ at: fc.nat({ max: 40 }), key: fc.nat({ max: KEYS - 1 }) }), { maxLength: 2 }),
 })
 
@@ -77,6 +80,7 @@ class Play {
     const waits: CacheOptions = { waitTimeout: '1h', loadTimeout: '1h', softTimeout: false }
     const limits: CacheOptions = { maxLoads, maxWaiters, maxWaitersPerKey: maxWaiters }
     this.#fleet = createFleet({ ...waits, ...limits, ttl: '20ms', ...(swr ? { staleWhileRevalidate: '50ms' } : {}) })
+    this.#slowDown()
   }
 
   async run(): Promise<void> {
@@ -92,18 +96,39 @@ class Play {
     await this.#expectNothingLeft()
   }
 
+  /** Every answer of the store is decided when it is asked, and arrives later. */
+  #slowDown(): void {
+    const { store } = this.#fleet
+    const { delays } = this.#scenario
+    let answers = 0
+    for (const step of ['read', 'acquire', 'commit', 'release'] as const) {
+      const real = store[step].bind(store) as (...args: readonly unknown[]) => Promise<unknown>
+      const slowed = async (...args: readonly unknown[]): Promise<unknown> => {
+        const answer = await real(...args)
+        const delay = delays[answers++ % delays.length] ?? 0
+        if (delay > 0) await this.#pause(delay)
+        return answer
+      }
+      Object.assign(store, { [step]: slowed })
+    }
+  }
+
   async #expectNothingLeft(): Promise<void> {
     const { caches, runtime } = this.#fleet
     for (const cache of caches) {
       // As many at once as there are permits: one that was not given back is missing now.
       let atOnce = 0
-      const ask = (_: unknown, index: number): Promise<number> =>
-        cache.getOrSet(`last ${index}`, () => (atOnce += 1), { near: false })
+      const loader = async (): Promise<number> => {
+        atOnce += 1
+        await this.#pause(500)
+        return atOnce
+      }
+      const ask = (_: unknown, index: number): Promise<number> => cache.getOrSet(`last ${index}`, loader)
       const count = Math.min(this.#scenario.maxLoads, 4)
       const asked = Promise.all(Array.from({ length: count }, ask)).catch((error: unknown) =>
         this.faults.push(`afterwards ${String(error)}`),
       )
-      await runtime.advance(0)
+      await runtime.advance(400)
       if (atOnce !== count) this.faults.push(`${count - atOnce} permits are missing`)
       await runtime.advance(1000)
       await asked

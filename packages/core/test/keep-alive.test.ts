@@ -86,6 +86,15 @@ describe('a load that lost its lease', () => {
     expect(origin.last.load.signal.reason).toMatchObject({ code: 'CATTLEGRID_LEASE_LOST' })
   })
 
+  it('is told to stop when its result may not be shared with the callers that remain', async () => {
+    const { fleet, origin, leaving, call } = await withoutLease(true)
+    await fleet.runtime.advance(1000)
+    origin.last.load.uncacheable({ share: false })
+    expect(origin.last.load.signal.aborted).toBe(true)
+    leaving.abort(new Error('left'))
+    await call
+  })
+
   it('is told to stop when its caller left before', async () => {
     const { fleet, origin, leaving, call } = await withoutLease(false)
     leaving.abort(new Error('left'))

@@ -121,6 +121,30 @@ describe('a call from inside a load', () => {
     expect(await Promise.all(outside)).toEqual(['config', 'config'])
   })
 
+  it('that has left takes nothing from the count of the others', async () => {
+    const fleet = createFleet({ maxWaiters: 10, maxWaitersPerKey: 2 })
+    const [cache] = fleet.caches
+    const [config, rest] = [new Origin(), new Origin()]
+    const leaving = new AbortController()
+    const pages = Promise.all(
+      ['a', 'b', 'c'].map((key) =>
+        cache.getOrSet(key, async (load) => {
+          await cache.getOrSet('config', config.loader, { signal: leaving.signal }).catch(() => 'left')
+          return await rest.loader(load)
+        }),
+      ),
+    )
+    await settle(fleet)
+    leaving.abort()
+    await settle(fleet)
+    const outside = [cache.getOrSet('config', never), cache.getOrSet('config', never)]
+    await settle(fleet)
+    expect(await rejection(cache.getOrSet('config', never))).toMatchObject({ code: 'CATTLEGRID_TOO_MANY_WAITERS' })
+    config.last.resolve('config')
+    for (const { resolve } of rest.loads) resolve('page')
+    expect(await Promise.all([pages, ...outside])).toEqual([['page', 'page', 'page'], 'config', 'config'])
+  })
+
   it('for many keys is not counted either', async () => {
     const fleet = createFleet({ maxWaiters: 1 })
     const [cache] = fleet.caches
