@@ -68,8 +68,10 @@ export class LoadPermit implements FlightStep {
   }
 
   skipQueue(): void {
-    this.#queued?.leaveQueue()
-    if (this.#queued !== undefined) this.#queued.end(this.tryAcquire(true))
+    const queued = this.#queued
+    if (queued === undefined) return
+    queued.leaveQueue()
+    queued.end(this.tryAcquire(true))
   }
 
   abort(): void {
