@@ -179,7 +179,7 @@ export interface Store {
   ping(): Promise<Done>
   /** Calls `listener` for every change at the store, made by any process, until the returned function is called. */
   watch(listener: (notice: Notice) => void): () => void
-  /** Releases the store's own resources, such as connections. */
+  /** Releases the store's own resources, such as connections. Of the caches that use a shared store, the last one calls it. */
   close(): Promise<void>
 }
 
