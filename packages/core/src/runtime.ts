@@ -19,8 +19,8 @@ export interface Runtime {
   random(): number
   /** 22 URL-safe characters that no other call, in any process, returns. */
   token(): string
-  /** Runs `action` once, `delay` ms from now. Does not keep the process alive. */
-  schedule(action: () => void, delay: number): CancelTimer
+  /** Runs `action` once, `delay` ms from now. Keeps the process alive until then only if `keepsAlive`, as the drain of `close` does. */
+  schedule(action: () => void, delay: number, keepsAlive?: boolean): CancelTimer
 }
 
 /** The longest timer, ms (about 24 days): Node fires a longer one at once. */
@@ -60,9 +60,9 @@ function createTokens(): () => string {
   }
 }
 
-function schedule(action: () => void, delay: number): CancelTimer {
+function schedule(action: () => void, delay: number, keepsAlive = false): CancelTimer {
   const timer = setTimeout(action, Math.min(delay, LONGEST_TIMER))
-  timer.unref()
+  if (!keepsAlive) timer.unref()
   return () => {
     clearTimeout(timer)
   }

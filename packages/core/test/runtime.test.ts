@@ -137,15 +137,30 @@ describe('a timer', () => {
   })
 
   it('keeps no process alive, nor does the coarse clock', async () => {
-    const script = `
+    const printed = await printedBy(`
       import { systemRuntime } from './packages/core/src/runtime.ts'
       systemRuntime.schedule(() => console.log('the timer ran'), 600_000)
       systemRuntime.coarseNow()
-      console.log('the script is done')`
-    const cwd = resolve(import.meta.dirname, '../../..')
-    const run = promisify(execFile)
-    const args = ['--import', 'tsx', '--input-type=module', '--eval', script]
-    const { stdout } = await run(process.execPath, args, { cwd, timeout: 60_000 })
-    expect(stdout).toBe('the script is done\n')
+      console.log('the script is done')`)
+    expect(printed).toBe('the script is done\n')
+  }, 70_000)
+
+  it('for the drain of a close keeps the process alive: a load that never ends does not end it in its shutdown', async () => {
+    const printed = await printedBy(`
+      import { createCache } from './packages/core/src/index.ts'
+      const cache = createCache({ ttl: '1m' })
+      const hangs = (begun) => () => (begun(), new Promise(() => {}))
+      await new Promise((begun) => cache.getOrSet('k', hangs(begun)).catch(() => {}))
+      await cache.close({ drain: 1000 })
+      console.log('closed')`)
+    expect(printed).toBe('closed\n')
   }, 70_000)
 })
+
+/** What a script prints that runs as a process of its own, and ends by itself. */
+async function printedBy(script: string): Promise<string> {
+  const cwd = resolve(import.meta.dirname, '../../..')
+  const args = ['--import', 'tsx', '--input-type=module', '--eval', script]
+  const { stdout } = await promisify(execFile)(process.execPath, args, { cwd, timeout: 60_000 })
+  return stdout
+}

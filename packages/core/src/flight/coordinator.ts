@@ -76,7 +76,8 @@ export class LoadCoordinator {
     const { runtime } = this.services
     const allFinished = this.#allFinished()
     await new Promise<void>((resolve) => {
-      const cancel = runtime.schedule(resolve, drain)
+      // A process that awaits its close would end in the middle of its own shutdown.
+      const cancel = runtime.schedule(resolve, drain, true)
       void allFinished.then(cancel).then(resolve)
     })
     this.#closed = true
