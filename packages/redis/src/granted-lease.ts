@@ -9,6 +9,8 @@ export interface GrantedLease extends Lease {
   readonly tagSeq: number
   /** When the lease ends unless it is renewed, on this process's clock: distinguishes an expired lease from a voided one. */
   endsAt: number
+  /** The duration that was requested last, ms. */
+  duration: number
 }
 
 export function isGranted(lease: Lease): lease is GrantedLease {

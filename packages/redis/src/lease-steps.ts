@@ -12,6 +12,9 @@ import type {
 } from '@cattlegrid/core'
 import { encodeEntry } from './encode-entry.ts'
 import { FOREIGN_LEASE, type GrantedLease, isGranted, refusalOf } from './granted-lease.ts'
+import { NotExecutedError } from './link/link.ts'
+import type { PendingReleases } from './pending-releases.ts'
+import { isErrorReply } from './redis-client.ts'
 import type { Scripts } from './scripts.ts'
 import type { StepRunner } from './step-runner.ts'
 import { type TagSequence, withTimeout } from './tag-sequence.ts'
@@ -24,6 +27,7 @@ export class LeaseSteps {
   readonly #scripts: Scripts
   readonly #tags: TagSequence
   readonly #runtime: Runtime
+  readonly #pending: PendingReleases
   readonly #onCommit: (key: string) => void
 
   /** `onCommit` is called with the key whenever Redis has answered a commit. */
@@ -32,12 +36,14 @@ export class LeaseSteps {
     scripts: Scripts,
     tags: TagSequence,
     runtime: Runtime,
+    pending: PendingReleases,
     onCommit: (key: string) => void,
   ) {
     this.#steps = steps
     this.#scripts = scripts
     this.#tags = tags
     this.#runtime = runtime
+    this.#pending = pending
     this.#onCommit = onCommit
   }
 
@@ -45,9 +51,14 @@ export class LeaseSteps {
     const token = this.#runtime.token()
     const sentAt = this.#runtime.now()
     const answer = await this.#steps.run(async (): Promise<Acquire> => {
+      // In front: the acquire must not wait for a lease that this process has stopped using.
+      const released = this.#pending.sendOf(key)
       // Sent in the same write as the acquire, so before the load begins: a tag invalidation from now on voids the load's result.
       const reading = request.tags ? this.#tags.read() : undefined
       const granted = await this.#scripts.acquire(key, token, request)
+      // This process may hold it: waiting would be in vain.
+      if (granted.kind === 'held' && (await released) === false)
+        throw new NotExecutedError('Redis does not release a lease that this process has stopped using')
       if (granted.kind !== 'lead') return granted
       const tagSeq = reading === undefined ? 0 : await withTimeout(reading, this.#runtime)
       const lease: GrantedLease = {
@@ -58,17 +69,20 @@ export class LeaseSteps {
         version: granted.version,
         tagSeq,
         endsAt: sentAt + request.duration,
+        duration: request.duration,
       }
       return { kind: 'lead', lease }
     })
-    // Redis may still execute the acquire. No load of this process may use that lease, so it is released.
-    if (answer.kind === 'away') void this.#steps.run(() => this.#scripts.release(key, token, HANDOVER))
+    // Redis may have executed the acquire, or may still do so. No load of this process may use that lease, so it is released.
+    if (answer.kind === 'away' && mayBeExecuted(answer.cause))
+      this.#pending.add({ key, token, duration: request.duration }, HANDOVER)
     return answer
   }
 
   async renew(lease: Lease, duration: number): Promise<Renewed> {
     if (!isGranted(lease)) return FOREIGN_LEASE
     const sentAt = this.#runtime.now()
+    lease.duration = duration
     return await this.#steps.run(async () => {
       const answer = await this.#scripts.renew(lease.key, lease.token, duration)
       if (answer !== 'renewed') return refusalOf(answer, lease, this.#runtime.now())
@@ -82,23 +96,32 @@ export class LeaseSteps {
     const { key, token, version, tagSeq } = lease
     const record = encodeEntry(entry, codec, version, tagSeq)
     if ('kind' in record) return record
-    return await this.#steps.run(async (): Promise<Commit> => {
+    const answer = await this.#steps.run(async (): Promise<Commit> => {
       if (entry.tags.length > 0 && (await this.#tags.noteTagsOf(entry)).greatest > tagSeq) {
         // The entry was not written, so this process still holds the lease.
         await this.#scripts.release(key, token, HANDOVER)
         return { kind: 'refused', why: 'tag-voided' }
       }
-      const answer = await this.#scripts.commit(key, token, record)
+      const written = await this.#scripts.commit(key, token, record)
       this.#onCommit(key)
-      return answer === 'stored' ? { kind: 'stored', version } : refusalOf(answer, lease, this.#runtime.now())
+      return written === 'stored' ? { kind: 'stored', version } : refusalOf(written, lease, this.#runtime.now())
     })
+    if (answer.kind === 'away') this.#pending.add(lease, HANDOVER)
+    return answer
   }
 
   async release(lease: Lease, ending: Ending): Promise<Released> {
     if (!isGranted(lease)) return FOREIGN_LEASE
-    return await this.#steps.run(async () => {
-      const answer = await this.#scripts.release(lease.key, lease.token, ending)
-      return answer === 'released' ? { kind: answer } : refusalOf(answer, lease, this.#runtime.now())
+    const answer = await this.#steps.run(async (): Promise<Released> => {
+      const released = await this.#scripts.release(lease.key, lease.token, ending)
+      return released === 'released' ? { kind: released } : refusalOf(released, lease, this.#runtime.now())
     })
+    if (answer.kind === 'away') this.#pending.add(lease, ending)
+    return answer
   }
+}
+
+/** False if the server refused the script, or the script certainly granted nothing. */
+function mayBeExecuted(cause: unknown): boolean {
+  return !(cause instanceof NotExecutedError) && !isErrorReply(cause)
 }

@@ -24,7 +24,10 @@ if left > 0 then
     awaited, attempts = string.sub(value, 24, 24), tonumber(string.sub(value, 25, 28)) or 0
   else
     local unawaited = kind == 'L' and string.sub(value, 24, 24) == '-'
-    if unawaited and ARGV[4] == '1' then redis.pcall('SETRANGE', KEYS[2], 23, '+') end
+    if unawaited and ARGV[4] == '1' then
+      redis.pcall('PEXPIRE', KEYS[2], left)
+      redis.pcall('SETRANGE', KEYS[2], 23, '+')
+    end
     return {2, left}
   end
 end
@@ -115,12 +118,12 @@ end
 redis.call('DEL', KEYS[2])
 redis.pcall('PUBLISH', ARGV[2], ARGV[3])
 return version`,
-  release: `local value = redis.call('GET', KEYS[2])
+  release: `local value = redis.call('GET', KEYS[1])
 if not value then return -1 end
 if string.sub(value, 1, 23) ~= 'L' .. ARGV[1] then return -2 end
-if ARGV[4] == '1' then redis.call('UNLINK', KEYS[1]) end
-if ARGV[2] == '' or redis.pcall('SET', KEYS[2], ARGV[2], 'PX', ARGV[3]).err then redis.call('DEL', KEYS[2]) end
-if string.sub(value, 24, 24) == '+' then redis.pcall('PUBLISH', ARGV[5], ARGV[6]) end
+if KEYS[2] then redis.call('UNLINK', KEYS[2]) end
+if ARGV[2] == '' or redis.pcall('SET', KEYS[1], ARGV[2], 'PX', ARGV[3]).err then redis.call('DEL', KEYS[1]) end
+if string.sub(value, 24, 24) == '+' then redis.pcall('PUBLISH', ARGV[4], ARGV[5]) end
 return 1`,
   renew: `local value = redis.call('GET', KEYS[1])
 if not value then return -1 end

@@ -20,7 +20,7 @@ export class NoticeHub {
   ) {
     this.#link = link
     this.#onNotice = onNotice
-    this.#subscription = new Subscription(link, channel, (notice) => this.#notify(notice), runtime, maxSilence)
+    this.#subscription = new Subscription(link, channel, (notice) => this.announce(notice), runtime, maxSilence)
   }
 
   watch(listener: (notice: Notice) => void): () => void {
@@ -43,7 +43,7 @@ export class NoticeHub {
     // In a microtask, so that the caller of `createCache` can still add a listener or connect the client.
     queueMicrotask(() => {
       if (!this.#link.isOpen)
-        this.#notify({
+        this.announce({
           kind: 'warning',
           message:
             'The Redis client is not open: call `await client.connect()`. Until then, each process loads on its own.',
@@ -51,7 +51,8 @@ export class NoticeHub {
     })
   }
 
-  #notify(notice: Notice): void {
+  /** Passes a notice to the listeners as if it came from the channel. */
+  announce(notice: Notice): void {
     this.#onNotice(notice)
     for (const listener of this.#listeners) {
       try {

@@ -52,3 +52,8 @@ export function onceReady(client: RedisClient): Promise<void> {
     for (const event of events) client.on(event, settle)
   })
 }
+
+/** True for an error that the server replied with: it begins with a code such as READONLY. The errors of a client do not. */
+export function isErrorReply(error: unknown): boolean {
+  return error instanceof Error && /^[A-Z]{2,} /.test(error.message)
+}

@@ -31,6 +31,7 @@ import { linkTo } from './link/link-to.ts'
 import { NoticeHub } from './notice-hub.ts'
 import { type RedisStoreOptions, type RedisStoreSetup, storeSetup } from './options.ts'
 import { OwnClient } from './own-client.ts'
+import { PendingReleases } from './pending-releases.ts'
 import { EntryReader } from './read-entry.ts'
 import { AS_TEXT } from './redis-client.ts'
 import { RedisKeys } from './redis-keys.ts'
@@ -69,6 +70,7 @@ class RedisStore implements Store {
   readonly #runtime: Runtime
   readonly #reader: EntryReader
   readonly #steps: StepRunner
+  readonly #pending: PendingReleases
   readonly #leases: LeaseSteps
   readonly #writes: EntryWrites
   readonly #notices: NoticeHub
@@ -85,7 +87,11 @@ class RedisStore implements Store {
     this.#runtime = runtime
     this.#reader = reader
     this.#steps = new StepRunner(link)
-    this.#leases = new LeaseSteps(this.#steps, scripts, tags, runtime, (key) => reader.forget(key))
+    // The flights of this process that wait for the lease acquire it again.
+    this.#pending = new PendingReleases(this.#steps, scripts, runtime, (key) => {
+      this.#notices.announce({ kind: 'released', key })
+    })
+    this.#leases = new LeaseSteps(this.#steps, scripts, tags, runtime, this.#pending, (key) => reader.forget(key))
     this.#writes = new EntryWrites(this.#steps, scripts, tags, runtime)
     this.#notices = new NoticeHub(link, redisKeys.channel, runtime, watchdog, (notice) => {
       if ('key' in notice) reader.forget(notice.key)
@@ -167,6 +173,7 @@ class RedisStore implements Store {
   async close(): Promise<void> {
     if (this.#closed) return
     this.#closed = true
+    this.#pending.close()
     this.#steps.close()
     this.#reader.forgetAll()
     this.#notices.close()

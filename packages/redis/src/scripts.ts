@@ -99,9 +99,11 @@ export class Scripts {
 
   async release(key: string, token: string, ending: Ending): Promise<'released' | Rejection> {
     const { value, duration } = encodeKeyState(ending)
-    const drop = ending.kind === 'uncacheable' ? '1' : '0'
-    const args = [token, value, ms(duration), drop, this.#redisKeys.channel, keyMessage('released', key)]
-    return rejectionOf(await this.#run('release', this.#keys(key), args)) ?? 'released'
+    const lease = this.#redisKeys.lease(key)
+    // One key, if possible: while a slot moves, a script with two keys fails whose keys are on different nodes.
+    const keys: ScriptKeys = ending.kind === 'uncacheable' ? [lease, this.#redisKeys.entry(key)] : [lease]
+    const args = [token, value, ms(duration), this.#redisKeys.channel, keyMessage('released', key)]
+    return rejectionOf(await this.#run('release', keys, args)) ?? 'released'
   }
 
   async invalidate(key: string, how: 'delete' | 'expire', holdOff: number): Promise<void> {

@@ -1,5 +1,5 @@
 import { type Away, awayBecause } from '@cattlegrid/core'
-import type { Link } from './link/link.ts'
+import { type Link, NotExecutedError } from './link/link.ts'
 
 /** Runs the steps of a store on Redis, and turns every error into the result `away`. */
 export class StepRunner {
@@ -22,11 +22,11 @@ export class StepRunner {
   /**
    * A client that is not ready would queue a command and send it at an unknown later time.
    *
-   * @throws Error when the store is closed or the client is not ready.
+   * @throws NotExecutedError when the store is closed or the client is not ready.
    */
   assertReady(): void {
-    if (this.#closed) throw new Error('The Redis store is closed; create a new one')
-    if (!this.#link.isReady) throw new Error('The Redis client is not connected')
+    if (this.#closed) throw new NotExecutedError('The Redis store is closed; create a new one')
+    if (!this.#link.isReady) throw new NotExecutedError('The Redis client is not connected')
   }
 
   close(): void {

@@ -119,6 +119,16 @@ describe('a server that refuses', () => {
     await lead(store, 'failing')
   })
 
+  test('writes for lack of memory still notes that a caller waits for a lease, and does not extend the lease', async () => {
+    await lead(store, 'k')
+    await client.pExpire('shop:{k}:l', 30_000)
+    await client.configSet('maxmemory', '1')
+    expect(await store.acquire('k', { ...request, wake: true })).toMatchObject({ kind: 'held' })
+    const inspected = await store.inspect('k')
+    expect(inspected).toMatchObject({ kind: 'found', lease: { awaited: true } })
+    expect(inspected.kind === 'found' && (inspected.lease?.remaining ?? 0) <= 30_000).toBe(true)
+  })
+
   test('writes because it is a replica is away for writes and answers reads', async () => {
     await put(store, 'k', 1)
     await client.sendCommand(['REPLICAOF', '127.0.0.1', '1'])

@@ -5,6 +5,7 @@ import { luaSources } from '../src/lua.generated.ts'
 import { entryOf, found, isFresh, lead, LONG, put, request } from './entries.ts'
 import { openRedis, type RedisUnderTest } from './redis.ts'
 import { type Hook, tap } from './tap.ts'
+import { until } from './until.ts'
 
 let redis: RedisUnderTest
 let other: Store
@@ -124,6 +125,36 @@ describe('an acquire whose answer is lost', () => {
     expect((await unlucky.acquire('k', request)).kind).toBe('away')
     await unlucky.inspect('k')
     expect((await other.commit(lease, entryOf(1), json)).kind).toBe('stored')
+  })
+})
+
+describe('a lease whose commit was not executed', () => {
+  async function abandoned(): Promise<Store> {
+    let broken = true
+    const unlucky = slow((what, forward) => {
+      const breaks = broken && (what === 'commit' || what === 'release')
+      return breaks ? Promise.reject(new Error('the connection broke')) : forward()
+    })
+    const lease = await lead(unlucky, 'k')
+    expect((await unlucky.commit(lease, entryOf('unstored'), json)).kind).toBe('away')
+    broken = false
+    return unlucky
+  }
+
+  test('is released before the next acquire of the same process', async () => {
+    expect((await (await abandoned()).acquire('k', request)).kind).toBe('lead')
+  })
+
+  test('is released when no call of that process asks for the key', async () => {
+    await abandoned()
+    await until(async () => (await redis.client.exists(`${redis.namespace}:{k}:l`)) === 0)
+    expect((await other.acquire('k', request)).kind).toBe('lead')
+  })
+
+  test('is released by close', async () => {
+    await (await abandoned()).close()
+    await redis.client.ping()
+    expect((await other.acquire('k', request)).kind).toBe('lead')
   })
 })
 

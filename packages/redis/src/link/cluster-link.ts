@@ -1,7 +1,7 @@
 import type { Runtime } from '@cattlegrid/core'
 import { type Argument, type RedisClient, type SendOptions, withSendOptions } from '../redis-client.ts'
 import { keySlot } from './key-slot.ts'
-import type { SubscriberConnection, KeyGroup, Link, Server } from './link.ts'
+import { type SubscriberConnection, type KeyGroup, type Link, NotExecutedError, type Server } from './link.ts'
 
 /** A node of a cluster; node-redis creates its client when it is first needed. */
 export interface ClusterNode {
@@ -100,7 +100,7 @@ export class ClusterLink implements Link {
 
   #masterOf(key: string): Server {
     const master = this.#cluster.slots[keySlot(key)]?.master
-    if (master === undefined) throw new Error('No node of the cluster serves the slot of the key')
+    if (master === undefined) throw new NotExecutedError('No node of the cluster serves the slot of the key')
     return this.#clientOf(master)
   }
 
@@ -108,7 +108,7 @@ export class ClusterLink implements Link {
     const { client } = node
     // With `minimizeConnections` the node has no client yet: this step fails, and a later one finds the connection.
     if (client === undefined) void this.#connect(node)
-    if (client?.isReady !== true) throw new Error(`The cluster's node ${node.address} is not connected`)
+    if (client?.isReady !== true) throw new NotExecutedError(`The cluster's node ${node.address} is not connected`)
     let server = this.#servers.get(client)
     if (server === undefined) this.#servers.set(client, (server = withSendOptions(client)))
     return server

@@ -1,5 +1,8 @@
 import type { Argument, RedisClient, SendOptions } from '../redis-client.ts'
 
+/** The error of a step that certainly had no effect in Redis: for example, because its server is not connected. */
+export class NotExecutedError extends Error {}
+
 /** Sends commands to one server. */
 export interface Server {
   sendCommand(args: readonly Argument[], options: SendOptions): Promise<unknown>

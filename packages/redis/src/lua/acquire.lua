@@ -20,7 +20,11 @@ if left > 0 then
     awaited, attempts = string.sub(value, 24, 24), tonumber(string.sub(value, 25, 28)) or 0
   else
     local unawaited = kind == 'L' and string.sub(value, 24, 24) == '-'
-    if unawaited and ARGV[4] == '1' then redis.pcall('SETRANGE', KEYS[2], 23, '+') end
+    if unawaited and ARGV[4] == '1' then
+      -- The PEXPIRE changes nothing: a server without memory refuses the SETRANGE unless the script has already written.
+      redis.pcall('PEXPIRE', KEYS[2], left)
+      redis.pcall('SETRANGE', KEYS[2], 23, '+')
+    end
     return {2, left}
   end
 end

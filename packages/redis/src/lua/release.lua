@@ -1,13 +1,12 @@
 -- End a lease without a commit, but only if the token still holds it: delete it, or put a mark in its place.
---   KEYS[1] entry   KEYS[2] lease
---   ARGV[1] token   ARGV[2] mark, '' for none   ARGV[3] time to keep the mark, ms   ARGV[4] '1' to delete the entry too
---   ARGV[5] channel   ARGV[6] message
+--   KEYS[1] lease   KEYS[2] entry, if it is to be deleted too
+--   ARGV[1] token   ARGV[2] mark, '' for none   ARGV[3] time to keep the mark, ms   ARGV[4] channel   ARGV[5] message
 -- Returns 1 ended, -1 no lease, -2 another token's.
-local value = redis.call('GET', KEYS[2])
+local value = redis.call('GET', KEYS[1])
 if not value then return -1 end
 if string.sub(value, 1, 23) ~= 'L' .. ARGV[1] then return -2 end
-if ARGV[4] == '1' then redis.call('UNLINK', KEYS[1]) end
+if KEYS[2] then redis.call('UNLINK', KEYS[2]) end
 -- If the server has no memory for the mark, the lease ends without one.
-if ARGV[2] == '' or redis.pcall('SET', KEYS[2], ARGV[2], 'PX', ARGV[3]).err then redis.call('DEL', KEYS[2]) end
-if string.sub(value, 24, 24) == '+' then redis.pcall('PUBLISH', ARGV[5], ARGV[6]) end
+if ARGV[2] == '' or redis.pcall('SET', KEYS[1], ARGV[2], 'PX', ARGV[3]).err then redis.call('DEL', KEYS[1]) end
+if string.sub(value, 24, 24) == '+' then redis.pcall('PUBLISH', ARGV[4], ARGV[5]) end
 return 1

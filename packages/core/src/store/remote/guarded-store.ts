@@ -74,12 +74,14 @@ class GuardedStore extends ForwardingStore<CallbackStore> {
     return this.#guard(() => this.inner.renew(lease, duration), { timeouts: IN_BACKGROUND })
   }
 
-  override commit(lease: Lease, entry: NewEntry, codec: Codec): Promise<Commit> {
-    return this.#guard(() => this.inner.commit(lease, entry, codec), { timeouts: IN_BACKGROUND })
+  override async commit(lease: Lease, entry: NewEntry, codec: Codec): Promise<Commit> {
+    if (this.#breaker.open) return this.#giveBack(lease, { kind: 'handover' })
+    return await this.#guard(() => this.inner.commit(lease, entry, codec), { timeouts: IN_BACKGROUND })
   }
 
-  override release(lease: Lease, ending: Ending): Promise<Released> {
-    return this.#guard(() => this.inner.release(lease, ending), { timeouts: IN_BACKGROUND })
+  override async release(lease: Lease, ending: Ending): Promise<Released> {
+    if (this.#breaker.open) return this.#giveBack(lease, ending)
+    return await this.#guard(() => this.inner.release(lease, ending), { timeouts: IN_BACKGROUND })
   }
 
   override put(key: string, entry: NewEntry, codec: Codec): Promise<Put> {
@@ -127,6 +129,12 @@ class GuardedStore extends ForwardingStore<CallbackStore> {
   #guard<T extends { readonly kind: string }>(step: () => Promise<T>, limits: StepLimits = {}): Promise<T | Away> {
     if (this.#breaker.open) return Promise.resolve(BREAKER_OPEN)
     return this.#deadline.within(step, limits.timeouts, limits.spent)
+  }
+
+  /** Hands a lease that nobody uses any more to the store. The open breaker stops no release: nothing else would end the lease. */
+  #giveBack(lease: Lease, ending: Ending): Away {
+    this.inner.release(lease, ending).catch(() => undefined)
+    return BREAKER_OPEN
   }
 
   /** Releases a lease whose grant came too late: its load already runs without it, and nothing else would ever end it. */
