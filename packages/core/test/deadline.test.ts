@@ -93,6 +93,19 @@ describe('a step of a shared store', () => {
     expect(runtime.pendingTimers).toBe(0)
   })
 
+  it('learns whether its answer still counts', async () => {
+    const runtime = createManualRuntime()
+    const deadline = new Deadline(runtime, 250)
+    const questions: (() => boolean)[] = []
+    const answer = deadline.within((isOver) => {
+      questions.push(isOver)
+      return new Promise<{ readonly kind: string }>(() => undefined)
+    })
+    expect(questions[0]?.()).toBe(false)
+    await runtime.advance(320)
+    expect([questions[0]?.(), (await answer).kind]).toEqual([true, 'away'])
+  })
+
   it('that answers too late does not change the deadlines of the others', async () => {
     const runtime = createManualRuntime()
     const deadline = new Deadline(runtime, 250)

@@ -3,14 +3,16 @@ import {
   type Done,
   EXPIRED_BY_HAND,
   type NewEntry,
+  NO_VERSION,
   type Put,
   type Runtime,
   type TagsInvalidated,
 } from '@cattlegrid/core'
 import { encodeEntry } from './encode-entry.ts'
-import type { Scripts } from './scripts.ts'
+import type { EncodedRecord } from './record.ts'
+import type { NumberedTags, Scripts } from './scripts.ts'
 import type { StepRunner } from './step-runner.ts'
-import type { TagSequence } from './tag-sequence.ts'
+import { numberedTagsOf, type TagSequence } from './tag-sequence.ts'
 
 /** The writes and invalidations that need no lease. A write and a key invalidation void the lease that is held. */
 export class EntryWrites {
@@ -18,26 +20,33 @@ export class EntryWrites {
   readonly #scripts: Scripts
   readonly #tags: TagSequence
   readonly #runtime: Runtime
+  readonly #sharded: boolean
+  /** By key, the latest put that has yet to send its second step. */
+  readonly #unfinished = new Map<string, object>()
 
-  constructor(steps: StepRunner, scripts: Scripts, tags: TagSequence, runtime: Runtime) {
+  /** `sharded`: keys and tags may be on different servers. */
+  constructor(steps: StepRunner, scripts: Scripts, tags: TagSequence, runtime: Runtime, sharded: boolean) {
     this.#steps = steps
     this.#scripts = scripts
     this.#tags = tags
     this.#runtime = runtime
+    this.#sharded = sharded
   }
 
-  put(key: string, entry: NewEntry, codec: Codec): Promise<Put> {
+  /** The value exists already, so only a tag invalidation from now on voids it. */
+  put(key: string, entry: NewEntry, codec: Codec, isAbandoned: () => boolean): Promise<Put> {
+    this.#unfinished.delete(key)
     return this.#steps.run(async () => {
-      // The value exists already, so only a tag invalidation from now on voids it.
-      const tagSeq = entry.tags.length > 0 ? (await this.#tags.noteTagsOf(entry)).sequence : 0
-      const record = encodeEntry(entry, codec, EXPIRED_BY_HAND, tagSeq)
+      const inTwoSteps = this.#sharded && entry.tags.length > 0
+      if (inTwoSteps) return await this.#putAfterTags(key, entry, codec, isAbandoned)
+      const record = encodeEntry(entry, codec, EXPIRED_BY_HAND, 0)
       if ('kind' in record) return record
-      const version = await this.#scripts.put(key, this.#runtime.token(), record)
-      return { kind: 'stored', version } as const
+      return await this.#write(key, record, entry.tags.length > 0 ? numberedTagsOf(entry) : undefined)
     })
   }
 
   invalidate(key: string, how: 'delete' | 'expire', holdOff: number): Promise<Done> {
+    this.#unfinished.delete(key)
     return this.#steps.run(async () => {
       await this.#scripts.invalidate(key, how, holdOff)
       return { kind: 'done' } as const
@@ -46,5 +55,33 @@ export class EntryWrites {
 
   invalidateTags(tags: readonly string[]): Promise<TagsInvalidated> {
     return this.#steps.run(async () => ({ kind: 'done', tagSeq: await this.#scripts.invalidateTags(tags) }) as const)
+  }
+
+  /** Call it when every entry is removed. */
+  dropUnfinished(): void {
+    this.#unfinished.clear()
+  }
+
+  /**
+   * No script reaches both the tags and the entry of a cluster. So the tags come first, and the entry only if this process has not written or
+   * invalidated the key meanwhile, and if the caller still waits:
+   *
+   * 1. A puts: the tags get their numbers     2. A deletes the key: done     3. without this check, A would write the entry
+   */
+  async #putAfterTags(key: string, entry: NewEntry, codec: Codec, isAbandoned: () => boolean): Promise<Put> {
+    const put = {}
+    this.#unfinished.set(key, put)
+    const { sequence } = await this.#tags.noteTagsOf(entry)
+    // Overwritten by the later step, as if this put had been executed before it.
+    if (this.#unfinished.get(key) !== put) return { kind: 'stored', version: NO_VERSION }
+    this.#unfinished.delete(key)
+    if (isAbandoned()) throw new Error('Not written: the tags were numbered too late')
+    const record = encodeEntry(entry, codec, EXPIRED_BY_HAND, sequence)
+    return 'kind' in record ? record : await this.#write(key, record)
+  }
+
+  async #write(key: string, record: EncodedRecord, tags?: NumberedTags): Promise<Put> {
+    const version = await this.#scripts.put(key, this.#runtime.token(), record, tags)
+    return { kind: 'stored', version }
   }
 }

@@ -106,14 +106,30 @@ return numbers`,
   put: `local time, previous = redis.call('TIME'), tonumber(redis.call('GETRANGE', KEYS[1], 24, 39))
 local now = time[1] * 1000000 + time[2]
 local next = (previous and previous >= now and previous < 9007199254740000) and previous + 1 or now
-local version = string.format('%016.0f', next)
-if KEYS[3] then
-  if redis.call('PEXPIRE', KEYS[3], ARGV[1]) == 0 then return '' end
-  redis.call('SETRANGE', KEYS[3], 24, version)
-  redis.call('RENAME', KEYS[3], KEYS[1])
+local version, sequence = string.format('%016.0f', next), nil
+local temporary = ARGV[4] == '' and KEYS[3] or nil
+if temporary and redis.call('PEXPIRE', temporary, ARGV[1]) == 0 then return '' end
+for place = temporary and 4 or 3, #KEYS do
+  local value = redis.pcall('GET', KEYS[place])
+  local known = type(value) == 'string' and #value <= 16 and string.find(value, '^%d+$')
+  if not known or tonumber(value) >= 9007199254740000 then
+    value = sequence or string.format('%.0f', now)
+    redis.call('SET', KEYS[place], value)
+  end
+  if not sequence then
+    sequence = value
+  elseif redis.call('PTTL', KEYS[place]) < tonumber(ARGV[5]) then
+    redis.call('PEXPIRE', KEYS[place], ARGV[5])
+  end
+end
+local packed = sequence and struct.pack('>I8', tonumber(sequence))
+if temporary then
+  redis.call('SETRANGE', temporary, 24, version)
+  if packed then redis.call('SETRANGE', temporary, 44, packed) end
+  redis.call('RENAME', temporary, KEYS[1])
 else
-  local record = string.sub(ARGV[4], 1, 24) .. version .. string.sub(ARGV[4], 41)
-  redis.call('SET', KEYS[1], record, 'PX', ARGV[1])
+  local tail = packed and string.sub(ARGV[4], 41, 44) .. packed .. string.sub(ARGV[4], 53) or string.sub(ARGV[4], 41)
+  redis.call('SET', KEYS[1], string.sub(ARGV[4], 1, 24) .. version .. tail, 'PX', ARGV[1])
 end
 redis.call('DEL', KEYS[2])
 redis.pcall('PUBLISH', ARGV[2], ARGV[3])

@@ -92,7 +92,7 @@ class RedisStore implements Store {
       this.#notices.announce({ kind: 'released', key })
     })
     this.#leases = new LeaseSteps(this.#steps, scripts, tags, runtime, this.#pending, (key) => reader.forget(key))
-    this.#writes = new EntryWrites(this.#steps, scripts, tags, runtime)
+    this.#writes = new EntryWrites(this.#steps, scripts, tags, runtime, link.sharded)
     this.#notices = new NoticeHub(link, redisKeys.channel, runtime, watchdog, (notice) => {
       if ('key' in notice) reader.forget(notice.key)
     })
@@ -129,8 +129,8 @@ class RedisStore implements Store {
     return this.#leases.release(lease, ending)
   }
 
-  put(key: string, entry: NewEntry, codec: Codec): Promise<Put> {
-    return this.#writes.put(key, entry, codec)
+  put(key: string, entry: NewEntry, codec: Codec, isAbandoned: () => boolean = () => false): Promise<Put> {
+    return this.#writes.put(key, entry, codec, isAbandoned)
   }
 
   invalidate(key: string, how: 'delete' | 'expire', holdOff: number): Promise<Done> {
@@ -148,6 +148,7 @@ class RedisStore implements Store {
   }
 
   clear(): Promise<Cleared> {
+    this.#writes.dropUnfinished()
     return this.#steps.run(async () => {
       const entries = await clearNamespace(this.#link, this.#redisKeys)
       this.#reader.forgetAll()

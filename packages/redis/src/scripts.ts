@@ -31,6 +31,12 @@ export interface Grant {
   readonly attempts: number
 }
 
+/** The tags of an entry, and the minimum time to keep their numbers, ms. */
+export interface NumberedTags {
+  readonly tags: readonly string[]
+  readonly keepFor: number
+}
+
 /** Why a script refuses a token: there is no lease, or another token holds it. */
 export type Rejection = 'gone' | 'taken'
 
@@ -86,10 +92,14 @@ export class Scripts {
     return rejectionOf(reply) ?? 'stored'
   }
 
-  /** Returns the version that the script wrote. */
-  async put(key: string, token: string, { bytes, keepFor }: EncodedRecord): Promise<string> {
+  /** Returns the version that the script wrote. With `tags`, it writes the tag sequence into the record and numbers the tags, which must be on the same server. */
+  async put(key: string, token: string, { bytes, keepFor }: EncodedRecord, tags?: NumberedTags): Promise<string> {
     const args = [ms(keepFor), this.#redisKeys.channel, keyMessage('committed', key)]
-    const reply = await this.#write(key, token, bytes, (keys, record) => this.#run('put', keys, [...args, ...record]))
+    const tagKeys = tags === undefined ? [] : this.#tagKeys(tags.tags)
+    const keepTags = tags === undefined ? [] : [ms(tags.keepFor)]
+    const reply = await this.#write(key, token, bytes, (keys, record) =>
+      this.#run('put', [...keys, ...tagKeys], [...args, record[0] ?? '', ...keepTags]),
+    )
     return String(reply)
   }
 
@@ -118,10 +128,7 @@ export class Scripts {
   }
 
   /** Returns the tag sequence and the greatest number of the tags. A tag without a number gets that of the sequence. */
-  async noteTags(
-    tags: readonly string[],
-    keepFor: number,
-  ): Promise<{ readonly sequence: number; readonly greatest: number }> {
+  async noteTags({ tags, keepFor }: NumberedTags): Promise<{ readonly sequence: number; readonly greatest: number }> {
     const reply = (await this.#run('noteTags', this.#tagKeys(tags), [ms(keepFor)])) as readonly string[]
     const [sequence = 0, ...numbers] = reply.map(Number)
     return { sequence, greatest: Math.max(0, ...numbers) }

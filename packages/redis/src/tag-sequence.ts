@@ -2,7 +2,7 @@ import type { CancelTimer, NewEntry, Runtime } from '@cattlegrid/core'
 import type { Link } from './link/link.ts'
 import { lifetimesOf } from './record.ts'
 import type { RedisKeys } from './redis-keys.ts'
-import type { Scripts } from './scripts.ts'
+import type { NumberedTags, Scripts } from './scripts.ts'
 import { readTagSequence } from './tag-numbers.ts'
 
 /** Lower than every tag number: a load that begins with this is refused when it names tags. */
@@ -28,7 +28,10 @@ export class TagSequence {
   async read(): Promise<number> {
     try {
       // Usually the sequence exists, and a script costs the server several times as much as a read.
-      return (await readTagSequence(this.#link, this.#redisKeys)) ?? (await this.#scripts.noteTags([], 1)).sequence
+      return (
+        (await readTagSequence(this.#link, this.#redisKeys)) ??
+        (await this.#scripts.noteTags({ tags: [], keepFor: 1 })).sequence
+      )
     } catch {
       return UNKNOWN
     }
@@ -36,8 +39,13 @@ export class TagSequence {
 
   /** Gives every tag of the entry a number that is kept longer than the entry. */
   noteTagsOf(entry: NewEntry): ReturnType<Scripts['noteTags']> {
-    return this.#scripts.noteTags(entry.tags, lifetimesOf(entry).keepFor + TAG_MARGIN)
+    return this.#scripts.noteTags(numberedTagsOf(entry))
   }
+}
+
+/** The tags of an entry; their numbers are kept longer than the entry. */
+export function numberedTagsOf(entry: NewEntry): NumberedTags {
+  return { tags: entry.tags, keepFor: lifetimesOf(entry).keepFor + TAG_MARGIN }
 }
 
 /**

@@ -58,6 +58,38 @@ function clientOf({ port }: RedisServer): Client {
   return client
 }
 
+describe('a put with tags, which are on another node than the entry', () => {
+  const tagged = entryOf('put', { tags: ['t'] })
+  const superseding: readonly (readonly [string, (store: Store, key: string) => Promise<unknown>, unknown])[] = [
+    ['deleted', (store, key) => store.invalidate(key, 'delete', 0), undefined],
+    ['put', (store, key) => store.put(key, entryOf('later'), json), 'later'],
+    ['cleared', (store) => store.clear(), undefined],
+  ]
+
+  test.each(superseding)(
+    'is not written any more once the key is %s by the same process',
+    async (_, step, expected) => {
+      const { store } = await open()
+      await put(store, 'warm', 1, { tags: ['t'] })
+      for (const key of keys.slice(0, 20)) {
+        const putting = store.put(key, tagged, json)
+        await step(store, key)
+        expect((await putting).kind).toBe('stored')
+        const read = await store.read(key, json)
+        expect(read.kind === 'found' ? read.entry.value : undefined).toBe(expected)
+      }
+    },
+  )
+
+  test('is not written when its caller has stopped waiting', async () => {
+    const { store } = await open()
+    expect(await store.put('k', tagged, json, () => true)).toMatchObject({ kind: 'away' })
+    expect((await store.read('k', json)).kind).toBe('missing')
+    expect((await store.put('k', tagged, json, () => false)).kind).toBe('stored')
+    expect((await found(store, 'k')).value).toBe('put')
+  })
+})
+
 describe('a store on a cluster', () => {
   test('knows the slot of every name', async () => {
     const names = ['a:{b}', 'a:{%00}:l', 'shop:{%tags}:n:a}b', 'ns:{é€😀}', `ns:{${'x'.repeat(5000)}}`]

@@ -105,7 +105,7 @@ describe('the put script', () => {
     expect(await run('put', [entry, lease], '60000', 'channel', 'message', record)).toBe('8000000000000001')
     expect(await redis.client.get(entry)).toBe(`${'h'.repeat(24)}8000000000000001 and the rest`)
     await redis.client.set(`${entry}:t:x`, record, { expiration: { type: 'PX', value: 10_000 } })
-    const long = await run('put', [entry, lease, `${entry}:t:x`], '60000', 'channel', 'message')
+    const long = await run('put', [entry, lease, `${entry}:t:x`], '60000', 'channel', 'message', '')
     expect([long, await redis.client.get(entry)]).toEqual([
       '8000000000000002',
       `${'h'.repeat(24)}8000000000000002 and the rest`,

@@ -25,6 +25,38 @@ async function fill(tags: readonly string[]): Promise<void> {
   expect((await store.commit(lease, entryOf('value', { tags }), json)).kind).toBe('stored')
 }
 
+describe('a put with tags', () => {
+  const puts: readonly (readonly [string, unknown])[] = [
+    ['a short', 'value'],
+    ['a long', 'x'.repeat(10_000)],
+  ]
+  test.each(puts)('of %s value is overtaken by no later delete', async (_, value) => {
+    const putting = store.put('k', entryOf(value, { tags: ['a', 'b'] }), json)
+    expect(await store.invalidate('k', 'delete', 0)).toEqual({ kind: 'done' })
+    expect((await putting).kind).toBe('stored')
+    expect((await store.read('k', json)).kind).toBe('missing')
+  })
+
+  test.each(puts)('of %s value is valid until one of its tags is invalidated', async (_, value) => {
+    expect((await store.put('k', entryOf(value, { tags: ['a', 'b'] }), json)).kind).toBe('stored')
+    expect((await found(store, 'k')).value).toBe(value)
+    expect(await hasValidTags(store, 'k')).toBe(true)
+    expect(await redis.client.pTTL(tagKey('a'))).toBeGreaterThan(await redis.client.pTTL(`${redis.namespace}:{k}`))
+    await store.invalidateTags(['b'])
+    expect(await hasValidTags(store, 'k')).toBe(false)
+    expect((await store.put('k', entryOf(value, { tags: ['b', 'a'] }), json)).kind).toBe('stored')
+    expect(await hasValidTags(store, 'k')).toBe(true)
+  })
+
+  test('creates a tag sequence that is missing, and replaces numbers that are none', async () => {
+    await redis.client.del(`${redis.namespace}:{%tags}`)
+    await redis.client.set(tagKey('a'), 'no number')
+    expect((await store.put('k', entryOf(1, { tags: ['a'] }), json)).kind).toBe('stored')
+    expect(await hasValidTags(store, 'k')).toBe(true)
+    expect(await redis.client.get(tagKey('a'))).toBe(await redis.client.get(`${redis.namespace}:{%tags}`))
+  })
+})
+
 describe('tag numbers that Redis has evicted', () => {
   test('make the entry void: whether the tag was invalidated is unknown', async () => {
     await fill(['a', 'b'])

@@ -160,8 +160,11 @@ export interface Store {
   commit(lease: Lease, entry: NewEntry, codec: Codec): Promise<Commit>
   /** Ends a lease without a write, only while the lease is the holder's. */
   release(lease: Lease, ending: Ending): Promise<Released>
-  /** Writes without a lease and voids a running one: newer than every load that began before. */
-  put(key: string, entry: NewEntry, codec: Codec): Promise<Put>
+  /**
+   * Writes without a lease and voids a running one: newer than every load that began before. `isAbandoned` returns true once nobody waits for the
+   * answer: a store that writes in several steps then sends no further one.
+   */
+  put(key: string, entry: NewEntry, codec: Codec, isAbandoned?: () => boolean): Promise<Put>
   /**
    * Removes the entry, or keeps it as stale, and voids a running lease, a cooldown and an uncacheable mark. For `holdOff` ms
    * nothing is stored.

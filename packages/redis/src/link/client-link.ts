@@ -4,6 +4,7 @@ import { type SubscriberConnection, type KeyGroup, type Link, oneGroup, type Ser
 
 /** A link to one server. */
 export class ClientLink implements Link {
+  readonly sharded = false
   #source: RedisClient
   #client: Server
   readonly #watchdog: Watchdog | undefined

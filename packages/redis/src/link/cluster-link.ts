@@ -30,6 +30,7 @@ export interface RedisCluster {
  * two commands in one write. When a slot has moved, the cluster object follows the redirection.
  */
 export class ClusterLink implements Link {
+  readonly sharded = true
   readonly #cluster: RedisCluster
   readonly #runtime: Runtime
   readonly #servers = new WeakMap<RedisClient, Server>()

@@ -31,6 +31,8 @@ export interface Link {
   send(key: string, args: readonly Argument[], options: SendOptions): Promise<unknown>
   /** Calls `ask` with the master of `key`. Its commands are executed in order, even when the slot moves; `ask` may be called twice. */
   inOrder<T>(key: string, ask: (server: Server) => Promise<T>): Promise<T>
+  /** True if the keys are spread over several servers, so that a script cannot use any two of them. */
+  readonly sharded: boolean
   /** Every master. */
   masters(): readonly Server[]
   /** Splits keys into groups; one command may name all keys of a group. */

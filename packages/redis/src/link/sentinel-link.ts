@@ -22,6 +22,7 @@ interface SentinelOptions {
 
 /** A link to the master that Sentinel names. */
 export class SentinelLink implements Link {
+  readonly sharded = false
   readonly #sentinel: RedisSentinel
 
   constructor(sentinel: RedisSentinel) {

@@ -4,6 +4,9 @@ import { type Away, awayBecause } from '../store.ts'
 /** A deadline passes in so many ticks of one shared timer: a timer for every step would cost more than the step. */
 const TICKS = 10
 
+/** A step of the store. `isOver` returns true once its answer does not count any more. */
+export type TimedStep<T> = (isOver: () => boolean) => Promise<T>
+
 /** Learns of each step whether it was answered. */
 export interface StepObserver {
   answered(): void
@@ -39,15 +42,20 @@ export class Deadline {
 
   /** The answer of the step, or `away` when none came within `timeouts` × the time-out, of which `spent` ms are used up. Never rejects. */
   within<T extends { readonly kind: string }>(
-    step: () => Promise<T>,
+    step: TimedStep<T>,
     timeouts: number = 1,
     spent: number = 0,
   ): Promise<T | Away> {
     return new Promise((resolve) => {
-      const answered = this.withCallback<T>(resolve, timeouts, spent)
+      let over = false
+      const end = (answer: T | Away): void => {
+        over = true
+        resolve(answer)
+      }
+      const answered = this.withCallback<T>(end, timeouts, spent)
       const failed = (cause: unknown): void => answered(awayBecause(cause))
       try {
-        step().then(answered, failed)
+        step(() => over).then(answered, failed)
       } catch (cause) {
         failed(cause)
       }

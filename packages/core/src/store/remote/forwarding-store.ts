@@ -57,8 +57,8 @@ export abstract class ForwardingStore<Inner extends Store> implements CallbackSt
     return this.inner.release(lease, ending)
   }
 
-  put(key: string, entry: NewEntry, codec: Codec): Promise<Put> {
-    return this.inner.put(key, entry, codec)
+  put(key: string, entry: NewEntry, codec: Codec, isAbandoned?: () => boolean): Promise<Put> {
+    return this.inner.put(key, entry, codec, isAbandoned)
   }
 
   invalidate(key: string, how: 'delete' | 'expire', holdOff: number): Promise<Done> {

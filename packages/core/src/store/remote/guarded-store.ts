@@ -19,7 +19,7 @@ import type {
 } from '../store.ts'
 import type { CallbackStore, OnRead } from './callback-store.ts'
 import { CircuitBreaker } from './circuit-breaker.ts'
-import { Deadline } from './deadline.ts'
+import { Deadline, type TimedStep } from './deadline.ts'
 import { ForwardingStore } from './forwarding-store.ts'
 
 /** The time limit of a step that no caller waits for, in time-outs. */
@@ -85,7 +85,7 @@ class GuardedStore extends ForwardingStore<CallbackStore> {
   }
 
   override put(key: string, entry: NewEntry, codec: Codec): Promise<Put> {
-    return this.#guard(() => this.inner.put(key, entry, codec))
+    return this.#guard((isOver) => this.inner.put(key, entry, codec, isOver))
   }
 
   override invalidate(key: string, how: 'delete' | 'expire', holdOff: number): Promise<Done> {
@@ -126,7 +126,7 @@ class GuardedStore extends ForwardingStore<CallbackStore> {
     return this.inner.close()
   }
 
-  #guard<T extends { readonly kind: string }>(step: () => Promise<T>, limits: StepLimits = {}): Promise<T | Away> {
+  #guard<T extends { readonly kind: string }>(step: TimedStep<T>, limits: StepLimits = {}): Promise<T | Away> {
     if (this.#breaker.open) return Promise.resolve(BREAKER_OPEN)
     return this.#deadline.within(step, limits.timeouts, limits.spent)
   }
