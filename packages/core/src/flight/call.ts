@@ -33,8 +33,8 @@ export interface CallBatch extends PermitSource {
 export interface TimedRead {
   readonly read: Read
   readonly judgedAt: number
-  /** The time that it took, ms. */
-  readonly took: number
+  /** The moment at which it was sent, if the caller's time limit counts from there. */
+  readonly sentAt: number | undefined
 }
 
 /** Judges a read for a call; a read without an entry is 'gone'. For a forced refresh it first notes the version, which the refresh must replace. */

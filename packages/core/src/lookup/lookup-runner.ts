@@ -135,12 +135,12 @@ export class LookupRunner {
     const now = this.#services.runtime.now()
     const verdict = noteAndJudge(this.#services, call, read, now)
     if (entry === undefined || (verdict !== 'fresh' && verdict !== 'stale')) {
-      const storeRead = { read, judgedAt: now, took: now - state.readAt }
+      const storeRead = { read, judgedAt: now, sentAt: state.readAt }
       return this.#joinRefresh(call, storeRead, verdict === 'if-error' ? entry : undefined, state, onResult)
     }
     const refreshes = verdict === 'stale' || this.#shouldRefreshEarly(key, entry, now, settings)
     const refresh = refreshes
-      ? refreshInBackground(call, entry, { read, judgedAt: now, took: 0 }, this.#coordinator)
+      ? refreshInBackground(call, entry, { read, judgedAt: now, sentAt: undefined }, this.#coordinator)
       : undefined
     return onResult(serveEntry(this.#services, key, entry, verdict, { now, role: 'none', state, refresh }))
   }

@@ -86,7 +86,7 @@ export interface CacheOptions extends LoadOptions {
   readonly staleWhileRevalidate?: Duration | undefined
   /** For so long after `ttl` an entry is served when the load fails, times out or is slow, or the key is cooling. Default: 0. */
   readonly staleIfError?: Duration | undefined
-  /** The longest time that a call waits for a shared store. Then it goes on without the store, and a key has one load in each process; writes and invalidations reject with `StoreAwayError`. Default: `'250ms'`. */
+  /** The longest time that a call waits for a shared store, from the moment at which its step can be sent: in a burst, steps wait for their turn, for at most `waitTimeout`, while the store answers others. Then it goes on without the store, and a key has one load in each process; writes and invalidations reject with `StoreAwayError`. Default: `'250ms'`. */
   readonly storeTimeout?: Duration | undefined
   /** Keeps copies of a shared store's entries in this process: a hit among them sends no command. A notice drops a copy when its entry changes. Hits share one object: treat it as read-only. Default: false. */
   readonly near?: NearOptions | false | undefined

@@ -76,7 +76,7 @@ export function cacheSetup(options: CacheOptions | undefined): CacheSetup {
   const parsed = checkOptions('createCache', options, cacheRows)
   const settings = applyOptions(DEFAULTS, options ?? {}, cacheRows, 'createCache')
   const { store, runtime = systemRuntime } = parsed
-  return { settings, limits: admissionLimits(parsed), store, remote: remoteLimits(parsed, settings.freeze), runtime }
+  return { settings, limits: admissionLimits(parsed), store, remote: remoteLimits(parsed, settings), runtime }
 }
 
 function admissionLimits({
@@ -92,10 +92,11 @@ const COPIES_MAX_AGE = 5000
 
 function remoteLimits(
   { storeTimeout = 250, tags, near = false, outage }: ParsedCacheOptions,
-  freeze: boolean,
+  { freeze, waitTimeout }: Settings,
 ): RemoteLimits {
   return {
     storeTimeout,
+    patience: Math.max(storeTimeout, waitTimeout),
     tagMaxAge: tags?.maxAge ?? 1000,
     near: near === false ? undefined : copyLimits(near, 10_000, freeze),
     outage: outage === false ? undefined : copyLimits(outage ?? {}, 1000, freeze),

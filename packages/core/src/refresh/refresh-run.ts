@@ -74,7 +74,7 @@ class RefreshRun implements FlightStep {
 
   async run(first: TimedRead): Promise<void> {
     const { store, runtime } = this.#services
-    let { read, took } = first
+    let { read, sentAt } = first
     for (;;) {
       // Before the lease: a flight that queued with a lease would keep the key from processes that have permits to spare.
       const permit = await this.#permit.acquireFor(this.#flight, runtime)
@@ -82,20 +82,18 @@ class RefreshRun implements FlightStep {
       if (read.kind === 'away') return loadWithoutStore(this.#flight, this.#call, 'read', read, this.#services)
       const entry = read.kind === 'found' ? read.entry : undefined
       const askedAt = runtime.now()
-      const answer = await this.#acquire(read, took)
+      const answer = await this.#acquire(read, sentAt)
       if (read.away === undefined) this.#noteUnshareable(answer, askedAt)
       await this.#handle(answer, entry)
       if (this.#flight.settled) return
-      const sentAt = runtime.now()
+      sentAt = runtime.now()
       read = await store.read(this.#call.storedKey, this.#call.settings.codec)
-      const now = runtime.now()
-      took = now - sentAt
-      this.#settleIfServable(read, now)
+      this.#settleIfServable(read, runtime.now())
       if (this.#flight.settled) return
     }
   }
 
-  #acquire(read: Exclude<Read, Away>, spent: number): Promise<Acquire> {
+  #acquire(read: Exclude<Read, Away>, since: number | undefined): Promise<Acquire> {
     const { storedKey, settings } = this.#call
     const { background } = this.#flight
     return this.#services.store.acquire(storedKey, {
@@ -106,7 +104,7 @@ class RefreshRun implements FlightStep {
       // Always: the loader may name its tags only at its end, and the tag sequence must be the one from before the load.
       tags: true,
       // A background refresh has a store budget of its own, since no caller waits for it.
-      spent: background ? 0 : spent,
+      since: background ? undefined : since,
     })
   }
 

@@ -58,8 +58,8 @@ export interface AcquireRequest {
   readonly tags: boolean
   /** True when the call's read found the store away: the store is not asked again. Default: false. */
   readonly away?: boolean | undefined
-  /** The part of `storeTimeout` that the call has already used, ms. Default: 0. */
-  readonly spent?: number | undefined
+  /** The moment from which `storeTimeout` counts, by `now()`: the call sent its read. Default: the acquire itself. */
+  readonly since?: number | undefined
 }
 
 /**

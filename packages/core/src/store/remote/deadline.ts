@@ -33,6 +33,9 @@ export class Deadline {
   /** In no order: the last one takes the place of one that is removed. A Set would be rehashed again and again. */
   readonly #pending: PendingStep[] = []
   #ticking = false
+  /** When the last ticks passed, in a ring. */
+  readonly #tickTimes: number[] = Array.from({ length: TICKS }, () => -Infinity)
+  #tickCount = 0
 
   constructor(runtime: Runtime, timeout: number, observer?: StepObserver) {
     this.#runtime = runtime
@@ -40,7 +43,12 @@ export class Deadline {
     this.#observer = observer
   }
 
-  /** The answer of the step, or `away` when none came within `timeouts` × the time-out, of which `spent` ms are used up. Never rejects. */
+  /** The number of ticks since that moment, at most those of one time-out. None passes while this process is too busy, or no step is pending. */
+  ticksSince(moment: number): number {
+    return this.#tickTimes.filter((time) => time >= moment).length
+  }
+
+  /** The answer of the step, or `away` when none came within `timeouts` × the time-out, of which `spent` ticks are used up. Never rejects. */
   within<T extends { readonly kind: string }>(
     step: TimedStep<T>,
     timeouts: number = 1,
@@ -69,7 +77,7 @@ export class Deadline {
     spent: number = 0,
   ): (answer: T | Away) => void {
     // One more, because the first tick comes early: it is under way already.
-    const ticksLeft = Math.max(0, Math.ceil(TICKS * (timeouts - spent / this.#timeout))) + 1
+    const ticksLeft = Math.max(0, TICKS * timeouts - spent) + 1
     const pending: PendingStep = { index: -1, ticksLeft, timeouts, onTimeout: onAnswer }
     this.#add(pending)
     return (answer) => {
@@ -105,6 +113,8 @@ export class Deadline {
   }
 
   #tick(): void {
+    this.#tickTimes[this.#tickCount % TICKS] = this.#runtime.now()
+    this.#tickCount += 1
     for (const pending of this.#pending) pending.ticksLeft -= 1
     for (const pending of this.#pending.filter(({ ticksLeft }) => ticksLeft <= 0)) this.#expire(pending)
     if (this.#pending.length > 0) this.#schedule()

@@ -21,67 +21,99 @@ import type { CallbackStore, OnRead } from './callback-store.ts'
 import { CircuitBreaker } from './circuit-breaker.ts'
 import { Deadline, type TimedStep } from './deadline.ts'
 import { ForwardingStore } from './forwarding-store.ts'
+import { type Lane, StepQueue } from './step-queue.ts'
 
-/** The time limit of a step that no caller waits for, in time-outs. */
-const IN_BACKGROUND = 4
+/** A step of a lease that is held: no caller waits for it, so that its time limit is longer. */
+const IN_BACKGROUND: StepLimits = { timeouts: 4, lane: 'ending' }
 /** The time limit of `clear`, which visits every key, in time-outs. */
 const FOR_CLEAR = 120
 
 /** The answer of every step while the breaker is open. Made once: an error with its stack costs more than the answer. */
 const BREAKER_OPEN: Away = { kind: 'away', why: 'breaker', cause: new Error('The store has stopped answering') }
 
-/** A store whose every step ends in time, if only as `away`, and that is not asked while it does not answer. `timeout` in ms. */
-export function guardedStore(store: CallbackStore, runtime: Runtime, timeout: number): CallbackStore {
-  return new GuardedStore(store, runtime, timeout)
+/**
+ * A store whose every step ends in time, if only as `away`, and that is not asked while it does not answer. A step has `timeout` ms from the moment at
+ * which it is sent; in a burst it waits for its turn before, for at most `patience` ms.
+ */
+export function guardedStore(store: CallbackStore, runtime: Runtime, timeout: number, patience: number): CallbackStore {
+  return new GuardedStore(store, runtime, timeout, patience)
 }
 
 interface StepLimits {
   /** The time limit, in time-outs. */
   readonly timeouts?: number
-  /** The part of it that the call has already used, ms. */
-  readonly spent?: number | undefined
+  /** The part of it that the call has already used, in ticks. */
+  readonly spent?: number
+  readonly lane?: Lane
 }
 
 class GuardedStore extends ForwardingStore<CallbackStore> {
   readonly #deadline: Deadline
   readonly #breaker: CircuitBreaker
+  readonly #queue: StepQueue
   readonly #listeners = new Set<(notice: Notice) => void>()
 
-  constructor(inner: CallbackStore, runtime: Runtime, timeout: number) {
+  constructor(inner: CallbackStore, runtime: Runtime, timeout: number, patience: number) {
     super(inner)
     // A deadline of its own: a ping is sent while the breaker is open, and is no step that the breaker counts.
     const pingDeadline = new Deadline(runtime, timeout)
+    this.#queue = new StepQueue(runtime, patience)
     const notify = (kind: 'away' | 'back'): void => {
+      if (kind === 'away') this.#queue.refuseAll(BREAKER_OPEN)
       for (const listener of this.#listeners) listener({ kind })
     }
     this.#breaker = new CircuitBreaker(runtime, timeout, () => pingDeadline.within(() => inner.ping()), notify)
-    this.#deadline = new Deadline(runtime, timeout, this.#breaker)
+    this.#deadline = new Deadline(runtime, timeout, {
+      answered: () => {
+        this.#breaker.answered()
+        this.#queue.leave()
+      },
+      timedOut: () => {
+        this.#breaker.timedOut()
+        // Later: steps that time out together open the breaker before another one is sent in their place.
+        queueMicrotask(() => this.#queue.leave())
+      },
+    })
   }
 
   override readWithCallback(key: string, codec: Codec, onRead: OnRead): void {
     if (this.#breaker.open) onRead(BREAKER_OPEN)
-    else this.inner.readWithCallback(key, codec, this.#deadline.withCallback(onRead))
+    else if (this.#queue.tryEnter()) this.inner.readWithCallback(key, codec, this.#deadline.withCallback(onRead))
+    else this.#readLater(key, codec, onRead)
   }
 
   override async acquire(key: string, request: AcquireRequest): Promise<Acquire> {
     let granting: Promise<Acquire> | undefined
-    const answer = await this.#guard(() => (granting = this.inner.acquire(key, request)), { spent: request.spent })
+    const spent = this.#spentSince(request.since)
+    const answer = await this.#guard(() => (granting = this.inner.acquire(key, request)), { spent })
     if (answer.kind === 'away' && answer.why === 'deadline') void this.#releaseLateGrant(granting)
     return answer
   }
 
   override renew(lease: Lease, duration: number): Promise<Renewed> {
-    return this.#guard(() => this.inner.renew(lease, duration), { timeouts: IN_BACKGROUND })
+    return this.#guard(() => this.inner.renew(lease, duration), IN_BACKGROUND)
   }
 
   override async commit(lease: Lease, entry: NewEntry, codec: Codec): Promise<Commit> {
-    if (this.#breaker.open) return this.#giveBack(lease, { kind: 'handover' })
-    return await this.#guard(() => this.inner.commit(lease, entry, codec), { timeouts: IN_BACKGROUND })
+    let sent = false
+    const commit = (): Promise<Commit> => {
+      sent = true
+      return this.inner.commit(lease, entry, codec)
+    }
+    const answer = await this.#guard(commit, IN_BACKGROUND)
+    if (!sent) this.#giveBack(lease, { kind: 'handover' })
+    return answer
   }
 
   override async release(lease: Lease, ending: Ending): Promise<Released> {
-    if (this.#breaker.open) return this.#giveBack(lease, ending)
-    return await this.#guard(() => this.inner.release(lease, ending), { timeouts: IN_BACKGROUND })
+    let sent = false
+    const release = (): Promise<Released> => {
+      sent = true
+      return this.inner.release(lease, ending)
+    }
+    const answer = await this.#guard(release, IN_BACKGROUND)
+    if (!sent) this.#giveBack(lease, ending)
+    return answer
   }
 
   override put(key: string, entry: NewEntry, codec: Codec): Promise<Put> {
@@ -128,13 +160,26 @@ class GuardedStore extends ForwardingStore<CallbackStore> {
 
   #guard<T extends { readonly kind: string }>(step: TimedStep<T>, limits: StepLimits = {}): Promise<T | Away> {
     if (this.#breaker.open) return Promise.resolve(BREAKER_OPEN)
-    return this.#deadline.within(step, limits.timeouts, limits.spent)
+    const { timeouts, spent, lane = 'step' } = limits
+    const send = (): Promise<T | Away> => this.#deadline.within(step, timeouts, spent)
+    if (this.#queue.tryEnter()) return send()
+    return new Promise((resolve) => this.#queue.wait(lane, () => resolve(send()), resolve))
   }
 
-  /** Hands a lease that nobody uses any more to the store. The open breaker stops no release: nothing else would end the lease. */
-  #giveBack(lease: Lease, ending: Ending): Away {
+  /** A function of its own, so that a hit does not allocate what it needs. */
+  #readLater(key: string, codec: Codec, onRead: OnRead): void {
+    const send = (): void => this.inner.readWithCallback(key, codec, this.#deadline.withCallback(onRead))
+    this.#queue.wait('read', send, onRead)
+  }
+
+  /** The ticks of a call's time limit that the store has used. A burst is not silence: the time in which steps wait for their turn does not count. */
+  #spentSince(moment: number | undefined): number {
+    return moment === undefined || this.#queue.waitedSince(moment) ? 0 : this.#deadline.ticksSince(moment)
+  }
+
+  /** Hands a lease that nobody uses any more to the store. Neither the open breaker nor a burst stops a release: nothing else would end the lease. */
+  #giveBack(lease: Lease, ending: Ending): void {
     this.inner.release(lease, ending).catch(() => undefined)
-    return BREAKER_OPEN
   }
 
   /** Releases a lease whose grant came too late: its load already runs without it, and nothing else would ever end it. */

@@ -10,6 +10,8 @@ export interface CopyLimits {
 /** The limits of a process that uses a shared store; times in ms. */
 export interface RemoteLimits {
   readonly storeTimeout: number
+  /** The longest wait of a step for its turn, while the store answers others. */
+  readonly patience: number
   readonly tagMaxAge: number
   /** Undefined: no near cache. */
   readonly near: CopyLimits | undefined
