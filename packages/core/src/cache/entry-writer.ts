@@ -39,7 +39,7 @@ export class EntryWriter {
 
   async invalidateTags(tags: readonly string[]): Promise<void> {
     const answer = await this.#coordinator.services.store.invalidateTags(tags)
-    this.#coordinator.onAllInvalidated()
+    this.#coordinator.onTagsInvalidated()
     this.#confirmExecuted(tags.join(' '), 'tags', answer)
   }
 

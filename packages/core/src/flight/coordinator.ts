@@ -45,6 +45,7 @@ export class LoadCoordinator {
       case 'expired':
         return this.onInvalidated(notice.key)
       case 'tags':
+        return this.onTagsInvalidated()
       case 'cleared':
         return this.onAllInvalidated()
       case 'disconnected':
@@ -63,6 +64,13 @@ export class LoadCoordinator {
   onInvalidated(key: string): void {
     this.flights.detach(key)
     this.#resumeAcquires(key)
+  }
+
+  /** Detaches all flights that may have a value already. No lease ends with a tag, so the flights that wait for one go on waiting. */
+  onTagsInvalidated(): void {
+    this.flights.detachAll()
+    this.suppression.clearAll()
+    this.unshareable.clearAll()
   }
 
   /** Detaches all flights, for an invalidation with unknown keys. */

@@ -79,8 +79,19 @@ export class FlightRegistry {
     this.#refreshes.delete(key)
   }
 
+  /** Spares the flights that wait for a lease or a permit: they have no result yet, and read or load only after they have waited. */
   detachAll(): void {
     this.#reads.forgetAll()
-    for (const key of this.#refreshes.keys()) this.detach(key)
+    for (const [key, flight] of this.#refreshes) if (!flight.waiting) this.detach(key)
+  }
+
+  /**
+   * Makes a flight that is about to begin its load the joinable one of its key. Without the store nothing else keeps the flights of a key that
+   * invalidations have detached from loading side by side. False when another flight has that place.
+   */
+  attach(flight: Flight): boolean {
+    const joinable = this.joinable(flight.key)
+    if (joinable === undefined) this.#refreshes.set(flight.key, flight.reattach())
+    return joinable === undefined || joinable === flight
   }
 }

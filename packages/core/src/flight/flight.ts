@@ -145,6 +145,12 @@ export class Flight {
     this.#detached = true
   }
 
+  /** Lets later calls join again: its load begins only now, after the invalidation that detached it. */
+  reattach(): this {
+    this.#detached = false
+    return this
+  }
+
   /** Starts the wait for another load or for a permit, and calls `onWaiting` of its waiters. It does so again within `notifiesWithin` ms if it still waits then. */
   beginWait(now: number, notifiesWithin: number = Infinity): void {
     this.#phase = 'waiting'

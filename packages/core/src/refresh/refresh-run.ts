@@ -79,7 +79,7 @@ class RefreshRun implements FlightStep {
       // Before the lease: a flight that queued with a lease would keep the key from processes that have permits to spare.
       const permit = await this.#permit.acquireFor(this.#flight, runtime)
       if (permit !== 'acquired') return settleWithoutLoad(this.#flight, permit)
-      if (read.kind === 'away') return loadWithoutStore(this.#flight, this.#call, 'read', read, this.#services)
+      if (read.kind === 'away') return this.#loadWithoutStore('read', read)
       const entry = read.kind === 'found' ? read.entry : undefined
       const askedAt = runtime.now()
       const answer = await this.#acquire(read, sentAt)
@@ -133,8 +133,15 @@ class RefreshRun implements FlightStep {
         this.#suppressRefresh(entry, answer.remaining)
         return loadUnleased(flight, this.#call, 'unleased', this.#services)
       case 'away':
-        return loadWithoutStore(flight, this.#call, 'acquire', answer, this.#services)
+        return this.#loadWithoutStore('acquire', answer)
     }
+  }
+
+  /** Loads, unless another flight of this process loads the key: its callers read again, and join that one. */
+  async #loadWithoutStore(step: 'read' | 'acquire', away: Away): Promise<void> {
+    const flight = this.#flight
+    if (!flight.background && !this.#coordinator.flights.attach(flight)) return settleWithoutLoad(flight, 'away')
+    return await loadWithoutStore(flight, this.#call, step, away, this.#services)
   }
 
   /** Ends without a load: a lease that was granted goes to the next caller that wants one. */
