@@ -1,4 +1,5 @@
 import { awayBecause, type Codec, NO_VERSION, type Read, type Runtime } from '@cattlegrid/core'
+import type { DeniedCommands } from './denied-commands.ts'
 import { decodeEntry, expiryOf, type ReadResult, type RecordExpiry, unreadable } from './decode-entry.ts'
 import { ExpiryCache, type KnownExpiry } from './expiry-cache.ts'
 import { bufferOf, type FetchedEntry, fetchEntry, isMixed } from './fetch-entry.ts'
@@ -25,9 +26,11 @@ export class EntryReader {
   readonly #link: Link
   readonly #redisKeys: RedisKeys
   readonly #runtime: Runtime
+  readonly #denied: DeniedCommands
   readonly #expiries = new ExpiryCache<RecordExpiry>()
 
-  constructor(link: Link, redisKeys: RedisKeys, runtime: Runtime) {
+  constructor(link: Link, redisKeys: RedisKeys, runtime: Runtime, denied: DeniedCommands) {
+    this.#denied = denied
     this.#link = link
     this.#redisKeys = redisKeys
     this.#runtime = runtime
@@ -44,7 +47,7 @@ export class EntryReader {
     const { expiry } = known
     return this.#link
       .send(name, ['GET', name], AS_BYTES)
-      .then((reply) => this.#useKnownExpiry(request, expiry, reply), failed)
+      .then((reply) => this.#useKnownExpiry(request, expiry, reply), this.#failed)
   }
 
   /** Forgets the expiry of a key that has changed: a GET alone would return another version, and the key would have to be read again. */
@@ -67,8 +70,8 @@ export class EntryReader {
     const { name } = request
     const toResult = (fetched: FetchedEntry): ReadResult | Promise<Read> => this.#resultOf(request, fetched)
     return this.#fetch(name).then(
-      (fetched) => (isMixed(fetched) ? this.#fetch(name).then(toResult, failed) : toResult(fetched)),
-      failed,
+      (fetched) => (isMixed(fetched) ? this.#fetch(name).then(toResult, this.#failed) : toResult(fetched)),
+      this.#failed,
     )
   }
 
@@ -103,7 +106,7 @@ export class EntryReader {
       const version = await this.#link.send(name, ['GETRANGE', name, ...range], AS_TEXT)
       return unreadable(String(version), 'foreign', cause)
     } catch (error) {
-      return failed(error)
+      return this.#failed(error)
     }
   }
 
@@ -111,10 +114,11 @@ export class EntryReader {
   #wholeNow(): number {
     return Math.floor(this.#runtime.now())
   }
-}
 
-function failed(cause: unknown): Read {
-  return cause instanceof Error && cause.message.startsWith('WRONGTYPE')
-    ? unreadable(NO_VERSION, 'foreign', cause)
-    : awayBecause(cause)
+  readonly #failed = (cause: unknown): Read => {
+    this.#denied.note(cause)
+    return cause instanceof Error && cause.message.startsWith('WRONGTYPE')
+      ? unreadable(NO_VERSION, 'foreign', cause)
+      : awayBecause(cause)
+  }
 }

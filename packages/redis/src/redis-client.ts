@@ -54,6 +54,6 @@ export function onceReady(client: RedisClient): Promise<void> {
 }
 
 /** True for an error that the server replied with: it begins with a code such as READONLY. The errors of a client do not. */
-export function isErrorReply(error: unknown): boolean {
+export function isErrorReply(error: unknown): error is Error {
   return error instanceof Error && /^[A-Z]{2,} /.test(error.message)
 }

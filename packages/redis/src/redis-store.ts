@@ -23,6 +23,7 @@ import {
   type TagsInvalidated,
 } from '@cattlegrid/core'
 import { clearNamespace } from './clear.ts'
+import { DeniedCommands } from './denied-commands.ts'
 import { EntryWrites } from './entry-writes.ts'
 import { inspectKey } from './inspect.ts'
 import { LeaseSteps } from './lease-steps.ts'
@@ -74,19 +75,21 @@ class RedisStore implements Store {
   readonly #leases: LeaseSteps
   readonly #writes: EntryWrites
   readonly #notices: NoticeHub
+  #checksPublish = true
   #closed = false
 
   constructor(link: Link, ownClient: OwnClient | undefined, { namespace, runtime, watchdog }: RedisStoreSetup) {
     const redisKeys = new RedisKeys(namespace)
-    const scripts = new Scripts(link, redisKeys)
-    const tags = new TagSequence(link, redisKeys, scripts)
-    const reader = new EntryReader(link, redisKeys, runtime)
+    const denied = new DeniedCommands((message) => this.#notices.announce({ kind: 'warning', message }))
+    const scripts = new Scripts(link, redisKeys, denied)
+    const tags = new TagSequence(link, redisKeys, scripts, denied)
+    const reader = new EntryReader(link, redisKeys, runtime, denied)
     this.#link = link
     this.#ownClient = ownClient
     this.#redisKeys = redisKeys
     this.#runtime = runtime
     this.#reader = reader
-    this.#steps = new StepRunner(link)
+    this.#steps = new StepRunner(link, denied)
     // The flights of this process that wait for the lease acquire it again.
     this.#pending = new PendingReleases(this.#steps, scripts, runtime, (key) => {
       this.#notices.announce({ kind: 'released', key })
@@ -95,6 +98,7 @@ class RedisStore implements Store {
     this.#writes = new EntryWrites(this.#steps, scripts, tags, runtime, link.sharded)
     this.#notices = new NoticeHub(link, redisKeys.channel, runtime, watchdog, (notice) => {
       if ('key' in notice) reader.forget(notice.key)
+      else if (notice.kind === 'connected') this.#checkPublish()
     })
   }
 
@@ -179,5 +183,14 @@ class RedisStore implements Store {
     this.#reader.forgetAll()
     this.#notices.close()
     await this.#ownClient?.close()
+  }
+
+  /** Publishes an empty message, which every process ignores: the scripts go on when Redis denies a PUBLISH, so none of them would report that. */
+  #checkPublish(): void {
+    if (!this.#checksPublish) return
+    this.#checksPublish = false
+    void this.#steps.run(() =>
+      this.#link.send(this.#redisKeys.tagSequence, ['PUBLISH', this.#redisKeys.channel, ''], AS_TEXT),
+    )
   }
 }

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { deniedCommand } from './denied-commands.ts'
 import type { Link } from './link/link.ts'
 import { AS_TEXT, type Argument } from './redis-client.ts'
 
@@ -15,18 +16,24 @@ export function script(source: string): Script {
   return { source, sha: createHash('sha1').update(source).digest('hex') }
 }
 
-/** Runs a script by its hash, or by its source on a server that does not know it: a restart or a promotion empties the script cache. */
+/**
+ * Runs a script by its hash, or by its source on a server that does not know it (a restart or a promotion empties the script cache) or that denies EVALSHA.
+ * `onDenied` gets that denial.
+ */
 export async function runScript(
   link: Link,
   { sha, source }: Script,
   keys: ScriptKeys,
   args: readonly Argument[],
+  onDenied: (error: unknown) => void = () => undefined,
 ): Promise<unknown> {
   const rest = [String(keys.length), ...keys, ...args]
   try {
     return await link.send(keys[0], ['EVALSHA', sha, ...rest], AS_TEXT)
   } catch (error) {
-    if (!(error instanceof Error) || !error.message.startsWith('NOSCRIPT')) throw error
+    const unknown = error instanceof Error && error.message.startsWith('NOSCRIPT')
+    if (!unknown && deniedCommand(error) !== 'evalsha') throw error
+    if (!unknown) onDenied(error)
     return await link.send(keys[0], ['EVAL', source, ...rest], AS_TEXT)
   }
 }

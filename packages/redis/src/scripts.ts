@@ -1,4 +1,5 @@
 import type { Acquire, AcquireRequest, Ending } from '@cattlegrid/core'
+import type { DeniedCommands } from './denied-commands.ts'
 import type { RedisKeys } from './redis-keys.ts'
 import { failureOf, encodeKeyState } from './lease-value.ts'
 import type { Link } from './link/link.ts'
@@ -47,10 +48,12 @@ export type Rejection = 'gone' | 'taken'
 export class Scripts {
   readonly #link: Link
   readonly #redisKeys: RedisKeys
+  readonly #denied: DeniedCommands
 
-  constructor(link: Link, redisKeys: RedisKeys) {
+  constructor(link: Link, redisKeys: RedisKeys, denied: DeniedCommands) {
     this.#link = link
     this.#redisKeys = redisKeys
+    this.#denied = denied
   }
 
   async acquire(
@@ -134,8 +137,13 @@ export class Scripts {
     return { sequence, greatest: Math.max(0, ...numbers) }
   }
 
-  #run(name: keyof typeof scripts, keys: ScriptKeys, args: readonly Argument[]): Promise<unknown> {
-    return runScript(this.#link, scripts[name], keys, args)
+  async #run(name: keyof typeof scripts, keys: ScriptKeys, args: readonly Argument[]): Promise<unknown> {
+    try {
+      return await runScript(this.#link, scripts[name], keys, args, (error) => this.#denied.note(error))
+    } catch (error) {
+      this.#denied.note(error, scripts[name].source)
+      throw error
+    }
   }
 
   /** Sends a long record to a temporary key first, in the same write as the script. If that key is gone when the script runs, sends the record as an argument. */

@@ -1,13 +1,16 @@
 import { type Away, awayBecause } from '@cattlegrid/core'
+import type { DeniedCommands } from './denied-commands.ts'
 import { type Link, NotExecutedError } from './link/link.ts'
 
 /** Runs the steps of a store on Redis, and turns every error into the result `away`. */
 export class StepRunner {
   readonly #link: Link
+  readonly #denied: DeniedCommands
   #closed = false
 
-  constructor(link: Link) {
+  constructor(link: Link, denied: DeniedCommands) {
     this.#link = link
+    this.#denied = denied
   }
 
   async run<T>(step: () => Promise<T>): Promise<T | Away> {
@@ -15,6 +18,7 @@ export class StepRunner {
       this.assertReady()
       return await step()
     } catch (cause) {
+      this.#denied.note(cause)
       return awayBecause(cause)
     }
   }

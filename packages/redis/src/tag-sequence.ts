@@ -1,4 +1,5 @@
 import type { CancelTimer, NewEntry, Runtime } from '@cattlegrid/core'
+import type { DeniedCommands } from './denied-commands.ts'
 import type { Link } from './link/link.ts'
 import { lifetimesOf } from './record.ts'
 import type { RedisKeys } from './redis-keys.ts'
@@ -17,11 +18,13 @@ export class TagSequence {
   readonly #link: Link
   readonly #redisKeys: RedisKeys
   readonly #scripts: Scripts
+  readonly #denied: DeniedCommands
 
-  constructor(link: Link, redisKeys: RedisKeys, scripts: Scripts) {
+  constructor(link: Link, redisKeys: RedisKeys, scripts: Scripts, denied: DeniedCommands) {
     this.#link = link
     this.#redisKeys = redisKeys
     this.#scripts = scripts
+    this.#denied = denied
   }
 
   /** Returns the current number, and creates the sequence if it is missing. Never rejects. */
@@ -32,7 +35,8 @@ export class TagSequence {
         (await readTagSequence(this.#link, this.#redisKeys)) ??
         (await this.#scripts.noteTags({ tags: [], keepFor: 1 })).sequence
       )
-    } catch {
+    } catch (error) {
+      this.#denied.note(error)
       return UNKNOWN
     }
   }

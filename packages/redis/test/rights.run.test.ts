@@ -7,7 +7,7 @@ import { redisStore } from '@cattlegrid/redis'
 import { describeStoreContract, type RedisServer, startRedis } from '@cattlegrid/testkit'
 import { createCluster } from 'redis'
 import { type RedisClusterServers, startRedisCluster } from '../../../test/support/redis-cluster.ts'
-import { put, request } from './entries.ts'
+import { entryOf, put, request } from './entries.ts'
 import { type Client, connect, openStores } from './redis.ts'
 import { until } from './until.ts'
 
@@ -107,6 +107,55 @@ describe('a store whose Redis user has no right', () => {
     await until(() => notices.length > 0)
     await until(async () => /cmdstat_subscribe:.*rejected_calls=[2-9]/.test(await admin.info('commandstats')))
     expect(notices).toEqual([{ kind: 'warning', message: expect.stringContaining(`&${namespace}:wake`) }])
+  })
+
+  const withoutCommand = (command: string): readonly string[] => single.filter((rule) => rule !== `+${command}`)
+
+  async function warningsOf(command: string, use: (store: Store) => Promise<unknown>): Promise<readonly Notice[]> {
+    const { store } = await as(...withoutCommand(command))
+    const notices: Notice[] = []
+    store.watch((notice) => void notices.push(notice))
+    await until(() => notices.some(({ kind }) => kind === 'connected'))
+    await use(store)
+    await use(store)
+    await until(() => notices.some(({ kind }) => kind === 'warning'))
+    return notices.filter(({ kind }) => kind === 'warning')
+  }
+
+  test.each<readonly [string, (store: Store) => Promise<unknown>]>([
+    ['mget', (store) => store.acquire('k', { ...request, tags: true })],
+    ['publish', (store) => store.invalidate('k', 'delete', 0)],
+    ['get', (store) => store.read('k', json)],
+    ['getrange', (store) => store.acquire('k', request)],
+    ['eval', (store) => store.invalidate('k', 'delete', 0)],
+  ])('to the command %s says so once', async (command, use) => {
+    const message = expect.stringContaining(`(+${command})`)
+    expect(await warningsOf(command, use)).toEqual([{ kind: 'warning', message }])
+  })
+
+  test('to EVALSHA sends its scripts as a whole, and says so once', async () => {
+    const message = expect.stringContaining('(+evalsha)')
+    const putAndRead = async (store: Store): Promise<void> => {
+      expect((await store.put('k', entryOf(1), json)).kind).toBe('stored')
+      expect((await store.read('k', json)).kind).toBe('found')
+    }
+    expect(await warningsOf('evalsha', putAndRead)).toEqual([{ kind: 'warning', message }])
+  })
+
+  test('because EVALSHA has another name there sends its scripts as a whole, and says so once', async () => {
+    const server = await startRedis({ own: true, args: ['--rename-command', 'EVALSHA', 'hidden'] })
+    const client = await connect(server.url)
+    const store = redisStore({ client, namespace: 'test' })
+    ends.push(
+      () => server.stop(),
+      () => client.destroy(),
+      () => store.close(),
+    )
+    const warnings: Notice[] = []
+    store.watch((notice) => void (notice.kind === 'warning' && warnings.push(notice)))
+    for (let count = 0; count < 2; count += 1)
+      expect(await store.invalidate('k', 'delete', 0)).toEqual({ kind: 'done' })
+    expect(warnings).toEqual([{ kind: 'warning', message: expect.stringContaining('(+evalsha)') }])
   })
 
   test('to the keys is away, with the error of Redis', async () => {
