@@ -31,16 +31,42 @@ describe('a shared store that does not answer', () => {
     expect(await calls[1]).toMatchObject({ value: 'value' })
   })
 
-  it('at a commit is waited for four times as long, after the callers have their value', async () => {
+  it('at a commit is waited for four times as long, and no longer by a call', async () => {
     const { cache, runtime, delays } = setUp()
     delays.commit = 900
+    const outcomes: string[] = []
+    cache.on('outcome', ({ outcome }) => void outcomes.push(outcome.kind))
     const call = cache.lookup('k', () => 'value')
-    await runtime.advance(950)
-    expect(await call).toMatchObject({ outcome: { kind: 'committed' } })
+    await runtime.advance(320)
+    // No call waits for the store longer than storeTimeout.
+    expect([(await call).outcome, outcomes]).toEqual([{ kind: 'abandoned', why: 'away' }, []])
+    await runtime.advance(630)
+    expect(outcomes).toEqual(['committed'])
     delays.commit = Infinity
     const hung = cache.lookup('other', () => 'value')
-    await runtime.advance(1320)
+    await runtime.advance(320)
     expect(await hung).toMatchObject({ outcome: { kind: 'abandoned', why: 'away' } })
+    await runtime.advance(1000)
+    expect(outcomes).toEqual(['committed', 'abandoned'])
+  })
+
+  it('in the middle of a load makes no joiner wait for more than storeTimeout in all', async () => {
+    const { cache, runtime, remote } = setUp()
+    const origin = new Origin()
+    const leader = cache.lookup('k', origin.loader)
+    await runtime.advance(1)
+    const confirmed = cache.getOrSet('k', origin.loader)
+    await runtime.advance(1)
+    remote.freeze(true)
+    let got: unknown
+    void cache.getOrSet('k', origin.loader).then((value) => (got = value))
+    await runtime.advance(320)
+    origin.last.resolve('value')
+    await runtime.advance(1)
+    // Its read has used the time up, so that it does not wait for the commit.
+    expect(got).toBe('value')
+    await runtime.advance(320)
+    expect([await confirmed, (await leader).outcome]).toEqual(['value', { kind: 'abandoned', why: 'away' }])
   })
 
   it.each(['set', 'delete', 'clear'] as const)('at %s makes it reject', async (verb) => {

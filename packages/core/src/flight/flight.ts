@@ -2,6 +2,9 @@ import { Deferred } from './deferred.ts'
 import type { Outcome } from '../load.ts'
 import { type FlightResult, type FlightWaiter, FlightWaiters } from './flight-waiters.ts'
 
+/** The part of a waiter in a flight. An `unconfirmed joiner` gets the result of a running load as if it had joined before. */
+export type WaiterRole = 'owner' | 'joiner' | 'unconfirmed joiner'
+
 /** The step that a flight is executing. */
 export interface FlightStep {
   /** The last caller left: ends a wait for a permit or a lease. */
@@ -113,8 +116,8 @@ export class Flight {
     this.#step?.abort(reason)
   }
 
-  add(waiter: FlightWaiter, role: 'owner' | 'joiner'): void {
-    const joined = this.#phase === 'loading' ? 'late' : 'early'
+  add(waiter: FlightWaiter, role: WaiterRole): void {
+    const joined = this.#phase === 'loading' && role === 'joiner' ? 'late' : 'early'
     this.#waiters.add(waiter, role === 'owner' ? 'owner' : joined)
   }
 

@@ -1,4 +1,4 @@
-import type { Flight } from '../flight/flight.ts'
+import type { Flight, WaiterRole } from '../flight/flight.ts'
 import type { FlightResult, FlightWaiter } from '../flight/flight-waiters.ts'
 import type { CallerSignal } from '../load.ts'
 import type { CancelTimer, Runtime } from '../runtime.ts'
@@ -27,7 +27,7 @@ export interface WaitLimits {
  */
 export function waitFor(
   flight: Flight,
-  role: 'owner' | 'joiner',
+  role: WaiterRole,
   limits: WaitLimits,
   runtime: Runtime,
   onOver: () => void,

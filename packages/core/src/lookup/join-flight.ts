@@ -16,6 +16,7 @@ import type { Entry } from '../entry.ts'
 import { ClosedError, TooManyWaitersError, WaitTimeoutError } from '../errors.ts'
 import { Flight } from '../flight/flight.ts'
 import type { FlightResult } from '../flight/flight-waiters.ts'
+import type { Read } from '../store/store.ts'
 import { type GaveUp, waitFor } from './caller-wait.ts'
 
 /** Continues a call after its wait: with its result, or with undefined when it must read the store again. */
@@ -64,7 +65,8 @@ export class FlightJoiner {
       return onContinue(this.#fallbackOrThrow(part, new TooManyWaitersError(key), storeRead.judgedAt))
     const softTimeout = fallback === undefined ? Infinity : settings.softTimeout
     const limits = { softTimeout, budget: state.waitBudget, waitedBefore, signal: settings.signal }
-    const waiting = waitFor(flight, ownFlight === undefined ? 'joiner' : 'owner', limits, runtime, removeWaiter)
+    const role = ownFlight === undefined ? joinerRole(storeRead.read) : 'owner'
+    const waiting = waitFor(flight, role, limits, runtime, removeWaiter)
     if (ownFlight !== undefined)
       this.#coordinator.flights.launch(ownFlight, runRefresh(ownFlight, call, storeRead, this.#coordinator))
     else if (events.hasListeners('join')) events.emit('join', { key })
@@ -153,4 +155,10 @@ export class FlightJoiner {
     if (fallback === undefined) return undefined
     return serveFallback(this.#services, call, fallback, { now, role: 'none', state, refresh })
   }
+}
+
+/** A read that was not answered in time has used the whole `storeTimeout` of its call, which must not wait for a commit, too. */
+function joinerRole(read: Read): 'joiner' | 'unconfirmed joiner' {
+  const away = read.kind === 'away' ? read : read.away
+  return away?.why === 'deadline' ? 'unconfirmed joiner' : 'joiner'
 }

@@ -98,10 +98,12 @@ class LeasedLoad {
       // `freeze` could not make the value read-only: for example, it has a revoked proxy in it.
       return this.#fail(error, 'error')
     }
+    const result: FlightResult = { kind: 'loaded', value, freshFor: entry.ttl }
+    // The outcome of the flight is then unknown; that of the load is reported when the answer comes.
+    const onSlow = (): void => void this.#settleFlight(result, { kind: 'abandoned', why: 'away' })
     // Between the commit and a later call an invalidation could be acknowledged.
     this.#flight.detach()
-    const committing = store.commit(this.#lease, entry, this.#call.settings.codec)
-    const result: FlightResult = { kind: 'loaded', value, freshFor: entry.ttl }
+    const committing = store.commit(this.#lease, entry, this.#call.settings.codec, onSlow)
     // Early callers need not wait for the store's answer.
     this.#flight.settleEarly(result)
     return this.#settleCommit(await committing, result, entry.ttl)

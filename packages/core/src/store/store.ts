@@ -156,8 +156,11 @@ export interface Store {
   acquire(key: string, request: AcquireRequest): Promise<Acquire>
   /** Moves the end of a lease to `duration` ms from now. */
   renew(lease: Lease, duration: number): Promise<Renewed>
-  /** Writes the entry and gives the lease back, only while the lease is the holder's. `away` means unknown, never stored. */
-  commit(lease: Lease, entry: NewEntry, codec: Codec): Promise<Commit>
+  /**
+   * Writes the entry and gives the lease back, only while the lease is the holder's. `away` means unknown, never stored. A store with a time limit calls
+   * `onSlow` when callers must no longer wait for the answer, which may still come.
+   */
+  commit(lease: Lease, entry: NewEntry, codec: Codec, onSlow?: () => void): Promise<Commit>
   /** Ends a lease without a write, only while the lease is the holder's. */
   release(lease: Lease, ending: Ending): Promise<Released>
   /**

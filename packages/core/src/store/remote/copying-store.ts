@@ -18,8 +18,8 @@ export abstract class CopyingStore extends ForwardingStore<CallbackStore> {
     this.copies = copies
   }
 
-  override async commit(lease: Lease, entry: NewEntry, codec: Codec): Promise<Commit> {
-    const answer = await this.inner.commit(lease, entry, codec)
+  override async commit(lease: Lease, entry: NewEntry, codec: Codec, onSlow?: () => void): Promise<Commit> {
+    const answer = await this.inner.commit(lease, entry, codec, onSlow)
     this.copies.drop(lease.key)
     return answer
   }

@@ -49,8 +49,8 @@ export abstract class ForwardingStore<Inner extends Store> implements CallbackSt
     return this.inner.renew(lease, duration)
   }
 
-  commit(lease: Lease, entry: NewEntry, codec: Codec): Promise<Commit> {
-    return this.inner.commit(lease, entry, codec)
+  commit(lease: Lease, entry: NewEntry, codec: Codec, onSlow?: () => void): Promise<Commit> {
+    return this.inner.commit(lease, entry, codec, onSlow)
   }
 
   release(lease: Lease, ending: Ending): Promise<Released> {

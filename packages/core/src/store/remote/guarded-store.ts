@@ -49,6 +49,8 @@ interface StepLimits {
 
 class GuardedStore extends ForwardingStore<CallbackStore> {
   readonly #deadline: Deadline
+  /** The time limit of the callers of a step that goes on in the background: no step of its own. */
+  readonly #callers: Deadline
   readonly #breaker: CircuitBreaker
   readonly #queue: StepQueue
   readonly #listeners = new Set<(notice: Notice) => void>()
@@ -57,6 +59,7 @@ class GuardedStore extends ForwardingStore<CallbackStore> {
     super(inner)
     // A deadline of its own: a ping is sent while the breaker is open, and is no step that the breaker counts.
     const pingDeadline = new Deadline(runtime, timeout)
+    this.#callers = new Deadline(runtime, timeout)
     this.#queue = new StepQueue(runtime, patience)
     const notify = (kind: 'away' | 'back'): void => {
       if (kind === 'away') this.#queue.refuseAll(BREAKER_OPEN)
@@ -94,11 +97,17 @@ class GuardedStore extends ForwardingStore<CallbackStore> {
     return this.#guard(() => this.inner.renew(lease, duration), IN_BACKGROUND)
   }
 
-  override async commit(lease: Lease, entry: NewEntry, codec: Codec): Promise<Commit> {
+  override async commit(lease: Lease, entry: NewEntry, codec: Codec, onSlow?: () => void): Promise<Commit> {
     let sent = false
     const commit = (): Promise<Commit> => {
       sent = true
-      return this.inner.commit(lease, entry, codec)
+      const committing = this.inner.commit(lease, entry, codec)
+      void this.#callers
+        .within(() => committing)
+        .then((answer) => {
+          if (answer.kind === 'away' && answer.why === 'deadline') onSlow?.()
+        })
+      return committing
     }
     const answer = await this.#guard(commit, IN_BACKGROUND)
     if (!sent) this.#giveBack(lease, { kind: 'handover' })

@@ -39,9 +39,9 @@ class NearStore extends CopyingStore {
   }
 
   /** Callers have the new value before the store answers: from now on no call may get the old copy. */
-  override commit(lease: Lease, entry: NewEntry, codec: Codec): Promise<Commit> {
+  override commit(lease: Lease, entry: NewEntry, codec: Codec, onSlow?: () => void): Promise<Commit> {
     this.copies.drop(lease.key)
-    return super.commit(lease, entry, codec)
+    return super.commit(lease, entry, codec, onSlow)
   }
 
   override watch(listener: (notice: Notice) => void): () => void {

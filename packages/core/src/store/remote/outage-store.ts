@@ -82,9 +82,9 @@ class OutageStore extends CopyingStore {
     return (this.#localGrants.has(lease) ? this.#local : this.inner).renew(lease, duration)
   }
 
-  override async commit(lease: Lease, entry: NewEntry, codec: Codec): Promise<Commit> {
+  override async commit(lease: Lease, entry: NewEntry, codec: Codec, onSlow?: () => void): Promise<Commit> {
     const grant = this.#localGrants.get(lease)
-    if (grant === undefined) return await super.commit(lease, entry, codec)
+    if (grant === undefined) return await super.commit(lease, entry, codec, onSlow)
     const answer = await this.#local.commit(lease, entry, codec)
     if (answer.kind !== 'stored') return answer
     const loaded = this.#local.peek(lease.key, codec, this.#runtime.now())
