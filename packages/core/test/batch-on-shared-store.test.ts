@@ -26,20 +26,23 @@ describe('a batch on a shared store', () => {
     expect([...(await cache.getOrSetMany(keys, all)).keys()]).toEqual(keys)
   })
 
-  it('reads all of its keys in one turn, and loads them with one loader call', async () => {
-    const remote = new Remote()
-    const cache = remote.join()
-    remote.delays.read = 5
-    remote.delays.acquire = 5
-    const keys = Array.from({ length: 50 }, (_, index) => `k${index}`)
-    const asked: (readonly string[])[] = []
-    const call = cache.getOrSetMany(keys, (missing) => {
-      asked.push(missing)
-      return all(missing)
-    })
-    expect(remote.count('read')).toBe(50)
-    await remote.runtime.advance(100)
-    expect((await call).size).toBe(50)
-    expect(asked.map(({ length }) => length)).toEqual([50])
-  })
+  it.each([50, 2000])(
+    'reads its %d keys as fast as the store takes them, and loads them with one loader call',
+    async (size) => {
+      const remote = new Remote()
+      const cache = remote.join()
+      remote.delays.read = 5
+      remote.delays.acquire = 5
+      const keys = Array.from({ length: size }, (_, index) => `k${index}`)
+      const asked: (readonly string[])[] = []
+      const call = cache.getOrSetMany(keys, (missing) => {
+        asked.push(missing)
+        return all(missing)
+      })
+      expect(remote.count('read')).toBe(Math.min(size, 512))
+      await remote.runtime.advance(100)
+      expect((await call).size).toBe(size)
+      expect(asked.map(({ length }) => length)).toEqual([size])
+    },
+  )
 })

@@ -8,8 +8,8 @@ import type { ManyLoader } from './many-loader.ts'
 /**
  * Combines the loads of many keys into loader calls. Each key is a call of its own; those that lead together share a loader call.
  *
- * A loader call begins when every key that asks for its lease has the store's answer. It waits for nothing else: a key that follows another leader is
- * gathered into a later loader call if it leads in the end.
+ * A loader call begins when every key was read, and every key that asks for its lease has the store's answer. It waits for nothing else: a key that
+ * follows another leader is gathered into a later loader call if it leads in the end.
  */
 export class Batch implements CallBatch {
   readonly sharedWaiter: SharedWaiter = { waiting: 0 }
@@ -17,9 +17,12 @@ export class Batch implements CallBatch {
   readonly #admission: AdmissionControl
   /** Noted when the batch begins: the loader is called from inside the load of one of its keys. */
   readonly #enclosing = activeLoads()
+  /** The keys whose first read the store has not answered. */
+  readonly #unread: Set<string>
   #gathering: LoaderCall
 
-  constructor(loader: ManyLoader<unknown>, admission: AdmissionControl) {
+  constructor(keys: readonly string[], loader: ManyLoader<unknown>, admission: AdmissionControl) {
+    this.#unread = new Set(keys)
     this.#loader = loader
     this.#admission = admission
     this.#gathering = this.#newLoaderCall()
@@ -30,10 +33,16 @@ export class Batch implements CallBatch {
     return async (load) => {
       const loaderCall = this.#gathering
       loaderCall.add(key, load)
+      // A load that needs no read.
+      this.#unread.delete(key)
       this.#startIfReady()
       const values = await loaderCall.values
       return values.has(key) ? values.get(key) : ABSENT
     }
+  }
+
+  onRead(key: string): void {
+    if (this.#unread.delete(key)) this.#startIfReady()
   }
 
   /** A load that `loadTimeout` or `close` ends before its loader call begins is not one of that call. */
@@ -55,7 +64,7 @@ export class Batch implements CallBatch {
 
   #startIfReady(): void {
     const loaderCall = this.#gathering
-    if (!loaderCall.ready) return
+    if (this.#unread.size > 0 || !loaderCall.ready) return
     this.#gathering = this.#newLoaderCall()
     void loaderCall.run(this.#loader, this.#enclosing)
   }

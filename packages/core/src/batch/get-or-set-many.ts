@@ -32,9 +32,12 @@ export async function lookUpMany(
     return entry === undefined
   })
   if (others.length === 0) return values
-  const batch = new Batch(loader, admission)
-  const lookUp = async ([requestedKey, storedKey]: readonly [string, string]): Promise<unknown> =>
-    await lookups.run({ storedKey, requestedKey, loader: batch.loaderOf(requestedKey), settings, batch }, valueOf)
+  const requestedKeys = others.map(([requestedKey]) => requestedKey)
+  const batch = new Batch(requestedKeys, loader, admission)
+  const lookUp = async ([requestedKey, storedKey]: readonly [string, string]): Promise<unknown> => {
+    const call = { storedKey, requestedKey, loader: batch.loaderOf(requestedKey), settings, batch }
+    return await lookups.run(call, valueOf).finally(() => batch.onRead(requestedKey))
+  }
   // In one turn, so that the client of a shared store sends all reads in one write.
   const results = await Promise.allSettled(others.map(lookUp))
   for (const [index, result] of results.entries()) {

@@ -25,6 +25,8 @@ export interface Call {
 export interface CallBatch extends PermitSource {
   /** The waiting keys of a batch count as one waiter. */
   readonly sharedWaiter: SharedWaiter
+  /** The store has answered the first read of one of its keys. */
+  onRead(requestedKey: string): void
   /** The load of one of its keys has ended, by its loader or before that. */
   onLoadEnd(requestedKey: string): void
 }

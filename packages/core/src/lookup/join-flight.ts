@@ -70,6 +70,7 @@ export class FlightJoiner {
     if (ownFlight !== undefined)
       this.#coordinator.flights.launch(ownFlight, runRefresh(ownFlight, call, storeRead, this.#coordinator))
     else if (events.hasListeners('join')) events.emit('join', { key })
+    call.batch?.onRead(call.requestedKey)
     return waiting.then((result) => this.#resultFor(result, part, onContinue))
   }
 
