@@ -64,7 +64,7 @@ export class ExpressExchange extends NodeExchange<ExpressRequest> {
     }
   }
 
-  /** Sends it to the outermost app, which receives the requests from the network. */
+  /** Sends it to the outermost app that this one is mounted in. */
   dispatch(req: IncomingMessage, res: ServerResponse): void {
     let root = this.req.app
     while (root.parent !== undefined) root = root.parent

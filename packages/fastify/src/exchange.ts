@@ -84,6 +84,11 @@ export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply> {
     return this.request.url
   }
 
+  /** Without it Fastify would choose a route of another version. */
+  get routingFields(): Readonly<Record<string, string>> | undefined {
+    return this.#version === undefined ? undefined : { 'accept-version': this.#version }
+  }
+
   field(name: string): HeaderFields[string] | undefined {
     return toText(this.response.getHeader(name))
   }
@@ -130,8 +135,6 @@ export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply> {
   }
 
   dispatch(req: IncomingMessage, res: ServerResponse): void {
-    // Without it Fastify would choose a route of another version.
-    if (this.#version !== undefined) req.headers['accept-version'] = this.#version
     this.response.server.routing(req, res)
   }
 

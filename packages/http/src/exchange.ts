@@ -38,6 +38,8 @@ export interface Exchange<Req = unknown, Res = unknown> {
   readonly layer: string
   /** True if the framework decodes a path before it routes: if so, `/%61` and `/a` share an entry. */
   readonly decodesPath: boolean
+  /** Request fields by which the framework routes, such as a version: they lead a subrequest to the same route. */
+  readonly routingFields?: Readonly<Record<string, string>> | undefined
   /** A response field that outer layers have set so far; `name` in lower case. */
   field(name: string): HeaderFields[string] | undefined
   /**
@@ -53,7 +55,10 @@ export interface Exchange<Req = unknown, Res = unknown> {
   send(answer: Answer): void
   /** Passes an error to the framework's own error handling. Also after `run`, before the first byte is sent. */
   fail(error: PassedError): void
-  /** Sends a subrequest into the root of the application, where a request from the network would enter. */
+  /**
+   * Sends a subrequest into the root of the application. Called only where the client's request has come without a server, injected or from a
+   * serverless platform: subrequests enter by the server otherwise.
+   */
   dispatch(req: IncomingMessage, res: ServerResponse): void
 }
 

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http'
 import type { InvalidOptionError } from '@cattlegrid/core'
 import type { Answer } from './response/answer.ts'
 import type { BypassReason } from './response/cache-status.ts'
@@ -126,7 +127,13 @@ function recordSubrequest<Req, Res>(
     collapseFailed: false,
   })
   const { host } = route.keyed
-  if (typeof host === 'string') replaceFields(exchange.req, new Map([['host', normalHost(exchange.scheme, host)]]))
+  if (typeof host === 'string') showHost(exchange.req, normalHost(exchange.scheme, host))
   marker.onReached(recorder)
   exchange.run(recorder)
+}
+
+/** A request over HTTP/2 may have `:authority` only. */
+function showHost(req: IncomingMessage, host: string): void {
+  const names = ['host', ':authority'].filter((name) => req.headers[name] !== undefined)
+  replaceFields(req, new Map(names.map((name) => [name, host])))
 }

@@ -1,3 +1,5 @@
+import { isCattlegridError, type Load } from '@cattlegrid/core'
+import type { ClientConnection } from './connection.ts'
 import type { Exchange } from '../exchange.ts'
 import { type LoadResult, rejectionOf, type ResponseLoad, resultOfSubrequest } from './load-result.ts'
 import { cdnLoopField } from '../request/loop-detection.ts'
@@ -18,12 +20,13 @@ export async function loadBySubrequest<Req, Res>(
   exchange: Exchange<Req, Res>,
   route: Route<Req, Res>,
   context: RequestContext,
+  connection: ClientConnection,
   run: ResponseLoad,
   conditional: boolean = true,
 ): Promise<LoadResult> {
-  const { layer, scheme, host, req } = exchange
+  const { layer, scheme, host, req, routingFields } = exchange
   const { load, record, loadId } = run
-  const headers = nominatedFields(req.headers, route, record)
+  const headers = { ...routingFields, ...nominatedFields(req.headers, route, record) }
   const revalidates = conditional ? responseToRevalidate(load, route) : undefined
   const { result: returned, status } = await sendSubrequest({
     layer,
@@ -35,14 +38,15 @@ export async function loadBySubrequest<Req, Res>(
     target: context.keyedUrl(context.target),
     signal: load.signal,
     parent: req,
+    connection,
     scope: route.scope,
     dispatch: (subReq, subRes) => exchange.dispatch(subReq, subRes),
   })
   const why = rejectionOf(returned)
   // A subrequest for HEAD refreshes nothing; but a rejection by key means that every later refresh of the key fails.
-  if (why === 'key' || (why !== undefined && load.background && !load.signal.aborted))
+  if (why === 'key' || (why !== undefined && load.background && !wasEnded(load, why)))
     route.refreshMode.reject({ target: context.target, status, why })
-  if (returned.kind === 'mismatched') return await refetch(exchange, route, context, run)
+  if (returned.kind === 'mismatched') return await refetch(exchange, route, context, connection, run)
   return { result: resultOfSubrequest(returned, load), headers }
 }
 
@@ -51,12 +55,18 @@ export async function refetch<Req, Res>(
   exchange: Exchange<Req, Res>,
   route: Route<Req, Res>,
   context: RequestContext,
+  connection: ClientConnection,
   run: ResponseLoad,
 ): Promise<LoadResult> {
   try {
-    return await loadBySubrequest(exchange, route, context, run, false)
+    return await loadBySubrequest(exchange, route, context, connection, run, false)
   } catch (error) {
     await route.cache.delete(run.load.key).catch(() => undefined)
     throw error
   }
+}
+
+/** True if the load was ended before the subrequest had its response. One that reaches no layer until `loadTimeout` would never have had one. */
+function wasEnded({ signal }: Load<never>, why: string): boolean {
+  return signal.aborted && !(why === 'unreached' && isCattlegridError(signal.reason, 'CATTLEGRID_LOAD_TIMEOUT'))
 }

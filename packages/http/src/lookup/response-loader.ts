@@ -1,4 +1,5 @@
 import { isCattlegridError, type Load } from '@cattlegrid/core'
+import { type ClientConnection, connectionOf } from './connection.ts'
 import { failedSubrequestsOf } from './failed-subrequests.ts'
 import { NoSharedResult, isNoSharedResult } from '../response/errors.ts'
 import type { Exchange } from '../exchange.ts'
@@ -26,6 +27,7 @@ export class ResponseLoader<Req, Res> {
   readonly #exchange: Exchange<Req, Res>
   readonly #route: Route<Req, Res>
   readonly #context: RequestContext
+  readonly #connection: ClientConnection
   readonly #releasedKeys: ReleasedKeys
   /** `ReleasedKeys.latest` when the request came. */
   readonly #release: number
@@ -41,6 +43,7 @@ export class ResponseLoader<Req, Res> {
     this.#exchange = exchange
     this.#route = route
     this.#context = context
+    this.#connection = connectionOf(exchange.req)
     this.#releasedKeys = releasedKeysOf(route.cache)
     this.#release = this.#releasedKeys.latest
   }
@@ -140,7 +143,7 @@ export class ResponseLoader<Req, Res> {
       this.#onHandlerStart?.()
     })
     if (recorded.kind === 'mismatched')
-      return await this.#noteFailure(refetch(this.#exchange, this.#route, this.#context, run))
+      return await this.#noteFailure(refetch(this.#exchange, this.#route, this.#context, this.#connection, run))
     const unproved = this.#isUnproved(run)
     if (uncacheableFor(recorded, unproved) > 0) this.#noteRelease(load)
     return { result: resultOfHandler(recorded, load, req.headers, unproved), headers: req.headers }
@@ -178,7 +181,7 @@ export class ResponseLoader<Req, Res> {
   }
 
   #sendSubrequest(run: ResponseLoad): Promise<LoadResult> {
-    return loadBySubrequest(this.#exchange, this.#route, this.#context, run)
+    return loadBySubrequest(this.#exchange, this.#route, this.#context, this.#connection, run)
   }
 
   /** Call it before core releases the followers. A load without a lease has no followers. */

@@ -1,10 +1,11 @@
 import type { AsyncResource } from 'node:async_hooks'
-import { IncomingMessage, ServerResponse } from 'node:http'
-import type { Socket } from 'node:net'
-import { Duplex } from 'node:stream'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { RecordedResponse } from '../response/recorded-response.ts'
 import type { Recorder } from '../capture/recorder.ts'
 import type { RecordingResult } from '../capture/recording-result.ts'
+import { type ClientConnection, enterServer } from './connection.ts'
+import { NullSocket, NullStream } from './null-socket.ts'
+import { type RequestLine, requestOn, responseOn } from './subrequest-message.ts'
 
 const MARKER = Symbol.for('cattlegrid.subrequest')
 
@@ -31,20 +32,19 @@ export function isRefresh(req: IncomingMessage): boolean {
   return subrequestMarkerOf(req) !== undefined
 }
 
-export interface Subrequest {
+/** `headers`: the fields in the key and in `Vary`, and those that the route names. */
+export interface Subrequest extends RequestLine {
   readonly layer: string
   readonly key: string
-  readonly scheme: string
-  readonly host: string
-  readonly target: string
-  /** The fields in the key and in `Vary`, and those that the route names. */
-  readonly headers: Readonly<Record<string, string>>
   readonly revalidates?: RecordedResponse | undefined
-  /** The client's request that caused it: the subrequest has the same peer address, so that the framework trusts both alike. */
-  readonly parent: IncomingMessage
+  /** The client's request that caused it. */
+  readonly parent: Pick<IncomingMessage, 'headers'>
+  /** The connection of that request: the subrequest has the same peer address, so that the framework trusts both alike. */
+  readonly connection: ClientConnection
   /** Aborts the subrequest, whatever the handler does. */
   readonly signal: AbortSignal
   readonly scope: AsyncResource
+  /** Called where the client's request has come without a server. */
   dispatch(req: IncomingMessage, res: ServerResponse): void
 }
 
@@ -61,18 +61,14 @@ export interface SubrequestResponse {
 }
 
 /**
- * Sends a request through the whole application, and resolves to the result that the sending layer recorded. The request carries the method,
- * the URL, the host and the fields that selected the entry (RFC 9111 section 4.3.1). It carries nothing else of a client: no other cookie, no other
- * credentials.
+ * Sends a request through the server that received the client's, and so through the whole application; resolves to the result that the sending layer
+ * recorded. The request carries the method, the URL, the host and the fields that selected the entry (RFC 9111 section 4.3.1). It carries nothing else of
+ * a client: no other cookie, no other credentials.
  */
 export function sendSubrequest(subrequest: Subrequest): Promise<SubrequestResponse> {
-  const socket = new NullSocket(subrequest.parent.socket, subrequest.scheme === 'https')
-  const req = requestOn(socket, subrequest)
-  const res = new ServerResponse(req)
-  res.shouldKeepAlive = false
-  res.assignSocket(asSocket(socket))
-  // Node's server does this for its own sockets; without it a handler that pipes waits for ever.
-  socket.on('drain', () => res.emit('drain'))
+  const socket = socketFor(subrequest)
+  const req = requestOn(socket, subrequest, subrequest.parent)
+  const res = responseOn(socket, req)
   res.once('finish', () => {
     req.resume()
     // In a microtask: a stream that is destroyed from the callback of a write makes an error with a stack, even when no write is left.
@@ -93,15 +89,17 @@ export function sendSubrequest(subrequest: Subrequest): Promise<SubrequestRespon
       if (recording !== undefined) return recording.abort('handler')
       resolve({ result: { kind: 'unreached' }, status: res.headersSent ? res.statusCode : undefined })
     }
+    const rejectAs = (result: SubrequestResult): void => {
+      resolve({ result, status: undefined })
+      socket.destroy()
+    }
+    socket.once('respond', () => rejectAs({ kind: 'unshareable', why: 'hijacked' }))
     Object.defineProperty(req, MARKER, {
       value: {
         layer: subrequest.layer,
         key: subrequest.key,
         onReached,
-        onOtherKey: () => {
-          resolve({ result: { kind: 'other-key' }, status: undefined })
-          socket.destroy()
-        },
+        onOtherKey: () => rejectAs({ kind: 'other-key' }),
         revalidates: subrequest.revalidates,
       } satisfies SubrequestMarker,
     })
@@ -109,90 +107,16 @@ export function sendSubrequest(subrequest: Subrequest): Promise<SubrequestRespon
     res.once('close', () => queueMicrotask(onClose))
     subrequest.signal.addEventListener('abort', () => socket.destroy(), { once: true })
     if (subrequest.signal.aborted) onClose()
-    else subrequest.scope.runInAsyncScope(() => subrequest.dispatch(req, res))
+    else subrequest.scope.runInAsyncScope(() => enter(subrequest, req, res))
   })
 }
 
-function requestOn(socket: NullSocket, { host, target, headers }: Subrequest): IncomingMessage {
-  const req = new IncomingMessage(asSocket(socket))
-  req.method = 'GET'
-  req.url = target
-  req.httpVersion = '1.1'
-  req.httpVersionMajor = 1
-  req.httpVersionMinor = 1
-  req.headers = { ...headers, host }
-  req.headersDistinct = Object.fromEntries(Object.entries(req.headers).map(([name, value]) => [name, [String(value)]]))
-  req.rawHeaders = ['Host', host, ...Object.entries(headers).flat()]
-  req.complete = true
-  req.push(null)
-  return req
+function socketFor({ connection, scheme }: Subrequest): NullSocket {
+  const encrypted = scheme === 'https'
+  return connection.isHttp2 ? new NullStream(connection, encrypted) : new NullSocket(connection, encrypted)
 }
 
-/** The part of a socket that frameworks use. It has nothing to read, and discards every write. */
-class NullSocket extends Duplex {
-  readonly remoteAddress: string | undefined
-  readonly remotePort: number | undefined
-  readonly remoteFamily: string | undefined
-  readonly localAddress: string | undefined
-  readonly localPort: number | undefined
-  readonly encrypted: boolean
-
-  constructor(peer: Socket, encrypted: boolean) {
-    // Discarded text need not be encoded first.
-    super({ decodeStrings: false })
-    this.remoteAddress = peer.remoteAddress
-    this.remotePort = peer.remotePort
-    this.remoteFamily = peer.remoteFamily
-    this.localAddress = peer.localAddress
-    this.localPort = peer.localPort
-    this.encrypted = encrypted
-    // A handler may destroy the socket with an error. The recording reports it; unhandled, it would end the process.
-    this.on('error', () => undefined)
-  }
-
-  override _read(): void {
-    // The request has no body.
-  }
-
-  override _write(_chunk: unknown, _encoding: BufferEncoding, callback: () => void): void {
-    callback()
-  }
-
-  /** Takes all corked chunks at once: each chunk that was left in the buffer at the end would get an error. */
-  override _writev(_chunks: unknown, callback: () => void): void {
-    callback()
-  }
-
-  setTimeout(): this {
-    return this
-  }
-
-  setNoDelay(): this {
-    return this
-  }
-
-  setKeepAlive(): this {
-    return this
-  }
-
-  ref(): this {
-    return this
-  }
-
-  unref(): this {
-    return this
-  }
-
-  destroySoon(): void {
-    this.destroy()
-  }
-
-  address(): object {
-    return {}
-  }
-}
-
-/** Node's types require a whole socket where its code requires a stream. */
-function asSocket(socket: NullSocket): Socket {
-  return socket as unknown as Socket
+function enter(subrequest: Subrequest, req: IncomingMessage, res: ServerResponse): void {
+  const { server } = subrequest.connection
+  if (server === undefined || !enterServer(server, req, res)) subrequest.dispatch(req, res)
 }

@@ -1,0 +1,60 @@
+import type { EventEmitter } from 'node:events'
+import { type IncomingMessage, Server, type ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+
+/** The addresses of a client's connection. */
+export interface PeerAddress {
+  readonly remoteAddress?: string | undefined
+  readonly remotePort?: number | undefined
+  readonly remoteFamily?: string | undefined
+  readonly localAddress?: string | undefined
+  readonly localPort?: number | undefined
+}
+
+/** The facts about a client's connection that its subrequests repeat. */
+export interface ClientConnection {
+  /** The server that received the request; undefined: none did, as for a request that is injected. */
+  readonly server: EventEmitter | undefined
+  readonly isHttp2: boolean
+  readonly peer: PeerAddress
+}
+
+interface ReceivedRequest {
+  readonly httpVersionMajor: number
+  readonly socket?: (PeerAddress & { readonly server?: EventEmitter | undefined }) | null | undefined
+  /** Only a request over HTTP/2 has one. */
+  readonly stream?: { readonly session?: { readonly server?: EventEmitter | undefined } | undefined } | undefined
+}
+
+/** Reads the facts at once: a request over HTTP/2 loses its connection when its response ends. */
+export function connectionOf({ httpVersionMajor, stream, socket }: ReceivedRequest): ClientConnection {
+  const { remoteAddress, remotePort, remoteFamily, localAddress, localPort } = socket ?? {}
+  // The socket of a session may name another server, which has accepted the connection for this one.
+  const server = stream?.session?.server ?? socket?.server
+  const peer = { remoteAddress, remotePort, remoteFamily, localAddress, localPort }
+  return { server, isHttp2: httpVersionMajor === 2, peer }
+}
+
+/** Node's own listener to new connections. It would wait for a request to come over this one. */
+const [READS_REQUESTS] = new Server().listeners('connection')
+
+/**
+ * Gives a server a request as if it came from the network: all layers run, also those that a parent of the application adds, or a listener that calls the
+ * application. Returns false, and does nothing, where nobody listens to requests.
+ */
+export function enterServer(server: EventEmitter, req: IncomingMessage, res: ServerResponse): boolean {
+  if (server.listenerCount('request') === 0) return false
+  openConnection(server, req.socket)
+  // A listener may refuse the connection.
+  if (!req.socket.destroyed) server.emit('request', req, res)
+  return true
+}
+
+/** Listeners of others may keep a record of each connection until it closes, and expect that a request has one. */
+function openConnection(server: EventEmitter, socket: Socket): void {
+  const event = server.listenerCount('secureConnection') > 0 ? 'secureConnection' : 'connection'
+  const listeners = server.listeners(event)
+  // A server of HTTP/2 has sessions instead.
+  if (READS_REQUESTS === undefined || !listeners.includes(READS_REQUESTS)) return
+  for (const listener of listeners) if (listener !== READS_REQUESTS) Reflect.apply(listener, server, [socket])
+}
