@@ -154,10 +154,11 @@ export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply> {
   #sendAnswer(answer: Answer, pending: OnSendDone | undefined): void {
     const reply = this.response
     for (const name of answer.removed) reply.removeHeader(name)
-    reply
-      .code(answer.status)
-      .headers(answer.fields)
-      .headers(answer.extraFields ?? {})
+    reply.code(answer.status)
+    // The length may belong to another payload: that of a hook. Fastify declares the length of the payload that it sends, if that has one.
+    for (const name of Object.keys(answer.fields))
+      if (name !== 'content-length') reply.header(name, answer.fields[name])
+    reply.headers(answer.extraFields ?? {})
     const payload = payloadOf(answer, this.request.method, this.#hasOnSend)
     if (pending !== undefined) pending(null, payload ?? null)
     else {

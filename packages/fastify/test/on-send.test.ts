@@ -1,7 +1,9 @@
 import { describe, expect, test } from '@jest/globals'
 import { PassThrough, Readable } from 'node:stream'
 import { gunzipSync, gzipSync } from 'node:zlib'
-import { cache, counter, rest, withApp } from './cached-app.ts'
+import type { FastifyInstance } from 'fastify'
+import { ask } from '../../../test/wire.ts'
+import { cache, counter, listen, rest, withApp } from './cached-app.ts'
 
 describe('onSend hooks beside ours', () => {
   test('a cookie that a hook registered after ours sets keeps the answer from everybody else', async () => {
@@ -95,6 +97,40 @@ describe('onSend hooks beside ours', () => {
       expect(gunzipSync((await app.inject(gzip)).rawPayload).toString()).toBe('run 1')
       expect(origin.runs).toBe(1)
     })
+  })
+
+  describe.each(['before', 'after'])('a hook registered %s ours that sends a stream instead', (order) => {
+    const BODIES = { 'a text': 'x'.repeat(1000), bytes: Buffer.alloc(1000, 'x') } as const
+    const STREAMS: Readonly<Record<string, (payload: string | Buffer) => Readable>> = {
+      'a shorter one': (payload) => Readable.from([Buffer.from(payload).subarray(0, 10)]),
+      'a longer one': (payload) => Readable.from([payload, Buffer.from('and more')]),
+    }
+
+    test.each(Object.keys(BODIES).flatMap((body) => Object.keys(STREAMS).map((stream) => [stream, body] as const)))(
+      '(%s, for %s) declares the length of nothing, on a hit as on a miss, also for HEAD',
+      async (name, body) => {
+        const hook = (app: FastifyInstance): void => {
+          app.addHook('onSend', async (_request, _reply, payload) =>
+            payload === null ? payload : STREAMS[name]?.(payload as string | Buffer),
+          )
+        }
+        await withApp(
+          async ({ app }) => {
+            if (order === 'after') hook(app)
+            app.get('/page', { config: { cache } }, async () => BODIES[body as keyof typeof BODIES])
+            const port = await listen(app)
+            const miss = await ask(port, '/page')
+            const hit = await ask(port, '/page')
+            const head = await ask(port, '/page', { method: 'HEAD' })
+            expect(hit.headers).toHaveProperty('age')
+            expect(head.headers).toHaveProperty('age')
+            expect(hit.body.equals(miss.body)).toBe(true)
+            for (const { headers } of [miss, hit, head]) expect(headers).not.toHaveProperty('content-length')
+          },
+          order === 'before' ? { early: hook } : {},
+        )
+      },
+    )
   })
 
   test('a hook after ours that throws makes an error, which is not kept', async () => {
