@@ -101,9 +101,10 @@ export class Recorder implements Recording {
   answersNotModified(head: ResponseHead, body: Uint8Array): NotModified | undefined {
     const { conditions, makesEtag = true } = this.#setup
     if (conditions === undefined) return undefined
-    const lacksEtag = makesEtag && !('etag' in head.fields)
+    const { etag = head.outer?.['etag'] } = head.fields
+    const lacksEtag = makesEtag && etag === undefined
     const made = lacksEtag && this.#judge(head).kind === 'store' ? missingEtag(head, body) : {}
-    const fields = { ...head.fields, ...made }
+    const fields = { ...head.fields, ...(etag === undefined ? made : { etag }) }
     return notModified(conditions, head.status, fields) ? { removed: fieldsOfContent(fields), fields: made } : undefined
   }
 

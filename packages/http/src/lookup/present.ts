@@ -43,6 +43,7 @@ export function presentResponse<Req, Res>(
     residentTime: provenance.residentTime,
     date: downstream === 'reset' ? runtime.timeOfDay() : undefined,
     vary: exchange.field('vary')?.toString(),
+    etag: conditions === undefined ? undefined : exchange.field('etag')?.toString(),
     added: reportsCaching ? reportFields(exchange, cacheStatus, serverTiming, response, provenance) : undefined,
   })
 }

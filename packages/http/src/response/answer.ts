@@ -40,6 +40,8 @@ export interface AnswerOptions {
   readonly added: Readonly<Record<string, string>> | undefined
   /** The `Vary` of outer layers. */
   readonly vary: string | undefined
+  /** The entity-tag of outer layers, for the conditions of the client. Default: none. */
+  readonly etag?: string | undefined
 }
 
 /** The fields that are the same in every response from one recorded response. */
@@ -70,10 +72,12 @@ export function answerFrom(recorded: RecordedResponse, options: AnswerOptions): 
 function shorterAnswer(
   { status, removed, body }: RecordedResponse,
   fields: Fields,
-  { conditions, method, range }: AnswerOptions,
+  { conditions, method, range, etag }: AnswerOptions,
 ): Answer | undefined {
-  if (notModified(conditions, status, fields))
-    return { status: 304, fields: fieldsOfNotModified(fields), removed, body: undefined }
+  const isTagged = etag === undefined || 'etag' in fields || removed.includes('etag')
+  const tagged = isTagged ? fields : { ...fields, etag }
+  if (notModified(conditions, status, tagged))
+    return { status: 304, fields: fieldsOfNotModified(tagged), removed, body: undefined }
   if (range === undefined || method !== 'GET' || status !== 200) return undefined
   const selected = selectRange(range, fields, body.length)
   if (selected === undefined) return undefined

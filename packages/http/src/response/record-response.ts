@@ -37,11 +37,16 @@ export function recordResponse(
   }
 }
 
-/** The entity-tag of a 200 that has none. It is weak, because layers outside may still encode the body. */
+/**
+ * The entity-tag of a 200 that has none, not even one of an outer layer: such a layer gives each hit the entity-tag that it gave to the handler's own client.
+ * It is weak, because layers outside may still encode the body.
+ */
 export function missingEtag(
-  { status, fields }: Pick<ResponseHead, 'status' | 'fields'>,
+  { status, fields, outer }: Pick<ResponseHead, 'status' | 'fields' | 'outer'>,
   body: Uint8Array,
 ): Readonly<Record<string, string>> {
   if (status !== 200 || 'etag' in fields) return {}
-  return { etag: etag(Buffer.from(body.buffer, body.byteOffset, body.length), { weak: true }) }
+  const made = etag(Buffer.from(body.buffer, body.byteOffset, body.length), { weak: true })
+  // A leader's 304 has the one that is made here.
+  return outer?.['etag'] === undefined || outer['etag'] === made ? { etag: made } : {}
 }

@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert'
-import type { ServerResponse } from 'node:http'
-import { type ContractRoute, counted } from './contract-route.ts'
+import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
+import { type ContractRoute, counted, stream } from './contract-route.ts'
 import type { Contract } from './contract.ts'
 import { onStage } from './stage.ts'
 
@@ -12,6 +12,15 @@ function passesToWriteHead(fields: Readonly<Record<string, string>>): ContractRo
       writeHead(status, { ...passed, ...fields })) as ServerResponse['writeHead']
   }
   return () => ({ wrap })
+}
+
+/** A layer outside the cache that gives an entity-tag to each response without one. */
+function addsEtag(response: ServerResponse): void {
+  const writeHead = response.writeHead.bind(response)
+  response.writeHead = ((status: number, passed: OutgoingHttpHeaders = {}) => {
+    const isTagged = response.hasHeader('etag') || 'etag' in passed
+    return writeHead(status, isTagged ? passed : { ...passed, etag: '"outer"' })
+  }) as ServerResponse['writeHead']
 }
 
 const PROHIBITIONS: readonly (readonly [string, Readonly<Record<string, string>>])[] = [
@@ -47,6 +56,31 @@ export function describeOuterHead({ factory, describe, test }: Contract): void {
         })
       })
     }
+
+    test('(an entity-tag) gives hits the entity-tag of the leader, and no other', async () => {
+      const { handle } = counted((run) => stream([`run ${run}`]))
+      const before: ContractRoute['before'] = () => ({ wrap: addsEtag })
+      await onStage(factory, [{ path: '/page', cache: { ttl: '1m' }, before, handle }], async (stage) => {
+        for (const _ of ['the leader', 'a hit']) assert.equal((await stage.ask('/page')).headers['etag'], '"outer"')
+        assert.equal((await stage.ask('/page', { method: 'HEAD' })).headers['etag'], '"outer"')
+      })
+    })
+
+    test('(an entity-tag) answers a leader that has it by 304', async () => {
+      const { handle } = counted((run) => ({
+        send: 'bytes',
+        body: Buffer.from(`run ${run}`),
+        status: 200,
+        headers: {},
+      }))
+      const before: ContractRoute['before'] = () => ({ headers: { etag: '"outer"' } })
+      await onStage(factory, [{ path: '/page', cache: { ttl: '1m' }, before, handle }], async (stage) => {
+        for (const _ of ['the leader', 'a hit']) {
+          const { status, text } = await stage.ask('/page', { headers: { 'if-none-match': '"outer"' } })
+          assert.deepEqual([status, text], [304, ''])
+        }
+      })
+    })
 
     test('(a Vary) makes variants', async () => {
       const { handle } = counted((run, { headers }) => ({

@@ -1,0 +1,51 @@
+import etag from '@fastify/etag'
+import { describe, expect, test } from '@jest/globals'
+import { Readable } from 'node:stream'
+import { cache, counter, withApp } from './cached-app.ts'
+
+describe.each(['before', 'after'])('@fastify/etag, registered %s the cache', (order) => {
+  const BODIES = { 'a text': 'a page', bytes: Buffer.from('a page') } as const
+
+  test.each(Object.entries(BODIES))('gives the leader and each hit of %s one entity-tag', async (_what, body) => {
+    await withApp(
+      async ({ app, runtime }) => {
+        if (order === 'after') await app.register(etag)
+        const origin = counter()
+        app.get('/page', { config: { cache } }, async () => {
+          origin.next()
+          return body
+        })
+        const leader = await app.inject('/page')
+        expect(leader.headers.etag).toMatch(/^"/)
+        for (const method of ['GET', 'HEAD'] as const) {
+          const hit = await app.inject({ method, url: '/page' })
+          expect([hit.statusCode, hit.headers.etag]).toEqual([200, leader.headers.etag])
+        }
+        const revalidation = { url: '/page', headers: { 'if-none-match': leader.headers.etag } }
+        expect((await app.inject(revalidation)).statusCode).toBe(304)
+        expect(origin.runs).toBe(1)
+        await runtime.advance(11_000)
+        // This client leads.
+        expect((await app.inject(revalidation)).statusCode).toBe(304)
+        expect(origin.runs).toBe(2)
+        expect((await app.inject('/page')).body).toBe('a page')
+      },
+      order === 'before' ? { early: (app) => app.register(etag) } : {},
+    )
+  })
+
+  test('leaves a stream, to which it gives none, the entity-tag of the cache', async () => {
+    await withApp(
+      async ({ app }) => {
+        if (order === 'after') await app.register(etag)
+        app.get('/page', { config: { cache } }, async () => Readable.from(['a page']))
+        await app.inject('/page')
+        const hit = await app.inject('/page')
+        expect(hit.headers.etag).toMatch(/^W\//)
+        const revalidation = { url: '/page', headers: { 'if-none-match': hit.headers.etag } }
+        expect((await app.inject(revalidation)).statusCode).toBe(304)
+      },
+      order === 'before' ? { early: (app) => app.register(etag) } : {},
+    )
+  })
+})
