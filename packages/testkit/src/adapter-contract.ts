@@ -9,6 +9,7 @@ import { describeCredentials } from './adapter-contract/credentials.ts'
 import { describeFailingLeaders } from './adapter-contract/failing-leaders.ts'
 import { describeFunctionsAnswerNow } from './adapter-contract/functions-answer-now.ts'
 import { describeInvalidation } from './adapter-contract/invalidation.ts'
+import { describeLateFailures } from './adapter-contract/late-failures.ts'
 import { describeKeys } from './adapter-contract/keys.ts'
 import { describeOuterHead } from './adapter-contract/outer-head.ts'
 import { describeOuterVary } from './adapter-contract/outer-vary.ts'
@@ -100,6 +101,7 @@ export function describeAdapterContract(
     describePersonalFields,
     describeKeepDecides,
     describeAfterEnd,
+    describeLateFailures,
     describeReasons,
   ]
   runner.describe(`the adapter contract on ${name}`, () => {

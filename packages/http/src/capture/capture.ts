@@ -56,15 +56,17 @@ class HandlerCapture extends ResponseCapture implements Capture {
   }
 
   send(answer: Answer): void {
+    this.lowerShield()
     this.#restore()
     this.mode = 'replaced'
     setAnswerFields(this.res, answer)
     this.original('writeHead', [answer.status])
     this.original('end', answer.body === undefined ? [] : [answer.body])
-    this.#ignoreFieldChanges()
+    this.#ignoreHandler()
   }
 
   reopen(): void {
+    this.lowerShield()
     this.#restore()
     this.mode = 'pass'
     this.ended = false
@@ -116,7 +118,7 @@ class HandlerCapture extends ResponseCapture implements Capture {
   protected override recordEnd(): void {
     if (this.#reopened) {
       this.mode = 'replaced'
-      this.#ignoreFieldChanges()
+      this.#ignoreHandler()
     } else if (this.mode === 'withhold') showAsEnded(this.res)
     this.recording.end()
   }
@@ -155,9 +157,10 @@ class HandlerCapture extends ResponseCapture implements Capture {
     res.statusMessage = ''
   }
 
-  /** A late `setHeader` would throw, and the error handling could destroy a connection that already serves another request. */
-  #ignoreFieldChanges(): void {
+  /** The connection may already serve another request. A late `setHeader` would throw. */
+  #ignoreHandler(): void {
     const { res } = this
+    this.raiseShield()
     res.setHeader = () => res
     res.setHeaders = () => res
     res.appendHeader = () => res

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { parseHead } from '../fields/head-arguments.ts'
+import { parseHead, showAsEnded, showAsOpen } from '../fields/head-arguments.ts'
 import type { HeaderFields } from '../fields/header-fields.ts'
 import type { ResponseHead } from '../response/response-head.ts'
 import { DetachedResponse } from './detached-response.ts'
@@ -83,6 +83,8 @@ export class PayloadCapture extends ResponseCapture {
 
   /** The framework sends another response instead. */
   replace(): void {
+    this.lowerShield()
+    showAsOpen(this.res)
     this.#replaced = true
   }
 
@@ -124,10 +126,13 @@ export class PayloadCapture extends ResponseCapture {
   }
 
   protected override recordEnd(): void {
+    if (this.#replaced) this.raiseShield()
     // A later hook that dropped the stream made another body, which is not recorded.
     if (this.#payload?.whole !== true) this.#refuse()
     if (this.#over) return
     this.#over = true
+    // A framework that is given another payload now refuses it, as after a response that is sent.
+    if (this.#withheld && !this.#replaced) showAsEnded(this.res)
     this.recording.end()
   }
 
@@ -147,6 +152,7 @@ export class PayloadCapture extends ResponseCapture {
 
   #withhold(pending: PendingPayload, payload: unknown): void {
     this.#withheld = true
+    this.raiseShield()
     this.recordHead(pending.head)
     const copy = pending.whole ? undefined : this.#copy(pending, payload)
     if (copy === undefined) this.recordEnd()

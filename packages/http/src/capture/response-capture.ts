@@ -3,6 +3,7 @@ import { endRefuses } from '../fields/body-arguments.ts'
 import { addToHead, sentFields, setInsteadOf } from '../fields/head-arguments.ts'
 import type { HeaderFields } from '../fields/header-fields.ts'
 import type { ResponseHead } from '../response/response-head.ts'
+import { ConnectionShield } from './connection-shield.ts'
 import { type DetachedResponse, discardChunk } from './detached-response.ts'
 import type { NotModified, Recording } from './recording.ts'
 import { type CallOriginal, replaceMethods } from './response-methods.ts'
@@ -22,6 +23,7 @@ export abstract class ResponseCapture {
   protected detached: DetachedResponse | undefined
   /** The client gets a 304. */
   #bodiless = false
+  #shield: ConnectionShield | undefined
   /** The original `end` runs: that of HTTP/2 calls `write` for its chunk. */
   #ending = false
 
@@ -73,17 +75,40 @@ export abstract class ResponseCapture {
   /** Called when the connection closes, also after a whole response. */
   protected abstract onClose(): void
 
+  /**
+   * From now on, a `destroy` by the app ends the handler's recording, and the connection only after the response that the cache sends on it: `Connection:
+   * close`, as long as that has no head.
+   */
+  protected raiseShield(): void {
+    const { res, recording } = this
+    this.#shield?.raise()
+    this.#shield ??= new ConnectionShield(res, () => {
+      res.shouldKeepAlive = false
+      recording.abort('handler')
+    })
+  }
+
+  /** Called before a response is sent in the place of the recorded one. */
+  protected lowerShield(): void {
+    this.#shield?.lower()
+  }
+
   #writeHead(args: readonly unknown[]): unknown {
     if (this.mode !== 'pass') return this.res
     if (this.headSeen) return this.original('writeHead', args)
     const head = this.headOf(args)
     if (head === undefined) this.#sendForeignHead(args)
-    else if (this.recording.withholds(head.status)) this.mode = 'withhold'
+    else if (this.recording.withholds(head.status)) this.#withhold()
     else this.#sendHead(head, args)
     this.headSeen = true
     // Outer layers add fields while the head passes them, such as the cookie of a session.
     this.recordHead(head === undefined || this.mode !== 'pass' ? head : withOuter(head, sentFields(this.res)))
     return this.res
+  }
+
+  #withhold(): void {
+    this.mode = 'withhold'
+    this.raiseShield()
   }
 
   #sendForeignHead(args: readonly unknown[]): void {

@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http'
 import { endRefuses, lengthOf, writeRefuses } from '../fields/body-arguments.ts'
 import { isHeadSent, parseHead } from '../fields/head-arguments.ts'
 import type { HeaderFields } from '../fields/header-fields.ts'
+import { ConnectionShield } from '../capture/connection-shield.ts'
 import { BODILESS } from '../response/response-head.ts'
 import { type CallOriginal, replaceMethods } from '../capture/response-methods.ts'
 
@@ -10,7 +11,8 @@ type BeforeEnd = (fields: HeaderFields) => Promise<void>
 
 /**
  * Calls `beforeEnd` with the fields of a 2xx or 3xx head, and sends the end of that response once that is done. Until then the app sees a response
- * that has ended: what Node throws for a wrong argument is thrown to the handler, and `headersSent` and `writableEnded` are true.
+ * that has ended: what Node throws for a wrong argument is thrown to the handler, and `headersSent` and `writableEnded` are true. If it then destroys the
+ * response or its connection, that follows the end.
  */
 export function delayEnd(res: ServerResponse, beforeEnd: BeforeEnd): void {
   const original = replaceMethods(res, {
@@ -80,17 +82,22 @@ class DelayedEnd {
   /** Never rejects. */
   async #endAfter(running: Promise<void>, args: readonly unknown[]): Promise<void> {
     const res = this.#res
+    let destroy: (() => void) | undefined
+    const shield = new ConnectionShield(res, (again) => {
+      destroy ??= again
+    })
     Object.defineProperty(res, 'writableEnded', { configurable: true, value: true })
     await running
     this.#endSent = true
     Reflect.deleteProperty(res, 'writableEnded')
-    // A layer outside has ended it by the methods it kept.
-    if (res.writableEnded) return
+    shield.lower()
     try {
-      this.#original('end', args)
+      // A layer outside may have ended it by the methods it kept.
+      if (!res.writableEnded) this.#original('end', args)
     } catch {
       res.destroy()
     }
+    destroy?.()
   }
 
   /** After the delayed end, so that Node reports a write after an end. */

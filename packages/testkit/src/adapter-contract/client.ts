@@ -1,5 +1,5 @@
 import { strict as assert } from 'node:assert'
-import { type ClientRequest, type IncomingMessage, request as send } from 'node:http'
+import { type Agent, type ClientRequest, type IncomingMessage, request as send } from 'node:http'
 import supertest from 'supertest'
 import type { ContractMethod } from './contract-route.ts'
 
@@ -8,6 +8,8 @@ export interface Ask {
   readonly method?: ContractMethod | undefined
   readonly headers?: Readonly<Record<string, string>> | undefined
   readonly body?: string | undefined
+  /** Only `askExactly` uses it. Default: a connection of its own. */
+  readonly agent?: Agent | undefined
 }
 
 /** The response that a client received; `status` is 0 if the connection ended before the response did. */
@@ -52,10 +54,10 @@ function collect(response: supertest.Response, done: (error: Error | null, body:
 export function askExactly(
   origin: string,
   target: string,
-  { method = 'GET', headers = {}, body }: Ask = {},
+  { method = 'GET', headers = {}, body, agent }: Ask = {},
 ): Promise<Received> {
   return new Promise((resolve) => {
-    const request = open(origin, target, method, headers)
+    const request = open(origin, target, method, headers, agent)
     request.once('error', () => {
       resolve(CUT_OFF)
     })
@@ -106,9 +108,15 @@ export function askAndLeave(origin: string, path: string): Leaver {
   }
 }
 
-function open(origin: string, path: string, method: string, headers: Readonly<Record<string, string>>): ClientRequest {
+function open(
+  origin: string,
+  path: string,
+  method: string,
+  headers: Readonly<Record<string, string>>,
+  agent: Agent | false = false,
+): ClientRequest {
   const { hostname, port } = new URL(origin)
-  return send({ hostname, port, path, method, headers, agent: false })
+  return send({ hostname, port, path, method, headers, agent })
 }
 
 function receive(status: number, headers: IncomingMessage['headers'], body: Buffer): Received {
