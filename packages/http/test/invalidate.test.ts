@@ -5,16 +5,16 @@ import { expect, test } from '@jest/globals'
 import type { Exchange } from '../src/exchange.ts'
 import { invalidateAfter } from '../src/purge/invalidate.ts'
 
-const NOTHING = { headers: [], cookies: [], host: undefined }
-
 /** One POST to a handler, with a cache whose invalidations take until `let go`. */
 async function post(
   handle: (res: ServerResponse) => void,
   invalidateTags: Cache['invalidateTags'],
+  keyedHost?: string | false,
 ): Promise<IncomingMessage> {
   const server = createServer((req, res) => {
+    const keyed = { headers: [], cookies: [], host: keyedHost }
     const exchange = { req, res, scheme: 'http', host: 'shop.example', target: '/a' } as unknown as Exchange
-    invalidateAfter(exchange, { cache: { invalidateTags } as unknown as Cache, keyed: NOTHING, query: { kind: 'all' } })
+    invalidateAfter(exchange, { cache: { invalidateTags } as unknown as Cache, keyed, query: { kind: 'all' } })
     handle(res)
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -71,4 +71,20 @@ test('what an answer names is taken as the same host’s only where it is', asyn
   await post(named('http://%'), note)
   const [own, b] = tags
   expect(tags).toEqual([own, b, own, b, own, own])
+})
+
+test.each([
+  ['shop.fixed', ['http://shop.fixed/b', 'http://SHOP.fixed:80/b', 'http://shop.example/b', '/b'], true],
+  ['shop.fixed', ['https://shop.fixed/b', 'http://shop.fixed:81/b', 'http://evil.example/b'], false],
+  [false, ['http://shop.example/b'], true],
+  [false, ['http:///b', 'http://evil.example/b'], false],
+] as const)('with %s for the host in the key, one that names %j is the same origin: %s', async (host, urls, same) => {
+  for (const location of urls) {
+    let tags: readonly string[] = []
+    const note = async (given: readonly string[]): Promise<void> => {
+      tags = given
+    }
+    await post((res) => void res.writeHead(201, { location }).end(), note, host)
+    expect([location, tags.length]).toEqual([location, same ? 2 : 1])
+  }
 })

@@ -26,7 +26,7 @@ export function invalidateAfter(
   const host = keyedHost(exchange.host, keyed)
   delayEnd(exchange.res, (fields) => {
     const named = ['location', 'content-location'].flatMap((name) => linesOf(fields, name))
-    const urls = [originForm(exchange.target), ...named.map((url) => resolve(url, exchange))]
+    const urls = [originForm(exchange.target), ...named.map((url) => resolve(url, exchange, host))]
     const tags = urls.flatMap((target) =>
       target === undefined ? [] : [urlTag({ scheme, host, target: withQuery(target, query) })],
     )
@@ -35,12 +35,13 @@ export function invalidateAfter(
   })
 }
 
-/** The path and query of a URL of the same origin; undefined for one of another origin. */
-function resolve(url: string, { scheme, host, target }: Exchange): string | undefined {
+/** The path and query of a URL of the same origin, also where that has the host in the key; undefined for one of another origin. */
+function resolve(url: string, { scheme, host, target }: Exchange, inKey: string): string | undefined {
   try {
     const base = new URL(`${scheme}://${host}${originForm(target)}`)
     const { origin, pathname, search } = new URL(url, base)
-    return origin === base.origin ? pathname + search : undefined
+    const isSame = origin === base.origin || (inKey !== '' && origin === new URL(`${scheme}://${inKey}`).origin)
+    return isSame ? pathname + search : undefined
   } catch {
     return undefined
   }

@@ -79,6 +79,21 @@ export function describeHosts({ factory, describe, test }: Contract): void {
         })
       })
 
+    test('(a name) lets an unsafe request end the entries of a URL that its response names with that host', async () => {
+      const { handle } = counted((run) => text(`run ${run}`))
+      const cache = { ttl: '1h', invalidateOnUnsafe: true, key: { host: 'shop.example' } } as const
+      const location = 'http://shop.example/a'
+      const routes = [
+        { path: '/a', cache, handle },
+        { path: '/new', method: 'POST', cache, handle: async () => text('done', { location }, 201) },
+      ] as const
+      await onStage(factory, routes, async (stage) => {
+        await textsFor(stage, ['127.0.0.1:3001'])
+        await stage.askExactly('/new', { method: 'POST', headers: { host: '127.0.0.1:3002' } })
+        assert.deepEqual(await textsFor(stage, ['127.0.0.1:3001']), ['run 2'])
+      })
+    })
+
     test('(a name) is the host that a handler sees', async () => {
       const { handle } = counted((_, { headers }) => text(String(headers.host)))
       const cache: Readonly<Record<string, unknown>> = { ttl: '1m', key: { host: 'shop.example' } }
