@@ -135,6 +135,23 @@ describe.each([
     expect(outcome).toEqual(PERSONAL)
   })
 
+  test('(req.cookies, of which one is keyed) has the same cookies at each read', async () => {
+    const same: RequestHandler = (req: Request, res) => {
+      const cookies: unknown = req.cookies
+      res.send(String(cookies === req.cookies))
+    }
+    await onSite(
+      (app, cached) => {
+        app.get('/me', puts('cookies', { theme: 'dark' }), cached({ ttl, key: { cookies: ['theme'] } }), same)
+      },
+      async ({ get }) => {
+        expect((await get('/me')).text).toBe('true')
+      },
+      {},
+      make,
+    )
+  })
+
   test.each([
     ['Object.hasOwn', (cookies: object) => Object.hasOwn(cookies, 'sid')],
     ['in', (cookies: object) => 'sid' in cookies],

@@ -21,7 +21,7 @@ export interface ExpressRequest extends IncomingMessage {
   originalUrl: string
 }
 
-/** Node's exchange with what Express knows better. */
+/** Node's exchange, with what Express defines differently. */
 export class ExpressExchange extends NodeExchange<ExpressRequest> {
   override get scheme(): string {
     return this.req.protocol

@@ -40,7 +40,7 @@ interface RoutePosition {
 
 const positions = new WeakMap<Route, RoutePosition>()
 
-/** Plain text only: two mount points that match it differ in case only. */
+/** A path without patterns: only the case of such mount points can be compared. */
 const PLAIN_MOUNT = /^(?:\/[\w.~-]+)*$/
 /** The form of a mount point in Express 4. */
 const MOUNT_REGEXP = /^\^(.*)\\\/\?\(\?=\\\/\|\$\)$/
@@ -68,9 +68,9 @@ function locate(route: Route, app: RoutingApp): RoutePosition {
   // Express 4 throws when `router` is read.
   const router = (Reflect.get(app, '_router') ?? Reflect.get(app, 'router')) as Router | undefined
   const routes = routesOf(router, mountOfApp(app))
-  const same = routes.map((one) => one.route).filter((one) => String(one.path) === path)
+  const routesOfPath = routes.map((mounted) => mounted.route).filter((other) => String(other.path) === path)
   const mounts = routes.flatMap(({ route: one, mount }) => (one === route && mount !== undefined ? [mount] : []))
-  const position = { ordinal: Math.max(0, same.indexOf(route)), layers: [], mounts }
+  const position = { ordinal: Math.max(0, routesOfPath.indexOf(route)), layers: [], mounts }
   positions.set(route, position)
   return position
 }

@@ -48,8 +48,12 @@ export function asksForCache(config: RouteOptions['config']): boolean {
 
 /** The app that this one was made from, if it is known: an encapsulated app has the app that it was registered on as its prototype. */
 export function knownAppOf(app: FastifyInstance): KnownApp | undefined {
-  for (let one: object | null = app; one !== null; one = Object.getPrototypeOf(one) as object | null) {
-    const known = apps.get(one)
+  for (
+    let candidate: object | null = app;
+    candidate !== null;
+    candidate = Object.getPrototypeOf(candidate) as object | null
+  ) {
+    const known = apps.get(candidate)
     if (known !== undefined) return known
   }
   return undefined

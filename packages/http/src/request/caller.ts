@@ -9,17 +9,17 @@ export interface Caller {
   readonly place: string
 }
 
-/** The stack of a moment, which costs little as long as nobody asks for its caller. */
+/** A captured stack. Its caller is computed on the first access, which costs more than the capture. */
 export class Trace {
   readonly #holder: { readonly stack?: unknown } = {}
   #caller: Caller | undefined
 
-  /** `reached`: the function that the caller has called; the stack begins with the caller. */
-  constructor(reached: Function) {
+  /** `callee`: the function that the caller called, below which the stack begins. */
+  constructor(callee: Function) {
     const { stackTraceLimit } = Error
     // No assignments: `Error` may be frozen.
     Reflect.set(Error, 'stackTraceLimit', MAX_FRAMES)
-    Error.captureStackTrace(this.#holder, reached)
+    Error.captureStackTrace(this.#holder, callee)
     Reflect.set(Error, 'stackTraceLimit', stackTraceLimit)
   }
 
@@ -54,13 +54,14 @@ function fileOf(frame: NodeJS.CallSite | undefined): string {
 
 /** Returns the frames without those of Node and V8. V8 formats the stack at the first read of `stack`. */
 function framesOf(holder: { readonly stack?: unknown }): readonly NodeJS.CallSite[] {
-  const prepareStackTrace: unknown = Reflect.get(Error, 'prepareStackTrace')
+  const before = Object.getOwnPropertyDescriptor(Error, 'prepareStackTrace')
   let frames: readonly NodeJS.CallSite[] = []
   const note = (_: Error, sites: readonly NodeJS.CallSite[]): void => {
     frames = sites
   }
   Reflect.set(Error, 'prepareStackTrace', note)
   void holder.stack
-  Reflect.set(Error, 'prepareStackTrace', prepareStackTrace)
+  if (before === undefined) Reflect.deleteProperty(Error, 'prepareStackTrace')
+  else Reflect.defineProperty(Error, 'prepareStackTrace', before)
   return frames.filter((frame) => !/^(?:node:|$)/.test(fileOf(frame)))
 }

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { Trace } from './caller.ts'
+import { watchCookies } from './watched-cookies.ts'
 import { watchFields } from './watched-fields.ts'
 import { type PropertyObserver, watchObject, type WatchedObject } from './watched-object.ts'
 
@@ -12,6 +13,8 @@ const PROVIDED: readonly string[] = ['session', 'sessionID', 'cookies', 'signedC
 /** Request fields that identify a client. */
 const FIELDS = ['cookie', 'authorization'] as const
 const COOKIES: readonly string[] = ['cookies', 'signedCookies']
+/** So many reads are kept before it is decided which of them count. */
+const MAX_READS = 64
 /** The names of `allowReads`. */
 export const PERSONAL_NAMES: readonly string[] = [...PROPERTIES, ...FIELDS]
 
@@ -50,8 +53,8 @@ interface Watch {
 
 /**
  * The reads by which a handler learns who its client is, from the start of the handler to the end of its response. Those of outer layers do not count,
- * nor those of a package that provides cookies or sessions itself, since what it provides is watched. A package that provides the user may also
- * return the user, or reject the request.
+ * nor those of a package that provides cookies or sessions itself, since what it provides is watched. Reads of `user` and
+ * `auth` count even in the package that sets them: it may respond with the user, or reject the request.
  */
 export class PersonalReads {
   readonly #keyedCookies: readonly string[]
@@ -60,6 +63,7 @@ export class PersonalReads {
   readonly #reads: Read[] = []
   /** The assignments of properties: by packages that provide them. */
   readonly #assignments: Trace[] = []
+  #cookies: WeakMap<object, object> | undefined
   /** Calls of outer layers that are running. */
   #outside = 0
   #paused = false
@@ -126,24 +130,36 @@ export class PersonalReads {
 
   #observer(expression: string): PropertyObserver {
     return {
-      onRead: (name, value, reached) =>
-        this.#listens ? this.#onRead(`${expression}.${name}`, name, value, reached) : value,
-      onAssign: (name, reached) => {
-        if (this.#listens && PROVIDED.includes(name)) this.#assignments.push(new Trace(reached))
+      onRead: (name, value, callee) =>
+        this.#listens ? this.#onRead(`${expression}.${name}`, name, value, callee) : value,
+      onAssign: (name, callee) => {
+        const counts = this.#listens && PROVIDED.includes(name) && this.#assignments.length < MAX_READS
+        if (counts) this.#assignments.push(new Trace(callee))
       },
     }
   }
 
-  #onRead(expression: string, name: string, value: unknown, reached: Function): unknown {
+  #onRead(expression: string, name: string, value: unknown, callee: Function): unknown {
     const keyed = this.#keyedCookies
     if (keyed.length > 0 && COOKIES.includes(name) && typeof value === 'object' && value !== null)
-      return watchedCookies(value, keyed, (trap) => this.#note(expression, name, trap))
-    if (!hasOnlyKeyedCookies(name, value, keyed)) this.#note(expression, name, reached)
+      return this.#cookiesOf(value, (trap) => this.#note(expression, name, trap))
+    if (!hasOnlyKeyedCookies(name, value, keyed)) this.#note(expression, name, callee)
     return value
   }
 
-  #note(expression: string, name: string, reached: Function): void {
-    this.#reads.push({ name, expression, trace: new Trace(reached) })
+  /** Returns the same proxy for the same cookies: code may compare them. */
+  #cookiesOf(cookies: object, note: (callee: Function) => void): object {
+    this.#cookies ??= new WeakMap()
+    const watched = this.#cookies.get(cookies) ?? watchCookies(cookies, this.#keyedCookies, note)
+    this.#cookies.set(cookies, watched)
+    return watched
+  }
+
+  /** Many reads that do not count are those of a package that provides the property: they need not be kept. */
+  #note(expression: string, name: string, callee: Function): void {
+    if (!this.#listens) return
+    if (this.#reads.length === MAX_READS && this.found === undefined) this.#reads.length = 0
+    this.#reads.push({ name, expression, trace: new Trace(callee) })
   }
 
   get #firstRead(): PersonalRead | undefined {
@@ -162,7 +178,7 @@ export class PersonalReads {
     for (const { object, expression, observer } of this.#watches) {
       const name = object.redefined(observer)
       if (name !== undefined)
-        return { name, expression: `${expression}.${name}`, place: 'code behind the cache that defines the property' }
+        return { name, expression: `${expression}.${name}`, place: 'an inner layer that redefines the property' }
     }
     return undefined
   }
@@ -178,28 +194,4 @@ function hasOnlyKeyedCookies(name: string, value: unknown, keyed: readonly strin
   // `headersDistinct` has a list.
   const field = Array.isArray(value) ? value.join(';') : value
   return typeof field !== 'string' || field.split(';').every((pair) => keyed.includes(pair.split('=')[0]?.trim() ?? ''))
-}
-
-/** The parsed cookies; `note` is called for a look at one that is not in the key, or at the list of all. */
-function watchedCookies(cookies: object, keyed: readonly string[], note: (reached: Function) => void): object {
-  const look = (name: string | symbol, reached: Function): void => {
-    if (typeof name === 'string' && !keyed.includes(name)) note(reached)
-  }
-  const get = (target: object, name: string | symbol): unknown => {
-    look(name, get)
-    return Reflect.get(target, name)
-  }
-  const has = (target: object, name: string | symbol): boolean => {
-    look(name, has)
-    return name in target
-  }
-  const getOwnPropertyDescriptor = (target: object, name: string | symbol): PropertyDescriptor | undefined => {
-    look(name, getOwnPropertyDescriptor)
-    return Reflect.getOwnPropertyDescriptor(target, name)
-  }
-  const ownKeys = (target: object): (string | symbol)[] => {
-    note(ownKeys)
-    return Reflect.ownKeys(target)
-  }
-  return new Proxy(cookies, { get, has, getOwnPropertyDescriptor, ownKeys })
 }

@@ -7,10 +7,10 @@ type Report = PropertyObserver['onRead']
 
 let reporting = true
 
-/** The watches of the fields that an object lacks: nested layers watch the same object. */
+/** The observers of absent fields, by the object of the fields; nested layers share one set. */
 const absences = new WeakMap<object, { readonly before: object | null; readonly reports: Set<Report> }>()
 
-/** The prototypes of watched objects, by the prototype that the object has otherwise. Few and shared, so that watched objects share their shapes. */
+/** The prototypes of watched objects, by their original prototype. Few and shared, so that watched objects share their shapes. */
 const prototypes = new WeakMap<object, object>()
 const NONE = Object.freeze(Object.create(null) as object)
 
@@ -23,10 +23,10 @@ export function watchFields(
   names: readonly string[],
   { onRead }: Pick<PropertyObserver, 'onRead'>,
 ): Stop {
-  if (!Object.isExtensible(headers)) return () => {}
+  if (names.length === 0 || !Object.isExtensible(headers)) return () => {}
   let stopped = false
-  const report: Report = (name, value, reached) =>
-    stopped || !reporting || !names.includes(name) ? value : onRead(name, value, reached)
+  const report: Report = (name, value, callee) =>
+    stopped || !reporting || !names.includes(name) ? value : onRead(name, value, callee)
   const stops = [watchAbsences(headers, report), ...names.map((name) => watchPresent(headers, name, report))]
   return () => {
     stopped = true

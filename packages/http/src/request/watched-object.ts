@@ -1,8 +1,8 @@
 /** Learns of each read and each assignment of the properties that it watches. */
 export interface PropertyObserver {
-  /** Returns what the reader gets. `reached`: the function that the reader's code has called, for the trace of the reader. */
-  onRead(name: string, value: unknown, reached: Function): unknown
-  onAssign(name: string, reached: Function): void
+  /** Returns what the reader gets. `callee`: the function that the reader called, below which its stack begins. */
+  onRead(name: string, value: unknown, callee: Function): unknown
+  onAssign(name: string, callee: Function): void
 }
 
 /** The accessor of a watched property, as it is defined on an object that has the property, and on one that lacks it. */
@@ -10,14 +10,14 @@ interface Accessors {
   readonly get: (this: Watchable) => unknown
   readonly set: (this: Watchable, value: unknown) => void
   readonly enumerable: PropertyDescriptor
-  readonly hidden: PropertyDescriptor
+  readonly nonEnumerable: PropertyDescriptor
 }
 
 interface Watchable {
   readonly [WATCHED]: WatchedObject
 }
 
-/** Where a watched object holds its observers: a symbol, because it is found through a proxy of the object and from its heirs. */
+/** Where a watched object holds its observers: a symbol, because a proxy of the object and derived objects find it. */
 const WATCHED = Symbol('cattlegrid.watched')
 
 /** By property name. All objects share them: V8 then gives objects with the same properties one shape, and keeps them fast. */
@@ -56,7 +56,7 @@ export class WatchedObject {
 
   /** The property of `observer` that other code has defined anew, so that its reads are not reported any more; undefined: there is none. */
   redefined(observer: PropertyObserver): string | undefined {
-    const watch = this.#watches.find((of) => of.observer === observer)
+    const watch = this.#watches.find((candidate) => candidate.observer === observer)
     return watch?.names.find((name) => {
       const own = Object.getOwnPropertyDescriptor(this.#object, name)
       return own !== undefined && !isWatching(own, name)
@@ -64,25 +64,25 @@ export class WatchedObject {
   }
 
   read(name: string, receiver: unknown): unknown {
-    const reached = accessorsOf(name).get
+    const callee = accessorsOf(name).get
     let value = this.#valueOf(name, receiver)
     for (const { names, observer } of this.#watches)
-      if (names.includes(name)) value = observer.onRead(name, value, reached)
+      if (names.includes(name)) value = observer.onRead(name, value, callee)
     return value
   }
 
   assign(name: string, value: unknown, receiver: object): void {
-    const reached = accessorsOf(name).set
-    for (const { names, observer } of this.#watches) if (names.includes(name)) observer.onAssign(name, reached)
+    const callee = accessorsOf(name).set
+    for (const { names, observer } of this.#watches) if (names.includes(name)) observer.onAssign(name, callee)
     const property = this.#own.get(name) ?? inherited(this.#object, name)?.property
     if (property !== undefined && !isWatching(property, name)) {
       if (property.set !== undefined) return property.set.call(receiver, value)
       if (property.get !== undefined || property.writable === false) return
     }
-    const isHeir = Object.prototype.isPrototypeOf.call(this.#object, receiver)
-    const enumerable = isHeir || (this.#own.get(name)?.enumerable ?? true)
+    const isDerived = Object.prototype.isPrototypeOf.call(this.#object, receiver)
+    const enumerable = isDerived || (this.#own.get(name)?.enumerable ?? true)
     const assigned = { configurable: true, writable: true, enumerable, value }
-    if (isHeir) Object.defineProperty(receiver, name, assigned)
+    if (isDerived) Object.defineProperty(receiver, name, assigned)
     else this.#redefine(name, assigned)
   }
 
@@ -109,8 +109,8 @@ export class WatchedObject {
 
   #redefine(name: string, own: PropertyDescriptor | undefined): void {
     if (own !== undefined) this.#own.set(name, own)
-    const { enumerable, hidden } = accessorsOf(name)
-    Object.defineProperty(this.#object, name, own?.enumerable === true ? enumerable : hidden)
+    const { enumerable, nonEnumerable } = accessorsOf(name)
+    Object.defineProperty(this.#object, name, own?.enumerable === true ? enumerable : nonEnumerable)
   }
 }
 
@@ -132,7 +132,7 @@ function makeAccessors(name: string): Accessors {
     this[WATCHED].assign(name, value, this)
   }
   const property = { configurable: true, get, set }
-  return { get, set, enumerable: { ...property, enumerable: true }, hidden: { ...property, enumerable: false } }
+  return { get, set, enumerable: { ...property, enumerable: true }, nonEnumerable: { ...property, enumerable: false } }
 }
 
 function isWatching({ get }: { readonly get?: unknown }, name: string): boolean {
