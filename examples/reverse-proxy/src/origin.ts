@@ -97,6 +97,8 @@ function withHost(headers: readonly string[], { host }: URL): readonly string[] 
 async function answerWith(answer: IncomingMessage, res: ServerResponse): Promise<void> {
   const { statusCode = 502, statusMessage = '', rawHeaders, httpVersion, rawTrailers } = answer
   try {
+    // Before the fields: the lifetime of an error is stored if it was declared for the error.
+    res.statusCode = statusCode
     res.statusMessage = statusMessage
     for (const [name, value] of pairsOf(fieldsForNextHop(rawHeaders, httpVersion))) res.appendHeader(name, value)
     res.writeHead(statusCode)

@@ -1,4 +1,4 @@
-import { type HeaderFields, OwnVary, PayloadCapture, type Recording, toFields } from '@cattlegrid/http'
+import { ErrorFields, type HeaderFields, OwnVary, PayloadCapture, type Recording, toFields } from '@cattlegrid/http'
 import type { FastifyReply } from 'fastify'
 import type { OnSendDone } from './known-apps.ts'
 
@@ -22,10 +22,12 @@ export class ReplyCapture {
     const send = reply.send.bind(reply)
     const isHijacked = (): boolean => reply.sent
     const ownVary = new OwnVary()
+    const errorFields = new ErrorFields()
     const response = {
       req: request.raw,
       res,
       isHijacked,
+      errorFields,
       get before() {
         return ownVary.withoutOwn(before)
       },
@@ -34,6 +36,7 @@ export class ReplyCapture {
     // `headers` calls it, too.
     const header = reply.header.bind(reply)
     reply.header = (name: string, value: unknown) => {
+      errorFields.note(reply.statusCode, name)
       if (name.toLowerCase() === 'vary') ownVary.note(reply.getHeader('vary'), value)
       return header(name, value)
     }

@@ -85,6 +85,22 @@ describe('app mode', () => {
     expect(ttlOf(judged(status, { 'cache-control': 's-maxage=30' }, ORIGIN))).toBe(30_000)
   })
 
+  test.each([404, 500])('does not store %d for a lifetime that was declared before it', (status) => {
+    const fields = { 'cache-control': 'max-age=30', 'cdn-cache-control': 'max-age=30' }
+    const policy = { ...ORIGIN, targets: ['cdn-cache-control'] }
+    const judgedWith = (...names: string[]): Judgement =>
+      judged(status, fields, policy, { errorFields: new Set(names) })
+    expect(judgedWith('cache-control', 'cdn-cache-control').kind).toBe('store')
+    for (const names of [[], ['cache-control'], ['cdn-cache-control']])
+      expect(judgedWith(...names)).toEqual({ kind: 'unshareable', why: 'status' })
+  })
+
+  test('keep({ ttl }) stores a 4xx, and no 5xx', () => {
+    const kept = { ...ORIGIN, givenTtl: 5000 }
+    expect(ttlOf(judged(418, {}, kept, { errorFields: new Set() }))).toBe(5000)
+    expect(judged(500, {}, kept, { errorFields: new Set() })).toEqual({ kind: 'unshareable', why: 'status' })
+  })
+
   test('takes off how old the answer is already', () => {
     expect(ttlOf(judged(200, { 'cache-control': 'max-age=30', age: '10' }, ORIGIN))).toBe(20_000)
     expect(judged(200, { 'cache-control': 'max-age=30', age: '30' }, ORIGIN).kind).toBe('unshareable')

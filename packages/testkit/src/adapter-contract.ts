@@ -4,6 +4,7 @@ import { describeCaptures } from './adapter-contract/captures.ts'
 import { describeConditions } from './adapter-contract/conditions.ts'
 import type { Contract } from './adapter-contract/contract.ts'
 import { describeDeclaring } from './adapter-contract/declaring.ts'
+import { describeErrorLifetimes } from './adapter-contract/error-lifetimes.ts'
 import { describeEligible } from './adapter-contract/eligible.ts'
 import { describeCredentials } from './adapter-contract/credentials.ts'
 import { describeFailingLeaders } from './adapter-contract/failing-leaders.ts'
@@ -74,6 +75,7 @@ export function describeAdapterContract(
     describeFailingLeaders,
     describeEligible,
     describeStorable,
+    describeErrorLifetimes,
     describeTrailers,
     describeCaptures,
     describeObserving,

@@ -6,6 +6,7 @@ import { type HeaderFields, toFields } from '../fields/header-fields.ts'
 import { type Answer, setAnswerFields } from '../response/answer.ts'
 import type { ResponseHead } from '../response/response-head.ts'
 import { DetachedResponse } from './detached-response.ts'
+import { ErrorFields } from './error-fields.ts'
 import { OwnVary } from './own-vary.ts'
 import type { NotModified, Recording } from './recording.ts'
 import { ResponseCapture } from './response-capture.ts'
@@ -31,6 +32,7 @@ class HandlerCapture extends ResponseCapture implements Capture {
   readonly #req: IncomingMessage
   readonly #before: HeaderFields
   readonly #ownVary = new OwnVary()
+  readonly #errorFields = new ErrorFields()
   /** No outer layer has wrapped `writeHead`: no field can be added to the head. */
   readonly #final: boolean
   #reopened = false
@@ -45,11 +47,11 @@ class HandlerCapture extends ResponseCapture implements Capture {
     this.#final = final
     const original = replaceMethods(res, {
       setHeader: (args) => {
-        this.#noteVary(args, res.getHeader('vary'))
+        this.#noteField(args, res.getHeader('vary'))
         return original('setHeader', args)
       },
       appendHeader: (args) => {
-        this.#noteVary(args, undefined)
+        this.#noteField(args, undefined)
         return original('appendHeader', args)
       },
     })
@@ -75,11 +77,13 @@ class HandlerCapture extends ResponseCapture implements Capture {
 
   protected override headOf(args: readonly unknown[]): ResponseHead {
     const { status, fields } = parseHead(this.res, args)
-    this.#ownVary.note(this.res.getHeader('vary'), fieldsIn(args)['vary'])
+    const passed = fieldsIn(args)
+    this.#ownVary.note(this.res.getHeader('vary'), passed['vary'])
     return {
       status,
       fields,
       before: this.#ownVary.withoutOwn(this.#before),
+      errorFields: this.#errorFields.namesFor(status, Object.keys(passed)),
       bodyLength: this.#bodyLength,
       final: this.#final,
     }
@@ -144,7 +148,8 @@ class HandlerCapture extends ResponseCapture implements Capture {
     this.res.on('pipe', (source) => source.once('close', () => stopped(source)))
   }
 
-  #noteVary([name, value]: readonly unknown[], present: unknown): void {
+  #noteField([name, value]: readonly unknown[], present: unknown): void {
+    this.#errorFields.note(this.res.statusCode, name)
     if (typeof name === 'string' && name.toLowerCase() === 'vary') this.#ownVary.note(present, value)
   }
 

@@ -3,6 +3,7 @@ import { parseHead, showAsEnded, showAsOpen } from '../fields/head-arguments.ts'
 import type { HeaderFields } from '../fields/header-fields.ts'
 import type { ResponseHead } from '../response/response-head.ts'
 import { DetachedResponse } from './detached-response.ts'
+import type { ErrorFields } from './error-fields.ts'
 import { bytesOfPayload, copyOfStream, formOf } from './payload.ts'
 import type { NotModified, Recording } from './recording.ts'
 import { ResponseCapture } from './response-capture.ts'
@@ -14,6 +15,7 @@ export interface PayloadResponse {
   readonly res: ServerResponse
   /** The fields that were set when the handler began. */
   readonly before: HeaderFields
+  readonly errorFields: ErrorFields
   /** True if the handler writes past the framework. */
   isHijacked(): boolean
 }
@@ -64,8 +66,9 @@ export class PayloadCapture extends ResponseCapture {
    */
   follow(status: number, fields: HeaderFields, payload: unknown): { readonly payload: unknown } | undefined {
     const known = bytesOfPayload(payload)
-    const { before } = this.#response
-    const head = { status, fields, before, bodyLength: known?.length, form: formOf(payload) }
+    const { before, errorFields: noted } = this.#response
+    const errorFields = noted.namesFor(status)
+    const head = { status, fields, before, errorFields, bodyLength: known?.length, form: formOf(payload) }
     // A handler that notices that its client has left often fails for that reason alone. Waiters must not get that failure.
     if (this.#clientLeft && status >= 400) this.#abort()
     const pending = { head, early: known === undefined ? [] : [known], whole: known !== undefined }
@@ -92,9 +95,9 @@ export class PayloadCapture extends ResponseCapture {
     const { status, fields: outer } = parseHead(this.res, args)
     const pending = this.#payload
     if (this.#over || pending?.head.status !== status) return undefined
-    const { fields, before, bodyLength, form } = pending.head
+    const { fields, before, errorFields, bodyLength, form } = pending.head
     // Node gets the head now: no hook can add a field any more.
-    return { status, fields, before, outer, bodyLength, form, final: true }
+    return { status, fields, before, outer, errorFields, bodyLength, form, final: true }
   }
 
   protected override foreignHeadOf(args: readonly unknown[]): ResponseHead | undefined {

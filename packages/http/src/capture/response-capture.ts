@@ -185,8 +185,8 @@ export abstract class ResponseCapture {
 }
 
 function withOuter(
-  { status, fields, before, bodyLength, form, final }: ResponseHead,
+  { status, fields, before, errorFields, bodyLength, form, final }: ResponseHead,
   outer: HeaderFields,
 ): ResponseHead {
-  return { status, fields, before, outer, bodyLength, form, final }
+  return { status, fields, before, outer, errorFields, bodyLength, form, final }
 }

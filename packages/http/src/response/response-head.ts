@@ -13,6 +13,8 @@ export interface ResponseHead {
   readonly before: HeaderFields
   /** Fields that outer layers added, where the adapter can see them: checked for cookies, prohibitions and `Vary`, never stored. */
   readonly outer?: HeaderFields | undefined
+  /** Of an error: the names of the fields that were set with or after its status; undefined: all were. */
+  readonly errorFields?: ReadonlySet<string> | undefined
   /** The length of the body; undefined while it is not complete. */
   readonly bodyLength: number | undefined
   /** undefined also where the adapter cannot see it. */

@@ -70,12 +70,22 @@ export function judge(head: ResponseHead, policy: StoragePolicy, now: number): J
   const shareable = policy.ttl !== undefined || policy.storedBefore
   if (head.status >= 500 && shareable) return { kind: 'fail', share: prohibition === undefined }
   if (prohibition !== undefined) return { kind: 'unshareable', why: prohibition }
-  const lifetime = lifetimeOf(head, effective, policy, now)
+  const lifetime = lacksOwnLifetime(head, policy) ? undefined : lifetimeOf(head, effective, policy, now)
   if (isKeptToValidate(head, effective, policy, lifetime)) return { kind: 'store', lifetime: VALIDATED_ONLY }
   if (lifetime !== undefined && lifetime.ttl >= 1) return { kind: 'store', lifetime }
   if (head.status >= 500) return { kind: 'unshareable', why: 'status' }
   if (head.status >= 400) return { kind: shareable ? 'share' : 'unshareable', why: 'status' }
   return { kind: 'unshareable', why: TTL_STATUSES.has(head.status) ? 'no-freshness' : 'status' }
+}
+
+/** True for an error whose lifetime was declared before it, for the success that it replaces, and for a 5xx that its handler would keep. */
+function lacksOwnLifetime(
+  { status, fields, errorFields }: ResponseHead,
+  { ttl, givenTtl, targets }: StoragePolicy,
+): boolean {
+  if (givenTtl !== undefined) return status >= 500
+  if (errorFields === undefined || ttl !== undefined) return false
+  return [...targets, 'cache-control', 'expires'].some((name) => name in fields && !errorFields.has(name))
 }
 
 /** A prohibition counts whichever layer set it. */
