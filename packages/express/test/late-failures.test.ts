@@ -1,8 +1,10 @@
-import type { IncomingMessage } from 'node:http'
+import { once } from 'node:events'
+import { Agent, type ClientRequest, type IncomingMessage, request } from 'node:http'
+import { text } from 'node:stream/consumers'
 import { describe, expect, test } from '@jest/globals'
 import express, { type Express, type NextFunction, type Response } from 'express'
 import express4 from 'express4'
-import { onSite, type Site } from './site.ts'
+import { gate, onSite, type Site } from './site.ts'
 
 const VERSIONS: readonly (readonly [string, () => Express])[] = [
   ['Express 5', express],
@@ -36,8 +38,8 @@ async function second(
   const play = async ({ runtime, get }: Site): Promise<void> => {
     await get('/a')
     await runtime.advance(1001)
-    const { status, text, headers } = await get('/a').set('Connection', 'keep-alive')
-    answer = [status, text, headers['connection']]
+    const received = await get('/a').set('Connection', 'keep-alive')
+    answer = [received.status, received.text, received.headers['connection']]
   }
   await onSite(
     (app, cached) => {
@@ -84,3 +86,43 @@ describe.each(CASES)('on $version, a handler that $what', ({ what, make, fail })
     expect([answer, logged]).toEqual([instead, logs])
   })
 })
+
+describe.each(VERSIONS)('on %s, after a withheld 500', (_version, make) => {
+  const options = { ttl: '1s', staleIfError: '1m', softTimeout: false } as const
+
+  test('and the stale response in its place, a failure of the handler leaves the connection to the next request', async () => {
+    const late = gate()
+    let runs = 0
+    await onSite(
+      (app, cached) => {
+        app.get('/a', cached(options), (_req, res, next) => {
+          runs += 1
+          if (runs === 1) return void res.send('one')
+          res.status(500).write('bro')
+          res.end('ken')
+          void late.opened.then(() => next(new Error('too late')))
+        })
+        app.get('/other', async (_req, res) => {
+          late.open()
+          for (let turn = 0; turn < 4; turn += 1) await new Promise(setImmediate)
+          res.send('other')
+        })
+      },
+      async ({ port, runtime }) => {
+        const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+        const ask = (path: string): Promise<string> => textOf(request({ port, path, agent }))
+        await ask('/a')
+        await runtime.advance(1001)
+        expect([await ask('/a'), await ask('/other')]).toEqual(['one', 'other'])
+        agent.destroy()
+      },
+      {},
+      make,
+    )
+  })
+})
+
+async function textOf(asked: ClientRequest): Promise<string> {
+  const [answer] = (await once(asked.end(), 'response')) as [IncomingMessage]
+  return await text(answer)
+}

@@ -1,5 +1,5 @@
 import { createServer, request, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import { pipeline, Readable } from 'node:stream'
 import { describe, expect, test } from '@jest/globals'
 import { delayEnd } from '../src/purge/delayed-end.ts'
@@ -107,6 +107,20 @@ describe('while the end waits', () => {
     })
     await new Promise(setImmediate)
     expect([body, errors]).toEqual(['done', ['write after end', 'write after end']])
+  })
+
+  test.each<[string, (res: ServerResponse) => unknown]>([
+    ['res.destroy()', (res) => res.destroy()],
+    ['req.socket.destroy()', ({ req }) => req.socket.destroy()],
+  ])('%s closes the connection after the end', async (_, destroy) => {
+    const sockets: Socket[] = []
+    const { body } = await post({
+      handle: (res) => {
+        sockets.push(res.req.socket)
+        destroy(res.end('done'))
+      },
+    })
+    expect([body, sockets[0]?.destroyed]).toEqual(['done', true])
   })
 
   test('what a layer outside throws for a second end goes nowhere', async () => {
