@@ -95,12 +95,13 @@ describe.each(VERSIONS)('on %s, after a withheld 500', (_version, make) => {
     let runs = 0
     await onSite(
       (app, cached) => {
-        app.get('/a', cached(options), (_req, res, next) => {
+        app.get('/a', cached(options), async (_req, res, next) => {
           runs += 1
           if (runs === 1) return void res.send('one')
           res.status(500).write('bro')
           res.end('ken')
-          void late.opened.then(() => next(new Error('too late')))
+          await late.opened
+          next(new Error('too late'))
         })
         app.get('/other', async (_req, res) => {
           late.open()
