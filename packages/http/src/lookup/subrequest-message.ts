@@ -41,7 +41,7 @@ function becomeHttp2(
 ): void {
   setVersion(req, 2, 0)
   const pseudo = { ':method': 'GET', ':authority': host, ':scheme': scheme, ':path': target }
-  const all = { ...pseudo, ...(parent.headers.host === undefined ? {} : { host }), ...headers }
+  const all = { ...pseudo, ...headers, ...(parent.headers.host === undefined ? {} : { host }) }
   req.headers = all
   req.rawHeaders = Object.entries(all).flat()
   Object.defineProperties(req, {
