@@ -52,7 +52,9 @@ interface HttpError extends Error {
 }
 
 function answerError(res: ServerResponse, { status = 500, headers, message }: HttpError): void {
-  res.writeHead(status, { ...headers, 'content-type': 'text/plain' }).end(message)
+  // Its length is named, because Node keeps that of an `end` that it refused.
+  res.writeHead(status, { ...headers, 'content-type': 'text/plain', 'content-length': Buffer.byteLength(message) })
+  res.end(message)
 }
 
 function behind(before: ContractRoute['before'], inner: RequestListener): RequestListener {
@@ -85,9 +87,8 @@ function seenBy({ method = '', url = '', headers }: IncomingMessage, res: Server
 async function answerBy(res: ServerResponse, handle: () => Promise<ContractAnswer>): Promise<void> {
   try {
     write(res, await handle())
-  } catch {
-    // Said, because Node keeps the length of an `end` that it refused.
-    res.writeHead(500, { 'content-length': 5 }).end('sorry')
+  } catch (error) {
+    if (!res.headersSent) answerError(res, error instanceof Error ? error : new Error(String(error)))
   }
 }
 
