@@ -75,7 +75,7 @@ describe('while the end waits', () => {
   ])('after %s the app sees an answer that is given, but not yet sent', async (_, handle) => {
     const seen: unknown[] = []
     const look = (res: ServerResponse): void => {
-      seen.push([res.headersSent, res.writableEnded, res.writableFinished])
+      seen.push([res.headersSent, res.writableEnded, Reflect.get(res, 'finished'), res.writableFinished])
     }
     let answer: ServerResponse | undefined
     await post({
@@ -87,8 +87,8 @@ describe('while the end waits', () => {
       meanwhile: () => answer && look(answer),
     })
     expect(seen).toEqual([
-      [true, true, false],
-      [true, true, false],
+      [true, true, true, false],
+      [true, true, true, false],
     ])
     expect(answer?.writableEnded).toBe(true)
   })
@@ -146,17 +146,42 @@ describe('while the end waits', () => {
     expect([status, body]).toEqual([201, 'done'])
   })
 
-  test('an answer that a layer outside ends past it is left alone', async () => {
+  test.each([
+    ['that replaces end is left alone', true, 'time'],
+    ['that kept end is refused, as after Node’s own end', false, 'done'],
+  ])('an answer of a layer outside %s', async (_, replaces, expected) => {
     let timeOut = (): void => undefined
     const { body } = await post({
       outside: (res) => {
         const end = res.end.bind(res)
         timeOut = () => void end('time')
+        if (replaces) res.end = (...args: never[]) => Reflect.apply(end, res, args)
       },
       handle: (res) => void res.end('done'),
       meanwhile: () => timeOut(),
     })
-    expect(body).toBe('time')
+    expect(body).toBe(expected)
+  })
+
+  test('a layer outside that replaces write may still write: Node’s own methods see by finished that nothing has ended', async () => {
+    const seen: unknown[] = []
+    let flush = (): void => undefined
+    const { body } = await post({
+      outside: (res) => {
+        const write = res.write.bind(res)
+        res.write = (chunk: string) => {
+          flush = () => void write(chunk.toUpperCase())
+          return true
+        }
+      },
+      handle: (res) => {
+        res.writeHead(201).write('late')
+        res.end()
+        seen.push(Reflect.get(res, 'finished'))
+      },
+      meanwhile: () => flush(),
+    })
+    expect([body, seen]).toEqual(['LATE', [false]])
   })
 })
 

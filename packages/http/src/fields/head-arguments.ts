@@ -4,13 +4,19 @@ import { type HeaderFields, noFields, toFields } from './header-fields.ts'
 /** Responses of which Node has got nothing, although they show that they have ended; with the properties that showed it before. */
 const shownAsEnded = new WeakMap<ServerResponse, ReadonlyMap<string, PropertyDescriptor | undefined>>()
 
-/** Lets a response whose handler has ended it show that, although nothing of it was sent. */
-export function showAsEnded(res: ServerResponse): void {
+const ENDED = { headersSent: true, writableEnded: true }
+
+/**
+ * Lets a response whose handler has ended it show that, although nothing of it was sent. `toNode`: also by `finished`, which older libraries read. Node's
+ * own `write` and `end` read it, too, and refuse what comes then: false where layers outside may still write the response.
+ */
+export function showAsEnded(res: ServerResponse, toNode: boolean = true): void {
   if (shownAsEnded.has(res)) return
   const before = new Map<string, PropertyDescriptor | undefined>()
-  for (const name of ['headersSent', 'writableEnded']) {
+  const shown = toNode ? { ...ENDED, finished: true, writableFinished: false } : ENDED
+  for (const [name, value] of Object.entries(shown)) {
     before.set(name, Object.getOwnPropertyDescriptor(res, name))
-    Reflect.defineProperty(res, name, { configurable: true, value: true })
+    Reflect.defineProperty(res, name, { configurable: true, value })
   }
   shownAsEnded.set(res, before)
 }

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { endRefuses, lengthOf, writeRefuses } from '../fields/body-arguments.ts'
-import { isHeadSent, parseHead } from '../fields/head-arguments.ts'
+import { isHeadSent, parseHead, showAsEnded, showAsOpen } from '../fields/head-arguments.ts'
 import type { HeaderFields } from '../fields/header-fields.ts'
 import { ConnectionShield } from '../capture/connection-shield.ts'
 import { BODILESS } from '../response/response-head.ts'
@@ -11,22 +11,25 @@ type BeforeEnd = (fields: HeaderFields) => Promise<void>
 
 /**
  * Calls `beforeEnd` with the fields of a 2xx or 3xx head, and sends the end of that response once that is done. Until then the app sees a response
- * that has ended: what Node throws for a wrong argument is thrown to the handler, and `headersSent` and `writableEnded` are true. If it then destroys the
- * response or its connection, that follows the end.
+ * that has ended: what Node throws for a wrong argument is thrown to the handler, and `headersSent`, `writableEnded` and `finished` are true. If it
+ * then destroys the response or its connection, that follows the end.
  */
 export function delayEnd(res: ServerResponse, beforeEnd: BeforeEnd): void {
+  const isNodes = !Object.hasOwn(res, 'write') && !Object.hasOwn(res, 'end')
   const original = replaceMethods(res, {
     writeHead: (args) => delayed.writeHead(args),
     write: (args) => delayed.write(args),
     end: (args) => delayed.end(args),
   })
-  const delayed = new DelayedEnd(res, beforeEnd, original)
+  const delayed = new DelayedEnd(res, beforeEnd, original, isNodes)
 }
 
 class DelayedEnd {
   readonly #res: ServerResponse
   readonly #beforeEnd: BeforeEnd
   readonly #original: CallOriginal
+  /** No layer outside has replaced the methods, as compression does, which writes the response after the handler's end. */
+  readonly #isNodes: boolean
   /** Set as soon as `beforeEnd` was called. */
   #beforeEndRuns: Promise<void> | undefined
   /** Settles when the delayed end is sent; undefined: the handler has not ended the response, or its end is not delayed. */
@@ -34,10 +37,11 @@ class DelayedEnd {
   /** The end is sent, or being sent: the `end` of HTTP/2 calls `write`. */
   #endSent = false
 
-  constructor(res: ServerResponse, beforeEnd: BeforeEnd, original: CallOriginal) {
+  constructor(res: ServerResponse, beforeEnd: BeforeEnd, original: CallOriginal, isNodes: boolean) {
     this.#res = res
     this.#beforeEnd = beforeEnd
     this.#original = original
+    this.#isNodes = isNodes
   }
 
   /** Node comes first: a head that it refuses is no success. */
@@ -86,10 +90,12 @@ class DelayedEnd {
     const shield = new ConnectionShield(res, (again) => {
       destroy ??= again
     })
-    Object.defineProperty(res, 'writableEnded', { configurable: true, value: true })
+    showAsEnded(res, this.#isNodes)
+    // Node answers a layer outside that ends the response now, by a method it kept, by an error event, which must not end the process.
+    if (this.#isNodes) res.on('error', ignored)
     await running
     this.#endSent = true
-    Reflect.deleteProperty(res, 'writableEnded')
+    showAsOpen(res)
     shield.lower()
     try {
       // A layer outside may have ended it by the methods it kept.
@@ -105,6 +111,8 @@ class DelayedEnd {
     void this.#delayed?.then(() => this.#original(method, args)).catch(() => undefined)
   }
 }
+
+function ignored(): void {}
 
 function isSuccess(status: number): boolean {
   return status >= 200 && status < 400

@@ -4,16 +4,17 @@ import { type ContractRoute, counted, text } from './contract-route.ts'
 import type { Contract } from './contract.ts'
 import { onStage } from './stage.ts'
 
-type Ended = Pick<ServerResponse, 'headersSent' | 'writableEnded'>
+/** `finished` is what older libraries read. */
+type Ended = Pick<ServerResponse, 'headersSent' | 'writableEnded'> & { readonly finished: unknown }
 
-const ALL: Ended = { headersSent: true, writableEnded: true }
+const ALL: Ended = { headersSent: true, writableEnded: true, finished: true }
 
 /** Ends the response and returns what it shows in the same turn. */
 function endOf(response: ServerResponse, status: number, body: string): Ended {
   response.statusCode = status
   response.end(body)
   const { headersSent, writableEnded } = response
-  return { headersSent, writableEnded }
+  return { headersSent, writableEnded, finished: Reflect.get(response, 'finished') }
 }
 
 /** After `end()` a handler sees a response that has ended, whatever the cache does behind it. */
@@ -22,7 +23,7 @@ export function describeAfterEnd({ factory, describe, test }: Contract): void {
     return counted(() => ({ send: 'raw', write: (response) => void seen.push(endOf(response, status, 'own')) })).handle
   }
 
-  describe('after its end() a handler sees that headersSent and writableEnded are true', () => {
+  describe('after its end() a handler sees that headersSent, writableEnded and finished are true', () => {
     test('in a POST that invalidates', async () => {
       const seen: Ended[] = []
       await onStage(factory, [{ method: 'POST', path: '/a', handle: endsWith(201, seen) }], async (stage) => {
