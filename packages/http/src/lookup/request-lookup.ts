@@ -74,7 +74,8 @@ export class RequestLookup<Req, Res> {
     const { value: record } = ofUrl
     if (!isVaryRecord(record)) return ofUrl as Lookup<RecordedResponse>
     // The handler's own response goes to this client; the record serves other requests only.
-    if (this.#loader.hasResponse) return { ...ofUrl, value: UNSHAREABLE_RESPONSE }
+    const { hasResponse, storableTtl: freshFor = ofUrl.freshFor } = this.#loader
+    if (hasResponse) return { ...ofUrl, value: UNSHAREABLE_RESPONSE, freshFor }
     this.#recordFound = true
     const forwardedByUrl = this.#forwarded
     const miss: Miss = { record, forwarded: 'vary-miss', collapseFailed: ofUrl.role === 'follower' }

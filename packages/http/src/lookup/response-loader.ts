@@ -34,6 +34,7 @@ export class ResponseLoader<Req, Res> {
   #id: string | undefined
   #subrequestFailed = false
   #storableKey: string | undefined
+  #storableTtl: number | undefined
   #recorder: Recorder | undefined
   #onHandlerStart: (() => void) | undefined
   #outlastsLoad = false
@@ -68,6 +69,11 @@ export class ResponseLoader<Req, Res> {
     return this.#storableKey
   }
 
+  /** How long that response stays fresh, ms. */
+  get storableTtl(): number | undefined {
+    return this.#storableTtl
+  }
+
   /** A subrequest in the place of the request's own handler brought no response. */
   get subrequestFailed(): boolean {
     return this.#subrequestFailed
@@ -100,6 +106,7 @@ export class ResponseLoader<Req, Res> {
       })
     if (!('kind' in result)) return result
     this.#storableKey = load.key
+    this.#storableTtl = result.lifetime.ttl
     const names = result.vary.filter((name) => !route.keyed.headers.includes(name))
     if (record !== undefined) return keepVariant(route, key, load, result, names, record)
     if (names.length === 0) return keepResponse(load, result, route.revalidate)

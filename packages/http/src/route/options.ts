@@ -16,7 +16,7 @@ export interface KeyOptions<Req = unknown> {
    * choose it, and the others get that response. Default: the host of the request.
    */
   readonly host?: string | false | undefined
-  /** Anything else that distinguishes two responses of one URL, such as a tenant; a request for which it throws bypasses the cache. Default: nothing. */
+  /** Anything else that distinguishes two responses of one URL, such as a tenant; a request for which it throws, or returns no string, bypasses the cache. Default: nothing. */
   readonly extra?: ((req: Req) => string) | undefined
 }
 

@@ -14,7 +14,7 @@ export interface RouteFunctions<Req, Res> {
   tags(request: Req, response: Res): unknown
   enabled(request: Req): boolean
   skip(request: Req): boolean
-  /** undefined: the key has no such part; null: the function failed, and the request has no key. */
+  /** undefined: the key has no such part; null: the function failed, or returned no string, and the request has no key. */
   extra(request: Req): string | null | undefined
   obeysClient(request: Req): boolean
   /** True if `onError` sends the response. */
@@ -35,8 +35,9 @@ export function routeFunctionsOf<Req, Res>(
     enabled: typeof enabled === 'function' ? predicate(`${owner}.enabled`, enabled, false) : () => Boolean(enabled),
     skip: skip === undefined ? () => false : predicate(`${owner}.skip`, skip, true),
     extra: (request) => {
-      const value = extra === undefined ? undefined : callOr<unknown>(extra, null, request)
-      return value === undefined || typeof value === 'string' ? value : null
+      if (extra === undefined) return undefined
+      const value = callOr<unknown>(extra, null, request)
+      return typeof value === 'string' ? value : null
     },
     obeysClient:
       typeof clientDirectives === 'function'

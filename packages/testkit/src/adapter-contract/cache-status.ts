@@ -1,5 +1,5 @@
 import { strict as assert } from 'node:assert'
-import { type ContractRequest, counted, text } from './contract-route.ts'
+import { type ContractRequest, counted, nothing, text } from './contract-route.ts'
 import type { Contract } from './contract.ts'
 import { createGate, onStage } from './stage.ts'
 
@@ -94,6 +94,39 @@ export function describeCacheStatus({ factory, describe, test }: Contract): void
       },
       'time',
     )
+
+    test(
+      'names the lifetime of the response where a 304 begins to vary, not that of the record of variants',
+      async () => {
+        const origin = counted((run) =>
+          run === 1 ? text('one', { etag: '"1"' }) : nothing(304, { etag: '"1"', vary: 'x-v' }),
+        )
+        const route = { path: '/varies', cache: { ...cache, revalidate: true }, handle: origin.handle }
+        await onStage(factory, [route], async (stage) => {
+          await stage.ask('/varies')
+          await stage.runtime.advance(400_000)
+          const { status, headers } = await stage.ask('/varies')
+          assert.deepEqual(
+            [status, headers['cache-status']],
+            [200, 'cattlegrid; fwd=stale; fwd-status=304; stored; ttl=60'],
+          )
+        })
+      },
+      'time',
+    )
+
+    test('names a key that cannot be made: key.extra throws, or returns no string', async () => {
+      const extras: readonly (() => unknown)[] = [() => undefined, () => 5, () => throwNow()]
+      for (const extra of extras) {
+        const { handle } = counted((run) => text(`run ${run}`))
+        const key = { extra: extra as () => string }
+        await onStage(factory, [{ path: '/why', cache: { ...cache, key }, handle }], async (stage) => {
+          await stage.ask('/why')
+          const { text: body, headers } = await stage.ask('/why')
+          assert.deepEqual([body, headers['cache-status']], ['run 2', 'cattlegrid; fwd=bypass; detail=key-failed'])
+        })
+      }
+    })
 
     test('gives the reason why a request bypassed the cache, or why a response was not stored', async () => {
       const origin = counted((_, { headers }) =>
@@ -198,4 +231,8 @@ export function describeCacheStatus({ factory, describe, test }: Contract): void
       }
     })
   })
+}
+
+function throwNow(): never {
+  throw new Error('no tenant')
 }
