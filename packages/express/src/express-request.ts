@@ -19,6 +19,8 @@ export interface ExpressRequest extends IncomingMessage {
   readonly params?: Readonly<Record<string, unknown>> | undefined
   readonly route?: Route | undefined
   originalUrl: string
+  /** The router's continuation; undefined when it has left its last layer. */
+  next?: (() => void) | undefined
 }
 
 /** Node's exchange, with what Express defines differently. */
@@ -74,6 +76,23 @@ export class ExpressExchange extends NodeExchange<ExpressRequest> {
   protected override layerAt(declaration: number, depth: number): string {
     const { route, app } = this.req
     return route === undefined ? super.layerAt(declaration, depth) : `${declaration} ${layerOf(route, app, depth)}`
+  }
+
+  /**
+   * Express' `sendFile` and `render` report a failure to `req.next`. If the handler calls them when another response has been sent, the failure is
+   * that they come too late, and the router may have taken `next` away: calling that in a callback would end the process.
+   */
+  protected override onReplaced(): void {
+    const { req, res } = this
+    let { next } = req
+    const ignored = (): void => undefined
+    Object.defineProperty(req, 'next', {
+      configurable: true,
+      get: () => (res.writableEnded ? ignored : (next ?? ignored)),
+      set: (given: ExpressRequest['next']) => {
+        next = given
+      },
+    })
   }
 
   protected override get isMounted(): boolean {

@@ -204,7 +204,8 @@ export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply> {
 
   #onReturn(value: unknown): void {
     if (value === undefined) this.#capture?.payload.returnedNothing()
-    if (!this.#replaced) this.#ownDeferred.resolve(value)
+    if (this.#replaced) this.#capture?.discard(value)
+    else this.#ownDeferred.resolve(value)
   }
 
   get #ownDeferred(): Deferred {

@@ -1,4 +1,12 @@
-import { ErrorFields, type HeaderFields, OwnVary, PayloadCapture, type Recording, toFields } from '@cattlegrid/http'
+import {
+  discardPayload,
+  ErrorFields,
+  type HeaderFields,
+  OwnVary,
+  PayloadCapture,
+  type Recording,
+  toFields,
+} from '@cattlegrid/http'
 import type { FastifyReply } from 'fastify'
 import type { OnSendDone } from './known-apps.ts'
 
@@ -45,9 +53,16 @@ export class ReplyCapture {
       return Reflect.apply(trailer, reply, [name, make])
     }
     reply.send = (payload) => {
+      if (this.payload.isReplaced) return this.discard(payload)
       if (skipsSerialization(payload)) recording.handedOver()
       return send(payload)
     }
+  }
+
+  /** Destroys a payload that comes when another response has been sent. */
+  discard(payload: unknown): FastifyReply {
+    discardPayload(isWebResponse(payload) ? payload.body : payload)
+    return this.#reply
   }
 
   /** The payload has passed the `preSerialization` hooks. */

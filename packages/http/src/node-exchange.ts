@@ -90,12 +90,16 @@ export abstract class NodeExchange<Req extends MiddlewareRequest = IncomingMessa
   }
 
   send(answer: Answer): void {
-    if (this.#capture === undefined) sendAnswer(this.res, answer)
-    else this.#capture.send(answer)
+    if (this.#capture === undefined) return sendAnswer(this.res, answer)
+    this.onReplaced?.()
+    this.#capture.send(answer)
   }
 
   fail(error: PassedError): void {
-    this.#capture?.reopen()
+    if (this.#capture !== undefined) {
+      this.onReplaced?.()
+      this.#capture.reopen()
+    }
     this.#continue(error)
   }
 
@@ -105,6 +109,9 @@ export abstract class NodeExchange<Req extends MiddlewareRequest = IncomingMessa
   protected layerAt(declaration: number, depth: number): string {
     return depth === 0 ? String(declaration) : `${declaration} ${depth}`
   }
+
+  /** Called before another response is sent in the place of the handler's. */
+  protected onReplaced?(): void
 
   protected get isMounted(): boolean {
     return this.routed !== this.target

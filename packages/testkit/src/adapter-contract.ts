@@ -10,6 +10,7 @@ import { describeCredentials } from './adapter-contract/credentials.ts'
 import { describeFailingLeaders } from './adapter-contract/failing-leaders.ts'
 import { describeFunctionsAnswerNow } from './adapter-contract/functions-answer-now.ts'
 import { describeInvalidation } from './adapter-contract/invalidation.ts'
+import { describeLateAnswers } from './adapter-contract/late-answers.ts'
 import { describeLateFailures } from './adapter-contract/late-failures.ts'
 import { describeKeys } from './adapter-contract/keys.ts'
 import { describeOuterHead } from './adapter-contract/outer-head.ts'
@@ -103,6 +104,7 @@ export function describeAdapterContract(
     describePersonalFields,
     describeKeepDecides,
     describeAfterEnd,
+    describeLateAnswers,
     describeLateFailures,
     describeReasons,
   ]

@@ -35,7 +35,6 @@ class HandlerCapture extends ResponseCapture implements Capture {
   readonly #errorFields = new ErrorFields()
   /** No outer layer has wrapped `writeHead`: no field can be added to the head. */
   readonly #final: boolean
-  #reopened = false
   #bodyLength: number | undefined
   #notModified: NotModified | undefined
 
@@ -64,7 +63,7 @@ class HandlerCapture extends ResponseCapture implements Capture {
     setAnswerFields(this.res, answer)
     this.original('writeHead', [answer.status])
     this.original('end', answer.body === undefined ? [] : [answer.body])
-    this.#ignoreHandler()
+    this.ignoreHandler()
   }
 
   reopen(): void {
@@ -72,7 +71,7 @@ class HandlerCapture extends ResponseCapture implements Capture {
     this.#restore()
     this.mode = 'pass'
     this.ended = false
-    this.#reopened = true
+    this.replacing = true
   }
 
   protected override headOf(args: readonly unknown[]): ResponseHead {
@@ -120,10 +119,7 @@ class HandlerCapture extends ResponseCapture implements Capture {
   }
 
   protected override recordEnd(): void {
-    if (this.#reopened) {
-      this.mode = 'replaced'
-      this.#ignoreHandler()
-    } else if (this.mode === 'withhold') showAsEnded(this.res)
+    if (this.mode === 'withhold') showAsEnded(this.res)
     this.recording.end()
   }
 
@@ -160,16 +156,6 @@ class HandlerCapture extends ResponseCapture implements Capture {
     for (const [name, value] of Object.entries(this.#before)) res.setHeader(name, value)
     res.statusCode = 200
     res.statusMessage = ''
-  }
-
-  /** The connection may already serve another request. A late `setHeader` would throw. */
-  #ignoreHandler(): void {
-    const { res } = this
-    this.raiseShield()
-    res.setHeader = () => res
-    res.setHeaders = () => res
-    res.appendHeader = () => res
-    res.removeHeader = () => undefined
   }
 }
 

@@ -37,7 +37,6 @@ export class PayloadCapture extends ResponseCapture {
   #payload: PendingPayload | undefined
   #withheld = false
   #over = false
-  #replaced = false
   /** The handler destroyed the response, or the framework did because a stream failed. */
   #destroyed = false
 
@@ -84,24 +83,29 @@ export class PayloadCapture extends ResponseCapture {
     if (this.#clientLeft && this.#payload === undefined) this.#abort()
   }
 
+  /** True if the whole of another response was sent: whatever the handler still sends is ignored. */
+  get isReplaced(): boolean {
+    return this.mode === 'replaced'
+  }
+
   /** The framework sends another response instead. */
   replace(): void {
     this.lowerShield()
     showAsOpen(this.res)
-    this.#replaced = true
+    this.replacing = true
   }
 
   protected override headOf(args: readonly unknown[]): ResponseHead | undefined {
     const { status, fields: outer } = parseHead(this.res, args)
     const pending = this.#payload
-    if (this.#over || pending?.head.status !== status) return undefined
+    if (this.#over || this.replacing || pending?.head.status !== status) return undefined
     const { fields, before, errorFields, bodyLength, form } = pending.head
     // Node gets the head now: no hook can add a field any more.
     return { status, fields, before, outer, errorFields, bodyLength, form, final: true }
   }
 
   protected override foreignHeadOf(args: readonly unknown[]): ResponseHead | undefined {
-    if (this.#over || this.#replaced) return undefined
+    if (this.#over || this.replacing) return undefined
     return { ...parseHead(this.res, args), before: this.#response.before, bodyLength: undefined, final: true }
   }
 
@@ -129,13 +133,12 @@ export class PayloadCapture extends ResponseCapture {
   }
 
   protected override recordEnd(): void {
-    if (this.#replaced) this.raiseShield()
     // A later hook that dropped the stream made another body, which is not recorded.
     if (this.#payload?.whole !== true) this.#refuse()
     if (this.#over) return
     this.#over = true
     // A framework that is given another payload now refuses it, as after a response that is sent.
-    if (this.#withheld && !this.#replaced) showAsEnded(this.res)
+    if (this.#withheld && !this.replacing) showAsEnded(this.res)
     this.recording.end()
   }
 

@@ -5,10 +5,16 @@ import type { HeaderFields } from '../fields/header-fields.ts'
 import type { ResponseHead } from '../response/response-head.ts'
 import { ConnectionShield } from './connection-shield.ts'
 import { type DetachedResponse, discardChunk } from './detached-response.ts'
+import { discardPayload } from './payload.ts'
 import type { NotModified, Recording } from './recording.ts'
 import { type CallOriginal, replaceMethods } from './response-methods.ts'
 
 const NOTHING = new Uint8Array()
+
+/** The methods that have an effect after the end, besides those that look at the mode. */
+const IGNORED = 'setHeader setHeaders appendHeader removeHeader writeContinue writeEarlyHints writeProcessing'.split(
+  ' ',
+)
 
 /** Follows a response through the methods that send it. A subclass says which head and which bytes are the handler's. */
 export abstract class ResponseCapture {
@@ -17,6 +23,8 @@ export abstract class ResponseCapture {
   protected readonly original: CallOriginal
   /** `pass`: the response goes to its client. `withhold`: it goes nowhere. `replaced`: another response was sent instead. */
   protected mode: 'pass' | 'withhold' | 'replaced' = 'pass'
+  /** The framework sends another response, by the same methods: with its end the mode becomes `replaced`. */
+  protected replacing = false
   protected headSeen = false
   protected ended = false
   /** Set if the client left before the head was out: the handler goes on for the waiters. */
@@ -93,6 +101,18 @@ export abstract class ResponseCapture {
     this.#shield?.lower()
   }
 
+  /**
+   * Ignores what the handler still does with its response: an error there could end the process, and a byte would belong to a connection that already
+   * serves another request. A stream that it pipes is destroyed, as nobody reads it.
+   */
+  protected ignoreHandler(): void {
+    const { res } = this
+    this.mode = 'replaced'
+    this.raiseShield()
+    for (const name of IGNORED) Reflect.set(res, name, () => res)
+    res.on('pipe', discardPayload)
+  }
+
   #writeHead(args: readonly unknown[]): unknown {
     if (this.mode !== 'pass') return this.res
     if (this.headSeen) return this.original('writeHead', args)
@@ -159,6 +179,7 @@ export abstract class ResponseCapture {
     this.ended = true
     if (bytes !== undefined) this.recording.chunk(bytes)
     this.recordEnd()
+    if (this.replacing) this.ignoreHandler()
     this.detached?.finish()
     return this.res
   }
