@@ -77,6 +77,7 @@ describe('the examples of the documents', () => {
       'channels',
       'http-express',
       'http-fastify',
+      'http-host',
       'http-session',
       'loads-avoided',
       'recognise',
