@@ -103,6 +103,12 @@ same<typeof known, Promise<Product | undefined>>(true)
 const decoded = cache.get('k', { codec: productCodec })
 same<typeof decoded, Promise<Product | undefined>>(true)
 const many = cache.getMany<Product>(['k'])
+const there = cache.has('k')
+same<typeof there, Promise<boolean>>(true)
+const gone = cache.deleteMany(['k'], { holdOff: '1s' })
+same<typeof gone, Promise<void>>(true)
+// @ts-expect-error: a list of keys
+void cache.deleteMany('k')
 same<typeof many, Promise<Map<string, Product>>>(true)
 export async function reading(): Promise<readonly ['fresh' | 'stale', Product] | undefined> {
   const found = await cache.read<Product>('k')

@@ -54,6 +54,14 @@ export interface Cache {
   /** Returns the fresh values among `keys`, with `stale: true` also the stale ones. Never loads. */
   getMany<V = unknown>(keys: readonly string[], options?: GetOptions<V>): Promise<Map<string, V>>
   /**
+   * Returns true when `get` would return a fresh value. The value is not decoded, and no event is emitted. False while the store is away and this process has
+   * no copy.
+   *
+   * @example
+   * if (!(await cache.has('report'))) queue.add('report')
+   */
+  has(key: string): Promise<boolean>
+  /**
    * Returns the values of many keys, each as `getOrSet` does, in the order of `keys`. The keys that this call leads together share one call of `loader`,
    * which waits for no other key; a key that first waits for another leader, and then leads, is loaded by a further call. A key that the loader's Map leaves out
    * is missing in the result, unless another caller loaded it.
@@ -76,6 +84,14 @@ export interface Cache {
    * @throws StoreAwayError when the store did not answer.
    */
   delete(key: string, options?: InvalidateOptions): Promise<void>
+  /**
+   * As `delete` for each key, in one turn: the client of a shared store sends them in one write. Each key is deleted by itself, also when another one fails.
+   *
+   * @example
+   * await cache.deleteMany(['product:7', 'product:8'])
+   * @throws as `delete`, with the first key's error.
+   */
+  deleteMany(keys: readonly string[], options?: InvalidateOptions): Promise<void>
   /** As `delete`, but the value remains as a stale one, within the stale windows that it was committed with. */
   expire(key: string, options?: InvalidateOptions): Promise<void>
   /**

@@ -121,6 +121,10 @@ export class DefaultCache implements Cache {
     return (await this.#reader.values(storedKeys(keys), codec, stale)) as Map<string, V>
   }
 
+  async has(key: string): Promise<boolean> {
+    return await this.#reader.has(this.#storedKey(key))
+  }
+
   async getOrSetMany<V>(
     keys: readonly string[],
     loader: ManyLoader<V>,
@@ -145,6 +149,12 @@ export class DefaultCache implements Cache {
 
   async delete(key: string, options?: InvalidateOptions): Promise<void> {
     await this.#writer.invalidate(key, this.#storedKey(key), 'delete', holdOffTime('delete', options))
+  }
+
+  async deleteMany(keys: readonly string[], options?: InvalidateOptions): Promise<void> {
+    const holdOff = holdOffTime('deleteMany', options)
+    this.#lifecycle.throwIfClosed()
+    await this.#writer.deleteMany(storedKeys(keys), holdOff)
   }
 
   async expire(key: string, options?: InvalidateOptions): Promise<void> {

@@ -1,4 +1,4 @@
-import type { Codec } from '../codec.ts'
+import { type Codec, UnreadCodec } from '../codec.ts'
 import type { Entry } from '../entry.ts'
 import type { LoadCoordinator } from '../flight/coordinator.ts'
 import type { LookupRunner } from '../lookup/lookup-runner.ts'
@@ -10,11 +10,13 @@ export class EntryReader {
   readonly #coordinator: LoadCoordinator
   readonly #lookups: LookupRunner
   readonly #settings: Settings
+  readonly #unread: UnreadCodec
 
   constructor(coordinator: LoadCoordinator, lookups: LookupRunner, settings: Settings) {
     this.#coordinator = coordinator
     this.#lookups = lookups
     this.#settings = settings
+    this.#unread = new UnreadCodec(settings.codec)
   }
 
   /** A fresh or stale entry; undefined while the store is away and this process has no copy. */
@@ -25,6 +27,15 @@ export class EntryReader {
     const now = runtime.now()
     const verdict = freshness.judge(entry, now, this.#settings)
     return verdict === 'gone' ? undefined : readResultOf(entry, verdict === 'fresh' ? 'fresh' : 'stale', now)
+  }
+
+  /** True when a fresh entry is there. A read of its own, which no call may join: its entry has no value. */
+  async has(key: string): Promise<boolean> {
+    const { store, runtime, freshness } = this.#coordinator.services
+    if (this.#coordinator.paused) return false
+    if (this.#lookups.peek(key, this.#settings) !== undefined) return true
+    const read = await store.read(key, this.#unread)
+    return read.kind === 'found' && freshness.judge(read.entry, runtime.now(), this.#settings) === 'fresh'
   }
 
   /** The value of a fresh entry, with `stale` also of a stale one. */

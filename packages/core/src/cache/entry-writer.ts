@@ -37,6 +37,12 @@ export class EntryWriter {
     this.#confirmExecuted(key, how, answer)
   }
 
+  /** Deletes every key, and then throws the error of the first one that has one. */
+  async deleteMany(keys: readonly (readonly [string, string])[], holdOff: number): Promise<void> {
+    const deletions = keys.map(([key, storedKey]) => this.invalidate(key, storedKey, 'delete', holdOff))
+    for (const result of await Promise.allSettled(deletions)) if (result.status === 'rejected') throw result.reason
+  }
+
   async invalidateTags(tags: readonly string[]): Promise<void> {
     const answer = await this.#coordinator.services.store.invalidateTags(tags)
     this.#coordinator.onTagsInvalidated()

@@ -26,7 +26,7 @@ export function readCodec(base: Settings, verb: 'read' | 'peek', options: object
 }
 
 /** The time after an invalidation in which no load is stored, ms. */
-export function holdOffTime(verb: 'delete' | 'expire', options: InvalidateOptions | undefined): number {
+export function holdOffTime(verb: 'delete' | 'deleteMany' | 'expire', options: InvalidateOptions | undefined): number {
   return checkOptions(verb, options, invalidateRules).holdOff ?? 0
 }
 

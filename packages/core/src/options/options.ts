@@ -144,7 +144,7 @@ export interface SetOptions<V = unknown> {
   readonly codec?: Codec<NoInfer<V>> | undefined
 }
 
-/** Options of `delete` and `expire`. */
+/** Options of `delete`, `deleteMany` and `expire`. */
 export interface InvalidateOptions {
   /** For this long loads run, but their values are not stored, and stale values are not refreshed in the background: for sources whose replicas lag behind. Default: 0. */
   readonly holdOff?: Duration | undefined

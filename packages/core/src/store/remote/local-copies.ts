@@ -1,4 +1,4 @@
-import { type Codec, isSameCodec } from '../../codec.ts'
+import { type Codec, isSameCodec, UnreadCodec } from '../../codec.ts'
 import { copyOf, deepFreeze, type Entry } from '../../entry.ts'
 import { HitLru, LruNode } from '../hit-lru.ts'
 import type { Notice } from '../store.ts'
@@ -89,10 +89,7 @@ export class LocalCopies {
   end(snapshot: ReadSnapshot, entry: Entry | undefined, codec: Codec, from: Entry['from']): void {
     const { key, askedAt, tagSeq } = snapshot
     if (this.#isOvertaken(snapshot)) return
-    if (entry === undefined) {
-      this.#copies.delete(key)
-      return
-    }
+    if (entry === undefined) return this.#forget(key)
     if (this.#freeze) deepFreeze(entry.value)
     const until = Math.floor(askedAt) + this.#maxAge
     // A read counts as a use, even of a copy that is not needed while the store answers.
@@ -102,6 +99,8 @@ export class LocalCopies {
       copy.validAt = tagSeq
       return
     }
+    // Without its value, the entry can only prove that the copy is not the present one.
+    if (codec instanceof UnreadCodec) return this.#forget(key)
     // A copy: if the entries that reads make were kept, V8 would start to allocate all of them in the old generation.
     this.#copies.set(new Copy(key, copyOf(entry, from), codec, until, tagSeq))
   }
@@ -135,6 +134,10 @@ export class LocalCopies {
     if ('key' in notice) this.drop(notice.key)
     else if (notice.kind === 'tags') this.dropTags(notice.tags)
     else if (notice.kind === 'cleared') this.dropAll()
+  }
+
+  #forget(key: string): void {
+    this.#copies.delete(key)
   }
 
   #checkTags(copy: Copy): Entry | undefined {
