@@ -13,6 +13,9 @@ export const NO_VERSION: Version = ''
 /** The version of every entry that `expire()` made stale. */
 export const EXPIRED_BY_HAND: Version = '0'.repeat(16)
 
+/** The longest ttl, ms: 4,461 years, which a store keeps in 6 bytes. An `Infinity` becomes this. */
+export const LONGEST_TTL: number = 2 ** 47
+
 /** The longest stale window, ms: it travels as 32 bits, which is 49 days. */
 export const LONGEST_WINDOW: number = 2 ** 32 - 1
 

@@ -7,6 +7,7 @@ export { type ByteSize, type Duration, duration } from './duration.ts'
 export {
   type Entry,
   EXPIRED_BY_HAND,
+  LONGEST_TTL,
   LONGEST_WINDOW,
   MAX_ENTRY_BYTES,
   type NewEntry,
@@ -55,6 +56,7 @@ export {
   runtimeRule,
   tagsRuleUpTo,
   textRule,
+  ttlRule,
 } from './option-rules.ts'
 export type {
   CacheOptions,

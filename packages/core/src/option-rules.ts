@@ -1,5 +1,6 @@
 import { closest, distance } from 'fastest-levenshtein'
 import { BYTE_SIZE_FORM, DURATION_FORM, parseByteSize, parseDuration } from './duration.ts'
+import { LONGEST_TTL } from './entry.ts'
 import { InvalidOptionError } from './errors.ts'
 import type { Runtime } from './runtime.ts'
 
@@ -72,6 +73,14 @@ export function durationRule(min: number, max: number = 2 ** 47): OptionRule<num
     accepted: `${DURATION_FORM}; from ${min} to ${max} ms`,
     parse: (value) => within(parseDuration(value), min, max),
   }
+}
+
+const finiteTtlRule = durationRule(1, LONGEST_TTL)
+
+/** The rule of every option named `ttl`. `Infinity` becomes the longest ttl: every moment of an entry stays a number that one can calculate with. */
+export const ttlRule: OptionRule<number> = {
+  accepted: `${finiteTtlRule.accepted}; or Infinity`,
+  parse: (value) => (value === Infinity ? LONGEST_TTL : finiteTtlRule.parse(value)),
 }
 
 /** An amount of memory, in bytes after parsing. */

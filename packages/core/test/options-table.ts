@@ -38,7 +38,8 @@ function duration(alsoRefuses: readonly unknown[], ...alsoTakes: readonly unknow
   }
 }
 
-const ttl = duration([false, 0, '0s', 0.5], 1)
+const timely = duration([false, 0, '0s', 0.5], 1, Infinity)
+const ttl: Row = { ...timely, refuses: timely.refuses.filter((value) => value !== Infinity) }
 const window = duration([false, '50d'], 0, '0s', 0.5)
 const windowOrFalse = duration(['50d'], 0, '0s', false)
 const jitter: Row = { refuses: [...notANumber, 1, 1.5, '10%'], takes: [0, 0.1, 0.999], accepted: 'fraction' }

@@ -1,7 +1,7 @@
 /** For each option of a route, values that it must refuse. */
 export const optionsTable: Record<string, Record<string, unknown>> = {
   RouteOptions: {
-    ttl: [null, Number.NaN, -1, 0, '30 parsecs', '30', 'Origin', '', true, {}, [], Number.POSITIVE_INFINITY],
+    ttl: [null, Number.NaN, -1, 0, '30 parsecs', '30', 'Origin', '', true, {}, [], Number.NEGATIVE_INFINITY],
     staleWhileRevalidate: [null, Number.NaN, -1, '5 min', false, {}, Number.POSITIVE_INFINITY, '50d'],
     staleIfError: [null, Number.NaN, -1, '1hour', false, {}, Number.POSITIVE_INFINITY, '50d'],
     softTimeout: [null, Number.NaN, -1, '1 s', true, {}, Number.POSITIVE_INFINITY],

@@ -1,4 +1,4 @@
-import { LONGEST_WINDOW, type Windows } from '@cattlegrid/core'
+import { LONGEST_TTL, LONGEST_WINDOW, type Windows } from '@cattlegrid/core'
 import { escapeKey, unescapeKey } from './redis-keys.ts'
 
 /**
@@ -41,7 +41,6 @@ export const VERSION_END = 40
 const MAGIC = 0xc5
 const FORMAT = 1
 const TAGS_START = 53
-const LONGEST_TTL = 2 ** 47
 const MOST_TAGS = 2 ** 16 - 1
 
 /** Whole ms, at least 1: Redis refuses a fraction in the middle of a script, and deletes a key with a time to live of 0. */

@@ -57,3 +57,15 @@ describe('has', () => {
     expect(await Promise.all(keys.map((key) => counting.has(key)))).toEqual(keys.map(() => false))
   })
 })
+
+describe('an entry with ttl: Infinity', () => {
+  it('is fresh in Redis, stale once it is expired, and gone once it is deleted', async () => {
+    await cache.set('endless', 'value', { ttl: Infinity, staleIfError: '40d' })
+    const { freshFor = 0 } = (await cache.read('endless')) ?? {}
+    expect(freshFor).toBeGreaterThan(4000 * 365 * 86_400_000)
+    await cache.expire('endless')
+    expect(await cache.read('endless')).toMatchObject({ value: 'value', state: 'stale' })
+    await cache.delete('endless')
+    expect(await cache.read('endless')).toBeUndefined()
+  })
+})

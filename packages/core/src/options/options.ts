@@ -54,7 +54,7 @@ export interface TagOptions {
 
 /** Options of both the cache and a single call; a call's value comes first. */
 export interface LoadOptions {
-  /** An entry is fresh for so long after its commit. A number is in ms: `30` means 30 ms. No default: the cache or the call must give it. */
+  /** An entry is fresh for so long after its commit. A number is in ms: `30` means 30 ms; `Infinity`: until it is invalidated. No default: the cache or the call must give it. */
   readonly ttl?: Duration | undefined
   /** A caller that could get a `staleIfError` value waits so long for the load; then it gets that value, and the load goes on in the background. `false`: it waits for the outcome. Default: `'1s'`. */
   readonly softTimeout?: Duration | false | undefined
@@ -130,7 +130,7 @@ export interface CallOptions<V = unknown> extends LoadOptions {
 
 /** Options of `set`. */
 export interface SetOptions<V = unknown> {
-  /** The entry is fresh for so long after the write. Default: the cache's. */
+  /** The entry is fresh for so long after the write; `Infinity`: until it is invalidated. Default: the cache's. */
   readonly ttl?: Duration | undefined
   /** For so long after `ttl` it is served at once, while one leader refreshes it in the background. Default: the cache's. */
   readonly staleWhileRevalidate?: Duration | undefined

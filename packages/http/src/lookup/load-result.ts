@@ -1,4 +1,4 @@
-import { type Load, LONGEST_WINDOW } from '@cattlegrid/core'
+import { type Load, LONGEST_TTL, LONGEST_WINDOW } from '@cattlegrid/core'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { MissReason } from '../response/cache-status.ts'
 import { NoSharedResult, ResponseFailure } from '../response/errors.ts'
@@ -141,7 +141,8 @@ const MIN_RECORD_TTL = 86_400_000
 
 /** The ttl of a record of variants, ms: longer than the life of any of them. */
 export function varyRecordTtl({ ttl, staleWhileRevalidate = 0, staleIfError = 0 }: Lifetime): number {
-  return Math.max(MIN_RECORD_TTL, 2 * (ttl + Math.max(staleWhileRevalidate, staleIfError)))
+  const longerThanAll = 2 * (ttl + Math.max(staleWhileRevalidate, staleIfError))
+  return Math.min(Math.max(MIN_RECORD_TTL, longerThanAll), LONGEST_TTL)
 }
 
 function keepFor(load: Load<never>, { ttl, staleWhileRevalidate, staleIfError, tags }: Lifetime): void {

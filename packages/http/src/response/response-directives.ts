@@ -1,5 +1,12 @@
 import type { ServerResponse } from 'node:http'
-import { checkOptions, durationRule, type KeepOptions, LONGEST_WINDOW, type OptionRules } from '@cattlegrid/core'
+import {
+  checkOptions,
+  durationRule,
+  type KeepOptions,
+  LONGEST_WINDOW,
+  type OptionRules,
+  ttlRule,
+} from '@cattlegrid/core'
 import { tagsRule } from './tags.ts'
 
 /** Lets a handler decide about its own response, before the head is written: `res.cattlegrid`, `reply.cattlegrid`. */
@@ -15,7 +22,7 @@ export interface ResponseDirectives {
 }
 
 const keepRules = {
-  ttl: durationRule(1),
+  ttl: ttlRule,
   staleWhileRevalidate: durationRule(0, LONGEST_WINDOW),
   staleIfError: durationRule(0, LONGEST_WINDOW),
   tags: tagsRule,

@@ -63,7 +63,7 @@ export interface RouteOptions<Req = unknown, Res = unknown> extends Omit<LoadOpt
   /** Response fields that are not stored. Default: none. */
   readonly strip?: readonly string[] | undefined
   /**
-   * The freshness lifetime, whatever the response declares; its prohibitions still hold. A function is called when the head of a response is
+   * The freshness lifetime, whatever the response declares; its prohibitions still hold. `Infinity`: until it is invalidated. A function is called when the head of a response is
    * known; less than 1 ms, NaN or undefined: not stored. Default: `'origin'`, only responses with `s-maxage`, `max-age` or `Expires` are stored.
    */
   readonly ttl?: RouteTtl<Req, Res> | undefined

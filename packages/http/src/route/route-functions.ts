@@ -1,7 +1,7 @@
-import { INVALID, InvalidOptionError } from '@cattlegrid/core'
+import { INVALID, InvalidOptionError, ttlRule } from '@cattlegrid/core'
 import type { ServeError } from '../response/errors.ts'
 import type { KeyOptions } from './options.ts'
-import { type ParsedRoute, positiveDuration } from './route-rules.ts'
+import type { ParsedRoute } from './route-rules.ts'
 
 /**
  * The functions among a route's options. Each returns a default where the user's function throws. `enabled`, `skip` and `obeysClient` decide before
@@ -74,7 +74,7 @@ function ttlOf<Req, Res>(ttl: unknown): (request: Req, response: Res) => number 
   if (typeof ttl !== 'function') return () => ttl as number
   return (request, response) => {
     try {
-      const parsed = positiveDuration.parse((ttl as (req: Req, res: Res) => unknown)(request, response))
+      const parsed = ttlRule.parse((ttl as (req: Req, res: Res) => unknown)(request, response))
       return parsed === INVALID ? Number.NaN : parsed
     } catch {
       return Number.NaN

@@ -12,6 +12,7 @@ import {
   type OptionRule,
   type OptionRules,
   orFalse,
+  ttlRule,
 } from '@cattlegrid/core'
 import type { KeyOptions, QueryOptions, RouteOptions } from './options.ts'
 import { PERSONAL_NAMES } from '../request/personal-reads.ts'
@@ -20,7 +21,6 @@ import { tagsRule } from '../response/tags.ts'
 const CACHE_NAME = /^[A-Za-z*][\w!#$%&'*+.^`|~:/-]*$/
 const FIELD_NAME = /^[\w!#$%&'*+.^`|~-]+$/
 
-export const positiveDuration: OptionRule<number> = durationRule(1)
 const window = durationRule(0, LONGEST_WINDOW)
 
 /** Accepts a value that `fits` or `rule` accepts. */
@@ -108,7 +108,7 @@ const routeRules = {
   allowReads: readNames,
   scrub: booleanRule,
   strip: fieldNames,
-  ttl: orElse("'origin', or a function", (value) => value === 'origin' || isFunction(value), positiveDuration),
+  ttl: orElse("'origin', or a function", (value) => value === 'origin' || isFunction(value), ttlRule),
   staleWhileRevalidate: window,
   staleIfError: window,
   softTimeout: checkedByCore,

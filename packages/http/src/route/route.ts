@@ -175,8 +175,13 @@ function viewOf(owner: string, { cache }: HttpCache, callOptions: CallOptions<St
   }
 }
 
+/** The greatest `max-age`, s: a recipient may take any greater one for this (RFC 9111 section 1.2.2). */
+const GREATEST_DELTA_SECONDS = 2 ** 31 - 1
+
 function clientFreshnessOf(maxAge: number | undefined): Readonly<Record<string, string>> {
-  return maxAge === undefined ? {} : { 'cache-control': `max-age=${Math.floor(maxAge / 1000)}` }
+  return maxAge === undefined
+    ? {}
+    : { 'cache-control': `max-age=${Math.min(Math.floor(maxAge / 1000), GREATEST_DELTA_SECONDS)}` }
 }
 
 function nameOf(cacheStatus: unknown): string | undefined {

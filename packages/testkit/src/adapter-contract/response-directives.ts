@@ -128,6 +128,29 @@ export function describeResponseDirectives({ factory, describe, test }: Contract
       'time',
     )
 
+    test('a ttl of Infinity, of the route or of the response, also of one that varies, lasts; its max-age is finite', async () => {
+      const cache = { ttl: Infinity, clientMaxAge: '100000d', cacheStatus: true } as const
+      const kinds = { '/plain': {}, '/varying': { vary: 'x-kind' } }
+      const origins = Object.entries(kinds).map(([path, fields]) => ({
+        path,
+        origin: counted(() => text('one', fields)),
+      }))
+      const routes = origins.flatMap(({ path, origin: { handle } }) => [
+        { path, cache, handle },
+        { path: `/by-function${path}`, cache: { ...cache, ttl: () => Infinity }, handle },
+      ])
+      await onStage(factory, routes, async (stage) => {
+        const ask = () => Promise.all(routes.map(({ path }) => stage.ask(path)))
+        await ask()
+        await stage.runtime.advance(400 * 86_400_000)
+        for (const { headers } of await ask()) assert.equal(headers['cache-control'], 'max-age=2147483647')
+        assert.deepEqual(
+          origins.map(({ origin }) => origin.runs),
+          [2, 2],
+        )
+      })
+    })
+
     test('clients get a max-age only if the route asks for it and the response has none', async () => {
       const origin = counted((_, { url }) => text('one', url === '/own' ? { 'cache-control': 'max-age=5' } : {}))
       const cache = { ttl: '1h', clientMaxAge: '1m' } as const
