@@ -1,6 +1,8 @@
 import { describe, expect, it } from '@jest/globals'
 import * as fc from 'fast-check'
 import { createFleet, Origin, settle } from './fleet.ts'
+import { never } from './memory-cache.ts'
+import { Remote } from './remote.ts'
 
 describe('an early refresh', () => {
   it('runs in the background of a fresh value, from `before` its expiry', async () => {
@@ -113,5 +115,92 @@ describe('the moment of an early refresh', () => {
     expect((await cache.lookup('k', origin.loader, { earlyRefresh: false })).refresh).toBeUndefined()
     await settle(fleet)
     expect(origin.count).toBe(0)
+  })
+})
+
+describe('a copy whose early refresh is due', () => {
+  const dueCopy = async () => {
+    const remote = new Remote()
+    const cache = remote.join({ near: { maxAge: '1m' }, earlyRefresh: { before: '2s' } })
+    await cache.set('k', 'old')
+    await cache.get('k')
+    await remote.runtime.advance(8000)
+    const before = { reads: remote.count('read'), acquires: remote.count('acquire') }
+    const asked = () => ({
+      reads: remote.count('read') - before.reads,
+      acquires: remote.count('acquire') - before.acquires,
+    })
+    return { remote, cache, asked }
+  }
+
+  it.each(['runs', 'has failed', 'is left to another process'])(
+    'serves every other hit while its refresh %s',
+    async (state) => {
+      const { remote, cache, asked } = await dueCopy()
+      const origin = new Origin()
+      if (state === 'is left to another process')
+        await remote.memory.acquire('k', { duration: 5000, seen: '1', wake: false, tags: true })
+      for (let hit = 0; hit < 1000; hit += 1) {
+        expect(await cache.getOrSet('k', origin.loader)).toBe('old')
+        if (hit % 250 > 0) continue
+        await remote.runtime.advance(100)
+        if (state === 'has failed' && hit === 0) origin.last.reject(new Error('failed'))
+      }
+      expect(asked()).toEqual({ reads: 1, acquires: 1 })
+      expect(origin.count).toBe(state === 'is left to another process' ? 0 : 1)
+    },
+  )
+
+  it('is served to calls that never load, without a read', async () => {
+    const { cache, asked } = await dueCopy()
+    await cache.get('k')
+    const { reads } = asked()
+    expect(await Promise.all([cache.get('k'), cache.has('k'), cache.getMany(['k'])])).toEqual([
+      'old',
+      true,
+      new Map([['k', 'old']]),
+    ])
+    expect(asked()).toEqual({ reads, acquires: 0 })
+  })
+
+  it('is refreshed again in its next version', async () => {
+    const { remote, cache } = await dueCopy()
+    const origin = new Origin()
+    for (const value of ['second', 'third']) {
+      await cache.getOrSet('k', origin.loader)
+      await remote.runtime.advance(0)
+      origin.last.resolve(value)
+      await remote.runtime.advance(8000)
+    }
+    expect([origin.count, await cache.get('k')]).toEqual([2, 'third'])
+  })
+})
+
+describe('a ttl that is not longer than `before`', () => {
+  it.each([1000, 2000])('of %d ms by load.keep, is refreshed once in its second half', async (ttl) => {
+    const fleet = createFleet({ earlyRefresh: { before: '2s' } })
+    const [cache] = fleet.caches
+    let loads = 0
+    for (let at = 0; at < 10 * ttl; at += 50) {
+      await cache.getOrSet('k', ({ keep }) => {
+        keep({ ttl })
+        return (loads += 1)
+      })
+      await fleet.runtime.advance(50)
+    }
+    expect(loads).toBeGreaterThanOrEqual(15)
+    expect(loads).toBeLessThanOrEqual(20)
+  })
+
+  it('of `set`, or by jitter, is not due at its commit', async () => {
+    const fleet = createFleet({ earlyRefresh: { before: '6s' }, jitter: 0.5 })
+    const [cache] = fleet.caches
+    await cache.set('k', 'value', { ttl: '1s' })
+    await cache.getOrSet('k', never)
+    fleet.runtime.setRandom([1])
+    await cache.set('k', 'value')
+    await cache.getOrSet('k', never)
+    await settle(fleet)
+    expect(await cache.get('k')).toBe('value')
   })
 })

@@ -167,7 +167,8 @@ export const optionsTable: Record<string, Record<string, Row>> = {
   },
   EarlyRefreshOptions: {
     beta: { refuses: [...notANumber, 0, '1'], takes: [0.001, 1, 7], accepted: 'number above 0' },
-    before: duration([0, 0.5, false], 1),
+    // Less than the ttl of the caches that take it.
+    before: { ...duration([0, 0.5, false]), takes: [1, 7000, '7s', '0.5m'] },
   },
   NearOptions: { maxEntries: entries, maxBytes: bytes, maxAge: duration([false, 0], 1) },
   OutageOptions: { maxEntries: entries, maxAge: duration([false, 0], 1) },

@@ -253,6 +253,7 @@ describe('options that do not fit together', () => {
     [{ failureCooldown: { min: '6s' } }, 'failureCooldown.min', 'failureCooldown.max (5000 ms)'],
     [{ onWaitTimeout: 'load' }, 'onWaitTimeout', 'maxLoads'],
     [{ earlyRefresh: { beta: 1, before: '1s' } }, 'earlyRefresh', 'not both'],
+    [{ ttl: '5s', earlyRefresh: { before: '5s' } }, 'earlyRefresh.before', 'less than ttl (5000 ms)'],
   ] as const
   const roads = Object.entries({ createCache: making, ...calls })
   const pairs = misfits.flatMap(([options, ...told]) => roads.map(([way, road]) => ({ options, told, way, road })))
@@ -268,6 +269,8 @@ describe('options that do not fit together', () => {
     cache = createCache({ store, runtime, ttl: '1m', lease: { maxHold: '7s' } })
     const error = await refusal(() => cache.getOrSet('k', loader, { lease: { duration: '8s' } }))
     expect(error).toMatchObject({ option: 'getOrSet.lease.duration', value: expect.anything() })
+    cache = createCache({ store, runtime, ttl: '1m', earlyRefresh: { before: '7s' } })
+    expect(await refusal(() => cache.getOrSet('k', loader, { ttl: '7s' }))).toMatchObject({ option: 'getOrSet.ttl' })
     await expectNothingChanged()
   })
 })

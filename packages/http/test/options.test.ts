@@ -46,6 +46,11 @@ describe('options of a route', () => {
     expect(() => compile({ lease: { duration: '10s', maxHold: '5s' } })).toThrow(
       expect.objectContaining({ option: 'cached.lease.maxHold' }),
     )
+    for (const ttl of ['2s', 'origin', () => 1000] as const)
+      expect(() => compile({ ttl, earlyRefresh: { before: '1s' } })).not.toThrow()
+    expect(() => compile({ ttl: '1s', earlyRefresh: { before: '1s' } })).toThrow(
+      expect.objectContaining({ option: 'cached.earlyRefresh.before' }),
+    )
   })
 })
 

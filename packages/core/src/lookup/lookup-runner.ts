@@ -31,15 +31,23 @@ export class LookupRunner {
     this.#hitChannel = coordinator.services.events.channelOf('hit')
   }
 
-  /** Returns a fresh entry from this process. Synchronous: the fastest hit awaits nothing. */
+  /** Returns a fresh entry from this process, unless its early refresh is due. Synchronous: the fastest hit awaits nothing. */
   peek(key: string, settings: Settings, codec: Codec = settings.codec): Entry | undefined {
-    const { store, runtime, freshness } = this.#services
+    const now = this.#services.runtime.coarseNow()
+    const entry = this.#peekFresh(key, settings, codec, now)
+    return entry === undefined || this.#shouldRefreshEarly(key, entry, now, settings) ? undefined : entry
+  }
+
+  /** As `peek`, for a call that never loads, so that it starts no early refresh. */
+  peekOnly(key: string, settings: Settings, codec: Codec): Entry | undefined {
+    return this.#peekFresh(key, settings, codec, this.#services.runtime.coarseNow())
+  }
+
+  #peekFresh(key: string, settings: Settings, codec: Codec, now: number): Entry | undefined {
+    const { store, freshness } = this.#services
     if (!settings.near || this.#coordinator.paused) return undefined
-    const now = runtime.coarseNow()
     const entry = store.peek(key, codec, now)
-    if (entry === undefined) return undefined
-    if (freshness.judge(entry, now, settings) !== 'fresh') return undefined
-    return this.#shouldRefreshEarly(key, entry, now, settings) ? undefined : entry
+    return entry !== undefined && freshness.judge(entry, now, settings) === 'fresh' ? entry : undefined
   }
 
   /** Resolves to the value. It takes the members of a `Call` one by one, so that a hit allocates none. */
@@ -138,7 +146,10 @@ export class LookupRunner {
       const storeRead = { read, judgedAt: now, sentAt: state.readAt }
       return this.#joinRefresh(call, storeRead, verdict === 'if-error' ? entry : undefined, state, onResult)
     }
-    const refreshes = verdict === 'stale' || this.#shouldRefreshEarly(key, entry, now, settings)
+    const refreshesEarly = verdict === 'fresh' && this.#shouldRefreshEarly(key, entry, now, settings)
+    // Whatever becomes of the attempt: until the entry is stale, further calls are hits, and of a near copy, too.
+    if (refreshesEarly) this.#services.earlyRefresh.noteAttempt(key, entry)
+    const refreshes = verdict === 'stale' || refreshesEarly
     const refresh = refreshes
       ? refreshInBackground(call, entry, { read, judgedAt: now, sentAt: undefined }, this.#coordinator)
       : undefined

@@ -55,7 +55,18 @@ export function applyOptions(
   if (onWaitTimeout === 'load' && !boundedLoads) {
     throw new InvalidOptionError(`${owner}.onWaitTimeout`, onWaitTimeout, "'error', or 'load' in a cache with maxLoads")
   }
+  if ('earlyRefresh' in rows) requireTimeBefore(settings, options, owner)
   return settings
+}
+
+/** Not for an entry that is written with a `ttl` of its own: its early refresh comes later. */
+function requireTimeBefore({ earlyRefresh, ttl }: Settings, options: object, owner: string): void {
+  if (earlyRefresh === undefined || ttl === undefined || !('before' in earlyRefresh) || earlyRefresh.before < ttl)
+    return
+  const { before } = earlyRefresh
+  throw (options as LoadOptions).earlyRefresh === undefined
+    ? new InvalidOptionError(`${owner}.ttl`, ttl, `more than earlyRefresh.before (${before} ms)`)
+    : new InvalidOptionError(`${owner}.earlyRefresh.before`, before, `less than ttl (${ttl} ms)`)
 }
 
 const leaseRules = { duration: durationRule(10), maxHold: durationRule(10) } satisfies OptionRules<LeaseOptions>

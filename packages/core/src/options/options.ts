@@ -24,7 +24,7 @@ export interface FailureCooldownOptions {
 export interface EarlyRefreshOptions {
   /** Scales the random time before the expiry: 1 suits most sources; 2 doubles the time. Default: 1. */
   readonly beta?: number | undefined
-  /** A fixed time before the expiry, instead of a random one. Default: none. */
+  /** A fixed time before the expiry, instead of a random one; less than `ttl`. Default: none. */
   readonly before?: Duration | undefined
 }
 

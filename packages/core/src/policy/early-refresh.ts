@@ -1,6 +1,6 @@
 import { BoundedMap } from '../bounded-map.ts'
 import type { Entry, Version } from '../entry.ts'
-import type { EarlyRefreshPolicy } from './policy.ts'
+import type { EarlyRefresh, EarlyRefreshPolicy } from './policy.ts'
 
 interface Draw {
   readonly version: Version
@@ -8,7 +8,7 @@ interface Draw {
   readonly value: number
 }
 
-/** At least this many keys keep their draw. A key that draws again is refreshed earlier on average. */
+/** At least this many keys keep their draw, and so many the version of their last attempt. A key that draws again is refreshed earlier on average. */
 const KEYS_KEPT = 5_000
 
 /** The greatest draw, since a random number has 53 bits: further than that from its expiry, an entry needs no draw. */
@@ -21,6 +21,7 @@ const GREATEST_DRAW = 53 * Math.LN2
  */
 export function earlyRefresh(random: () => number): EarlyRefreshPolicy {
   const draws = new BoundedMap<string, Draw>(KEYS_KEPT)
+  const attempts = new BoundedMap<string, Version>(KEYS_KEPT)
   const drawFor = (key: string, { version }: Entry): number => {
     const known = draws.get(key)
     if (known !== undefined && known.version === version) return known.value
@@ -28,12 +29,27 @@ export function earlyRefresh(random: () => number): EarlyRefreshPolicy {
     draws.set(key, { version, value })
     return value
   }
+  const isDue = (key: string, entry: Entry, left: number, early: EarlyRefresh): boolean => {
+    if ('before' in early) return left <= timeBefore(early.before, entry)
+    const scale = early.beta * entry.loadTime
+    return left <= GREATEST_DRAW * scale && left <= drawFor(key, entry) * scale
+  }
   return {
     due(key, entry, now, early) {
       const left = entry.freshUntil - now
-      if ('before' in early) return left <= early.before
-      const scale = early.beta * entry.loadTime
-      return left <= GREATEST_DRAW * scale && left <= drawFor(key, entry) * scale
+      return isDue(key, entry, left, early) && attempts.get(key) !== entry.version
+    },
+    noteAttempt(key, { version }) {
+      attempts.set(key, version)
     },
   }
+}
+
+/**
+ * `before`, or half of the entry's ttl where that is not longer: jitter, `set` or `load.keep` has shortened it. Otherwise each entry would be due at its
+ * commit, and every load would be followed by another one.
+ */
+function timeBefore(before: number, { committedAt, freshUntil }: Entry): number {
+  const ttl = freshUntil - committedAt
+  return before < ttl ? before : ttl / 2
 }

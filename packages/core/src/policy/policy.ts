@@ -30,6 +30,8 @@ export interface CooldownLimits {
 export type EarlyRefresh = { readonly beta: number } | { readonly before: number }
 
 export interface EarlyRefreshPolicy {
-  /** Tells whether a fresh entry should be refreshed in the background now; the lease decides which process does it. */
+  /** Tells whether a fresh entry should be refreshed in the background now; the lease decides which process does it. False once it was attempted. */
   due(key: string, entry: Entry, now: number, early: EarlyRefresh): boolean
+  /** Notes that this process has attempted the early refresh of an entry. */
+  noteAttempt(key: string, entry: Entry): void
 }

@@ -151,14 +151,14 @@ function queryOf(query: unknown): QueryRule {
   return { kind: 'ignore', names: new Set((query as QueryOptions).ignore) }
 }
 
-/** The ttl only has to be valid: every load sets its own lifetime with `keep`. */
+/** The ttl only has to be valid, and to fit `earlyRefresh`: every load sets its own lifetime with `keep`. */
 function callOptionsOf(given: ParsedRoute): CallOptions<Stored> {
   const { softTimeout, jitter, loadTimeout, waitTimeout, onWaitTimeout, earlyRefresh, lease, failureCooldown } = given
   const waits = { softTimeout, loadTimeout, waitTimeout, onWaitTimeout }
   const ofEngine = { ...waits, jitter, earlyRefresh, lease, failureCooldown }
   return {
     ...(withoutUndefined(ofEngine) as LoadOptions),
-    ttl: 1,
+    ttl: typeof given.ttl === 'number' ? given.ttl : Infinity,
     codec: storedCodec,
     isFailure: (error) => !isNoSharedResult(error),
   }
