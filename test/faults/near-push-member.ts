@@ -42,7 +42,7 @@ async function write(keys: readonly string[], value: number): Promise<Written[]>
 async function know(keys: readonly string[], value: number): Promise<void> {
   for (const key of keys) {
     for (;;) {
-      const found = await cache.lookup(key, () => 0, { ttl: 1 })
+      const found = await cache.lookup(key, () => 0, { ttl: '1ms' })
       if (found.value === value && found.from === 'near') break
       await rest(1)
     }

@@ -11,7 +11,7 @@ const { SHOP_REDIS = '', SHOP_NAMESPACE = '', SHOP_ORIGIN = '', SHOP_TTL = '1h',
 // Redis gets no turn for a while on a busy machine: it is slow then, not away.
 const { SHOP_STORE_TIMEOUT = '10s' } = process.env
 const ttl = SHOP_TTL as Duration
-const behind = { ttl: 1, staleWhileRevalidate: '1h' } as const
+const behind = { ttl: '1ms', staleWhileRevalidate: '1h' } as const
 const freshOnly = { staleWhileRevalidate: false } as const
 
 export const client = createClient({ url: SHOP_REDIS })

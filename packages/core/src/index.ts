@@ -56,6 +56,7 @@ export {
   runtimeRule,
   tagsRuleUpTo,
   textRule,
+  ttlOptionRule,
   ttlRule,
 } from './option-rules.ts'
 export type {

@@ -3,6 +3,7 @@ import { BYTE_SIZE_FORM, DURATION_FORM, parseByteSize, parseDuration } from './d
 import { LONGEST_TTL } from './entry.ts'
 import { InvalidOptionError } from './errors.ts'
 import type { Runtime } from './runtime.ts'
+import { SHORT_TTL, warnOfShortTtl } from './short-ttl.ts'
 
 /** Parses an option to what it means (ms, bytes, itself), or to `INVALID`. */
 export interface OptionRule<T> {
@@ -77,10 +78,20 @@ export function durationRule(min: number, max: number = 2 ** 47): OptionRule<num
 
 const finiteTtlRule = durationRule(1, LONGEST_TTL)
 
-/** The rule of every option named `ttl`. `Infinity` becomes the longest ttl: every moment of an entry stays a number that one can calculate with. */
+/** The rule of a ttl that a program computes. `Infinity` becomes the longest ttl: every moment of an entry stays a number that one can calculate with. */
 export const ttlRule: OptionRule<number> = {
   accepted: `${finiteTtlRule.accepted}; or Infinity`,
   parse: (value) => (value === Infinity ? LONGEST_TTL : finiteTtlRule.parse(value)),
+}
+
+/** The rule of every option named `ttl` that a person writes. */
+export const ttlOptionRule: OptionRule<number> = {
+  ...ttlRule,
+  parse(value, path) {
+    const milliseconds = ttlRule.parse(value)
+    if (milliseconds !== INVALID && milliseconds < SHORT_TTL) warnOfShortTtl(value, path?.())
+    return milliseconds
+  },
 }
 
 /** An amount of memory, in bytes after parsing. */

@@ -15,7 +15,7 @@ import {
   type Parsed,
   parseOption,
   tagsRule,
-  ttlRule,
+  ttlOptionRule,
 } from '../option-rules.ts'
 import { copySettings, type Settings, type SettingsDraft } from './settings.ts'
 import type { EarlyRefreshOptions, FailureCooldownOptions, LeaseOptions, LoadOptions } from './options.ts'
@@ -113,7 +113,7 @@ function applyEarlyRefresh(settings: SettingsDraft, given: Parsed<typeof earlyRu
 export const windowRule: OptionRule<number> = durationRule(0, LONGEST_WINDOW)
 
 /** The options that a value is written with: of `set`, of `load.keep` and of the cache. */
-export const ttlRow: OptionRow<number | undefined> = row(ttlRule, (settings, value) => (settings.ttl = value))
+export const ttlRow: OptionRow<number | undefined> = row(ttlOptionRule, (settings, value) => (settings.ttl = value))
 export const staleWhileRevalidateRow: OptionRow<number> = row(
   windowRule,
   (settings, value) => (settings.staleWhileRevalidate = value),

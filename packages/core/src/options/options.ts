@@ -54,7 +54,7 @@ export interface TagOptions {
 
 /** Options of both the cache and a single call; a call's value comes first. */
 export interface LoadOptions {
-  /** An entry is fresh for so long after its commit. A number is in ms: `30` means 30 ms; `Infinity`: until it is invalidated. No default: the cache or the call must give it. */
+  /** An entry is fresh for so long after its commit. A number is in ms: `30` means 30 ms, of which a process warning asks once whether it is meant; `Infinity`: until it is invalidated. No default: the cache or the call must give it. */
   readonly ttl?: Duration | undefined
   /** A caller that could get a `staleIfError` value waits so long for the load; then it gets that value, and the load goes on in the background. `false`: it waits for the outcome. Default: `'1s'`. */
   readonly softTimeout?: Duration | false | undefined

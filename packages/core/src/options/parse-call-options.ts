@@ -9,6 +9,7 @@ import {
   objectRule,
   type OptionRule,
   orFalse,
+  ttlRule,
 } from '../option-rules.ts'
 import {
   applyOptions,
@@ -76,9 +77,9 @@ export const NOT_KEPT = 0
 /** A loader computes this from what it loaded, such as the rest of a token's life: a value that has expired is not kept, and is no error. */
 const keepTtlRow: OptionRow<number | undefined> = {
   ...ttlRow,
-  parse(value, path) {
+  parse(value) {
     const milliseconds = typeof value === 'number' ? value : parseDuration(value)
-    return milliseconds < 1 ? NOT_KEPT : ttlRow.parse(value, path)
+    return milliseconds < 1 ? NOT_KEPT : ttlRule.parse(value)
   },
 }
 

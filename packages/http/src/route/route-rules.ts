@@ -12,7 +12,7 @@ import {
   type OptionRule,
   type OptionRules,
   orFalse,
-  ttlRule,
+  ttlOptionRule,
 } from '@cattlegrid/core'
 import type { KeyOptions, QueryOptions, RouteOptions } from './options.ts'
 import { PERSONAL_NAMES } from '../request/personal-reads.ts'
@@ -108,7 +108,7 @@ const routeRules = {
   allowReads: readNames,
   scrub: booleanRule,
   strip: fieldNames,
-  ttl: orElse("'origin', or a function", (value) => value === 'origin' || isFunction(value), ttlRule),
+  ttl: orElse("'origin', or a function", (value) => value === 'origin' || isFunction(value), ttlOptionRule),
   staleWhileRevalidate: window,
   staleIfError: window,
   softTimeout: checkedByCore,

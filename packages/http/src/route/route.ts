@@ -158,7 +158,7 @@ function callOptionsOf(given: ParsedRoute): CallOptions<Stored> {
   const ofEngine = { ...waits, jitter, earlyRefresh, lease, failureCooldown }
   return {
     ...(withoutUndefined(ofEngine) as LoadOptions),
-    ttl: typeof given.ttl === 'number' ? given.ttl : Infinity,
+    ttl: typeof given.ttl === 'number' ? `${given.ttl}ms` : Infinity,
     codec: storedCodec,
     isFailure: (error) => !isNoSharedResult(error),
   }
