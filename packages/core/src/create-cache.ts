@@ -12,6 +12,7 @@ import { type CacheSetup, cacheSetup } from './options/parse-cache-options.ts'
 import type { RemoteLimits } from './store/remote/remote-limits.ts'
 import { type Runtime, runDetached } from './runtime.ts'
 import { memoryStore } from './store/memory/memory-store.ts'
+import { disabledStore } from './store/disabled-store.ts'
 import { remoteStore } from './store/remote/remote-store.ts'
 import type { Store } from './store/store.ts'
 
@@ -26,13 +27,11 @@ export function createCache(options?: CacheOptions): Cache {
   return runDetached(() => wireCache(setup))
 }
 
-function wireCache({ settings, limits, store, remote, runtime }: CacheSetup): Cache {
+function wireCache(setup: CacheSetup): Cache {
+  const { settings, limits, runtime, enabled } = setup
   const events = new Events()
   const services = {
-    store:
-      store?.shared === true
-        ? withRemoteDecorators(store, events, remote, runtime)
-        : (store ?? memoryStore({ runtime })),
+    store: enabled ? openStore(setup, events) : disabledStore(setup.store, runtime),
     runtime,
     events,
     freshness: windowFreshness,
@@ -40,8 +39,13 @@ function wireCache({ settings, limits, store, remote, runtime }: CacheSetup): Ca
     earlyRefresh: earlyRefresh(() => runtime.random()),
     admission: new AdmissionControl(limits),
   }
-  const coordinator = new LoadCoordinator(services)
+  const coordinator = new LoadCoordinator(services, enabled)
   return new DefaultCache(coordinator, new Lifecycle(coordinator), settings)
+}
+
+function openStore({ store, remote, runtime }: CacheSetup, events: Events): Store {
+  if (store === undefined) return memoryStore({ runtime })
+  return store.shared ? withRemoteDecorators(store, events, remote, runtime) : store
 }
 
 /** Only a shared store is decorated: the memory store answers at once. */

@@ -190,6 +190,7 @@ export const optionsTable: Record<string, Record<string, Row>> = {
     maxLoads: count,
     maxWaiters: count,
     maxWaitersPerKey: count,
+    enabled: { refuses: notABoolean, takes: [true, false], accepted: 'true or false' },
     runtime,
   },
   CallOptions: call,

@@ -121,7 +121,7 @@ export interface Cache {
    * value is served and no loaded value stored. Writes and invalidations still reach the store.
    */
   pause(): void
-  /** Ends a `pause`. */
+  /** Ends a `pause`. A cache with `enabled: false` stays paused. */
   resume(): void
   /** Rejects new calls, waits for running loads for at most `drain`, then aborts them and releases their leases. The last cache that uses a shared store closes it. */
   close(options?: CloseOptions): Promise<void>

@@ -12,16 +12,28 @@ export class LoadCoordinator {
   readonly leaseWaiters: LeaseWaiters
   readonly suppression: RefreshSuppression
   readonly unshareable: UnshareableKeys
-  /** While true, every call loads for itself and nothing is stored or served from the store. */
-  paused = false
+  readonly #enabled: boolean
+  #paused = false
   #closed = false
 
-  constructor(services: EngineServices) {
+  /** `enabled` false: the cache stays paused. */
+  constructor(services: EngineServices, enabled: boolean) {
     this.services = services
+    this.#enabled = enabled
+    this.#paused = !enabled
     this.flights = new FlightRegistry(services)
     this.leaseWaiters = new LeaseWaiters(services.runtime)
     this.suppression = new RefreshSuppression()
     this.unshareable = new UnshareableKeys()
+  }
+
+  /** While true, every call loads for itself and nothing is stored or served from the store. */
+  get paused(): boolean {
+    return this.#paused
+  }
+
+  set paused(paused: boolean) {
+    this.#paused = paused || !this.#enabled
   }
 
   /** While true, no flight may begin. */

@@ -106,6 +106,8 @@ export interface CacheOptions extends LoadOptions {
   readonly maxWaiters?: number | undefined
   /** The most calls that wait for one key in this process. Default: a quarter of `maxWaiters`. */
   readonly maxWaitersPerKey?: number | undefined
+  /** False: every call runs its own loader, within `maxLoads`; nothing is kept, and nothing is sent to the store. For tests and emergencies. Default: true. */
+  readonly enabled?: boolean | undefined
   /** The source of time, timers, randomness and tokens: for tests. Default: the process's own. */
   readonly runtime?: Runtime | undefined
 }

@@ -57,6 +57,7 @@ const cacheRows = {
   }),
   maxWaiters: countRule(1),
   maxWaitersPerKey: countRule(1),
+  enabled: booleanRule,
   runtime: runtimeRule,
 } satisfies OptionRules<CacheOptions>
 
@@ -69,14 +70,15 @@ export interface CacheSetup {
   readonly store: Store | undefined
   readonly remote: RemoteLimits
   readonly runtime: Runtime
+  readonly enabled: boolean
 }
 
 /** @throws InvalidOptionError for an option that is unknown, has an invalid value, or does not fit another one. */
 export function cacheSetup(options: CacheOptions | undefined): CacheSetup {
   const parsed = checkOptions('createCache', options, cacheRows)
   const settings = applyOptions(DEFAULTS, options ?? {}, cacheRows, 'createCache')
-  const { store, runtime = systemRuntime } = parsed
-  return { settings, limits: admissionLimits(parsed), store, remote: remoteLimits(parsed, settings), runtime }
+  const { store, runtime = systemRuntime, enabled = true } = parsed
+  return { settings, limits: admissionLimits(parsed), store, remote: remoteLimits(parsed, settings), runtime, enabled }
 }
 
 function admissionLimits({
