@@ -72,6 +72,7 @@ export type {
   NearOptions,
   OutageOptions,
   ReadOptions,
+  ReadyOptions,
   SetOptions,
   TagOptions,
   WrapOptions,

@@ -200,6 +200,7 @@ export const optionsTable: Record<string, Record<string, Row>> = {
   ReadOptions: { codec },
   WrapOptions: { ...call, key: { refuses: notAFunction, takes: [() => 'k'], accepted: 'function (...args)' } },
   CloseOptions: { drain: duration([false], 0) },
+  ReadyOptions: { timeout: duration([false], 0) },
   MemoryStoreOptions: {
     maxEntries: entries,
     maxBytes: bytes,

@@ -89,6 +89,7 @@ const ways: Record<string, Record<string, Road>> = {
   ReadOptions: { read: (options) => cache.read('k', options) },
   WrapOptions: { wrap: (options: object) => cache.wrap(loader, { key: () => 'k', ...options })() },
   CloseOptions: { close: (options) => cache.close(options) },
+  ReadyOptions: { ready: (options) => cache.ready(options) },
   MemoryStoreOptions: { memoryStore },
   KeepOptions: { 'load.keep': (options: KeepOptions) => deciding((load) => load.keep(options)) },
   UncacheableOptions: {

@@ -8,6 +8,7 @@ import type {
   GetOptions,
   InvalidateOptions,
   ReadOptions,
+  ReadyOptions,
   SetOptions,
   WrapOptions,
 } from '../options/options.ts'
@@ -123,6 +124,14 @@ export interface Cache {
   pause(): void
   /** Ends a `pause`. A cache with `enabled: false` stays paused. */
   resume(): void
+  /**
+   * Resolves once the store has answered, at once for the memory store: for the start of a program that must not serve without its store.
+   *
+   * @example
+   * await cache.ready({ timeout: '5s' })
+   * @throws StoreAwayError when the store has not answered after `timeout`.
+   */
+  ready(options?: ReadyOptions): Promise<void>
   /** Rejects new calls, waits for running loads for at most `drain`, then aborts them and releases their leases. The last cache that uses a shared store closes it. */
   close(options?: CloseOptions): Promise<void>
 }

@@ -11,6 +11,7 @@ import type {
   GetOptions,
   InvalidateOptions,
   ReadOptions,
+  ReadyOptions,
   SetOptions,
   WrapOptions,
 } from '../options/options.ts'
@@ -19,12 +20,20 @@ import { LookupRunner } from '../lookup/lookup-runner.ts'
 import { callSettings, setSettings, wrapSettings } from '../options/parse-call-options.ts'
 import { requireTtl, type Settings } from '../options/settings.ts'
 import type { Runtime } from '../runtime.ts'
-import { checkedTags, drainTime, getSettings, holdOffTime, readCodec } from '../options/operation-options.ts'
+import {
+  checkedTags,
+  drainTime,
+  getSettings,
+  holdOffTime,
+  readCodec,
+  readyTimeout,
+} from '../options/operation-options.ts'
 import type { Cache, Inspected, ReadResult } from './cache.ts'
 import { EntryReader, readResultOf } from './entry-reader.ts'
 import { EntryWriter } from './entry-writer.ts'
 import type { LoadCoordinator } from '../flight/coordinator.ts'
 import type { Lifecycle } from './lifecycle.ts'
+import { storeAnswer } from './store-answer.ts'
 import { wrapFunction } from './wrap-function.ts'
 import { lookUpMany } from '../batch/get-or-set-many.ts'
 
@@ -194,6 +203,11 @@ export class DefaultCache implements Cache {
 
   resume(): void {
     this.#coordinator.paused = false
+  }
+
+  async ready(options?: ReadyOptions): Promise<void> {
+    const timeout = readyTimeout(options)
+    await storeAnswer(this.#coordinator.services, timeout, () => this.#lifecycle.throwIfClosed())
   }
 
   async close(options?: CloseOptions): Promise<void> {

@@ -1,12 +1,13 @@
 import { type Codec, codecRule } from '../codec.ts'
 import { InvalidOptionError } from '../errors.ts'
 import { booleanRule, checkOptions, durationRule, INVALID, type OptionRules, tagsRule } from '../option-rules.ts'
-import type { CloseOptions, GetOptions, InvalidateOptions, ReadOptions } from './options.ts'
+import type { CloseOptions, GetOptions, InvalidateOptions, ReadOptions, ReadyOptions } from './options.ts'
 import type { Settings } from './settings.ts'
 
 const getRules = { stale: booleanRule, codec: codecRule } satisfies OptionRules<GetOptions>
 const readRules = { codec: codecRule } satisfies OptionRules<ReadOptions>
 const closeRules = { drain: durationRule(0) } satisfies OptionRules<CloseOptions>
+const readyRules = { timeout: durationRule(0) } satisfies OptionRules<ReadyOptions>
 const invalidateRules = { holdOff: durationRule(0) } satisfies OptionRules<InvalidateOptions>
 
 /** The settings of `get` and `getMany`. */
@@ -33,6 +34,11 @@ export function holdOffTime(verb: 'delete' | 'deleteMany' | 'expire', options: I
 /** The longest time that `close` waits for running loads, ms. */
 export function drainTime(options: CloseOptions | undefined): number {
   return checkOptions('close', options, closeRules).drain ?? 5000
+}
+
+/** The longest time that `ready` waits, ms. */
+export function readyTimeout(options: ReadyOptions | undefined): number {
+  return checkOptions('ready', options, readyRules).timeout ?? 5000
 }
 
 /** @throws InvalidOptionError for a value with a `then`: a promise that resolves with it would call that, so a hit could not return it. */

@@ -172,6 +172,12 @@ export interface WrapOptions<F extends (...args: never[]) => unknown> extends Ca
   readonly key: (...args: Parameters<F>) => string
 }
 
+/** Options of `ready`. */
+export interface ReadyOptions {
+  /** The longest time that it waits for the store's first answer. Default: `'5s'`. */
+  readonly timeout?: Duration | undefined
+}
+
 /** Options of `close`. */
 export interface CloseOptions {
   /** The longest time that running loads may take to end and commit; then they are aborted, and their leases are released. Default: `'5s'`. */

@@ -1,0 +1,27 @@
+import { StoreAwayError } from '../errors.ts'
+import type { EngineServices } from '../flight/engine-services.ts'
+
+/** The pause before the store is asked again, ms. */
+const PAUSE = 100
+
+/**
+ * Resolves once the store has answered.
+ *
+ * @throws StoreAwayError after `timeout` ms without an answer; what `checkOpen` throws, which is asked before each step.
+ */
+export async function storeAnswer(
+  { store, runtime }: Pick<EngineServices, 'store' | 'runtime'>,
+  timeout: number,
+  checkOpen: () => void,
+): Promise<void> {
+  const end = runtime.now() + timeout
+  for (;;) {
+    checkOpen()
+    const answer = await store.ping()
+    if (answer.kind === 'done') return
+    const left = end - runtime.now()
+    if (left <= 0) throw new StoreAwayError('ping', '*', answer)
+    // A process that awaits this at its start would end: nothing else may keep it alive yet.
+    await new Promise<void>((resolve) => void runtime.schedule(resolve, Math.min(PAUSE, left), true))
+  }
+}
