@@ -14,10 +14,17 @@ export class OwnClient {
   readonly #runtime: Runtime
   #client: RedisClient
   readonly #watchdog: Watchdog | undefined
+  readonly #warn: (message: string) => void
+  #connected = false
+  #warned = false
   #closed = false
 
-  /** `maxSilence`: how long the server may answer nothing before the client is replaced, ms. */
-  constructor(url: string, runtime: Runtime, maxSilence: number | false) {
+  /**
+   * `maxSilence`: how long the server may answer nothing before the client is replaced, ms. `warn` is called once, after the constructor has returned, if
+   * the first connection fails.
+   */
+  constructor(url: string, runtime: Runtime, maxSilence: number | false, warn: (message: string) => void) {
+    this.#warn = warn
     this.#url = url
     this.#client = makeClient(url, runtime)
     this.#runtime = runtime
@@ -57,8 +64,23 @@ export class OwnClient {
     const client = this.#client
     // A server may accept the connection and never complete the handshake.
     client.on('connect', () => this.#watchdog?.watch(onceReady(client)))
+    client.on('ready', () => (this.#connected = true))
+    client.on('error', (error: unknown) => this.#warnOnce(error))
     // The steps report a failed connection as `away`.
     client.connect().catch(() => undefined)
+  }
+
+  /** Only for a server that was never reached: the url may be wrong, and a cache without its store would not show it. */
+  #warnOnce(error: unknown): void {
+    if (this.#connected || this.#warned || this.#closed) return
+    this.#warned = true
+    const { code, message } = error as NodeJS.ErrnoException
+    const reason = message === '' ? String(code) : message
+    // Without the url's user and password.
+    const { host } = new URL(this.#url)
+    this.#warn(
+      `Redis at ${host} cannot be reached (${reason}): check \`url\`. Until it answers, each process loads on its own.`,
+    )
   }
 
   #destroy(): void {

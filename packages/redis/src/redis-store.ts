@@ -59,8 +59,9 @@ const detached = new AsyncResource('cattlegrid.redis')
 function openStore(setup: RedisStoreSetup): Store {
   const { client, url, runtime, watchdog } = setup
   if (client !== undefined) return new RedisStore(linkTo(client, runtime), undefined, setup)
-  const ownClient = new OwnClient(url, runtime, watchdog)
-  return new RedisStore(ownClient.link, ownClient, setup)
+  const ownClient = new OwnClient(url, runtime, watchdog, (message) => store.warn(message))
+  const store = new RedisStore(ownClient.link, ownClient, setup)
+  return store
 }
 
 class RedisStore implements Store {
@@ -100,6 +101,10 @@ class RedisStore implements Store {
       if ('key' in notice) reader.forget(notice.key)
       else if (notice.kind === 'connected') this.#checkPublish()
     })
+  }
+
+  warn(message: string): void {
+    this.#notices.announce({ kind: 'warning', message })
   }
 
   /** Entries in Redis cannot be read synchronously. */
