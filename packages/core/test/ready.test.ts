@@ -5,8 +5,8 @@ import { Remote } from './remote.ts'
 
 describe('ready', () => {
   it('resolves at once for a memory store, and once a shared store has answered', async () => {
-    await memoryCache().cache.ready()
-    await new Remote().join().ready({ timeout: 0 })
+    await expect(memoryCache().cache.ready()).resolves.toBeUndefined()
+    await expect(new Remote().join().ready({ timeout: 0 })).resolves.toBeUndefined()
   })
 
   it.each(['refuses', 'does not answer'])('waits for a store that %s at first', async (state) => {
@@ -21,7 +21,7 @@ describe('ready', () => {
     remote.refuses = undefined
     remote.freeze(false)
     await remote.runtime.advance(1900)
-    await waiting
+    expect(await waiting).toBe(true)
   })
 
   it('rejects at the end of its timeout, with the error of the store', async () => {
