@@ -16,7 +16,7 @@ const recorder: HandledRequest['recorder'] = {
   withheld: undefined,
   status: undefined,
 }
-const handled: HandledRequest = { recorder, outlastsLoad: false, disconnected: false }
+const handled: HandledRequest = { recorder, timedOutUnproved: false, disconnected: false }
 const timeout = { error: new LoadTimeoutError('k', 1000) }
 
 function found(status: 'loaded' | 'stale', value: RecordedResponse = RESPONSE): LookupResult {
@@ -30,7 +30,7 @@ describe('after its own handler, a request', () => {
     [
       'whose response outlasts its load gets nothing more',
       { passed: true },
-      { outlastsLoad: true },
+      { timedOutUnproved: true },
       timeout,
       'nothing',
     ],
@@ -65,7 +65,7 @@ describe('without its own handler, a request', () => {
   const request = {
     headers: {},
     unproved: false,
-    outlastsLoad: false,
+    timedOutUnproved: false,
     disconnected: false,
     bypassReason: 'head',
   } as const

@@ -12,6 +12,7 @@ import { describeFunctionsAnswerNow } from './adapter-contract/functions-answer-
 import { describeInvalidation } from './adapter-contract/invalidation.ts'
 import { describeLateAnswers } from './adapter-contract/late-answers.ts'
 import { describeLateFailures } from './adapter-contract/late-failures.ts'
+import { describeLateLoads } from './adapter-contract/late-loads.ts'
 import { describeKeys } from './adapter-contract/keys.ts'
 import { describeOuterHead } from './adapter-contract/outer-head.ts'
 import { describeOuterVary } from './adapter-contract/outer-vary.ts'
@@ -106,6 +107,7 @@ export function describeAdapterContract(
     describeAfterEnd,
     describeLateAnswers,
     describeLateFailures,
+    describeLateLoads,
     describeReasons,
   ]
   runner.describe(`the adapter contract on ${name}`, () => {

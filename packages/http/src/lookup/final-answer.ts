@@ -41,18 +41,18 @@ const NOTHING: FinalAnswer = { kind: 'nothing' }
 export interface HandledRequest {
   readonly recorder: Pick<Recorder, 'revalidated' | 'passed' | 'ended' | 'mismatched' | 'withheld' | 'status'>
   /** The handler answers its client although its load has ended. */
-  readonly outlastsLoad: boolean
+  readonly timedOutUnproved: boolean
   readonly disconnected: boolean
 }
 
 /** Names what ends a request whose own handler has run, or still runs: another response only where the handler has sent nothing. */
 export function answerAfterHandler(
-  { recorder, outlastsLoad, disconnected }: HandledRequest,
+  { recorder, timedOutUnproved, disconnected }: HandledRequest,
   { lookup, error }: LookupResult,
 ): FinalAnswer {
   const timedOut = isCattlegridError(error, 'CATTLEGRID_LOAD_TIMEOUT')
   const { revalidated, withheld } = recorder
-  if (outlastsLoad) return NOTHING
+  if (timedOutUnproved) return NOTHING
   if (revalidated !== undefined) return { kind: 'revalidated', response: revalidated, status: 304, lookup }
   if (recorder.passed) return timedOut && !recorder.ended ? { kind: 'destroy' } : NOTHING
   if (disconnected) return NOTHING
@@ -70,7 +70,7 @@ export interface UnhandledRequest {
   readonly headers: IncomingHttpHeaders
   /** A URL that has not proved cacheable costs its requests no error: the handler runs after a wait, too. */
   readonly unproved: boolean
-  readonly outlastsLoad: boolean
+  readonly timedOutUnproved: boolean
   readonly disconnected: boolean
   /** The reason for a handler that runs because there is no shared response. */
   readonly bypassReason: BypassReason
@@ -78,10 +78,10 @@ export interface UnhandledRequest {
 
 /** Names what ends a request whose own handler has not run. */
 export function answerWithoutHandler(request: UnhandledRequest, { lookup, error }: LookupResult): FinalAnswer {
-  const { headers, unproved, outlastsLoad, disconnected, bypassReason: why } = request
+  const { headers, unproved, timedOutUnproved, disconnected, bypassReason: why } = request
   const waitedInVain = unproved && isCattlegridError(error, 'CATTLEGRID_WAIT_TIMEOUT')
   if (disconnected) return NOTHING
-  if (isNoSharedResult(error) || outlastsLoad || waitedInVain) return { kind: 'bypass', why }
+  if (isNoSharedResult(error) || timedOutUnproved || waitedInVain) return { kind: 'bypass', why }
   if (lookup !== undefined) {
     const isShared = lookup.value !== UNSHAREABLE_RESPONSE && isSelectedBy(lookup.value.selectedBy, headers)
     return isShared ? { kind: 'looked-up', lookup } : { kind: 'bypass', why: 'collapsed' }

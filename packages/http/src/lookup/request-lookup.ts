@@ -70,7 +70,11 @@ export class RequestLookup<Req, Res> {
   /** Looks up the key of the URL; where that holds a record of variants, the key of this request's variant. */
   async #lookUpOnce(): Promise<Lookup<RecordedResponse>> {
     const { key } = this.#context
-    const ofUrl = await this.#lookUpYoung(key, { record: undefined, forwarded: 'uri-miss', collapseFailed: false })
+    const ofUrl = await this.#lookUpWithinMaxAge(key, {
+      record: undefined,
+      forwarded: 'uri-miss',
+      collapseFailed: false,
+    })
     const { value: record } = ofUrl
     if (!isVaryRecord(record)) return ofUrl as Lookup<RecordedResponse>
     // The handler's own response goes to this client; the record serves other requests only.
@@ -79,7 +83,7 @@ export class RequestLookup<Req, Res> {
     this.#recordFound = true
     const forwardedByUrl = this.#forwarded
     const miss: Miss = { record, forwarded: 'vary-miss', collapseFailed: ofUrl.role === 'follower' }
-    const ofVariant = await this.#lookUpYoung(variantKey(key, record, this.#req.headers), miss)
+    const ofVariant = await this.#lookUpWithinMaxAge(variantKey(key, record, this.#req.headers), miss)
     // The leader that wrote the record loaded this variant, too.
     const collapsed = ofUrl.status === 'loaded' && ofVariant.status === 'fresh'
     if (collapsed) this.#forwarded = forwardedByUrl
@@ -92,7 +96,7 @@ export class RequestLookup<Req, Res> {
   }
 
   /** Looks up a key; where its response is older than the client accepts, once more, so that a load replaces it. A record of variants has no age. */
-  async #lookUpYoung(key: string, miss: Miss): Promise<Lookup<Stored>> {
+  async #lookUpWithinMaxAge(key: string, miss: Miss): Promise<Lookup<Stored>> {
     const lookup = await this.#lookUp(key, miss, this.#options)
     const { maxAge } = this.#context.directives
     const { value, status, role, age } = lookup
@@ -114,7 +118,7 @@ export class RequestLookup<Req, Res> {
     if (!refreshMode.inline || status !== 'stale' || refreshing === undefined || inlineRefreshes.has(key)) return lookup
     inlineRefreshes.add(key)
     // The first request that gets the stale response refreshes it with its own handler, whose recorder the responder must find.
-    await Promise.race([loader.handlerStarted(), refreshing])
+    await Promise.race([loader.whenHandlerStarts(), refreshing])
     if (loader.recorder === undefined) inlineRefreshes.delete(key)
     else void refreshing.then(() => inlineRefreshes.delete(key))
     return lookup

@@ -70,15 +70,15 @@ export class Responder<Req, Res> {
     await result.lookup?.refresh
     const { storableKey } = this.#loader
     if (storableKey !== undefined) await clearUncacheable(this.#route, storableKey, result.lookup?.outcome)
-    const { outlastsLoad } = this.#loader
-    return answerAfterHandler({ recorder, outlastsLoad, disconnected: this.#disconnect.aborted }, result)
+    const { timedOutUnproved } = this.#loader
+    return answerAfterHandler({ recorder, timedOutUnproved, disconnected: this.#disconnect.aborted }, result)
   }
 
   #unhandledRequest(): UnhandledRequest {
     return {
       headers: this.#exchange.req.headers,
       unproved: this.#route.appMode && !this.#lookup.recordFound,
-      outlastsLoad: this.#loader.outlastsLoad,
+      timedOutUnproved: this.#loader.timedOutUnproved,
       disconnected: this.#disconnect.aborted,
       bypassReason: this.#context.unshareable ?? (this.#loader.subrequestFailed ? 'head' : 'collapsed'),
     }

@@ -22,6 +22,12 @@ import type { RequestContext } from './request-context.ts'
 import { type ReleasedKeys, releasedKeysOf } from './released-keys.ts'
 import type { Route } from '../route/route.ts'
 
+/** The request's own handler. It runs at most once, and never after the request has its result. */
+type OwnHandler =
+  | { readonly kind: 'may-run'; readonly onStart: (() => void) | undefined }
+  | { readonly kind: 'has-run'; readonly recorder: Recorder }
+  | { readonly kind: 'may-not-run' }
+
 /** The loads of one request: they run its own handler at most once, whichever key leads to it. */
 export class ResponseLoader<Req, Res> {
   readonly #exchange: Exchange<Req, Res>
@@ -30,15 +36,13 @@ export class ResponseLoader<Req, Res> {
   readonly #connection: ClientConnection
   readonly #releasedKeys: ReleasedKeys
   /** `ReleasedKeys.latest` when the request came. */
-  readonly #release: number
+  readonly #releaseAtStart: number
   #id: string | undefined
   #subrequestFailed = false
   #storableKey: string | undefined
   #storableTtl: number | undefined
-  #recorder: Recorder | undefined
-  #onHandlerStart: (() => void) | undefined
-  #outlastsLoad = false
-  #finished = false
+  #handler: OwnHandler = { kind: 'may-run', onStart: undefined }
+  #timedOutUnproved = false
 
   constructor(exchange: Exchange<Req, Res>, route: Route<Req, Res>, context: RequestContext) {
     this.#exchange = exchange
@@ -46,22 +50,22 @@ export class ResponseLoader<Req, Res> {
     this.#context = context
     this.#connection = connectionOf(exchange.req)
     this.#releasedKeys = releasedKeysOf(route.cache)
-    this.#release = this.#releasedKeys.latest
+    this.#releaseAtStart = this.#releasedKeys.latest
   }
 
   /** Records the request's own handler; undefined until that runs. */
   get recorder(): Recorder | undefined {
-    return this.#recorder
+    return this.#handler.kind === 'has-run' ? this.#handler.recorder : undefined
   }
 
   /** This request's own handler runs or has run, and its response goes to this client. False for a 304 that does not match the stored response. */
   get hasResponse(): boolean {
-    return this.#recorder !== undefined && !this.#recorder.mismatched
+    return this.#handler.kind === 'has-run' && !this.#handler.recorder.mismatched
   }
 
-  /** The load has reached `loadTimeout`, and the request's own handler answers its client nevertheless. */
-  get outlastsLoad(): boolean {
-    return this.#outlastsLoad
+  /** The load of a URL that has not proved cacheable has reached `loadTimeout`: the request's own handler answers its client nevertheless. */
+  get timedOutUnproved(): boolean {
+    return this.#timedOutUnproved
   }
 
   /** The key for which a response came that can be stored. */
@@ -80,16 +84,16 @@ export class ResponseLoader<Req, Res> {
   }
 
   /** Resolves once the request's own handler runs; for one wait at a time. */
-  handlerStarted(): Promise<void> {
+  whenHandlerStarts(): Promise<void> {
     return new Promise((resolve) => {
-      if (this.#recorder === undefined) this.#onHandlerStart = resolve
+      if (this.#handler.kind === 'may-run') this.#handler = { kind: 'may-run', onStart: resolve }
       else resolve()
     })
   }
 
-  /** The request has its result: its handler may not run any more. */
+  /** The request has its result, and its handler has not run: it may not run any more. */
   finish(): void {
-    this.#finished = true
+    this.#handler = { kind: 'may-not-run' }
   }
 
   /** Loads the URL's own key, or that of a variant. That a URL varies is learned from its response. */
@@ -127,17 +131,17 @@ export class ResponseLoader<Req, Res> {
       loadId: this.#loadId,
       record,
       forwarded: load.stale === undefined ? forwarded : 'stale',
-      collapseFailed: collapseFailed || this.#releasedKeys.releasedAfter(load.key, this.#release),
+      collapseFailed: collapseFailed || this.#releasedKeys.releasedAfter(load.key, this.#releaseAtStart),
     }
   }
 
   async #produce(run: ResponseLoad): Promise<LoadResult> {
     const { load } = run
-    const { background } = load
     if (this.#isUnproved(run)) load.signal.addEventListener('abort', () => this.#onAbort(load), { once: true })
-    if (background && !this.#route.refreshMode.inline) return await this.#sendSubrequest(run)
-    if (background && (this.#finished || this.#handlerCannotFill))
-      throw new NoSharedResult('its client cannot run the handler')
+    // The load of a request that has its result goes on for the entry, and for the requests that joined.
+    const isBehind = load.background || this.#handler.kind === 'may-not-run'
+    if (isBehind && !this.#route.refreshMode.inline) return await this.#sendSubrequest(run)
+    if (isBehind && this.#handlerCannotFill) throw new NoSharedResult('its client cannot run the handler')
     if (this.hasResponse || this.#subrequestFailed) throw new NoSharedResult('the request has led a load before')
     return this.#handlerCannotFill ? await this.#replaceHandler(run) : await this.#runHandler(run)
   }
@@ -146,8 +150,9 @@ export class ResponseLoader<Req, Res> {
     const { req } = this.#exchange
     const { load } = run
     const recorded = await runHandler(this.#exchange, this.#route, this.#context, run, (recorder) => {
-      this.#recorder = recorder
-      this.#onHandlerStart?.()
+      const onStart = this.#handler.kind === 'may-run' ? this.#handler.onStart : undefined
+      this.#handler = { kind: 'has-run', recorder }
+      onStart?.()
     })
     if (recorded.kind === 'mismatched')
       return await this.#noteFailure(refetch(this.#exchange, this.#route, this.#context, this.#connection, run))
@@ -166,8 +171,8 @@ export class ResponseLoader<Req, Res> {
     if (!isCattlegridError(load.signal.reason, 'CATTLEGRID_LOAD_TIMEOUT')) return
     this.#noteRelease(load)
     load.uncacheable({ share: false, why: 'timeout' })
-    this.#outlastsLoad = true
-    this.#recorder?.refuse('timeout')
+    this.#timedOutUnproved = true
+    this.recorder?.refuse('timeout')
   }
 
   /** The handler of a `HEAD` request gives no body: a subrequest brings the response that can be stored. */
@@ -196,9 +201,9 @@ export class ResponseLoader<Req, Res> {
     if (leased) this.#releasedKeys.note(key)
   }
 
-  /** True if this request's own handler cannot fill the entry: it has started, its response goes to its own client only, or it answers `HEAD`. */
+  /** True if this request's own handler cannot fill the entry: it has started or may not run any more, its response goes to its own client only, or it answers `HEAD`. */
   get #handlerCannotFill(): boolean {
-    if (this.#context.unshareable !== undefined || this.#recorder !== undefined) return true
+    if (this.#context.unshareable !== undefined || this.#handler.kind !== 'may-run') return true
     return this.#exchange.req.method === 'HEAD'
   }
 

@@ -78,7 +78,7 @@ function remote(store: Store): CacheOptions {
   return { store, storeTimeout: '20s', outage: false, maxEntryBytes: '32mb' }
 }
 
-const COUNTED = ['hit', 'join', 'load', 'outcome', 'commit', 'cooling'] as const
+const COUNTED = ['hit', 'miss', 'join', 'load', 'outcome', 'commit', 'cooling'] as const
 type CountedEvent = (typeof COUNTED)[number]
 
 function stageOf({ origin }: AdapterServer, cache: Cache, runtime: ManualRuntime): Stage {
