@@ -55,6 +55,53 @@ describe('a refresh inline', () => {
       },
     )
   })
+
+  const INLINE = { ttl: '10s', staleWhileRevalidate: '1h', refresh: 'inline' } as const
+
+  test('is not put off by a HEAD request, whose handler gives no body', async () => {
+    let runs = 0
+    await onSite(
+      (app, cached) => void app.get('/inline', cached(INLINE), (_req, res) => void res.send(`run ${++runs}`)),
+      async (site) => {
+        await site.get('/inline')
+        await site.seen('commit', 1)
+        await site.runtime.advance(11_000)
+        expect((await site.head('/inline')).headers['content-length']).toBe('5')
+        expect((await site.get('/inline')).text).toBe('run 2')
+        expect(site.count('load')).toBe(2)
+      },
+    )
+  })
+
+  test.each(['inline', 'behind'] as const)(
+    'or behind is not put off by a request that found all places of the route taken (%s)',
+    async (refresh) => {
+      const { opened, open } = gate()
+      let runs = 0
+      await onSite(
+        (app, cached) =>
+          void app.get('/page/:id', cached({ ...INLINE, refresh, maxLoads: 1 }), (req, res) => {
+            runs += 1
+            const text = `run ${runs}`
+            void (req.params.id === 'slow' ? opened : Promise.resolve()).then(() => res.send(text))
+          }),
+        async (site) => {
+          await site.get('/page/1')
+          await site.seen('commit', 1)
+          await site.runtime.advance(11_000)
+          const slow = site.get('/page/slow').then(({ text }) => text)
+          await site.seen('load', 2)
+          expect((await site.get('/page/1')).text).toBe('run 1')
+          open()
+          expect(await slow).toBe('run 2')
+          await site.seen('commit', 2)
+          await site.get('/page/1')
+          await site.seen('commit', 3)
+          expect((await site.get('/page/1')).text).toBe('run 3')
+        },
+      )
+    },
+  )
 })
 
 describe('maxLoads of a route', () => {

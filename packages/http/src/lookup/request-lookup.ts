@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import { satisfiesMaxAge } from '../response/age.ts'
 import type { Forwarded } from '../response/cache-status.ts'
 import { isNoSharedResult, NoSharedResult, ResponseFailure } from '../response/errors.ts'
+import { awaitInlineRefresh, storedWithoutRefresh } from './inline-refresh.ts'
 import { type Miss, UNSHAREABLE_RESPONSE } from './load-result.ts'
 import { isUsable, isVaryRecord, type RecordedResponse, type Stored } from '../response/recorded-response.ts'
 import type { RequestContext } from './request-context.ts'
@@ -108,19 +109,16 @@ export class RequestLookup<Req, Res> {
   }
 
   async #lookUp(key: string, miss: Miss, options: CallOptions<Stored>): Promise<Lookup<Stored>> {
-    const { view, refreshMode, inlineRefreshes } = this.#route
+    const { view } = this.#route
     const loader = this.#loader
     this.#forwarded = miss.forwarded
+    const takesAnyAge = this.#context.directives.maxAge === undefined
+    const stored = takesAnyAge && !loader.mayRefresh ? await storedWithoutRefresh(this.#route, key) : undefined
+    if (stored !== undefined) return stored
     const found = await view.lookup<Stored, never>(key, (load) => loader.load(load, miss), options)
     if (found.foundStale) this.#forwarded = 'stale'
     const lookup = await whenUsable(found)
-    const { status, refresh: refreshing } = lookup
-    if (!refreshMode.inline || status !== 'stale' || refreshing === undefined || inlineRefreshes.has(key)) return lookup
-    inlineRefreshes.add(key)
-    // The first request that gets the stale response refreshes it with its own handler, whose recorder the responder must find.
-    await Promise.race([loader.whenHandlerStarts(), refreshing])
-    if (loader.recorder === undefined) inlineRefreshes.delete(key)
-    else void refreshing.then(() => inlineRefreshes.delete(key))
+    await awaitInlineRefresh(this.#route, loader, key, lookup)
     return lookup
   }
 }

@@ -83,6 +83,12 @@ export class ResponseLoader<Req, Res> {
     return this.#subrequestFailed
   }
 
+  /** A stale response that this request gets may be refreshed now, on its behalf. */
+  get mayRefresh(): boolean {
+    const { handlerLimit, refreshMode } = this.#route
+    return handlerLimit?.full !== true && !(refreshMode.inline && this.#handlerCannotFill)
+  }
+
   /** Resolves once the request's own handler runs; for one wait at a time. */
   whenHandlerStarts(): Promise<void> {
     return new Promise((resolve) => {
