@@ -37,7 +37,6 @@ export class ResponseLoader<Req, Res> {
   readonly #releasedKeys: ReleasedKeys
   /** `ReleasedKeys.latest` when the request came. */
   readonly #releaseAtStart: number
-  #id: string | undefined
   #subrequestFailed = false
   #storableKey: string | undefined
   #storableTtl: number | undefined
@@ -107,8 +106,11 @@ export class ResponseLoader<Req, Res> {
     const route = this.#route
     const { key } = this.#context
     const { record } = miss
-    const unregister = registerLoad(this.#loadId, key)
-    const { result, headers } = await this.#withinLimit(load, () => this.#produce(this.#responseLoad(load, miss)))
+    // An id of its own: the end of one load of the request must not end the loop detection of another.
+    const loadId = route.runtime.token()
+    const unregister = registerLoad(loadId, key)
+    const run = this.#responseLoad(load, loadId, miss)
+    const { result, headers } = await this.#withinLimit(load, () => this.#produce(run))
       .finally(unregister)
       .catch((error: unknown) => {
         if (isNoSharedResult(error)) this.#noteRelease(load)
@@ -131,10 +133,10 @@ export class ResponseLoader<Req, Res> {
     return await produce().finally(release)
   }
 
-  #responseLoad(load: Load<never>, { record, forwarded, collapseFailed }: Miss): ResponseLoad {
+  #responseLoad(load: Load<never>, loadId: string, { record, forwarded, collapseFailed }: Miss): ResponseLoad {
     return {
       load,
-      loadId: this.#loadId,
+      loadId,
       record,
       forwarded: load.stale === undefined ? forwarded : 'stale',
       collapseFailed: collapseFailed || this.#releasedKeys.releasedAfter(load.key, this.#releaseAtStart),
@@ -211,11 +213,5 @@ export class ResponseLoader<Req, Res> {
   get #handlerCannotFill(): boolean {
     if (this.#context.unshareable !== undefined || this.#handler.kind !== 'may-run') return true
     return this.#exchange.req.method === 'HEAD'
-  }
-
-  /** Made on the first load: most requests have none. */
-  get #loadId(): string {
-    this.#id ??= this.#route.runtime.token()
-    return this.#id
   }
 }
