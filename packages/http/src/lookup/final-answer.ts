@@ -10,7 +10,7 @@ import { isSelectedBy } from '../response/vary.ts'
 import { UNSHAREABLE_RESPONSE } from './load-result.ts'
 import type { LookupResult } from './request-lookup.ts'
 
-/** What ends a request whose lookups are over. */
+/** How a request is answered after its last lookup. */
 export type FinalAnswer =
   /** The client has its response, gets it from its handler, or has left. */
   | { readonly kind: 'nothing' }
@@ -68,7 +68,7 @@ export function answerAfterHandler(
 /** The facts about a request whose own handler has not run. */
 export interface UnhandledRequest {
   readonly headers: IncomingHttpHeaders
-  /** A URL that has not proved cacheable costs its requests no error: the handler runs after a wait, too. */
+  /** No response of the URL is known to be stored: after `waitTimeout` the handler runs, instead of a 503. */
   readonly unproved: boolean
   readonly timedOutUnproved: boolean
   readonly disconnected: boolean

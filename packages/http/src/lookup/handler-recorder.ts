@@ -21,7 +21,7 @@ const UNLEASED: Judgement = { kind: 'unshareable', why: 'unleased' }
 /** The captures of this process have no room for the body now. */
 const NO_CAPTURE_ROOM: Judgement = { kind: 'unshareable', why: 'too-large', temporary: true }
 
-/** Why and for what a handler runs. Objects that each response needs are written out in full: spreads are slow in V8. */
+/** The facts that the recorder of one handler run needs. Objects that each response needs are written out in full: spreads are slow in V8. */
 export interface HandlerRun extends MissReason {
   readonly holdsStale: boolean
   /** True if the load holds the lease: only then can the response be stored. */

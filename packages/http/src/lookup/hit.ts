@@ -61,6 +61,7 @@ function hitFrom<Req, Res>(
   return presentResponse(exchange, route, value, preconditionsOf(exchange, route), {
     residentTime: age,
     waited: 0,
+    kind: 'hit',
     member,
   })
 }

@@ -43,7 +43,7 @@ export async function loadBySubrequest<Req, Res>(
     dispatch: (subReq, subRes) => exchange.dispatch(subReq, subRes),
   })
   const why = rejectionOf(returned)
-  // A subrequest for HEAD refreshes nothing; but a rejection by key means that every later refresh of the key fails.
+  // For HEAD only a rejection by key is reported: every later refresh of the key would fail, too.
   if (why === 'key' || (why !== undefined && load.background && !wasEnded(load, why)))
     route.refreshMode.reject({ target: context.target, status, why })
   if (returned.kind === 'mismatched') return await refetch(exchange, route, context, connection, run)

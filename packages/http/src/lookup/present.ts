@@ -1,3 +1,4 @@
+import type { Lookup } from '@cattlegrid/core'
 import { type Answer, answerFrom } from '../response/answer.ts'
 import { appendMember, type Member } from '../response/cache-status.ts'
 import { type Conditions, conditionsOf } from '../response/conditional.ts'
@@ -13,13 +14,24 @@ export interface ClientPreconditions {
   readonly range: RangeRequest | undefined
 }
 
+/** The description of a response in `Server-Timing`. `miss`: a subrequest brought it for this request. */
+export type ServedKind = 'hit' | 'stale' | 'collapsed' | 'revalidated' | 'miss'
+
+/** The kind of a response that a lookup brought: from an entry, or from a load that was not the request's own handler. */
+export function servedKind({ status, role }: Pick<Lookup<unknown>, 'status' | 'role'>): ServedKind {
+  if (status === 'stale') return 'stale'
+  if (role === 'none') return 'hit'
+  return role === 'leader' ? 'miss' : 'collapsed'
+}
+
 /** The origin of the response that the cache sends. */
 export interface Provenance {
   /** ms since its commit (RFC 9111 section 4.2.3). */
   readonly residentTime: number
   /** The time that the client waited for it, ms. */
   readonly waited: number
-  /** Called only where the route sends `Cache-Status` or `Server-Timing`. */
+  readonly kind: ServedKind
+  /** Called only where the route sends `Cache-Status`. */
   member(): Member
 }
 
@@ -55,19 +67,18 @@ function reportFields(
   { fields }: RecordedResponse,
   provenance: Provenance,
 ): Record<string, string> {
-  const member = provenance.member()
   const before = fields['cache-status'] ?? exchange.field('cache-status')
   return {
-    ...(cacheStatus === undefined ? {} : { 'cache-status': appendMember(before, cacheStatus, member) }),
-    ...(serverTiming
-      ? { 'server-timing': serverTimingOf(exchange.field('server-timing'), member, provenance.waited) }
-      : {}),
+    ...(cacheStatus === undefined ? {} : { 'cache-status': appendMember(before, cacheStatus, provenance.member()) }),
+    ...(serverTiming ? { 'server-timing': serverTimingOf(exchange.field('server-timing'), provenance) } : {}),
   }
 }
 
 /** A metric with the kind of the response, and the time that its client waited, ms. */
-function serverTimingOf(before: string | readonly string[] | undefined, member: Member, waited: number): string {
-  const [kind = ''] = /stale|collapsed|hit/.exec(member) ?? []
+function serverTimingOf(
+  before: string | readonly string[] | undefined,
+  { kind, waited }: Pick<Provenance, 'kind' | 'waited'>,
+): string {
   const metric = `cattlegrid;desc=${kind};dur=${Math.round(waited)}`
   return before === undefined || before.length === 0 ? metric : `${String(before)}, ${metric}`
 }

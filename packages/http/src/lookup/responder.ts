@@ -12,7 +12,7 @@ import type { RecordedResponse } from '../response/recorded-response.ts'
 import type { RequestContext } from './request-context.ts'
 import { RequestLookup } from './request-lookup.ts'
 import type { Route } from '../route/route.ts'
-import { presentResponse, type ClientPreconditions, preconditionsOf } from './present.ts'
+import { presentResponse, type ClientPreconditions, preconditionsOf, servedKind, type ServedKind } from './present.ts'
 
 const ONLY_IF_CACHED_MISS: Answer = {
   status: 504,
@@ -99,12 +99,13 @@ export class Responder<Req, Res> {
     switch (final.kind) {
       case 'looked-up': {
         const { value, age, waited } = final.lookup
-        return this.#present(value, servedMember(final.lookup, forwarded, this.#loader.recorder), age, waited)
+        const member = servedMember(final.lookup, forwarded, this.#loader.recorder)
+        return this.#present(value, servedKind(final.lookup), member, age, waited)
       }
       case 'shared':
-        return this.#present(final.response, collapsedMember(forwarded))
+        return this.#present(final.response, 'collapsed', collapsedMember(forwarded))
       case 'revalidated':
-        return this.#present(final.response, revalidatedMember(final.lookup, final.status))
+        return this.#present(final.response, 'revalidated', revalidatedMember(final.lookup, final.status))
       case 'complete':
         return final.answer
     }
@@ -117,10 +118,17 @@ export class Responder<Req, Res> {
     if (!isHandled) this.#exchange.fail(error)
   }
 
-  #present(response: RecordedResponse, member: Member, residentTime: number = 0, waited: number = 0): Answer {
+  #present(
+    response: RecordedResponse,
+    kind: ServedKind,
+    member: Member,
+    residentTime: number = 0,
+    waited: number = 0,
+  ): Answer {
     return presentResponse(this.#exchange, this.#route, response, this.#preconditions, {
       residentTime,
       waited,
+      kind,
       member: () => member,
     })
   }

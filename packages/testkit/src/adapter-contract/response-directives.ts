@@ -171,6 +171,40 @@ export function describeResponseDirectives({ factory, describe, test }: Contract
       )
     })
 
+    test(
+      'Server-Timing distinguishes a stale response from one that replaced it for a request that waited',
+      async () => {
+        const gate = createGate()
+        const origin = counted(async (run) => {
+          if (run > 1) await gate.opened
+          return text(`run ${run}`)
+        })
+        const windows = {
+          ttl: '10s',
+          staleWhileRevalidate: '1m',
+          staleIfError: '1h',
+          softTimeout: false,
+          loadTimeout: '5m',
+        } as const
+        const route = { path: '/timing', cache: { ...windows, serverTiming: true }, handle: origin.handle } as const
+        await onStage(factory, [route], async (stage) => {
+          await stage.ask('/timing')
+          await stage.runtime.advance(11_000)
+          const stale = await stage.ask('/timing')
+          await stage.seen('load', 2)
+          await stage.runtime.advance(60_000)
+          const collapsed = stage.ask('/timing')
+          await stage.seen('join', 1)
+          gate.open()
+          const kinds = [stale, await collapsed].map(
+            ({ headers }) => /desc=(\w*)/.exec(String(headers['server-timing']))?.[1],
+          )
+          assert.deepEqual(kinds, ['stale', 'collapsed'])
+        })
+      },
+      'time',
+    )
+
     test('Server-Timing reports a hit if the route asks for it', async () => {
       const origin = counted(() => text('one'))
       const route = { path: '/timing', cache: { ttl: '1h', serverTiming: true }, handle: origin.handle } as const
