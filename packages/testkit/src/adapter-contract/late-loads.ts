@@ -78,6 +78,8 @@ export function describeLateLoads({ factory, describe, test }: Contract): void {
               assert.equal((await first).status, 503)
               gate.open()
               assert.deepEqual([(await slow).text, (await second).text], ['run 1', 'run 2'])
+              // Where the request that joined leads, its load is one more.
+              await stage.seen('load', refresh === 'inline' ? 3 : 2)
             },
             { maxLoads: 1 },
           )
