@@ -15,7 +15,7 @@ const context: RequestContext = {
   key: 'the key',
   target: '/a',
   authorized: false,
-  directives: { noStore: false, onlyIfCached: false, maxAge: undefined } as RequestContext['directives'],
+  directives: { noStore: false, onlyIfCached: false, maxAge: undefined },
   unshareable: undefined,
   keyedUrl: (url) => url,
   urlTag: () => undefined,
