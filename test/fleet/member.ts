@@ -20,7 +20,7 @@ export type Command =
   /** `events`: what the cache has told since its process began, as `away acquire k` or `commit k`. */
   | { readonly do: 'clear' | 'events' }
   | { readonly do: 'listen'; readonly framework: 'express' | 'fastify' }
-  /** How many requests have reached its HTTP server. */
+  /** How many requests of clients have reached its HTTP server. */
   | { readonly do: 'requests' }
 
 /** How one call of `ask` ended. */

@@ -1,7 +1,7 @@
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Cache } from '@cattlegrid/core'
-import { expressCache } from '@cattlegrid/express'
+import { expressCache, isRefresh } from '@cattlegrid/express'
 import cattlegrid from '@cattlegrid/fastify'
 import createExpress from 'express'
 import createFastify from 'fastify'
@@ -15,12 +15,15 @@ const ROUTE = { ttl: '1h', staleWhileRevalidate: '10m' } as const
 
 let requests = 0
 
-/** How many requests have reached the server of this process. */
+/** How many requests of clients have reached the server of this process. */
 export function requestsSeen(): number {
   return requests
 }
 
-const countRequests = (server: Server): unknown => server.on('request', () => (requests += 1))
+const countRequests = (server: Server): unknown =>
+  server.on('request', (req) => {
+    if (!isRefresh(req)) requests += 1
+  })
 
 /** `/value/:name` asks the origin for what it answers; `/cookie/:name` sets a cookie for whoever asks. Returns the port. */
 export async function express(cache: Cache, load: Load): Promise<number> {
