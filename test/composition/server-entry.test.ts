@@ -219,6 +219,17 @@ describe('a refresh that enters by the server', () => {
     )
   })
 
+  test('is no less a refresh where a listener to connections fails at its connection', async () => {
+    await visiting(
+      withListener((_req, next) => next()),
+      async ({ page, refresh, server }) => {
+        await page()
+        server.on('connection', (socket) => socket.resetAndDestroy.name)
+        expect(await eventsDuring('cattlegrid:refresh-rejected', refresh)).toEqual([])
+      },
+    )
+  })
+
   test('is rejected where a listener to connections refuses them', async () => {
     await visiting(
       withListener((_req, next) => next()),

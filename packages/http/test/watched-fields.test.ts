@@ -87,6 +87,17 @@ describe('watched request fields', () => {
     expect(reads).toEqual([])
   })
 
+  test.each([Object.freeze, Object.seal, Object.preventExtensions])(
+    'survive that the application makes their object immutable (%p)',
+    (fix: (headers: object) => unknown) => {
+      const headers: IncomingHttpHeaders = { cookie: 'sid=1' }
+      const { stop } = watching(headers)
+      fix(headers)
+      stop()
+      expect([headers.cookie, headers.authorization]).toEqual(['sid=1', undefined])
+    },
+  )
+
   test('of a frozen object are not watched', () => {
     const headers = Object.freeze({ cookie: 'sid=1' })
     const { reads } = watching(headers)

@@ -35,23 +35,23 @@ export class ConnectionShield {
     this.#raised = false
   }
 
-  /** Node takes the socket from a response that is finished. */
-  #shieldSocketOf(message: { socket: Socket | null }): void {
+  /** Node takes the socket from a response that is finished; a response over HTTP/2 has none once its stream is closed. */
+  #shieldSocketOf(message: { socket: Socket | null | undefined }): void {
     let { socket } = message
     let shielded = this.#shielded(message, socket)
     Object.defineProperty(message, 'socket', {
       configurable: true,
       enumerable: true,
       get: () => (this.#raised ? shielded : socket),
-      set: (value: Socket | null) => {
+      set: (value: Socket | null | undefined) => {
         socket = value
         shielded = this.#shielded(message, value)
       },
     })
   }
 
-  #shielded(message: { readonly socket: Socket | null }, socket: Socket | null): Socket | null {
-    if (socket === null) return null
+  #shielded<T extends Socket | null | undefined>(message: { readonly socket: T }, socket: T): T | Socket {
+    if (socket === null || socket === undefined) return socket
     const shielded: Socket = new Proxy(socket, {
       get: (_, name) => {
         if (name === 'destroy' && this.#raised)

@@ -109,6 +109,11 @@ export abstract class ResponseCapture {
     const { res } = this
     this.mode = 'replaced'
     this.raiseShield()
+    // Layers outside that count connections compare them when the response has finished.
+    res.prependOnceListener('finish', () => {
+      this.lowerShield()
+      queueMicrotask(() => this.raiseShield())
+    })
     for (const name of IGNORED) Reflect.set(res, name, () => res)
     res.on('pipe', discardPayload)
   }

@@ -56,5 +56,14 @@ function openConnection(server: EventEmitter, socket: Socket): void {
   const listeners = server.listeners(event)
   // A server of HTTP/2 has sessions instead.
   if (READS_REQUESTS === undefined || !listeners.includes(READS_REQUESTS)) return
-  for (const listener of listeners) if (listener !== READS_REQUESTS) Reflect.apply(listener, server, [socket])
+  for (const listener of listeners) if (listener !== READS_REQUESTS) tell(listener, server, socket)
+}
+
+/** A listener may expect more of a connection than the socket of a subrequest has: its error must not keep the response from being refreshed. */
+function tell(listener: Function, server: EventEmitter, socket: Socket): void {
+  try {
+    Reflect.apply(listener, server, [socket])
+  } catch {
+    // It has not taken note of the connection.
+  }
 }

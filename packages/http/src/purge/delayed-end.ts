@@ -100,10 +100,10 @@ class DelayedEnd {
     try {
       // A layer outside may have ended it by the methods it kept.
       if (!res.writableEnded) this.#original('end', args)
+      destroy?.()
     } catch {
       res.destroy()
     }
-    destroy?.()
   }
 
   /** After the delayed end, so that Node reports a write after an end. */

@@ -56,7 +56,8 @@ function watchPresent(headers: object, name: string, report: Report): Stop {
   Object.defineProperty(headers, name, { configurable: true, enumerable: own.enumerable === true, get, set })
   return () => {
     const present: { readonly get?: unknown } | undefined = Object.getOwnPropertyDescriptor(headers, name)
-    if (present?.get === get) Object.defineProperty(headers, name, own ?? {})
+    // Not if the application has frozen the fields: then the accessor stays, and reports nothing.
+    if (present?.get === get) Reflect.defineProperty(headers, name, own ?? {})
   }
 }
 
@@ -74,7 +75,7 @@ function watchAbsences(headers: object, report: Report): Stop {
     reports.delete(report)
     if (reports.size > 0) return
     absences.delete(headers)
-    Object.setPrototypeOf(headers, before)
+    Reflect.setPrototypeOf(headers, before)
   }
 }
 
