@@ -65,8 +65,18 @@ function answerBy(res: Response, answer: ContractAnswer): void {
   else res.send(answer.body)
 }
 
+/** From Node 24 on, `pipeline` refuses a response that has ended, and leaves the stream to its caller. */
+function pipeTo(res: Response, body: Readable): void {
+  try {
+    pipeline(body, res, () => undefined)
+  } catch (error) {
+    body.destroy()
+    throw error
+  }
+}
+
 function streamTo(res: Response, body: Readable, trailers: Readonly<Record<string, string>> | undefined): void {
-  if (trailers === undefined) return void pipeline(body, res, () => undefined)
+  if (trailers === undefined) return pipeTo(res, body)
   res.set('trailer', Object.keys(trailers).join(', '))
   body.once('end', () => {
     res.addTrailers(trailers)
