@@ -75,6 +75,7 @@ export type {
   ReadyOptions,
   SetOptions,
   TagOptions,
+  ViewOptions,
   WrapOptions,
 } from './options/options.ts'
 export { type CancelTimer, type Runtime, systemRuntime } from './runtime.ts'

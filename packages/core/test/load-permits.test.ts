@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { json } from '@cattlegrid/core'
-import { AdmissionControl } from '../src/flight/admission-control.ts'
+import { Permits } from '../src/flight/permits.ts'
 import { createFleet, type Fleet, Origin, settle } from './fleet.ts'
 
 const keysOf = ({ loads }: Origin): string[] => loads.map(({ load }) => load.key)
@@ -112,12 +112,12 @@ describe('a load permit', () => {
   })
 
   it('makes room for one load only when it is released twice', () => {
-    const admission = new AdmissionControl({ maxLoads: 2, maxWaiters: 1, maxWaitersPerKey: 1 })
-    const [first, second] = [admission.tryAcquirePermit(), admission.tryAcquirePermit()]
+    const permits = new Permits(2)
+    const [first, second] = [permits.tryAcquirePermit(), permits.tryAcquirePermit()]
     expect(second).toBeDefined()
     first?.()
     first?.()
-    expect([admission.tryAcquirePermit(), admission.tryAcquirePermit()].map((turn) => turn !== undefined)).toEqual([
+    expect([permits.tryAcquirePermit(), permits.tryAcquirePermit()].map((permit) => permit !== undefined)).toEqual([
       true,
       false,
     ])

@@ -198,6 +198,7 @@ export const optionsTable: Record<string, Record<string, Row>> = {
   InvalidateOptions: { holdOff: duration([false], 0) },
   GetOptions: { stale: { refuses: notABoolean, takes: [true, false], accepted: 'true or false' }, codec },
   ReadOptions: { codec },
+  ViewOptions: { ...call, maxLoads: count },
   WrapOptions: { ...call, key: { refuses: notAFunction, takes: [() => 'k'], accepted: 'function (...args)' } },
   CloseOptions: { drain: duration([false], 0) },
   ReadyOptions: { timeout: duration([false], 0) },

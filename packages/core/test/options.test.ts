@@ -82,11 +82,9 @@ const ways: Record<string, Record<string, Road>> = {
     delete: (options) => cache.delete('kept', options),
     expire: (options) => cache.expire('kept', options),
   },
-  GetOptions: {
-    get: (options) => cache.get('k', options),
-    getMany: (options) => cache.getMany(['k'], options),
-  },
+  GetOptions: { get: (options) => cache.get('k', options), getMany: (options) => cache.getMany(['k'], options) },
   ReadOptions: { read: (options) => cache.read('k', options) },
+  ViewOptions: { with: (options: object) => cache.with(options).getOrSet('k', loader) },
   WrapOptions: { wrap: (options: object) => cache.wrap(loader, { key: () => 'k', ...options })() },
   CloseOptions: { close: (options) => cache.close(options) },
   ReadyOptions: { ready: (options) => cache.ready(options) },

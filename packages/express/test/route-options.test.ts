@@ -1,5 +1,5 @@
 import { isCattlegridError } from '@cattlegrid/core'
-import { describe, expect, test } from '@jest/globals'
+import { describe, expect, jest, test } from '@jest/globals'
 import type { Response } from 'express'
 import { isRefresh, type ServeError } from '../src/index.ts'
 import { gate, onSite } from './site.ts'
@@ -122,7 +122,7 @@ describe('maxLoads of a route', () => {
       },
       async (site) => {
         const all = Promise.all([1, 2, 3, 4, 5].map((id) => site.get(`/page/${id}`)))
-        await site.seen('load', 5)
+        await site.seen('miss', 5)
         open()
         for (const { status } of await all) expect(status).toBe(200)
         expect(most).toBe(2)
@@ -155,6 +155,55 @@ describe('onError', () => {
         expect((await site.get('/fails')).status).toBe(503)
         expect(errors.map((error) => isCattlegridError(error, 'CATTLEGRID_LOAD_FAILED'))).toEqual([true, true])
         expect(errors[0]).toMatchObject({ status: 503, headers: { 'retry-after': '1' } })
+      },
+    )
+  })
+})
+
+describe('a response that is kept only to be revalidated', () => {
+  test('is not served to a request that waits for another process, which gets a 503 after waitTimeout', async () => {
+    await onSite(
+      (app, cached) =>
+        void app.get(
+          '/page',
+          cached({ ttl: '10s', revalidate: true, softTimeout: '1s', waitTimeout: '2s' }),
+          (_req, res) => void res.set('ETag', '"1"').send('one'),
+        ),
+      async (site) => {
+        await site.get('/page')
+        await site.seen('commit', 1)
+        await site.runtime.advance(11_000)
+        jest.spyOn(site.store, 'acquire').mockResolvedValue({ kind: 'held', remaining: 60_000 })
+        const waiting = site.get('/page').then(({ status }) => status)
+        await site.seen('miss', 2)
+        await site.runtime.advance(1100)
+        await site.seen('miss', 3)
+        await site.runtime.advance(2100)
+        expect(await waiting).toBe(503)
+      },
+    )
+  })
+})
+
+describe('waitTimeout in app mode', () => {
+  test('ends in a 503 for a URL whose stored response is too old for the client', async () => {
+    await onSite(
+      (app, cached) => {
+        app.use(cached({ clientDirectives: () => true, waitTimeout: '2s' }))
+        app.get('/page', (_req, res) => void res.set('Cache-Control', 'max-age=60').send('one'))
+      },
+      async (site) => {
+        await site.get('/page')
+        await site.seen('commit', 1)
+        await site.runtime.advance(5000)
+        jest.spyOn(site.store, 'acquire').mockResolvedValue({ kind: 'held', remaining: 60_000 })
+        const waiting = site
+          .get('/page')
+          .set('Cache-Control', 'max-age=1')
+          .then(({ status }) => status)
+        await site.seen('miss', 2)
+        await site.runtime.advance(2100)
+        expect(await waiting).toBe(503)
       },
     )
   })

@@ -1,15 +1,20 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { type Cache, type CacheOptions, createCache, memoryStore } from '@cattlegrid/core'
+import { type Cache, type CacheOptions, createCache, memoryStore, type Store } from '@cattlegrid/core'
 import { createManualRuntime, type ManualRuntime } from '@cattlegrid/testkit'
 import express, { type Express } from 'express'
 import supertest, { type Test } from 'supertest'
 import { type Cached, expressCache } from '../src/index.ts'
 
+const COUNTED_EVENTS = ['load', 'commit', 'join', 'hit', 'miss', 'outcome'] as const
+type CountedEvent = (typeof COUNTED_EVENTS)[number]
+
 /** A running Express app with a cache whose time stands still. */
 export interface Site {
   readonly runtime: ManualRuntime
   readonly cache: Cache
+  /** Of a site whose options name no other one. */
+  readonly store: Store
   readonly server: Server
   readonly port: number
   get(path: string): Test
@@ -17,8 +22,8 @@ export interface Site {
   /** So many clients at once. */
   crowd(size: number, path: string): Promise<readonly supertest.Response[]>
   /** How often the cache took such a step. */
-  count(event: 'load' | 'commit' | 'join' | 'hit' | 'outcome'): number
-  seen(event: 'load' | 'commit' | 'join' | 'hit' | 'outcome', times: number): Promise<void>
+  count(event: CountedEvent): number
+  seen(event: CountedEvent, times: number): Promise<void>
 }
 
 type Build = (app: Express, cached: Cached, cache: Cache) => void
@@ -31,14 +36,15 @@ export async function onSite(
   make: () => Express = express,
 ): Promise<void> {
   const runtime = createManualRuntime()
-  const cache = createCache({ runtime, store: memoryStore({ runtime }), ...options })
+  const store = memoryStore({ runtime })
+  const cache = createCache({ runtime, store, ...options })
   const app = make()
   app.set('env', 'test')
   build(app, expressCache(cache), cache)
   const server = createServer(app)
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   try {
-    await play(siteOf(server, cache, runtime))
+    await play(siteOf(server, cache, store, runtime))
   } finally {
     const ended = new Promise((resolve) => server.close(resolve))
     server.closeAllConnections()
@@ -49,9 +55,9 @@ export async function onSite(
   }
 }
 
-function siteOf(server: Server, cache: Cache, runtime: ManualRuntime): Site {
-  const counts = { load: 0, commit: 0, join: 0, hit: 0, outcome: 0 }
-  for (const event of ['load', 'commit', 'join', 'hit', 'outcome'] as const)
+function siteOf(server: Server, cache: Cache, store: Store, runtime: ManualRuntime): Site {
+  const counts = { load: 0, commit: 0, join: 0, hit: 0, miss: 0, outcome: 0 }
+  for (const event of COUNTED_EVENTS)
     cache.on(event, () => {
       counts[event] += 1
     })
@@ -60,6 +66,7 @@ function siteOf(server: Server, cache: Cache, runtime: ManualRuntime): Site {
   return {
     runtime,
     cache,
+    store,
     server,
     port,
     get: (path) => agent.get(path),

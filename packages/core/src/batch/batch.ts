@@ -1,5 +1,6 @@
-import type { AdmissionControl, ReleasePermit, SharedWaiter } from '../flight/admission-control.ts'
+import type { AdmissionControl, SharedWaiter } from '../flight/admission-control.ts'
 import type { CallBatch } from '../flight/call.ts'
+import type { PermitSource, ReleasePermit } from '../flight/permits.ts'
 import { activeLoads } from '../flight/reentrancy.ts'
 import { ABSENT, type Loader } from '../load.ts'
 import { LoaderCall } from './loader-call.ts'
@@ -11,20 +12,27 @@ import type { ManyLoader } from './many-loader.ts'
  * A loader call begins when every key was read, and every key that asks for its lease has the store's answer. It waits for nothing else: a key that
  * follows another leader is gathered into a later loader call if it leads in the end.
  */
-export class Batch implements CallBatch {
+export class Batch implements CallBatch, PermitSource {
   readonly sharedWaiter: SharedWaiter = { waiting: 0 }
   readonly #loader: ManyLoader<unknown>
   readonly #admission: AdmissionControl
+  readonly #permits: PermitSource
   /** Noted when the batch begins: the loader is called from inside the load of one of its keys. */
   readonly #enclosing = activeLoads()
   /** The keys whose first read the store has not answered. */
   readonly #unread: Set<string>
   #gathering: LoaderCall
 
-  constructor(keys: readonly string[], loader: ManyLoader<unknown>, admission: AdmissionControl) {
+  constructor(
+    keys: readonly string[],
+    loader: ManyLoader<unknown>,
+    admission: AdmissionControl,
+    permits: PermitSource,
+  ) {
     this.#unread = new Set(keys)
     this.#loader = loader
     this.#admission = admission
+    this.#permits = permits
     this.#gathering = this.#newLoaderCall()
   }
 
@@ -50,6 +58,10 @@ export class Batch implements CallBatch {
     this.#gathering.remove(key)
   }
 
+  get permitAvailable(): boolean {
+    return this.#gathering.permit.permitAvailable
+  }
+
   tryAcquirePermit(always?: boolean): ReleasePermit | undefined {
     return this.#gathering.permit.tryAcquirePermit(always)
   }
@@ -59,7 +71,7 @@ export class Batch implements CallBatch {
   }
 
   #newLoaderCall(): LoaderCall {
-    return new LoaderCall(this.#admission, () => this.#startIfReady())
+    return new LoaderCall(this.#admission, this.#permits, () => this.#startIfReady())
   }
 
   #startIfReady(): void {

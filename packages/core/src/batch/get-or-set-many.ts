@@ -1,4 +1,5 @@
 import type { EngineServices } from '../flight/engine-services.ts'
+import type { PermitSource } from '../flight/permits.ts'
 import { ABSENT } from '../load.ts'
 import { valueOf } from '../lookup/lookup-result.ts'
 import type { LookupRunner } from '../lookup/lookup-runner.ts'
@@ -11,6 +12,7 @@ export interface ManyCall {
   readonly keys: readonly (readonly [string, string])[]
   readonly loader: ManyLoader<unknown>
   readonly settings: Settings
+  readonly permits: PermitSource
 }
 
 /**
@@ -19,7 +21,7 @@ export interface ManyCall {
  * @throws the error of the first key, in the order of `keys`, that has one.
  */
 export async function lookUpMany(
-  { keys, loader, settings }: ManyCall,
+  { keys, loader, settings, permits }: ManyCall,
   { admission }: EngineServices,
   lookups: LookupRunner,
 ): Promise<Map<string, unknown>> {
@@ -33,9 +35,9 @@ export async function lookUpMany(
   })
   if (others.length === 0) return values
   const requestedKeys = others.map(([requestedKey]) => requestedKey)
-  const batch = new Batch(requestedKeys, loader, admission)
+  const batch = new Batch(requestedKeys, loader, admission, permits)
   const lookUp = async ([requestedKey, storedKey]: readonly [string, string]): Promise<unknown> => {
-    const call = { storedKey, requestedKey, loader: batch.loaderOf(requestedKey), settings, batch }
+    const call = { storedKey, requestedKey, loader: batch.loaderOf(requestedKey), settings, permits: batch, batch }
     return await lookups.run(call, valueOf).finally(() => batch.onRead(requestedKey))
   }
   // In one turn, so that the client of a shared store sends all reads in one write.

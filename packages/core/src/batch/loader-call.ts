@@ -1,5 +1,6 @@
 import type { AdmissionControl } from '../flight/admission-control.ts'
 import { Deferred } from '../flight/deferred.ts'
+import type { PermitSource } from '../flight/permits.ts'
 import { type ActiveLoad, leaveLoadScope, type LoadScope, newLoadScope, runInLoad } from '../flight/reentrancy.ts'
 import type { KeepOptions, Load, UncacheableOptions } from '../load.ts'
 import { storedKey } from '../options/stored-key.ts'
@@ -15,9 +16,9 @@ export class LoaderCall implements ManyLoad {
   #abort: AbortController | undefined
   #scope: LoadScope | undefined
 
-  constructor(admission: AdmissionControl, onShareReleased: () => void) {
+  constructor(admission: AdmissionControl, permits: PermitSource, onShareReleased: () => void) {
     this.#admission = admission
-    this.permit = new SharedPermit(admission, () => {
+    this.permit = new SharedPermit(permits, () => {
       if (this.permit.shares === 0) this.#leaveScope()
       onShareReleased()
     })

@@ -1,4 +1,4 @@
-import type { PermitSource, ReleasePermit } from '../flight/admission-control.ts'
+import type { PermitSource, ReleasePermit } from '../flight/permits.ts'
 
 /** The permit of one loader call. Each key that may join the call holds a share, from before it asks for its lease until its load has ended. */
 export class SharedPermit implements PermitSource {
@@ -17,6 +17,10 @@ export class SharedPermit implements PermitSource {
   /** The number of keys that hold a share. */
   get shares(): number {
     return this.#shares
+  }
+
+  get permitAvailable(): boolean {
+    return this.#permit !== undefined || this.#source.permitAvailable
   }
 
   tryAcquirePermit(always?: boolean): ReleasePermit | undefined {

@@ -10,6 +10,7 @@ import type {
   ReadOptions,
   ReadyOptions,
   SetOptions,
+  ViewOptions,
   WrapOptions,
 } from '../options/options.ts'
 import type { Runtime } from '../runtime.ts'
@@ -24,12 +25,12 @@ export interface Cache {
   /** The source of time, timers and randomness: `options.runtime`, or the system's. */
   readonly runtime: Runtime
   /**
-   * Returns a view of this cache with other default options, which are checked once instead of at every call. The view shares everything
-   * else: entries, loads, limits, events, `pause`, `close`.
+   * Returns a view of this cache with other default options, which are checked once instead of at every call, and with a limit of its own
+   * if `maxLoads` is given. The view shares everything else: entries, loads, limits, events, `pause`, `close`.
    *
    * @throws InvalidOptionError
    */
-  with(options: CallOptions): Cache
+  with(options: ViewOptions): Cache
   /** The cache that this one is a view of, through any number of views; itself if it is none. What belongs to the cache is kept by it. */
   readonly root: Cache
   /**

@@ -1,5 +1,6 @@
 import type { ManyLoader } from '../batch/many-loader.ts'
 import type { Call } from '../flight/call.ts'
+import { type PermitSource, ViewPermits } from '../flight/permits.ts'
 import type { EventName, Listener } from '../events.ts'
 import { promiseOf } from '../entry.ts'
 import { storedKey, storedKeys } from '../options/stored-key.ts'
@@ -13,11 +14,12 @@ import type {
   ReadOptions,
   ReadyOptions,
   SetOptions,
+  ViewOptions,
   WrapOptions,
 } from '../options/options.ts'
 import type { Lookup } from '../lookup/lookup.ts'
 import { LookupRunner } from '../lookup/lookup-runner.ts'
-import { callSettings, setSettings, wrapSettings } from '../options/parse-call-options.ts'
+import { callSettings, setSettings, viewSettings, wrapSettings } from '../options/parse-call-options.ts'
 import { requireTtl, type Settings } from '../options/settings.ts'
 import type { Runtime } from '../runtime.ts'
 import {
@@ -46,16 +48,24 @@ export class DefaultCache implements Cache {
   readonly #settings: Settings
   readonly #coordinator: LoadCoordinator
   readonly #lifecycle: Lifecycle
+  readonly #permits: PermitSource
   readonly #lookups: LookupRunner
   readonly #reader: EntryReader
   readonly #writer: EntryWriter
 
-  constructor(coordinator: LoadCoordinator, lifecycle: Lifecycle, settings: Settings, root?: Cache) {
+  constructor(
+    coordinator: LoadCoordinator,
+    lifecycle: Lifecycle,
+    settings: Settings,
+    permits: PermitSource = coordinator.services.admission.permits,
+    root?: Cache,
+  ) {
     this.root = root ?? this
     this.#settings = settings
     this.#coordinator = coordinator
     this.#lifecycle = lifecycle
-    this.#lookups = new LookupRunner(coordinator)
+    this.#permits = permits
+    this.#lookups = new LookupRunner(coordinator, permits)
     this.#reader = new EntryReader(coordinator, this.#lookups, settings)
     this.#writer = new EntryWriter(coordinator)
   }
@@ -72,13 +82,10 @@ export class DefaultCache implements Cache {
     return this.#coordinator.services.runtime
   }
 
-  with(options: CallOptions): Cache {
-    return new DefaultCache(
-      this.#coordinator,
-      this.#lifecycle,
-      callSettings(this.#settings, options, 'with'),
-      this.root,
-    )
+  with(options: ViewOptions): Cache {
+    const { settings, maxLoads } = viewSettings(this.#settings, options)
+    const permits = maxLoads === undefined ? this.#permits : new ViewPermits(maxLoads, this.#permits)
+    return new DefaultCache(this.#coordinator, this.#lifecycle, settings, permits, this.root)
   }
 
   getOrSet<V, S = V>(key: string, loader: Loader<V, S>, options?: CallOptions<V>): Promise<V> {
@@ -141,7 +148,7 @@ export class DefaultCache implements Cache {
   ): Promise<Map<string, V>> {
     const settings = callSettings(this.#settings, options, 'getOrSetMany')
     this.#lifecycle.throwIfClosed()
-    const call = { keys: storedKeys(keys), loader, settings }
+    const call = { keys: storedKeys(keys), loader, settings, permits: this.#permits }
     requireTtl(settings)
     requireFunction('loader', loader, 'a function (keys, load) => Map')
     return (await lookUpMany(call, this.#coordinator.services, this.#lookups)) as Map<string, V>
@@ -190,7 +197,7 @@ export class DefaultCache implements Cache {
   ): (...args: Parameters<F>) => Promise<Awaited<ReturnType<F>>> {
     requireFunction('wrap', fn, 'a function to wrap')
     const { key, settings } = wrapSettings(this.#settings, options, 'wrap')
-    return wrapFunction(new DefaultCache(this.#coordinator, this.#lifecycle, settings), fn, key)
+    return wrapFunction(new DefaultCache(this.#coordinator, this.#lifecycle, settings, this.#permits), fn, key)
   }
 
   on<E extends EventName>(event: E, listener: Listener<E>): () => void {
@@ -215,7 +222,13 @@ export class DefaultCache implements Cache {
   }
 
   #call(key: string, loader: Loader<unknown, never>, settings: Settings): Call {
-    return { storedKey: this.#checkCall(key, loader, settings), requestedKey: key, loader, settings }
+    return {
+      storedKey: this.#checkCall(key, loader, settings),
+      requestedKey: key,
+      loader,
+      settings,
+      permits: this.#permits,
+    }
   }
 
   /** Checks the arguments of a call that may load, and returns the stored key. */

@@ -1,17 +1,7 @@
 import type { AdmissionLimits } from '../options/settings.ts'
 import type { Flight } from './flight.ts'
+import { Permits } from './permits.ts'
 import { throwIfReentrant, activeLoads, type ActiveLoad, recordWait } from './reentrancy.ts'
-
-/** Gives a permit back; further calls do nothing. */
-export type ReleasePermit = () => void
-
-/** Grants the permits of loads. */
-export interface PermitSource {
-  /** Grants a free permit, or undefined when none is free. `always`: grants one in any case. Default: false. */
-  tryAcquirePermit(always?: boolean): ReleasePermit | undefined
-  /** Calls `onPermit` with the next free permit, first come, first served. Returns the function that leaves the queue. */
-  queueForPermit(onPermit: (permit: ReleasePermit) => void): () => void
-}
 
 /** Several calls that `maxWaiters` counts as one waiter. */
 export interface SharedWaiter {
@@ -21,15 +11,15 @@ export interface SharedWaiter {
 const nothing = (): void => undefined
 
 /** Enforces `maxWaiters`, `maxWaitersPerKey` and `maxLoads` in this process, and rejects a load that would wait for itself. */
-export class AdmissionControl implements PermitSource {
+export class AdmissionControl {
+  /** Those of `maxLoads`. */
+  readonly permits: Permits
   readonly #limits: AdmissionLimits
-  /** First in, first out. */
-  readonly #queue = new Set<(permit: ReleasePermit) => void>()
-  #loads = 0
   #waiters = 0
 
   constructor(limits: AdmissionLimits) {
     this.#limits = limits
+    this.permits = new Permits(limits.maxLoads)
   }
 
   /** Identifies a load of `key` in this cache. */
@@ -91,39 +81,5 @@ export class AdmissionControl implements PermitSource {
 
   readonly #removeWaiter = (): void => {
     this.#waiters -= 1
-  }
-
-  /** True while fewer than `maxLoads` loads run. */
-  get permitAvailable(): boolean {
-    return this.#loads < this.#limits.maxLoads
-  }
-
-  tryAcquirePermit(always = false): ReleasePermit | undefined {
-    return always || this.permitAvailable ? this.#grantPermit() : undefined
-  }
-
-  queueForPermit(onPermit: (permit: ReleasePermit) => void): () => void {
-    this.#queue.add(onPermit)
-    return () => {
-      this.#queue.delete(onPermit)
-    }
-  }
-
-  #grantPermit(): ReleasePermit {
-    this.#loads += 1
-    let released = false
-    return () => {
-      if (released) return
-      released = true
-      this.#loads -= 1
-      this.#grantNext()
-    }
-  }
-
-  #grantNext(): void {
-    const [first] = this.#queue
-    if (first === undefined || this.#loads >= this.#limits.maxLoads) return
-    this.#queue.delete(first)
-    first(this.#grantPermit())
   }
 }

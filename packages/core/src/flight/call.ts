@@ -3,8 +3,9 @@ import type { Loader } from '../load.ts'
 import type { Settings } from '../options/settings.ts'
 import type { Verdict } from '../policy/policy.ts'
 import type { Read } from '../store/store.ts'
-import type { PermitSource, SharedWaiter } from './admission-control.ts'
+import type { SharedWaiter } from './admission-control.ts'
 import type { EngineServices } from './engine-services.ts'
+import type { PermitSource } from './permits.ts'
 import type { PreviousVersion } from './previous-version.ts'
 
 /** One call that may load. */
@@ -15,14 +16,16 @@ export interface Call {
   readonly requestedKey: string
   readonly loader: Loader<unknown, never>
   readonly settings: Settings
+  /** Grants the permit of its load. */
+  readonly permits: PermitSource
   /** Given for a forced refresh: the call accepts only an entry that is newer. */
   readonly previousVersion?: PreviousVersion | undefined
   /** Given for one key of a batch. */
   readonly batch?: CallBatch | undefined
 }
 
-/** The batch that a call belongs to: its loads get their permits from it. */
-export interface CallBatch extends PermitSource {
+/** The batch that a call belongs to. */
+export interface CallBatch {
   /** The waiting keys of a batch count as one waiter. */
   readonly sharedWaiter: SharedWaiter
   /** The store has answered the first read of one of its keys. */

@@ -138,7 +138,7 @@ export class FlightJoiner {
     const stale = this.#fallbackResult(part, now, flight)
     if (stale !== undefined) return onContinue(stale)
     if (settings.onWaitTimeout === 'load') {
-      const permit = new LoadPermit(call, admission)
+      const permit = new LoadPermit(call.permits)
       if (permit.tryAcquire(admission.isInsideLoad())) return this.loadAlone(call, state, permit).then(onContinue)
     }
     throw new WaitTimeoutError(key, settings.waitTimeout)

@@ -2,6 +2,7 @@ import { refreshInBackground } from '../refresh/background-refresh.ts'
 import { type CallState, identity, lookupOf, type LookupResult, serveEntry, valueOf } from './lookup-result.ts'
 import type { Codec } from '../codec.ts'
 import type { LoadCoordinator } from '../flight/coordinator.ts'
+import type { PermitSource } from '../flight/permits.ts'
 import type { EngineServices } from '../flight/engine-services.ts'
 import { type Call, noteAndJudge, type TimedRead } from '../flight/call.ts'
 import { type Entry, promiseOf } from '../entry.ts'
@@ -17,16 +18,18 @@ import type { Read } from '../store/store.ts'
 /** Makes the answer of the called method from the result. */
 type OnResult<T> = (result: LookupResult) => T | Promise<T>
 
-/** Runs the calls of one cache. Each call peeks, reads and judges; then it is served the entry, or joins the key's refresh. */
+/** Runs the calls of a cache, or of a view of it. Each call peeks, reads and judges; then it is served the entry, or joins the key's refresh. */
 export class LookupRunner {
   readonly #services: EngineServices
   readonly #coordinator: LoadCoordinator
+  readonly #permits: PermitSource
   readonly #joiner: FlightJoiner
   readonly #hitChannel: EventChannel
 
-  constructor(coordinator: LoadCoordinator) {
+  constructor(coordinator: LoadCoordinator, permits: PermitSource) {
     this.#services = coordinator.services
     this.#coordinator = coordinator
+    this.#permits = permits
     this.#joiner = new FlightJoiner(coordinator)
     this.#hitChannel = coordinator.services.events.channelOf('hit')
   }
@@ -92,7 +95,7 @@ export class LookupRunner {
    */
   run<T>(call: Call, onResult: OnResult<T>): Promise<T> {
     const state = this.#newCallState(call)
-    return this.#coordinator.paused || this.#maySkipStore(call.storedKey, state.startedAt)
+    return this.#coordinator.paused || this.#maySkipStore(call, state.startedAt)
       ? this.#bypass(call, state).then(onResult)
       : this.#readStore(call, state, onResult)
   }
@@ -104,15 +107,15 @@ export class LookupRunner {
     loader: Loader<unknown, never>,
     settings: Settings,
   ): Promise<unknown> {
-    return this.run({ storedKey, requestedKey, loader, settings }, valueOf)
+    return this.run({ storedKey, requestedKey, loader, settings, permits: this.#permits }, valueOf)
   }
 
   /**
    * True when the key is known to be unshareable: the call then loads alone without asking the store. Not while loads queue for a permit:
    * calls that ask the store join one flight, which takes one place in the queue.
    */
-  #maySkipStore(key: string, now: number): boolean {
-    return this.#coordinator.unshareable.holds(key, now) && this.#services.admission.permitAvailable
+  #maySkipStore({ storedKey, permits }: Call, now: number): boolean {
+    return this.#coordinator.unshareable.holds(storedKey, now) && permits.permitAvailable
   }
 
   /** Refreshes now, however fresh the entry is: joins the running refresh, or starts one. An entry that is newer than the first one read is served like any other. */

@@ -2,6 +2,7 @@ import { type Codec, codecRule } from '../codec.ts'
 import { LONGEST_WINDOW } from '../entry.ts'
 import { InvalidOptionError } from '../errors.ts'
 import {
+  countRule,
   durationRule,
   fractionRule,
   functionRule,
@@ -120,6 +121,7 @@ export const staleWhileRevalidateRow: OptionRow<number> = row(
 )
 export const staleIfErrorRow: OptionRow<number> = row(windowRule, (settings, value) => (settings.staleIfError = value))
 export const jitterRow: OptionRow<number> = row(fractionRule, (settings, value) => (settings.jitter = value))
+export const maxLoadsRow: OptionRow<number> = row(countRule(1), (settings) => (settings.boundedLoads = true))
 export const tagsRow: OptionRow<readonly string[]> = row(tagsRule, (settings, value) => (settings.tags = value))
 export const codecRow: OptionRow<Codec> = row(codecRule, (settings, value) => (settings.codec = value))
 

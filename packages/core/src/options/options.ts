@@ -130,6 +130,12 @@ export interface CallOptions<V = unknown> extends LoadOptions {
   readonly signal?: CallerSignal | undefined
 }
 
+/** Options of `with`. */
+export interface ViewOptions extends CallOptions {
+  /** The most loads at once of calls through this view, in this process, beside the cache's `maxLoads`. Default: no limit but the cache's. */
+  readonly maxLoads?: number | undefined
+}
+
 /** Options of `set`. */
 export interface SetOptions<V = unknown> {
   /** The entry is fresh for so long after the write; `Infinity`: until it is invalidated. Default: the cache's. */

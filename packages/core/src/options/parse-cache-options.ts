@@ -16,7 +16,15 @@ import {
 import { type Runtime, systemRuntime } from '../runtime.ts'
 import type { CopyLimits, RemoteLimits } from '../store/remote/remote-limits.ts'
 import type { Store } from '../store/store.ts'
-import { applyOptions, codecRow, loadRows, row, staleIfErrorRow, staleWhileRevalidateRow } from './option-rows.ts'
+import {
+  applyOptions,
+  codecRow,
+  loadRows,
+  maxLoadsRow,
+  row,
+  staleIfErrorRow,
+  staleWhileRevalidateRow,
+} from './option-rows.ts'
 import type { CacheOptions, NearOptions, OutageOptions, TagOptions } from './options.ts'
 import { type AdmissionLimits, DEFAULTS, type Settings } from './settings.ts'
 
@@ -52,9 +60,7 @@ const cacheRows = {
   maxEntryBytes: row(byteSizeRule(1, MAX_ENTRY_BYTES), (settings, value) => (settings.maxEntryBytes = value)),
   freeze: row(booleanRule, (settings, value) => (settings.freeze = value)),
   shareErrorMessages: row(booleanRule, (settings, value) => (settings.shareErrorMessages = value)),
-  maxLoads: row(countRule(1), (settings) => {
-    settings.boundedLoads = true
-  }),
+  maxLoads: maxLoadsRow,
   maxWaiters: countRule(1),
   maxWaitersPerKey: countRule(1),
   enabled: booleanRule,

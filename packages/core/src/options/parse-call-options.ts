@@ -16,6 +16,7 @@ import {
   codecRow,
   jitterRow,
   loadRows,
+  maxLoadsRow,
   type OptionRow,
   type OptionRows,
   row,
@@ -25,7 +26,7 @@ import {
   ttlRow,
   windowRule,
 } from './option-rows.ts'
-import type { CallOptions, SetOptions, WrapOptions } from './options.ts'
+import type { CallOptions, SetOptions, ViewOptions, WrapOptions } from './options.ts'
 import { requireTtl, type Settings } from './settings.ts'
 
 const signalRule = objectRule<CallerSignal>(
@@ -93,6 +94,20 @@ const keepRows: OptionRows<KeepOptions> = {
 /** The settings of one call: the very object of the cache where the call brings no options. */
 export function callSettings(base: Settings, options: object | undefined, owner: string): Settings {
   return options === undefined ? base : applyOptions(base, options, callRows, owner)
+}
+
+const viewRows = { ...callRows, maxLoads: maxLoadsRow } satisfies OptionRows<ViewOptions>
+
+/** The settings and the limit of a view. */
+export interface ViewSettings {
+  readonly settings: Settings
+  /** Undefined: no other limit than that of the cache. */
+  readonly maxLoads: number | undefined
+}
+
+export function viewSettings(base: Settings, options: object | undefined): ViewSettings {
+  const { maxLoads } = checkOptions('with', options, viewRows)
+  return { settings: applyOptions(base, options ?? {}, viewRows, 'with'), maxLoads }
 }
 
 /** The key function and the settings of a wrapped function, checked once. */

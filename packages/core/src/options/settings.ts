@@ -19,7 +19,7 @@ export interface Settings extends ServeLimits {
   readonly codec: Codec
   readonly signal: CallerSignal | undefined
   readonly onWaitTimeout: 'error' | 'load'
-  /** True in a cache with a finite `maxLoads`. */
+  /** True in a cache or a view with `maxLoads`. */
   readonly boundedLoads: boolean
   readonly earlyRefresh: EarlyRefresh | undefined
   readonly tags: readonly string[]

@@ -1,5 +1,4 @@
-import type { PermitSource, ReleasePermit } from '../flight/admission-control.ts'
-import type { Call } from '../flight/call.ts'
+import type { PermitSource, ReleasePermit } from '../flight/permits.ts'
 import type { Flight, FlightStep } from '../flight/flight.ts'
 import type { Abandoned } from '../load.ts'
 import type { Runtime } from '../runtime.ts'
@@ -17,8 +16,8 @@ export class LoadPermit implements FlightStep {
   /** Defined while it queues. */
   #queued: QueuedPermit | undefined
 
-  constructor(call: Call, admission: PermitSource) {
-    this.#source = call.batch ?? admission
+  constructor(source: PermitSource) {
+    this.#source = source
   }
 
   get held(): boolean {

@@ -49,7 +49,7 @@ class RefreshRun implements FlightStep {
     this.#call = call
     this.#coordinator = coordinator
     this.#services = coordinator.services
-    this.#permit = new LoadPermit(call, coordinator.services.admission)
+    this.#permit = new LoadPermit(call.permits)
     this.#waiter = flight.background ? undefined : coordinator.leaseWaiters.register(call.storedKey)
     flight.attach(this)
   }

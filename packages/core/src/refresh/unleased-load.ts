@@ -18,7 +18,7 @@ export async function runUnleased(
   flight: Flight,
   call: Call,
   services: EngineServices,
-  permit: LoadPermit = new LoadPermit(call, services.admission),
+  permit: LoadPermit = new LoadPermit(call.permits),
 ): Promise<void> {
   flight.attach(permit)
   try {

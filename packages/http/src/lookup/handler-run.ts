@@ -35,7 +35,7 @@ export function runHandler<Req, Res>(
     holdsStale: holdsUsableStale(load),
     leased: load.leased,
     conditions,
-    storedBefore: isStoredBefore(run),
+    storedBefore: isStoredBefore(forwarded),
     authorized,
     urlTag,
     revalidates,

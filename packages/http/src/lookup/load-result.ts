@@ -1,8 +1,9 @@
 import { type Load, LONGEST_TTL, LONGEST_WINDOW } from '@cattlegrid/core'
 import type { IncomingHttpHeaders } from 'node:http'
-import type { MissReason } from '../response/cache-status.ts'
+import type { Forwarded, MissReason } from '../response/cache-status.ts'
 import { NoSharedResult, ResponseFailure } from '../response/errors.ts'
 import type { RecordedResponse } from '../response/recorded-response.ts'
+import type { Route } from '../route/route.ts'
 import type { RecordingResult } from '../capture/recording-result.ts'
 import { retained } from '../response/revalidate.ts'
 import type { Lifetime } from '../response/lifetime.ts'
@@ -22,9 +23,17 @@ export interface ResponseLoad extends Miss {
   readonly loadId: string
 }
 
-/** True if a response of the load's URL was stored before, as far as its lookup shows: an entry that is not served, or a record of its variants. */
-export function isStoredBefore({ forwarded }: MissReason): boolean {
+/** True if a response of the URL was stored before, as far as its lookup shows: an entry that is not served, or a record of its variants. */
+export function isStoredBefore(forwarded: Forwarded): boolean {
   return forwarded !== 'uri-miss'
+}
+
+/**
+ * True if nothing shows yet that responses of the URL can be shared: neither a slow handler nor an aborted response is a failure of the URL, and a
+ * request that waits in vain runs its own handler.
+ */
+export function isUnproved({ appMode }: Pick<Route, 'appMode'>, forwarded: Forwarded): boolean {
+  return appMode && !isStoredBefore(forwarded)
 }
 
 /** The response of a load. `headers` are the request fields that the handler saw: they select the variant. */

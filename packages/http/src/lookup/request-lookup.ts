@@ -2,7 +2,7 @@ import type { CallOptions, CallerSignal, Lookup } from '@cattlegrid/core'
 import type { IncomingMessage } from 'node:http'
 import { satisfiesMaxAge } from '../response/age.ts'
 import type { Forwarded } from '../response/cache-status.ts'
-import { isNoSharedResult, NoSharedResult, ResponseFailure } from '../response/errors.ts'
+import { isNoSharedResult, NoSharedResult } from '../response/errors.ts'
 import { awaitInlineRefresh, storedWithoutRefresh } from './inline-refresh.ts'
 import { type Miss, UNSHAREABLE_RESPONSE } from './load-result.ts'
 import { isUsable, isVaryRecord, type RecordedResponse, type Stored } from '../response/recorded-response.ts'
@@ -13,6 +13,9 @@ import { variantKey } from '../response/vary.ts'
 
 /** A request that still has no response after so many lookups runs its own handler. */
 const MAX_LOOKUPS = 16
+
+/** What a call accepts whose stale response may not be served. */
+const NOTHING_STALE = { staleWhileRevalidate: false, staleIfError: false } as const
 
 /** The result of a request's lookups: a response, or the error with which the last lookup ended. */
 export interface LookupResult {
@@ -28,7 +31,6 @@ export class RequestLookup<Req, Res> {
   readonly #loader: ResponseLoader<Req, Res>
   readonly #options: CallOptions<Stored>
   #forwarded: Forwarded = 'uri-miss'
-  #recordFound = false
 
   constructor(
     req: IncomingMessage,
@@ -48,11 +50,6 @@ export class RequestLookup<Req, Res> {
   /** Why no stored response was served at once, as far as the lookups have shown. */
   get forwarded(): Forwarded {
     return this.#forwarded
-  }
-
-  /** True if a record of variants was found: it shows that responses of the URL can be stored. */
-  get recordFound(): boolean {
-    return this.#recordFound
   }
 
   /** Looks up again when a leader had no result for its followers: one of them leads next. Never rejects. */
@@ -81,7 +78,6 @@ export class RequestLookup<Req, Res> {
     // The handler's own response goes to this client; the record serves other requests only.
     const { hasResponse, storableTtl: freshFor = ofUrl.freshFor } = this.#loader
     if (hasResponse) return { ...ofUrl, value: UNSHAREABLE_RESPONSE, freshFor }
-    this.#recordFound = true
     const forwardedByUrl = this.#forwarded
     const miss: Miss = { record, forwarded: 'vary-miss', collapseFailed: ofUrl.role === 'follower' }
     const ofVariant = await this.#lookUpWithinMaxAge(variantKey(key, record, this.#req.headers), miss)
@@ -115,25 +111,19 @@ export class RequestLookup<Req, Res> {
     const takesAnyAge = this.#context.directives.maxAge === undefined
     const stored = takesAnyAge && !loader.mayRefresh ? await storedWithoutRefresh(this.#route, key) : undefined
     if (stored !== undefined) return stored
-    const found = await view.lookup<Stored, never>(key, (load) => loader.load(load, miss), options)
+    const lookUp = (accepted: CallOptions<Stored>): Promise<Lookup<Stored>> =>
+      view.lookup<Stored, never>(key, (load) => loader.load(load, miss), accepted)
+    const found = await lookUp(options)
     if (found.foundStale) this.#forwarded = 'stale'
-    const lookup = await whenUsable(found)
+    // A response that is kept only to be revalidated is served by nobody: the request waits for the load that replaces it.
+    const lookup = mayServe(found) ? found : await lookUp({ ...options, ...NOTHING_STALE })
+    if (!mayServe(lookup)) throw new NoSharedResult('the response must be revalidated before each use')
     await awaitInlineRefresh(this.#route, loader, key, lookup)
     return lookup
   }
 }
 
-/**
- * Returns the lookup if its response may be served. If the response is kept only for revalidation, waits for the load that replaces it, and throws.
- *
- * @throws NoSharedResult after that load, so that the caller looks up again; ResponseFailure where no load runs.
- */
-async function whenUsable(lookup: Lookup<Stored>): Promise<Lookup<Stored>> {
-  const { value, status, role, age, refresh } = lookup
-  if (isVaryRecord(value) || isUsable(value, age)) return lookup
-  // This request's own handler has just sent or revalidated it.
-  if (status === 'loaded' && role === 'leader') return lookup
-  if (status === 'stale' && refresh === undefined) throw new ResponseFailure(503, undefined)
-  await refresh
-  throw new NoSharedResult('the stored response may not be used')
+/** False for a response that is kept only to be revalidated, unless this request's own handler has just sent or revalidated it. */
+function mayServe({ value, status, role, age }: Lookup<Stored>): boolean {
+  return isVaryRecord(value) || isUsable(value, age) || (status === 'loaded' && role === 'leader')
 }

@@ -8,6 +8,7 @@ import { answerAfterHandler, answerWithoutHandler, type FinalAnswer, type Unhand
 import { hitInStore } from './hit.ts'
 import { ResponseLoader } from './response-loader.ts'
 import { bypass } from './bypass.ts'
+import { isUnproved } from './load-result.ts'
 import type { RecordedResponse } from '../response/recorded-response.ts'
 import type { RequestContext } from './request-context.ts'
 import { RequestLookup } from './request-lookup.ts'
@@ -77,7 +78,7 @@ export class Responder<Req, Res> {
   #unhandledRequest(): UnhandledRequest {
     return {
       headers: this.#exchange.req.headers,
-      unproved: this.#route.appMode && !this.#lookup.recordFound,
+      unproved: isUnproved(this.#route, this.#lookup.forwarded),
       timedOutUnproved: this.#loader.timedOutUnproved,
       disconnected: this.#disconnect.aborted,
       bypassReason: this.#context.unshareable ?? (this.#loader.subrequestFailed ? 'head' : 'collapsed'),

@@ -6,7 +6,7 @@ import type { Exchange } from '../exchange.ts'
 import { runHandler } from './handler-run.ts'
 import { keepFirstVariant, keepVariant } from './keep-variant.ts'
 import {
-  isStoredBefore,
+  isUnproved,
   keepResponse,
   type LoadResult,
   type Miss,
@@ -84,8 +84,7 @@ export class ResponseLoader<Req, Res> {
 
   /** A stale response that this request gets may be refreshed now, on its behalf. */
   get mayRefresh(): boolean {
-    const { handlerLimit, refreshMode } = this.#route
-    return handlerLimit?.full !== true && !(refreshMode.inline && this.#handlerCannotFill)
+    return !(this.#route.refreshMode.inline && this.#handlerCannotFill)
   }
 
   /** Resolves once the request's own handler runs; for one wait at a time. */
@@ -110,7 +109,7 @@ export class ResponseLoader<Req, Res> {
     const loadId = route.runtime.token()
     const unregister = registerLoad(loadId, key)
     const run = this.#responseLoad(load, loadId, miss)
-    const { result, headers } = await this.#withinLimit(load, () => this.#produce(run))
+    const { result, headers } = await this.#produce(run)
       .finally(unregister)
       .catch((error: unknown) => {
         if (isNoSharedResult(error)) this.#noteRelease(load)
@@ -125,14 +124,6 @@ export class ResponseLoader<Req, Res> {
     return keepFirstVariant(route, key, load, result, names, headers)
   }
 
-  async #withinLimit<T>(load: Load<never>, produce: () => Promise<T>): Promise<T> {
-    const { handlerLimit } = this.#route
-    if (handlerLimit === undefined) return await produce()
-    if (load.background && handlerLimit.full) throw new NoSharedResult('the route runs as many handlers as it may')
-    const release = await handlerLimit.acquire(load.signal)
-    return await produce().finally(release)
-  }
-
   #responseLoad(load: Load<never>, loadId: string, { record, forwarded, collapseFailed }: Miss): ResponseLoad {
     return {
       load,
@@ -145,7 +136,8 @@ export class ResponseLoader<Req, Res> {
 
   async #produce(run: ResponseLoad): Promise<LoadResult> {
     const { load } = run
-    if (this.#isUnproved(run)) load.signal.addEventListener('abort', () => this.#onAbort(load), { once: true })
+    if (isUnproved(this.#route, run.forwarded))
+      load.signal.addEventListener('abort', () => this.#onAbort(load), { once: true })
     // The load of a request that has its result goes on for the entry, and for the requests that joined.
     const isBehind = load.background || this.#handler.kind === 'may-not-run'
     if (isBehind && !this.#route.refreshMode.inline) return await this.#sendSubrequest(run)
@@ -164,14 +156,9 @@ export class ResponseLoader<Req, Res> {
     })
     if (recorded.kind === 'mismatched')
       return await this.#noteFailure(refetch(this.#exchange, this.#route, this.#context, this.#connection, run))
-    const unproved = this.#isUnproved(run)
+    const unproved = isUnproved(this.#route, run.forwarded)
     if (uncacheableFor(recorded, unproved) > 0) this.#noteRelease(load)
     return { result: resultOfHandler(recorded, load, req.headers, unproved), headers: req.headers }
-  }
-
-  /** Nothing shows yet that responses of the URL can be shared: neither a slow handler nor an aborted response is a failure of the URL. */
-  #isUnproved(run: ResponseLoad): boolean {
-    return this.#route.appMode && !isStoredBefore(run)
   }
 
   /** At `loadTimeout`, a URL that has not proved cacheable becomes uncacheable: each request runs its own handler, for as long as that takes. */

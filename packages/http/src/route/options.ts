@@ -85,7 +85,7 @@ export interface RouteOptions<Req = unknown, Res = unknown> extends Omit<LoadOpt
   readonly maxCaptureBytes?: ByteSize | undefined
   /** Variants of one URL that a process keeps; one more evicts the oldest. Default: 16. */
   readonly maxVariants?: number | undefined
-  /** Handlers of the route that run at once for this cache in this process; one more waits. Default: no limit. */
+  /** The most loads of the route at once in this process; one more waits within `waitTimeout`, and one more in the background does not begin. A load ends once it is certain that its response is not stored. Default: no limit. */
   readonly maxLoads?: number | undefined
   /** Answers a range request for a stored response with a 206. Default: false, it gets the whole response. */
   readonly range?: boolean | undefined

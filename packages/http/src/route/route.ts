@@ -1,4 +1,11 @@
-import { type Cache, type CallOptions, InvalidOptionError, isCattlegridError, type LoadOptions } from '@cattlegrid/core'
+import {
+  type Cache,
+  type CallOptions,
+  InvalidOptionError,
+  isCattlegridError,
+  type LoadOptions,
+  type ViewOptions,
+} from '@cattlegrid/core'
 import { type Admission, hostsByScheme } from '../request/eligible.ts'
 import { isNoSharedResult } from '../response/errors.ts'
 import type { HttpCache } from './http-cache.ts'
@@ -12,14 +19,13 @@ import type { KeyRule } from '../request/request-key.ts'
 import { type RouteFunctions, routeFunctionsOf } from './route-functions.ts'
 import { type ParsedRoute, parseRouteOptions } from './route-rules.ts'
 import type { StoragePolicy } from '../response/storable.ts'
-import { HandlerLimit } from './handler-limit.ts'
 import { PersonalReadWarning } from './personal-read-warning.ts'
 import { RefreshMode } from './refresh-mode.ts'
 
 /** The checked options of a route, with their defaults. */
 export interface Route<Req = unknown, Res = unknown> extends HttpCache, RouteFunctions<Req, Res> {
   readonly callOptions: CallOptions<Stored>
-  /** The cache, with these options. */
+  /** The cache, with these options and the route's `maxLoads`. */
   readonly view: Cache
   readonly keys: KeyMemo
   readonly storage: Omit<StoragePolicy, 'ttl' | 'storedBefore' | 'authorized'>
@@ -39,7 +45,6 @@ export interface Route<Req = unknown, Res = unknown> extends HttpCache, RouteFun
   readonly tagHeader: string | undefined
   readonly maxVariants: number
   readonly maxCaptureBytes: number
-  readonly handlerLimit: HandlerLimit | undefined
   readonly range: boolean
   readonly downstream: 'age' | 'reset'
   readonly refreshMode: RefreshMode
@@ -71,7 +76,7 @@ export function compileRoute<Req, Res>(
     ...withoutUndefined(parseRouteOptions(owner, options)),
   }
   const callOptions = callOptionsOf(given)
-  const { strip = [], maxVariants = 16, maxLoads, range = false, downstream = 'age', refresh = 'behind' } = given
+  const { strip = [], maxVariants = 16, range = false, downstream = 'age', refresh = 'behind' } = given
   const { tagHeader, refreshHeaders = [], scrub = true, serverTiming = false } = given
   const key = (given.key ?? {}) as KeyOptions<Req>
   const keyed: KeyRule = { headers: key.headers ?? [], cookies: key.cookies ?? [], host: key.host }
@@ -79,7 +84,7 @@ export function compileRoute<Req, Res>(
     ...http,
     ...routeFunctionsOf<Req, Res>(owner, given, key),
     callOptions,
-    view: viewOf(owner, http, callOptions),
+    view: viewOf(owner, http, { ...callOptions, maxLoads: given.maxLoads }),
     keys: new KeyMemo(),
     mode: given.mode ?? 'serve',
     appMode: isAppMode(given),
@@ -100,7 +105,6 @@ export function compileRoute<Req, Res>(
     personalReads: personalReadsOf(given),
     personalReadWarning: new PersonalReadWarning(),
     tagHeader: tagHeader === false ? undefined : tagHeader,
-    handlerLimit: maxLoads === undefined ? undefined : new HandlerLimit(maxLoads),
     revalidate: given.revalidate ?? false,
     clientFreshness: clientFreshnessOf(given.clientMaxAge),
     phase: given.phase ?? 'preHandler',
@@ -165,9 +169,9 @@ function callOptionsOf(given: ParsedRoute): CallOptions<Stored> {
 }
 
 /** The core checks its options here, once for all requests. */
-function viewOf(owner: string, { cache }: HttpCache, callOptions: CallOptions<Stored>): Cache {
+function viewOf(owner: string, { cache }: HttpCache, options: ViewOptions): Cache {
   try {
-    return cache.with(callOptions)
+    return cache.with(options)
   } catch (error) {
     if (!isCattlegridError(error, 'CATTLEGRID_INVALID_OPTION')) throw error
     const { option, value, accepted } = error

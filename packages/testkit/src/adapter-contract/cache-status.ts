@@ -204,7 +204,7 @@ export function describeCacheStatus({ factory, describe, test }: Contract): void
         const first = stage.ask('/alone')
         await stage.seen('load', 2)
         const second = stage.ask('/alone')
-        await stage.seen('load', 3)
+        await stage.seen('miss', 3)
         gate.open()
         for (const { headers } of [await first, await second])
           assert.equal(headers['cache-status'], 'cattlegrid; fwd=uri-miss; detail=set-cookie')

@@ -86,5 +86,34 @@ export function describeLateLoads({ factory, describe, test }: Contract): void {
         },
         'time',
       )
+
+    for (const [where, limits, options] of QUEUES)
+      test(
+        `gives a 503 to a request that waits in vain for a permit of ${where}, and its key does not cool down`,
+        async () => {
+          const gate = createGate()
+          const { handle } = slowFor(gate)
+          const cache = { ttl: '10s', waitTimeout: '1s', loadTimeout: '5s', ...options } as const
+          await onStage(
+            factory,
+            [{ path: '/page/:id', cache, handle }],
+            async (stage) => {
+              const slow = stage.ask('/page/slow')
+              await stage.seen('load', 1)
+              const waiting = stage.ask('/page/1')
+              await stage.seen('miss', 2)
+              await stage.runtime.advance(1100)
+              const { status, headers } = await waiting
+              assert.equal(status, 503)
+              assert.equal(headers['retry-after'], '1')
+              gate.open()
+              assert.equal((await slow).status, 200)
+              assert.equal((await stage.ask('/page/1')).status, 200)
+            },
+            limits,
+          )
+        },
+        'time',
+      )
   })
 }

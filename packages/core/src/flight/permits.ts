@@ -1,0 +1,99 @@
+/** Gives a permit back; further calls do nothing. */
+export type ReleasePermit = () => void
+
+/** Grants the permits of loads. */
+export interface PermitSource {
+  /** True if the next permit is granted without a wait. */
+  readonly permitAvailable: boolean
+  /** Grants a free permit, or undefined when none is free. `always`: grants one in any case. Default: false. */
+  tryAcquirePermit(always?: boolean): ReleasePermit | undefined
+  /** Calls `onPermit` with the next free permit, first come, first served. Call it only when none is free. Returns the function that leaves the queue. */
+  queueForPermit(onPermit: (permit: ReleasePermit) => void): () => void
+}
+
+/** The permits of `max` loads at once. */
+export class Permits implements PermitSource {
+  readonly #max: number
+  /** First in, first out. */
+  readonly #queue = new Set<(permit: ReleasePermit) => void>()
+  #granted = 0
+
+  constructor(max: number) {
+    this.#max = max
+  }
+
+  get permitAvailable(): boolean {
+    return this.#granted < this.#max
+  }
+
+  tryAcquirePermit(always = false): ReleasePermit | undefined {
+    return always || this.permitAvailable ? this.#grant() : undefined
+  }
+
+  queueForPermit(onPermit: (permit: ReleasePermit) => void): () => void {
+    this.#queue.add(onPermit)
+    return () => {
+      this.#queue.delete(onPermit)
+    }
+  }
+
+  #grant(): ReleasePermit {
+    this.#granted += 1
+    let released = false
+    return () => {
+      if (released) return
+      released = true
+      this.#granted -= 1
+      this.#grantNext()
+    }
+  }
+
+  #grantNext(): void {
+    const [first] = this.#queue
+    if (first === undefined || !this.permitAvailable) return
+    this.#queue.delete(first)
+    first(this.#grant())
+  }
+}
+
+/** The permits of a view with a limit of its own: each is one of the view's and one of the cache's. */
+export class ViewPermits implements PermitSource {
+  readonly #own: Permits
+  readonly #outer: PermitSource
+
+  constructor(max: number, outer: PermitSource) {
+    this.#own = new Permits(max)
+    this.#outer = outer
+  }
+
+  get permitAvailable(): boolean {
+    return this.#own.permitAvailable && this.#outer.permitAvailable
+  }
+
+  tryAcquirePermit(always = false): ReleasePermit | undefined {
+    if (!always && !this.permitAvailable) return undefined
+    return both(this.#own.tryAcquirePermit(always), this.#outer.tryAcquirePermit(always))
+  }
+
+  /** Queues for the view's permit first: the loads of a full view take no place in the cache's queue. */
+  queueForPermit(onPermit: (permit: ReleasePermit) => void): () => void {
+    let leave: () => void
+    const queueAtOuter = (own: ReleasePermit): void => {
+      const outer = this.#outer.tryAcquirePermit()
+      if (outer !== undefined) return onPermit(both(own, outer))
+      const leaveOuter = this.#outer.queueForPermit((granted) => onPermit(both(own, granted)))
+      leave = both(leaveOuter, own)
+    }
+    const own = this.#own.tryAcquirePermit()
+    if (own === undefined) leave = this.#own.queueForPermit(queueAtOuter)
+    else queueAtOuter(own)
+    return () => leave()
+  }
+}
+
+function both(first: (() => void) | undefined, second: (() => void) | undefined): () => void {
+  return () => {
+    first?.()
+    second?.()
+  }
+}
