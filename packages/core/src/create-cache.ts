@@ -1,6 +1,7 @@
 import { AdmissionControl } from './flight/admission-control.ts'
 import type { Cache } from './cache/cache.ts'
 import { LoadCoordinator } from './flight/coordinator.ts'
+import { emitAway } from './flight/emit-away.ts'
 import { DefaultCache } from './cache/default-cache.ts'
 import { Events } from './events.ts'
 import { Lifecycle } from './cache/lifecycle.ts'
@@ -50,7 +51,5 @@ function openStore({ store, remote, runtime }: CacheSetup, events: Events): Stor
 
 /** Only a shared store is decorated: the memory store answers at once. */
 function withRemoteDecorators(store: Store, events: Events, remote: RemoteLimits, runtime: Runtime): Store {
-  return remoteStore(store, runtime, remote, (key, error) => {
-    if (events.hasListeners('away')) events.emit('away', { key, step: 'acquire', error })
-  })
+  return remoteStore(store, runtime, remote, (key, away) => emitAway(events, key, 'acquire', away))
 }

@@ -143,18 +143,25 @@ export class TooManyWaitersError extends CattlegridError {
   }
 }
 
+const NOT_SENT_BECAUSE: Readonly<Record<string, string>> = {
+  breaker: 'the store has stopped answering',
+  disconnected: 'the store is not connected',
+  busy: 'too many other steps were sent before it',
+}
+
 /** The store did not answer a write or an invalidation. Retrying is safe. Reads and loads never reject with it. */
 export class StoreAwayError extends CattlegridError {
-  /** True: the store may have executed the step, although it did not answer. False: the step was not sent, because the store has stopped answering. */
+  /** True: the store may have executed the step, although it did not answer. False: the step was not sent. */
   readonly maybeApplied: boolean
 
-  constructor(step: string, key: string, away: { readonly why: string; readonly cause: unknown }) {
-    const sent = away.why !== 'breaker'
-    const problem = sent
-      ? `The store did not answer the ${step} of '${key}'; whether it was applied is unknown.`
-      : `The ${step} of '${key}' was not sent, because the store has stopped answering.`
-    super('CATTLEGRID_STORE_AWAY', `${problem} Retrying is safe.`, away.cause)
-    this.maybeApplied = sent
+  constructor(step: string, key: string, { why, cause }: { readonly why: string; readonly cause: unknown }) {
+    const notSentBecause = NOT_SENT_BECAUSE[why]
+    const problem =
+      notSentBecause === undefined
+        ? `The store did not answer the ${step} of '${key}'; whether it was applied is unknown.`
+        : `The ${step} of '${key}' was not sent, because ${notSentBecause}.`
+    super('CATTLEGRID_STORE_AWAY', `${problem} Retrying is safe.`, cause)
+    this.maybeApplied = notSentBecause === undefined
   }
 }
 

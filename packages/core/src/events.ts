@@ -4,10 +4,26 @@ import type { Outcome } from './load.ts'
 
 /** The events of a cache, by name. Times in ms. The same objects go to the `node:diagnostics_channel` named `cattlegrid:<event>`. */
 export interface CacheEvents {
-  /** `peek`, `getOrSet` or the like answered a call from an entry. `age` and `freshFor` in ms; `freshFor` is negative for a stale one. */
-  hit: { readonly key: string; readonly status: 'fresh' | 'stale'; readonly age: number; readonly freshFor: number }
-  /** A call found no entry that it may be served at once. */
+  /** A call that may load, or `peek`, was answered at once from an entry. A call emits a `hit` or a `miss`, and never both. `from`: which copy of the entry. `age` and `freshFor` in ms; `freshFor` is negative for a stale one. */
+  hit: {
+    readonly key: string
+    readonly status: 'fresh' | 'stale'
+    readonly from: 'store' | 'near' | 'outage'
+    readonly age: number
+    readonly freshFor: number
+  }
+  /** A call found no entry that it may be served at once. One `answer` follows. */
   miss: { readonly key: string }
+  /** A call that had missed ended: with a value, or with `error` (`failed`). `from` and `role` as in the result of `lookup`; undefined for `failed`. `age` of the value and `waited` in ms. */
+  answer: {
+    readonly key: string
+    readonly status: 'fresh' | 'stale' | 'loaded' | 'failed'
+    readonly from: 'store' | 'near' | 'outage' | 'load' | undefined
+    readonly role: 'none' | 'follower' | 'leader' | undefined
+    readonly age: number
+    readonly waited: number
+    readonly error: unknown
+  }
   /** A call joined the key's running refresh in this process. */
   join: { readonly key: string }
   /** A flight was granted the lease and loads. `background`: no caller waits for it. */
@@ -42,7 +58,7 @@ export interface CacheEvents {
   'too-large': { readonly key: string; readonly error: unknown }
   /** The bytes at the key are not an entry of this library (`foreign`), or the codec failed: the call goes on as for a miss. */
   unreadable: { readonly key: string; readonly why: 'foreign' | 'undecodable'; readonly error: unknown }
-  /** The store did not answer a step, or it was not sent because the breaker is open. */
+  /** The store did not answer a step, or had no turn for it in time. Steps that are not sent because the breaker is open or the connection is lost emit none: `breaker` and `notices` tell of them. */
   away: { readonly key: string; readonly step: string; readonly error: unknown }
   /** The circuit breaker opened, because the store did not answer in time: no step is sent (`open`). Or it closed, because the store answers again (`closed`). */
   breaker: { readonly state: 'open' | 'closed' }
@@ -59,6 +75,7 @@ export interface CacheEvents {
 const names: { readonly [E in keyof CacheEvents]: true } = {
   hit: true,
   miss: true,
+  answer: true,
   join: true,
   lead: true,
   follow: true,

@@ -170,8 +170,10 @@ describe('what an error carries', () => {
   it('is the cause in the store, and whether the step may have been executed', () => {
     const cause = new Error('socket closed')
     expect(new here.StoreAwayError('set', 'k', { why: 'error', cause })).toMatchObject({ cause, maybeApplied: true })
-    const unsent = new here.StoreAwayError('set', 'k', { why: 'breaker', cause })
-    expect(unsent).toMatchObject({ maybeApplied: false, message: expect.stringContaining('was not sent') })
+    for (const why of ['breaker', 'disconnected', 'busy']) {
+      const unsent = new here.StoreAwayError('set', 'k', { why, cause })
+      expect(unsent).toMatchObject({ maybeApplied: false, message: expect.stringContaining('was not sent') })
+    }
   })
 
   it('is no cause where none was given', () => {

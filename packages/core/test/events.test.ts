@@ -144,7 +144,7 @@ describe('the diagnostics channel', () => {
     await cache.set('k', 1)
     await cache.getOrSet('k', fail)
     await cache.get('k')
-    expect(subscriber).toHaveBeenCalledWith({ key: 'k', status: 'fresh', age: 0, freshFor: 10_000 })
+    expect(subscriber).toHaveBeenCalledWith({ key: 'k', status: 'fresh', from: 'store', age: 0, freshFor: 10_000 })
   })
 
   it('receives events although a listener throws', async () => {

@@ -51,7 +51,7 @@ describe('a peek', () => {
     cache.on('hit', (event) => hits.push(event))
     cache.peek('k')
     cache.peek('other')
-    expect(hits).toEqual([{ key: 'k', status: 'fresh', age: 0, freshFor: 60_000 }])
+    expect(hits).toEqual([{ key: 'k', status: 'fresh', from: 'store', age: 0, freshFor: 60_000 }])
   })
 
   it('throws for an invalid key, an invalid option, and a closed cache', async () => {

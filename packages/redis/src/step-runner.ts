@@ -19,7 +19,7 @@ export class StepRunner {
       return await step()
     } catch (cause) {
       this.#denied.note(cause)
-      return awayBecause(cause)
+      return cause instanceof NotExecutedError ? { kind: 'away', why: 'disconnected', cause } : awayBecause(cause)
     }
   }
 

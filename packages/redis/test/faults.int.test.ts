@@ -59,7 +59,7 @@ describe('a server that is gone and comes back', () => {
       await store.renew(lease, LONG),
       await store.release(lease, { kind: 'handover' }),
     ]
-    expect(steps).toEqual(steps.map(() => ({ kind: 'away', why: 'error', cause: expect.any(Error) })))
+    expect(steps).toEqual(steps.map(() => ({ kind: 'away', why: 'disconnected', cause: expect.any(Error) })))
     expect(await store.commit(lease, entryOf(1), json)).toMatchObject({ kind: 'away' })
   })
 

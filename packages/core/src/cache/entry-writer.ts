@@ -1,6 +1,7 @@
 import { StoreAwayError } from '../errors.ts'
 import type { CacheEvents } from '../events.ts'
 import type { LoadCoordinator } from '../flight/coordinator.ts'
+import { emitAway } from '../flight/emit-away.ts'
 import { refuseThenable } from '../options/operation-options.ts'
 import type { Settings } from '../options/settings.ts'
 import { newEntry } from '../refresh/new-entry.ts'
@@ -64,7 +65,7 @@ export class EntryWriter {
   #confirmExecuted(key: string, how: CacheEvents['invalidate']['how'], answer: Executed | Away): void {
     const { events } = this.#coordinator.services
     if (answer.kind === 'away') {
-      if (events.hasListeners('away')) events.emit('away', { key, step: how, error: answer.cause })
+      emitAway(events, key, how, answer)
       throw new StoreAwayError(how, key, answer)
     }
     if (events.hasListeners('invalidate')) events.emit('invalidate', { key, how })

@@ -1,8 +1,9 @@
 import { type Codec, isSameCodec } from '../codec.ts'
+import { emitAway } from './emit-away.ts'
 import type { EngineServices } from './engine-services.ts'
 import type { Flight } from './flight.ts'
 import { SharedReads } from './shared-reads.ts'
-import type { Away, Read } from '../store/store.ts'
+import type { Read } from '../store/store.ts'
 
 /** Holds at most one joinable read and one joinable refresh per key. A refresh that ends removes itself only if no later one has taken its key. */
 export class FlightRegistry {
@@ -34,7 +35,7 @@ export class FlightRegistry {
     return started.then(
       (read) => {
         this.#reads.vacate(slot)
-        if (read.kind !== 'away' && read.away !== undefined) this.#emitAway(key, read.away)
+        if (read.kind !== 'away' && read.away !== undefined) emitAway(this.#services.events, key, 'read', read.away)
         return onRead(read)
       },
       (error: unknown) => {
@@ -42,12 +43,6 @@ export class FlightRegistry {
         throw error
       },
     )
-  }
-
-  /** Emitted once per read, in the async context of the call that started it. */
-  #emitAway(key: string, { cause }: Away): void {
-    const { events } = this.#services
-    if (events.hasListeners('away')) events.emit('away', { key, step: 'read', error: cause })
   }
 
   /** The key's refresh, if a call may join it. */

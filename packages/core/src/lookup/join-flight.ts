@@ -161,5 +161,5 @@ export class FlightJoiner {
 /** A read that was not answered in time has used the whole `storeTimeout` of its call, which must not wait for a commit, too. */
 function joinerRole(read: Read): 'joiner' | 'unconfirmed joiner' {
   const away = read.kind === 'away' ? read : read.away
-  return away?.why === 'deadline' ? 'unconfirmed joiner' : 'joiner'
+  return away?.why === 'deadline' || away?.why === 'busy' ? 'unconfirmed joiner' : 'joiner'
 }

@@ -37,7 +37,7 @@ export interface ServeOptions {
   readonly refresh: Flight | undefined
 }
 
-/** Makes a result of an entry that was judged `status`, and emits the hit. */
+/** Makes a result of an entry that was judged `status`. Emits the hit, unless the call has missed. */
 export function serveEntry(
   { events }: EngineServices,
   key: string,
@@ -48,7 +48,7 @@ export function serveEntry(
   const { value, from, committedAt, freshUntil } = entry
   const freshFor = status === 'fresh' ? Math.max(0, freshUntil - now) : Math.min(0, freshUntil - now)
   const age = Math.max(0, now - committedAt)
-  if (events.hasListeners('hit')) events.emit('hit', { key, status, age, freshFor })
+  if (state?.missed !== true && events.hasListeners('hit')) events.emit('hit', { key, status, from, age, freshFor })
   const waited = state === undefined ? 0 : waitTime(state, now)
   const foundStale = state?.foundStale === true
   return { value, status, from, role, age, freshFor, foundStale, waited, refresh, ownFlight: undefined }

@@ -1,6 +1,15 @@
 import { refreshInBackground } from '../refresh/background-refresh.ts'
-import { type CallState, identity, lookupOf, type LookupResult, serveEntry, valueOf } from './lookup-result.ts'
+import {
+  type CallState,
+  identity,
+  lookupOf,
+  type LookupResult,
+  serveEntry,
+  valueOf,
+  waitTime,
+} from './lookup-result.ts'
 import type { Codec } from '../codec.ts'
+import { emitAnswer } from './emit-answer.ts'
 import type { LoadCoordinator } from '../flight/coordinator.ts'
 import type { PermitSource } from '../flight/permits.ts'
 import type { EngineServices } from '../flight/engine-services.ts'
@@ -95,6 +104,11 @@ export class LookupRunner {
    */
   run<T>(call: Call, onResult: OnResult<T>): Promise<T> {
     const state = this.#newCallState(call)
+    if (!this.#services.events.hasListeners('answer')) return this.#start(call, state, onResult)
+    return emitAnswer(this.#services, call.storedKey, state, this.#start(call, state, identity)).then(onResult)
+  }
+
+  #start<T>(call: Call, state: CallState, onResult: OnResult<T>): Promise<T> {
     return this.#coordinator.paused || this.#maySkipStore(call, state.startedAt)
       ? this.#bypass(call, state).then(onResult)
       : this.#readStore(call, state, onResult)

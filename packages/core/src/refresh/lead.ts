@@ -4,6 +4,7 @@ import type { EngineServices } from '../flight/engine-services.ts'
 import { type Call, replacedEntry } from '../flight/call.ts'
 import type { Entry, NewEntry } from '../entry.ts'
 import { LeaseLostError } from '../errors.ts'
+import { emitAway } from '../flight/emit-away.ts'
 import type { Flight } from '../flight/flight.ts'
 import type { FlightResult } from '../flight/flight-waiters.ts'
 import { keepAlive } from './keep-alive.ts'
@@ -126,7 +127,7 @@ class LeasedLoad {
         return this.#settleFlight(resultForLateJoiners(released, result), { kind: 'uncacheable', ...mark })
       }
       case 'away':
-        this.#emitAway('commit', answer.cause)
+        emitAway(this.#services.events, this.#call.storedKey, 'commit', answer)
         return this.#settleFlight(result, { kind: 'abandoned', why: 'away' })
     }
   }
@@ -178,18 +179,13 @@ class LeasedLoad {
 
   async #sendRelease(ending: Ending): Promise<Released> {
     const answer = await this.#services.store.release(this.#lease, ending)
-    if (answer.kind === 'away') this.#emitAway('release', answer.cause)
+    if (answer.kind === 'away') emitAway(this.#services.events, this.#call.storedKey, 'release', answer)
     return answer
   }
 
   #settleFlight(result: FlightResult, outcome: Outcome): Outcome {
     this.#flight.settle(result, outcome)
     return outcome
-  }
-
-  #emitAway(step: string, error: unknown): void {
-    const { events } = this.#services
-    if (events.hasListeners('away')) events.emit('away', { key: this.#call.storedKey, step, error })
   }
 }
 

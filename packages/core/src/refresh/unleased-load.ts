@@ -1,5 +1,6 @@
 import type { Call } from '../flight/call.ts'
 import type { EngineServices } from '../flight/engine-services.ts'
+import { emitAway } from '../flight/emit-away.ts'
 import type { Flight } from '../flight/flight.ts'
 import type { FlightResult } from '../flight/flight-waiters.ts'
 import { ABSENT, type Outcome } from '../load.ts'
@@ -48,11 +49,10 @@ export async function loadWithoutStore(
   flight: Flight,
   call: Call,
   step: string,
-  { cause }: Away,
+  away: Away,
   services: EngineServices,
 ): Promise<void> {
-  const { events } = services
-  if (events.hasListeners('away')) events.emit('away', { key: call.storedKey, step, error: cause })
+  emitAway(services.events, call.storedKey, step, away)
   await loadUnleased(flight, call, 'away', services)
 }
 

@@ -3,12 +3,13 @@ import type { Entry, NewEntry, Version } from '../entry.ts'
 import type { Failure } from '../errors.ts'
 
 /**
- * The store did not answer: a value, never an exception, so that every caller has a branch for it. `why`: no answer came in time (`deadline`), the
- * step was not sent because earlier ones had no answer (`breaker`), or the store or its client failed (`error`).
+ * The store did not answer: a value, never an exception, so that every caller has a branch for it. `why`: no answer came in time (`deadline`), or the
+ * store or its client failed (`error`). Or the step was not sent: earlier ones had no answer (`breaker`), there is no connection (`disconnected`), or
+ * too many others were sent before it (`busy`).
  */
 export interface Away {
   readonly kind: 'away'
-  readonly why: 'deadline' | 'breaker' | 'error'
+  readonly why: 'deadline' | 'error' | 'breaker' | 'disconnected' | 'busy'
   /** The error, for events and for `StoreAwayError`. */
   readonly cause: unknown
 }

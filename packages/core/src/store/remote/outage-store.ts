@@ -25,7 +25,7 @@ import { LocalCopies, type ReadSnapshot } from './local-copies.ts'
 import type { CopyLimits } from './remote-limits.ts'
 
 /** Called for every lease that an away store was asked for; a read reports in its answer that the store is away. */
-export type OnAway = (key: string, cause: unknown) => void
+export type OnAway = (key: string, away: Away) => void
 
 /**
  * Serves this process while its store is away: reads are answered from copies of what was read before, and loads take leases
@@ -74,7 +74,7 @@ class OutageStore extends CopyingStore {
     if (request.away === true) return await this.#acquireLocally(key, request)
     const answer = await this.inner.acquire(key, request)
     if (answer.kind !== 'away') return answer
-    this.#onAway(key, answer.cause)
+    this.#onAway(key, answer)
     return await this.#acquireLocally(key, request)
   }
 

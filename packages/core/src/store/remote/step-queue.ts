@@ -34,7 +34,7 @@ export class StepQueue {
     this.#runtime = runtime
     this.#patience = patience
     const cause = new Error(`The step waited for its turn for more than ${patience} ms`)
-    this.#tooLate = { kind: 'away', why: 'deadline', cause }
+    this.#tooLate = { kind: 'away', why: 'busy', cause }
   }
 
   /** True when some step has waited for its turn since that moment. */

@@ -1,0 +1,22 @@
+import type { EngineServices } from '../flight/engine-services.ts'
+import { type CallState, type LookupResult, waitTime } from './lookup-result.ts'
+
+/** Settles as `answering` does; first emits the answer, if the call has missed. */
+export async function emitAnswer(
+  { events, runtime }: EngineServices,
+  key: string,
+  state: CallState,
+  answering: Promise<LookupResult>,
+): Promise<LookupResult> {
+  try {
+    const result = await answering
+    const { status, from, role, age, waited } = result
+    if (state.missed) events.emit('answer', { key, status, from, role, age, waited, error: undefined })
+    return result
+  } catch (error) {
+    const waited = waitTime(state, runtime.now())
+    if (state.missed)
+      events.emit('answer', { key, status: 'failed', from: undefined, role: undefined, age: 0, waited, error })
+    throw error
+  }
+}

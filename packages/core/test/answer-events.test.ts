@@ -1,0 +1,82 @@
+import { describe, expect, it } from '@jest/globals'
+import type { Cache, CacheEvents, EventName } from '@cattlegrid/core'
+import { createFleet, Origin, rejection, settle } from './fleet.ts'
+import { Remote } from './remote.ts'
+
+/** What a cache emits, event by event. */
+function hear<E extends EventName>(cache: Cache, name: E): readonly CacheEvents[E][] {
+  const heard: CacheEvents[E][] = []
+  cache.on(name, (event) => void heard.push(event))
+  return heard
+}
+
+describe('every call', () => {
+  it('emits a hit or a miss, and each miss ends in one answer', async () => {
+    const fleet = createFleet({ ttl: '10s', staleWhileRevalidate: '10s', staleIfError: '1h', softTimeout: '1s' })
+    const [cache] = fleet.caches
+    const [hits, misses, answers] = [hear(cache, 'hit'), hear(cache, 'miss'), hear(cache, 'answer')]
+    const origin = new Origin()
+    const first = [cache.getOrSet('k', origin.loader), cache.getOrSet('k', origin.loader)]
+    await settle(fleet)
+    await fleet.runtime.advance(200)
+    origin.last.resolve('one')
+    await Promise.all(first)
+    expect(answers).toEqual(
+      ['leader', 'follower'].map((role) => ({
+        ...{ key: 'k', status: 'loaded', from: 'load', role, age: 0, waited: 200, error: undefined },
+      })),
+    )
+    await cache.getOrSet('k', origin.loader)
+    await fleet.runtime.advance(15_000)
+    await cache.getOrSet('k', () => Promise.reject(new Error('down')))
+    await fleet.runtime.advance(15_000)
+    expect(hits.map(({ status, from }) => [status, from])).toEqual([
+      ['fresh', 'store'],
+      ['stale', 'store'],
+    ])
+    const slow = cache.getOrSet('k', origin.loader)
+    await fleet.runtime.advance(1100)
+    expect(await slow).toBe('one')
+    const error = await rejection(cache.getOrSet('bad', () => Promise.reject(new Error('down'))))
+    expect(answers.slice(2)).toMatchObject([
+      { key: 'k', status: 'stale', from: 'store', role: 'none', waited: 1000 },
+      { key: 'bad', status: 'failed', from: undefined, role: undefined, error },
+    ])
+    expect(answers.length).toBe(misses.length)
+    expect(hits.length + misses.length).toBe(6)
+  })
+
+  it('says from which copy its hit comes', async () => {
+    const remote = new Remote()
+    const cache = remote.join({ near: { maxAge: '5s' } })
+    const hits = hear(cache, 'hit')
+    remote.tell({ kind: 'connected' })
+    await cache.set('k', 'kept')
+    const ask = (): Promise<string> => cache.getOrSet('k', () => 'not asked')
+    await ask()
+    await ask()
+    await remote.runtime.advance(4000)
+    remote.refuses = new Error('gone')
+    await cache.with({ near: false }).getOrSet('k', () => 'not asked')
+    expect(hits.map(({ from }) => from)).toEqual(['store', 'near', 'outage'])
+  })
+})
+
+describe('a store that is away', () => {
+  it('emits one event for each step that it did not answer, and none for those that the breaker keeps back', async () => {
+    const remote = new Remote()
+    const cache = remote.join()
+    const [away, breaker] = [hear(cache, 'away'), hear(cache, 'breaker')]
+    await cache.set('k', 'kept')
+    await cache.get('k')
+    remote.freeze(true)
+    const reads = Array.from({ length: 5 }, (_, index) => cache.get(`silent ${index}`))
+    await remote.runtime.advance(300)
+    await Promise.all(reads)
+    expect(breaker).toEqual([{ state: 'open' }])
+    expect(away).toHaveLength(5)
+    for (let call = 0; call < 100; call += 1) await cache.getOrSet('k', () => 'not asked')
+    await rejection(cache.delete('k'))
+    expect(away).toHaveLength(5)
+  })
+})
