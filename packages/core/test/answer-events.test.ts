@@ -22,9 +22,10 @@ describe('every call', () => {
     origin.last.resolve('one')
     await Promise.all(first)
     expect(answers).toEqual(
-      ['leader', 'follower'].map((role) => ({
-        ...{ key: 'k', status: 'loaded', from: 'load', role, age: 0, waited: 200, error: undefined },
-      })),
+      ['leader', 'follower'].map((role) => {
+        const loaded = { key: 'k', status: 'loaded', from: 'load', age: 0, waited: 200, error: undefined }
+        return { ...loaded, role }
+      }),
     )
     await cache.getOrSet('k', origin.loader)
     await fleet.runtime.advance(15_000)

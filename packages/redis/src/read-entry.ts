@@ -1,9 +1,9 @@
-import { awayBecause, type Codec, NO_VERSION, type Read, type Runtime } from '@cattlegrid/core'
+import { type Codec, NO_VERSION, type Read, type Runtime } from '@cattlegrid/core'
 import type { DeniedCommands } from './denied-commands.ts'
 import { decodeEntry, expiryOf, type ReadResult, type RecordExpiry, unreadable } from './decode-entry.ts'
 import { ExpiryCache, type KnownExpiry } from './expiry-cache.ts'
 import { bufferOf, type FetchedEntry, fetchEntry, isMixed } from './fetch-entry.ts'
-import type { Link } from './link/link.ts'
+import { awayAfter, type Link } from './link/link.ts'
 import { startsWithHead, VERSION_END, VERSION_START, versionIn } from './record.ts'
 import { AS_BYTES, AS_TEXT } from './redis-client.ts'
 import type { RedisKeys } from './redis-keys.ts'
@@ -119,6 +119,6 @@ export class EntryReader {
     this.#denied.note(cause)
     return cause instanceof Error && cause.message.startsWith('WRONGTYPE')
       ? unreadable(NO_VERSION, 'foreign', cause)
-      : awayBecause(cause)
+      : awayAfter(cause)
   }
 }

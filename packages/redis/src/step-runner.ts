@@ -1,6 +1,6 @@
-import { type Away, awayBecause } from '@cattlegrid/core'
+import type { Away } from '@cattlegrid/core'
 import type { DeniedCommands } from './denied-commands.ts'
-import { type Link, NotExecutedError } from './link/link.ts'
+import { awayAfter, type Link, NotExecutedError } from './link/link.ts'
 
 /** Runs the steps of a store on Redis, and turns every error into the result `away`. */
 export class StepRunner {
@@ -19,7 +19,7 @@ export class StepRunner {
       return await step()
     } catch (cause) {
       this.#denied.note(cause)
-      return cause instanceof NotExecutedError ? { kind: 'away', why: 'disconnected', cause } : awayBecause(cause)
+      return awayAfter(cause)
     }
   }
 

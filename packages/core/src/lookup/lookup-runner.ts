@@ -1,13 +1,5 @@
 import { refreshInBackground } from '../refresh/background-refresh.ts'
-import {
-  type CallState,
-  identity,
-  lookupOf,
-  type LookupResult,
-  serveEntry,
-  valueOf,
-  waitTime,
-} from './lookup-result.ts'
+import { type CallState, identity, lookupOf, type LookupResult, serveEntry, valueOf } from './lookup-result.ts'
 import type { Codec } from '../codec.ts'
 import { emitAnswer } from './emit-answer.ts'
 import type { LoadCoordinator } from '../flight/coordinator.ts'

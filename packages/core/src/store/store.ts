@@ -15,8 +15,8 @@ export interface Away {
 }
 
 /** The answer that stands for an error of the store. */
-export function awayBecause(cause: unknown): Away {
-  return { kind: 'away', why: 'error', cause }
+export function awayBecause(cause: unknown, why: Away['why'] = 'error'): Away {
+  return { kind: 'away', why, cause }
 }
 
 /** The answer to a read. */

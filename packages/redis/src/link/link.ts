@@ -1,7 +1,13 @@
+import { type Away, awayBecause } from '@cattlegrid/core'
 import type { Argument, RedisClient, SendOptions } from '../redis-client.ts'
 
 /** The error of a step that certainly had no effect in Redis: for example, because its server is not connected. */
 export class NotExecutedError extends Error {}
+
+/** The answer of a step that failed. */
+export function awayAfter(cause: unknown): Away {
+  return awayBecause(cause, cause instanceof NotExecutedError ? 'disconnected' : 'error')
+}
 
 /** Sends commands to one server. */
 export interface Server {
