@@ -1,5 +1,6 @@
 import { AdmissionControl } from './flight/admission-control.ts'
 import type { Cache } from './cache/cache.ts'
+import { Permits } from './flight/permits.ts'
 import { LoadCoordinator } from './flight/coordinator.ts'
 import { emitAway } from './flight/emit-away.ts'
 import { DefaultCache } from './cache/default-cache.ts'
@@ -39,6 +40,7 @@ function wireCache(setup: CacheSetup): Cache {
     cooldown: doublingCooldown,
     earlyRefresh: earlyRefresh(() => runtime.random()),
     admission: new AdmissionControl(limits),
+    permits: new Permits(limits.maxLoads),
   }
   const coordinator = new LoadCoordinator(services, enabled)
   return new DefaultCache(coordinator, new Lifecycle(coordinator), settings)

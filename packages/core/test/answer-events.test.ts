@@ -47,6 +47,27 @@ describe('every call', () => {
     expect(hits.length + misses.length).toBe(6)
   })
 
+  it('that waits for a permit in vain emits a wait-timeout, also where it would load for itself alone', async () => {
+    const fleet = createFleet({ maxLoads: 1, waitTimeout: '1s' })
+    const [cache] = fleet.caches
+    const timeouts = hear(cache, 'wait-timeout')
+    const origin = new Origin()
+    const leading = cache.getOrSet('own', (load) => {
+      load.uncacheable({ share: false })
+      return origin.loader(load)
+    })
+    const joined = rejection(cache.getOrSet('own', origin.loader))
+    const other = cache.getOrSet('other', origin.loader)
+    await settle(fleet)
+    origin.last.resolve('own')
+    expect(await leading).toBe('own')
+    await fleet.runtime.advance(1100)
+    expect(await joined).toMatchObject({ code: 'CATTLEGRID_WAIT_TIMEOUT' })
+    expect(timeouts).toEqual([{ key: 'own', waited: expect.any(Number) }])
+    origin.last.resolve('other')
+    await other
+  })
+
   it('says from which copy its hit comes', async () => {
     const remote = new Remote()
     const cache = remote.join({ near: { maxAge: '5s' } })

@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals'
 import { json } from '@cattlegrid/core'
 import { Permits } from '../src/flight/permits.ts'
 import { createFleet, type Fleet, Origin, settle } from './fleet.ts'
+import { Remote } from './remote.ts'
 
 const keysOf = ({ loads }: Origin): string[] => loads.map(({ load }) => load.key)
 
@@ -132,5 +133,45 @@ describe('a load permit', () => {
       return (await refresh)?.kind
     })
     expect({ outcome, value }).toEqual({ outcome: { kind: 'committed' }, value: 'abandoned' })
+  })
+
+  it('that had to be waited for is used only after the store was read again', async () => {
+    const fleet = createFleet({ maxLoads: 1, staleIfError: '1h', tags: { maxAge: 0 } })
+    const [cache] = fleet.caches
+    await cache.set('k', 'void', { tags: ['t'], ttl: '1s' })
+    await fleet.runtime.advance(2000)
+    const origin = new Origin()
+    const running = cache.getOrSet('running', origin.loader)
+    const waiting = cache.getOrSet('k', origin.loader, { softTimeout: false })
+    await settle(fleet)
+    await cache.invalidateTags(['t'])
+    origin.last.resolve('ran')
+    await settle(fleet)
+    expect(keysOf(origin)).toEqual(['running', 'k'])
+    expect(origin.last.load.stale).toBeUndefined()
+    origin.last.resolve('new')
+    expect(await Promise.all([running, waiting])).toEqual(['ran', 'new'])
+  })
+
+  it('that had to be waited for leaves the store its whole time for the lease', async () => {
+    const remote = new Remote()
+    const cache = remote.join({ maxLoads: 1, outage: false })
+    const origin = new Origin()
+    const running = cache.getOrSet('running', origin.loader)
+    await remote.runtime.advance(0)
+    const waiting = cache.lookup('k', origin.loader)
+    // The store answers other calls all the time.
+    remote.delays.read = 50
+    for (let beat = 0; beat < 20; beat += 1) {
+      void cache.get('other')
+      await remote.runtime.advance(100)
+    }
+    remote.delays.acquire = 100
+    origin.last.resolve('ran')
+    await remote.runtime.advance(500)
+    origin.last.resolve('k')
+    await remote.runtime.advance(500)
+    expect((await waiting).outcome).toEqual({ kind: 'committed' })
+    expect(await running).toBe('ran')
   })
 })

@@ -123,6 +123,28 @@ describe('maxLoads of a view', () => {
     expect(asked).toEqual([['a', 'b']])
   })
 
+  it('holds for a batch that waited for a permit of the cache', async () => {
+    const fleet = createFleet({ maxLoads: 2 })
+    const [cache] = fleet.caches
+    const view = cache.with({ maxLoads: 1 })
+    const origin = new Origin()
+    const calls: Promise<unknown>[] = ['a', 'b'].map((key) => cache.getOrSet(key, origin.loader))
+    await settle(fleet)
+    calls.push(view.getOrSetMany(['x'], async (_keys, load) => new Map([['x', await origin.loader(load as never)]])))
+    await settle(fleet)
+    for (const { resolve } of origin.loads) resolve('done')
+    await settle(fleet)
+    expect(origin.count).toBe(3)
+    calls.push(view.getOrSet('y', origin.loader))
+    await settle(fleet)
+    expect(origin.count).toBe(3)
+    origin.last.resolve('x')
+    await settle(fleet)
+    expect(origin.count).toBe(4)
+    origin.last.resolve('y')
+    await Promise.all(calls)
+  })
+
   it('lets a call that waits in vain load alone where a permit is free', async () => {
     const fleet = createFleet({ waitTimeout: '1s' })
     const [cache, other] = fleet.caches

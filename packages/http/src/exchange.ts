@@ -13,7 +13,8 @@ export type PassedError = (ServeError | InvalidOptionError) & Partial<Pick<Serve
 
 /**
  * One request and its response, as an adapter translates them for its framework. The adapter decides nothing: its fields state facts, and its
- * methods do what they say. `describeAdapterContract` of the testkit checks every adapter.
+ * methods do what they say, and throw nothing but what an outer layer throws before the first byte of `send`: what a handler throws goes to the
+ * framework's error handling. `describeAdapterContract` of the testkit checks every adapter.
  */
 export interface Exchange<Req = unknown, Res = unknown> {
   /** The framework's own objects, for the functions among the route's options. */

@@ -3,7 +3,6 @@ import {
   type Acquire,
   type AcquireRequest,
   type Away,
-  awayBecause,
   type Cleared,
   type Codec,
   type Commit,
@@ -27,7 +26,7 @@ import { DeniedCommands } from './denied-commands.ts'
 import { EntryWrites } from './entry-writes.ts'
 import { inspectKey } from './inspect.ts'
 import { LeaseSteps } from './lease-steps.ts'
-import type { Link } from './link/link.ts'
+import { awayAfter, type Link } from './link/link.ts'
 import { linkTo } from './link/link-to.ts'
 import { NoticeHub } from './notice-hub.ts'
 import { type RedisStoreOptions, type RedisStoreSetup, storeSetup } from './options.ts'
@@ -118,7 +117,7 @@ class RedisStore implements Store {
       this.#steps.assertReady()
       return this.#reader.read(key, codec)
     } catch (cause) {
-      return Promise.resolve(awayBecause(cause))
+      return Promise.resolve(awayAfter(cause))
     }
   }
 

@@ -41,7 +41,7 @@ export class Batch implements CallBatch, PermitSource {
     return async (load) => {
       const loaderCall = this.#gathering
       loaderCall.add(key, load)
-      // A load that needs no read.
+      // A load may begin without a read of the store.
       this.#unread.delete(key)
       this.#startIfReady()
       const values = await loaderCall.values

@@ -24,7 +24,7 @@ export class LoaderCall implements ManyLoad {
     })
   }
 
-  /** True when at least one key leads, and no other key that holds a share of the permit still asks for its lease. */
+  /** True when at least one key loads, and no other key that holds a share of the permit still asks for its lease. */
   get ready(): boolean {
     return this.#loads.size > 0 && this.permit.shares <= this.#loads.size
   }

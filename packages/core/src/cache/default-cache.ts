@@ -57,7 +57,7 @@ export class DefaultCache implements Cache {
     coordinator: LoadCoordinator,
     lifecycle: Lifecycle,
     settings: Settings,
-    permits: PermitSource = coordinator.services.admission.permits,
+    permits: PermitSource = coordinator.services.permits,
     root?: Cache,
   ) {
     this.root = root ?? this
@@ -118,7 +118,7 @@ export class DefaultCache implements Cache {
     try {
       const { codec, stale } = getSettings(this.#settings, 'get', options)
       const stored = this.#storedKey(key)
-      const entry = this.#lookups.peekOnly(stored, this.#settings, codec)
+      const entry = this.#lookups.peekFresh(stored, this.#settings, codec)
       if (entry !== undefined) return promiseOf(entry) as Promise<V>
       return this.#reader.value(stored, codec, stale) as Promise<V | undefined>
     } catch (error) {

@@ -22,7 +22,7 @@ export class EntryReader {
   /** A fresh or stale entry; undefined while the store is away and this process has no copy. */
   async read(key: string, codec: Codec): Promise<ReadResult<unknown> | undefined> {
     const { runtime, freshness } = this.#coordinator.services
-    const entry = this.#lookups.peekOnly(key, this.#settings, codec) ?? (await this.#lookups.read(key, codec))
+    const entry = this.#lookups.peekFresh(key, this.#settings, codec) ?? (await this.#lookups.read(key, codec))
     if (entry === undefined) return undefined
     const now = runtime.now()
     const verdict = freshness.judge(entry, now, this.#settings)
@@ -33,7 +33,7 @@ export class EntryReader {
   async has(key: string): Promise<boolean> {
     const { store, runtime, freshness } = this.#coordinator.services
     if (this.#coordinator.paused) return false
-    if (this.#lookups.peekOnly(key, this.#settings, this.#settings.codec) !== undefined) return true
+    if (this.#lookups.peekFresh(key, this.#settings, this.#settings.codec) !== undefined) return true
     const read = await store.read(key, this.#unread)
     return read.kind === 'found' && freshness.judge(read.entry, runtime.now(), this.#settings) === 'fresh'
   }

@@ -1,6 +1,5 @@
 import type { AdmissionLimits } from '../options/settings.ts'
 import type { Flight } from './flight.ts'
-import { Permits } from './permits.ts'
 import { throwIfReentrant, activeLoads, type ActiveLoad, recordWait } from './reentrancy.ts'
 
 /** Several calls that `maxWaiters` counts as one waiter. */
@@ -10,16 +9,13 @@ export interface SharedWaiter {
 
 const nothing = (): void => undefined
 
-/** Enforces `maxWaiters`, `maxWaitersPerKey` and `maxLoads` in this process, and rejects a load that would wait for itself. */
+/** Enforces `maxWaiters` and `maxWaitersPerKey` in this process, and rejects a load that would wait for itself. */
 export class AdmissionControl {
-  /** Those of `maxLoads`. */
-  readonly permits: Permits
   readonly #limits: AdmissionLimits
   #waiters = 0
 
   constructor(limits: AdmissionLimits) {
     this.#limits = limits
-    this.permits = new Permits(limits.maxLoads)
   }
 
   /** Identifies a load of `key` in this cache. */

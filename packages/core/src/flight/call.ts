@@ -28,9 +28,9 @@ export interface Call {
 export interface CallBatch {
   /** The waiting keys of a batch count as one waiter. */
   readonly sharedWaiter: SharedWaiter
-  /** The store has answered the first read of one of its keys. */
+  /** The store has answered the first read of one of its keys, or the call for the key has ended. */
   onRead(requestedKey: string): void
-  /** The load of one of its keys has ended, by its loader or before that. */
+  /** The load of one of its keys has ended, also if `loadTimeout` or `close` ended it before its loader call began. */
   onLoadEnd(requestedKey: string): void
 }
 

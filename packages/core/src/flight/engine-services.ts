@@ -1,6 +1,7 @@
 import type { AdmissionControl } from './admission-control.ts'
 import type { Events } from '../events.ts'
 import type { CooldownPolicy, EarlyRefreshPolicy, FreshnessPolicy } from '../policy/policy.ts'
+import type { PermitSource } from './permits.ts'
 import type { Runtime } from '../runtime.ts'
 import type { Store } from '../store/store.ts'
 
@@ -13,4 +14,6 @@ export interface EngineServices {
   readonly cooldown: CooldownPolicy
   readonly earlyRefresh: EarlyRefreshPolicy
   readonly admission: AdmissionControl
+  /** Those of the cache's `maxLoads`. */
+  readonly permits: PermitSource
 }

@@ -7,7 +7,7 @@ export interface PermitSource {
   readonly permitAvailable: boolean
   /** Grants a free permit, or undefined when none is free. `always`: grants one in any case. Default: false. */
   tryAcquirePermit(always?: boolean): ReleasePermit | undefined
-  /** Calls `onPermit` with the next free permit, first come, first served. Call it only when none is free. Returns the function that leaves the queue. */
+  /** Calls `onPermit` with the next free permit, first come, first served. Call it only when none is free. Returns the function that leaves the queue, and does nothing after the grant. */
   queueForPermit(onPermit: (permit: ReleasePermit) => void): () => void
 }
 
@@ -77,11 +77,15 @@ export class ViewPermits implements PermitSource {
 
   /** Queues for the view's permit first: the loads of a full view take no place in the cache's queue. */
   queueForPermit(onPermit: (permit: ReleasePermit) => void): () => void {
-    let leave: () => void
+    let leave = (): void => undefined
+    const grant = (own: ReleasePermit, outer: ReleasePermit): void => {
+      leave = () => undefined
+      onPermit(both(own, outer))
+    }
     const queueAtOuter = (own: ReleasePermit): void => {
       const outer = this.#outer.tryAcquirePermit()
-      if (outer !== undefined) return onPermit(both(own, outer))
-      const leaveOuter = this.#outer.queueForPermit((granted) => onPermit(both(own, granted)))
+      if (outer !== undefined) return grant(own, outer)
+      const leaveOuter = this.#outer.queueForPermit((granted) => grant(own, granted))
       leave = both(leaveOuter, own)
     }
     const own = this.#own.tryAcquirePermit()

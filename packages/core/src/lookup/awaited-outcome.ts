@@ -8,7 +8,7 @@ export function awaitedOutcome(flight: Flight, admission: AdmissionControl): Pro
   return activeLoads().length === 0 ? flight.outcome : AwaitedOutcome.of(flight, admission)
 }
 
-/** Only its `then` shows that a loader awaits an outcome: most loaders leave it alone. `await` calls the `then` of a subclass, and not that of a plain promise. */
+/** Records the wait only where a loader awaits the outcome: `await` calls an overridden `then`. */
 class AwaitedOutcome extends Promise<Outcome> {
   #beginWait: () => () => void = () => () => undefined
 

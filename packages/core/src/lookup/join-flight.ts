@@ -88,7 +88,9 @@ export class FlightJoiner {
     this.#coordinator.flights.launch(flight, runUnleased(flight, call, this.#services, permit))
     const result = await waiting
     if (result.kind === 'loaded') return loadedResult(result.value, 0, state, runtime.now(), flight)
-    throw result.kind === 'failed' ? result.error : new WaitTimeoutError(key, settings.waitTimeout)
+    if (result.kind === 'failed') throw result.error
+    this.#emitWaitTimeout(key, state, runtime.now())
+    throw new WaitTimeoutError(key, settings.waitTimeout)
   }
 
   /** @throws the reason why the call may not load, after it has released the permit. */
@@ -132,9 +134,9 @@ export class FlightJoiner {
   /** Serves a stale value; else loads alone, where the call asks for that and a permit is free; else throws. */
   #endWaitTimeout<T>(part: Participation, now: number, onContinue: OnContinue<T>): T | Promise<T> {
     const { call, flight, state } = part
-    const { events, admission } = this.#services
+    const { admission } = this.#services
     const { storedKey: key, settings } = call
-    if (events.hasListeners('wait-timeout')) events.emit('wait-timeout', { key, waited: waitTime(state, now) })
+    this.#emitWaitTimeout(key, state, now)
     const stale = this.#fallbackResult(part, now, flight)
     if (stale !== undefined) return onContinue(stale)
     if (settings.onWaitTimeout === 'load') {
@@ -142,6 +144,11 @@ export class FlightJoiner {
       if (permit.tryAcquire(admission.isInsideLoad())) return this.loadAlone(call, state, permit).then(onContinue)
     }
     throw new WaitTimeoutError(key, settings.waitTimeout)
+  }
+
+  #emitWaitTimeout(key: string, state: CallState, now: number): void {
+    const { events } = this.#services
+    if (events.hasListeners('wait-timeout')) events.emit('wait-timeout', { key, waited: waitTime(state, now) })
   }
 
   /** @throws `error` when no stale window allows the fallback any more. */

@@ -38,16 +38,16 @@ export class LookupRunner {
   /** Returns a fresh entry from this process, unless its early refresh is due. Synchronous: the fastest hit awaits nothing. */
   peek(key: string, settings: Settings, codec: Codec = settings.codec): Entry | undefined {
     const now = this.#services.runtime.coarseNow()
-    const entry = this.#peekFresh(key, settings, codec, now)
+    const entry = this.#freshEntry(key, settings, codec, now)
     return entry === undefined || this.#shouldRefreshEarly(key, entry, now, settings) ? undefined : entry
   }
 
-  /** As `peek`, for a call that never loads, so that it starts no early refresh. */
-  peekOnly(key: string, settings: Settings, codec: Codec): Entry | undefined {
-    return this.#peekFresh(key, settings, codec, this.#services.runtime.coarseNow())
+  /** As `peek`, also when an early refresh is due: for a call that never loads. */
+  peekFresh(key: string, settings: Settings, codec: Codec): Entry | undefined {
+    return this.#freshEntry(key, settings, codec, this.#services.runtime.coarseNow())
   }
 
-  #peekFresh(key: string, settings: Settings, codec: Codec, now: number): Entry | undefined {
+  #freshEntry(key: string, settings: Settings, codec: Codec, now: number): Entry | undefined {
     const { store, freshness } = this.#services
     if (!settings.near || this.#coordinator.paused) return undefined
     const entry = store.peek(key, codec, now)

@@ -5,7 +5,7 @@ import type { Runtime } from '../runtime.ts'
 
 interface QueuedPermit {
   leaveQueue(): void
-  /** Ends the wait; the flight leaves the queue before. */
+  /** Ends the wait. Call `leaveQueue` first, unless the permit was granted. */
   end(acquired: boolean): void
 }
 
@@ -45,11 +45,14 @@ export class LoadPermit implements FlightStep {
     })
   }
 
-  /** Acquires the permit for the load of a flight, whose time in the queue counts as waiting. Without a permit it resolves to the reason. */
-  async acquireFor(flight: Flight, runtime: Runtime): Promise<'acquired' | Abandoned> {
+  /**
+   * Acquires the permit for the load of a flight, whose time in the queue counts as waiting. Resolves to `queued` if it had to wait for the permit;
+   * without a permit to the reason.
+   */
+  async acquireFor(flight: Flight, runtime: Runtime): Promise<'at-once' | 'queued' | Abandoned> {
     const { background } = flight
     if (flight.stopReason !== undefined) return flight.stopReason
-    if (this.held || this.tryAcquire(flight.needsNoPermit)) return 'acquired'
+    if (this.held || this.tryAcquire(flight.needsNoPermit)) return 'at-once'
     if (background) return 'busy'
     const acquiring = this.#acquire()
     // Only now, with the flight in the queue: `beginWait` may make its last caller give up, and that takes the flight out of the queue.
@@ -57,7 +60,7 @@ export class LoadPermit implements FlightStep {
     const acquired = await acquiring
     flight.endWait(runtime.now())
     // Also with a permit: since it was granted, the cache may have been closed, or the last caller may have left.
-    return flight.stopReason ?? (acquired ? 'acquired' : 'no-waiters')
+    return flight.stopReason ?? (acquired ? 'queued' : 'no-waiters')
   }
 
   /** Leaves the queue. */

@@ -73,24 +73,37 @@ class RefreshRun implements FlightStep {
   }
 
   async run(first: TimedRead): Promise<void> {
-    const { store, runtime } = this.#services
-    let { read, sentAt } = first
+    let storeRead: Pick<TimedRead, 'read' | 'sentAt'> = first
     for (;;) {
       // Before the lease: a flight that queued with a lease would keep the key from processes that have permits to spare.
-      const permit = await this.#permit.acquireFor(this.#flight, runtime)
-      if (permit !== 'acquired') return settleWithoutLoad(this.#flight, permit)
-      if (read.kind === 'away') return this.#loadWithoutStore('read', read)
-      const entry = read.kind === 'found' ? read.entry : undefined
-      const askedAt = runtime.now()
-      const answer = await this.#acquire(read, sentAt)
-      if (read.away === undefined) this.#noteUnshareable(answer, askedAt)
-      await this.#handle(answer, entry)
+      const permit = await this.#permit.acquireFor(this.#flight, this.#services.runtime)
+      if (permit === 'at-once') await this.#acquireAndHandle(storeRead)
+      else if (permit !== 'queued') settleWithoutLoad(this.#flight, permit)
       if (this.#flight.settled) return
-      sentAt = runtime.now()
-      read = await store.read(this.#call.storedKey, this.#call.settings.codec)
-      this.#settleIfServable(read, runtime.now())
+      // Also after a wait for the permit: meanwhile another process may have loaded the key, or an invalidation may have voided what was read.
+      storeRead = await this.#readAgain()
       if (this.#flight.settled) return
     }
+  }
+
+  async #acquireAndHandle({ read, sentAt }: Pick<TimedRead, 'read' | 'sentAt'>): Promise<void> {
+    if (read.kind === 'away') return await this.#loadWithoutStore('read', read)
+    const askedAt = this.#services.runtime.now()
+    const answer = await this.#acquire(read, sentAt)
+    if (read.away === undefined) this.#noteUnshareable(answer, askedAt)
+    await this.#handle(answer, read.kind === 'found' ? read.entry : undefined)
+  }
+
+  /** Settles the flight with the entry of the read, if it satisfies the flight's owner. */
+  async #readAgain(): Promise<Pick<TimedRead, 'read' | 'sentAt'>> {
+    const { store, runtime } = this.#services
+    const sentAt = runtime.now()
+    const read = await store.read(this.#call.storedKey, this.#call.settings.codec)
+    const verdict = noteAndJudge(this.#services, this.#call, read, runtime.now())
+    const servable = verdict === 'fresh' || (verdict === 'stale' && !this.#flight.background)
+    if (read.kind === 'found' && servable)
+      this.#flight.settle({ kind: 'found', entry: read.entry }, { kind: 'abandoned', why: 'changed' })
+    return { read, sentAt }
   }
 
   #acquire(read: Exclude<Read, Away>, since: number | undefined): Promise<Acquire> {
@@ -181,14 +194,6 @@ class RefreshRun implements FlightStep {
     const wokenBy = (await this.#waiter?.waitAtMost(remaining)) ?? 'timer'
     this.#flight.endWait(runtime.now())
     return wokenBy
-  }
-
-  /** Settles the flight with the entry of a read that satisfies its owner. */
-  #settleIfServable(read: Read, now: number): void {
-    const verdict = noteAndJudge(this.#services, this.#call, read, now)
-    const servable = verdict === 'fresh' || (verdict === 'stale' && !this.#flight.background)
-    if (read.kind === 'found' && servable)
-      this.#flight.settle({ kind: 'found', entry: read.entry }, { kind: 'abandoned', why: 'changed' })
   }
 
   #settleCooling({ remaining, attempts, failure }: Acquire & { kind: 'cooling' }, entry: Entry | undefined): void {

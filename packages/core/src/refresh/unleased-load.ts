@@ -24,7 +24,7 @@ export async function runUnleased(
   flight.attach(permit)
   try {
     const acquired = await permit.acquireFor(flight, services.runtime)
-    if (acquired === 'acquired') await loadUnleased(flight, call, 'unleased', services)
+    if (acquired === 'at-once' || acquired === 'queued') await loadUnleased(flight, call, 'unleased', services)
     else settleWithoutLoad(flight, acquired)
   } catch (error) {
     settleBroken(flight, error)
