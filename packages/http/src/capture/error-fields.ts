@@ -1,16 +1,18 @@
 /** The first status of an error. */
 const FIRST_ERROR = 400
 
-/** The names of the fields that were set since the status of a response is that of an error. The others were set for the response that the error replaces. */
+/** The status that a response had when a field was set: with another status, the field was set for a response that the error replaces. */
 export class ErrorFields {
-  readonly #names = new Set<string>()
+  readonly #statuses = new Map<string, number>()
 
   note(status: number, name: unknown): void {
-    if (status >= FIRST_ERROR && typeof name === 'string') this.#names.add(name.toLowerCase())
+    if (typeof name === 'string') this.#statuses.set(name.toLowerCase(), status)
   }
 
-  /** The names for a head of this status, with those that come with it; undefined: it is no error. */
+  /** The names that were set for a head of this status, with those that come with it; undefined: it is no error. */
   namesFor(status: number, withHead: readonly string[] = []): ReadonlySet<string> | undefined {
-    return status < FIRST_ERROR ? undefined : new Set([...this.#names, ...withHead])
+    if (status < FIRST_ERROR) return undefined
+    const names = [...this.#statuses].flatMap(([name, noted]) => (noted === status ? [name] : []))
+    return new Set([...names, ...withHead])
   }
 }

@@ -25,9 +25,21 @@ const EARLIER: readonly (readonly [string, ContractRoute['before'], (error: Erro
       },
     }),
   ],
+  [
+    'the handler itself, for another error,',
+    undefined,
+    (error) => ({
+      send: 'raw',
+      write: (response) => {
+        response.statusCode = 451
+        response.setHeader('cache-control', lasting['cache-control'])
+        throw error
+      },
+    }),
+  ],
 ]
 
-/** In app mode, a lifetime that was declared for a success says nothing about the error that comes in its place. */
+/** In app mode, a lifetime that was declared for one response says nothing about the error that comes in its place. */
 export function describeErrorLifetimes({ factory, describe, test }: Contract): void {
   describe('in app mode, the page of an error', () => {
     for (const [who, before, fail] of EARLIER)
