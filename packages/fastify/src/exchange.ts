@@ -103,7 +103,7 @@ export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply> {
 
   run(recording: Recording): void {
     this.#capture = new ReplyCapture(this.response, recording)
-    this.#runHandler()
+    this.#capture.payload.run(() => this.#runHandler())
   }
 
   send(answer: Answer): void {

@@ -86,7 +86,7 @@ export abstract class NodeExchange<Req extends MiddlewareRequest = IncomingMessa
 
   run(recording: Recording): void {
     this.#capture = captureResponse(this.req, this.res, recording)
-    this.#runHandler()
+    this.#capture.run(() => this.#runHandler())
   }
 
   send(answer: Answer): void {

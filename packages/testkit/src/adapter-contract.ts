@@ -14,6 +14,7 @@ import { describeLateAnswers } from './adapter-contract/late-answers.ts'
 import { describeLateFailures } from './adapter-contract/late-failures.ts'
 import { describeLateLoads } from './adapter-contract/late-loads.ts'
 import { describeKeys } from './adapter-contract/keys.ts'
+import { describeOuterDestroy } from './adapter-contract/outer-destroy.ts'
 import { describeOuterHead } from './adapter-contract/outer-head.ts'
 import { describeOuterVary } from './adapter-contract/outer-vary.ts'
 import { describeHosts } from './adapter-contract/ports-and-hosts.ts'
@@ -101,6 +102,7 @@ export function describeAdapterContract(
     describeHosts,
     describeOuterVary,
     describeOuterHead,
+    describeOuterDestroy,
     describeUnprovedUrls,
     describePersonalFields,
     describeKeepDecides,

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Readable } from 'node:stream'
 import { bytesOf } from '../fields/body-arguments.ts'
-import { fieldsIn, parseHead, showAsEnded, showAsOpen } from '../fields/head-arguments.ts'
+import { fieldsIn, parseHead, setInsteadOf, showAsEnded, showAsOpen } from '../fields/head-arguments.ts'
 import { type HeaderFields, toFields } from '../fields/header-fields.ts'
 import { type Answer, setAnswerFields } from '../response/answer.ts'
 import type { ResponseHead } from '../response/response-head.ts'
@@ -14,6 +14,8 @@ import { replaceMethods } from './response-methods.ts'
 
 /** A response whose handler is being recorded. */
 export interface Capture {
+  /** Runs the handler. */
+  run(handler: () => void): void
   /** Sends this answer instead; whatever the handler still does with the response has no effect. */
   send(answer: Answer): void
   /** Gives the response to the framework's error handling, as it was before the handler. Only before the handler's first byte is out. */
@@ -35,8 +37,8 @@ class HandlerCapture extends ResponseCapture implements Capture {
   readonly #errorFields = new ErrorFields()
   /** No outer layer has wrapped `writeHead`: no field can be added to the head. */
   readonly #final: boolean
-  #bodyLength: number | undefined
-  #notModified: NotModified | undefined
+  /** The head as it was when the body came, and the status with which both went on: what layers outside do to the head from then on is theirs. */
+  #passedOn: { readonly head: ResponseHead; readonly status: number } | undefined
 
   constructor(req: IncomingMessage, res: ServerResponse, recording: Recording) {
     const final = !Object.hasOwn(res, 'writeHead')
@@ -59,11 +61,10 @@ class HandlerCapture extends ResponseCapture implements Capture {
   send(answer: Answer): void {
     this.lowerShield()
     this.#restore()
-    this.mode = 'replaced'
     setAnswerFields(this.res, answer)
-    this.original('writeHead', [answer.status])
-    this.original('end', answer.body === undefined ? [] : [answer.body])
+    this.res.statusCode = answer.status
     this.ignoreHandler()
+    this.original('end', answer.body === undefined ? [] : [answer.body])
   }
 
   reopen(): void {
@@ -72,9 +73,14 @@ class HandlerCapture extends ResponseCapture implements Capture {
     this.mode = 'pass'
     this.ended = false
     this.replacing = true
+    this.#passedOn = undefined
   }
 
   protected override headOf(args: readonly unknown[]): ResponseHead {
+    return this.#passedOn?.status === Number(args[0]) ? this.#passedOn.head : this.#presentHead(args)
+  }
+
+  #presentHead(args: readonly unknown[], bodyLength?: number): ResponseHead {
     const { status, fields } = parseHead(this.res, args)
     const passed = fieldsIn(args)
     this.#ownVary.note(this.res.getHeader('vary'), passed['vary'])
@@ -83,7 +89,7 @@ class HandlerCapture extends ResponseCapture implements Capture {
       fields,
       before: this.#ownVary.withoutOwn(this.#before),
       errorFields: this.#errorFields.namesFor(status, Object.keys(passed)),
-      bodyLength: this.#bodyLength,
+      bodyLength,
       final: this.#final,
     }
   }
@@ -93,18 +99,28 @@ class HandlerCapture extends ResponseCapture implements Capture {
     return undefined
   }
 
-  protected override answersNotModified(): NotModified | undefined {
-    return this.#notModified
+  /** Certain before the head. */
+  protected override answersNotModified(): undefined {
+    return undefined
   }
 
   protected override beforeBody(whole?: Uint8Array): void {
     const { res, recording } = this
-    if (this.mode !== 'pass' || this.headSeen) return
-    this.#bodyLength = whole?.length
-    if (whole !== undefined) this.#notModified = recording.answersNotModified(this.headOf([res.statusCode]), whole)
-    if (this.#notModified !== undefined) res.statusMessage = ''
-    if (this.#clientLeft || this.#notModified !== undefined || recording.withholds(res.statusCode))
-      res.writeHead(res.statusCode)
+    const { statusCode } = res
+    if (this.mode !== 'pass' || this.headSeen || this.#passedOn !== undefined) return
+    const head = this.#presentHead([statusCode], whole?.length)
+    const notModified = whole && recording.answersNotModified(head, whole)
+    if (notModified !== undefined) this.#becomeNotModified(notModified)
+    this.#passedOn = { head, status: res.statusCode }
+    if (this.#clientLeft || recording.withholds(statusCode)) res.writeHead(res.statusCode)
+  }
+
+  #becomeNotModified(notModified: NotModified): void {
+    const { res } = this
+    setInsteadOf(res, [], 304, notModified)
+    res.statusCode = 304
+    res.statusMessage = ''
+    this.bodiless = true
   }
 
   protected override bodyIn(args: readonly unknown[]): Uint8Array | undefined {
@@ -121,6 +137,11 @@ class HandlerCapture extends ResponseCapture implements Capture {
   protected override recordEnd(): void {
     if (this.mode === 'withhold') showAsEnded(this.res)
     this.recording.end()
+  }
+
+  protected override onRefused(): void {
+    super.onRefused()
+    this.#passedOn = undefined
   }
 
   protected override onClose(): void {

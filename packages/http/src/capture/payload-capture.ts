@@ -161,10 +161,10 @@ export class PayloadCapture extends ResponseCapture {
     this.raiseShield()
     this.recordHead(pending.head)
     const copy = pending.whole ? undefined : this.#copy(pending, payload)
-    if (copy === undefined) this.recordEnd()
+    if (copy === undefined) this.endRecording()
     else
       copy
-        .once('end', () => this.recordEnd())
+        .once('end', () => this.endRecording())
         .once('error', () => this.#abort())
         .resume()
   }

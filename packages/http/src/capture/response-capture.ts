@@ -1,20 +1,27 @@
 import type { ServerResponse } from 'node:http'
 import { endRefuses } from '../fields/body-arguments.ts'
-import { addToHead, sentFields, setInsteadOf } from '../fields/head-arguments.ts'
+import { addToHead, isHeadSent, sentFields, setInsteadOf } from '../fields/head-arguments.ts'
 import type { HeaderFields } from '../fields/header-fields.ts'
 import type { ResponseHead } from '../response/response-head.ts'
 import { ConnectionShield } from './connection-shield.ts'
 import { type DetachedResponse, discardChunk } from './detached-response.ts'
+import { HandlerScope } from './handler-scope.ts'
 import { discardPayload } from './payload.ts'
 import type { NotModified, Recording } from './recording.ts'
 import { type CallOriginal, replaceMethods } from './response-methods.ts'
 
 const NOTHING = new Uint8Array()
 
-/** The methods that have an effect after the end, besides those that look at the mode. */
-const IGNORED = 'setHeader setHeaders appendHeader removeHeader writeContinue writeEarlyHints writeProcessing'.split(
-  ' ',
-)
+/** The methods that change what follows the end, besides those that look at the mode. */
+const IGNORED = [
+  'setHeader',
+  'setHeaders',
+  'appendHeader',
+  'removeHeader',
+  'writeContinue',
+  'writeEarlyHints',
+  'writeProcessing',
+] as const
 
 /** Follows a response through the methods that send it. A subclass says which head and which bytes are the handler's. */
 export abstract class ResponseCapture {
@@ -30,7 +37,10 @@ export abstract class ResponseCapture {
   /** Set if the client left before the head was out: the handler goes on for the waiters. */
   protected detached: DetachedResponse | undefined
   /** The client gets a 304. */
-  #bodiless = false
+  protected bodiless = false
+  readonly #scope = new HandlerScope()
+  /** Unlike `ended`, not of the response that is sent instead. */
+  #handlerEnded = false
   #shield: ConnectionShield | undefined
   /** The original `end` runs: that of HTTP/2 calls `write` for its chunk. */
   #ending = false
@@ -52,10 +62,15 @@ export abstract class ResponseCapture {
       },
     })
     this.original = (method, args) =>
-      recording.outside(() => (method === 'end' ? this.#originalEnd(original, args) : original(method, args)))
+      this.#outside(() => (method === 'end' ? this.#originalEnd(original, args) : original(method, args)))
     res.once('close', () => {
       this.onClose()
     })
+  }
+
+  /** Runs the handler whose response this is. */
+  run(handler: () => void): void {
+    this.#scope.runInside(handler)
   }
 
   /** The head that these arguments of `writeHead` make; undefined if it is not the head of the recorded response. */
@@ -80,20 +95,37 @@ export abstract class ResponseCapture {
 
   protected abstract recordEnd(): void
 
+  /** Called when an outer layer or Node has thrown before the head was out: the handler's next response is another one. */
+  protected onRefused(): void {
+    this.bodiless = false
+  }
+
   /** Called when the connection closes, also after a whole response. */
   protected abstract onClose(): void
 
+  protected endRecording(): void {
+    this.#handlerEnded ||= !this.replacing
+    this.recordEnd()
+  }
+
   /**
-   * From now on, a `destroy` by the app ends the handler's recording, and the connection only after the response that the cache sends on it: `Connection:
+   * From now on, a `destroy` by the handler ends its recording, and the connection only after the response that the cache sends on it: `Connection:
    * close`, as long as that has no head.
    */
   protected raiseShield(): void {
     const { res, recording } = this
     this.#shield?.raise()
-    this.#shield ??= new ConnectionShield(res, () => {
+    this.#shield ??= new ConnectionShield(res, (destroy) => {
+      if (!this.#mayBeHandler) return destroy()
       res.shouldKeepAlive = false
-      recording.abort('handler')
+      return recording.abort('handler')
     })
+  }
+
+  /** True if the code that runs may be the handler's. */
+  get #mayBeHandler(): boolean {
+    const { side } = this.#scope
+    return side === 'inside' || (side === undefined && !this.#handlerEnded)
   }
 
   /** Called before a response is sent in the place of the recorded one. */
@@ -103,10 +135,11 @@ export abstract class ResponseCapture {
 
   /**
    * Ignores what the handler still does with its response: an error there could end the process, and a byte would belong to a connection that already
-   * serves another request. A stream that it pipes is destroyed, as nobody reads it.
+   * serves another request. A stream that it pipes is destroyed, as nobody reads it. An outer layer may delay the end: until the head is out, fields can be set.
    */
   protected ignoreHandler(): void {
     const { res } = this
+    const { statusCode } = res
     this.mode = 'replaced'
     this.raiseShield()
     // Layers outside that count connections compare them when the response has finished.
@@ -114,8 +147,22 @@ export abstract class ResponseCapture {
       this.lowerShield()
       queueMicrotask(() => this.raiseShield())
     })
-    for (const name of IGNORED) Reflect.set(res, name, () => res)
+    // Node calls it within `end`. The layers inside, which may have replaced it, have no part in this response.
+    Reflect.set(res, 'writeHead', () => (isHeadSent(res) ? res : this.original('writeHead', [statusCode])))
+    for (const name of IGNORED) {
+      const method = res[name] as (...args: unknown[]) => unknown
+      Reflect.set(res, name, (...args: unknown[]) => (isHeadSent(res) ? res : Reflect.apply(method, res, args)))
+    }
     res.on('pipe', discardPayload)
+  }
+
+  #outside<T>(call: () => T): T {
+    try {
+      return this.recording.outside(() => this.#scope.runOutside(call))
+    } catch (error) {
+      if (!this.headSeen) this.onRefused()
+      throw error
+    }
   }
 
   #writeHead(args: readonly unknown[]): unknown {
@@ -157,14 +204,14 @@ export abstract class ResponseCapture {
         else res.setHeader(name, value)
       throw error
     }
-    this.#bodiless = notModified !== undefined
+    this.bodiless = notModified !== undefined
   }
 
   #write(args: readonly unknown[]): boolean {
     if (this.#ending) return this.original('write', args) === true
     this.beforeBody()
     if (this.mode === 'replaced') return discardChunk(args)
-    const bodiless = this.#bodiless && !this.ended
+    const bodiless = this.bodiless && !this.ended
     const discards = bodiless || this.mode === 'withhold' || this.detached?.open === true
     const accepted = discards ? discardChunk(args) : this.original('write', args) === true
     const bytes = this.bodyIn(args)
@@ -183,7 +230,7 @@ export abstract class ResponseCapture {
     if (this.mode === 'replaced' || this.ended) return this.res
     this.ended = true
     if (bytes !== undefined) this.recording.chunk(bytes)
-    this.recordEnd()
+    this.endRecording()
     if (this.replacing) this.ignoreHandler()
     this.detached?.finish()
     return this.res
@@ -203,7 +250,7 @@ export abstract class ResponseCapture {
     if (this.detached?.open === true) {
       discardChunk(args)
       this.original('end', [])
-    } else if (this.#bodiless) {
+    } else if (this.bodiless) {
       const callback = args.filter((argument) => typeof argument === 'function')
       this.original('end', callback)
     } else this.original('end', args)

@@ -134,13 +134,16 @@ export function answerFromWithheld({ head, body }: { readonly head: ResponseHead
 }
 
 /**
- * Sends an answer on a raw response; the fields that layers outside have set stay. If a layer outside throws before the head is out, the response has no
+ * Sends an answer on a raw response; the fields that layers outside have set stay. The head goes with the end, as that of a handler that sends a whole body: a
+ * layer outside may replace both there. If a layer outside throws before the head is out, the response has no
  * field of the answer: its handler may still respond.
  */
 export function sendAnswer(res: ServerResponse, answer: Answer): void {
   try {
     setAnswerFields(res, answer)
-    res.writeHead(answer.status)
+    res.statusCode = answer.status
+    if (answer.body === undefined) res.end()
+    else res.end(answer.body)
   } catch (error) {
     if (!isHeadSent(res)) {
       for (const name of answerFieldNames(answer)) res.removeHeader(name)
@@ -148,8 +151,6 @@ export function sendAnswer(res: ServerResponse, answer: Answer): void {
     }
     throw error
   }
-  if (answer.body === undefined) res.end()
-  else res.end(answer.body)
 }
 
 export function setAnswerFields(res: ServerResponse, { removed, fields, extraFields }: Answer): void {

@@ -1,9 +1,13 @@
 import { strict as assert } from 'node:assert'
+import { AsyncResource } from 'node:async_hooks'
 import { Agent, type ServerResponse } from 'node:http'
 import type { Received } from './client.ts'
 import { type ContractAnswer, type ContractRoute, counted, text } from './contract-route.ts'
 import type { Contract } from './contract.ts'
 import { createGate, onStage, type Stage } from './stage.ts'
+
+/** A context that is no request's, such as that of a pool of connections. */
+const pool = new AsyncResource('pool')
 
 /** How a handler, or an error handler after it, gives up a response that has ended. */
 const FAILURES: readonly (readonly [string, (response: ServerResponse) => void])[] = [
@@ -16,6 +20,10 @@ const FAILURES: readonly (readonly [string, (response: ServerResponse) => void])
   ['destroys the response', (response) => void response.destroy()],
   ['destroys the socket of the request', ({ req }) => void req.socket.destroy()],
   ['destroys the socket of the response', ({ socket }) => void socket?.destroy()],
+  [
+    'destroys the socket of the request in the callback of a driver that keeps no context',
+    ({ req }) => void pool.runInAsyncScope(() => req.socket.destroy()),
+  ],
 ]
 
 /** A handler that fails after its end, or after the cache has answered in its place, takes no response from a client. */
