@@ -219,12 +219,30 @@ describe('a refresh that enters by the server', () => {
     )
   })
 
+  test('is one connection for a listener that waits for one', async () => {
+    await visiting(
+      withListener((_req, next) => next()),
+      async ({ page, refresh, server }) => {
+        await page()
+        let connections = 0
+        server.once('request', () =>
+          server.once('connection', () => {
+            connections += 1
+          }),
+        )
+        await refresh()
+        await refresh()
+        expect(connections).toBe(1)
+      },
+    )
+  })
+
   test('is no less a refresh where a listener to connections fails at its connection', async () => {
     await visiting(
       withListener((_req, next) => next()),
       async ({ page, refresh, server }) => {
         await page()
-        server.on('connection', (socket) => socket.resetAndDestroy.name)
+        server.on('connection', (socket) => socket.connect.name)
         expect(await eventsDuring('cattlegrid:refresh-rejected', refresh)).toEqual([])
       },
     )

@@ -9,7 +9,30 @@ export interface PeerAddress {
   readonly remoteFamily?: string | undefined
   readonly localAddress?: string | undefined
   readonly localPort?: number | undefined
+  readonly localFamily?: string | undefined
 }
+
+/** What a socket of TLS shows of its connection and its peer. The methods tell the same when the connection is closed, as far as Node's do. */
+const TLS_FACTS = [
+  'authorized',
+  'authorizationError',
+  'alpnProtocol',
+  'servername',
+  'exportKeyingMaterial',
+  'getCertificate',
+  'getCipher',
+  'getEphemeralKeyInfo',
+  'getFinished',
+  'getPeerCertificate',
+  'getPeerFinished',
+  'getPeerX509Certificate',
+  'getProtocol',
+  'getSession',
+  'getSharedSigalgs',
+  'getTLSTicket',
+  'getX509Certificate',
+  'isSessionReused',
+] as const
 
 /** The facts about a client's connection that its subrequests repeat. */
 export interface ClientConnection {
@@ -17,22 +40,38 @@ export interface ClientConnection {
   readonly server: EventEmitter | undefined
   readonly isHttp2: boolean
   readonly peer: PeerAddress
+  /** Empty for a connection without TLS. */
+  readonly tls: Readonly<Record<string, unknown>>
+}
+
+interface ReceivingSocket extends PeerAddress {
+  readonly server?: EventEmitter | undefined
+  readonly encrypted?: boolean | undefined
 }
 
 interface ReceivedRequest {
   readonly httpVersionMajor: number
-  readonly socket?: (PeerAddress & { readonly server?: EventEmitter | undefined }) | null | undefined
+  readonly socket?: ReceivingSocket | null | undefined
   /** Only a request over HTTP/2 has one. */
   readonly stream?: { readonly session?: { readonly server?: EventEmitter | undefined } | undefined } | undefined
 }
 
 /** Reads the facts at once: a request over HTTP/2 loses its connection when its response ends. */
 export function connectionOf({ httpVersionMajor, stream, socket }: ReceivedRequest): ClientConnection {
-  const { remoteAddress, remotePort, remoteFamily, localAddress, localPort } = socket ?? {}
+  const { remoteAddress, remotePort, remoteFamily, localAddress, localPort, localFamily } = socket ?? {}
   // The socket of a session may name another server, which has accepted the connection for this one.
   const server = stream?.session?.server ?? socket?.server
-  const peer = { remoteAddress, remotePort, remoteFamily, localAddress, localPort }
-  return { server, isHttp2: httpVersionMajor === 2, peer }
+  const peer = { remoteAddress, remotePort, remoteFamily, localAddress, localPort, localFamily }
+  return { server, isHttp2: httpVersionMajor === 2, peer, tls: socket?.encrypted === true ? tlsOf(socket) : {} }
+}
+
+function tlsOf(socket: object): Record<string, unknown> {
+  const facts: Record<string, unknown> = { encrypted: true }
+  for (const name of TLS_FACTS) {
+    const value: unknown = Reflect.get(socket, name)
+    if (value !== undefined) facts[name] = typeof value === 'function' ? (value.bind(socket) as unknown) : value
+  }
+  return facts
 }
 
 /** Node's own listener to new connections. It would wait for a request to come over this one. */
@@ -53,7 +92,7 @@ export function enterServer(server: EventEmitter, req: IncomingMessage, res: Ser
 /** Listeners of others may keep a record of each connection until it closes, and expect that a request has one. */
 function openConnection(server: EventEmitter, socket: Socket): void {
   const event = server.listenerCount('secureConnection') > 0 ? 'secureConnection' : 'connection'
-  const listeners = server.listeners(event)
+  const listeners = server.rawListeners(event)
   // A server of HTTP/2 has sessions instead.
   if (READS_REQUESTS === undefined || !listeners.includes(READS_REQUESTS)) return
   for (const listener of listeners) if (listener !== READS_REQUESTS) tell(listener, server, socket)

@@ -3,17 +3,23 @@ import type { Socket } from 'node:net'
 import { Duplex } from 'node:stream'
 import type { ClientConnection } from './connection.ts'
 
-/** The part of a socket that frameworks use. It has nothing to read, and discards every write. */
+/** The part of a socket that apps use, with what the client's connection shows. It has nothing to read, and discards every write. */
 export class NullSocket extends Duplex {
   readonly server: EventEmitter | undefined
+  readonly connecting: boolean = false
+  readonly pending: boolean = false
+  readonly bytesRead: number = 0
+  readonly bytesWritten: number = 0
   readonly remoteAddress: string | undefined
   readonly remotePort: number | undefined
   readonly remoteFamily: string | undefined
   readonly localAddress: string | undefined
   readonly localPort: number | undefined
+  readonly localFamily: string | undefined
   readonly encrypted: boolean
 
-  constructor({ server, peer }: ClientConnection, encrypted: boolean) {
+  /** `encrypted`: also where a proxy has decrypted the client's connection. */
+  constructor({ server, peer, tls }: ClientConnection, encrypted: boolean) {
     // Discarded text need not be encoded first.
     super({ decodeStrings: false })
     this.server = server
@@ -22,9 +28,15 @@ export class NullSocket extends Duplex {
     this.remoteFamily = peer.remoteFamily
     this.localAddress = peer.localAddress
     this.localPort = peer.localPort
+    this.localFamily = peer.localFamily
     this.encrypted = encrypted
+    Object.assign(this, tls)
     // A handler may destroy the socket with an error. The recording reports it; unhandled, it would end the process.
     this.on('error', () => undefined)
+  }
+
+  get readyState(): string {
+    return this.destroyed ? 'closed' : 'open'
   }
 
   override _read(): void {
@@ -64,8 +76,13 @@ export class NullSocket extends Duplex {
     this.destroy()
   }
 
+  resetAndDestroy(): this {
+    return this.destroy()
+  }
+
   address(): object {
-    return {}
+    const { localAddress: address, localFamily: family, localPort: port } = this
+    return address === undefined ? {} : { address, family, port }
   }
 }
 
