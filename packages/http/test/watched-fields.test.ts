@@ -48,6 +48,27 @@ describe('watched request fields', () => {
     expect(copy(headers)).toEqual(expected)
   })
 
+  test.each([
+    ['over HTTP/1.1', (fields: object) => ({ ...fields })],
+    ['over HTTP/2', (fields: object) => Object.assign(Object.create(null) as object, fields)],
+  ])('look in a log as they are, unreported, %s', (_version, make) => {
+    const fields = { host: 'shop', cookie: 'sid=1', 'user-agent': 'a browser with a long name '.repeat(4) }
+    const headers = make(fields)
+    const { reads } = watching(headers)
+    expect(inspect(headers)).toBe(inspect(make(fields)))
+    expect(inspect({ req: { headers } })).toBe(inspect({ req: { headers: make(fields) } }))
+    expect(reads).toEqual([])
+  })
+
+  test('are a plain object, as libraries that merge options define it', () => {
+    const headers = { host: 'shop' }
+    watching(headers)
+    const prototype = Object.getPrototypeOf(headers) as object
+    // As axios and is-plain-obj do, and lodash.
+    expect(Object.getPrototypeOf(prototype)).toBe(null)
+    expect(Object.hasOwn(prototype, 'constructor') && headers.constructor).toBe(Object)
+  })
+
   test('keep an assignment, also after the watch', () => {
     const headers: IncomingHttpHeaders = { cookie: 'sid=1' }
     const { stop } = watching(headers)

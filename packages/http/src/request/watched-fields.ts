@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
+import { inspect } from 'node:util'
 import type { PropertyObserver } from './watched-object.ts'
 
 type Stop = () => void
@@ -36,9 +37,13 @@ export function watchFields(
 
 /** Reads a field that may be watched, and reports nothing: for code on whose result the response does not depend. */
 export function readUnreported(headers: IncomingHttpHeaders, name: 'authorization' | 'cookie'): string | undefined {
+  return unreported(() => headers[name])
+}
+
+function unreported<T>(read: () => T): T {
   reporting = false
   try {
-    return headers[name]
+    return read()
   } finally {
     reporting = true
   }
@@ -61,7 +66,10 @@ function watchPresent(headers: object, name: string, report: Report): Stop {
   }
 }
 
-/** What the object lacks is looked up in its prototype. */
+/**
+ * What the object lacks is looked up in its prototype. That prototype has none itself, and so the object is a plain one to libraries that ask for it; then
+ * it is no `instanceof Object`, which would take a second prototype.
+ */
 function watchAbsences(headers: object, report: Report): Stop {
   let watched = absences.get(headers)
   if (watched === undefined) {
@@ -86,8 +94,15 @@ function reportingPrototype(prototype: object): object {
 }
 
 function getAbsent(target: object, name: string | symbol, receiver: object): unknown {
+  if (name === inspect.custom) return plainCopy
   const value: unknown = Reflect.get(target, name, receiver)
   if (value === undefined && typeof name === 'string')
     for (const report of absences.get(receiver)?.reports ?? []) report(name, value, getAbsent)
   return value
+}
+
+/** What `console.log` shows: the fields themselves. That is no read on which the response depends. */
+function plainCopy(this: object): object {
+  const { before } = absences.get(this) ?? { before: null }
+  return unreported(() => Object.assign(Object.create(before) as object, this))
 }
