@@ -112,7 +112,9 @@ class HandlerCapture extends ResponseCapture implements Capture {
     const notModified = whole && recording.answersNotModified(head, whole)
     if (notModified !== undefined) this.#becomeNotModified(notModified)
     this.#passedOn = { head, status: res.statusCode }
-    if (this.#clientLeft || recording.withholds(statusCode)) res.writeHead(res.statusCode)
+    // Over HTTP/1, Node makes the head of an end without a chunk although the client has left: layers outside may still set fields there.
+    const comesWithEnd = whole !== undefined && this.#req.httpVersionMajor === 1
+    if ((this.#clientLeft && !comesWithEnd) || recording.withholds(statusCode)) res.writeHead(res.statusCode)
   }
 
   #becomeNotModified(notModified: NotModified): void {
@@ -145,9 +147,10 @@ class HandlerCapture extends ResponseCapture implements Capture {
   }
 
   protected override onClose(): void {
-    if (this.ended || this.mode === 'replaced') return
+    if ((this.ended && this.headSeen) || this.mode === 'replaced') return
     const by = closedByClient(this.#req, this.res) ? 'client' : 'handler'
-    if (this.headSeen || by === 'handler') this.recording.abort(by)
+    // Node makes no head any more for the chunk of an end that an outer layer delays.
+    if (this.headSeen || this.ended || by === 'handler') this.recording.abort(by)
     else this.#detach()
   }
 
