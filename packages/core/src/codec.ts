@@ -1,5 +1,6 @@
 import { deserialize, serialize } from 'node:v8'
 import { INVALID, objectRule, type OptionRule } from './option-rules.ts'
+import { copyBytes } from './own-bytes.ts'
 
 /** Encodes values to the bytes that a shared store keeps, and decodes them. */
 export interface Codec<V = unknown> {
@@ -7,8 +8,14 @@ export interface Codec<V = unknown> {
   readonly id: number
   /** @throws any error when the value cannot be encoded: the callers then get the value, and it is not stored. */
   encode(value: V): Uint8Array
-  /** @throws any error for bytes that it cannot decode: the entry then counts as missing. */
+  /**
+   * Returns a new value at every call: the same bytes are decoded for several callers. They are part of a larger buffer, so copy what the value keeps of them.
+   *
+   * @throws any error for bytes that it cannot decode: the entry then counts as missing.
+   */
   decode(bytes: Buffer): V
+  /** True when nobody changes a decoded value: callers that join one read then share it. Default: false, and each gets its own. */
+  readonly immutable?: boolean | undefined
 }
 
 /** True when the two decode the same bytes. By id, not by object: a call may make its codec anew, and another copy of this package has other objects. */
@@ -36,6 +43,7 @@ export class UnreadCodec implements Codec {
 /** A codec for any value: the caller of `decode` names the type. */
 export interface OpenCodec {
   readonly id: number
+  readonly immutable?: boolean | undefined
   encode(value: unknown): Uint8Array
   decode<T>(bytes: Buffer): T
 }
@@ -54,11 +62,11 @@ export const json: OpenCodec = {
   },
 }
 
-/** The structured clone format of V8: Date, Map, Set, BigInt, undefined, typed arrays and cycles survive. */
+/** The structured clone format of V8: Date, Map, Set, BigInt, undefined, typed arrays and cycles survive. The decoder makes views of the bytes, so it gets a copy. */
 export const structured: OpenCodec = {
   id: 2,
   encode: (value) => serialize(value),
-  decode: <T>(bytes: Buffer): T => deserialize(bytes) as T,
+  decode: <T>(bytes: Buffer): T => deserialize(copyBytes(bytes)) as T,
 }
 
 /** Bytes as they are. */
@@ -71,7 +79,7 @@ export const raw: Codec<Uint8Array> = {
       )
     return value
   },
-  decode: (bytes) => bytes,
+  decode: copyBytes,
 }
 
 /** The id of the codec for HTTP responses, in `@cattlegrid/http`. */

@@ -45,6 +45,8 @@ export interface NewEntry extends Windows {
 /** A cached value as this process sees it: every moment is on the process's own monotonic clock, so no host's time of day matters. */
 export interface Entry {
   readonly value: unknown
+  /** The bytes that a shared store decoded `value` from. The engine decodes them again: callers that join one read get a value each. */
+  readonly encoded?: Buffer | undefined
   readonly version: Version
   /** The moment of its commit. */
   readonly committedAt: number
@@ -65,10 +67,12 @@ export interface Entry {
   readonly from: 'store' | 'near' | 'outage'
   /** The promise of the value that all hits return. The engine makes it at the first hit; a store ignores it. */
   promised?: Promise<unknown> | undefined
+  /** True once a caller has `value`, of an entry with `encoded`. The engine sets it; a store ignores it. */
+  taken?: boolean | undefined
 }
 
 /** The part of an entry that the load decides. */
-export type EntryContent = Pick<Entry, 'value' | 'staleWhileRevalidate' | 'staleIfError' | 'tags'>
+export type EntryContent = Pick<Entry, 'value' | 'encoded' | 'staleWhileRevalidate' | 'staleIfError' | 'tags'>
 
 /** The part of an entry that the store decides. */
 export type EntryState = Pick<
@@ -83,6 +87,7 @@ export type EntryState = Pick<
 export function makeEntry(content: EntryContent, state: EntryState, from: Entry['from']): Entry {
   return {
     value: content.value,
+    encoded: content.encoded,
     version: state.version,
     committedAt: state.committedAt,
     freshUntil: state.freshUntil,
@@ -95,6 +100,7 @@ export function makeEntry(content: EntryContent, state: EntryState, from: Entry[
     size: state.size,
     from,
     promised: undefined,
+    taken: undefined,
   }
 }
 

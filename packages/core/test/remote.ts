@@ -1,4 +1,13 @@
-import { type Cache, type CacheOptions, createCache, memoryStore, type Notice, type Store } from '@cattlegrid/core'
+import {
+  type Cache,
+  type CacheOptions,
+  type Codec,
+  createCache,
+  type Entry,
+  memoryStore,
+  type Notice,
+  type Store,
+} from '@cattlegrid/core'
 import { createManualRuntime, type ManualRuntime } from '@cattlegrid/testkit'
 
 /** A step that can be slowed down. */
@@ -31,6 +40,8 @@ export class Remote {
   /** What every step says instead, while this is there, or only those in `refused`. */
   refuses: Error | undefined
   refused: readonly Step[] = steps
+  /** Whether it keeps bytes, as a store outside the process does: what it reads are views of a larger reply. */
+  encodes = false
   /** Whether what it tells gets lost. */
   muted = false
   /** Judged by its readers, and so kept beside the memory store, which would judge by itself. */
@@ -103,7 +114,8 @@ export class Remote {
         return async (key, codec) => {
           const read = await memory.read(key, codec)
           if (read.kind !== 'found') return read
-          return { ...read, entry: { ...read.entry, tagSeq: this.#noted.get(key) ?? 0 } }
+          const entry = { ...read.entry, tagSeq: this.#noted.get(key) ?? 0 }
+          return { ...read, entry: this.encodes ? travelled(entry, codec) : entry }
         }
       case 'put':
         return (key, entry, codec) => {
@@ -146,4 +158,13 @@ export class Remote {
       return answer
     }
   }
+}
+
+/** An entry as it arrives: its bytes are a small part of a reply with the bytes of others, and its value was decoded from them. */
+function travelled(entry: Entry, codec: Codec): Entry {
+  const bytes = codec.encode(entry.value)
+  const reply = Buffer.alloc(bytes.length + 65_536, 'other')
+  reply.set(bytes, 100)
+  const encoded = reply.subarray(100, 100 + bytes.length)
+  return { ...entry, encoded, value: codec.decode(encoded) }
 }

@@ -15,7 +15,7 @@ export function decodeEntry(bytes: Buffer, expiry: RecordExpiry, codec: Codec): 
   const { head } = expiry
   const body = bytes.subarray(head.bodyStart)
   try {
-    return { kind: 'found', entry: entryOf(head, decode(head, body, codec), body.length, expiry) }
+    return { kind: 'found', entry: entryOf(head, decode(head, body, codec), body, expiry) }
   } catch (cause) {
     return unreadable(head.version, 'undecodable', cause)
   }
@@ -41,11 +41,11 @@ export function expiryOf({ keepFor, staleFor, version }: RecordHead, left: numbe
   return { committedAt: sentAt - (keepFor - rest), freshUntil: sentAt + freshFor }
 }
 
-/** `size`: the length of the encoded value, bytes. */
-export function entryOf(head: RecordHead, value: unknown, size: number, { committedAt, freshUntil }: Expiry): Entry {
+export function entryOf(head: RecordHead, value: unknown, encoded: Buffer, { committedAt, freshUntil }: Expiry): Entry {
   const { version, staleWhileRevalidate, staleIfError, loadTime, tags, tagSeq } = head
   return {
     value,
+    encoded,
     version,
     committedAt,
     freshUntil,
@@ -55,7 +55,7 @@ export function entryOf(head: RecordHead, value: unknown, size: number, { commit
     loadTime,
     tags,
     tagSeq,
-    size,
+    size: encoded.length,
     from: 'store',
   }
 }

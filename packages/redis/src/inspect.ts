@@ -32,8 +32,8 @@ function inspectEntry(bytes: Buffer, left: number, sentAt: number): Entry | unde
   const codec = builtInCodecs.find(({ id }) => id === record.codecId) ?? raw
   const expiry = expiryOf(record, left, sentAt)
   try {
-    return entryOf(record, codec.decode(record.body), record.body.length, expiry)
+    return entryOf(record, codec.decode(record.body), record.body, expiry)
   } catch {
-    return entryOf(record, record.body, record.body.length, expiry)
+    return entryOf(record, record.body, record.body, expiry)
   }
 }

@@ -1,6 +1,7 @@
 import { type Codec, UnreadCodec } from '../codec.ts'
 import type { Entry } from '../entry.ts'
 import type { LoadCoordinator } from '../flight/coordinator.ts'
+import { takeValue } from '../flight/take-value.ts'
 import type { LookupRunner } from '../lookup/lookup-runner.ts'
 import type { Settings } from '../options/settings.ts'
 import type { Inspected, ReadResult } from './cache.ts'
@@ -26,7 +27,9 @@ export class EntryReader {
     if (entry === undefined) return undefined
     const now = runtime.now()
     const verdict = freshness.judge(entry, now, this.#settings)
-    return verdict === 'gone' ? undefined : readResultOf(entry, verdict === 'fresh' ? 'fresh' : 'stale', now)
+    if (verdict === 'gone') return undefined
+    const value = takeValue(entry, { codec, freeze: this.#settings.freeze })
+    return readResultOf(entry, value, verdict === 'fresh' ? 'fresh' : 'stale', now)
   }
 
   /** True when a fresh entry is there. A read of its own, which no call may join: its entry has no value. */
@@ -77,7 +80,8 @@ export class EntryReader {
 
 /** An entry as callers see it; its times count from `now`. */
 export function readResultOf(
-  { value, committedAt, freshUntil }: Entry,
+  { committedAt, freshUntil }: Entry,
+  value: unknown,
   state: 'fresh' | 'stale',
   now: number,
 ): ReadResult<unknown> {

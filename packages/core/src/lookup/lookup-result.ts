@@ -1,11 +1,13 @@
 import type { EngineServices } from '../flight/engine-services.ts'
 import { type Call, judge } from '../flight/call.ts'
+import { takeValue } from '../flight/take-value.ts'
 import type { Entry } from '../entry.ts'
 import type { Flight } from '../flight/flight.ts'
 import type { AdmissionControl } from '../flight/admission-control.ts'
 import type { Outcome } from '../load.ts'
 import { awaitedOutcome } from './awaited-outcome.ts'
 import type { Lookup } from './lookup.ts'
+import type { Settings } from '../options/settings.ts'
 
 /** The result of a call before its outcome is known: `getOrSet` takes the value, `lookup` adds the outcome. */
 export interface LookupResult extends Omit<Lookup<unknown>, 'outcome' | 'refresh'> {
@@ -37,15 +39,17 @@ export interface ServeOptions {
   readonly refresh: Flight | undefined
 }
 
-/** Makes a result of an entry that was judged `status`. Emits the hit, unless the call has missed. */
+/** Makes a result of an entry that was judged `status`. Emits the hit, unless the call has missed. `settings`: those of the call. */
 export function serveEntry(
   { events }: EngineServices,
   key: string,
+  settings: Settings,
   entry: Entry,
   status: 'fresh' | 'stale',
   { now, role, state, refresh }: ServeOptions,
 ): LookupResult {
-  const { value, from, committedAt, freshUntil } = entry
+  const { from, committedAt, freshUntil } = entry
+  const value = takeValue(entry, settings)
   const freshFor = status === 'fresh' ? Math.max(0, freshUntil - now) : Math.min(0, freshUntil - now)
   const age = Math.max(0, now - committedAt)
   if (state?.missed !== true && events.hasListeners('hit')) events.emit('hit', { key, status, from, age, freshFor })
@@ -64,7 +68,12 @@ export function serveFound(
 ): LookupResult | undefined {
   const verdict = judge(services, call, entry, now)
   if (verdict !== 'fresh' && verdict !== 'stale') return undefined
-  return serveEntry(services, call.storedKey, entry, verdict, { now, role: 'follower', state, refresh: undefined })
+  return serveEntry(services, call.storedKey, call.settings, entry, verdict, {
+    now,
+    role: 'follower',
+    state,
+    refresh: undefined,
+  })
 }
 
 /** Serves a call that has waited the stale entry that it had before. Undefined if the last stale window has closed meanwhile. */
@@ -77,7 +86,7 @@ export function serveFallback(
   const verdict = judge(services, call, entry, options.now)
   return verdict === 'gone'
     ? undefined
-    : serveEntry(services, call.storedKey, entry, verdict === 'fresh' ? 'fresh' : 'stale', options)
+    : serveEntry(services, call.storedKey, call.settings, entry, verdict === 'fresh' ? 'fresh' : 'stale', options)
 }
 
 /** Makes a result of a value that was just loaded. `ownFlight` undefined: another call's loader ran. */

@@ -58,7 +58,7 @@ export class LookupRunner {
   value(storedKey: string, requestedKey: string, loader: Loader<unknown, never>, settings: Settings): Promise<unknown> {
     const entry = this.peek(storedKey, settings)
     if (entry === undefined) return this.#runForValue(storedKey, requestedKey, loader, settings)
-    if (this.#hitChannel.hasListeners) this.#serveHit(storedKey, entry)
+    if (this.#hitChannel.hasListeners) this.#serveHit(storedKey, settings, entry)
     return promiseOf(entry)
   }
 
@@ -67,7 +67,7 @@ export class LookupRunner {
     const entry = this.peek(call.storedKey, call.settings)
     return entry === undefined
       ? this.run(call, this.#lookupOf)
-      : Promise.resolve(this.#lookupOf(this.#serveHit(call.storedKey, entry)))
+      : Promise.resolve(this.#lookupOf(this.#serveHit(call.storedKey, call.settings, entry)))
   }
 
   readonly #lookupOf: OnResult<Lookup<unknown>> = (result) => lookupOf(result, this.#services.admission)
@@ -80,14 +80,14 @@ export class LookupRunner {
   }
 
   /** Emits the hit of an entry that `peek` returned. */
-  emitHit(key: string, entry: Entry): void {
-    if (this.#hitChannel.hasListeners) this.#serveHit(key, entry)
+  emitHit(key: string, settings: Settings, entry: Entry): void {
+    if (this.#hitChannel.hasListeners) this.#serveHit(key, settings, entry)
   }
 
   /** Makes the result of an entry that `peek` returned, and emits its hit. */
-  #serveHit(key: string, entry: Entry): LookupResult {
-    const now = this.#services.runtime.now()
-    return serveEntry(this.#services, key, entry, 'fresh', { now, role: 'none', state: undefined, refresh: undefined })
+  #serveHit(key: string, settings: Settings, entry: Entry): LookupResult {
+    const options = { now: this.#services.runtime.now(), role: 'none', state: undefined, refresh: undefined } as const
+    return serveEntry(this.#services, key, settings, entry, 'fresh', options)
   }
 
   /**
@@ -162,7 +162,7 @@ export class LookupRunner {
     const refresh = refreshes
       ? refreshInBackground(call, entry, { read, judgedAt: now, sentAt: undefined }, this.#coordinator)
       : undefined
-    return onResult(serveEntry(this.#services, key, entry, verdict, { now, role: 'none', state, refresh }))
+    return onResult(serveEntry(this.#services, key, settings, entry, verdict, { now, role: 'none', state, refresh }))
   }
 
   #shouldRefreshEarly(key: string, entry: Entry, now: number, { earlyRefresh: early }: Settings): boolean {

@@ -88,13 +88,13 @@ export interface CacheOptions extends LoadOptions {
   readonly staleIfError?: Duration | undefined
   /** The longest time that a call waits for a shared store, from the moment at which its step can be sent: in a burst, steps wait for their turn, for at most `waitTimeout`, while the store answers others. Then it goes on without the store, and a key has one load in each process; writes and invalidations reject with `StoreAwayError`. Default: `'250ms'`. */
   readonly storeTimeout?: Duration | undefined
-  /** Keeps copies of a shared store's entries in this process: a hit among them sends no command. A notice drops a copy when its entry changes. Hits share one object: treat it as read-only. Default: false. */
+  /** Keeps copies of a shared store's entries in this process: a hit among them sends no command. A notice drops a copy when its entry changes. Its hits share one object, which no other caller has: treat it as read-only. Default: false. */
   readonly near?: NearOptions | false | undefined
   /** Keeps copies of what this process read and loaded, which it serves while a shared store is away. `false`: nothing is served from memory then. Default: `{ maxEntries: 1000, maxAge: '5s' }`. */
   readonly outage?: OutageOptions | false | undefined
   /** An encoded value larger than this goes to its callers and is not stored; the event `too-large` reports it. A memory store encodes nothing and has its own `maxBytes`. Default: `'4mb'`. */
   readonly maxEntryBytes?: ByteSize | undefined
-  /** Makes plain objects and arrays read-only, at every depth, when this process keeps them: every hit returns the same object. Default: false. */
+  /** Makes plain objects and arrays read-only, at every depth: those that a loader returns to be stored, and those that a call gets from a store. Callers that join one read of a shared store then share one value. Default: false: each gets its own. */
   readonly freeze?: boolean | undefined
   /** Sends the message of a loader's error, beside its name and code, to callers in other processes and to those of a cooling key. Messages may hold SQL and host names. Default: false. */
   readonly shareErrorMessages?: boolean | undefined

@@ -2,6 +2,7 @@ import { Deferred } from '../flight/deferred.ts'
 import type { EngineServices } from '../flight/engine-services.ts'
 import type { Call } from '../flight/call.ts'
 import type { Flight, FlightStep } from '../flight/flight.ts'
+import { takeValue } from '../flight/take-value.ts'
 import type { Entry } from '../entry.ts'
 import { LoadTimeoutError } from '../errors.ts'
 import type { KeepOptions, Load, Outcome, UncacheableOptions } from '../load.ts'
@@ -141,7 +142,7 @@ export class LoadRun implements FlightStep {
       get signal() {
         return abort.signal
       },
-      stale: replaced === undefined ? undefined : { value: replaced.value as never, age },
+      stale: replaced === undefined ? undefined : staleOf(replaced, age, this.#call.settings),
       background,
       leased,
       keep: (options) => this.#keep(options),
@@ -161,6 +162,18 @@ export class LoadRun implements FlightStep {
     this.#mark =
       this.#mark?.share === false ? this.#mark : { for: parsed.for ?? UNCACHEABLE_FOR, share, why: parsed.why }
     if (!this.#mark.share) this.#onUnshareable(this.#mark)
+  }
+}
+
+/** The value that a load replaces, for its loader alone: taken when the loader first asks for it, since many never do. */
+function staleOf(entry: Entry, age: number, settings: Settings): NonNullable<Load<never>['stale']> {
+  let taken: { readonly value: unknown } | undefined
+  return {
+    get value() {
+      taken ??= { value: takeValue(entry, settings) }
+      return taken.value as never
+    },
+    age,
   }
 }
 

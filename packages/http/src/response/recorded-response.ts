@@ -43,6 +43,7 @@ export function isUsable({ usableFor = Infinity }: RecordedResponse, age: number
 /** A response is stored as one byte for the format, four bytes for the length of the head, the head as JSON, and the body. A record of variants is one byte and JSON. */
 export const storedCodec: Codec<Stored> = {
   id: 4,
+  immutable: true,
   encode(stored) {
     if (isVaryRecord(stored)) return Buffer.concat([Buffer.of(VARY), Buffer.from(JSON.stringify(stored), 'utf8')])
     const { body, selectedBy: _, ...head } = stored

@@ -80,6 +80,15 @@ export function describeAwkwardData({ factory, describe, test }: StoreContract):
   })
 
   describe('values', () => {
+    test('of a shared store come with the bytes that they were decoded from', () =>
+      onStage(factory, async ({ here, there }) => {
+        await fill(here, 'k', { roles: ['reader'] })
+        const entry = await found(there, 'k')
+        if (!there.shared) return
+        assert.ok(entry.encoded !== undefined, 'without `encoded`, callers that join one read share one object')
+        assert.deepEqual(json.decode(entry.encoded), entry.value)
+      }))
+
     for (const [what, value] of VALUES)
       test(`${what} comes back from a commit and from a put`, () =>
         onStage(factory, async ({ here, there }) => {

@@ -1,8 +1,9 @@
 import { type Codec, isSameCodec, UnreadCodec } from '../../codec.ts'
-import { copyOf, deepFreeze, type Entry } from '../../entry.ts'
-import { HitLru, LruNode } from '../hit-lru.ts'
+import type { Entry } from '../../entry.ts'
+import { HitLru } from '../hit-lru.ts'
 import type { Notice } from '../store.ts'
 import { TagNumbers } from '../tag-numbers.ts'
+import { entryToKeep, LocalCopy } from './local-copy.ts'
 import type { CopyLimits } from './remote-limits.ts'
 
 /** So many invalidated tags keep their number; a forgotten one drops more copies than it must. */
@@ -13,23 +14,6 @@ const KEYS_KEPT = 5_000
 const ADMIT_ONE_IN = 16
 /** The weight of a copy without its value, in bytes. */
 const OVERHEAD = 256
-
-class Copy extends LruNode {
-  readonly entry: Entry
-  readonly codec: Codec
-  /** Not served from here on: `maxAge` after the store was asked for it last. */
-  until: number
-  /** The tag sequence of this process when the copy's tags were last known to be valid. */
-  validAt: number
-
-  constructor(key: string, entry: Entry, codec: Codec, until: number, validAt: number) {
-    super(key)
-    this.entry = entry
-    this.codec = codec
-    this.until = until
-    this.validAt = validAt
-  }
-}
 
 /** The state of the invalidations when a read was sent: one that arrives later overtakes the read. */
 export interface ReadSnapshot {
@@ -47,7 +31,7 @@ export interface ReadSnapshot {
  * 1. a read is sent      2. the key is deleted, and the notice arrives      3. the read's answer arrives: the deleted entry
  */
 export class LocalCopies {
-  readonly #copies: HitLru<Copy>
+  readonly #copies: HitLru<LocalCopy>
   readonly #maxAge: number
   readonly #freeze: boolean
   readonly #tags = new TagNumbers(TAGS_KEPT)
@@ -67,11 +51,17 @@ export class LocalCopies {
     })
   }
 
-  /** The copy of the key, unless it is too old, was decoded by another codec, or one of its tags was invalidated. */
+  /** The copy of the key, with one value for all hits. */
+  peek(key: string, codec: Codec, now: number): Entry | undefined {
+    const copy = this.#hit(key, codec, now)
+    if (copy?.entry.encoded === undefined) return copy?.entry
+    return this.#ifDecodable(copy, () => copy.shared(this.#freeze))
+  }
+
+  /** The copy of the key, with a value of this caller's own. */
   get(key: string, codec: Codec, now: number): Entry | undefined {
-    const copy = this.#copies.hit(key)
-    if (copy === undefined || !isSameCodec(copy.codec, codec) || now >= copy.until) return undefined
-    return copy.validAt === this.#tags.sequence ? copy.entry : this.#checkTags(copy)
+    const copy = this.#hit(key, codec, now)
+    return copy && this.#ifDecodable(copy, () => copy.decoded(codec))
   }
 
   /** Call it when a read is about to be sent, and `end` or `offer` with its answer. */
@@ -90,7 +80,6 @@ export class LocalCopies {
     const { key, askedAt, tagSeq } = snapshot
     if (this.#isOvertaken(snapshot)) return
     if (entry === undefined) return this.#forget(key)
-    if (this.#freeze) deepFreeze(entry.value)
     const until = Math.floor(askedAt) + this.#maxAge
     // A read counts as a use, even of a copy that is not needed while the store answers.
     const copy = this.#copies.hit(key)
@@ -101,8 +90,7 @@ export class LocalCopies {
     }
     // Without its value, the entry can only prove that the copy is not the present one.
     if (codec instanceof UnreadCodec) return this.#forget(key)
-    // A copy: if the entries that reads make were kept, V8 would start to allocate all of them in the old generation.
-    this.#copies.set(new Copy(key, copyOf(entry, from), codec, until, tagSeq))
+    this.#copies.set(new LocalCopy(key, entryToKeep(entry, from, this.#freeze), codec, until, tagSeq))
   }
 
   /**
@@ -136,14 +124,31 @@ export class LocalCopies {
     else if (notice.kind === 'cleared') this.dropAll()
   }
 
+  /** Undefined when the copy is too old, was read with another codec, or one of its tags was invalidated. */
+  #hit(key: string, codec: Codec, now: number): LocalCopy | undefined {
+    const copy = this.#copies.hit(key)
+    if (copy === undefined || !isSameCodec(copy.codec, codec) || now >= copy.until) return undefined
+    return copy.validAt === this.#tags.sequence ? copy : this.#checkTags(copy)
+  }
+
+  /** A codec that decoded the bytes once may fail now: the copy then counts as missing. */
+  #ifDecodable({ key }: LocalCopy, decode: () => Entry): Entry | undefined {
+    try {
+      return decode()
+    } catch {
+      this.#forget(key)
+      return undefined
+    }
+  }
+
   #forget(key: string): void {
     this.#copies.delete(key)
   }
 
-  #checkTags(copy: Copy): Entry | undefined {
+  #checkTags(copy: LocalCopy): LocalCopy | undefined {
     if (this.#tags.invalidatedSince(copy.entry.tags, copy.validAt)) return undefined
     copy.validAt = this.#tags.sequence
-    return copy.entry
+    return copy
   }
 
   #admits({ size }: Entry): boolean {

@@ -24,7 +24,7 @@ class NearStore extends CopyingStore {
 
   /** The copy; only a fresh one is served without a read, since another process may have refreshed the entry. */
   override peek(key: string, codec: Codec, now: number): Entry | undefined {
-    return this.copies.get(key, codec, now)
+    return this.copies.peek(key, codec, now)
   }
 
   override readWithCallback(key: string, codec: Codec, onRead: OnRead): void {

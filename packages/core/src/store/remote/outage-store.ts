@@ -1,5 +1,6 @@
-import type { Codec } from '../../codec.ts'
+import { type Codec, raw } from '../../codec.ts'
 import { copyOf, type Entry, makeEntry, type NewEntry, NO_VERSION, type Version } from '../../entry.ts'
+import { copyBytes } from '../../own-bytes.ts'
 import type { Runtime } from '../../runtime.ts'
 import { memoryStore } from '../memory/memory-store.ts'
 import type {
@@ -18,6 +19,7 @@ import type {
   Renewed,
   Store,
   TagsInvalidated,
+  Unkeepable,
 } from '../store.ts'
 import { type CallbackStore, catching, type OnRead } from './callback-store.ts'
 import { CopyingStore } from './copying-store.ts'
@@ -85,10 +87,12 @@ class OutageStore extends CopyingStore {
   override async commit(lease: Lease, entry: NewEntry, codec: Codec, onSlow?: () => void): Promise<Commit> {
     const grant = this.#localGrants.get(lease)
     if (grant === undefined) return await super.commit(lease, entry, codec, onSlow)
-    const answer = await this.#local.commit(lease, entry, codec)
+    const encoded = encode(entry.value, codec)
+    if ('kind' in encoded) return encoded
+    const answer = await this.#local.commit(lease, { ...entry, value: encoded }, raw)
     if (answer.kind !== 'stored') return answer
-    const loaded = this.#local.peek(lease.key, codec, this.#runtime.now())
-    if (loaded !== undefined) this.#keepLocally(grant, loaded, codec)
+    const loaded = this.#local.peek(lease.key, raw, this.#runtime.now())
+    if (loaded !== undefined) this.#keepLocally(grant, { ...loaded, value: undefined, encoded }, codec)
     // The copies serve the value; as an entry of the local store it would only refuse the next lease.
     await this.#local.invalidate(lease.key, 'delete', 0)
     return { kind: 'away', why: 'error', cause: new Error('Not stored: the store was away when the load began') }
@@ -191,5 +195,14 @@ class OutageStore extends CopyingStore {
     this.#away = false
     this.copies.dropAll()
     void this.#local.clear()
+  }
+}
+
+/** The bytes of a value that callers have: the copy must not change with it. */
+function encode(value: unknown, codec: Codec): Buffer | Unkeepable {
+  try {
+    return copyBytes(codec.encode(value))
+  } catch (cause) {
+    return { kind: 'unkeepable', why: 'encode-failed', cause }
   }
 }
