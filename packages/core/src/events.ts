@@ -50,8 +50,11 @@ export interface CacheEvents {
   cooling: { readonly key: string; readonly remaining: number }
   /** A call reached the end of its `waitTimeout`; `waited` in ms. */
   'wait-timeout': { readonly key: string; readonly waited: number }
-  /** The store executed a `set` or an invalidation; `key` holds the tags of `invalidateTags`, and `*` for `clear`. */
-  invalidate: { readonly key: string; readonly how: 'set' | 'delete' | 'expire' | 'tags' | 'clear' }
+  /** The store executed a `set` or an invalidation; `key` holds the tags of `invalidateTags` (`tags`) and `expireTags` (`expire-tags`), and `*` for `clear`. */
+  invalidate: {
+    readonly key: string
+    readonly how: 'set' | 'delete' | 'expire' | 'tags' | 'expire-tags' | 'clear'
+  }
   /** The value could not be encoded: its callers get it, and it is not stored. */
   'encode-failed': { readonly key: string; readonly error: unknown }
   /** The value is larger, encoded, than `maxEntryBytes` or the store's own limit: its callers get it, and it is not stored. */

@@ -100,8 +100,10 @@ export {
   type Released,
   type Renewed,
   type Store,
+  type TagNumber,
   type TagNumbersRead,
   type TagsInvalidated,
   type Unkeepable,
   type Unreadable,
 } from './store/store.ts'
+export { judgeTags } from './store/tag-expiry.ts'

@@ -9,13 +9,15 @@ const byOthers: readonly (readonly [string, Invalidate])[] = [
   ['a delete in another process', ({ caches }) => caches[1].delete('k')],
   ['an expire in another process', ({ caches }) => caches[1].expire('k')],
   ['a clear of the store', ({ store }) => store.clear()],
-  ['the fall of a tag', ({ store }) => store.invalidateTags(['t'])],
+  ['the expiry of a tag', ({ store }) => store.invalidateTags(['t'], 'expire')],
+  ['the fall of a tag', ({ store }) => store.invalidateTags(['t'], 'delete')],
 ]
 
 const ownInvalidations: readonly (readonly [string, Invalidate])[] = [
   ['delete', ({ caches }) => caches[0].delete('k')],
   ['expire', ({ caches }) => caches[0].expire('k')],
   ['invalidateTags', ({ caches }) => caches[0].invalidateTags(['t'])],
+  ['expireTags', ({ caches }) => caches[0].expireTags(['t'])],
   ['clear', ({ caches }) => caches[0].clear()],
 ]
 

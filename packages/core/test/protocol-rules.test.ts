@@ -8,6 +8,7 @@ const verbs: readonly (readonly [string, Step, (fleet: Fleet) => Promise<unknown
   ['expire', 'invalidate', ({ caches }) => caches[0].expire('k')],
   ['set', 'put', ({ caches }) => caches[0].set('k', 'written')],
   ['invalidateTags', 'invalidateTags', ({ caches }) => caches[0].invalidateTags(['t'])],
+  ['expireTags', 'invalidateTags', ({ caches }) => caches[0].expireTags(['t'])],
   ['clear', 'clear', ({ caches }) => caches[0].clear()],
 ]
 

@@ -7,6 +7,7 @@ import {
   memoryStore,
   type Notice,
   type Store,
+  type TagNumber,
 } from '@cattlegrid/core'
 import { createManualRuntime, type ManualRuntime } from '@cattlegrid/testkit'
 
@@ -25,6 +26,8 @@ const steps: readonly Step[] = [
   'clear',
   'ping',
 ]
+
+const NEVER: TagNumber = { invalidated: 0, expired: 0, expiredAt: 0 }
 
 /**
  * A store that several processes share, and that takes its time. What it answers is decided when it is asked; the answer arrives after the
@@ -45,7 +48,7 @@ export class Remote {
   /** Whether what it tells gets lost. */
   muted = false
   /** Judged by its readers, and so kept beside the memory store, which would judge by itself. */
-  readonly #numbers = new Map<string, number>()
+  readonly #numbers = new Map<string, TagNumber>()
   readonly #noted = new Map<string, number>()
   readonly #forgotten = new Set<string>()
   #sequence = 0
@@ -123,17 +126,17 @@ export class Remote {
           return memory.put(key, entry, codec)
         }
       case 'invalidateTags':
-        return (tags: readonly string[]) => {
+        return (tags: readonly string[], how: 'delete' | 'expire') => {
           this.#sequence += 1
-          for (const tag of tags) this.#numbers.set(tag, this.#sequence)
-          this.tell({ kind: 'tags', tags, tagSeq: this.#sequence })
+          for (const tag of tags) this.#numbers.set(tag, this.#next(tag, how))
+          this.tell({ kind: 'tags', tags, tagSeq: this.#sequence, how })
           return Promise.resolve({ kind: 'done', tagSeq: this.#sequence })
         }
       case 'tagNumbers':
         return (tags: readonly string[]) =>
           Promise.resolve({
             kind: 'numbers',
-            numbers: tags.map((tag) => (this.#forgotten.has(tag) ? undefined : (this.#numbers.get(tag) ?? 0))),
+            numbers: tags.map((tag) => (this.#forgotten.has(tag) ? undefined : (this.#numbers.get(tag) ?? NEVER))),
           })
       case 'acquire':
       case 'commit':
@@ -143,6 +146,12 @@ export class Remote {
       case 'ping':
         return memory[step].bind(memory)
     }
+  }
+
+  #next(tag: string, how: 'delete' | 'expire'): TagNumber {
+    if (how === 'delete') return { ...NEVER, invalidated: this.#sequence }
+    const { invalidated } = this.#numbers.get(tag) ?? NEVER
+    return { invalidated, expired: this.#sequence, expiredAt: this.runtime.now() }
   }
 
   #slow(step: Step) {

@@ -72,7 +72,7 @@ describe('the number of a tag', () => {
   it('that seems too high is read once more before a load begins', async () => {
     const asked = remote.count('tagNumbers')
     // A notice of a fall that this entry has outlived by now, as one does that was long under way.
-    remote.tell({ kind: 'tags', tags: ['t'], tagSeq: 7 })
+    remote.tell({ kind: 'tags', tags: ['t'], tagSeq: 7, how: 'delete' })
     expect(await here.get('k')).toBe('first')
     expect(remote.count('tagNumbers')).toBe(asked + 1)
   })
@@ -87,6 +87,54 @@ describe('the number of a tag', () => {
     await late
     delete remote.delays.tagNumbers
     expect(await here.get('k')).toBeUndefined()
+  })
+
+  it('is read once after an expiry, however many hits there are, and every hit is stale', async () => {
+    await there.set('k', 'first', { tags: ['t', 'u'], staleIfError: '1h' })
+    await there.expireTags(['u'])
+    const asked = remote.count('tagNumbers')
+    for (let hit = 0; hit < 10; hit += 1) expect(await here.read('k')).toMatchObject({ state: 'stale' })
+    expect(remote.count('tagNumbers')).toBe(asked + 1)
+  })
+
+  it('of an expiry is learned after tags.maxAge at most when the push is lost', async () => {
+    await there.set('k', 'first', { tags: ['t'], staleIfError: '1h' })
+    await here.get('k')
+    remote.muted = true
+    await there.expireTags(['t'])
+    await remote.runtime.advance(999)
+    expect(await here.read('k')).toMatchObject({ state: 'fresh' })
+    await remote.runtime.advance(1)
+    expect(await here.read('k')).toMatchObject({ state: 'stale', freshFor: -1000 })
+  })
+
+  it('of an expiry is known in the calling process once the promise settles, even if the notice is lost', async () => {
+    await there.set('k', 'first', { tags: ['t'], staleIfError: '1h' })
+    await here.get('k')
+    remote.muted = true
+    await here.expireTags(['t'])
+    expect(await here.read('k')).toMatchObject({ state: 'stale' })
+  })
+
+  it('of an expiry is not replaced by an older one that was under way', async () => {
+    await there.set('k', 'first', { tags: ['t'], staleIfError: '1h' })
+    await remote.runtime.advance(1000)
+    remote.delays.tagNumbers = 100
+    const late = here.get('k')
+    await remote.runtime.advance(50)
+    await there.expireTags(['t'])
+    await remote.runtime.advance(60)
+    await late
+    delete remote.delays.tagNumbers
+    expect(await here.read('k')).toMatchObject({ state: 'stale' })
+  })
+
+  it('of an invalidation that follows an expiry makes the entry unusable', async () => {
+    await there.set('k', 'first', { tags: ['t'], staleIfError: '1h' })
+    await there.expireTags(['t'])
+    expect(await here.read('k')).toMatchObject({ state: 'stale' })
+    await there.invalidateTags(['t'])
+    expect(await here.read('k')).toBeUndefined()
   })
 
   it('that the store has lost makes the entry unusable', async () => {

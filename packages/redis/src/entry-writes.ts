@@ -53,8 +53,10 @@ export class EntryWrites {
     })
   }
 
-  invalidateTags(tags: readonly string[]): Promise<TagsInvalidated> {
-    return this.#steps.run(async () => ({ kind: 'done', tagSeq: await this.#scripts.invalidateTags(tags) }) as const)
+  invalidateTags(tags: readonly string[], how: 'delete' | 'expire'): Promise<TagsInvalidated> {
+    return this.#steps.run(
+      async () => ({ kind: 'done', tagSeq: await this.#scripts.invalidateTags(tags, how) }) as const,
+    )
   }
 
   /** Call it when every entry is removed. */

@@ -51,17 +51,25 @@ end
 redis.call('DEL', KEYS[2])
 if string.sub(value, 24, 24) == '+' then redis.pcall('PUBLISH', ARGV[3], ARGV[4]) end
 return 1`,
-  invalidateTags: `local time, last = redis.call('TIME'), 0
+  invalidateTags: `local time, last, invalidated = redis.call('TIME'), 0, {}
 for place = 1, #KEYS do
   local value = redis.pcall('GET', KEYS[place])
-  local number = type(value) == 'string' and tonumber(value) or 0
-  if number > last and number < 9007199254740000 then last = number end
+  value = type(value) == 'string' and #value <= 33 and value or ''
+  local known = string.find(value, '^%d+$') or string.find(value, '^%d+ %d+$')
+  for digits in string.gmatch(value, '%d+') do
+    local number = tonumber(digits)
+    if number >= 9007199254740000 then known = nil elseif number > last then last = number end
+  end
+  invalidated[place] = known and string.match(value, '^%d+')
 end
 local number = string.format('%.0f', math.max(time[1] * 1000000 + time[2], last + 1))
 redis.call('DEL', KEYS[1])
 redis.call('SET', KEYS[1], number)
-for place = 2, #KEYS do redis.call('SET', KEYS[place], number, 'XX', 'KEEPTTL') end
-redis.pcall('PUBLISH', ARGV[1], 'tags ' .. number .. ' ' .. ARGV[2])
+for place = 2, #KEYS do
+  local kept = ARGV[1] == 'expire' and invalidated[place]
+  redis.call('SET', KEYS[place], kept and kept .. ' ' .. number or number, 'XX', 'KEEPTTL')
+end
+redis.pcall('PUBLISH', ARGV[2], 'tags ' .. number .. ' ' .. ARGV[1] .. ' ' .. ARGV[3])
 return number`,
   invalidate: `redis.call('DEL', KEYS[2])
 if ARGV[1] == 'delete' then
@@ -82,20 +90,22 @@ end
 if ARGV[4] ~= '0' then redis.call('SET', KEYS[2], 'H', 'PX', ARGV[4]) end
 redis.pcall('PUBLISH', ARGV[2], ARGV[3])
 return 1`,
-  noteTags: `local function number(key)
+  noteTags: `local function read(key)
   local value = redis.pcall('GET', key)
-  local known = type(value) == 'string' and #value <= 16 and string.find(value, '^%d+$')
-  return known and tonumber(value) < 9007199254740000 and value or nil
+  local number, rest = string.match(type(value) == 'string' and value or '', '^(%d+)(.*)$')
+  if not number or #number > 16 or #rest > 17 or rest ~= '' and not string.find(rest, '^ %d+$') then return nil end
+  local known = tonumber(number) < 9007199254740000 and (tonumber(rest) or 0) < 9007199254740000
+  return known and number or nil, rest
 end
-local sequence = number(KEYS[1])
-if not sequence then
+local sequence, rest = read(KEYS[1])
+if not sequence or rest ~= '' then
   local time = redis.call('TIME')
   sequence = string.format('%.0f', time[1] * 1000000 + time[2])
   redis.call('SET', KEYS[1], sequence)
 end
 local numbers = {sequence}
 for place = 2, #KEYS do
-  numbers[place] = number(KEYS[place])
+  numbers[place] = read(KEYS[place])
   if not numbers[place] then
     redis.call('SET', KEYS[place], sequence)
     numbers[place] = sequence
@@ -111,13 +121,14 @@ local temporary = ARGV[4] == '' and KEYS[3] or nil
 if temporary and redis.call('PEXPIRE', temporary, ARGV[1]) == 0 then return '' end
 for place = temporary and 4 or 3, #KEYS do
   local value = redis.pcall('GET', KEYS[place])
-  local known = type(value) == 'string' and #value <= 16 and string.find(value, '^%d+$')
-  if not known or tonumber(value) >= 9007199254740000 then
-    value = sequence or string.format('%.0f', now)
-    redis.call('SET', KEYS[place], value)
+  local number, rest = string.match(type(value) == 'string' and value or '', '^(%d+)(.*)$')
+  local known = number and #number <= 16 and #rest <= 17 and (rest == '' or sequence and string.find(rest, '^ %d+$'))
+  if not known or tonumber(number) >= 9007199254740000 or (tonumber(rest) or 0) >= 9007199254740000 then
+    number = sequence or string.format('%.0f', now)
+    redis.call('SET', KEYS[place], number)
   end
   if not sequence then
-    sequence = value
+    sequence = number
   elseif redis.call('PTTL', KEYS[place]) < tonumber(ARGV[5]) then
     redis.call('PEXPIRE', KEYS[place], ARGV[5])
   end

@@ -145,14 +145,15 @@ class RedisStore implements Store {
     return this.#writes.invalidate(key, how, holdOff)
   }
 
-  invalidateTags(tags: readonly string[]): Promise<TagsInvalidated> {
-    return this.#writes.invalidateTags(tags)
+  invalidateTags(tags: readonly string[], how: 'delete' | 'expire'): Promise<TagsInvalidated> {
+    return this.#writes.invalidateTags(tags, how)
   }
 
   tagNumbers(tags: readonly string[]): Promise<TagNumbersRead | Away> {
-    return this.#steps.run(
-      async () => ({ kind: 'numbers', numbers: await readTagNumbers(this.#link, this.#redisKeys, tags) }) as const,
-    )
+    return this.#steps.run(async () => {
+      const numbers = await readTagNumbers(this.#link, this.#redisKeys, tags, this.#runtime)
+      return { kind: 'numbers', numbers } as const
+    })
   }
 
   clear(): Promise<Cleared> {

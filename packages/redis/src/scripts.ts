@@ -126,11 +126,12 @@ export class Scripts {
   }
 
   /** Returns the new number of the tags. */
-  async invalidateTags(tags: readonly string[]): Promise<number> {
-    return Number(await this.#run('invalidateTags', this.#tagKeys(tags), [this.#redisKeys.channel, tagList(tags)]))
+  async invalidateTags(tags: readonly string[], how: 'delete' | 'expire'): Promise<number> {
+    const args = [how, this.#redisKeys.channel, tagList(tags)]
+    return Number(await this.#run('invalidateTags', this.#tagKeys(tags), args))
   }
 
-  /** Returns the tag sequence and the greatest number of the tags. A tag without a number gets that of the sequence. */
+  /** Returns the tag sequence and the greatest number of an invalidation of the tags. A tag without a number gets that of the sequence. */
   async noteTags({ tags, keepFor }: NumberedTags): Promise<{ readonly sequence: number; readonly greatest: number }> {
     const reply = (await this.#run('noteTags', this.#tagKeys(tags), [ms(keepFor)])) as readonly string[]
     const [sequence = 0, ...numbers] = reply.map(Number)

@@ -10,7 +10,7 @@ export function keyMessage(event: KeyEvent, key: string): string {
   return `${event} ${escapeKey(key)}`
 }
 
-/** The list of tags in a message; the script puts the number before it. */
+/** The list of tags in a message; the script puts the number and the kind of the invalidation before it. */
 export function tagList(tags: readonly string[]): string {
   return JSON.stringify(tags.map(escapeKey))
 }
@@ -37,11 +37,11 @@ export function parseMessage(message: string): Notice | undefined {
 }
 
 function tagsNotice(rest: string): Notice | undefined {
-  const [, number = '', list = ''] = /^(\d{1,16}) (\[.*\])$/s.exec(rest) ?? []
+  const [, number = '', how, list = ''] = /^(\d{1,16}) (delete|expire) (\[.*\])$/s.exec(rest) ?? []
   const tags = parseList(list).map((escaped) => (typeof escaped === 'string' ? unescapeKey(escaped) : undefined))
   const known = tags.filter((tag) => tag !== undefined)
   return known.length > 0 && known.length === tags.length
-    ? { kind: 'tags', tags: known, tagSeq: Number(number) }
+    ? { kind: 'tags', tags: known, tagSeq: Number(number), how: how === 'expire' ? how : 'delete' }
     : undefined
 }
 

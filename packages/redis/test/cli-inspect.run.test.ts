@@ -78,7 +78,7 @@ describe('an entry', () => {
 
   test('is gone after one of its tags was invalidated, and the tag is named', async () => {
     await put(store, 'k', 1, { tags: ['user:7', 'shop'] })
-    await store.invalidateTags(['shop'])
+    await store.invalidateTags(['shop'], 'delete')
     expect(await rows('k')).toMatchObject({
       state: 'gone',
       'stale for': 'no longer',
@@ -86,6 +86,12 @@ describe('an entry', () => {
       note: expect.stringContaining('Tag shop'),
     })
     expect(await document('k')).toMatchObject({ state: 'gone', notes: [expect.stringContaining('Tag shop')] })
+  })
+
+  test('is stale after one of its tags was expired, and the tag is named', async () => {
+    await put(store, 'k', 1, { tags: ['user:7', 'shop'], staleIfError: LONG })
+    await store.invalidateTags(['shop'], 'expire')
+    expect(await document('k')).toMatchObject({ state: 'stale', notes: [expect.stringContaining('Tag shop')] })
   })
 
   test('that does not exist is gone, and not an error', async () => {

@@ -64,6 +64,12 @@ describe('on a server that answers', () => {
     const { code, out } = await run('tags', '--json', 'shop')
     expect([code, JSON.parse(out)]).toEqual([0, { tags: ['shop'], tagSeq: expect.any(Number) }])
   })
+
+  test('expire-tags makes every entry stale that carries one of them', async () => {
+    await put(store, 'k', 1, { tags: ['shop'], staleIfError: LONG })
+    expect(await run('expire-tags', 'shop')).toEqual({ code: 0, out: 'expired  shop\n', err: '' })
+    expect(JSON.parse((await run('inspect', '--json', 'k')).out)).toMatchObject({ state: 'stale' })
+  })
 })
 
 describe('on a server that does not execute the command', () => {
@@ -74,7 +80,14 @@ describe('on a server that does not execute the command', () => {
   })
   afterAll(() => server.stop())
 
-  const each = [['inspect', 'k'], ['delete', 'k'], ['expire', 'k'], ['tags', 'k'], ['watch']] as const
+  const each = [
+    ['inspect', 'k'],
+    ['delete', 'k'],
+    ['expire', 'k'],
+    ['tags', 'k'],
+    ['expire-tags', 'k'],
+    ['watch'],
+  ] as const
 
   test.each(each)('%s ends with 1 when no server listens, and names the address and what to do', async (...args) => {
     const { code, out, err } = await cattlegrid([...args], 'redis://me:s3cret@127.0.0.1:1')

@@ -11,14 +11,14 @@ describe('help', () => {
     async (option) => {
       const { code, out, err } = await cattlegrid([option])
       expect([code, err]).toEqual([0, ''])
-      for (const word of ['inspect', 'delete', 'expire', 'tags', 'watch'])
+      for (const word of ['inspect', 'delete', 'expire', 'tags', 'expire-tags', 'watch'])
         expect(out).toMatch(new RegExp(`^  ${word} `, 'm'))
       for (const word of ['--url', '--namespace', '--timeout', '--json', '--help', '--version', 'Exit codes'])
         expect(out).toContain(word)
     },
   )
 
-  test.each(['inspect', 'delete', 'expire', 'tags', 'watch'])(
+  test.each(['inspect', 'delete', 'expire', 'tags', 'expire-tags', 'watch'])(
     '%s explains itself, without operands or a server',
     async (name) => {
       const { code, out, err } = await cattlegrid([name, '--help'], nowhere)
@@ -35,7 +35,7 @@ describe('help', () => {
 })
 
 const wrong: readonly (readonly [title: string, args: readonly string[], says: string])[] = [
-  ['no command', [], 'accepted: inspect, delete, expire, tags, watch'],
+  ['no command', [], 'accepted: inspect, delete, expire, tags, expire-tags, watch'],
   ['an unknown command', ['inspct', 'k'], "Command 'inspct' is unknown (did you mean 'inspect'?); accepted: inspect,"],
   ['a command named like a method of every object', ['toString'], "Command 'toString' is unknown"],
   ['an unknown option', ['inspect', 'k', '--name-space', 'x'], "did you mean '--namespace'?); accepted: --url,"],
@@ -45,6 +45,7 @@ const wrong: readonly (readonly [title: string, args: readonly string[], says: s
   ['delete without a key', ['delete'], "'delete' takes one or more keys; none was given"],
   ['expire without a key', ['expire'], "'expire' takes one or more keys; none was given"],
   ['tags without a tag', ['tags'], "'tags' takes one or more tags; none was given"],
+  ['expire-tags without a tag', ['expire-tags'], "'expire-tags' takes one or more tags; none was given"],
   ['an empty tag', ['tags', 'a', ''], 'A tag has 0 characters; accepted: 1 to 256'],
   ['watch with a key', ['watch', 'a'], "'watch' takes no key"],
   ['an option without its value', ['inspect', 'k', '--url'], "Option '--url' needs a value; accepted: a URL"],

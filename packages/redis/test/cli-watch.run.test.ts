@@ -42,7 +42,8 @@ describe('watch', () => {
     await store.acquire('given back', { ...request, wake: true })
     await store.release(given, { kind: 'handover' })
     await store.invalidate('aged', 'expire', 0)
-    await store.invalidateTags(['user:7', 'shop'])
+    await store.invalidateTags(['user:7', 'shop'], 'delete')
+    await store.invalidateTags(['shop'], 'expire')
     await store.clear()
   }
 
@@ -57,6 +58,7 @@ describe('watch', () => {
       'released   given back',
       'expired    aged',
       'tags       user:7, shop',
+      'tags       shop (expired)',
       'cleared',
     ])
   })
@@ -75,7 +77,8 @@ describe('watch', () => {
         { kind: 'committed', key: 'made' },
         { kind: 'released', key: 'given back' },
         { kind: 'expired', key: 'aged' },
-        { kind: 'tags', tags: ['user:7', 'shop'], tagSeq: expect.any(Number) },
+        { kind: 'tags', tags: ['user:7', 'shop'], tagSeq: expect.any(Number), how: 'delete' },
+        { kind: 'tags', tags: ['shop'], tagSeq: expect.any(Number), how: 'expire' },
         { kind: 'cleared' },
       ].map((notice) => ({ at: expect.stringMatching(/^\d{4}-.*Z$/), ...notice })),
     )

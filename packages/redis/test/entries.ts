@@ -1,5 +1,5 @@
 import { strict as assert } from 'node:assert'
-import { type Entry, json, type Lease, type NewEntry, NO_VERSION, type Store } from '@cattlegrid/core'
+import { type Entry, json, judgeTags, type Lease, type NewEntry, NO_VERSION, type Store } from '@cattlegrid/core'
 
 export const LONG = 60_000
 
@@ -32,8 +32,13 @@ export async function put(store: Store, key: string, value: unknown, other: Part
 
 /** Whether no tag of the entry was invalidated, as a reader judges it. */
 export async function hasValidTags(store: Store, key: string): Promise<boolean> {
-  const { tags, tagSeq } = await found(store, key)
-  const answer = await store.tagNumbers(tags)
+  return (await judged(store, key)) !== undefined
+}
+
+/** The entry as its tags leave it; undefined where they make it unusable. */
+export async function judged(store: Store, key: string): Promise<Entry | undefined> {
+  const entry = await found(store, key)
+  const answer = await store.tagNumbers(entry.tags)
   assert.equal(answer.kind, 'numbers')
-  return answer.numbers.every((number) => number !== undefined && number <= tagSeq)
+  return judgeTags(entry, answer.numbers)
 }

@@ -32,7 +32,7 @@ async function everyStep(on: Store): Promise<readonly { readonly kind: string }[
     on.put('k', entryOf(1), json),
     on.invalidate('k', 'delete', 0),
     on.invalidate('k', 'expire', 5),
-    on.invalidateTags(['t']),
+    on.invalidateTags(['t'], 'delete'),
     on.clear(),
     on.inspect('k'),
   ])

@@ -128,8 +128,23 @@ describe('the tag scripts', () => {
   test('return greater numbers even when the server’s clock has stepped back', async () => {
     const keys: ScriptKeys = [`${redis.namespace}:{%tags}`, `${redis.namespace}:{%tags}:n:t`]
     await redis.client.set(keys[0], '8000000000000000')
-    expect(await run('invalidateTags', keys, 'channel', '["t"]')).toBe('8000000000000001')
+    expect(await run('invalidateTags', keys, 'delete', 'channel', '["t"]')).toBe('8000000000000001')
     expect(await run('noteTags', keys, '1000')).toEqual(['8000000000000001', '8000000000000001'])
+    expect(await run('invalidateTags', keys, 'expire', 'channel', '["t"]')).toBe('8000000000000002')
+    await redis.client.del(keys[0])
+    expect(await run('invalidateTags', keys, 'expire', 'channel', '["t"]')).toBe('8000000000000003')
+  })
+
+  test('keep the number of the last invalidation of a tag that is expired, and drop that of an expiry with an invalidation', async () => {
+    const keys: ScriptKeys = [`${redis.namespace}:{%tags}`, `${redis.namespace}:{%tags}:n:t`]
+    const [sequence] = (await run('noteTags', keys, '60000')) as readonly string[]
+    for (let expiry = 0; expiry < 2; expiry += 1) {
+      const number = await run('invalidateTags', keys, 'expire', 'channel', '["t"]')
+      expect(await redis.client.get(keys[1] ?? '')).toBe(`${sequence} ${String(number)}`)
+      expect(await run('noteTags', keys, '60000')).toEqual([number, sequence])
+    }
+    const number = await run('invalidateTags', keys, 'delete', 'channel', '["t"]')
+    expect(await redis.client.get(keys[1] ?? '')).toBe(number)
   })
 
   test('keep a tag’s number as long as the longest-lived entry that carries it', async () => {
@@ -138,7 +153,7 @@ describe('the tag scripts', () => {
     await run('noteTags', keys, '50000')
     await run('noteTags', keys, '1000')
     expect(await redis.client.pTTL(tag)).toBeGreaterThan(1000)
-    await run('invalidateTags', keys, 'channel', '["t"]')
+    await run('invalidateTags', keys, 'delete', 'channel', '["t"]')
     expect(await redis.client.pTTL(tag)).toBeGreaterThan(1000)
   })
 })

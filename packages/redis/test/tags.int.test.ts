@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { json, type Store } from '@cattlegrid/core'
 import { redisStore } from '@cattlegrid/redis'
 import { createManualRuntime } from '@cattlegrid/testkit'
-import { entryOf, found, lead, hasValidTags } from './entries.ts'
+import { entryOf, found, lead, hasValidTags, judged, put } from './entries.ts'
 import { openRedis, type RedisUnderTest } from './redis.ts'
 import { tap } from './tap.ts'
 import { until } from './until.ts'
@@ -14,7 +14,7 @@ beforeEach(async () => {
   redis = await openRedis()
   store = await redis.open()
   // The sequence is there, as it is in a namespace at work: a load asks for it in the write that asks for its lease.
-  await store.invalidateTags(['another'])
+  await store.invalidateTags(['another'], 'delete')
 })
 afterEach(() => redis.stop())
 
@@ -42,7 +42,7 @@ describe('a put with tags', () => {
     expect((await found(store, 'k')).value).toBe(value)
     expect(await hasValidTags(store, 'k')).toBe(true)
     expect(await redis.client.pTTL(tagKey('a'))).toBeGreaterThan(await redis.client.pTTL(`${redis.namespace}:{k}`))
-    await store.invalidateTags(['b'])
+    await store.invalidateTags(['b'], 'delete')
     expect(await hasValidTags(store, 'k')).toBe(false)
     expect((await store.put('k', entryOf(value, { tags: ['b', 'a'] }), json)).kind).toBe('stored')
     expect(await hasValidTags(store, 'k')).toBe(true)
@@ -67,7 +67,7 @@ describe('tag numbers that Redis has evicted', () => {
 
   test('do not bring back an entry of an invalidated tag once the tag is used again', async () => {
     await fill(['a'])
-    await store.invalidateTags(['a'])
+    await store.invalidateTags(['a'], 'delete')
     await redis.client.del(tagKey('a'))
     const other = await lead(store, 'other', { tags: true })
     expect((await store.commit(other, entryOf(1, { tags: ['a'] }), json)).kind).toBe('stored')
@@ -99,16 +99,82 @@ const garbage: readonly (readonly [string, (key: string) => Promise<unknown>])[]
   ['a number of another base', (key) => redis.client.set(key, '0x10')],
   ['a number too great to increment', (key) => redis.client.set(key, '9'.repeat(16))],
   ['a number without end', (key) => redis.client.set(key, '9'.repeat(400))],
+  ['two numbers in the wrong form', (key) => redis.client.set(key, '5  6')],
+  ['three numbers', (key) => redis.client.set(key, '5 6 7')],
+  ['a number and a word', (key) => redis.client.set(key, '5 soon')],
+  ['a number and a blank', (key) => redis.client.set(key, '5 ')],
+  ['a number and one that is too great to increment', (key) => redis.client.set(key, `5 ${'9'.repeat(16)}`)],
   ['infinity', (key) => redis.client.set(key, 'inf')],
   ['no number at all', (key) => redis.client.set(key, 'nan')],
   ['a hash', (key) => redis.client.hSet(key, 'field', 'value')],
   ['a list', (key) => redis.client.lPush(key, 'value')],
 ]
 
-describe.each(garbage)('%s', (_, put) => {
+describe('an expired tag', () => {
+  const window = { tags: ['a'], staleIfError: 60_000 }
+  const stateOf = async (): Promise<string> => {
+    const entry = await judged(store, 'k')
+    return entry === undefined ? 'gone' : entry.expired ? 'stale' : 'fresh'
+  }
+  const expire = () => store.invalidateTags(['a'], 'expire')
+
+  test('whose number Redis has evicted makes its entries void, never fresh', async () => {
+    await put(store, 'k', 1, window)
+    await expire()
+    expect(await stateOf()).toBe('stale')
+    await redis.client.del(tagKey('a'))
+    expect(await stateOf()).toBe('gone')
+    await put(store, 'other', 1, { tags: ['a'] })
+    expect(await stateOf()).toBe('gone')
+  })
+
+  test('that Redis had evicted before leaves its entries void', async () => {
+    await put(store, 'k', 1, window)
+    await redis.client.del(tagKey('a'))
+    await expire()
+    expect(await stateOf()).toBe('gone')
+  })
+
+  test('keeps its number as long as its entries live', async () => {
+    await put(store, 'k', 1, window)
+    await expire()
+    expect(await redis.client.pTTL(tagKey('a'))).toBeGreaterThan(await redis.client.pTTL(`${redis.namespace}:{k}`))
+  })
+
+  test('keeps its entries stale after a later put of another one', async () => {
+    await put(store, 'k', 1, window)
+    await expire()
+    await put(store, 'other', 1, { tags: ['a'] })
+    expect(await stateOf()).toBe('stale')
+  })
+
+  test('costs a read of its number one command more, and that of another tag none', async () => {
+    const sent: string[] = []
+    const client = tap(redis.client, (what, forward) => {
+      sent.push(what)
+      return forward()
+    })
+    const watched = redisStore({ client, namespace: redis.namespace })
+    await put(store, 'k', 1, { tags: ['a', 'b'] })
+    await expire()
+    await watched.tagNumbers(['b'])
+    await watched.tagNumbers(['a', 'b'])
+    expect(sent).toEqual(['mget', 'mget', 'time'])
+  })
+
+  test('is stale since no later than now, though the server’s clock was set back', async () => {
+    await put(store, 'k', 1, window)
+    await redis.client.set(tagKey('a'), `1 ${(Date.now() + 3_600_000) * 1000}`)
+    const entry = await judged(store, 'k')
+    expect(entry?.freshUntil).toBeLessThanOrEqual(performance.now())
+    expect(await stateOf()).toBe('stale')
+  })
+})
+
+describe.each(garbage)('%s', (_, write) => {
   async function replace(key: string): Promise<void> {
     await redis.client.del(key)
-    await put(key)
+    await write(key)
   }
 
   async function refill(): Promise<void> {
@@ -122,14 +188,14 @@ describe.each(garbage)('%s', (_, put) => {
     await fill(['a'])
     await replace(`${redis.namespace}:{%tags}`)
     await refill()
-    await store.invalidateTags(['a'])
+    await store.invalidateTags(['a'], 'delete')
     expect(await hasValidTags(store, 'k')).toBe(false)
   })
 
   test('in the place of the tag sequence is replaced by an invalidation', async () => {
     await fill(['a'])
     await replace(`${redis.namespace}:{%tags}`)
-    expect(await store.invalidateTags(['a'])).toMatchObject({ kind: 'done', tagSeq: expect.any(Number) })
+    expect(await store.invalidateTags(['a'], 'delete')).toMatchObject({ kind: 'done', tagSeq: expect.any(Number) })
     expect(await hasValidTags(store, 'k')).toBe(false)
     await refill()
   })
@@ -139,14 +205,22 @@ describe.each(garbage)('%s', (_, put) => {
     await replace(tagKey('a'))
     expect(await hasValidTags(store, 'k')).toBe(false)
     await refill()
-    await store.invalidateTags(['a'])
+    await store.invalidateTags(['a'], 'delete')
     expect(await hasValidTags(store, 'k')).toBe(false)
   })
 
   test('in the place of a tag’s number does not prevent the tag’s invalidation', async () => {
     await fill(['a'])
     await replace(tagKey('a'))
-    expect((await store.invalidateTags(['a'])).kind).toBe('done')
+    expect((await store.invalidateTags(['a'], 'delete')).kind).toBe('done')
+    expect(await hasValidTags(store, 'k')).toBe(false)
+    await refill()
+  })
+
+  test('in the place of a tag’s number keeps its entries void when the tag is expired', async () => {
+    await fill(['a'])
+    await replace(tagKey('a'))
+    expect((await store.invalidateTags(['a'], 'expire')).kind).toBe('done')
     expect(await hasValidTags(store, 'k')).toBe(false)
     await refill()
   })
@@ -165,7 +239,7 @@ describe('a clock that was set back', () => {
     await redis.client.set(`${redis.namespace}:{%tags}`, ahead)
     await fill(['a'])
     await redis.client.del(`${redis.namespace}:{%tags}`)
-    await store.invalidateTags(['a'])
+    await store.invalidateTags(['a'], 'delete')
     expect(await hasValidTags(store, 'k')).toBe(false)
   })
 })

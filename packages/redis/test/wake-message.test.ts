@@ -4,6 +4,7 @@ import { keyMessage, parseMessage, tagList } from '../src/wake-message.ts'
 
 const anyString = fc.string({ unit: 'binary' })
 const event = fc.constantFrom('committed' as const, 'released' as const, 'deleted' as const, 'expired' as const)
+const how = fc.constantFrom('delete' as const, 'expire' as const)
 
 describe('a message on the channel', () => {
   test('says what happened to which key', () => {
@@ -16,8 +17,9 @@ describe('a message on the channel', () => {
 
   test('names the invalidated tags', () => {
     fc.assert(
-      fc.property(fc.array(anyString, { minLength: 1 }), fc.nat(), (tags, tagSeq) => {
-        expect(parseMessage(`tags ${tagSeq} ${tagList(tags)}`)).toEqual({ kind: 'tags', tags, tagSeq })
+      fc.property(fc.array(anyString, { minLength: 1 }), fc.nat(), how, (tags, tagSeq, kind) => {
+        const message = `tags ${tagSeq} ${kind} ${tagList(tags)}`
+        expect(parseMessage(message)).toEqual({ kind: 'tags', tags, tagSeq, how: kind })
       }),
     )
   })
@@ -38,13 +40,15 @@ describe('a message on the channel', () => {
     'connected',
     'tags',
     'tags 1',
-    'tags x ["a"]',
-    'tags 1 []',
-    'tags 1 [1]',
-    'tags 1 ["%"]',
-    'tags 1 {"a":1}',
-    'tags 1 ["a"',
-    'tags 1 [[[[',
+    'tags 1 ["a"]',
+    'tags 1 drop ["a"]',
+    'tags x delete ["a"]',
+    'tags 1 delete []',
+    'tags 1 expire [1]',
+    'tags 1 delete ["%"]',
+    'tags 1 delete {"a":1}',
+    'tags 1 expire ["a"',
+    'tags 1 delete [[[[',
   ])('%j says nothing', (message) => {
     expect(parseMessage(message)).toBeUndefined()
   })
@@ -54,7 +58,7 @@ describe('a message on the channel', () => {
       fc.property(
         fc.oneof(
           anyString,
-          anyString.map((rest) => `tags 1 [${rest}]`),
+          anyString.map((rest) => `tags 1 expire [${rest}]`),
         ),
         (text) => void parseMessage(text),
       ),

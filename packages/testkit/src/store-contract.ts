@@ -3,6 +3,7 @@ import { describeAwkwardData } from './store-contract/awkward-data.ts'
 import { describeClearing } from './store-contract/clearing.ts'
 import { describeCommits } from './store-contract/commits.ts'
 import { describeEndings } from './store-contract/endings.ts'
+import { describeExpiredTags } from './store-contract/expired-tags.ts'
 import { describeInspection } from './store-contract/inspection.ts'
 import { describeInvalidation } from './store-contract/invalidation.ts'
 import { describeLeases } from './store-contract/leases.ts'
@@ -33,6 +34,7 @@ export function describeStoreContract(
     describePuts,
     describeInvalidation,
     describeTags,
+    describeExpiredTags,
     describeNotices,
     describeClearing,
     describeInspection,

@@ -104,6 +104,15 @@ export interface Cache {
    */
   invalidateTags(tags: readonly string[]): Promise<void>
   /**
+   * Makes every entry with one of the tags stale, within the stale windows that it was committed with; so is the entry of a load that began before. The
+   * first calls of each key start one refresh, at the pace of `refreshBudget`. The cost does not depend on the number of entries.
+   *
+   * @example
+   * await cache.expireTags(['catalogue'])
+   * @throws StoreAwayError when the store did not answer.
+   */
+  expireTags(tags: readonly string[]): Promise<void>
+  /**
    * Removes all leases and entries of the store's namespace, and returns the number of entries. It scans all keys and is not atomic.
    *
    * @throws StoreAwayError when the store did not answer.

@@ -179,7 +179,12 @@ export class DefaultCache implements Cache {
 
   async invalidateTags(tags: readonly string[]): Promise<void> {
     this.#lifecycle.throwIfClosed()
-    await this.#writer.invalidateTags(checkedTags(tags))
+    await this.#writer.invalidateTags(checkedTags('invalidateTags', tags), 'delete')
+  }
+
+  async expireTags(tags: readonly string[]): Promise<void> {
+    this.#lifecycle.throwIfClosed()
+    await this.#writer.invalidateTags(checkedTags('expireTags', tags), 'expire')
   }
 
   async clear(): Promise<number> {

@@ -44,10 +44,10 @@ export class EntryWriter {
     for (const result of await Promise.allSettled(deletions)) if (result.status === 'rejected') throw result.reason
   }
 
-  async invalidateTags(tags: readonly string[]): Promise<void> {
-    const answer = await this.#coordinator.services.store.invalidateTags(tags)
+  async invalidateTags(tags: readonly string[], how: 'delete' | 'expire'): Promise<void> {
+    const answer = await this.#coordinator.services.store.invalidateTags(tags, how)
     this.#coordinator.onTagsInvalidated()
-    this.#confirmExecuted(tags.join(' '), 'tags', answer)
+    this.#confirmExecuted(tags.join(' '), how === 'delete' ? 'tags' : 'expire-tags', answer)
   }
 
   async clear(): Promise<number> {

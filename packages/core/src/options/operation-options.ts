@@ -48,8 +48,8 @@ export function refuseThenable(value: unknown): void {
 }
 
 /** @throws InvalidOptionError */
-export function checkedTags(tags: unknown): readonly string[] {
+export function checkedTags(verb: 'invalidateTags' | 'expireTags', tags: unknown): readonly string[] {
   const parsed = tagsRule.parse(tags)
-  if (parsed === INVALID) throw new InvalidOptionError('invalidateTags', tags, tagsRule.accepted)
+  if (parsed === INVALID) throw new InvalidOptionError(verb, tags, tagsRule.accepted)
   return parsed
 }

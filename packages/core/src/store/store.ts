@@ -107,7 +107,13 @@ export function failureCountLifetime(cooldown: number): number {
 export type Notice =
   /** `released`: the lease ended without a commit, while a caller waited for it. */
   | { readonly kind: 'committed' | 'released' | 'deleted' | 'expired'; readonly key: string }
-  | { readonly kind: 'tags'; readonly tags: readonly string[]; readonly tagSeq: number }
+  /** `expire`: the entries that carry one of the tags are stale now; `delete`: they are unusable. */
+  | {
+      readonly kind: 'tags'
+      readonly tags: readonly string[]
+      readonly tagSeq: number
+      readonly how: 'delete' | 'expire'
+    }
   /** Every entry was removed; notices may be lost from now on (`disconnected`); notices arrive again (`connected`). */
   | { readonly kind: 'cleared' | 'disconnected' | 'connected' }
   /** The store is not asked for a while, because it did not answer (`away`); it answers again (`back`). */
@@ -136,10 +142,20 @@ export type TagsInvalidated = { readonly kind: 'done'; readonly tagSeq: number }
 /** The answer to a clear; `entries` is the number of entries that it removed. */
 export type Cleared = { readonly kind: 'cleared'; readonly entries: number } | Away
 
+/** The last invalidation of a tag, and its last expiry since then: numbers of the tag sequence. */
+export interface TagNumber {
+  /** If it is greater than an entry's `tagSeq`, the entry is unusable. */
+  readonly invalidated: number
+  /** If it is greater than an entry's `tagSeq`, the entry is stale. 0: there was none. */
+  readonly expired: number
+  /** The moment of that expiry, on this process's monotonic clock. */
+  readonly expiredAt: number
+}
+
 /** The present number of each tag, in the order asked for; undefined for a number that the store has lost: the tag then counts as invalidated. */
 export interface TagNumbersRead {
   readonly kind: 'numbers'
-  readonly numbers: readonly (number | undefined)[]
+  readonly numbers: readonly (TagNumber | undefined)[]
 }
 
 /**
@@ -174,9 +190,12 @@ export interface Store {
    * nothing is stored.
    */
   invalidate(key: string, how: 'delete' | 'expire', holdOff: number): Promise<Done>
-  /** Makes every entry with one of the tags unusable; the entry of a load with one of them that began before is not stored. */
-  invalidateTags(tags: readonly string[]): Promise<TagsInvalidated>
-  /** Reads the number of each tag: one greater than an entry's `tagSeq` means that the tag was invalidated since the entry's load began. */
+  /**
+   * `delete` makes every entry with one of the tags unusable; the entry of a load with one of them that began before is not stored. `expire` makes them
+   * stale, and also the entry of such a load, which is stored. Neither ends a lease.
+   */
+  invalidateTags(tags: readonly string[], how: 'delete' | 'expire'): Promise<TagsInvalidated>
+  /** Reads the number of each tag: one greater than an entry's `tagSeq` means that the tag was invalidated, or expired, since the entry's load began. */
   tagNumbers(tags: readonly string[]): Promise<TagNumbersRead | Away>
   /** Removes everything; not atomic where there are several nodes. */
   clear(): Promise<Cleared>

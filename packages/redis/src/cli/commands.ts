@@ -1,7 +1,14 @@
 import type { Command } from './command.ts'
 import { inspectCommand } from './inspect-command.ts'
-import { deleteCommand, expireCommand, tagsCommand } from './invalidate-commands.ts'
+import { deleteCommand, expireCommand, expireTagsCommand, tagsCommand } from './invalidate-commands.ts'
 import { watchCommand } from './watch-command.ts'
 
 /** Every command, in the order of the help text. */
-export const commands: readonly Command[] = [inspectCommand, deleteCommand, expireCommand, tagsCommand, watchCommand]
+export const commands: readonly Command[] = [
+  inspectCommand,
+  deleteCommand,
+  expireCommand,
+  tagsCommand,
+  expireTagsCommand,
+  watchCommand,
+]

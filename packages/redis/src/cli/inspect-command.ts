@@ -1,4 +1,4 @@
-import { type Entry, type Inspection, json } from '@cattlegrid/core'
+import { type Entry, type Inspection, json, judgeTags } from '@cattlegrid/core'
 import type { CommandContext, Command } from './command.ts'
 import { CommandError, reasonOf } from './command-error.ts'
 import type { Connection } from './connection.ts'
@@ -36,7 +36,7 @@ export const inspectCommand: Command = {
   synopsis: '<key>',
   summary: 'shows the entry, the lease and the cooldown of a key',
   details: `The state is fresh, stale or gone.
-An entry is gone, too, if one of its tags was invalidated. A key without an entry is not an error.
+An entry is gone, too, if one of its tags was invalidated, and stale if one was expired. A key without an entry is not an error.
 Long values are shortened; --json prints them completely.`,
   operandError(operands) {
     if (operands.length === 1) return undefined
@@ -54,14 +54,13 @@ async function readKey(connection: Connection, key: string): Promise<KeyContents
   const lease = inspection instanceof CommandError ? undefined : inspection.lease
   const cooldown = inspection instanceof CommandError ? undefined : inspection.cooldown
   if (!(inspection instanceof CommandError) && inspection.entry !== undefined) {
-    const notes = await invalidatedTagNotes(connection, inspection.entry)
-    return { entry: inspection.entry, lease, cooldown, notes, tagVoided: notes.length > 0 }
+    return { lease, cooldown, ...(await judgeEntry(connection, inspection.entry)) }
   }
   const read = await connection.request((store) => store.read(key, json))
   const failed = inspection instanceof CommandError ? [`The lease could not be read. ${inspection.message}`] : []
   if (read.kind === 'found') {
-    const notes = await invalidatedTagNotes(connection, read.entry)
-    return { entry: read.entry, lease, cooldown, notes: [...notes, ...failed], tagVoided: notes.length > 0 }
+    const { notes, ...judged } = await judgeEntry(connection, read.entry)
+    return { lease, cooldown, notes: [...notes, ...failed], ...judged }
   }
   const foreign = read.because === undefined ? [] : [`No readable entry: ${reasonOf(read.because.cause)}`]
   return { entry: undefined, lease, cooldown, notes: [...foreign, ...failed], tagVoided: false }
@@ -72,15 +71,22 @@ function returnCommandError(error: unknown): CommandError {
   throw error
 }
 
-/** One note for each tag that voids the entry. */
-async function invalidatedTagNotes(connection: Connection, { tags, tagSeq }: Entry): Promise<readonly string[]> {
-  if (tags.length === 0) return []
+/** Judges the entry by its tags, with one note for each tag that voids or expires it. */
+async function judgeEntry(
+  connection: Connection,
+  entry: Entry,
+): Promise<Pick<KeyContents, 'entry' | 'notes' | 'tagVoided'>> {
+  const { tags, tagSeq } = entry
+  if (tags.length === 0) return { entry, notes: [], tagVoided: false }
   const { numbers } = await connection.request((store) => store.tagNumbers(tags))
-  return tags.flatMap((tag, index) => {
+  const notes = tags.flatMap((tag, index) => {
     const number = numbers[index]
     if (number === undefined) return [`The number of tag ${displayKey(tag)} is lost, so the entry is void`]
-    return number > tagSeq ? [`Tag ${displayKey(tag)} was invalidated after the load began`] : []
+    if (number.invalidated > tagSeq) return [`Tag ${displayKey(tag)} was invalidated after the load began`]
+    return number.expired > tagSeq ? [`Tag ${displayKey(tag)} was expired after the load began`] : []
   })
+  const judged = judgeTags(entry, numbers)
+  return { entry: judged ?? entry, notes, tagVoided: judged === undefined }
 }
 
 function reportOn(key: string, { tagVoided, ...contents }: KeyContents, now: number): KeyReport {

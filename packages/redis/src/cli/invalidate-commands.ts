@@ -31,18 +31,33 @@ export const tagsCommand: Command = {
   summary: 'invalidates every entry that carries one of the tags',
   details:
     'Also voids the result of every load that began earlier. The entries stay in Redis until they expire, but are not served.',
-  operandError(tags) {
-    if (tags.length === 0) return "'tags' takes one or more tags; none was given."
-    const invalid = tags.find(({ length }) => length === 0 || length > MAX_TAG_LENGTH)
-    return invalid === undefined
-      ? undefined
-      : `A tag has ${invalid.length} characters; accepted: 1 to ${MAX_TAG_LENGTH}.`
-  },
-  async run({ connection, operands, json, terminal }) {
-    const tags = [...new Set(operands)]
-    const { tagSeq } = await connection.request((store) => store.invalidateTags(tags)).catch(throwUnconfirmed(tags))
-    terminal.out(json ? jsonLine({ tags, tagSeq }) : tags.map((tag) => `invalidated  ${displayKey(tag)}`).join('\n'))
-  },
+  operandError: (tags) => tagsError('tags', tags),
+  run: (context) => invalidateTags(context, 'delete', 'invalidated'),
+}
+
+export const expireTagsCommand: Command = {
+  name: 'expire-tags',
+  synopsis: '<tag>...',
+  summary: 'makes every entry stale that carries one of the tags',
+  details: 'Stale entries may be served within the stale windows that they were stored with. Running loads go on.',
+  operandError: (tags) => tagsError('expire-tags', tags),
+  run: (context) => invalidateTags(context, 'expire', 'expired'),
+}
+
+function tagsError(name: string, tags: readonly string[]): string | undefined {
+  if (tags.length === 0) return `'${name}' takes one or more tags; none was given.`
+  const invalid = tags.find(({ length }) => length === 0 || length > MAX_TAG_LENGTH)
+  return invalid === undefined ? undefined : `A tag has ${invalid.length} characters; accepted: 1 to ${MAX_TAG_LENGTH}.`
+}
+
+async function invalidateTags(
+  { connection, operands, json, terminal }: CommandContext,
+  how: 'delete' | 'expire',
+  done: 'invalidated' | 'expired',
+): Promise<void> {
+  const tags = [...new Set(operands)]
+  const { tagSeq } = await connection.request((store) => store.invalidateTags(tags, how)).catch(throwUnconfirmed(tags))
+  terminal.out(json ? jsonLine({ tags, tagSeq }) : tags.map((tag) => `${done}  ${displayKey(tag)}`).join('\n'))
 }
 
 /** Invalidates each key separately, and reports the confirmed keys even if others fail. */

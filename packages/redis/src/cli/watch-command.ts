@@ -110,6 +110,7 @@ function digits(value: number, length: number): string {
 
 function lineOf(notice: Exclude<Notice, { readonly kind: 'warning' }>): string {
   if ('key' in notice) return `${notice.kind.padEnd(KIND_WIDTH)}  ${displayKey(notice.key)}`
-  if ('tags' in notice) return `${notice.kind.padEnd(KIND_WIDTH)}  ${displayKeys(notice.tags)}`
+  if ('tags' in notice)
+    return `${notice.kind.padEnd(KIND_WIDTH)}  ${displayKeys(notice.tags)}${notice.how === 'expire' ? ' (expired)' : ''}`
   return escapeControls(notice.kind)
 }

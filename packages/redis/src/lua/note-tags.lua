@@ -1,22 +1,25 @@
 -- Read the tag sequence and the numbers of tags, and create those that are missing or are no tag numbers.
 --   KEYS[1] sequence   KEYS[2...] tags
 --   ARGV[1] minimum time to keep the numbers of the tags, ms
--- Returns the sequence, then one number for each tag.
-local function number(key)
+-- Returns the sequence, then the number of the last invalidation of each tag.
+local function read(key)
   local value = redis.pcall('GET', key)
+  -- The number of the last invalidation, then that of an expiry, if there was one.
+  local number, rest = string.match(type(value) == 'string' and value or '', '^(%d+)(.*)$')
+  if not number or #number > 16 or #rest > 17 or rest ~= '' and not string.find(rest, '^ %d+$') then return nil end
   -- A greater number cannot be incremented exactly.
-  local known = type(value) == 'string' and #value <= 16 and string.find(value, '^%d+$')
-  return known and tonumber(value) < 9007199254740000 and value or nil
+  local known = tonumber(number) < 9007199254740000 and (tonumber(rest) or 0) < 9007199254740000
+  return known and number or nil, rest
 end
-local sequence = number(KEYS[1])
-if not sequence then
+local sequence, rest = read(KEYS[1])
+if not sequence or rest ~= '' then
   local time = redis.call('TIME')
   sequence = string.format('%.0f', time[1] * 1000000 + time[2])
   redis.call('SET', KEYS[1], sequence)
 end
 local numbers = {sequence}
 for place = 2, #KEYS do
-  numbers[place] = number(KEYS[place])
+  numbers[place] = read(KEYS[place])
   if not numbers[place] then
     redis.call('SET', KEYS[place], sequence)
     numbers[place] = sequence

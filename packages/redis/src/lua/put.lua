@@ -12,13 +12,15 @@ if temporary and redis.call('PEXPIRE', temporary, ARGV[1]) == 0 then return '' e
 -- The first of these keys is the tag sequence. It also replaces what is no tag number, or is too great to increment exactly.
 for place = temporary and 4 or 3, #KEYS do
   local value = redis.pcall('GET', KEYS[place])
-  local known = type(value) == 'string' and #value <= 16 and string.find(value, '^%d+$')
-  if not known or tonumber(value) >= 9007199254740000 then
-    value = sequence or string.format('%.0f', now)
-    redis.call('SET', KEYS[place], value)
+  local number, rest = string.match(type(value) == 'string' and value or '', '^(%d+)(.*)$')
+  -- The number of an expiry may follow that of the last invalidation of a tag.
+  local known = number and #number <= 16 and #rest <= 17 and (rest == '' or sequence and string.find(rest, '^ %d+$'))
+  if not known or tonumber(number) >= 9007199254740000 or (tonumber(rest) or 0) >= 9007199254740000 then
+    number = sequence or string.format('%.0f', now)
+    redis.call('SET', KEYS[place], number)
   end
   if not sequence then
-    sequence = value
+    sequence = number
   elseif redis.call('PTTL', KEYS[place]) < tonumber(ARGV[5]) then
     redis.call('PEXPIRE', KEYS[place], ARGV[5])
   end

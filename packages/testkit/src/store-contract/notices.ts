@@ -80,15 +80,17 @@ export function describeNotices({ factory, describe, test }: StoreContract): voi
         for (const watcher of watchers) assert.deepEqual(kindsOf(watcher, 'k'), ['committed', 'expired', 'deleted'])
       }))
 
-    test('gets the invalidated tags, and their number', () =>
-      onStage(factory, async (stage) => {
-        const watcher = listen(stage.there)
-        await caughtUp(stage, watcher)
-        const done = await stage.here.invalidateTags(['a b', '{}'])
-        await caughtUp(stage, watcher)
-        const told = watcher.notices.filter(({ kind }) => kind === 'tags')
-        assert.deepEqual(told, [{ kind: 'tags', tags: ['a b', '{}'], tagSeq: done.kind === 'done' ? done.tagSeq : 0 }])
-      }))
+    for (const how of ['delete', 'expire'] as const)
+      test(`gets the tags of an invalidation (${how}), and their number`, () =>
+        onStage(factory, async (stage) => {
+          const watcher = listen(stage.there)
+          await caughtUp(stage, watcher)
+          const done = await stage.here.invalidateTags(['a b', '{}'], how)
+          await caughtUp(stage, watcher)
+          const told = watcher.notices.filter(({ kind }) => kind === 'tags')
+          const tagSeq = done.kind === 'done' ? done.tagSeq : 0
+          assert.deepEqual(told, [{ kind: 'tags', tags: ['a b', '{}'], tagSeq, how }])
+        }))
 
     test('gets a notice of a clear', () =>
       onStage(factory, async (stage) => {

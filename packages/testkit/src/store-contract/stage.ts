@@ -4,6 +4,7 @@ import {
   type AcquireRequest,
   type Entry,
   json,
+  judgeTags,
   type Lease,
   type NewEntry,
   NO_VERSION,
@@ -96,15 +97,15 @@ export async function missing(store: Store, key: string): Promise<void> {
   assert.equal((await readStanding(store, key)).kind, 'missing', `expected nothing at ${shown(key)}`)
 }
 
-/** Reads as the engine does: an entry with an invalidated tag counts as missing. */
+/** Reads as the engine does: an entry with an invalidated tag counts as missing, and one with an expired tag as stale. */
 export async function readStanding(store: Store, key: string): Promise<Read> {
   const read = await store.read(key, json)
   if (read.kind !== 'found' || read.entry.tags.length === 0) return read
-  const { tags, tagSeq, version } = read.entry
+  const { tags, version } = read.entry
   const answer = await store.tagNumbers(tags)
   assert.equal(answer.kind, 'numbers')
-  const stands = answer.numbers.every((number) => number !== undefined && number <= tagSeq)
-  return stands ? read : { kind: 'missing', version }
+  const entry = judgeTags(read.entry, answer.numbers)
+  return entry === undefined ? { kind: 'missing', version } : { kind: 'found', entry }
 }
 
 /** The `kind` of a result, and the reason if it is a refusal. */

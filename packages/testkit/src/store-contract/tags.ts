@@ -15,7 +15,7 @@ import {
 } from './stage.ts'
 
 async function fall(store: Store, ...tags: readonly string[]): Promise<number> {
-  const answer = await store.invalidateTags(tags)
+  const answer = await store.invalidateTags(tags, 'delete')
   assert.ok(answer.kind === 'done', answer.kind)
   return answer.tagSeq
 }

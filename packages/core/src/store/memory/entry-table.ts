@@ -1,12 +1,15 @@
 import { type Entry, EXPIRED_BY_HAND, makeEntry, type NewEntry, type Version } from '../../entry.ts'
 import type { Runtime } from '../../runtime.ts'
 import { HitLru, LruNode } from '../hit-lru.ts'
+import { freshUntilExpiry } from '../tag-expiry.ts'
 import type { KeyState } from './key-state.ts'
 import { StandingTags } from './standing-tags.ts'
 
 interface TableEntry extends Entry {
-  /** Raised to the current sequence whenever the entry's tags are found valid: until the sequence moves on, a hit does not check them again. */
+  /** Raised to the current sequence whenever the entry's tags are checked: until the sequence moves on, a hit does not check them again. */
   tagSeq: number
+  freshUntil: number
+  expired: boolean
 }
 
 /** The entry and the state of a key, in one record: both live and are evicted together, and count once among `maxEntries`. */
@@ -105,8 +108,14 @@ export class EntryTable {
     return entry === undefined || entry.tagSeq === this.tags.sequence ? entry : this.#checkTags(entry)
   }
 
+  /** Changes the entry itself: one that its tags have expired is the same write, and keeps its place and its version. */
   #checkTags(entry: TableEntry): TableEntry | undefined {
-    if (this.tags.invalidatedSince(entry.tags, entry.tagSeq)) return undefined
+    const moment = this.tags.expiryOf(entry)
+    if (moment === undefined) return undefined
+    if (moment !== Infinity) {
+      entry.freshUntil = freshUntilExpiry(entry, moment)
+      entry.expired = true
+    }
     entry.tagSeq = this.tags.sequence
     return entry
   }

@@ -131,9 +131,9 @@ class MemoryStore implements Store {
     return Promise.resolve({ kind: 'done' })
   }
 
-  invalidateTags(tags: readonly string[]): Promise<TagsInvalidated> {
-    const tagSeq = this.#entries.tags.invalidate(tags)
-    this.#notify({ kind: 'tags', tags, tagSeq })
+  invalidateTags(tags: readonly string[], how: 'delete' | 'expire'): Promise<TagsInvalidated> {
+    const tagSeq = this.#entries.tags.invalidate(tags, how, this.#runtime.now())
+    this.#notify({ kind: 'tags', tags, tagSeq, how })
     return Promise.resolve({ kind: 'done', tagSeq })
   }
 

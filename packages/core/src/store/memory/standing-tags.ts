@@ -1,9 +1,17 @@
-import { TagNumbers } from '../tag-numbers.ts'
+import { BoundedMap } from '../../bounded-map.ts'
+import type { Entry } from '../../entry.ts'
+import type { TagNumber } from '../store.ts'
+import { tagExpiry } from '../tag-expiry.ts'
 
 /** A tag that entries carry. */
 interface StandingTag {
   entries: number
-  number: number
+  number: TagNumber
+}
+
+/** The number of a tag that was invalidated last at `sequence`, and not expired since; 0: never. */
+function invalidatedAt(sequence: number): TagNumber {
+  return { invalidated: sequence, expired: 0, expiredAt: 0 }
 }
 
 /**
@@ -13,43 +21,60 @@ interface StandingTag {
  */
 export class StandingTags {
   readonly #standing = new Map<string, StandingTag>()
-  readonly #others: TagNumbers
+  readonly #others: BoundedMap<string, TagNumber>
+  #sequence = 0
+  /** The number of every forgotten tag: the highest that was forgotten, so that none ever counts as still valid. */
+  #forgotten = invalidatedAt(0)
 
   /** `capacity`: so many tags that no entry carries keep their own number. */
   constructor(capacity: number) {
-    this.#others = new TagNumbers(capacity)
+    this.#others = new BoundedMap(capacity, (forgotten) => {
+      let highest = this.#forgotten.invalidated
+      for (const { invalidated, expired } of forgotten) highest = Math.max(highest, invalidated, expired)
+      this.#forgotten = invalidatedAt(highest)
+    })
   }
 
   /** The highest number given so far. */
   get sequence(): number {
-    return this.#others.sequence
+    return this.#sequence
   }
 
-  /** Gives the tags a new number, and returns it: every load that began before is no longer good for them. */
-  invalidate(tags: readonly string[]): number {
-    const number = this.#others.invalidate(tags)
+  /** Gives the tags a new number, and returns it. `delete`: every load that began before is no longer good for them; `expire`: its entry is stale since `now`. */
+  invalidate(tags: readonly string[], how: 'delete' | 'expire', now: number): number {
+    this.#sequence += 1
     for (const tag of tags) {
+      const number =
+        how === 'delete'
+          ? invalidatedAt(this.#sequence)
+          : { invalidated: this.of(tag).invalidated, expired: this.#sequence, expiredAt: now }
       const standing = this.#standing.get(tag)
       if (standing !== undefined) standing.number = number
+      this.#others.set(tag, number)
     }
-    return number
+    return this.#sequence
   }
 
   /** The number of a tag. */
-  of(tag: string): number {
-    return this.#standing.get(tag)?.number ?? this.#others.of(tag)
+  of(tag: string): TagNumber {
+    return this.#standing.get(tag)?.number ?? this.#others.get(tag) ?? this.#forgotten
   }
 
   /** True when one of the tags was invalidated after the sequence was `tagSeq`. */
   invalidatedSince(tags: readonly string[], tagSeq: number): boolean {
-    return tags.some((tag) => this.of(tag) > tagSeq)
+    return tags.some((tag) => this.of(tag).invalidated > tagSeq)
+  }
+
+  /** As `tagExpiry`, by these numbers. */
+  expiryOf(entry: Entry): number | undefined {
+    return tagExpiry(entry, (tag) => this.of(tag))
   }
 
   /** Notes that one more entry carries the tags. */
   add(tags: readonly string[]): void {
     for (const tag of tags) {
       const standing = this.#standing.get(tag)
-      if (standing === undefined) this.#standing.set(tag, { entries: 1, number: this.#others.of(tag) })
+      if (standing === undefined) this.#standing.set(tag, { entries: 1, number: this.of(tag) })
       else standing.entries += 1
     }
   }

@@ -43,8 +43,8 @@ export abstract class CopyingStore extends ForwardingStore<CallbackStore> {
     return answer
   }
 
-  override async invalidateTags(tags: readonly string[]): Promise<TagsInvalidated> {
-    const answer = await this.inner.invalidateTags(tags)
+  override async invalidateTags(tags: readonly string[], how: 'delete' | 'expire'): Promise<TagsInvalidated> {
+    const answer = await this.inner.invalidateTags(tags, how)
     this.copies.dropTags(tags)
     return answer
   }

@@ -65,8 +65,8 @@ export abstract class ForwardingStore<Inner extends Store> implements CallbackSt
     return this.inner.invalidate(key, how, holdOff)
   }
 
-  invalidateTags(tags: readonly string[]): Promise<TagsInvalidated> {
-    return this.inner.invalidateTags(tags)
+  invalidateTags(tags: readonly string[], how: 'delete' | 'expire'): Promise<TagsInvalidated> {
+    return this.inner.invalidateTags(tags, how)
   }
 
   tagNumbers(tags: readonly string[]): Promise<TagNumbersRead | Away> {

@@ -133,8 +133,8 @@ class GuardedStore extends ForwardingStore<CallbackStore> {
     return this.#guard(() => this.inner.invalidate(key, how, holdOff))
   }
 
-  override invalidateTags(tags: readonly string[]): Promise<TagsInvalidated> {
-    return this.#guard(() => this.inner.invalidateTags(tags))
+  override invalidateTags(tags: readonly string[], how: 'delete' | 'expire'): Promise<TagsInvalidated> {
+    return this.#guard(() => this.inner.invalidateTags(tags, how))
   }
 
   override clear(): Promise<Cleared> {

@@ -116,9 +116,9 @@ class OutageStore extends CopyingStore {
     return answer
   }
 
-  override async invalidateTags(tags: readonly string[]): Promise<TagsInvalidated> {
-    const answer = await super.invalidateTags(tags)
-    await this.#local.invalidateTags(tags)
+  override async invalidateTags(tags: readonly string[], how: 'delete' | 'expire'): Promise<TagsInvalidated> {
+    const answer = await super.invalidateTags(tags, how)
+    await this.#local.invalidateTags(tags, how)
     return answer
   }
 
