@@ -29,3 +29,27 @@ test('an app purges by tag and by URL where it says who may', async () => {
     },
   )
 })
+
+test('a response that is purged softly is served stale while its one refresh runs', async () => {
+  let runs = 0
+  await onSite(
+    (app, cached) => {
+      app.post('/purge', cached.purge({ authorize: () => true }))
+      app.get(
+        '/tag',
+        cached({ ttl: '1h', staleWhileRevalidate: '1h', tags: ['a'], cacheStatus: true }),
+        (_req, res) => {
+          res.send(`run ${++runs}`)
+        },
+      )
+    },
+    async (site) => {
+      expect((await site.get('/tag')).text).toBe('run 1')
+      await supertest(site.server).post('/purge?tag=a&soft')
+      const stale = await site.get('/tag')
+      expect([stale.text, stale.headers['cache-status']]).toEqual(['run 1', expect.stringMatching(/hit; ttl=(0|-\d+)/)])
+      while ((await site.get('/tag')).text === 'run 1') expect(runs).toBeLessThan(3)
+      expect(runs).toBe(2)
+    },
+  )
+})

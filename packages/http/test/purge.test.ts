@@ -41,7 +41,9 @@ describe('the purge endpoint', () => {
 
   test('is no place to read, and refuses what it does not understand', async () => {
     expect(await ask('/purge?tag=a', 'me', 'GET')).toBe(405)
-    for (const target of ['/purge', '/purge?tag=', '/purge?url=/relative', '/purge?tag=a&url=nowhere'])
+    for (const target of ['', '?tag=', '?url=/relative', '?tag=a&url=nowhere', '?soft', '?tag=a&soft=no'].map(
+      (query) => `/purge${query}`,
+    ))
       expect([target, await ask(target)]).toEqual([target, 400])
   })
 
@@ -60,5 +62,13 @@ describe('the purge endpoint', () => {
       undefined,
       3,
     ])
+  })
+
+  test('leaves what it purges softly as stale', async () => {
+    await cache.set('by tag', 1, { tags: ['a'], staleWhileRevalidate: '1m' })
+    for (const soft of ['soft', 'soft=', 'soft=1']) expect(await ask(`/purge?tag=a&${soft}`)).toBe(204)
+    expect(await cache.read('by tag')).toMatchObject({ value: 1, state: 'stale' })
+    expect(await ask('/purge?tag=a')).toBe(204)
+    expect(await cache.read('by tag')).toBeUndefined()
   })
 })

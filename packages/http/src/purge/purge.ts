@@ -20,9 +20,10 @@ export interface PurgeRequest<Req> {
 }
 
 /**
- * Makes an endpoint that invalidates stored responses in every process: `POST …?tag=a&tag=b&url=https://shop.example/products/7`. It answers 204
- * when that is done, 403 where `authorize` refuses, 404 without `authorize`, and 503 where the store is away. A URL is that of the route's key,
- * without unkeyed parameters; only responses of routes with `invalidateOnUnsafe` have it. Resolves to undefined where an outer layer has answered meanwhile.
+ * Makes an endpoint that invalidates stored responses in every process: `POST …?tag=a&tag=b&url=https://shop.example/products/7`, or, with
+ * `soft` in the query, makes them stale. It answers 204 when that is done, 403 where `authorize` refuses, 404 without `authorize`, and 503 where the
+ * store is away. A URL is that of the route's key, without unkeyed parameters; only responses of routes with `invalidateOnUnsafe` have it. Resolves to
+ * undefined where an outer layer has answered meanwhile.
  *
  * @throws InvalidOptionError for an unknown option or a value that is not accepted.
  */
@@ -35,10 +36,10 @@ export function purgeEndpoint<Req>(
     if (authorize === undefined) return emptyAnswer(404)
     if (!(await allows(authorize as (request: Req) => unknown, request))) return emptyAnswer(403)
     if (!['POST', 'DELETE', 'PURGE'].includes(method)) return emptyAnswer(405, { allow: 'POST, DELETE, PURGE' })
-    const lists = tagsOf(target)
-    if (lists === undefined) return emptyAnswer(400)
+    const purged = purgedBy(target)
+    if (purged === undefined) return emptyAnswer(400)
     try {
-      for (const tags of lists) await cache.invalidateTags(tags)
+      for (const tags of purged.lists) await (purged.soft ? cache.expireTags(tags) : cache.invalidateTags(tags))
       return emptyAnswer(204)
     } catch (error) {
       if (isCattlegridError(error, 'CATTLEGRID_STORE_AWAY')) return emptyAnswer(503, { 'retry-after': '1' })
@@ -66,8 +67,15 @@ async function allows<Req>(authorize: (request: Req) => unknown, request: Req): 
   }
 }
 
-/** The tags of a purge, in lists that one invalidation can take each; undefined where they cannot be read, or there is none. */
-function tagsOf(target: string): readonly (readonly string[])[] | undefined {
+interface Purged {
+  /** The tags, in lists that one invalidation can take each. */
+  readonly lists: readonly (readonly string[])[]
+  /** True where the responses become stale. */
+  readonly soft: boolean
+}
+
+/** The purge that a query names; undefined where it cannot be read, or names nothing. */
+function purgedBy(target: string): Purged | undefined {
   const index = target.indexOf('?')
   const parameters = new URLSearchParams(index < 0 ? '' : target.slice(index + 1))
   const urls = parameters.getAll('url')
@@ -77,8 +85,11 @@ function tagsOf(target: string): readonly (readonly string[])[] | undefined {
     urls.map((url) => tagOfUrl(url)),
   )
   if (named === undefined || named.length === 0) return undefined
+  const flags = parameters.getAll('soft')
+  if (!flags.every((flag) => flag === '' || flag === '1')) return undefined
   // The tags of routes whose key has no host.
-  return urls.length === 0 ? [named] : [named, urls.map((url) => tagOfUrl(url, ''))]
+  const lists = urls.length === 0 ? [named] : [named, urls.map((url) => tagOfUrl(url, ''))]
+  return { lists, soft: flags.length > 0 }
 }
 
 function tagOfUrl(text: string, keyedHost?: string): string {
