@@ -6,6 +6,7 @@ import { emitAway } from './flight/emit-away.ts'
 import { DefaultCache } from './cache/default-cache.ts'
 import { Events } from './events.ts'
 import { Lifecycle } from './cache/lifecycle.ts'
+import { RefreshBudget } from './flight/refresh-budget.ts'
 import type { CacheOptions } from './options/options.ts'
 import { doublingCooldown } from './policy/cooldown.ts'
 import { earlyRefresh } from './policy/early-refresh.ts'
@@ -30,10 +31,11 @@ export function createCache(options?: CacheOptions): Cache {
 }
 
 function wireCache(setup: CacheSetup): Cache {
-  const { settings, limits, runtime, enabled } = setup
+  const { settings, limits, refreshLimits, runtime, enabled } = setup
   const events = new Events()
+  const store = enabled ? openStore(setup, events) : disabledStore(setup.store, runtime)
   const services = {
-    store: enabled ? openStore(setup, events) : disabledStore(setup.store, runtime),
+    store,
     runtime,
     events,
     freshness: windowFreshness,
@@ -41,6 +43,7 @@ function wireCache(setup: CacheSetup): Cache {
     earlyRefresh: earlyRefresh(() => runtime.random()),
     admission: new AdmissionControl(limits),
     permits: new Permits(limits.maxLoads),
+    refreshBudget: refreshLimits && new RefreshBudget(refreshLimits, store, runtime),
   }
   const coordinator = new LoadCoordinator(services, enabled)
   return new DefaultCache(coordinator, new Lifecycle(coordinator), settings)

@@ -73,11 +73,13 @@ export type {
   OutageOptions,
   ReadOptions,
   ReadyOptions,
+  RefreshBudgetOptions,
   SetOptions,
   TagOptions,
   ViewOptions,
   WrapOptions,
 } from './options/options.ts'
+export type { RefreshRequest } from './refresh-quota.ts'
 export { type CancelTimer, type Runtime, systemRuntime } from './runtime.ts'
 export { memoryStore } from './store/memory/memory-store.ts'
 export type { MemoryStoreOptions } from './store/memory/options.ts'
@@ -96,6 +98,7 @@ export {
   type Notice,
   type Put,
   type Read,
+  type RefreshPermitted,
   type Refused,
   type Released,
   type Renewed,

@@ -73,10 +73,10 @@ export type Outcome =
 /**
  * `held`: another flight leads. `cooling`: the last load failed. `changed`: another process committed first. `unleased`: the load ran
  * without a lease. `away`: the store did not answer. `no-waiters`: every caller left before the load began. `closed`: the cache was closed. `busy`: a background
- * refresh found `maxLoads` loads running. `absent`: the loader of a batch returned no value for this key.
+ * refresh found `maxLoads` loads running. `over-budget`: it found `refreshBudget` used up. `absent`: the loader of a batch returned no value for this key.
  */
 export type Abandoned =
-  'held' | 'cooling' | 'changed' | 'unleased' | 'away' | 'no-waiters' | 'closed' | 'busy' | 'absent'
+  'held' | 'cooling' | 'changed' | 'unleased' | 'away' | 'no-waiters' | 'closed' | 'busy' | 'over-budget' | 'absent'
 
 /** The result of a key for which the loader of a batch returned no value. */
 export const ABSENT: unique symbol = Symbol('absent')

@@ -172,6 +172,7 @@ export const optionsTable: Record<string, Record<string, Row>> = {
   },
   NearOptions: { maxEntries: entries, maxBytes: bytes, maxAge: duration([false, 0], 1) },
   OutageOptions: { maxEntries: entries, maxAge: duration([false, 0], 1) },
+  RefreshBudgetOptions: { perSecond: count, atOnce: count },
   TagOptions: { maxAge: duration([false], 0) },
   LoadOptions: load,
   CacheOptions: {
@@ -188,6 +189,11 @@ export const optionsTable: Record<string, Record<string, Row>> = {
     tags: { refuses: [null, 7, true, false, ['t']], takes: [{}, { maxAge: 0 }], accepted: 'object' },
     maxEntryBytes: { ...bytes, refuses: [...bytes.refuses, '1gb'], takes: [1, '1b', '7mb', '512mb'] },
     maxLoads: count,
+    refreshBudget: {
+      refuses: [null, 7, true, false, []],
+      takes: [{ perSecond: 7 }, { atOnce: 7 }],
+      accepted: 'object',
+    },
     maxWaiters: count,
     maxWaitersPerKey: count,
     enabled: { refuses: notABoolean, takes: [true, false], accepted: 'true or false' },

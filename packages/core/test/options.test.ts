@@ -73,6 +73,9 @@ const ways: Record<string, Record<string, Road>> = {
   EarlyRefreshOptions: nested('earlyRefresh'),
   NearOptions: { createCache: (options) => createCache({ runtime, near: options }) },
   OutageOptions: { createCache: (options) => createCache({ runtime, outage: options }) },
+  RefreshBudgetOptions: {
+    createCache: (options: object) => createCache({ runtime, refreshBudget: { perSecond: 1, atOnce: 1, ...options } }),
+  },
   TagOptions: { createCache: (options) => createCache({ runtime, tags: options }) },
   LoadOptions: { createCache: making, ...calls },
   CacheOptions: { createCache: making },

@@ -13,7 +13,18 @@ import { createManualRuntime, type ManualRuntime } from '@cattlegrid/testkit'
 
 /** A step that can be slowed down. */
 export type Step =
-  'read' | 'acquire' | 'commit' | 'release' | 'put' | 'invalidate' | 'invalidateTags' | 'tagNumbers' | 'clear' | 'ping'
+  | 'read'
+  | 'acquire'
+  | 'commit'
+  | 'release'
+  | 'put'
+  | 'invalidate'
+  | 'invalidateTags'
+  | 'tagNumbers'
+  | 'permitRefresh'
+  | 'endRefresh'
+  | 'clear'
+  | 'ping'
 const steps: readonly Step[] = [
   'read',
   'acquire',
@@ -23,6 +34,8 @@ const steps: readonly Step[] = [
   'invalidate',
   'invalidateTags',
   'tagNumbers',
+  'permitRefresh',
+  'endRefresh',
   'clear',
   'ping',
 ]
@@ -142,6 +155,8 @@ export class Remote {
       case 'commit':
       case 'release':
       case 'invalidate':
+      case 'permitRefresh':
+      case 'endRefresh':
       case 'clear':
       case 'ping':
         return memory[step].bind(memory)

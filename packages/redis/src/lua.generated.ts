@@ -2,9 +2,11 @@
 export const luaSources: {
   readonly acquire: string
   readonly commit: string
+  readonly endRefresh: string
   readonly invalidateTags: string
   readonly invalidate: string
   readonly noteTags: string
+  readonly permitRefresh: string
   readonly put: string
   readonly release: string
   readonly renew: string
@@ -50,6 +52,12 @@ else
 end
 redis.call('DEL', KEYS[2])
 if string.sub(value, 24, 24) == '+' then redis.pcall('PUBLISH', ARGV[3], ARGV[4]) end
+return 1`,
+  endRefresh: `redis.call('ZREM', KEYS[2], ARGV[1])
+local due, rate = tonumber(redis.call('GET', KEYS[1])), tonumber(ARGV[2])
+if due and rate > 0 then
+  redis.call('SET', KEYS[1], string.format('%.0f', due - 1000000 / (rate - math.floor(rate / 10))), 'XX', 'KEEPTTL')
+end
 return 1`,
   invalidateTags: `local time, last, invalidated = redis.call('TIME'), 0, {}
 for place = 1, #KEYS do
@@ -113,6 +121,23 @@ for place = 2, #KEYS do
   if redis.call('PTTL', KEYS[place]) < tonumber(ARGV[1]) then redis.call('PEXPIRE', KEYS[place], ARGV[1]) end
 end
 return numbers`,
+  permitRefresh: `local time, rate, most = redis.call('TIME'), tonumber(ARGV[2]), tonumber(ARGV[3])
+local now, early, interval = time[1] * 1000000 + time[2], math.floor(rate / 10), 0
+if rate > 0 then interval = 1000000 / (rate - early) end
+local due = rate > 0 and tonumber(redis.call('GET', KEYS[1])) or 0
+due = math.max(now, math.min(due, now + (early + 1) * interval))
+local wait = due - early * interval - now
+if wait > 0 then return math.ceil(wait / 1000) end
+if most > 0 then
+  redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', string.format('%.0f', now))
+  if redis.call('ZCARD', KEYS[2]) >= most then return 50 end
+  redis.call('ZADD', KEYS[2], string.format('%.0f', now + ARGV[4] * 1000), ARGV[1])
+  if redis.call('PTTL', KEYS[2]) < tonumber(ARGV[4]) then redis.call('PEXPIRE', KEYS[2], ARGV[4]) end
+end
+if rate > 0 then
+  redis.call('SET', KEYS[1], string.format('%.0f', due + interval), 'PX', math.ceil((due + interval - now) / 1000) + 1000)
+end
+return 0`,
   put: `local time, previous = redis.call('TIME'), tonumber(redis.call('GETRANGE', KEYS[1], 24, 39))
 local now = time[1] * 1000000 + time[2]
 local next = (previous and previous >= now and previous < 9007199254740000) and previous + 1 or now

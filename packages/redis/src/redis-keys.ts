@@ -30,18 +30,25 @@ export function unescapeKey(escaped: string): string | undefined {
 
 /**
  * Every name that a store uses in Redis. All names of one cache key share a hash tag, so that a script may use them together in a cluster; all
- * tag names share another. No escaped key begins with `%tags`, so tag names never collide with those of a cache key.
+ * tag names share another, and so do the two names of the refresh budget. No escaped key is `%tags` or `%refreshes`, so these names never collide with
+ * those of a cache key.
  */
 export class RedisKeys {
   readonly channel: string
   /** The key of the greatest number that any tag has had. */
   readonly tagSequence: string
+  /** The key of the rate of background refreshes. */
+  readonly refreshRate: string
+  /** The key of the background refreshes that run. */
+  readonly runningRefreshes: string
   readonly #prefix: string
 
   constructor(namespace: string) {
     this.#prefix = `${namespace}:`
     this.channel = `${namespace}:wake`
     this.tagSequence = `${namespace}:{%tags}`
+    this.refreshRate = `${namespace}:{%refreshes}:rate`
+    this.runningRefreshes = `${namespace}:{%refreshes}:running`
   }
 
   entry(key: string): string {

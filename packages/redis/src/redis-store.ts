@@ -14,6 +14,8 @@ import type {
   Notice,
   Put,
   Read,
+  RefreshPermitted,
+  RefreshRequest,
   Released,
   Renewed,
   Runtime,
@@ -69,6 +71,7 @@ class RedisStore implements Store {
   readonly #ownClient: OwnClient | undefined
   readonly #redisKeys: RedisKeys
   readonly #runtime: Runtime
+  readonly #scripts: Scripts
   readonly #reader: EntryReader
   readonly #steps: StepRunner
   readonly #pending: PendingReleases
@@ -85,6 +88,7 @@ class RedisStore implements Store {
     const tags = new TagSequence(link, redisKeys, scripts, denied)
     const reader = new EntryReader(link, redisKeys, runtime, denied)
     this.#link = link
+    this.#scripts = scripts
     this.#ownClient = ownClient
     this.#redisKeys = redisKeys
     this.#runtime = runtime
@@ -153,6 +157,20 @@ class RedisStore implements Store {
     return this.#steps.run(async () => {
       const numbers = await readTagNumbers(this.#link, this.#redisKeys, tags, this.#runtime)
       return { kind: 'numbers', numbers } as const
+    })
+  }
+
+  permitRefresh(request: RefreshRequest): Promise<RefreshPermitted> {
+    return this.#steps.run(async () => {
+      const retryAfter = await this.#scripts.permitRefresh(request)
+      return retryAfter === 0 ? { kind: 'granted' } : { kind: 'exhausted', retryAfter }
+    })
+  }
+
+  endRefresh(request: RefreshRequest, unused: boolean): Promise<Done> {
+    return this.#steps.run(async () => {
+      await this.#scripts.endRefresh(request, unused)
+      return { kind: 'done' } as const
     })
   }
 

@@ -1,4 +1,4 @@
-import type { Acquire, AcquireRequest, Ending } from '@cattlegrid/core'
+import type { Acquire, AcquireRequest, Ending, RefreshRequest } from '@cattlegrid/core'
 import type { DeniedCommands } from './denied-commands.ts'
 import type { RedisKeys } from './redis-keys.ts'
 import { failureOf, encodeKeyState } from './lease-value.ts'
@@ -23,6 +23,8 @@ const scripts = {
   invalidate: script(luaSources.invalidate),
   invalidateTags: script(luaSources.invalidateTags),
   noteTags: script(luaSources.noteTags),
+  permitRefresh: script(luaSources.permitRefresh),
+  endRefresh: script(luaSources.endRefresh),
 } as const
 
 /** A granted lease: the version that its commit writes, and the number of loads that failed in a row. */
@@ -138,6 +140,16 @@ export class Scripts {
     return { sequence, greatest: Math.max(0, ...numbers) }
   }
 
+  /** Returns 0 for a granted permit, else the time after which to ask again, ms. */
+  async permitRefresh({ token, perSecond, atOnce, holdFor }: RefreshRequest): Promise<number> {
+    const args = [token, limit(perSecond), limit(atOnce), ms(holdFor)]
+    return Number(await this.#run('permitRefresh', this.#refreshKeys(), args))
+  }
+
+  async endRefresh({ token, perSecond }: RefreshRequest, unused: boolean): Promise<void> {
+    await this.#run('endRefresh', this.#refreshKeys(), [token, unused ? limit(perSecond) : '0'])
+  }
+
   async #run(name: keyof typeof scripts, keys: ScriptKeys, args: readonly Argument[]): Promise<unknown> {
     try {
       return await runScript(this.#link, scripts[name], keys, args, (error) => this.#denied.note(error))
@@ -166,6 +178,10 @@ export class Scripts {
     return [this.#redisKeys.entry(key), this.#redisKeys.lease(key)]
   }
 
+  #refreshKeys(): ScriptKeys {
+    return [this.#redisKeys.refreshRate, this.#redisKeys.runningRefreshes]
+  }
+
   #tagKeys(tags: readonly string[]): ScriptKeys {
     return [this.#redisKeys.tagSequence, ...tags.map((tag) => this.#redisKeys.tag(tag))]
   }
@@ -173,6 +189,11 @@ export class Scripts {
 
 function ms(duration: number): string {
   return String(wholeMs(duration))
+}
+
+/** A limit of the refresh budget; '0' for none. */
+function limit(most: number | undefined): string {
+  return String(most ?? 0)
 }
 
 function rejectionOf(reply: unknown): Rejection | undefined {

@@ -124,6 +124,40 @@ describe('the invalidate script', () => {
   })
 })
 
+describe('the scripts of the refresh budget', () => {
+  const ask = (...limits: readonly [perSecond: string, atOnce: string]) =>
+    run('permitRefresh', budget(), `token ${Math.random()}`, ...limits, '60000')
+  const budget = (): ScriptKeys => [`${redis.namespace}:{%refreshes}:rate`, `${redis.namespace}:{%refreshes}:running`]
+
+  test('refuse no longer than one share when the server’s clock has stepped back', async () => {
+    await redis.client.set(budget()[0], '8000000000000000')
+    const wait = Number(await ask('20', '0'))
+    expect(wait).toBeGreaterThan(0)
+    expect(wait).toBeLessThanOrEqual(56)
+  })
+
+  test('replace a rate that is no number', async () => {
+    await redis.client.set(budget()[0], 'soon')
+    expect(await ask('1', '0')).toBe(0)
+    expect(await ask('1', '0')).toBeGreaterThan(900)
+  })
+
+  test('leave keys that end by themselves', async () => {
+    expect(await ask('1', '1')).toBe(0)
+    for (const key of budget()) {
+      const left = await redis.client.pTTL(key)
+      expect(left).toBeGreaterThan(0)
+      expect(left).toBeLessThanOrEqual(60_000)
+    }
+  })
+
+  test('keep the permits of a long refresh while a shorter one asks', async () => {
+    await ask('0', '2')
+    await run('permitRefresh', budget(), 'short', '0', '2', '10')
+    expect(await redis.client.pTTL(budget()[1] ?? '')).toBeGreaterThan(10_000)
+  })
+})
+
 describe('the tag scripts', () => {
   test('return greater numbers even when the server’s clock has stepped back', async () => {
     const keys: ScriptKeys = [`${redis.namespace}:{%tags}`, `${redis.namespace}:{%tags}:n:t`]

@@ -9,6 +9,7 @@ import { describeInvalidation } from './store-contract/invalidation.ts'
 import { describeLeases } from './store-contract/leases.ts'
 import { describeNotices } from './store-contract/notices.ts'
 import { describePuts } from './store-contract/puts.ts'
+import { describeRefreshPermits } from './store-contract/refresh-permits.ts'
 import type { StoreFactory } from './store-contract/stage.ts'
 import { describeTags } from './store-contract/tags.ts'
 
@@ -35,6 +36,7 @@ export function describeStoreContract(
     describeInvalidation,
     describeTags,
     describeExpiredTags,
+    describeRefreshPermits,
     describeNotices,
     describeClearing,
     describeInspection,

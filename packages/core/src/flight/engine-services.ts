@@ -1,5 +1,6 @@
 import type { AdmissionControl } from './admission-control.ts'
 import type { Events } from '../events.ts'
+import type { RefreshBudget } from './refresh-budget.ts'
 import type { CooldownPolicy, EarlyRefreshPolicy, FreshnessPolicy } from '../policy/policy.ts'
 import type { PermitSource } from './permits.ts'
 import type { Runtime } from '../runtime.ts'
@@ -16,4 +17,6 @@ export interface EngineServices {
   readonly admission: AdmissionControl
   /** Those of the cache's `maxLoads`. */
   readonly permits: PermitSource
+  /** Undefined: background refreshes have no limit. */
+  readonly refreshBudget: RefreshBudget | undefined
 }

@@ -39,6 +39,7 @@ export class Flight {
   #keepsRunning = false
   #needsNoPermit = false
   #onUnwaited: (() => void) | undefined
+  #onWaited: (() => void) | undefined
   #step: FlightStep | undefined
   #aborted = false
   #settled = false
@@ -119,6 +120,13 @@ export class Flight {
   add(waiter: FlightWaiter, role: WaiterRole): void {
     const joined = this.#phase === 'loading' && role === 'joiner' ? 'late' : 'early'
     this.#waiters.add(waiter, role === 'owner' ? 'owner' : joined)
+    this.#onWaited?.()
+  }
+
+  /** Calls `action` whenever a call begins to wait for the flight, and now if one waits. */
+  whenWaited(action: () => void): void {
+    this.#onWaited = action
+    if (this.callers > 0) action()
   }
 
   /** The waiter stops waiting before the flight has a result for it. */

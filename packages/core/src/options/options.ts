@@ -52,6 +52,14 @@ export interface TagOptions {
   readonly maxAge?: Duration | undefined
 }
 
+/** The background refreshes of all processes that share the store and its namespace; `perSecond`, `atOnce` or both. Each process should give the same limits. */
+export interface RefreshBudgetOptions {
+  /** At most so many refreshes begin in any second. Default: no limit. */
+  readonly perSecond?: number | undefined
+  /** At most so many refreshes run at once. Default: no limit. */
+  readonly atOnce?: number | undefined
+}
+
 /** Options of both the cache and a single call; a call's value comes first. */
 export interface LoadOptions {
   /** An entry is fresh for so long after its commit. A number is in ms: `30` means 30 ms, of which a process warning asks once whether it is meant; `Infinity`: until it is invalidated. No default: the cache or the call must give it. */
@@ -102,6 +110,8 @@ export interface CacheOptions extends LoadOptions {
   readonly tags?: TagOptions | undefined
   /** The most loads at once in this process. One more waits within its `waitTimeout`; one more in the background does not begin. A call from inside a load never waits for this, neither with its own load nor with one that it joins. Default: no limit. */
   readonly maxLoads?: number | undefined
+  /** Limits the background refreshes, for a source that could not answer a whole cache's: after `expireTags`, or a deploy. A stale hit that finds the budget used up starts no refresh; a later one does. A load for which a caller waits is neither delayed nor counted. While the store is away, each process counts alone. Default: no limit. */
+  readonly refreshBudget?: RefreshBudgetOptions | undefined
   /** The most calls that wait for a load in this process. One more gets a stale value, else `TooManyWaitersError`, at once. Calls from inside a load are not counted. Default: 10,000. */
   readonly maxWaiters?: number | undefined
   /** The most calls that wait for one key in this process. Default: a quarter of `maxWaiters`. */

@@ -1,4 +1,5 @@
 import { MAX_ENTRY_BYTES } from '../entry.ts'
+import { InvalidOptionError } from '../errors.ts'
 import {
   booleanRule,
   byteSizeRule,
@@ -25,13 +26,13 @@ import {
   staleIfErrorRow,
   staleWhileRevalidateRow,
 } from './option-rows.ts'
-import type { CacheOptions, NearOptions, OutageOptions, TagOptions } from './options.ts'
-import { type AdmissionLimits, DEFAULTS, type Settings } from './settings.ts'
+import type { CacheOptions, NearOptions, OutageOptions, RefreshBudgetOptions, TagOptions } from './options.ts'
+import { type AdmissionLimits, DEFAULTS, type RefreshLimits, type Settings } from './settings.ts'
 
 const storeRule = objectRule<Store>(
   'a store, such as memoryStore() or redisStore({ client })',
   ...(['peek', 'read', 'acquire', 'renew', 'commit', 'release', 'put', 'invalidate', 'invalidateTags'] as const),
-  ...(['tagNumbers', 'clear', 'inspect', 'ping', 'watch', 'close'] as const),
+  ...(['tagNumbers', 'permitRefresh', 'endRefresh', 'clear', 'inspect', 'ping', 'watch', 'close'] as const),
 )
 
 const nearRules = {
@@ -47,6 +48,11 @@ const outageRules = {
 
 const tagRules = { maxAge: durationRule(0) } satisfies OptionRules<TagOptions>
 
+const budgetRules = {
+  perSecond: countRule(1),
+  atOnce: countRule(1),
+} satisfies OptionRules<RefreshBudgetOptions>
+
 const cacheRows = {
   ...loadRows,
   store: storeRule,
@@ -61,6 +67,7 @@ const cacheRows = {
   freeze: row(booleanRule, (settings, value) => (settings.freeze = value)),
   shareErrorMessages: row(booleanRule, (settings, value) => (settings.shareErrorMessages = value)),
   maxLoads: maxLoadsRow,
+  refreshBudget: nestedRule(budgetRules),
   maxWaiters: countRule(1),
   maxWaitersPerKey: countRule(1),
   enabled: booleanRule,
@@ -75,6 +82,8 @@ export interface CacheSetup {
   readonly limits: AdmissionLimits
   readonly store: Store | undefined
   readonly remote: RemoteLimits
+  /** Undefined: no limit. */
+  readonly refreshLimits: RefreshLimits | undefined
   readonly runtime: Runtime
   readonly enabled: boolean
 }
@@ -84,7 +93,17 @@ export function cacheSetup(options: CacheOptions | undefined): CacheSetup {
   const parsed = checkOptions('createCache', options, cacheRows)
   const settings = applyOptions(DEFAULTS, options ?? {}, cacheRows, 'createCache')
   const { store, runtime = systemRuntime, enabled = true } = parsed
-  return { settings, limits: admissionLimits(parsed), store, remote: remoteLimits(parsed, settings), runtime, enabled }
+  const limits = admissionLimits(parsed)
+  const refreshLimits = refreshLimitsOf(parsed)
+  return { settings, limits, store, remote: remoteLimits(parsed, settings), refreshLimits, runtime, enabled }
+}
+
+function refreshLimitsOf({ refreshBudget }: ParsedCacheOptions): RefreshLimits | undefined {
+  if (refreshBudget === undefined) return undefined
+  const { perSecond, atOnce } = refreshBudget
+  if (perSecond === undefined && atOnce === undefined)
+    throw new InvalidOptionError('createCache.refreshBudget', refreshBudget, 'perSecond, atOnce, or both')
+  return { perSecond, atOnce }
 }
 
 function admissionLimits({

@@ -37,6 +37,12 @@ export interface AdmissionLimits {
   readonly maxWaitersPerKey: number
 }
 
+/** The background refreshes of all processes that share a store; undefined: no such limit. */
+export interface RefreshLimits {
+  readonly perSecond: number | undefined
+  readonly atOnce: number | undefined
+}
+
 /** Settings that options are being applied to. */
 export type SettingsDraft = { -readonly [K in keyof Settings]: Settings[K] }
 

@@ -4,7 +4,7 @@ import { Flight } from '../flight/flight.ts'
 import type { Entry } from '../entry.ts'
 import { runRefresh } from './refresh-run.ts'
 
-/** Starts a refresh that no caller waits for, unless one runs in this process or the key’s refresh is suppressed. */
+/** Starts a refresh that no caller waits for, unless one runs in this process, the key’s refresh is suppressed, or `refreshBudget` is used up. */
 export function refreshInBackground(
   call: Call,
   entry: Entry,
@@ -12,10 +12,12 @@ export function refreshInBackground(
   coordinator: LoadCoordinator,
 ): Flight | undefined {
   const { services, flights, suppression } = coordinator
+  const { refreshBudget } = services
   const running = flights.joinable(call.storedKey)
   if (running !== undefined) return running
   if (coordinator.closed) return undefined
   if (suppression.holds(call.storedKey, entry.version, storeRead.judgedAt)) return undefined
+  if (refreshBudget !== undefined && !refreshBudget.mayAsk(storeRead.judgedAt)) return undefined
   const flight = new Flight(call.storedKey, true)
   flights.launch(flight, runRefresh(flight, call, storeRead, coordinator))
   void flight.outcome.then((outcome) => {

@@ -9,6 +9,7 @@ import { POLL_INTERVAL, type LeaseWaiter } from '../flight/lease-waiters.ts'
 import type { Acquire, Away, Read } from '../store/store.ts'
 import { lead } from './lead.ts'
 import { LoadPermit } from './load-permit.ts'
+import { RefreshPermit } from './refresh-permit.ts'
 import { settleBroken, settleWithoutLoad } from './settle-flight.ts'
 import { loadUncacheable, loadUnleased, loadWithoutStore } from './unleased-load.ts'
 
@@ -40,6 +41,8 @@ class RefreshRun implements FlightStep {
   readonly #coordinator: LoadCoordinator
   readonly #services: EngineServices
   readonly #permit: LoadPermit
+  /** Undefined for a flight that `refreshBudget` does not limit. */
+  readonly #refreshPermit: RefreshPermit | undefined
   /** Registered before the acquire is sent: a notice that arrives before the wait begins still ends it. A background flight never waits. */
   readonly #waiter: LeaseWaiter | undefined
   #changes = 0
@@ -50,6 +53,11 @@ class RefreshRun implements FlightStep {
     this.#coordinator = coordinator
     this.#services = coordinator.services
     this.#permit = new LoadPermit(call.permits)
+    const { refreshBudget } = coordinator.services
+    this.#refreshPermit =
+      flight.background && refreshBudget !== undefined
+        ? new RefreshPermit(flight, refreshBudget, call.settings)
+        : undefined
     this.#waiter = flight.background ? undefined : coordinator.leaseWaiters.register(call.storedKey)
     flight.attach(this)
   }
@@ -69,6 +77,7 @@ class RefreshRun implements FlightStep {
 
   dispose(): void {
     this.#permit.release()
+    this.#refreshPermit?.end()
     if (this.#waiter !== undefined) this.#coordinator.leaseWaiters.unregister(this.#call.storedKey, this.#waiter)
   }
 
@@ -88,6 +97,8 @@ class RefreshRun implements FlightStep {
 
   async #acquireAndHandle({ read, sentAt }: Pick<TimedRead, 'read' | 'sentAt'>): Promise<void> {
     if (read.kind === 'away') return await this.#loadWithoutStore('read', read)
+    if (this.#refreshPermit !== undefined && !(await this.#refreshPermit.acquire()))
+      return settleWithoutLoad(this.#flight, 'over-budget')
     const askedAt = this.#services.runtime.now()
     const answer = await this.#acquire(read, sentAt)
     if (read.away === undefined) this.#noteUnshareable(answer, askedAt)
@@ -133,6 +144,7 @@ class RefreshRun implements FlightStep {
     if (flight.stopReason !== undefined) return this.#giveUp(answer, flight.stopReason)
     switch (answer.kind) {
       case 'lead':
+        this.#refreshPermit?.use()
         return lead(flight, this.#call, answer.lease, entry, this.#services)
       case 'held':
         return this.#follow(answer.remaining, entry)

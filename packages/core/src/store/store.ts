@@ -1,6 +1,7 @@
 import type { Codec } from '../codec.ts'
 import type { Entry, NewEntry, Version } from '../entry.ts'
 import type { Failure } from '../errors.ts'
+import type { RefreshRequest } from '../refresh-quota.ts'
 
 /**
  * The store did not answer: a value, never an exception, so that every caller has a branch for it. `why`: no answer came in time (`deadline`), or the
@@ -139,6 +140,9 @@ export type Released = { readonly kind: 'released' } | Refused | Away
 export type Put = { readonly kind: 'stored'; readonly version: Version } | Unkeepable | Away
 /** The answer to an invalidation of tags; `tagSeq` is the new number of each. */
 export type TagsInvalidated = { readonly kind: 'done'; readonly tagSeq: number } | Away
+/** The answer to the request for a refresh; `retryAfter`, ms: until then no request of this process would be granted. */
+export type RefreshPermitted =
+  { readonly kind: 'granted' } | { readonly kind: 'exhausted'; readonly retryAfter: number } | Away
 /** The answer to a clear; `entries` is the number of entries that it removed. */
 export type Cleared = { readonly kind: 'cleared'; readonly entries: number } | Away
 
@@ -197,6 +201,10 @@ export interface Store {
   invalidateTags(tags: readonly string[], how: 'delete' | 'expire'): Promise<TagsInvalidated>
   /** Reads the number of each tag: one greater than an entry's `tagSeq` means that the tag was invalidated, or expired, since the entry's load began. */
   tagNumbers(tags: readonly string[]): Promise<TagNumbersRead | Away>
+  /** Grants the permit of a background refresh, within limits that all processes share. A process that dies holds its permit for `holdFor`. */
+  permitRefresh(request: RefreshRequest): Promise<RefreshPermitted>
+  /** Ends a permit, also one that was granted without an answer. `unused`: nothing was loaded, so its share of the rate is given back. */
+  endRefresh(request: RefreshRequest, unused: boolean): Promise<Done>
   /** Removes everything; not atomic where there are several nodes. */
   clear(): Promise<Cleared>
   /** Reads the state of the key, for diagnosis. */

@@ -9,6 +9,7 @@ import {
   type OptionRules,
   runtimeRule,
 } from '../../option-rules.ts'
+import { RefreshQuota, type RefreshRequest } from '../../refresh-quota.ts'
 import { type Runtime, systemRuntime } from '../../runtime.ts'
 import type {
   Acquire,
@@ -22,6 +23,7 @@ import type {
   Notice,
   Put,
   Read,
+  RefreshPermitted,
   Released,
   Renewed,
   Store,
@@ -56,6 +58,7 @@ class MemoryStore implements Store {
   readonly #runtime: Runtime
   readonly #entries: EntryTable
   readonly #leases: LeaseTable
+  readonly #refreshes = new RefreshQuota()
   readonly #maxBytes: number | undefined
   readonly #sizeOf: ((value: unknown) => number) | undefined
   readonly #listeners = new Set<(notice: Notice) => void>()
@@ -139,6 +142,16 @@ class MemoryStore implements Store {
 
   tagNumbers(tags: readonly string[]): Promise<TagNumbersRead> {
     return Promise.resolve({ kind: 'numbers', numbers: tags.map((tag) => this.#entries.tags.of(tag)) })
+  }
+
+  permitRefresh(request: RefreshRequest): Promise<RefreshPermitted> {
+    const retryAfter = this.#refreshes.grant(request, this.#runtime.now())
+    return Promise.resolve(retryAfter === 0 ? { kind: 'granted' } : { kind: 'exhausted', retryAfter })
+  }
+
+  endRefresh(request: RefreshRequest, unused: boolean): Promise<Done> {
+    this.#refreshes.end(request, unused)
+    return Promise.resolve({ kind: 'done' })
   }
 
   clear(): Promise<Cleared> {

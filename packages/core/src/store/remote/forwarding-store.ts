@@ -1,5 +1,6 @@
 import type { Codec } from '../../codec.ts'
 import type { Entry, NewEntry } from '../../entry.ts'
+import type { RefreshRequest } from '../../refresh-quota.ts'
 import type {
   Acquire,
   AcquireRequest,
@@ -13,6 +14,7 @@ import type {
   Notice,
   Put,
   Read,
+  RefreshPermitted,
   Released,
   Renewed,
   Store,
@@ -71,6 +73,14 @@ export abstract class ForwardingStore<Inner extends Store> implements CallbackSt
 
   tagNumbers(tags: readonly string[]): Promise<TagNumbersRead | Away> {
     return this.inner.tagNumbers(tags)
+  }
+
+  permitRefresh(request: RefreshRequest): Promise<RefreshPermitted> {
+    return this.inner.permitRefresh(request)
+  }
+
+  endRefresh(request: RefreshRequest, unused: boolean): Promise<Done> {
+    return this.inner.endRefresh(request, unused)
   }
 
   clear(): Promise<Cleared> {

@@ -1,5 +1,6 @@
 import type { Codec } from '../../codec.ts'
 import type { NewEntry } from '../../entry.ts'
+import type { RefreshRequest } from '../../refresh-quota.ts'
 import type { Runtime } from '../../runtime.ts'
 import type {
   Acquire,
@@ -13,6 +14,7 @@ import type {
   Lease,
   Notice,
   Put,
+  RefreshPermitted,
   Released,
   Renewed,
   TagsInvalidated,
@@ -137,6 +139,17 @@ class GuardedStore extends ForwardingStore<CallbackStore> {
     return this.#guard(() => this.inner.invalidateTags(tags, how))
   }
 
+  override async permitRefresh(request: RefreshRequest): Promise<RefreshPermitted> {
+    let granting: Promise<RefreshPermitted> | undefined
+    const answer = await this.#guard(() => (granting = this.inner.permitRefresh(request)))
+    if (answer.kind === 'away' && answer.why === 'deadline') void this.#endLatePermit(request, granting)
+    return answer
+  }
+
+  override endRefresh(request: RefreshRequest, unused: boolean): Promise<Done> {
+    return this.#guard(() => this.inner.endRefresh(request, unused), IN_BACKGROUND)
+  }
+
   override clear(): Promise<Cleared> {
     return this.#guard(() => this.inner.clear(), { timeouts: FOR_CLEAR })
   }
@@ -189,6 +202,16 @@ class GuardedStore extends ForwardingStore<CallbackStore> {
   /** Hands a lease that nobody uses any more to the store. Neither the open breaker nor a burst stops a release: nothing else would end the lease. */
   #giveBack(lease: Lease, ending: Ending): void {
     this.inner.release(lease, ending).catch(() => undefined)
+  }
+
+  /** Ends a permit that was granted too late: its refresh has gone on without it. */
+  async #endLatePermit(request: RefreshRequest, granting: Promise<RefreshPermitted> | undefined): Promise<void> {
+    try {
+      const answer = await granting
+      if (answer?.kind === 'granted') await this.inner.endRefresh(request, true)
+    } catch {
+      // The grant never came.
+    }
   }
 
   /** Releases a lease whose grant came too late: its load already runs without it, and nothing else would ever end it. */

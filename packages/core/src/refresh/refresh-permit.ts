@@ -1,0 +1,52 @@
+import type { Flight } from '../flight/flight.ts'
+import type { RefreshBudget } from '../flight/refresh-budget.ts'
+import type { Settings } from '../options/settings.ts'
+import type { RefreshRequest } from '../refresh-quota.ts'
+
+/** The permit of one background refresh by the cache's `refreshBudget`, from the request for it to its end. */
+export class RefreshPermit {
+  readonly #flight: Flight
+  readonly #budget: RefreshBudget
+  readonly #request: RefreshRequest
+  #state: 'none' | 'granted' | 'used' | 'not needed' = 'none'
+
+  constructor(flight: Flight, budget: RefreshBudget, { loadTimeout, leaseDuration }: Settings) {
+    this.#flight = flight
+    this.#budget = budget
+    // The load ends in time; the rest is for the steps before and after it.
+    this.#request = budget.newRequest(loadTimeout + leaseDuration)
+  }
+
+  /** Resolves to true when the refresh may begin: with a permit, or without one because a call waits for it. Asks once. */
+  async acquire(): Promise<boolean> {
+    if (this.#state !== 'none') return true
+    const waited = new Promise<'waited'>((resolve) => this.#flight.whenWaited(() => resolve('waited')))
+    const asking = this.#budget.ask(this.#request)
+    const first = await Promise.race([waited, asking])
+    if (first === 'waited') {
+      this.#state = 'not needed'
+      void this.#giveBack(asking)
+      return true
+    }
+    if (first) this.#state = 'granted'
+    return first
+  }
+
+  /** A load begins: the permit keeps its share of the rate. */
+  use(): void {
+    if (this.#state === 'granted') this.#state = 'used'
+  }
+
+  end(): void {
+    if (this.#state === 'granted' || this.#state === 'used')
+      void this.#budget.end(this.#request, this.#state === 'granted')
+  }
+
+  async #giveBack(asking: Promise<boolean>): Promise<void> {
+    try {
+      if (await asking) await this.#budget.end(this.#request, true)
+    } catch {
+      // It was not granted.
+    }
+  }
+}
