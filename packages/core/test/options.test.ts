@@ -93,9 +93,7 @@ const ways: Record<string, Record<string, Road>> = {
   ReadyOptions: { ready: (options) => cache.ready(options) },
   MemoryStoreOptions: { memoryStore },
   KeepOptions: { 'load.keep': (options: KeepOptions) => deciding((load) => load.keep(options)) },
-  UncacheableOptions: {
-    'load.uncacheable': (options: UncacheableOptions) => deciding((load) => load.uncacheable(options)),
-  },
+  UncacheableOptions: { 'load.uncacheable': (given: UncacheableOptions) => deciding((load) => load.uncacheable(given)) },
   CachedMethodOptions: { cachedMethod: (options: object) => cachedMethod({ cache, key: () => 'k', ...options }) },
 }
 

@@ -24,7 +24,8 @@ const naming = replacingEnd((res, end, args) => {
 })
 const delaying = replacingEnd((_res, end, args) => void setTimeout(end, 30, ...args))
 const appending = replacingEnd((res, end, args) => {
-  const body = `${args.find((arg) => typeof arg === 'string' || Buffer.isBuffer(arg)) ?? ''} footer`
+  const own = args.find((arg) => typeof arg === 'string' || Buffer.isBuffer(arg)) ?? ''
+  const body = `${own.toString()} footer`
   res.setHeader('content-length', body.length)
   end(body)
 })
