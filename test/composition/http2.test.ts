@@ -9,7 +9,10 @@ import { describe, expect, test } from '@jest/globals'
 import { compileRoute, httpCache, nextDeclaration, NodeExchange, type RouteOptions, serve } from '@cattlegrid/http'
 
 type Listener = (req: IncomingMessage, res: ServerResponse) => void
-type Options = RouteOptions<IncomingMessage, ServerResponse>
+interface Options extends RouteOptions<IncomingMessage, ServerResponse> {
+  /** A layer outside. */
+  readonly outside?: Listener
+}
 
 interface Answer {
   readonly text: string
@@ -27,7 +30,7 @@ function showUrl(req: IncomingMessage, res: ServerResponse): void {
 /** A cached handler of Node over HTTP/2 in clear text. Sends the requests one after the other, 10 s apart. */
 async function ask(
   handler: Listener,
-  options: Options,
+  { outside, ...options }: Options,
   ...requests: readonly OutgoingHttpHeaders[]
 ): Promise<Answer[]> {
   const runtime = createManualRuntime()
@@ -35,8 +38,10 @@ async function ask(
   const http = httpCache(cache)
   const route = compileRoute('cached', http, undefined, { ttl: '1h', cacheStatus: true, ...options })
   const declaration = nextDeclaration(http)
-  const listener: Listener = (req, res) =>
+  const listener: Listener = (req, res) => {
+    outside?.(req, res)
     serve(new ServerExchange(req, res, () => handler(req, res), declaration), route)
+  }
   class ServerExchange extends NodeExchange {
     dispatch(req: IncomingMessage, res: ServerResponse): void {
       listener(req, res)
@@ -100,14 +105,24 @@ describe('a request over HTTP/2', () => {
       expect(fields).toMatchObject({ ':status': 200, 'x-made': 'yes', 'content-length': '8' })
   })
 
-  test('gets the stale response whole where its handler fails', async () => {
+  test.each<[string, Listener | undefined]>([
+    ['', undefined],
+    [
+      ', and a layer outside delays its end',
+      (_req, res) => {
+        const end = res.end.bind(res) as (...args: unknown[]) => ServerResponse
+        Reflect.set(res, 'end', (...args: unknown[]) => setImmediate(end, ...args) && res)
+      },
+    ],
+  ])('gets the stale response whole where its handler fails%s', async (_what, outside) => {
     let broken = false
     const handler: Listener = (_req, res) => {
       if (broken) res.statusCode = 500
       res.end(broken ? 'a failure' : 'a page')
       broken = true
     }
-    const answers = await ask(handler, { ttl: '1s', staleIfError: '1h' }, {}, {})
+    const route = { ttl: '1s', staleIfError: '1h' } as const
+    const answers = await ask(handler, outside === undefined ? route : { ...route, outside }, {}, {})
     for (const answer of answers) expect([answer.fields[':status'], answer.text]).toEqual([200, 'a page'])
   })
 })

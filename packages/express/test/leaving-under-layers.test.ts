@@ -24,8 +24,8 @@ const naming = replacingEnd((res, end, args) => {
 })
 const delaying = replacingEnd((_res, end, args) => void setTimeout(end, 30, ...args))
 const appending = replacingEnd((res, end, args) => {
-  const own = args.find((arg) => typeof arg === 'string' || Buffer.isBuffer(arg)) ?? ''
-  const body = `${own.toString()} footer`
+  const chunk = args.find((arg) => typeof arg === 'string' || Buffer.isBuffer(arg))
+  const body = `${chunk?.toString() ?? ''} footer`
   res.setHeader('content-length', body.length)
   end(body)
 })

@@ -208,7 +208,9 @@ export abstract class ResponseCapture {
   }
 
   #write(args: readonly unknown[]): boolean {
-    if (this.#ending) return this.original('write', args) === true
+    // An outer layer that delays the end calls it later: that of HTTP/2 calls `write` then.
+    const isOfAnswer = this.mode === 'replaced' && this.#scope.side === 'outside'
+    if (this.#ending || isOfAnswer) return this.original('write', args) === true
     this.beforeBody()
     if (this.mode === 'replaced') return discardChunk(args)
     const bodiless = this.bodiless && !this.ended
