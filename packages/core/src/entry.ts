@@ -100,7 +100,7 @@ export function makeEntry(content: EntryContent, state: EntryState, from: Entry[
     size: state.size,
     from,
     promised: undefined,
-    taken: undefined,
+    taken: false,
   }
 }
 

@@ -39,7 +39,7 @@ describe('a batch on a shared store', () => {
         asked.push(missing)
         return all(missing)
       })
-      expect(remote.count('read')).toBe(Math.min(size, 512))
+      expect(remote.count('read')).toBe(Math.min(size, 32))
       await remote.runtime.advance(100)
       expect((await call).size).toBe(size)
       expect(asked.map(({ length }) => length)).toEqual([size])

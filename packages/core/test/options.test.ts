@@ -93,7 +93,7 @@ const ways: Record<string, Record<string, Road>> = {
   ReadyOptions: { ready: (options) => cache.ready(options) },
   MemoryStoreOptions: { memoryStore },
   KeepOptions: { 'load.keep': (options: KeepOptions) => deciding((load) => load.keep(options)) },
-  UncacheableOptions: { 'load.uncacheable': (given: UncacheableOptions) => deciding((load) => load.uncacheable(given)) },
+  UncacheableOptions: { 'load.uncacheable': (given: object) => deciding((load) => load.uncacheable(given)) },
   CachedMethodOptions: { cachedMethod: (options: object) => cachedMethod({ cache, key: () => 'k', ...options }) },
 }
 

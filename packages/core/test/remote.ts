@@ -53,6 +53,8 @@ export class Remote {
   readonly asked: Record<string, number> = {}
   /** How long each step takes, ms; Infinity: it is never answered. */
   readonly delays: Partial<Record<Step, number>> = {}
+  /** How long its connection takes for each answer to a read, ms: answers come one after the other, as those with large values do. */
+  perRead = 0
   /** What every step says instead, while this is there, or only those in `refused`. */
   refuses: Error | undefined
   refused: readonly Step[] = steps
@@ -66,6 +68,8 @@ export class Remote {
   readonly #forgotten = new Set<string>()
   #sequence = 0
   readonly #listeners = new Set<(notice: Notice) => void>()
+  /** When its connection is free again. */
+  #freeAt = 0
 
   constructor() {
     // No jitter between the followers of a lease, so that every moment in a test is exact.
@@ -169,13 +173,19 @@ export class Remote {
     return { invalidated, expired: this.#sequence, expiredAt: this.runtime.now() }
   }
 
+  #queueOnConnection(): number {
+    const now = this.runtime.now()
+    this.#freeAt = Math.max(now, this.#freeAt) + this.perRead
+    return this.#freeAt - now
+  }
+
   #slow(step: Step) {
     const real = this.#real(step)
     return async (...args: readonly never[]): Promise<unknown> => {
       this.asked[step] = this.count(step) + 1
       if (this.refuses !== undefined && this.refused.includes(step))
         return { kind: 'away', why: 'error', cause: this.refuses }
-      const delay = this.delays[step] ?? 0
+      const delay = (this.delays[step] ?? 0) + (step === 'read' ? this.#queueOnConnection() : 0)
       if (delay === Infinity) return await new Promise(() => {})
       const answer = await real(...args)
       if (delay > 0) await new Promise<void>((resolve) => void this.runtime.schedule(resolve, delay))

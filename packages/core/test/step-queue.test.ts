@@ -4,6 +4,7 @@ import { Origin } from './fleet.ts'
 import { Remote } from './remote.ts'
 
 const BURST = 2000
+const FIRST_IN_FLIGHT = 32
 const MOST_IN_FLIGHT = 512
 
 interface Setup {
@@ -24,17 +25,64 @@ function setUp(options: CacheOptions = {}): Setup {
 const keys = Array.from({ length: BURST }, (_, index) => `k${index}`)
 
 describe('a burst of steps', () => {
-  it('is sent a part at a time', async () => {
+  it.each([10, 100, 200])(
+    'is sent a part at a time, and the parts grow while answers come as soon as the first, after %d ms',
+    async (delay) => {
+      const { remote, cache } = setUp()
+      remote.delays.read = delay
+      const reads = Promise.all(keys.map((key) => cache.get(key)))
+      let sent = 0
+      for (const part of [32, 33, 66, 132, 264, 512, 512]) {
+        sent += part
+        expect(remote.count('read')).toBe(sent)
+        await remote.runtime.advance(delay)
+      }
+      await remote.runtime.advance(delay)
+      expect(await reads).toHaveLength(BURST)
+      expect(remote.count('read')).toBe(BURST)
+    },
+  )
+
+  it('begins with a small part again after the last one: its answers may be larger', async () => {
     const { remote, cache } = setUp()
-    remote.delays.read = 100
-    const reads = Promise.all(keys.map((key) => cache.get(key)))
-    for (let sent = MOST_IN_FLIGHT; sent < BURST; sent += MOST_IN_FLIGHT) {
-      expect(remote.count('read')).toBe(sent)
-      await remote.runtime.advance(100)
-    }
+    remote.delays.read = 10
+    const first = Promise.all(keys.map((key) => cache.get(key)))
     await remote.runtime.advance(100)
-    expect(await reads).toHaveLength(BURST)
-    expect(remote.count('read')).toBe(BURST)
+    await first
+    remote.perRead = 10
+    const second = Promise.all(keys.slice(0, 100).map((key) => cache.get(key)))
+    expect(remote.count('read')).toBe(BURST + FIRST_IN_FLIGHT)
+    await remote.runtime.advance(2000)
+    await second
+  })
+
+  it('is not expected while a few steps are always in flight: then its first part shrinks step by step', async () => {
+    const { remote, cache } = setUp()
+    remote.delays.read = 10
+    const first = Promise.all(keys.map((key) => cache.get(key)))
+    await remote.runtime.advance(65)
+    for (let round = 0; round < 700; round += 1) {
+      void cache.get(`steady ${round}`)
+      await remote.runtime.advance(5)
+    }
+    await first
+    const asked = remote.count('read')
+    const second = Promise.all(keys.map((key) => cache.get(key)))
+    expect(remote.count('read') - asked).toBeLessThanOrEqual(FIRST_IN_FLIGHT)
+    await remote.runtime.advance(1000)
+    await second
+  })
+
+  it('grows again when the store has become slower for all', async () => {
+    const { remote, cache } = setUp()
+    const first = Promise.all(keys.map((key) => cache.get(key)))
+    await remote.runtime.advance(0)
+    await first
+    remote.delays.read = 150
+    const second = Promise.all(keys.map((key) => cache.get(key)))
+    await remote.runtime.advance(8 * 150)
+    expect(remote.count('read')).toBe(2 * BURST)
+    await second
   })
 
   it('counts for no time-out while steps wait for their turn', async () => {
@@ -63,7 +111,7 @@ describe('a burst of steps', () => {
     await remote.runtime.advance(800)
     expect(await reads).toHaveLength(BURST)
     expect(new Set(away)).toEqual(new Set(['read: The step waited for its turn for more than 300 ms']))
-    expect(away).toHaveLength(BURST - 2 * MOST_IN_FLIGHT)
+    expect(away).toHaveLength(BURST - 2 * FIRST_IN_FLIGHT - 1)
   })
 
   it('delays the end of a lease least of all', async () => {
@@ -71,13 +119,13 @@ describe('a burst of steps', () => {
     const origin = new Origin()
     const call = cache.lookup('leading', origin.loader)
     await remote.runtime.advance(1)
-    remote.delays.read = 100
+    Object.assign(remote.delays, { read: 100, commit: 100 })
     const reads = Promise.all(keys.map((key) => cache.get(key)))
     origin.last.resolve('value')
-    await remote.runtime.advance(100)
+    await remote.runtime.advance(200)
     expect(await call).toMatchObject({ outcome: { kind: 'committed' } })
     expect(remote.count('read')).toBeLessThan(BURST)
-    await remote.runtime.advance(400)
+    await remote.runtime.advance(700)
     expect(await reads).toHaveLength(BURST)
   })
 
@@ -95,5 +143,63 @@ describe('a burst of steps', () => {
     expect(await call).toMatchObject({ outcome: { kind: 'abandoned', why: 'away' } })
     const request = { duration: 1000, seen: '', wake: false, tags: false }
     expect(await remote.memory.acquire('leading', request)).toMatchObject({ kind: 'lead' })
+  })
+})
+
+describe('a burst of large values, which arrive one after the other', () => {
+  /** `perRead`, ms: 1 for values of about 100 KB, 4 for half a megabyte. */
+  async function stored(options?: CacheOptions, perRead = 1): Promise<Setup & { readonly large: readonly string[] }> {
+    const setup = setUp({ waitTimeout: '1m', ...options })
+    const large = keys.slice(0, 1000)
+    await Promise.all(large.map((key) => setup.cache.set(key, key, { ttl: '1h' })))
+    setup.remote.perRead = perRead
+    return { ...setup, large }
+  }
+
+  it.each([1, 2, 4])(
+    'is read as a whole by getMany, although one time-out is too short for all, at %d ms a value',
+    async (perRead) => {
+      const { remote, cache, away, large } = await stored({}, perRead)
+      const many = cache.getMany(large)
+      await remote.runtime.advance(1000 * perRead + 100)
+      expect([(await many).size, away]).toEqual([1000, []])
+    },
+  )
+
+  it('too large even for its first part loses no more than that part', async () => {
+    const { remote, cache, large } = await stored({}, 10)
+    const many = cache.getMany(large.slice(0, 200))
+    await remote.runtime.advance(4000)
+    expect((await many).size).toBeGreaterThanOrEqual(200 - FIRST_IN_FLIGHT)
+  })
+
+  it('is read as a whole by getOrSetMany, which calls no loader', async () => {
+    const { remote, cache, away, large } = await stored()
+    const missed: string[] = []
+    const many = cache.getOrSetMany(large, (missing) => {
+      missed.push(...missing)
+      return new Map()
+    })
+    await remote.runtime.advance(1000)
+    expect([(await many).size, missed, away]).toEqual([1000, [], []])
+  })
+
+  it('leaves room for a call that comes in its middle', async () => {
+    const { remote, cache, large } = await stored()
+    const many = cache.getMany(large.slice(1))
+    await remote.runtime.advance(500)
+    const one = cache.lookup('k0', () => 'loaded')
+    await remote.runtime.advance(600)
+    expect(await one).toMatchObject({ value: 'k0', from: 'store' })
+    await many
+  })
+
+  it('is reported where its patience ends, also without outage copies', async () => {
+    const { remote, cache, away, large } = await stored({ waitTimeout: '300ms', outage: false })
+    const many = cache.getMany(large)
+    await remote.runtime.advance(1000)
+    const { size } = await many
+    expect(away).toHaveLength(1000 - size)
+    expect(new Set(away)).toEqual(new Set(['read: The step waited for its turn for more than 300 ms']))
   })
 })

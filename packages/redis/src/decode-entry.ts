@@ -57,5 +57,7 @@ export function entryOf(head: RecordHead, value: unknown, encoded: Buffer, { com
     tagSeq,
     size: encoded.length,
     from: 'store',
+    // By name: a member that is added later would be allocated apart, at every hit.
+    taken: false,
   }
 }

@@ -14,7 +14,7 @@ import type { Loader } from '../load.ts'
 import type { Lookup } from './lookup.ts'
 import { FlightJoiner } from './join-flight.ts'
 import type { Settings } from '../options/settings.ts'
-import type { Read } from '../store/store.ts'
+import type { Away, Read } from '../store/store.ts'
 
 /** Makes the answer of the called method from the result. */
 type OnResult<T> = (result: LookupResult) => T | Promise<T>
@@ -76,7 +76,16 @@ export class LookupRunner {
   async read(key: string, codec: Codec): Promise<Entry | undefined> {
     return this.#coordinator.paused
       ? undefined
-      : await this.#coordinator.flights.read(key, codec, (read) => this.#entryOf(key, read))
+      : await this.#coordinator.flights.read(key, codec, (read) => {
+          // A call that may load reports this with its load.
+          if (read.kind === 'away') this.#emitAway(key, read)
+          return this.#entryOf(key, read)
+        })
+  }
+
+  #emitAway(key: string, { cause }: Away): void {
+    const { events } = this.#services
+    if (events.hasListeners('away')) events.emit('away', { key, step: 'read', error: cause })
   }
 
   /** Emits the hit of an entry that `peek` returned. */

@@ -9,7 +9,8 @@ export type TimedStep<T> = (isOver: () => boolean) => Promise<T>
 
 /** Learns of each step whether it was answered. */
 export interface StepObserver {
-  answered(): void
+  /** `took`: its time, as a part of the time-out. */
+  answered(took: number): void
   timedOut(): void
 }
 
@@ -83,14 +84,14 @@ export class Deadline {
     return (answer) => {
       if (pending.index < 0) return
       this.#remove(pending)
-      this.#observe(answer)
+      this.#observe(answer, (ticksLeft - pending.ticksLeft) / TICKS)
       onAnswer(answer)
     }
   }
 
-  #observe(answer: { readonly kind: string } | Away): void {
+  #observe(answer: { readonly kind: string } | Away, took: number): void {
     if (answer.kind === 'away' && 'why' in answer && answer.why === 'deadline') this.#observer?.timedOut()
-    else this.#observer?.answered()
+    else this.#observer?.answered(took)
   }
 
   #add(pending: PendingStep): void {

@@ -69,14 +69,14 @@ class GuardedStore extends ForwardingStore<CallbackStore> {
     }
     this.#breaker = new CircuitBreaker(runtime, timeout, () => pingDeadline.within(() => inner.ping()), notify)
     this.#deadline = new Deadline(runtime, timeout, {
-      answered: () => {
+      answered: (took) => {
         this.#breaker.answered()
-        this.#queue.leave()
+        this.#queue.leave(took)
       },
       timedOut: () => {
         this.#breaker.timedOut()
         // Later: steps that time out together open the breaker before another one is sent in their place.
-        queueMicrotask(() => this.#queue.leave())
+        queueMicrotask(() => this.#queue.leave(1))
       },
     })
   }

@@ -1,11 +1,16 @@
 import type { Runtime } from '../../runtime.ts'
 import type { Away } from '../store.ts'
 
-/**
- * So many steps are in flight at once. More would not be answered sooner, and the last of a burst would look like a step that a silent store does
- * not answer.
- */
+/** So many steps are in flight at once, at most: more would not be answered sooner. */
 const MOST_IN_FLIGHT = 512
+/** So many at the beginning of a burst, whose answers may be large. */
+const FIRST_IN_FLIGHT = 32
+/** So many however slow the answers are. */
+const LEAST_IN_FLIGHT = 8
+/** An answer came promptly when it took at most so much longer than the burst's fastest, as a part of the time-out. */
+const PROMPT = 0.3
+/** It came late, and the time-out near, when it took so much longer. */
+const LATE = 0.5
 
 /** The order in which waiting steps are sent: what ends a lease before what begins one, and that before a read, from which more steps follow. */
 export type Lane = 'ending' | 'step' | 'read'
@@ -16,7 +21,13 @@ interface WaitingStep {
   readonly refuse: (away: Away) => void
 }
 
-/** Limits the steps in flight to a store. The others wait for their turn, for at most `patience` ms. */
+/**
+ * Limits the steps in flight to a store. The others wait for their turn, for at most `patience` ms.
+ *
+ * A step's answer comes behind those to the steps in front of it, so the last step of a large part would look like one that a silent store does not
+ * answer: 512 values of 100 KB take longer than a time-out. So a burst begins with a small part, which grows with every prompt answer to a step that
+ * was sent behind a full part, and shrinks with every late one. Where every answer takes long, because the store is far away, none is late.
+ */
 export class StepQueue {
   readonly #runtime: Runtime
   readonly #patience: number
@@ -28,6 +39,12 @@ export class StepQueue {
   /** Made once: an error with its stack costs more than the answer. */
   readonly #tooLate: Away
   #inFlight = 0
+  #limit = FIRST_IN_FLIGHT
+  #waiting = 0
+  /** So many answers are still to come to steps that were sent before the burst was one: they waited behind less than a full part. */
+  #ahead = 0
+  /** The time that the fastest answer of the burst took, as a part of the time-out. */
+  #fastest = Infinity
   #waitedAt = -Infinity
 
   constructor(runtime: Runtime, patience: number) {
@@ -44,7 +61,7 @@ export class StepQueue {
 
   /** Counts a step that is sent at once; false when it must `wait`. Each step that was sent ends with one `leave`. */
   tryEnter(): boolean {
-    if (this.#inFlight >= MOST_IN_FLIGHT) return false
+    if (this.#inFlight >= this.#limit) return false
     this.#inFlight += 1
     return true
   }
@@ -53,21 +70,42 @@ export class StepQueue {
   wait(lane: Lane, send: () => void, refuse: (away: Away) => void): void {
     const since = this.#runtime.now()
     this.#waitedAt = since
+    if (this.#waiting === 0) this.#ahead = this.#inFlight
+    this.#waiting += 1
     this.#lanes[lane].push({ since, send, refuse })
   }
 
-  /** A step has ended: the next one takes its place. */
-  leave(): void {
+  /** A step has ended: the next one takes its place. `took`: its time, as a part of the time-out. */
+  leave(took: number): void {
     this.#inFlight -= 1
-    const next = this.#nextInTime()
-    if (next === undefined) return
-    this.#inFlight += 1
-    next.send()
+    if (this.#waiting === 0) return this.#calmDown()
+    this.#adapt(took)
+    while (this.#inFlight < this.#limit) {
+      const next = this.#nextInTime()
+      if (next === undefined) return
+      this.#inFlight += 1
+      next.send()
+    }
   }
 
   /** Refuses every step that waits. */
   refuseAll(away: Away): void {
     for (let next = this.#next(); next !== undefined; next = this.#next()) next.refuse(away)
+  }
+
+  /** No step waits. The next burst may have other answers, so it begins with a small part; a steady load of many steps is no burst. */
+  #calmDown(): void {
+    this.#fastest = Infinity
+    if (this.#inFlight === 0) this.#limit = FIRST_IN_FLIGHT
+    else if (2 * this.#inFlight < this.#limit) this.#limit = Math.max(FIRST_IN_FLIGHT, this.#limit - 1)
+  }
+
+  #adapt(took: number): void {
+    this.#fastest = Math.min(this.#fastest, took)
+    if (this.#ahead > 0) this.#ahead -= 1
+    const behind = took - this.#fastest
+    if (behind <= PROMPT && this.#ahead === 0) this.#limit = Math.min(MOST_IN_FLIGHT, this.#limit + 1)
+    else if (behind > LATE) this.#limit = Math.max(LEAST_IN_FLIGHT, this.#limit - 1)
   }
 
   #nextInTime(): WaitingStep | undefined {
@@ -81,7 +119,9 @@ export class StepQueue {
 
   #next(): WaitingStep | undefined {
     const { ending, step, read } = this.#lanes
-    return ending.shift() ?? step.shift() ?? read.shift()
+    const next = ending.shift() ?? step.shift() ?? read.shift()
+    if (next !== undefined) this.#waiting -= 1
+    return next
   }
 }
 
