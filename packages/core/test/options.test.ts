@@ -8,7 +8,6 @@ import {
   type Load,
   memoryStore,
   type Store,
-  type UncacheableOptions,
 } from '@cattlegrid/core'
 import { cachedMethod } from '@cattlegrid/core/decorator'
 import { createManualRuntime, type ManualRuntime } from '@cattlegrid/testkit'
