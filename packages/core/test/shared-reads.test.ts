@@ -7,11 +7,11 @@ import { createFleet, type Fleet, settle } from './fleet.ts'
 const unending: Promise<Read> = new Promise(() => {})
 
 function begin(slots: SharedReads, key: string): ReadSlot {
-  return slots.occupy(key, slots.slotOf(key), json, unending)
+  return slots.begin(key, slots.slotOf(key), json, unending)
 }
 
 function beginAndEnd(slots: SharedReads, key: string): void {
-  slots.vacate(begin(slots, key))
+  slots.end(begin(slots, key))
 }
 
 /** Holds every read back until the test releases it, and disables hits from memory. */
@@ -87,7 +87,7 @@ describe('the slots of shared reads', () => {
   it('serve the next read of the same key', () => {
     const slots = new SharedReads()
     const first = begin(slots, 'k')
-    slots.vacate(first)
+    slots.end(first)
     expect([begin(slots, 'k'), first.read]).toEqual([first, unending])
     expect(slots.slotOf('k')).toBe(first)
   })
@@ -109,7 +109,7 @@ describe('the slots of shared reads', () => {
     const slots = new SharedReads()
     const reads = Array.from({ length: 10_000 }, (_, key) => begin(slots, String(key)))
     expect(slots.size).toBe(10_000)
-    for (const slot of reads) slots.vacate(slot)
+    for (const slot of reads) slots.end(slot)
     expect(slots.size).toBeLessThanOrEqual(2048)
   })
 
@@ -117,7 +117,7 @@ describe('the slots of shared reads', () => {
     const slots = new SharedReads()
     const reads = Array.from({ length: 3000 }, (_, key) => begin(slots, String(key)))
     for (let key = 0; key < 3000; key += 1) slots.forget(String(key))
-    for (const slot of reads) slots.vacate(slot)
+    for (const slot of reads) slots.end(slot)
     for (let key = 0; key < 3000; key += 1) beginAndEnd(slots, String(key))
     expect(slots.size).toBeLessThanOrEqual(2048)
   })

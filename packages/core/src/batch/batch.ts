@@ -10,7 +10,7 @@ import type { ManyLoader } from './many-loader.ts'
  * Combines the loads of many keys into loader calls. Each key is a call of its own; those that lead together share a loader call.
  *
  * A loader call begins when every key was read, and every key that asks for its lease has the store's answer. It waits for nothing else: a key that
- * follows another leader is gathered into a later loader call if it leads in the end.
+ * follows another leader joins a later loader call if it leads in the end.
  */
 export class Batch implements CallBatch, PermitSource {
   readonly sharedWaiter: SharedWaiter = { waiting: 0 }
@@ -21,7 +21,7 @@ export class Batch implements CallBatch, PermitSource {
   readonly #enclosing = activeLoads()
   /** The keys whose first read the store has not answered. */
   readonly #unread: Set<string>
-  #gathering: LoaderCall
+  #nextCall: LoaderCall
 
   constructor(
     keys: readonly string[],
@@ -33,13 +33,13 @@ export class Batch implements CallBatch, PermitSource {
     this.#loader = loader
     this.#admission = admission
     this.#permits = permits
-    this.#gathering = this.#newLoaderCall()
+    this.#nextCall = this.#newLoaderCall()
   }
 
   /** The loader of one of the keys. */
   loaderOf(key: string): Loader<unknown, never> {
     return async (load) => {
-      const loaderCall = this.#gathering
+      const loaderCall = this.#nextCall
       loaderCall.add(key, load)
       // A load may begin without a read of the store.
       this.#unread.delete(key)
@@ -55,19 +55,19 @@ export class Batch implements CallBatch, PermitSource {
 
   /** A load that `loadTimeout` or `close` ends before its loader call begins is not one of that call. */
   onLoadEnd(key: string): void {
-    this.#gathering.remove(key)
+    this.#nextCall.remove(key)
   }
 
   get permitAvailable(): boolean {
-    return this.#gathering.permit.permitAvailable
+    return this.#nextCall.permit.permitAvailable
   }
 
   tryAcquirePermit(always?: boolean): ReleasePermit | undefined {
-    return this.#gathering.permit.tryAcquirePermit(always)
+    return this.#nextCall.permit.tryAcquirePermit(always)
   }
 
   queueForPermit(onPermit: (permit: ReleasePermit) => void): () => void {
-    return this.#gathering.permit.queueForPermit(onPermit)
+    return this.#nextCall.permit.queueForPermit(onPermit)
   }
 
   #newLoaderCall(): LoaderCall {
@@ -75,9 +75,9 @@ export class Batch implements CallBatch, PermitSource {
   }
 
   #startIfReady(): void {
-    const loaderCall = this.#gathering
+    const loaderCall = this.#nextCall
     if (this.#unread.size > 0 || !loaderCall.ready) return
-    this.#gathering = this.#newLoaderCall()
+    this.#nextCall = this.#newLoaderCall()
     void loaderCall.run(this.#loader, this.#enclosing)
   }
 }

@@ -7,7 +7,7 @@ import { storedKey } from '../options/stored-key.ts'
 import type { ManyLoad, ManyLoader } from './many-loader.ts'
 import { SharedPermit } from './shared-permit.ts'
 
-/** One call of the loader of many keys, from the gathering of its keys to its end. */
+/** One call of the loader of many keys, from its first key to its end. */
 export class LoaderCall implements ManyLoad {
   readonly permit: SharedPermit
   readonly #admission: AdmissionControl

@@ -31,15 +31,15 @@ export class FlightRegistry {
     const current = this.#reads.slotOf(key)
     if (current?.read !== undefined && isSameCodec(current.codec, codec)) return current.read.then(onRead)
     const started = this.#services.store.read(key, codec)
-    const slot = this.#reads.occupy(key, current, codec, started)
+    const slot = this.#reads.begin(key, current, codec, started)
     return started.then(
       (read) => {
-        this.#reads.vacate(slot)
+        this.#reads.end(slot)
         if (read.kind !== 'away' && read.away !== undefined) emitAway(this.#services.events, key, 'read', read.away)
         return onRead(read)
       },
       (error: unknown) => {
-        this.#reads.vacate(slot)
+        this.#reads.end(slot)
         throw error
       },
     )
@@ -84,7 +84,7 @@ export class FlightRegistry {
    * Makes a flight that is about to begin its load the joinable one of its key. Without the store nothing else keeps the flights of a key that
    * invalidations have detached from loading side by side. False when another flight has that place.
    */
-  attach(flight: Flight): boolean {
+  makeJoinable(flight: Flight): boolean {
     const joinable = this.joinable(flight.key)
     if (joinable === undefined) this.#refreshes.set(flight.key, flight.reattach())
     return joinable === undefined || joinable === flight

@@ -2,15 +2,15 @@ import { Deferred } from './deferred.ts'
 import type { Outcome } from '../load.ts'
 import { type FlightResult, type FlightWaiter, FlightWaiters } from './flight-waiters.ts'
 
-/** The part of a waiter in a flight. An `unconfirmed joiner` gets the result of a running load as if it had joined before. */
-export type WaiterRole = 'owner' | 'joiner' | 'unconfirmed joiner'
+/** The part of a waiter in a flight. A `joiner out of time` gets the result of a running load as if it had joined before. */
+export type WaiterRole = 'owner' | 'joiner' | 'joiner out of time'
 
 /** The step that a flight is executing. */
 export interface FlightStep {
   /** The last caller left: ends a wait for a permit or a lease. */
-  stopWaiting(): void
+  stopWaiting?(): void
   /** A running load waits for the flight: ends a wait for a permit by granting one. */
-  skipQueue(): void
+  skipQueue?(): void
   /** The cache closes: ends the step, with `reason`. */
   abort(reason: unknown): void
 }
@@ -103,11 +103,11 @@ export class Flight {
   /** Ends the flight's wait for a permit, and keeps it from waiting for one later: a follower needs a permit when it leads in the end. */
   skipQueue(): void {
     this.#needsNoPermit = true
-    this.#step?.skipQueue()
+    this.#step?.skipQueue?.()
   }
 
-  /** Sets the current step. `abort` ends it, and so does the leaving of the last caller. */
-  attach(step: FlightStep): void {
+  /** Sets the current step. `abort` ends it; if it waits, so does the leaving of the last caller. */
+  setStep(step: FlightStep): void {
     this.#step = step
   }
 
@@ -132,7 +132,7 @@ export class Flight {
   /** The waiter stops waiting before the flight has a result for it. */
   remove(waiter: FlightWaiter): void {
     this.#waiters.remove(waiter)
-    if (this.stopReason === 'no-waiters') this.#step?.stopWaiting()
+    if (this.stopReason === 'no-waiters') this.#step?.stopWaiting?.()
     this.#noticeUnwaited()
   }
 

@@ -30,7 +30,7 @@ export class SharedReads {
   }
 
   /** Puts a read that was just sent into the key's `current` slot if that is idle, else into a new slot that replaces it. */
-  occupy(key: string, current: ReadSlot | undefined, codec: Codec, read: Promise<Read>): ReadSlot {
+  begin(key: string, current: ReadSlot | undefined, codec: Codec, read: Promise<Read>): ReadSlot {
     this.#running += 1
     if (current !== undefined && current.read === undefined) {
       current.codec = codec
@@ -43,7 +43,7 @@ export class SharedReads {
   }
 
   /** The slot's read has ended. */
-  vacate(slot: ReadSlot): void {
+  end(slot: ReadSlot): void {
     slot.read = undefined
     this.#running -= 1
     if (this.#slots.size > MAX_IDLE_SLOTS && this.#slots.size > 4 * this.#running) this.#dropIdleSlots()

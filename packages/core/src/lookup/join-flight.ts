@@ -165,8 +165,8 @@ export class FlightJoiner {
   }
 }
 
-/** A read that was not answered in time has used the whole `storeTimeout` of its call, which must not wait for a commit, too. */
-function joinerRole(read: Read): 'joiner' | 'unconfirmed joiner' {
+/** A call whose read had no answer, or no turn, in time has waited for the store long enough: it must not wait for a commit, too. */
+function joinerRole(read: Read): 'joiner' | 'joiner out of time' {
   const away = read.kind === 'away' ? read : read.away
-  return away?.why === 'deadline' || away?.why === 'busy' ? 'unconfirmed joiner' : 'joiner'
+  return away?.why === 'deadline' || away?.why === 'busy' ? 'joiner out of time' : 'joiner'
 }

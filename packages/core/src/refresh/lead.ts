@@ -11,12 +11,10 @@ import { keepAlive } from './keep-alive.ts'
 import type { Lease, Commit, Ending, Released } from '../store/store.ts'
 import type { CancelTimer } from '../runtime.ts'
 import { describeError, isFailure } from './load-error.ts'
-import { emitOutcome, type LoadResult, LoadRun, type UncacheableMark } from './load-run.ts'
+import { emitOutcome, type LoadResult, LoadRun, UNCACHEABLE_FOR, type UncacheableMark } from './load-run.ts'
 import { newEntry } from './new-entry.ts'
 import { releaseAfterOwnAbort, settleAbsent } from './settle-flight.ts'
 
-/** A key stays uncacheable for this time after the store could not keep its value, ms. */
-const UNKEEPABLE_FOR = 10_000
 /** The result of a loader that kept it for no time: not stored, and the key is not marked, so that the next result may be. */
 const UNKEPT: UncacheableMark = { for: 0, share: true, why: 'ttl' }
 
@@ -122,7 +120,7 @@ class LeasedLoad {
         return this.#settleFlight({ kind: 'retry' }, { kind: 'refused', why: answer.why })
       case 'unkeepable': {
         if (events.hasListeners(answer.why)) events.emit(answer.why, { key, error: answer.cause })
-        const mark = { for: UNKEEPABLE_FOR, share: true, why: answer.why }
+        const mark = { for: UNCACHEABLE_FOR, share: true, why: answer.why }
         const released = await this.#releaseUncacheable(mark)
         return this.#settleFlight(resultForLateJoiners(released, result), { kind: 'uncacheable', ...mark })
       }

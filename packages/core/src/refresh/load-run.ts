@@ -25,8 +25,8 @@ export interface UncacheableMark {
   readonly why?: string | undefined
 }
 
-/** A key stays uncacheable for this time unless the loader gives `for`, ms. */
-const UNCACHEABLE_FOR = 10_000
+/** A key stays uncacheable for this time unless the loader gives `for`; also when the store could not keep its value. ms */
+export const UNCACHEABLE_FOR = 10_000
 
 const uncacheableRules = {
   for: durationRule(1),
@@ -70,17 +70,7 @@ export class LoadRun implements FlightStep {
     this.#abort.abort(reason)
   }
 
-  /** Does nothing: a load that has begun goes on without callers. */
-  stopWaiting(): void {
-    return undefined
-  }
-
-  /** Does nothing: a load that has begun holds its permit. */
-  skipQueue(): void {
-    return undefined
-  }
-
-  /** Ends the load at once, whatever the loader does. */
+  /** Ends the load at once, whatever the loader does. The leaving of its callers does not: a load that has begun goes on. */
   abort(reason: unknown): void {
     this.#end({ kind: 'aborted', error: reason })
     this.#abort.abort(reason)
@@ -96,7 +86,7 @@ export class LoadRun implements FlightStep {
     const { runtime, events, admission } = this.#services
     const { background } = flight
     flight.beginLoad()
-    flight.attach(this)
+    flight.setStep(this)
     if (events.hasListeners('load')) events.emit('load', { key, background, leased })
     const startedAt = runtime.now()
     const cancelTimeout = runtime.schedule(() => this.#timeOut(), settings.loadTimeout)

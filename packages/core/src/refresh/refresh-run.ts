@@ -4,6 +4,7 @@ import { type Call, noteAndJudge, type TimedRead } from '../flight/call.ts'
 import type { Entry } from '../entry.ts'
 import { LoadFailedError } from '../errors.ts'
 import type { Abandoned } from '../load.ts'
+import { emitAway } from '../flight/emit-away.ts'
 import type { Flight, FlightStep } from '../flight/flight.ts'
 import { POLL_INTERVAL, type LeaseWaiter } from '../flight/lease-waiters.ts'
 import type { Acquire, Away, Read } from '../store/store.ts'
@@ -11,7 +12,7 @@ import { lead } from './lead.ts'
 import { LoadPermit } from './load-permit.ts'
 import { RefreshPermit } from './refresh-permit.ts'
 import { settleBroken, settleWithoutLoad } from './settle-flight.ts'
-import { loadUncacheable, loadUnleased, loadWithoutStore } from './unleased-load.ts'
+import { loadUnleased } from './unleased-load.ts'
 
 /** After so many "changed" answers the refresh pauses before it reads again. However many there are, it does not load without a lease. */
 const MAX_CHANGES = 8
@@ -59,7 +60,7 @@ class RefreshRun implements FlightStep {
         ? new RefreshPermit(flight, refreshBudget, call.settings)
         : undefined
     this.#waiter = flight.background ? undefined : coordinator.leaseWaiters.register(call.storedKey)
-    flight.attach(this)
+    flight.setStep(this)
   }
 
   stopWaiting(): void {
@@ -153,7 +154,10 @@ class RefreshRun implements FlightStep {
       case 'cooling':
         return this.#settleCooling(answer, entry)
       case 'uncacheable':
-        return loadUncacheable(flight, this.#call, answer.share, this.#services)
+        // Their callers load alone where the result of one is not for the others.
+        if (!answer.share && !flight.background)
+          return flight.settle({ kind: 'load-alone' }, { kind: 'abandoned', why: 'unleased' })
+        return loadUnleased(flight, this.#call, 'unleased', this.#services)
       case 'held-off':
         this.#suppressRefresh(entry, answer.remaining)
         return loadUnleased(flight, this.#call, 'unleased', this.#services)
@@ -165,8 +169,9 @@ class RefreshRun implements FlightStep {
   /** Loads, unless another flight of this process loads the key: its callers read again, and join that one. */
   async #loadWithoutStore(step: 'read' | 'acquire', away: Away): Promise<void> {
     const flight = this.#flight
-    if (!flight.background && !this.#coordinator.flights.attach(flight)) return settleWithoutLoad(flight, 'away')
-    return await loadWithoutStore(flight, this.#call, step, away, this.#services)
+    if (!flight.background && !this.#coordinator.flights.makeJoinable(flight)) return settleWithoutLoad(flight, 'away')
+    emitAway(this.#services.events, this.#call.storedKey, step, away)
+    return await loadUnleased(flight, this.#call, 'away', this.#services)
   }
 
   /** Ends without a load: a lease that was granted goes to the next caller that wants one. */

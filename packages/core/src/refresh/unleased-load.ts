@@ -1,11 +1,9 @@
 import type { Call } from '../flight/call.ts'
 import type { EngineServices } from '../flight/engine-services.ts'
-import { emitAway } from '../flight/emit-away.ts'
 import type { Flight } from '../flight/flight.ts'
 import type { FlightResult } from '../flight/flight-waiters.ts'
 import { ABSENT, type Outcome } from '../load.ts'
 import type { Settings } from '../options/settings.ts'
-import type { Away } from '../store/store.ts'
 import { isFailure } from './load-error.ts'
 import { LoadPermit } from './load-permit.ts'
 import { emitOutcome, type LoadResult, LoadRun } from './load-run.ts'
@@ -21,7 +19,7 @@ export async function runUnleased(
   services: EngineServices,
   permit: LoadPermit = new LoadPermit(call.permits),
 ): Promise<void> {
-  flight.attach(permit)
+  flight.setStep(permit)
   try {
     const acquired = await permit.acquireFor(flight, services.runtime)
     if (acquired === 'at-once' || acquired === 'queued') await loadUnleased(flight, call, 'unleased', services)
@@ -31,29 +29,6 @@ export async function runUnleased(
   } finally {
     permit.release()
   }
-}
-
-/** Loads for an uncacheable key, whose loads store no value. `share`: true when all callers of this process may get the result. */
-export async function loadUncacheable(
-  flight: Flight,
-  call: Call,
-  share: boolean,
-  services: EngineServices,
-): Promise<void> {
-  if (share || flight.background) await loadUnleased(flight, call, 'unleased', services)
-  else flight.settle({ kind: 'load-alone' }, { kind: 'abandoned', why: 'unleased' })
-}
-
-/** Loads while the store is away: one load serves all callers of this process. */
-export async function loadWithoutStore(
-  flight: Flight,
-  call: Call,
-  step: string,
-  away: Away,
-  services: EngineServices,
-): Promise<void> {
-  emitAway(services.events, call.storedKey, step, away)
-  await loadUnleased(flight, call, 'away', services)
 }
 
 /** Runs the load of a flight without a lease: its callers get the result, and nothing is stored. A background flight does not load. Never rejects. */
