@@ -46,6 +46,8 @@ describe('the examples of the documents', () => {
     ['recognise', /^Option 'ttl' is undefined; accepted: a duration/],
     ['loads-avoided', /^misses: 100, loads: 1, avoided: 99\n$/],
     ['channels', /^ranking committed\n$/],
+    ['testing-off', /^loads: 2\n$/],
+    ['testing-clock', /^# pass 1$/m],
   ])('say what their page says: %s', async (name, said) => {
     expect(await play(name)).toMatch(said)
   })
