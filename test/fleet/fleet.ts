@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
+import type { RefreshBudgetOptions } from '@cattlegrid/core'
 import { createClient } from 'redis'
 import type { Command, Ended } from './member.ts'
 import { type Origin, startOrigin } from './origin.ts'
@@ -52,6 +53,8 @@ export interface FleetOptions {
   readonly url?: string
   /** Default: `'20s'`, since a Redis that gets no turn on a busy machine is slow, not away. */
   readonly storeTimeout?: string
+  /** Default: none. */
+  readonly refreshBudget?: RefreshBudgetOptions
 }
 
 /** Processes over one Redis, and the origin that counts their loads. */
@@ -68,7 +71,8 @@ export class Fleet {
     this.#namespace = namespace
   }
 
-  static async start({ size = 4, url = testRedisUrl(), storeTimeout = '20s' }: FleetOptions = {}): Promise<Fleet> {
+  static async start(options: FleetOptions = {}): Promise<Fleet> {
+    const { size = 4, url = testRedisUrl(), storeTimeout = '20s', refreshBudget = null } = options
     // Test files may share a process and always share the Redis: nothing shorter tells two fleets apart.
     const namespace = `fleet-${randomUUID()}`
     const origin = await startOrigin()
@@ -78,6 +82,7 @@ export class Fleet {
       FLEET_NAMESPACE: namespace,
       FLEET_ORIGIN: origin.url,
       FLEET_STORE_TIMEOUT: storeTimeout,
+      FLEET_BUDGET: JSON.stringify(refreshBudget),
     }
     const file = join(__dirname, 'member.ts')
     const starts = Array.from({ length: size }, () => TestProcess.start<Command>(file, env))

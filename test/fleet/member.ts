@@ -16,7 +16,7 @@ export type Command =
     }
   | { readonly do: 'get' | 'delete' | 'expire'; readonly key: string }
   | { readonly do: 'set'; readonly key: string; readonly value: string }
-  | { readonly do: 'invalidateTags'; readonly tags: readonly string[] }
+  | { readonly do: 'invalidateTags' | 'expireTags'; readonly tags: readonly string[] }
   /** `events`: what the cache has told since its process began, as `away acquire k` or `commit k`. */
   | { readonly do: 'clear' | 'events' }
   | { readonly do: 'listen'; readonly framework: 'express' | 'fastify' }
@@ -36,6 +36,7 @@ const cache = createCache({
   storeTimeout: (process.env['FLEET_STORE_TIMEOUT'] ?? '') as Duration,
   store: redisStore({ client, namespace: process.env['FLEET_NAMESPACE'] ?? 'fleet' }),
   ttl: '1h',
+  refreshBudget: JSON.parse(process.env['FLEET_BUDGET'] ?? 'null') ?? undefined,
 })
 
 const events: string[] = []
@@ -78,7 +79,8 @@ async function execute(command: Command): Promise<unknown> {
     case 'set':
       return await cache.set(command.key, command.value)
     case 'invalidateTags':
-      return await cache.invalidateTags(command.tags)
+    case 'expireTags':
+      return await cache[command.do](command.tags)
     case 'clear':
       return await cache.clear()
     case 'events':

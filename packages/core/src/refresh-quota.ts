@@ -15,7 +15,8 @@ const POLL = 50
 
 /**
  * Counts the background refreshes of one store, or of one process. The rate is that of GCRA (the generic cell rate algorithm, ITU-T I.371): one permit an
- * interval, and a tenth of a second's permits may come at once. The interval is a little longer than a second's share, so that no second has more.
+ * interval, and a twentieth of a second's permits may come early. The interval is so long that no second has more than `perSecond`, also where some loads
+ * begin later after their permit than others.
  */
 export class RefreshQuota {
   /** The end of each running refresh, by its token. */
@@ -52,7 +53,6 @@ export class RefreshQuota {
 /** The time between two permits, and the time by which a permit may come early, ms. */
 function paceOf(perSecond: number | undefined): { readonly interval: number; readonly ahead: number } {
   if (perSecond === undefined) return { interval: 0, ahead: 0 }
-  const early = Math.floor(perSecond / 10)
-  const interval = 1000 / (perSecond - early)
-  return { interval, ahead: early * interval }
+  const interval = 1000 / (0.9 * perSecond)
+  return { interval, ahead: Math.floor(perSecond / 20) * interval }
 }

@@ -68,7 +68,7 @@ describe('refreshBudget.perSecond', () => {
     await settle(fleet)
     await hit('1')
     expect(origin.count).toBe(1)
-    await fleet.runtime.advance(1250)
+    await fleet.runtime.advance(1400)
     await hit('1')
     expect(origin.count).toBe(2)
   })
@@ -105,9 +105,44 @@ describe('refreshBudget.perSecond', () => {
     const before = asked
     await hit(...keys.slice(2))
     expect([asked, origin.count]).toEqual([before, 1])
-    await fleet.runtime.advance(1000)
+    await fleet.runtime.advance(1200)
     await hit('2')
     expect(origin.count).toBe(2)
+  })
+
+  it('sends one request for a burst of hits after a refusal, and one or two more after a grant', async () => {
+    const { fleet, origin } = await staleFleet({ refreshBudget: { perSecond: 1 } })
+    const [cache] = fleet.caches
+    let asked = 0
+    const { permitRefresh } = fleet.store
+    fleet.store.permitRefresh = (request) => {
+      asked += 1
+      return permitRefresh.call(fleet.store, request)
+    }
+    const burst = async (): Promise<void> => {
+      await Promise.all(keys.map((key) => cache.getOrSet(key, origin.loader, tagged)))
+      await settle(fleet)
+    }
+    await burst()
+    const before = asked
+    await fleet.runtime.advance(1200)
+    await burst()
+    expect([asked - before, origin.count]).toEqual([1, 2])
+    await burst()
+    expect(asked - before).toBeLessThanOrEqual(3)
+  })
+
+  it('is not used up by refreshes that maxLoads does not let begin', async () => {
+    const { fleet, origin, hit } = await staleFleet({ refreshBudget: { perSecond: 1000 }, maxLoads: 1 })
+    const other = new Origin()
+    const loading = fleet.caches.map((cache) => cache.getOrSet('cold', other.loader))
+    await settle(fleet)
+    await hit(...keys, ...keys, ...keys)
+    other.last.resolve('loaded')
+    await Promise.all(loading)
+    const before = origin.count
+    await hit('5', '6')
+    expect(origin.count).toBeGreaterThan(before)
   })
 
   it('sends no request for each hit of a burst', async () => {

@@ -56,7 +56,7 @@ return 1`,
   endRefresh: `redis.call('ZREM', KEYS[2], ARGV[1])
 local due, rate = tonumber(redis.call('GET', KEYS[1])), tonumber(ARGV[2])
 if due and rate > 0 then
-  redis.call('SET', KEYS[1], string.format('%.0f', due - 1000000 / (rate - math.floor(rate / 10))), 'XX', 'KEEPTTL')
+  redis.call('SET', KEYS[1], string.format('%.0f', due - 1000000 / (0.9 * rate)), 'XX', 'KEEPTTL')
 end
 return 1`,
   invalidateTags: `local time, last, invalidated = redis.call('TIME'), 0, {}
@@ -122,8 +122,8 @@ for place = 2, #KEYS do
 end
 return numbers`,
   permitRefresh: `local time, rate, most = redis.call('TIME'), tonumber(ARGV[2]), tonumber(ARGV[3])
-local now, early, interval = time[1] * 1000000 + time[2], math.floor(rate / 10), 0
-if rate > 0 then interval = 1000000 / (rate - early) end
+local now, early, interval = time[1] * 1000000 + time[2], math.floor(rate / 20), 0
+if rate > 0 then interval = 1000000 / (0.9 * rate) end
 local due = rate > 0 and tonumber(redis.call('GET', KEYS[1])) or 0
 due = math.max(now, math.min(due, now + (early + 1) * interval))
 local wait = due - early * interval - now

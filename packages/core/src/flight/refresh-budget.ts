@@ -1,9 +1,9 @@
 import type { RefreshLimits } from '../options/settings.ts'
 import { RefreshQuota, type RefreshRequest } from '../refresh-quota.ts'
 import type { Runtime } from '../runtime.ts'
-import type { Store } from '../store/store.ts'
+import type { RefreshPermitted, Store } from '../store/store.ts'
 
-/** So many requests are under way at once: a burst of stale hits must not send one each before the first answer. */
+/** At most so many requests are under way at once: a burst of stale hits must not send one each before the first answer. */
 const MOST_ASKING = 32
 /** The greatest part by which the pause after a refusal is lengthened, at random: the processes of a fleet must not ask at the same moment. */
 const JITTER = 0.25
@@ -16,6 +16,8 @@ export class RefreshBudget {
   /** Counts while the store is away. */
   readonly #local = new RefreshQuota()
   #asking = 0
+  /** So many requests may be under way: one after a refusal, twice as many after each grant. */
+  #width = MOST_ASKING
   #pausedUntil = -Infinity
 
   constructor(limits: RefreshLimits, store: Store, runtime: Runtime) {
@@ -26,28 +28,39 @@ export class RefreshBudget {
 
   /** False while no refresh would get a permit, as far as this process knows: then none begins. */
   mayAsk(now: number): boolean {
-    return now >= this.#pausedUntil && this.#asking < MOST_ASKING
+    return now >= this.#pausedUntil && this.#asking < this.#width
   }
 
-  /** `holdFor`: the longest time that the refresh takes, ms. */
-  newRequest(holdFor: number): RefreshRequest {
+  /** Begins a request, which ends with its answer or with `withdraw`. `holdFor`: the longest time that the refresh takes, ms. */
+  begin(holdFor: number): RefreshRequest {
+    this.#asking += 1
     const { perSecond, atOnce } = this.#limits
     return { token: this.#runtime.token(), perSecond, atOnce, holdFor }
   }
 
-  /** Resolves to true when the refresh may begin. After a refusal none begins in this process until the store's `retryAfter`. */
+  /** Ends a request that was not sent. */
+  withdraw(): void {
+    this.#asking -= 1
+  }
+
+  /** Sends a request. Resolves to true when the refresh may begin. After a refusal none begins in this process until the store's `retryAfter`. */
   async ask(request: RefreshRequest): Promise<boolean> {
-    this.#asking += 1
     try {
       const answer = await this.#store.permitRefresh(request)
-      if (answer.kind === 'granted') return true
       const now = this.#runtime.now()
-      const retryAfter = answer.kind === 'away' ? this.#local.grant(request, now) : answer.retryAfter
+      const retryAfter = this.#retryAfter(answer, request, now)
+      this.#width = retryAfter > 0 ? 1 : Math.min(2 * this.#width, MOST_ASKING)
       if (retryAfter > 0) this.#pausedUntil = now + retryAfter * (1 + JITTER * this.#runtime.random())
       return retryAfter === 0
     } finally {
       this.#asking -= 1
     }
+  }
+
+  /** The time after which to ask again, ms; 0 for a granted permit. */
+  #retryAfter(answer: RefreshPermitted, request: RefreshRequest, now: number): number {
+    if (answer.kind === 'away') return this.#local.grant(request, now)
+    return answer.kind === 'granted' ? 0 : answer.retryAfter
   }
 
   /** Ends a granted permit; `unused`: nothing was loaded. Never rejects. */

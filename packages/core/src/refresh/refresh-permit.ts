@@ -8,23 +8,24 @@ export class RefreshPermit {
   readonly #flight: Flight
   readonly #budget: RefreshBudget
   readonly #request: RefreshRequest
-  #state: 'none' | 'granted' | 'used' | 'not needed' = 'none'
+  /** `asked`: it has no permit, because the answer is not there, is a refusal, or is not needed. */
+  #state: 'begun' | 'asked' | 'granted' | 'used' = 'begun'
 
   constructor(flight: Flight, budget: RefreshBudget, { loadTimeout, leaseDuration }: Settings) {
     this.#flight = flight
     this.#budget = budget
     // The load ends in time; the rest is for the steps before and after it.
-    this.#request = budget.newRequest(loadTimeout + leaseDuration)
+    this.#request = budget.begin(loadTimeout + leaseDuration)
   }
 
   /** Resolves to true when the refresh may begin: with a permit, or without one because a call waits for it. Asks once. */
   async acquire(): Promise<boolean> {
-    if (this.#state !== 'none') return true
+    if (this.#state !== 'begun') return true
+    this.#state = 'asked'
     const waited = new Promise<'waited'>((resolve) => this.#flight.whenWaited(() => resolve('waited')))
     const asking = this.#budget.ask(this.#request)
     const first = await Promise.race([waited, asking])
     if (first === 'waited') {
-      this.#state = 'not needed'
       void this.#giveBack(asking)
       return true
     }
@@ -38,6 +39,7 @@ export class RefreshPermit {
   }
 
   end(): void {
+    if (this.#state === 'begun') this.#budget.withdraw()
     if (this.#state === 'granted' || this.#state === 'used')
       void this.#budget.end(this.#request, this.#state === 'granted')
   }

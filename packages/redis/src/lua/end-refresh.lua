@@ -5,6 +5,6 @@
 redis.call('ZREM', KEYS[2], ARGV[1])
 local due, rate = tonumber(redis.call('GET', KEYS[1])), tonumber(ARGV[2])
 if due and rate > 0 then
-  redis.call('SET', KEYS[1], string.format('%.0f', due - 1000000 / (rate - math.floor(rate / 10))), 'XX', 'KEEPTTL')
+  redis.call('SET', KEYS[1], string.format('%.0f', due - 1000000 / (0.9 * rate)), 'XX', 'KEEPTTL')
 end
 return 1

@@ -3,8 +3,8 @@
 --   ARGV[1] token   ARGV[2] most in a second, '0' for no limit   ARGV[3] most at once, '0' for no limit   ARGV[4] time after which the refresh counts as ended, ms
 -- Returns 0 granted, else the ms after which to ask again.
 local time, rate, most = redis.call('TIME'), tonumber(ARGV[2]), tonumber(ARGV[3])
-local now, early, interval = time[1] * 1000000 + time[2], math.floor(rate / 10), 0
-if rate > 0 then interval = 1000000 / (rate - early) end
+local now, early, interval = time[1] * 1000000 + time[2], math.floor(rate / 20), 0
+if rate > 0 then interval = 1000000 / (0.9 * rate) end
 local due = rate > 0 and tonumber(redis.call('GET', KEYS[1])) or 0
 -- Never further ahead than full use makes it: the clock may have been set back.
 due = math.max(now, math.min(due, now + (early + 1) * interval))

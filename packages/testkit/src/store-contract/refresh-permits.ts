@@ -45,16 +45,16 @@ export function describeRefreshPermits({ factory, describe, test }: StoreContrac
     test('is granted at most `perSecond` times in a second, whatever process asks, and again after `retryAfter`', () =>
       onStage(factory, async (stage) => {
         const retryAfter = await askAtRate(stage, 6, 1, 1)
-        assert.ok(retryAfter > 0 && retryAfter <= 1000, `${retryAfter}`)
+        assert.ok(retryAfter > 0 && retryAfter <= 1200, `${retryAfter}`)
         await stage.advance(retryAfter)
         await askAtRate(stage, 6, 1, 1)
       }))
 
-    test('may come with others at once, up to a tenth of a second’s share and one', () =>
+    test('may come a little early', () =>
       onStage(factory, async (stage) => {
-        await askAtRate(stage, 40, 20, 3)
+        await askAtRate(stage, 80, 40, 3)
         await stage.advance(1000)
-        await askAtRate(stage, 40, 20, 3)
+        await askAtRate(stage, 80, 40, 3)
       }))
 
     test('that was not used gives its share back', () =>
