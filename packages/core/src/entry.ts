@@ -61,7 +61,7 @@ export interface Entry {
   readonly tags: readonly string[]
   /** The tag sequence before its load began: the entry is good for a tag whose number is at most this. */
   readonly tagSeq: number
-  /** Encoded, in bytes; 1 where nothing is measured. */
+  /** The size of its value in the store, in bytes: encoded in a shared store, as measured in a memory store. */
   readonly size: number
   /** The origin of this copy: the store itself, the near cache, or the copies kept for an outage. */
   readonly from: 'store' | 'near' | 'outage'

@@ -78,13 +78,14 @@ describe.each([
 
   test('has room until it is full, and again when something is gone', () => {
     const lru = new HitLru<LruNode>(bounds)
+    expect(lru.hasRoom()).toBe(true)
     for (const key of names(SIZE)) {
-      expect(lru.hasRoom(1000)).toBe(true)
+      expect(lru.hasRoom()).toBe(true)
       lru.set(new LruNode(key))
     }
-    expect(lru.hasRoom(1000)).toBe(false)
+    expect(lru.hasRoom()).toBe(false)
     lru.delete('k7')
-    expect([lru.hasRoom(1000), lru.peek('k7'), lru.hit('k7')]).toEqual([true, undefined, undefined])
+    expect([lru.hasRoom(), lru.peek('k7'), lru.hit('k7')]).toEqual([true, undefined, undefined])
     lru.clear()
     expect([...lru.values(), lru.peek('k8')]).toEqual([undefined])
   })

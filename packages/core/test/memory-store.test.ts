@@ -137,24 +137,19 @@ describe('maxEntries', () => {
 })
 
 describe('maxBytes', () => {
-  const bytes = (size: number): string => 'v'.repeat(size - 2) // two quotes more as JSON
+  const bytes = (size: number): string => 'v'.repeat(size)
+  const sizeOf = (value: unknown): number => String(value).length
 
-  it('bounds the bytes of all values together, encoded', async () => {
-    const store = open({ maxBytes: 100 })
+  it('bounds the bytes of all values together', async () => {
+    const store = open({ maxBytes: 100, sizeOf })
     for (const key of ['a', 'b']) await put(store, key, bytes(50))
     expect(await kept(store, 'a', 'b')).toEqual(['a', 'b'])
     await put(store, 'c', bytes(3))
     expect(await kept(store, 'a', 'b', 'c')).toEqual(['b', 'c'])
   })
 
-  it('counts bytes, not characters', async () => {
-    const store = open({ maxBytes: 100 })
-    expect(await put(store, 'k', 'é'.repeat(49))).toBe('stored')
-    expect(await put(store, 'k', 'é'.repeat(50))).toBe('unkeepable')
-  })
-
   it('keeps no value that is larger by itself, and leaves what was there', async () => {
-    const store = open({ maxBytes: '1kb' })
+    const store = open({ maxBytes: '1kb', sizeOf })
     await put(store, 'k', 'small')
     const answer = await store.put('k', entryOf(bytes(1025)), json)
     expect(answer).toMatchObject({ kind: 'unkeepable', why: 'too-large' })
@@ -163,14 +158,14 @@ describe('maxBytes', () => {
   })
 
   it('leaves the lease with a leader whose value is too large', async () => {
-    const store = open({ maxBytes: 10 })
+    const store = open({ maxBytes: 10, sizeOf })
     const lease = await lead(store, 'k')
     expect(await store.commit(lease, entryOf(bytes(11)), json)).toMatchObject({ kind: 'unkeepable', why: 'too-large' })
     expect(await store.release(lease, { kind: 'handover' })).toEqual({ kind: 'released' })
   })
 
   it('measures a value at each write', async () => {
-    const store = open({ maxBytes: 100 })
+    const store = open({ maxBytes: 100, sizeOf })
     await put(store, 'a', bytes(90))
     await put(store, 'a', bytes(50))
     await put(store, 'b', bytes(50))
@@ -178,7 +173,7 @@ describe('maxBytes', () => {
   })
 
   it('is freed by a deletion', async () => {
-    const store = open({ maxBytes: 100 })
+    const store = open({ maxBytes: 100, sizeOf })
     await put(store, 'a', bytes(50))
     await put(store, 'b', bytes(50))
     await store.invalidate('b', 'delete', 0)
@@ -191,7 +186,7 @@ describe('maxBytes', () => {
     ['was expired', (store: Store) => store.invalidate('a', 'expire', 0)],
     ['is held off', (store: Store) => store.invalidate('a', 'expire', 1000)],
   ])('still counts a value that %s', async (_, change) => {
-    const store = open({ maxBytes: 100 })
+    const store = open({ maxBytes: 100, sizeOf })
     await put(store, 'a', bytes(60))
     await change(store)
     expect(await kept(store, 'a')).toEqual(['a'])
@@ -199,27 +194,38 @@ describe('maxBytes', () => {
     expect(await kept(store, 'a', 'b')).toEqual(['b'])
   })
 
-  it('asks the codec of each write, once, and no codec where it is not given', async () => {
-    const encode = jest.fn((value: unknown) => json.encode(value))
-    const codec: Codec = { id: 16, encode, decode: (at) => json.decode(at) }
-    await put(open({}), 'k', 'value', codec)
-    expect(encode).not.toHaveBeenCalled()
-    const store = open({ maxBytes: 100 })
-    await put(store, 'k', 'value', codec)
-    await store.read('k', codec)
-    await store.commit(await lead(store, 'other'), entryOf('value'), codec)
-    expect(encode).toHaveBeenCalledTimes(2)
+  it('is 64 MB by default, of what the entries hold in memory', async () => {
+    const store = open({})
+    const view = (megabytes: number): Uint8Array => new Uint8Array(megabytes * 1024 ** 2).subarray(0, 1)
+    expect(await put(store, 'large', view(64))).toBe('unkeepable')
+    for (const key of ['a', 'b', 'c']) await put(store, key, view(30))
+    expect(await kept(store, 'a', 'b', 'c')).toEqual(['b', 'c'])
   })
 
-  it('keeps no value that its codec cannot encode', async () => {
-    const store = open({ maxBytes: 100 })
-    expect(await store.put('k', entryOf(7n), json)).toMatchObject({ kind: 'unkeepable', why: 'encode-failed' })
-    expect(await put(open({}), 'k', 7n)).toBe('stored')
+  it('counts the key and the tags of an entry', async () => {
+    const store = open({ maxBytes: '100kb' })
+    await put(store, 'a')
+    await store.put('b', entryOf(1, { tags: ['t'.repeat(30_000)] }), json)
+    await put(store, 'k'.repeat(20_600), 1)
+    expect(await kept(store, 'a', 'b')).toEqual(['b'])
+  })
+
+  it('counts what a cooldown keeps of an error', async () => {
+    const store = open({ maxBytes: '100kb' })
+    await put(store, 'a')
+    const failure = { name: 'Error', message: 'm'.repeat(101_000) }
+    await store.release(await lead(store, 'b'), { kind: 'failed', failure, cooldown: 100, attempts: 1 })
+    await put(store, 'c')
+    expect(await kept(store, 'a', 'c')).toEqual(['c'])
+  })
+
+  it('is measured without the codec: a value that it could not encode is kept', async () => {
+    expect(await put(open({ maxBytes: '1kb' }), 'k', 7n)).toBe('stored')
   })
 })
 
 describe('sizeOf', () => {
-  it('measures a value in place of its codec', async () => {
+  it('measures a value in place of the estimate', async () => {
     const sizeOf = jest.fn((value: unknown) => (value === 'heavy' ? 60 : 40))
     const store = open({ maxBytes: 100, sizeOf })
     await put(store, 'a', 'heavy')
@@ -228,12 +234,6 @@ describe('sizeOf', () => {
     await put(store, 'c', 7n)
     expect(await kept(store, 'a', 'b', 'c')).toEqual(['b', 'c'])
     expect(sizeOf.mock.calls).toEqual([['heavy'], ['light'], [7n]])
-  })
-
-  it('is not called without maxBytes', async () => {
-    const sizeOf = jest.fn(() => 1)
-    await put(open({ sizeOf }), 'k')
-    expect(sizeOf).not.toHaveBeenCalled()
   })
 
   it('that throws makes the value unkeepable; the store does not fail', async () => {

@@ -32,7 +32,7 @@ export interface EarlyRefreshOptions {
 export interface NearOptions {
   /** The most copies; the least recently used go first. Default: 10,000. */
   readonly maxEntries?: number | undefined
-  /** The most bytes of all copies together, encoded. Default: `'64mb'`. */
+  /** The most bytes of all copies together, by an estimate of what each holds in memory. Default: `'64mb'`. */
   readonly maxBytes?: ByteSize | undefined
   /** A copy is served for so long after it was read. If the notice of a change is lost, the old value is served for at most this time. Default: `'5s'`. */
   readonly maxAge?: Duration | undefined
@@ -86,7 +86,7 @@ export interface LoadOptions {
 
 /** Options of `createCache`. */
 export interface CacheOptions extends LoadOptions {
-  /** The store of entries and leases. Default: `memoryStore({ maxEntries: 10_000 })`. */
+  /** The store of entries and leases. Default: `memoryStore({ maxEntries: 10_000, maxBytes: '64mb' })`. */
   readonly store?: Store | undefined
   /** Encodes and decodes values for a shared store. Default: `json`. */
   readonly codec?: Codec | undefined

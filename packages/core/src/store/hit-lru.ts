@@ -105,9 +105,10 @@ export class HitLru<N extends LruNode> {
     return this.#nodes.values()
   }
 
-  /** True when one more node of so many bytes would evict nothing. */
-  hasRoom(bytes: number): boolean {
-    return this.#nodes.size < this.#maxEntries && this.#weight + bytes <= this.#maxBytes
+  /** True when one more node, of the average weight, would evict nothing. */
+  hasRoom(): boolean {
+    const { size } = this.#nodes
+    return size < this.#maxEntries && this.#weight + this.#weight / Math.max(1, size) <= this.#maxBytes
   }
 
   #isFull(previous: N | undefined): boolean {

@@ -1,6 +1,8 @@
 import { type Entry, EXPIRED_BY_HAND, makeEntry, type NewEntry, type Version } from '../../entry.ts'
 import type { Runtime } from '../../runtime.ts'
+import { entryOverhead, heapSizeOf } from '../heap-size.ts'
 import { HitLru, LruNode } from '../hit-lru.ts'
+import { Sweeper } from '../sweeper.ts'
 import { freshUntilExpiry } from '../tag-expiry.ts'
 import type { KeyState } from './key-state.ts'
 import { StandingTags } from './standing-tags.ts'
@@ -29,19 +31,27 @@ export class EntryTable {
   readonly tags: StandingTags
   readonly #runtime: Runtime
   readonly #records: HitLru<KeyRecord>
+  readonly #sweeper: Sweeper<KeyRecord>
   #writes = 0
 
-  constructor(runtime: Runtime, maxEntries: number, maxBytes: number | undefined) {
+  /** `countsOverhead`: `maxBytes` also bounds what is kept beside the values. */
+  constructor(runtime: Runtime, maxEntries: number, maxBytes: number, countsOverhead: boolean) {
     this.tags = new StandingTags(maxEntries)
     this.#runtime = runtime
     this.#records = new HitLru({
       maxEntries,
       maxBytes,
-      sizeOf: ({ entry }) => entry?.size ?? 1,
+      sizeOf: (record) => (countsOverhead ? overheadOf(record) + (record.entry?.size ?? 0) : (record.entry?.size ?? 1)),
       onRemove: ({ entry }) => {
         if (entry !== undefined) this.tags.remove(entry.tags)
       },
     })
+    this.#sweeper = new Sweeper(this.#records, runtime, expiryOf)
+  }
+
+  /** Stops removing expired entries in the background until the next one is written. */
+  stopSweep(): void {
+    this.#sweeper.stop()
   }
 
   /** The entry, unless one of its tags was invalidated; its windows are not judged. */
@@ -124,8 +134,24 @@ export class EntryTable {
     // Before the old entry goes: a tag that both carry keeps its number.
     if (entry !== undefined) this.tags.add(entry.tags)
     if (entry === undefined && state === undefined) this.#records.delete(key)
-    else this.#records.set(new KeyRecord(key, entry, state))
+    else this.#keep(new KeyRecord(key, entry, state))
   }
+
+  #keep(record: KeyRecord): void {
+    this.#records.set(record)
+    this.#sweeper.note(expiryOf(record))
+  }
+}
+
+function overheadOf({ key, entry, state }: KeyRecord): number {
+  const failure = state?.kind === 'cooling' ? heapSizeOf(state.failure) : 0
+  return entryOverhead(key, entry?.tags ?? []) + failure
+}
+
+/** A lease has none: it is its holder's until that ends it, or another caller takes it. */
+function expiryOf({ entry, state }: KeyRecord): number {
+  if (state?.kind === 'lease') return Infinity
+  return Math.max(entry === undefined ? 0 : goneAt(entry), state?.until ?? 0)
 }
 
 function goneAt({ freshUntil, staleWhileRevalidate, staleIfError }: Entry): number {

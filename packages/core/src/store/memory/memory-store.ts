@@ -1,4 +1,3 @@
-import type { Codec } from '../../codec.ts'
 import { type Entry, type NewEntry, NO_VERSION } from '../../entry.ts'
 import {
   byteSizeRule,
@@ -31,9 +30,13 @@ import type {
   TagsInvalidated,
   Unkeepable,
 } from '../store.ts'
+import { entryOverhead, heapSizeOf } from '../heap-size.ts'
 import { EntryTable } from './entry-table.ts'
 import { LeaseTable } from './lease-table.ts'
 import type { MemoryStoreOptions } from './options.ts'
+
+/** 64 MB. */
+const MAX_BYTES = 64 * 1024 ** 2
 
 const rules = {
   maxEntries: countRule(1, MOST_MAP_KEYS),
@@ -48,7 +51,8 @@ const rules = {
  * @throws InvalidOptionError for an option that is unknown or has an invalid value.
  */
 export function memoryStore(options?: MemoryStoreOptions): Store {
-  const { maxEntries = 10_000, maxBytes, sizeOf, runtime = systemRuntime } = checkOptions('memoryStore', options, rules)
+  const given = checkOptions('memoryStore', options, rules)
+  const { maxEntries = 10_000, maxBytes = MAX_BYTES, sizeOf, runtime = systemRuntime } = given
   return new MemoryStore(runtime, maxEntries, maxBytes, sizeOf)
 }
 
@@ -59,18 +63,18 @@ class MemoryStore implements Store {
   readonly #entries: EntryTable
   readonly #leases: LeaseTable
   readonly #refreshes = new RefreshQuota()
-  readonly #maxBytes: number | undefined
+  readonly #maxBytes: number
   readonly #sizeOf: ((value: unknown) => number) | undefined
   readonly #listeners = new Set<(notice: Notice) => void>()
 
   constructor(
     runtime: Runtime,
     maxEntries: number,
-    maxBytes: number | undefined,
+    maxBytes: number,
     sizeOf: ((value: unknown) => number) | undefined,
   ) {
     this.#runtime = runtime
-    this.#entries = new EntryTable(runtime, maxEntries, maxBytes)
+    this.#entries = new EntryTable(runtime, maxEntries, maxBytes, sizeOf === undefined)
     this.#leases = new LeaseTable(this.#entries, runtime)
     this.#maxBytes = maxBytes
     this.#sizeOf = sizeOf
@@ -96,10 +100,10 @@ class MemoryStore implements Store {
     return Promise.resolve({ kind: 'renewed' })
   }
 
-  commit(lease: Lease, entry: NewEntry, codec: Codec): Promise<Commit> {
+  commit(lease: Lease, entry: NewEntry): Promise<Commit> {
     const held = this.#leases.held(lease)
     if (held.kind === 'refused') return Promise.resolve(held)
-    const size = this.#measure(entry.value, codec)
+    const size = this.#measure(lease.key, entry)
     if (typeof size !== 'number') return Promise.resolve(size)
     if (this.#entries.tags.invalidatedSince(entry.tags, held.tagSeq)) {
       this.#end(lease.key, held.awaited, { kind: 'handover' })
@@ -117,8 +121,8 @@ class MemoryStore implements Store {
     return Promise.resolve({ kind: 'released' })
   }
 
-  put(key: string, entry: NewEntry, codec: Codec): Promise<Put> {
-    const size = this.#measure(entry.value, codec)
+  put(key: string, entry: NewEntry): Promise<Put> {
+    const size = this.#measure(key, entry)
     if (typeof size !== 'number') return Promise.resolve(size)
     const version = this.#entries.write(key, entry, this.#entries.tags.sequence, size)
     this.#notify({ kind: 'committed', key })
@@ -175,8 +179,9 @@ class MemoryStore implements Store {
     }
   }
 
-  /** Does nothing: several caches may share one memory store, and each ends its own `watch`. */
+  /** Several caches may share one memory store, and each ends its own `watch` first: the last one that closes stops the background work. */
   close(): Promise<void> {
+    if (this.#listeners.size === 0) this.#entries.stopSweep()
     return Promise.resolve()
   }
 
@@ -185,14 +190,14 @@ class MemoryStore implements Store {
     if (awaited) this.#notify({ kind: 'released', key })
   }
 
-  /** The size of a value, in bytes; 1 where none is needed. */
-  #measure(value: unknown, codec: Codec): number | Unkeepable {
-    if (this.#maxBytes === undefined) return 1
+  /** The size of the entry's value, in bytes: by `sizeOf`, which answers for the whole entry, or by an estimate, to which the rest of the entry is added. */
+  #measure(key: string, { value, tags }: NewEntry): number | Unkeepable {
     try {
-      const size = this.#sizeOf === undefined ? codec.encode(value).length : this.#sizeOf(value)
+      const size = this.#sizeOf === undefined ? heapSizeOf(value) : this.#sizeOf(value)
       if (!(size >= 0)) throw new TypeError(`sizeOf returned ${String(size)}; accepted: a number of bytes, at least 0`)
-      if (size <= this.#maxBytes) return Math.max(1, Math.ceil(size))
-      const cause = new RangeError(`${size} bytes are more than maxBytes (${this.#maxBytes})`)
+      const total = Math.ceil(size) + (this.#sizeOf === undefined ? entryOverhead(key, tags) : 0)
+      if (total <= this.#maxBytes) return Math.max(1, Math.ceil(size))
+      const cause = new RangeError(`${total} bytes are more than maxBytes (${this.#maxBytes})`)
       return { kind: 'unkeepable', why: 'too-large', cause }
     } catch (cause) {
       return { kind: 'unkeepable', why: 'encode-failed', cause }

@@ -5,9 +5,9 @@ import type { Runtime } from '../../runtime.ts'
 export interface MemoryStoreOptions {
   /** The most keys; the least recently used go first. Default: 10,000. */
   readonly maxEntries?: number | undefined
-  /** The most bytes of all values together, by `sizeOf`. Default: no limit. */
+  /** The most bytes of all entries together: by an estimate of what each holds in memory, with its key and tags, or by `sizeOf`. Default: `'64mb'`. */
   readonly maxBytes?: ByteSize | undefined
-  /** Returns the size of a value, in bytes; called at each write, only with `maxBytes`. Default: the length of the encoded value. */
+  /** Returns the size of an entry by its value, in bytes; called at each write. Default: the estimate. */
   readonly sizeOf?: ((value: unknown) => number) | undefined
   /** Time and tokens: for tests. Default: the process's own. */
   readonly runtime?: Runtime | undefined

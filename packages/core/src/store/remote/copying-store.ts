@@ -54,4 +54,9 @@ export abstract class CopyingStore extends ForwardingStore<CallbackStore> {
     this.copies.dropAll()
     return answer
   }
+
+  override close(): Promise<void> {
+    this.copies.dropAll()
+    return this.inner.close()
+  }
 }

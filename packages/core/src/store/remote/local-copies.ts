@@ -1,7 +1,10 @@
 import { type Codec, isSameCodec, UnreadCodec } from '../../codec.ts'
 import type { Entry } from '../../entry.ts'
+import type { Runtime } from '../../runtime.ts'
+import { entryOverhead, heapSizeOf } from '../heap-size.ts'
 import { HitLru } from '../hit-lru.ts'
 import type { Notice } from '../store.ts'
+import { Sweeper } from '../sweeper.ts'
 import { TagNumbers } from '../tag-numbers.ts'
 import { entryToKeep, LocalCopy } from './local-copy.ts'
 import type { CopyLimits } from './remote-limits.ts'
@@ -12,8 +15,6 @@ const TAGS_KEPT = 5_000
 const KEYS_KEPT = 5_000
 /** Once the copies are full, one in so many new keys is admitted. */
 const ADMIT_ONE_IN = 16
-/** The weight of a copy without its value, in bytes. */
-const OVERHEAD = 256
 
 /** The state of the invalidations when a read was sent: one that arrives later overtakes the read. */
 export interface ReadSnapshot {
@@ -32,6 +33,7 @@ export interface ReadSnapshot {
  */
 export class LocalCopies {
   readonly #copies: HitLru<LocalCopy>
+  readonly #sweeper: Sweeper<LocalCopy>
   readonly #maxAge: number
   readonly #freeze: boolean
   readonly #tags = new TagNumbers(TAGS_KEPT)
@@ -41,21 +43,25 @@ export class LocalCopies {
   #epoch = 0
   #refused = 0
 
-  constructor({ maxEntries, maxBytes, maxAge, freeze }: CopyLimits) {
+  constructor(runtime: Runtime, { maxEntries, maxBytes, maxAge, freeze }: CopyLimits) {
     this.#maxAge = maxAge
     this.#freeze = freeze
     this.#copies = new HitLru({
       maxEntries,
       maxBytes,
-      sizeOf: ({ entry, key }) => entry.size + textSize([key, ...entry.tags]) + OVERHEAD,
+      sizeOf: ({ entry, key }) => entryOverhead(key, entry.tags) + heapSizeOf(entry.encoded ?? entry.value),
     })
+    this.#sweeper = new Sweeper(this.#copies, runtime, ({ until }) => until)
   }
 
   /** The copy of the key, with one value for all hits. */
   peek(key: string, codec: Codec, now: number): Entry | undefined {
     const copy = this.#hit(key, codec, now)
     if (copy?.entry.encoded === undefined) return copy?.entry
-    return this.#ifDecodable(copy, () => copy.shared(this.#freeze))
+    const entry = this.#ifDecodable(copy, () => copy.shared(this.#freeze))
+    // Weighs it again: its value takes more room than its bytes.
+    if (entry !== undefined) this.#copies.set(copy)
+    return entry
   }
 
   /** The copy of the key, with a value of this caller's own. */
@@ -91,6 +97,7 @@ export class LocalCopies {
     // Without its value, the entry can only prove that the copy is not the present one.
     if (codec instanceof UnreadCodec) return this.#forget(key)
     this.#copies.set(new LocalCopy(key, entryToKeep(entry, from, this.#freeze), codec, until, tagSeq))
+    this.#sweeper.note(until)
   }
 
   /**
@@ -99,7 +106,7 @@ export class LocalCopies {
    * a key is read, the sooner.
    */
   offer(snapshot: ReadSnapshot, entry: Entry | undefined, codec: Codec): void {
-    if (entry === undefined || this.#copies.peek(snapshot.key) !== undefined || this.#admits(entry))
+    if (entry === undefined || this.#copies.peek(snapshot.key) !== undefined || this.#admits())
       this.end(snapshot, entry, codec, 'store')
   }
 
@@ -115,6 +122,7 @@ export class LocalCopies {
   dropAll(): void {
     this.#epoch += 1
     this.#copies.clear()
+    this.#sweeper.stop()
   }
 
   /** Drops the copies that a change at the store, by any process, has made wrong. */
@@ -151,8 +159,8 @@ export class LocalCopies {
     return copy
   }
 
-  #admits({ size }: Entry): boolean {
-    if (this.#copies.hasRoom(size + OVERHEAD)) return true
+  #admits(): boolean {
+    if (this.#copies.hasRoom()) return true
     this.#refused = (this.#refused + 1) % ADMIT_ONE_IN
     return this.#refused === 0
   }
@@ -169,8 +177,4 @@ export class LocalCopies {
 function isSame(copy: Entry, entry: Entry, from: Entry['from']): boolean {
   if (entry.expired || copy.from !== from || from === 'outage') return false
   return copy.version === entry.version && copy.freshUntil === entry.freshUntil
-}
-
-function textSize(texts: readonly string[]): number {
-  return texts.reduce((bytes, text) => bytes + 2 * text.length, 0)
 }

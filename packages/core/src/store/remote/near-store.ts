@@ -18,7 +18,7 @@ class NearStore extends CopyingStore {
   #away = false
 
   constructor(inner: CallbackStore, runtime: Runtime, limits: CopyLimits) {
-    super(inner, new LocalCopies(limits))
+    super(inner, new LocalCopies(runtime, limits))
     this.#runtime = runtime
   }
 

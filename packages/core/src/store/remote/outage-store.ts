@@ -59,7 +59,7 @@ class OutageStore extends CopyingStore {
   #localUntil: number | undefined
 
   constructor(inner: CallbackStore, runtime: Runtime, limits: CopyLimits, onAway: OnAway) {
-    super(inner, new LocalCopies(limits))
+    super(inner, new LocalCopies(runtime, limits))
     this.#runtime = runtime
     this.#local = memoryStore({ runtime, maxEntries: limits.maxEntries, maxBytes: limits.maxBytes })
     this.#maxAge = limits.maxAge
