@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
+import { json, NO_VERSION } from '@cattlegrid/core'
 import { createFleet, type Fleet, Origin, settle } from './fleet.ts'
 import { never } from './memory-cache.ts'
 
@@ -40,9 +41,17 @@ describe('refresh', () => {
     }
     const short = { ttl: '1m', lease: { duration: '1s', maxHold: '1s' } } as const
 
-    it('because it took longer than its lease', async () => {
+    /** The lease expires, and another process has it for a moment. */
+    const takeLease = async ({ runtime, store }: Fleet): Promise<void> => {
+      await runtime.advance(1001)
+      const seen = store.peek('k', json, runtime.now())?.version ?? NO_VERSION
+      const answer = await store.acquire('k', { duration: 1000, seen, wake: false, tags: false })
+      if (answer.kind === 'lead') await store.release(answer.lease, { kind: 'handover' })
+    }
+
+    it('because it took longer than its lease, which another process took', async () => {
       const fleet = createFleet(short)
-      expect(await joins(fleet, () => fleet.runtime.advance(1001))).toBe('new')
+      expect(await joins(fleet, () => takeLease(fleet))).toBe('new')
     })
 
     it('and its own first read had found the store away', async () => {
@@ -54,7 +63,7 @@ describe('refresh', () => {
           return Promise.resolve({ kind: 'away', why: 'error', cause: new Error('reset') })
         }
       }
-      expect(await joins(fleet, () => fleet.runtime.advance(1001), awayOnce)).toBe('new')
+      expect(await joins(fleet, () => takeLease(fleet), awayOnce)).toBe('new')
     })
 
     it('because that value was expired by hand', async () => {

@@ -80,13 +80,29 @@ export function describeLeases({ factory, describe, test }: StoreContract): void
         assert.equal((await found(here, 'k')).value, 'in time')
       }))
 
-    test('is no longer its holder’s once it has expired, although no other caller wants it', () =>
+    test('that has expired, while no other caller wants it, is its holder’s in every step or in none', () =>
       onStage(factory, async ({ here, advance }) => {
+        const renewed = await lead(here, 'renewed', { duration: SHORT })
+        const released = await lead(here, 'released', { duration: SHORT })
+        const committed = await lead(here, 'committed', { duration: SHORT })
+        await advance(SHORT)
+        const outcomes = [
+          outcomeOf(await here.renew(renewed, LONG)),
+          outcomeOf(await here.release(released, { kind: 'handover' })),
+          outcomeOf(await here.commit(committed, entryOf('late'), json)),
+        ]
+        const held = outcomes.includes('stored')
+        assert.deepEqual(outcomes, held ? ['renewed', 'released', 'stored'] : Array(3).fill('refused: expired'))
+        if (held) assert.equal((await found(here, 'committed')).value, 'late')
+        else await missing(here, 'committed')
+      }))
+
+    test('that has expired is not its holder’s after an invalidation', () =>
+      onStage(factory, async ({ here, there, advance }) => {
         const late = await lead(here, 'k', { duration: SHORT })
         await advance(SHORT)
-        assert.equal(outcomeOf(await here.renew(late, LONG)), 'refused: expired')
-        assert.equal(outcomeOf(await here.release(late, { kind: 'handover' })), 'refused: expired')
-        assert.equal(outcomeOf(await here.commit(late, entryOf('late'), json)), 'refused: expired')
+        await there.invalidate('k', 'delete', 0)
+        assert.match(outcomeOf(await here.commit(late, entryOf('late'), json)), /^refused/)
         await missing(here, 'k')
       }))
 

@@ -22,12 +22,15 @@ export class LeaseTable {
     return refused ?? this.#grant(key, state?.kind === 'cooling' ? state.attempts : 0, now, duration)
   }
 
-  /** The state of the lease, where it is still its holder's. */
+  /**
+   * The state of the lease, where it is still its holder's: an expired one is, until another caller takes it or an invalidation voids it. A loader that
+   * blocks the event loop keeps its own lease from being renewed.
+   */
   held({ key, token }: Lease): LeaseState | Refused {
     const state = this.#entries.useState(key)
     if (state === undefined) return { kind: 'refused', why: 'voided' }
     if (state.kind !== 'lease' || state.token !== token) return { kind: 'refused', why: 'taken' }
-    return state.until > this.#runtime.now() ? state : { kind: 'refused', why: 'expired' }
+    return state
   }
 
   /** Ends a lease without a commit. */
