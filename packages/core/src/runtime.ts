@@ -1,6 +1,7 @@
 import { AsyncResource } from 'node:async_hooks'
 import { randomBytes } from 'node:crypto'
 import { performance } from 'node:perf_hooks'
+import { createClock } from './clock.ts'
 
 /** Cancels a timer; does nothing once it has fired. */
 export type CancelTimer = () => void
@@ -9,9 +10,9 @@ export type CancelTimer = () => void
  * Time, timers and randomness. The library reads them nowhere else, so a test can give its own and never has to sleep.
  */
 export interface Runtime {
-  /** A monotonic clock, ms with fractions, from an arbitrary zero. */
+  /** A monotonic clock, ms with fractions, from an arbitrary zero. It counts the time in which the host slept. */
   now(): number
-  /** The same clock, read at most once a millisecond, or, while the process is too busy for timers, at every 17th call: cheap enough for every hit. */
+  /** The same clock, read at the first call in each tick of the event loop and at every 17th call: cheap enough for every hit. */
   coarseNow(): number
   /** The time of day, ms since 1970: for the HTTP fields that carry one, never for freshness. */
   timeOfDay(): number
@@ -25,30 +26,6 @@ export interface Runtime {
 
 /** The longest timer, ms (about 24 days): Node fires a longer one at once. */
 const LONGEST_TIMER = 2 ** 31 - 1
-
-/** So many coarse readings share one reading of the clock while no timer can run: at most so many hits see no time pass. */
-const COARSE_READINGS = 16
-
-function createCoarseClock(): () => number {
-  let time = 0
-  let readings = 0
-  let forgetting = false
-  const forget = (): void => {
-    forgetting = false
-    readings = 0
-  }
-  const read = (): void => {
-    time = performance.now()
-    readings = COARSE_READINGS
-    if (!forgetting) setTimeout(forget, 1).unref()
-    forgetting = true
-  }
-  return () => {
-    if (readings > 0) readings -= 1
-    else read()
-    return time
-  }
-}
 
 function createTokens(): () => string {
   // 16 random characters for the process, 6 that count: unique without reading the random source each time.
@@ -70,8 +47,11 @@ function schedule(action: () => void, delay: number, keepsAlive = false): Cancel
 
 /** The runtime of a real process. */
 export const systemRuntime: Runtime = {
-  now: () => performance.now(),
-  coarseNow: createCoarseClock(),
+  ...createClock({
+    monotonic: () => performance.now(),
+    timeOfDay: () => Date.now(),
+    afterTick: (action) => process.nextTick(action),
+  }),
   timeOfDay: () => Date.now(),
   random: () => Math.random(),
   token: createTokens(),

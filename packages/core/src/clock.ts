@@ -1,0 +1,64 @@
+/** The clocks of a host, and its event loop. */
+export interface ClockSources {
+  /** ms with fractions, from an arbitrary zero; never steps back, and may stand still while the host sleeps. */
+  monotonic(): number
+  /** ms since 1970; may step in both directions. */
+  timeOfDay(): number
+  /** Calls `action` when the present callback of the event loop, with its microtasks, has ended. */
+  afterTick(action: () => void): void
+}
+
+export interface Clock {
+  now(): number
+  coarseNow(): number
+}
+
+/** So many coarse readings share one reading of the clock within a tick: at most so many hits see no time pass. */
+const COARSE_READINGS = 16
+/** The time of day is slewed by less than this share of the time that passes; a smaller lead over the monotonic clock is no sleep. */
+const SLEWED = 1 / 1000
+/** Nor is one of less than this, ms. */
+const SHORTEST_SLEEP = 1000
+
+/**
+ * A monotonic clock that counts the time in which the host slept: when the time of day is far ahead of the time that the monotonic clock saw pass, the
+ * difference counts. An operator who sets the time of day forward makes entries older, never younger; setting it back changes nothing.
+ *
+ * A coarse reading is shared within one tick only: a process that was stopped, or whose host slept, serves nothing by the time from before.
+ */
+export function createClock({ monotonic, timeOfDay, afterTick }: ClockSources): Clock {
+  let lastMonotonic = monotonic()
+  let lastTimeOfDay = timeOfDay()
+  let slept = 0
+  let time = 0
+  let readings = 0
+  let forgetting = false
+  const now = (): number => {
+    const at = monotonic()
+    const day = timeOfDay()
+    const passed = at - lastMonotonic
+    const lead = day - lastTimeOfDay - passed
+    if (lead > SHORTEST_SLEEP + passed * SLEWED) slept += lead
+    lastMonotonic = at
+    lastTimeOfDay = day
+    return at + slept
+  }
+  const forget = (): void => {
+    forgetting = false
+    readings = 0
+  }
+  const read = (): void => {
+    time = now()
+    readings = COARSE_READINGS
+    if (!forgetting) afterTick(forget)
+    forgetting = true
+  }
+  return {
+    now,
+    coarseNow() {
+      if (readings > 0) readings -= 1
+      else read()
+      return time
+    },
+  }
+}
