@@ -84,6 +84,8 @@ describe('the examples of the documents', () => {
       'loads-avoided',
       'recognise',
       'store-contract',
+      'testing-clock',
+      'testing-off',
     ])
   })
 })
