@@ -55,6 +55,15 @@ describe('a failing load', () => {
     expect(loads).toEqual([0, 100, 300, 700, 1100, 1500])
   })
 
+  it('cools down for no longer than the call’s failureCooldown.max, even if the clock of the store was set back', async () => {
+    const fleet = createFleet({ failureCooldown: { min: '100ms', max: '200ms' } })
+    const answer = await fleet.store.acquire('k', { duration: 1000, seen: '', wake: false, tags: false })
+    if (answer.kind !== 'lead') throw new Error(answer.kind)
+    const ending = { kind: 'failed', failure: { name: 'Error' }, attempts: 2 } as const
+    await fleet.store.release(answer.lease, { ...ending, cooldown: 120_000 })
+    expect(await fleet.caches[0].getOrSet('k', () => 'loaded')).toBe('loaded')
+  })
+
   it('resets the count of attempts after a load that succeeded', async () => {
     const fleet = createFleet({ failureCooldown: { min: '100ms' }, ttl: '50ms' })
     const [cache] = fleet.caches

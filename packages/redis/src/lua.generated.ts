@@ -21,7 +21,8 @@ if left > 0 then
   if kind == 'X' then
     attempts = tonumber(string.sub(value, 10, 13)) or 0
     local cooling = left - (tonumber(string.sub(value, 2, 9)) or 0)
-    if cooling > 0 then return {4, cooling, attempts, string.sub(value, 14)} end
+    local longest = tonumber(ARGV[5]) or cooling
+    if cooling > 0 and cooling <= longest then return {4, cooling, attempts, string.sub(value, 14)} end
   elseif kind == 'L' and string.sub(value, 2, 23) == ARGV[1] then
     awaited, attempts = string.sub(value, 24, 24), tonumber(string.sub(value, 25, 28)) or 0
   else

@@ -61,9 +61,10 @@ export class Scripts {
   async acquire(
     key: string,
     token: string,
-    { duration, seen, wake }: AcquireRequest,
+    { duration, seen, wake, maxCooldown }: AcquireRequest,
   ): Promise<Grant | Exclude<Acquire, { kind: 'lead' | 'away' }>> {
-    const args = [token, ms(duration), Buffer.from(seen, 'latin1'), wake ? '1' : '0']
+    const longest = maxCooldown === undefined ? '' : ms(maxCooldown)
+    const args = [token, ms(duration), Buffer.from(seen, 'latin1'), wake ? '1' : '0', longest]
     const reply = await this.#run('acquire', this.#keys(key), args)
     const [code, first, second, third] = reply as readonly [number, ...unknown[]]
     switch (code) {

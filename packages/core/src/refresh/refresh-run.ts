@@ -124,6 +124,7 @@ class RefreshRun implements FlightStep {
     return this.#services.store.acquire(storedKey, {
       duration: settings.leaseDuration,
       seen: read.kind === 'found' ? read.entry.version : read.version,
+      maxCooldown: settings.cooldown.max,
       away: read.away !== undefined,
       wake: !background,
       // Always: the loader may name its tags only at its end, and the tag sequence must be the one from before the load.

@@ -58,6 +58,8 @@ export interface AcquireRequest {
   readonly wake: boolean
   /** True when the load may name tags: the store then keeps the present tag sequence with the lease. */
   readonly tags: boolean
+  /** A cooldown with more than this left, ms, has ended: the store's clock was set back. Default: no limit. */
+  readonly maxCooldown?: number | undefined
   /** True when the call's read found the store away: the store is not asked again. Default: false. */
   readonly away?: boolean | undefined
   /** The moment from which `storeTimeout` counts, by `now()`: the call sent its read. Default: the acquire itself. */

@@ -1,6 +1,7 @@
 -- Acquire the lease of an entry, for a caller that has seen the present version of the entry.
 --   KEYS[1] entry   KEYS[2] lease
 --   ARGV[1] token   ARGV[2] duration, ms   ARGV[3] version seen, '' for none   ARGV[4] '1' to publish the end of the lease
+--   ARGV[5] longest cooldown to believe, ms, '' for any
 -- Returns {1, version to commit, attempts} granted; {2, ms left} held; {3} changed; {4, ms left, attempts, failure} cooling;
 --   {5, ms left, share} uncacheable; {6, ms left} held off.
 local version = redis.call('GETRANGE', KEYS[1], 24, 39)
@@ -14,7 +15,9 @@ if left > 0 then
   if kind == 'X' then
     attempts = tonumber(string.sub(value, 10, 13)) or 0
     local cooling = left - (tonumber(string.sub(value, 2, 9)) or 0)
-    if cooling > 0 then return {4, cooling, attempts, string.sub(value, 14)} end
+    local longest = tonumber(ARGV[5]) or cooling
+    -- A longer one: the clock of the server was set back.
+    if cooling > 0 and cooling <= longest then return {4, cooling, attempts, string.sub(value, 14)} end
   elseif kind == 'L' and string.sub(value, 2, 23) == ARGV[1] then
     -- The same token: the reply to its first acquire was lost.
     awaited, attempts = string.sub(value, 24, 24), tonumber(string.sub(value, 25, 28)) or 0

@@ -1,5 +1,5 @@
 import type { Failure } from '../../errors.ts'
-import { type Acquire, type Ending, failureCountLifetime } from '../store.ts'
+import { type Acquire, type AcquireRequest, type Ending, failureCountLifetime } from '../store.ts'
 
 /** The state of a key beside its entry: one of these at a time, each with its end on the store's clock. */
 export type KeyState = LeaseState | CoolingState | UncacheableState | HeldOffState
@@ -37,13 +37,17 @@ interface HeldOffState {
 }
 
 /** The answer to an acquire that the state does not allow; undefined where it may have the lease. Notes that the caller waits. */
-export function refusal(state: KeyState, now: number, wake: boolean): Acquire | undefined {
+export function refusal(
+  state: KeyState,
+  now: number,
+  { wake, maxCooldown = Infinity }: AcquireRequest,
+): Acquire | undefined {
   switch (state.kind) {
     case 'lease':
       state.awaited ||= wake
       return { kind: 'held', remaining: state.until - now }
     case 'cooling':
-      return state.coolUntil > now
+      return state.coolUntil > now && state.coolUntil - now <= maxCooldown
         ? { kind: 'cooling', remaining: state.coolUntil - now, attempts: state.attempts, failure: state.failure }
         : undefined
     case 'uncacheable':

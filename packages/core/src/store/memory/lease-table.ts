@@ -13,13 +13,13 @@ export class LeaseTable {
     this.#runtime = runtime
   }
 
-  acquire(key: string, { duration, seen, wake }: AcquireRequest): Acquire {
+  acquire(key: string, request: AcquireRequest): Acquire {
     const now = this.#runtime.now()
     const entry = this.#entries.live(key)
-    if (entry !== undefined && entry.version !== seen) return { kind: 'changed' }
+    if (entry !== undefined && entry.version !== request.seen) return { kind: 'changed' }
     const state = this.#entries.stateOf(key, now)
-    const refused = state === undefined ? undefined : refusal(state, now, wake)
-    return refused ?? this.#grant(key, state?.kind === 'cooling' ? state.attempts : 0, now, duration)
+    const refused = state === undefined ? undefined : refusal(state, now, request)
+    return refused ?? this.#grant(key, state?.kind === 'cooling' ? state.attempts : 0, now, request.duration)
   }
 
   /**
