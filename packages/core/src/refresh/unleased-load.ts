@@ -42,14 +42,19 @@ export async function loadUnleased(
   const load = new LoadRun(call, services, () => flight.releaseJoiners('load-alone'))
   const { result: loaded, took } = await load.run(flight, undefined, false)
   const absent = loaded.kind === 'value' && loaded.value === ABSENT
-  const outcome = absent ? settleAbsent(flight) : outcomeOf(loaded, why)
-  const result = flightResultOf(loaded, call.settings)
-  if (loaded.kind === 'error') releaseAfterOwnAbort(flight, call.settings, loaded.error)
+  const outcome = absent ? settleAbsent(flight) : settleLoaded(flight, call.settings, loaded, why)
+  emitOutcome(services, call.storedKey, outcome, took)
+}
+
+function settleLoaded(flight: Flight, settings: Settings, loaded: LoadResult, why: 'unleased' | 'away'): Outcome {
+  const outcome = outcomeOf(loaded, why)
+  const result = flightResultOf(loaded, settings)
+  if (loaded.kind === 'error') releaseAfterOwnAbort(flight, settings, loaded.error)
   flight.settleEarly(result)
   // A late joiner's call may follow an invalidation that the load began before, so it reads again. While the store is away no read can
   // tell, and the late joiner gets the value.
   flight.settle(result.kind === 'loaded' && why === 'unleased' ? { kind: 'retry' } : result, outcome)
-  emitOutcome(services, call.storedKey, outcome, took)
+  return outcome
 }
 
 function outcomeOf(loaded: LoadResult, why: 'unleased' | 'away'): Outcome {
