@@ -1,11 +1,11 @@
 /** The clocks of a host, and its event loop. */
 export interface ClockSources {
   /** ms with fractions, from an arbitrary zero; never steps back, and may stand still while the host sleeps. */
-  monotonic(): number
+  readonly monotonic: () => number
   /** ms since 1970; may step in both directions. */
-  timeOfDay(): number
+  readonly timeOfDay: () => number
   /** Calls `action` when the present callback of the event loop, with its microtasks, has ended. */
-  afterTick(action: () => void): void
+  readonly afterTick: (action: () => void) => void
 }
 
 export interface Clock {

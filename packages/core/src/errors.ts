@@ -19,11 +19,12 @@ const BRAND = Symbol.for('cattlegrid.error')
 export class CattlegridError extends Error {
   readonly code: ErrorCode
 
-  constructor(code: ErrorCode, message: string, cause?: unknown) {
+  /** `complete` false: the error has the code of another one without its members. */
+  constructor(code: ErrorCode, message: string, cause?: unknown, complete = true) {
     super(message, cause === undefined ? undefined : { cause })
     this.code = code
     this.name = new.target.name
-    Object.defineProperty(this, BRAND, { value: true })
+    Object.defineProperty(this, BRAND, { value: complete })
   }
 }
 
@@ -42,7 +43,8 @@ export interface ErrorsByCode {
 }
 
 /**
- * Returns true for an error of this library, made by any copy of it; with `code`, only for the error with that code.
+ * Returns true for an error of this library, made by any copy of it; with `code`, only for the error with that code and the members of its class: not for a
+ * `ServeError`, which has the code alone.
  *
  * @example
  * if (isCattlegridError(error, 'CATTLEGRID_LOAD_FAILED')) retryAfter(error.retryAfter)
@@ -51,7 +53,7 @@ export function isCattlegridError(error: unknown): error is CattlegridError
 export function isCattlegridError<C extends ErrorCode>(error: unknown, code: C): error is ErrorsByCode[C]
 export function isCattlegridError(error: unknown, code?: ErrorCode): error is CattlegridError {
   if (typeof error !== 'object' || error === null || !(BRAND in error)) return false
-  return code === undefined || ('code' in error && error.code === code)
+  return code === undefined || (error[BRAND] === true && 'code' in error && error.code === code)
 }
 
 /** An option has an invalid value or an unknown name. Nothing was changed. */

@@ -1,5 +1,6 @@
 import {
   ClosedError,
+  isCattlegridError,
   LoadFailedError,
   LoadTimeoutError,
   ReentrantLoadError,
@@ -84,6 +85,12 @@ describe('an error response', () => {
     ['too many requests are waiting', new TooManyWaitersError('k')],
   ])('names its cause: %s', (cause, error) => {
     expect(errorResponseFor(error)?.message).toBe(`Temporarily unavailable; retry later (${cause}).`)
+  })
+
+  test('has the code of the engine’s error, and is not mistaken for it: it has neither its key nor its attempts', () => {
+    const error = unavailable('CATTLEGRID_LOAD_FAILED', 1000)
+    expect([error.code, isCattlegridError(error)]).toEqual(['CATTLEGRID_LOAD_FAILED', true])
+    expect(isCattlegridError(error, 'CATTLEGRID_LOAD_FAILED')).toBe(false)
   })
 
   test('names no cause where none is known', () => {

@@ -2,7 +2,7 @@ import { CattlegridError, type ErrorCode } from '@cattlegrid/core'
 import type { RecordedResponse } from './recorded-response.ts'
 
 /**
- * The 503 or 504 that a client gets when there is no response to serve, with the code of the engine's error. Express and Fastify read `status`,
+ * The 503 or 504 that a client gets when there is no response to serve, with the code of the engine's error and none of its other members. Express and Fastify read `status`,
  * `statusCode` and `headers`.
  */
 export class ServeError extends CattlegridError {
@@ -12,7 +12,7 @@ export class ServeError extends CattlegridError {
   readonly headers: Readonly<Record<string, string>>
 
   constructor(code: ErrorCode, status: 503 | 504, message: string, headers: Readonly<Record<string, string>>) {
-    super(code, message)
+    super(code, message, undefined, false)
     this.status = status
     this.statusCode = status
     this.headers = headers
