@@ -22,7 +22,8 @@ export interface SourceLoad {
 
 /** What one process has seen. */
 export interface Seen {
-  /** From the moment at which each call was due to its answer, ms; of hits only. */
+  /** The time from the moment at which each call was due to its answer, ms; of hits only. `early`: those before the purge. */
+  readonly early: readonly number[]
   readonly hits: readonly number[]
   readonly loads: readonly SourceLoad[]
 }
@@ -78,23 +79,24 @@ serveAsMember({
     }
     await Promise.all(Array.from({ length: WRITERS }, write))
   },
-  /** Calls at `rate` a second, for keys at random. */
-  async ask(rate: number, duration: number): Promise<Seen> {
+  /** Calls at `rate` a second, for keys at random. The purge is called after `before` ms. */
+  async ask(rate: number, duration: number, before: number): Promise<Seen> {
     loads = []
+    const early: number[] = []
     const hits: number[] = []
     const calls: Promise<void>[] = []
+    const begin = performance.now()
     const call = async (due: number): Promise<void> => {
       const { status } = await cache.lookup(keyOf(Math.floor(Math.random() * keys)), load, { tags: [TAG] })
-      if (status !== 'loaded') hits.push(performance.now() - due)
+      if (status !== 'loaded') (due < begin + before ? early : hits).push(performance.now() - due)
     }
-    const begin = performance.now()
     for (let sent = 0; sent < (rate * duration) / 1000; await sleep(1)) {
       for (; begin + (sent * 1000) / rate <= performance.now(); sent += 1)
         calls.push(call(begin + (sent * 1000) / rate))
     }
     await Promise.all(calls)
     await sleep(3 * LOAD_TIME)
-    return { hits, loads }
+    return { early, hits, loads }
   },
   async purge(how: 'expire' | 'invalidate') {
     await (how === 'expire' ? cache.expireTags([TAG]) : cache.invalidateTags([TAG]))

@@ -29,6 +29,7 @@ const SMOKE: Size = { processes: 2, keys: 500, rate: 100, before: 200, duration:
 const COLUMNS: readonly Column[] = [
   { id: 'p50', title: 'p50 of hits, ms', digits: 1 },
   { id: 'p99', title: 'p99 of hits, ms', digits: 1 },
+  { id: 'p99Before', title: 'p99 before the purge, ms', digits: 1 },
   { id: 'second', title: 'loads in the busiest second', digits: 0 },
   { id: 'atOnce', title: 'most loads at once', digits: 0 },
   { id: 'waiting', title: 'loads for which a caller waits', digits: 0 },
@@ -101,17 +102,22 @@ async function purge(
     Promise.all(members.map((member) => member.ask(what, ...args)))
   await all('open', { namespace: `purge-${Date.now()}`, keys, budget } satisfies Purge)
   await Promise.all(members.map((member, index) => member.ask('fill', index, members.length)))
-  const asking = Promise.all(members.map((member) => member.ask<Seen>('ask', rate, duration)))
+  const asking = Promise.all(members.map((member) => member.ask<Seen>('ask', rate, duration, before)))
   await sleep(before)
   await members[0]?.ask('purge', how)
   const seen = await asking
   return figuresOfPurge(
+    seen.flatMap(({ early }) => early),
     seen.flatMap(({ hits }) => hits),
     seen.flatMap(({ loads }) => loads),
   )
 }
 
-function figuresOfPurge(hits: readonly number[], loads: readonly SourceLoad[]): Record<string, number> {
+function figuresOfPurge(
+  early: readonly number[],
+  hits: readonly number[],
+  loads: readonly SourceLoad[],
+): Record<string, number> {
   const sorted = hits.toSorted((a, b) => a - b)
   const begins = loads.map(({ begin }) => begin).toSorted((a, b) => a - b)
   const perKey = new Map<string, number>()
@@ -119,6 +125,10 @@ function figuresOfPurge(hits: readonly number[], loads: readonly SourceLoad[]): 
   return {
     p50: at(sorted, 0.5),
     p99: at(sorted, 0.99),
+    p99Before: at(
+      early.toSorted((a, b) => a - b),
+      0.99,
+    ),
     second: busiestSecond(begins),
     atOnce: mostAtOnce(loads),
     waiting: loads.filter(({ background }) => !background).length,
