@@ -48,6 +48,8 @@ describe('the examples of the documents', () => {
     ['channels', /^ranking committed\n$/],
     ['testing-off', /^loads: 2\n$/],
     ['testing-clock', /^# pass 1$/m],
+    ['strict-codec', /^The codec json does not keep the value of 'user:7': value\.roles \(Set\)\. .*\nstored\n$/],
+    ['own-codec', /^(cattle){3}\n$/],
   ])('say what their page says: %s', async (name, said) => {
     expect(await play(name)).toMatch(said)
   })
@@ -82,8 +84,10 @@ describe('the examples of the documents', () => {
       'http-host',
       'http-session',
       'loads-avoided',
+      'own-codec',
       'recognise',
       'store-contract',
+      'strict-codec',
       'testing-clock',
       'testing-off',
     ])

@@ -1,4 +1,5 @@
 import { deserialize, serialize } from 'node:v8'
+import { jsonLoss, structuredLoss } from './codec-loss.ts'
 import { INVALID, objectRule, type OptionRule } from './option-rules.ts'
 import { copyBytes } from './own-bytes.ts'
 
@@ -14,6 +15,8 @@ export interface Codec<V = unknown> {
    * @throws any error for bytes that it cannot decode: the entry then counts as missing.
    */
   decode(bytes: Buffer): V
+  /** Returns the first part of a value that `decode` would not return as it was encoded, such as `value.roles (Set)`; undefined when there is none. Default: not checked. */
+  lossOf?(value: V): string | undefined
   /** True when nobody changes a decoded value: callers that join one read then share it. Default: false, and each gets its own. */
   readonly immutable?: boolean | undefined
 }
@@ -43,6 +46,7 @@ export class UnreadCodec implements Codec {
 /** A codec for any value: the caller of `decode` names the type. */
 export interface OpenCodec {
   readonly id: number
+  lossOf?(value: unknown): string | undefined
   readonly immutable?: boolean | undefined
   encode(value: unknown): Uint8Array
   decode<T>(bytes: Buffer): T
@@ -60,6 +64,7 @@ export const json: OpenCodec = {
   decode<T>(bytes: Buffer): T {
     return (bytes.length === 0 ? undefined : JSON.parse(bytes.toString('utf8'))) as T
   },
+  lossOf: jsonLoss,
 }
 
 /** The structured clone format of V8: Date, Map, Set, BigInt, undefined, typed arrays and cycles survive. The decoder makes views of the bytes, so it gets a copy. */
@@ -67,6 +72,7 @@ export const structured: OpenCodec = {
   id: 2,
   encode: (value) => serialize(value),
   decode: <T>(bytes: Buffer): T => deserialize(copyBytes(bytes)) as T,
+  lossOf: structuredLoss,
 }
 
 /** Bytes as they are. */
@@ -80,6 +86,7 @@ export const raw: Codec<Uint8Array> = {
     return value
   },
   decode: copyBytes,
+  lossOf: (value: unknown) => (value instanceof Uint8Array ? undefined : `value (${typeof value})`),
 }
 
 /** The id of the codec for HTTP responses, in `@cattlegrid/http`. */

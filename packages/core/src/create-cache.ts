@@ -1,6 +1,7 @@
 import { AdmissionControl } from './flight/admission-control.ts'
 import type { Cache } from './cache/cache.ts'
 import { Permits } from './flight/permits.ts'
+import { CodecCheck } from './flight/codec-check.ts'
 import { LoadCoordinator } from './flight/coordinator.ts'
 import { emitAway } from './flight/emit-away.ts'
 import { DefaultCache } from './cache/default-cache.ts'
@@ -31,7 +32,7 @@ export function createCache(options?: CacheOptions): Cache {
 }
 
 function wireCache(setup: CacheSetup): Cache {
-  const { settings, limits, refreshLimits, runtime, enabled } = setup
+  const { settings, limits, refreshLimits, runtime, enabled, strictCodec } = setup
   const events = new Events()
   const store = enabled ? openStore(setup, events) : disabledStore(setup.store, runtime)
   const services = {
@@ -44,6 +45,7 @@ function wireCache(setup: CacheSetup): Cache {
     admission: new AdmissionControl(limits),
     permits: new Permits(limits.maxLoads),
     refreshBudget: refreshLimits && new RefreshBudget(refreshLimits, store, runtime),
+    codecCheck: new CodecCheck(strictCodec, events),
   }
   const coordinator = new LoadCoordinator(services, enabled)
   return new DefaultCache(coordinator, new Lifecycle(coordinator), settings)

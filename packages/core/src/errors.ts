@@ -11,6 +11,7 @@ export type ErrorCode =
   | 'CATTLEGRID_STORE_AWAY'
   | 'CATTLEGRID_REENTRANT'
   | 'CATTLEGRID_LEASE_LOST'
+  | 'CATTLEGRID_LOSSY_CODEC'
   | 'CATTLEGRID_CLOSED'
 
 const BRAND = Symbol.for('cattlegrid.error')
@@ -39,6 +40,7 @@ export interface ErrorsByCode {
   CATTLEGRID_STORE_AWAY: StoreAwayError
   CATTLEGRID_REENTRANT: ReentrantLoadError
   CATTLEGRID_LEASE_LOST: LeaseLostError
+  CATTLEGRID_LOSSY_CODEC: LossyCodecError
   CATTLEGRID_CLOSED: ClosedError
 }
 
@@ -185,6 +187,21 @@ export class LeaseLostError extends CattlegridError {
       `The lease of '${key}' was lost and no caller waits for its load, so its result would be dropped.`,
     )
   }
+}
+
+/** With `strictCodec`: a value would not come back from a shared store as its loader returned it, or as `set` got it. Nothing was stored. */
+export class LossyCodecError extends CattlegridError {
+  constructor(key: string, codecId: number, loss: string) {
+    const [name, cure] = CURES[codecId] ?? [`with id ${codecId}`, 'Store what it keeps, or use another codec']
+    super('CATTLEGRID_LOSSY_CODEC', `The codec ${name} does not keep the value of '${key}': ${loss}. ${cure}.`)
+  }
+}
+
+/** The built-in codecs, by id. */
+const CURES: Readonly<Record<number, readonly [name: string, cure: string]>> = {
+  1: ['json', 'Use `codec: structured`, which keeps Date, Map, Set, BigInt and bytes, or store plain data'],
+  2: ['structured', 'Store data without functions and without methods of a class, or use a codec of your own'],
+  3: ['raw', 'Use `codec: json` or `codec: structured` for values other than bytes'],
 }
 
 /** The cache is closed, or was closed while the call waited. */

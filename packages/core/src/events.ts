@@ -148,6 +148,12 @@ export class Events {
     return this.channelOf(name).hasListeners
   }
 
+  /** Emits a warning; one that nobody listens for goes to the process. */
+  warn(message: string, code?: string): void {
+    if (this.hasListeners('warning')) this.emit('warning', { message })
+    else process.emitWarning(message, { type: 'CattlegridWarning', ...(code === undefined ? {} : { code }) })
+  }
+
   emit<E extends EventName>(name: E, event: CacheEvents[E]): void {
     const { channel: diagnostics, listeners } = this.channelOf(name)
     if (diagnostics.hasSubscribers) diagnostics.publish(event)

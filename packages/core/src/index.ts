@@ -27,6 +27,7 @@ export {
   LeaseLostError,
   LoadFailedError,
   LoadTimeoutError,
+  LossyCodecError,
   ReentrantLoadError,
   StoreAwayError,
   TooManyWaitersError,

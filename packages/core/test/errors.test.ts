@@ -72,6 +72,12 @@ const errors: Record<string, Told> = {
     says: ['A loader asks for a key that it is loading'],
     cure: /a → b → a/,
   },
+  LossyCodecError: {
+    code: 'CATTLEGRID_LOSSY_CODEC',
+    make: (core) => new core.LossyCodecError('product:7', 1, 'value.roles (Set)'),
+    says: ['json', "'product:7'", 'value.roles (Set)'],
+    cure: /codec: structured/,
+  },
   LeaseLostError: {
     code: 'CATTLEGRID_LEASE_LOST',
     make: (core) => new core.LeaseLostError('product:7'),

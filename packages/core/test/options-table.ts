@@ -184,6 +184,7 @@ export const optionsTable: Record<string, Record<string, Row>> = {
     storeTimeout: duration([false, 0, 9], 10),
     near: { refuses: [null, 7, true, []], takes: [false, {}, { maxEntries: 7 }], accepted: 'object' },
     outage: { refuses: [null, 7, true, []], takes: [false, {}, { maxAge: '7s' }], accepted: 'object' },
+    strictCodec: { refuses: notABoolean, takes: [true, false], accepted: 'true or false' },
     freeze: { refuses: notABoolean, takes: [true, false], accepted: 'true or false' },
     shareErrorMessages: { refuses: notABoolean, takes: [true, false], accepted: 'true or false' },
     tags: { refuses: [null, 7, true, false, ['t']], takes: [{}, { maxAge: 0 }], accepted: 'object' },

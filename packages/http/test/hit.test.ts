@@ -6,7 +6,7 @@ import type { Answer } from '../src/response/answer.ts'
 import type { Exchange } from '../src/exchange.ts'
 import { httpCache } from '../src/route/http-cache.ts'
 import type { RouteOptions } from '../src/route/options.ts'
-import type { RecordedResponse } from '../src/response/recorded-response.ts'
+import { type RecordedResponse, storedCodec } from '../src/response/recorded-response.ts'
 import { requestKey } from '../src/request/request-key.ts'
 import { compileRoute, type Route } from '../src/route/route.ts'
 import { serve } from '../src/serve.ts'
@@ -56,7 +56,7 @@ function asks(headers: Record<string, string> = {}, send?: () => void): Asked {
 }
 
 async function routeWith(entries: Record<string, unknown>, options: RouteOptions = {}): Promise<Route> {
-  const http = httpCache(createCache({ ttl: '1h' }))
+  const http = httpCache(createCache({ ttl: '1h', codec: storedCodec }))
   for (const [key, value] of Object.entries(entries)) await http.cache.set(key, value)
   return compileRoute('route', http, undefined, { ttl: '1h', ...options })
 }

@@ -25,7 +25,8 @@ export class EntryWriter {
 
   async set(key: string, storedKey: string, value: unknown, settings: Settings): Promise<void> {
     refuseThenable(value)
-    const { store, runtime } = this.#coordinator.services
+    const { store, runtime, codecCheck } = this.#coordinator.services
+    codecCheck.check(key, value, settings.codec)
     const answer = await store.put(storedKey, newEntry(value, 0, settings, runtime.random()), settings.codec)
     this.#coordinator.onInvalidated(storedKey)
     if (answer.kind === 'unkeepable') throw answer.cause

@@ -68,7 +68,7 @@ export class LoadCoordinator {
       case 'back':
         return this.services.events.emit('breaker', { state: notice.kind === 'away' ? 'open' : 'closed' })
       case 'warning':
-        return this.#warn(notice.message)
+        return this.services.events.warn(notice.message)
     }
   }
 
@@ -111,12 +111,6 @@ export class LoadCoordinator {
   /** Loops, because a running load may begin another one. */
   async #allFinished(): Promise<void> {
     while (this.flights.running.size > 0) await Promise.all([...this.flights.running].map((flight) => flight.finished))
-  }
-
-  /** Falls back to a process warning when the program does not listen for the event. */
-  #warn(message: string): void {
-    if (this.services.events.hasListeners('warning')) this.services.events.emit('warning', { message })
-    else process.emitWarning(message, { type: 'CattlegridWarning' })
   }
 
   /** The key's lease may be free: forgets earlier answers to an acquire, and wakes the flights that wait for the lease. */

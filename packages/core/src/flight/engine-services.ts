@@ -1,4 +1,5 @@
 import type { AdmissionControl } from './admission-control.ts'
+import type { CodecCheck } from './codec-check.ts'
 import type { Events } from '../events.ts'
 import type { RefreshBudget } from './refresh-budget.ts'
 import type { CooldownPolicy, EarlyRefreshPolicy, FreshnessPolicy } from '../policy/policy.ts'
@@ -19,4 +20,5 @@ export interface EngineServices {
   readonly permits: PermitSource
   /** Undefined: background refreshes have no limit. */
   readonly refreshBudget: RefreshBudget | undefined
+  readonly codecCheck: CodecCheck
 }

@@ -90,6 +90,8 @@ export interface CacheOptions extends LoadOptions {
   readonly store?: Store | undefined
   /** Encodes and decodes values for a shared store. Default: `json`. */
   readonly codec?: Codec | undefined
+  /** True: a value that its codec would change, such as a Map under `json`, is an error, with any store: the load fails, or `set` rejects, with `LossyCodecError`. False: the first such value gives a warning. Default: false. */
+  readonly strictCodec?: boolean | undefined
   /** For so long after `ttl` an entry is served at once, while one leader refreshes it in the background. Default: 0. */
   readonly staleWhileRevalidate?: Duration | undefined
   /** For so long after `ttl` an entry is served when the load fails, times out or is slow, or the key is cooling. Default: 0. */

@@ -64,6 +64,7 @@ const cacheRows = {
   outage: orFalse(nestedRule(outageRules)),
   tags: nestedRule(tagRules),
   maxEntryBytes: row(byteSizeRule(1, MAX_ENTRY_BYTES), (settings, value) => (settings.maxEntryBytes = value)),
+  strictCodec: booleanRule,
   freeze: row(booleanRule, (settings, value) => (settings.freeze = value)),
   shareErrorMessages: row(booleanRule, (settings, value) => (settings.shareErrorMessages = value)),
   maxLoads: maxLoadsRow,
@@ -86,16 +87,18 @@ export interface CacheSetup {
   readonly refreshLimits: RefreshLimits | undefined
   readonly runtime: Runtime
   readonly enabled: boolean
+  readonly strictCodec: boolean
 }
 
 /** @throws InvalidOptionError for an option that is unknown, has an invalid value, or does not fit another one. */
 export function cacheSetup(options: CacheOptions | undefined): CacheSetup {
   const parsed = checkOptions('createCache', options, cacheRows)
   const settings = applyOptions(DEFAULTS, options ?? {}, cacheRows, 'createCache')
-  const { store, runtime = systemRuntime, enabled = true } = parsed
+  const { store, runtime = systemRuntime, enabled = true, strictCodec = false } = parsed
   const limits = admissionLimits(parsed)
   const refreshLimits = refreshLimitsOf(parsed)
-  return { settings, limits, store, remote: remoteLimits(parsed, settings), refreshLimits, runtime, enabled }
+  const remote = remoteLimits(parsed, settings)
+  return { settings, limits, store, remote, refreshLimits, runtime, enabled, strictCodec }
 }
 
 function refreshLimitsOf({ refreshBudget }: ParsedCacheOptions): RefreshLimits | undefined {

@@ -89,12 +89,13 @@ class LeasedLoad {
     const { mark, settings } = this.#load
     if (mark !== undefined) return this.#endUncacheable(value, mark)
     if (settings.ttl === NOT_KEPT) return this.#endUncacheable(value, UNKEPT)
-    const { store, runtime } = this.#services
+    const { store, runtime, codecCheck } = this.#services
     let entry: NewEntry
     try {
+      codecCheck.check(this.#call.requestedKey, value, settings.codec)
       entry = newEntry(value, took, settings, runtime.random())
     } catch (error) {
-      // `freeze` could not make the value read-only: for example, it has a revoked proxy in it.
+      // The codec would change the value (`strictCodec`), or `freeze` could not make it read-only: for example, it has a revoked proxy in it.
       return this.#fail(error, 'error')
     }
     const result: FlightResult = { kind: 'loaded', value, freshFor: entry.ttl }
