@@ -1,4 +1,4 @@
-import { runDetached } from './runtime.ts'
+import { runDetached } from './runtime/runtime.ts'
 
 /**
  * The identity of an entry at its store: compared for equality, never ordered. A shared store returns the raw bytes at the

@@ -1,9 +1,9 @@
 export { BoundedMap } from './bounded-map.ts'
 export type { ManyLoad, ManyLoader } from './batch/many-loader.ts'
 export type { Cache, Inspected, ReadResult } from './cache/cache.ts'
-export { type Codec, json, type OpenCodec, raw, structured } from './codec.ts'
+export { type Codec, json, type OpenCodec, raw, structured } from './codec/codec.ts'
 export { createCache } from './create-cache.ts'
-export { type ByteSize, type Duration, duration } from './duration.ts'
+export { type ByteSize, type Duration, duration } from './option-rules/duration.ts'
 export {
   type Entry,
   EXPIRED_BY_HAND,
@@ -59,7 +59,7 @@ export {
   textRule,
   ttlOptionRule,
   ttlRule,
-} from './option-rules.ts'
+} from './option-rules/option-rules.ts'
 export type {
   CacheOptions,
   CallOptions,
@@ -81,7 +81,7 @@ export type {
   WrapOptions,
 } from './options/options.ts'
 export type { RefreshRequest } from './refresh-quota.ts'
-export { type CancelTimer, type Runtime, systemRuntime } from './runtime.ts'
+export { type CancelTimer, type Runtime, systemRuntime } from './runtime/runtime.ts'
 export { memoryStore } from './store/memory/memory-store.ts'
 export type { MemoryStoreOptions } from './store/memory/options.ts'
 export {

@@ -1,4 +1,4 @@
-import type { Duration } from './duration.ts'
+import type { Duration } from './option-rules/duration.ts'
 
 /** The load that a loader runs in: its facts, and how the loader decides about the result. */
 export interface Load<S = unknown> {

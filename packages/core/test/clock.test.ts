@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { type Clock, createClock } from '../src/clock.ts'
+import { type Clock, createClock } from '../src/runtime/clock.ts'
 
 /** A clock over sources that the test moves. */
 class Host {

@@ -16,7 +16,7 @@ describe('an invalidation of tags', () => {
       const calls = KEYS.map((key) => waiting.getOrSet(key, origin.loader))
       await remote.runtime.advance(10)
       for (let count = 0; count < invalidations; count += 1) {
-        remote.tell({ kind: 'tags', tags: [`tag:${count}`], tagSeq: count + 1 })
+        remote.tell({ kind: 'tags', tags: [`tag:${count}`], tagSeq: count + 1, how: 'delete' })
         await remote.runtime.advance(1)
       }
       await remote.runtime.advance(200 - invalidations)

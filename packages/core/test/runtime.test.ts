@@ -140,7 +140,7 @@ describe('a timer', () => {
 
   it('keeps no process alive, nor does the coarse clock', async () => {
     const printed = await printedBy(`
-      import { systemRuntime } from './packages/core/src/runtime.ts'
+      import { systemRuntime } from './packages/core/src/runtime/runtime.ts'
       systemRuntime.schedule(() => console.log('the timer ran'), 600_000)
       systemRuntime.coarseNow()
       console.log('the script is done')`)

@@ -13,7 +13,7 @@ import type {
   ViewOptions,
   WrapOptions,
 } from '../options/options.ts'
-import type { Runtime } from '../runtime.ts'
+import type { Runtime } from '../runtime/runtime.ts'
 import type { Inspection } from '../store/store.ts'
 
 /** A cache that calls a key's loader once per expiry, however many callers and processes ask for the key. */

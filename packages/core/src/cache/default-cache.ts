@@ -5,7 +5,7 @@ import type { EventName, Listener } from '../events.ts'
 import { promiseOf } from '../entry.ts'
 import { storedKey, storedKeys } from '../options/stored-key.ts'
 import type { Loader } from '../load.ts'
-import { requireFunction } from '../option-rules.ts'
+import { requireFunction } from '../option-rules/option-rules.ts'
 import type {
   CallOptions,
   CloseOptions,
@@ -21,7 +21,7 @@ import type { Lookup } from '../lookup/lookup.ts'
 import { LookupRunner } from '../lookup/lookup-runner.ts'
 import { callSettings, setSettings, viewSettings, wrapSettings } from '../options/parse-call-options.ts'
 import { requireTtl, type Settings } from '../options/settings.ts'
-import type { Runtime } from '../runtime.ts'
+import type { Runtime } from '../runtime/runtime.ts'
 import {
   checkedTags,
   drainTime,

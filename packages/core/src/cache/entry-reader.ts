@@ -1,4 +1,4 @@
-import { type Codec, UnreadCodec } from '../codec.ts'
+import { type Codec, UnreadCodec } from '../codec/codec.ts'
 import type { Entry } from '../entry.ts'
 import type { LoadCoordinator } from '../flight/coordinator.ts'
 import { takeValue } from '../flight/take-value.ts'

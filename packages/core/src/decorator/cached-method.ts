@@ -2,7 +2,7 @@ import type { Cache } from '../cache/cache.ts'
 import { InvalidOptionError } from '../errors.ts'
 import type { CallOptions } from '../options/options.ts'
 import { wrapRows } from '../options/parse-call-options.ts'
-import { checkOptions, objectRule, type OptionRule } from '../option-rules.ts'
+import { checkOptions, objectRule, type OptionRule } from '../option-rules/option-rules.ts'
 
 type Method = (...args: never[]) => unknown
 

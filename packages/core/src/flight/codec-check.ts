@@ -1,4 +1,4 @@
-import type { Codec } from '../codec.ts'
+import type { Codec } from '../codec/codec.ts'
 import { LossyCodecError } from '../errors.ts'
 import type { Events } from '../events.ts'
 

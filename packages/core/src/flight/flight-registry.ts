@@ -1,4 +1,4 @@
-import { type Codec, isSameCodec } from '../codec.ts'
+import { type Codec, isSameCodec } from '../codec/codec.ts'
 import { emitAway } from './emit-away.ts'
 import type { EngineServices } from './engine-services.ts'
 import type { Flight } from './flight.ts'

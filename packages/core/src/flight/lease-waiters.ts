@@ -1,5 +1,5 @@
 import { Deferred } from './deferred.ts'
-import type { CancelTimer, Runtime } from '../runtime.ts'
+import type { CancelTimer, Runtime } from '../runtime/runtime.ts'
 
 /** Notices may be lost (publish/subscribe delivers at most once), so a follower reads again at least this often, ms. */
 export const POLL_INTERVAL = 500

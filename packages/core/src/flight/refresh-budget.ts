@@ -1,6 +1,6 @@
 import type { RefreshLimits } from '../options/settings.ts'
 import { RefreshQuota, type RefreshRequest } from '../refresh-quota.ts'
-import type { Runtime } from '../runtime.ts'
+import type { Runtime } from '../runtime/runtime.ts'
 import type { RefreshPermitted, Store } from '../store/store.ts'
 
 /** At most so many requests are under way at once: a burst of stale hits must not send one each before the first answer. */

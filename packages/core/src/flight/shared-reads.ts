@@ -1,4 +1,4 @@
-import type { Codec } from '../codec.ts'
+import type { Codec } from '../codec/codec.ts'
 import type { Read } from '../store/store.ts'
 
 /** Idle slots are dropped above this many slots, and only when there are four times as many slots as running reads. */

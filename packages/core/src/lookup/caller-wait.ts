@@ -1,7 +1,7 @@
 import type { Flight, WaiterRole } from '../flight/flight.ts'
 import type { FlightResult, FlightWaiter } from '../flight/flight-waiters.ts'
 import type { CallerSignal } from '../load.ts'
-import type { CancelTimer, Runtime } from '../runtime.ts'
+import type { CancelTimer, Runtime } from '../runtime/runtime.ts'
 import { listenForAbort } from './abort-listeners.ts'
 
 /** A caller ended its own wait; the flight goes on for the others. */

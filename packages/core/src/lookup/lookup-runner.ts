@@ -1,6 +1,6 @@
 import { refreshInBackground } from '../refresh/background-refresh.ts'
 import { type CallState, identity, lookupOf, type LookupResult, serveEntry, valueOf } from './lookup-result.ts'
-import type { Codec } from '../codec.ts'
+import type { Codec } from '../codec/codec.ts'
 import { emitAnswer } from './emit-answer.ts'
 import type { LoadCoordinator } from '../flight/coordinator.ts'
 import type { PermitSource } from '../flight/permits.ts'

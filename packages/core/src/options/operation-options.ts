@@ -1,6 +1,13 @@
-import { type Codec, codecRule } from '../codec.ts'
+import { type Codec, codecRule } from '../codec/codec.ts'
 import { InvalidOptionError } from '../errors.ts'
-import { booleanRule, checkOptions, durationRule, INVALID, type OptionRules, tagsRule } from '../option-rules.ts'
+import {
+  booleanRule,
+  checkOptions,
+  durationRule,
+  INVALID,
+  type OptionRules,
+  tagsRule,
+} from '../option-rules/option-rules.ts'
 import type { CloseOptions, GetOptions, InvalidateOptions, ReadOptions, ReadyOptions } from './options.ts'
 import type { Settings } from './settings.ts'
 

@@ -1,4 +1,4 @@
-import { type Codec, codecRule } from '../codec.ts'
+import { type Codec, codecRule } from '../codec/codec.ts'
 import { LONGEST_WINDOW } from '../entry.ts'
 import { InvalidOptionError } from '../errors.ts'
 import {
@@ -17,7 +17,7 @@ import {
   parseOption,
   tagsRule,
   ttlOptionRule,
-} from '../option-rules.ts'
+} from '../option-rules/option-rules.ts'
 import { copySettings, type Settings, type SettingsDraft } from './settings.ts'
 import type { EarlyRefreshOptions, FailureCooldownOptions, LeaseOptions, LoadOptions } from './options.ts'
 

@@ -1,7 +1,7 @@
-import type { Codec } from '../codec.ts'
-import type { ByteSize, Duration } from '../duration.ts'
+import type { Codec } from '../codec/codec.ts'
+import type { ByteSize, Duration } from '../option-rules/duration.ts'
 import type { CallerSignal } from '../load.ts'
-import type { Runtime } from '../runtime.ts'
+import type { Runtime } from '../runtime/runtime.ts'
 import type { Store } from '../store/store.ts'
 
 /** The lease of a load. */

@@ -13,8 +13,8 @@ import {
   orFalse,
   type Parsed,
   runtimeRule,
-} from '../option-rules.ts'
-import { type Runtime, systemRuntime } from '../runtime.ts'
+} from '../option-rules/option-rules.ts'
+import { type Runtime, systemRuntime } from '../runtime/runtime.ts'
 import type { CopyLimits, RemoteLimits } from '../store/remote/remote-limits.ts'
 import type { Store } from '../store/store.ts'
 import {

@@ -1,4 +1,4 @@
-import { parseDuration } from '../duration.ts'
+import { parseDuration } from '../option-rules/duration.ts'
 import { InvalidOptionError } from '../errors.ts'
 import type { CallerSignal, KeepOptions } from '../load.ts'
 import {
@@ -10,7 +10,7 @@ import {
   type OptionRule,
   orFalse,
   ttlRule,
-} from '../option-rules.ts'
+} from '../option-rules/option-rules.ts'
 import {
   applyOptions,
   codecRow,

@@ -1,4 +1,4 @@
-import { type Codec, json } from '../codec.ts'
+import { type Codec, json } from '../codec/codec.ts'
 import { InvalidOptionError } from '../errors.ts'
 import type { CallerSignal } from '../load.ts'
 import type { CooldownLimits, EarlyRefresh, ServeLimits } from '../policy/policy.ts'

@@ -1,5 +1,5 @@
 import type { EngineServices } from '../flight/engine-services.ts'
-import type { CancelTimer } from '../runtime.ts'
+import type { CancelTimer } from '../runtime/runtime.ts'
 import type { Lease } from '../store/store.ts'
 
 export interface LeaseHold {

@@ -1,7 +1,7 @@
 import type { PermitSource, ReleasePermit } from '../flight/permits.ts'
 import type { Flight, FlightStep } from '../flight/flight.ts'
 import type { Abandoned } from '../load.ts'
-import type { Runtime } from '../runtime.ts'
+import type { Runtime } from '../runtime/runtime.ts'
 
 interface QueuedPermit {
   leaveQueue(): void

@@ -7,7 +7,7 @@ import type { Entry } from '../entry.ts'
 import { LoadTimeoutError } from '../errors.ts'
 import type { KeepOptions, Load, Outcome, UncacheableOptions } from '../load.ts'
 import { activeLoads, leaveLoadScope, type LoadScope, newLoadScope, runInLoad } from '../flight/reentrancy.ts'
-import { booleanRule, checkOptions, durationRule, type OptionRules, textRule } from '../option-rules.ts'
+import { booleanRule, checkOptions, durationRule, type OptionRules, textRule } from '../option-rules/option-rules.ts'
 import { withKeepOptions } from '../options/parse-call-options.ts'
 import type { Settings } from '../options/settings.ts'
 

@@ -1,5 +1,5 @@
 import { NO_VERSION } from '../entry.ts'
-import type { Runtime } from '../runtime.ts'
+import type { Runtime } from '../runtime/runtime.ts'
 import { memoryStore } from './memory/memory-store.ts'
 import { addUser, removeUser } from './remote/store-users.ts'
 import type { Store } from './store.ts'

@@ -1,4 +1,4 @@
-import type { Codec } from '../codec.ts'
+import type { Codec } from '../codec/codec.ts'
 import type { Entry, NewEntry, Version } from '../entry.ts'
 import type { Failure } from '../errors.ts'
 import type { RefreshRequest } from '../refresh-quota.ts'

@@ -1,4 +1,4 @@
-import { type CancelTimer, type Runtime, runDetached } from '../runtime.ts'
+import { type CancelTimer, type Runtime, runDetached } from '../runtime/runtime.ts'
 import type { HitLru, LruNode } from './hit-lru.ts'
 
 /** The least time between two steps, ms. */

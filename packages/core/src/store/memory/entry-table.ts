@@ -1,5 +1,5 @@
 import { type Entry, EXPIRED_BY_HAND, makeEntry, type NewEntry, type Version } from '../../entry.ts'
-import type { Runtime } from '../../runtime.ts'
+import type { Runtime } from '../../runtime/runtime.ts'
 import { entryOverhead, heapSizeOf } from '../heap-size.ts'
 import { HitLru, LruNode } from '../hit-lru.ts'
 import { Sweeper } from '../sweeper.ts'

@@ -1,4 +1,4 @@
-import type { Runtime } from '../../runtime.ts'
+import type { Runtime } from '../../runtime/runtime.ts'
 import type { Acquire, AcquireRequest, Ending, Inspection, Lease, Refused } from '../store.ts'
 import type { EntryTable } from './entry-table.ts'
 import { type KeyState, type LeaseState, refusal, stateAfter } from './key-state.ts'

@@ -7,9 +7,9 @@ import {
   MOST_MAP_KEYS,
   type OptionRules,
   runtimeRule,
-} from '../../option-rules.ts'
+} from '../../option-rules/option-rules.ts'
 import { RefreshQuota, type RefreshRequest } from '../../refresh-quota.ts'
-import { type Runtime, systemRuntime } from '../../runtime.ts'
+import { type Runtime, systemRuntime } from '../../runtime/runtime.ts'
 import type {
   Acquire,
   AcquireRequest,

@@ -1,5 +1,5 @@
-import type { ByteSize } from '../../duration.ts'
-import type { Runtime } from '../../runtime.ts'
+import type { ByteSize } from '../../option-rules/duration.ts'
+import type { Runtime } from '../../runtime/runtime.ts'
 
 /** Options of `memoryStore`. */
 export interface MemoryStoreOptions {

@@ -1,4 +1,4 @@
-import type { Codec } from '../../codec.ts'
+import type { Codec } from '../../codec/codec.ts'
 import { awayBecause, type Read, type Store } from '../store.ts'
 
 /** Receives the answer of a read: called once, and never throws. */

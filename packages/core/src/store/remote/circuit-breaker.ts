@@ -1,4 +1,4 @@
-import type { CancelTimer, Runtime } from '../../runtime.ts'
+import type { CancelTimer, Runtime } from '../../runtime/runtime.ts'
 import type { Done } from '../store.ts'
 
 /** So many steps in a row without an answer open the breaker. */

@@ -1,4 +1,4 @@
-import type { Codec } from '../../codec.ts'
+import type { Codec } from '../../codec/codec.ts'
 import type { NewEntry } from '../../entry.ts'
 import type { Cleared, Commit, Done, Ending, Lease, Put, Released, TagsInvalidated } from '../store.ts'
 import type { CallbackStore } from './callback-store.ts'

@@ -1,4 +1,4 @@
-import { type Runtime, runDetached } from '../../runtime.ts'
+import { type Runtime, runDetached } from '../../runtime/runtime.ts'
 import { type Away, awayBecause } from '../store.ts'
 
 /** A deadline passes in so many ticks of one shared timer: a timer for every step would cost more than the step. */

@@ -1,7 +1,7 @@
-import type { Codec } from '../../codec.ts'
+import type { Codec } from '../../codec/codec.ts'
 import type { NewEntry } from '../../entry.ts'
 import type { RefreshRequest } from '../../refresh-quota.ts'
-import type { Runtime } from '../../runtime.ts'
+import type { Runtime } from '../../runtime/runtime.ts'
 import type {
   Acquire,
   AcquireRequest,

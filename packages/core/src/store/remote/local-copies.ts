@@ -1,6 +1,6 @@
-import { type Codec, isSameCodec, UnreadCodec } from '../../codec.ts'
+import { type Codec, isSameCodec, UnreadCodec } from '../../codec/codec.ts'
 import type { Entry } from '../../entry.ts'
-import type { Runtime } from '../../runtime.ts'
+import type { Runtime } from '../../runtime/runtime.ts'
 import { entryOverhead, heapSizeOf } from '../heap-size.ts'
 import { HitLru } from '../hit-lru.ts'
 import type { Notice } from '../store.ts'

@@ -1,6 +1,6 @@
-import type { Codec } from '../../codec.ts'
+import type { Codec } from '../../codec/codec.ts'
 import { copyOf, deepFreeze, type Entry, makeEntry } from '../../entry.ts'
-import { bytesToKeep } from '../../own-bytes.ts'
+import { bytesToKeep } from '../../codec/own-bytes.ts'
 import { LruNode } from '../hit-lru.ts'
 
 /** A copy of one entry in this process. It holds no value that a caller has: it keeps the bytes, and decodes them when it is used. */

@@ -1,6 +1,6 @@
-import type { Codec } from '../../codec.ts'
+import type { Codec } from '../../codec/codec.ts'
 import type { Entry, NewEntry } from '../../entry.ts'
-import type { Runtime } from '../../runtime.ts'
+import type { Runtime } from '../../runtime/runtime.ts'
 import type { Commit, Lease, Notice } from '../store.ts'
 import { type CallbackStore, catching, type OnRead } from './callback-store.ts'
 import { CopyingStore } from './copying-store.ts'

@@ -1,7 +1,7 @@
-import { type Codec, raw } from '../../codec.ts'
+import { type Codec, raw } from '../../codec/codec.ts'
 import { copyOf, type Entry, makeEntry, type NewEntry, NO_VERSION, type Version } from '../../entry.ts'
-import { copyBytes } from '../../own-bytes.ts'
-import type { Runtime } from '../../runtime.ts'
+import { copyBytes } from '../../codec/own-bytes.ts'
+import type { Runtime } from '../../runtime/runtime.ts'
 import { memoryStore } from '../memory/memory-store.ts'
 import type {
   Acquire,

@@ -1,4 +1,4 @@
-import type { Runtime } from '../../runtime.ts'
+import type { Runtime } from '../../runtime/runtime.ts'
 import type { Store } from '../store.ts'
 import { guardedStore } from './guarded-store.ts'
 import { nearStore } from './near-store.ts'

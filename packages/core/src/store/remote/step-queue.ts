@@ -1,4 +1,4 @@
-import type { Runtime } from '../../runtime.ts'
+import type { Runtime } from '../../runtime/runtime.ts'
 import type { Away } from '../store.ts'
 
 /** So many steps are in flight at once, at most: more would not be answered sooner. */

@@ -1,7 +1,7 @@
 import { BoundedMap } from '../../bounded-map.ts'
-import type { Codec } from '../../codec.ts'
+import type { Codec } from '../../codec/codec.ts'
 import type { Entry } from '../../entry.ts'
-import type { Runtime } from '../../runtime.ts'
+import type { Runtime } from '../../runtime/runtime.ts'
 import {
   awayBecause,
   type Found,

@@ -1,5 +1,5 @@
 import { parse } from '@lukeed/ms'
-import { InvalidOptionError } from './errors.ts'
+import { InvalidOptionError } from '../errors.ts'
 
 /** A length of time. A number is milliseconds: `30` means 30 ms. A text is a number with its unit, such as `'250ms'`, `'30s'`, `'5m'`, `'2h'`, `'1d'`. */
 export type Duration = number | `${number}${'ms' | 's' | 'm' | 'h' | 'd'}`

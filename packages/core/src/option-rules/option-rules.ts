@@ -1,8 +1,8 @@
 import { closest, distance } from 'fastest-levenshtein'
 import { BYTE_SIZE_FORM, DURATION_FORM, parseByteSize, parseDuration } from './duration.ts'
-import { LONGEST_TTL } from './entry.ts'
-import { InvalidOptionError } from './errors.ts'
-import type { Runtime } from './runtime.ts'
+import { LONGEST_TTL } from '../entry.ts'
+import { InvalidOptionError } from '../errors.ts'
+import type { Runtime } from '../runtime/runtime.ts'
 import { SHORT_TTL, warnOfShortTtl } from './short-ttl.ts'
 
 /** Parses an option to what it means (ms, bytes, itself), or to `INVALID`. */
