@@ -87,7 +87,7 @@ const fine: readonly (readonly [title: string, file: string, text: string])[] = 
     value('(ms: number) => [new Date(ms), Date.UTC(ms)]'),
   ],
   ['a hash', engine('hash'), "export { createHash } from 'node:crypto'\n"],
-  ['the owner of the clock', engine('runtime'), value('[Date.now(), Math.random(), performance.now()]')],
+  ['the owner of the clock', engine('runtime/runtime'), value('[Date.now(), Math.random(), performance.now()]')],
   ['a clock of the testkit', 'packages/testkit/src/a.ts', value('Date.now()')],
   ['a long contract', 'packages/testkit/src/contract.ts', value(`() => {\n${'//\n'.repeat(99)}}`)],
   [

@@ -12,7 +12,7 @@ afterEach(() => {
 function anotherRuntime(): Runtime {
   let copy: Runtime | undefined
   jest.isolateModules(() => {
-    copy = jest.requireActual<{ systemRuntime: Runtime }>('../src/runtime.ts').systemRuntime
+    copy = jest.requireActual<{ systemRuntime: Runtime }>('../src/runtime/runtime.ts').systemRuntime
   })
   if (copy === undefined) throw new Error('The second copy was not loaded')
   return copy
