@@ -53,3 +53,58 @@ test('a response that is purged softly is served stale while its one refresh run
     },
   )
 })
+
+test('every variant of a response that is purged softly is served stale, and then refreshed', async () => {
+  let edition = 1
+  const runs: string[] = []
+  await onSite(
+    (app, cached) => {
+      app.post('/purge', cached.purge({ authorize: () => true }))
+      app.get('/vary', cached({ ttl: '1h', staleWhileRevalidate: '1h', tags: ['a'] }), (req, res) => {
+        runs.push(String(req.headers['accept-language']))
+        res.vary('Accept-Language').send(`${req.headers['accept-language']} ${edition}`)
+      })
+    },
+    async (site) => {
+      const languages = ['de', 'en', 'fr']
+      const ask = async (language: string) => (await site.get('/vary').set('Accept-Language', language)).text
+      for (const language of languages) expect(await ask(language)).toBe(`${language} 1`)
+      await supertest(site.server).post('/purge?tag=a&soft')
+      edition = 2
+      for (const language of languages) expect(await ask(language)).toBe(`${language} 1`)
+      for (const language of languages)
+        while ((await ask(language)) !== `${language} 2`) expect(runs.length).toBeLessThan(9)
+      // One more than there are variants: the record of variants is refreshed, too.
+      expect(runs.length).toBeLessThanOrEqual(7)
+    },
+  )
+})
+
+test('a first variant whose load began before a soft purge is refreshed after it', async () => {
+  let edition = 1
+  let began = (): void => undefined
+  let end = (): void => undefined
+  const running = new Promise<void>((resolve) => (began = resolve))
+  const held = new Promise<void>((resolve) => (end = resolve))
+  await onSite(
+    (app, cached) => {
+      app.post('/purge', cached.purge({ authorize: () => true }))
+      app.get('/vary', cached({ ttl: '1h', staleWhileRevalidate: '1h', tags: ['a'] }), async (_req, res) => {
+        const text = `edition ${edition}`
+        began()
+        await held
+        res.vary('Accept-Language').send(text)
+      })
+    },
+    async (site) => {
+      const first = site.get('/vary').then(({ text }) => text)
+      await running
+      edition = 2
+      await supertest(site.server).post('/purge?tag=a&soft')
+      end()
+      expect(await first).toBe('edition 1')
+      let asked = 0
+      while ((await site.get('/vary')).text !== 'edition 2') expect((asked += 1)).toBeLessThan(100)
+    },
+  )
+})

@@ -1,14 +1,15 @@
 import type { Load } from '@cattlegrid/core'
 import type { IncomingHttpHeaders } from 'node:http'
 import { NoSharedResult } from '../response/errors.ts'
-import { keepResponse, type StorableResult, varyRecordTtl } from './load-result.ts'
-import type { RecordedResponse, Stored } from '../response/recorded-response.ts'
+import { keepResponse, keepVaryRecord, type StorableResult } from './load-result.ts'
+import { isVaryRecord, type RecordedResponse, type Stored } from '../response/recorded-response.ts'
 import type { Route } from '../route/route.ts'
 import { variantKey, type VaryRecord } from '../response/vary.ts'
 
 /**
- * Commits the response as the first variant of a new record, and returns the record, for the URL's own key. The variant has a lease of its own, and
- * is committed before the record that makes it reachable.
+ * Commits the response as the first variant of a record, and returns the record, for the URL's own key. The variant has a lease of its own, and is
+ * committed before the record that makes it reachable. A stale record, after a soft purge, keeps its id where the response varies by the same fields: its
+ * other variants stay reachable, and are refreshed by their own requests.
  *
  * @param names the request fields that select the response.
  * @param headers the request fields that its handler saw.
@@ -23,12 +24,21 @@ export async function keepFirstVariant<Req, Res>(
 ): Promise<VaryRecord> {
   const { cache, callOptions, runtime, revalidate } = route
   const { lifetime } = result
-  const record = { vary: names, id: runtime.token() }
+  const known = staleRecordOf(load, names)
+  const record = known ?? { vary: names, id: runtime.token() }
   const key = variantKey(urlKey, record, headers)
   countVariant(route, record, key)
-  await cache.lookup<Stored, never>(key, (inner) => keepResponse(inner, result, revalidate), callOptions)
-  load.keep({ ttl: varyRecordTtl(lifetime), staleWhileRevalidate: 0, staleIfError: 0, tags: lifetime.tags })
+  const keep = (inner: Load<never>): Stored => keepResponse(inner, result, revalidate)
+  // The variant of a known record may be there, from before the purge.
+  await (known === undefined ? cache.lookup(key, keep, callOptions) : cache.refresh(key, keep, callOptions))
+  keepVaryRecord(load, lifetime)
   return record
+}
+
+/** The record that the load replaces, if it names the same fields. */
+function staleRecordOf(load: Load<never>, names: readonly string[]): VaryRecord | undefined {
+  const stale = load.stale?.value as Stored | undefined
+  return stale !== undefined && isVaryRecord(stale) && stale.vary.join() === names.join() ? stale : undefined
 }
 
 /**

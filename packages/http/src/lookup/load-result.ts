@@ -154,6 +154,13 @@ export function varyRecordTtl({ ttl, staleWhileRevalidate = 0, staleIfError = 0 
   return Math.min(Math.max(MIN_RECORD_TTL, longerThanAll), LONGEST_TTL)
 }
 
+/** Gives the load the lifetime of a record of variants. After a soft purge it is stale for as long as they are. */
+export function keepVaryRecord(load: Load<never>, lifetime: Lifetime): void {
+  const { staleWhileRevalidate = 0, staleIfError = 0, tags } = lifetime
+  const staleFor = Math.max(staleWhileRevalidate, staleIfError)
+  keepFor(load, { ttl: varyRecordTtl(lifetime), staleWhileRevalidate: staleFor, staleIfError: 0, tags })
+}
+
 function keepFor(load: Load<never>, { ttl, staleWhileRevalidate, staleIfError, tags }: Lifetime): void {
   load.keep({
     ttl,
