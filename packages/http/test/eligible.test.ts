@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import {
-  type Admission,
+  type Eligibility,
   hostsByScheme,
   ineligibleReason,
   type Candidate,
@@ -18,7 +18,7 @@ const candidate = (headers: Candidate['headers'], more: Partial<Candidate> = {})
   ...more,
 })
 
-const PLAIN: Admission = { authorization: 'bypass', cookies: 'ignore', hosts: undefined }
+const PLAIN: Eligibility = { authorization: 'bypass', cookies: 'ignore', hosts: undefined }
 
 describe('requests that bypass the cache', () => {
   test.each<[string, Candidate['headers'], Partial<Candidate>?]>([
@@ -61,7 +61,7 @@ describe('requests with unkeyed input', () => {
   })
 })
 
-describe('the admission rules of a route', () => {
+describe('the eligibility rules of a route', () => {
   test('a cookie is ignored, unless the route bypasses cookies', () => {
     const withCookie = candidate({ cookie: 'a=1' })
     expect(ineligibleReason(withCookie, PLAIN)).toBeUndefined()
@@ -69,7 +69,7 @@ describe('the admission rules of a route', () => {
   })
 
   test('a host that is not listed bypasses the cache, whatever its case', () => {
-    const listed: Admission = { ...PLAIN, hosts: hostsByScheme(['shop.example']) }
+    const listed: Eligibility = { ...PLAIN, hosts: hostsByScheme(['shop.example']) }
     expect(ineligibleReason(candidate({}, { host: 'SHOP.example' }), listed)).toBeUndefined()
     expect(ineligibleReason(candidate({}, { host: 'evil.example' }), listed)).toBe('host')
     expect(ineligibleReason(candidate({}, { host: 'shop.example:8080' }), listed)).toBe('host')

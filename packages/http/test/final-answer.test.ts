@@ -1,8 +1,8 @@
 import { LoadTimeoutError, type Lookup, WaitTimeoutError } from '@cattlegrid/core'
 import { describe, expect, test } from '@jest/globals'
 import { answerAfterHandler, answerWithoutHandler, type HandledRequest } from '../src/lookup/final-answer.ts'
-import { UNSHAREABLE_RESPONSE } from '../src/lookup/load-result.ts'
-import type { LookupResult } from '../src/lookup/request-lookup.ts'
+import { OWN_RESPONSE } from '../src/lookup/loaded-response.ts'
+import type { RequestResult } from '../src/lookup/request-lookup.ts'
 import { NoSharedResult, ResponseFailure } from '../src/response/errors.ts'
 import type { RecordedResponse } from '../src/response/recorded-response.ts'
 
@@ -16,21 +16,21 @@ const recorder: HandledRequest['recorder'] = {
   withheld: undefined,
   status: undefined,
 }
-const handled: HandledRequest = { recorder, timedOutUnproved: false, disconnected: false }
+const handled: HandledRequest = { recorder, timedOutBeforeKnown: false, disconnected: false }
 const timeout = { error: new LoadTimeoutError('k', 1000) }
 
-function found(status: 'loaded' | 'stale', value: RecordedResponse = RESPONSE): LookupResult {
+function found(status: 'loaded' | 'stale', value: RecordedResponse | typeof OWN_RESPONSE = RESPONSE): RequestResult {
   const lookup = { value, status, from: 'store', role: 'leader', age: 0, freshFor: 0, foundStale: false, waited: 0 }
-  return { lookup: { ...lookup, outcome: undefined, refresh: undefined } as Lookup<RecordedResponse> }
+  return { lookup: { ...lookup, outcome: undefined, refresh: undefined } as Lookup<typeof value> }
 }
 
 describe('after its own handler, a request', () => {
-  test.each<[string, Partial<HandledRequest['recorder']>, Partial<HandledRequest>, LookupResult, string]>([
+  test.each<[string, Partial<HandledRequest['recorder']>, Partial<HandledRequest>, RequestResult, string]>([
     ['whose response was passed on gets nothing more', { passed: true, ended: true }, {}, found('loaded'), 'nothing'],
     [
       'whose response outlasts its load gets nothing more',
       { passed: true },
-      { timedOutUnproved: true },
+      { timedOutBeforeKnown: true },
       timeout,
       'nothing',
     ],
@@ -43,7 +43,7 @@ describe('after its own handler, a request', () => {
       'whose 304 did not match, with nothing new, fails',
       { mismatched: true, status: 304 },
       {},
-      found('loaded', UNSHAREABLE_RESPONSE),
+      found('loaded', OWN_RESPONSE),
       'error',
     ],
     [
@@ -64,14 +64,16 @@ describe('after its own handler, a request', () => {
 describe('without its own handler, a request', () => {
   const request = {
     headers: {},
-    unproved: false,
-    timedOutUnproved: false,
+    knownShareable: true,
+    timedOutBeforeKnown: false,
     disconnected: false,
     bypassReason: 'head',
   } as const
   const otherVariant = { ...RESPONSE, selectedBy: { accept: 'text/html' } }
   const waited = { error: new WaitTimeoutError('k', 1000) }
-  test.each<[string, Partial<typeof request> | { unproved: true } | { disconnected: true }, LookupResult, object]>([
+  test.each<
+    [string, Partial<typeof request> | { knownShareable: false } | { disconnected: true }, RequestResult, object]
+  >([
     ['gets what its lookup brought', {}, found('loaded'), { kind: 'looked-up' }],
     [
       'runs its handler where that is for another client',
@@ -85,7 +87,12 @@ describe('without its own handler, a request', () => {
       { error: new NoSharedResult('x') },
       { kind: 'bypass', why: 'head' },
     ],
-    ['runs its handler after a wait at an unproved URL', { unproved: true }, waited, { kind: 'bypass', why: 'head' }],
+    [
+      'runs its handler after a wait at a URL that is not known to be shareable',
+      { knownShareable: false },
+      waited,
+      { kind: 'bypass', why: 'head' },
+    ],
     ['gets an error after a wait elsewhere', {}, waited, { kind: 'error' }],
     ['shares the failure of another', {}, { error: new ResponseFailure(500, RESPONSE) }, { kind: 'shared' }],
     [

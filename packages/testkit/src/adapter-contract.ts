@@ -29,7 +29,7 @@ import type { AdapterFactory, ContractStore } from './adapter-contract/stage.ts'
 import { describeStale } from './adapter-contract/stale.ts'
 import { describeStorable } from './adapter-contract/storable.ts'
 import { describeTrailers } from './adapter-contract/trailers.ts'
-import { describeUnprovedUrls } from './adapter-contract/unproved-urls.ts'
+import { describeUnstoredUrls } from './adapter-contract/unstored-urls.ts'
 import { describePersonalFields } from './adapter-contract/personal-fields.ts'
 import { describeKeepDecides } from './adapter-contract/keep-decides.ts'
 import { describeAfterEnd } from './adapter-contract/after-end.ts'
@@ -103,7 +103,7 @@ export function describeAdapterContract(
     describeOuterVary,
     describeOuterHead,
     describeOuterDestroy,
-    describeUnprovedUrls,
+    describeUnstoredUrls,
     describePersonalFields,
     describeKeepDecides,
     describeAfterEnd,

@@ -59,7 +59,7 @@ class HandlerCapture extends ResponseCapture implements Capture {
   }
 
   send(answer: Answer): void {
-    this.lowerShield()
+    this.stopGuardingDestroy()
     this.#restore()
     setAnswerFields(this.res, answer)
     this.res.statusCode = answer.status
@@ -68,7 +68,7 @@ class HandlerCapture extends ResponseCapture implements Capture {
   }
 
   reopen(): void {
-    this.lowerShield()
+    this.stopGuardingDestroy()
     this.#restore()
     this.mode = 'pass'
     this.ended = false

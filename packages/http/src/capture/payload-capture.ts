@@ -90,7 +90,7 @@ export class PayloadCapture extends ResponseCapture {
 
   /** The framework sends another response instead. */
   replace(): void {
-    this.lowerShield()
+    this.stopGuardingDestroy()
     showAsOpen(this.res)
     this.replacing = true
   }
@@ -158,7 +158,7 @@ export class PayloadCapture extends ResponseCapture {
 
   #withhold(pending: PendingPayload, payload: unknown): void {
     this.#withheld = true
-    this.raiseShield()
+    this.guardDestroy()
     this.recordHead(pending.head)
     const copy = pending.whole ? undefined : this.#copy(pending, payload)
     if (copy === undefined) this.endRecording()

@@ -3,7 +3,7 @@ import { endRefuses } from '../fields/body-arguments.ts'
 import { addToHead, isHeadSent, sentFields, setInsteadOf } from '../fields/head-arguments.ts'
 import type { HeaderFields } from '../fields/header-fields.ts'
 import type { ResponseHead } from '../response/response-head.ts'
-import { ConnectionShield } from './connection-shield.ts'
+import { DestroyGuard } from './destroy-guard.ts'
 import { type DetachedResponse, discardChunk } from './detached-response.ts'
 import { HandlerScope } from './handler-scope.ts'
 import { discardPayload } from './payload.ts'
@@ -41,7 +41,7 @@ export abstract class ResponseCapture {
   readonly #scope = new HandlerScope()
   /** Unlike `ended`, not of the response that is sent instead. */
   #handlerEnded = false
-  #shield: ConnectionShield | undefined
+  #guard: DestroyGuard | undefined
   /** The original `end` runs: that of HTTP/2 calls `write` for its chunk. */
   #ending = false
 
@@ -112,10 +112,10 @@ export abstract class ResponseCapture {
    * From now on, a `destroy` by the handler ends its recording, and the connection only after the response that the cache sends on it: `Connection:
    * close`, as long as that has no head.
    */
-  protected raiseShield(): void {
+  protected guardDestroy(): void {
     const { res, recording } = this
-    this.#shield?.raise()
-    this.#shield ??= new ConnectionShield(res, (destroy) => {
+    this.#guard?.enable()
+    this.#guard ??= new DestroyGuard(res, (destroy) => {
       if (!this.#mayBeHandler) return destroy()
       res.shouldKeepAlive = false
       return recording.abort('handler')
@@ -129,8 +129,8 @@ export abstract class ResponseCapture {
   }
 
   /** Called before a response is sent in the place of the recorded one. */
-  protected lowerShield(): void {
-    this.#shield?.lower()
+  protected stopGuardingDestroy(): void {
+    this.#guard?.disable()
   }
 
   /**
@@ -141,11 +141,11 @@ export abstract class ResponseCapture {
     const { res } = this
     const { statusCode } = res
     this.mode = 'replaced'
-    this.raiseShield()
+    this.guardDestroy()
     // Layers outside that count connections compare them when the response has finished.
     res.prependOnceListener('finish', () => {
-      this.lowerShield()
-      queueMicrotask(() => this.raiseShield())
+      this.stopGuardingDestroy()
+      queueMicrotask(() => this.guardDestroy())
     })
     // Node calls it within `end`. The layers inside, which may have replaced it, have no part in this response.
     Reflect.set(res, 'writeHead', () => (isHeadSent(res) ? res : this.original('writeHead', [statusCode])))
@@ -180,7 +180,7 @@ export abstract class ResponseCapture {
 
   #withhold(): void {
     this.mode = 'withhold'
-    this.raiseShield()
+    this.guardDestroy()
   }
 
   #sendForeignHead(args: readonly unknown[]): void {

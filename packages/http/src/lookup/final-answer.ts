@@ -7,8 +7,8 @@ import { errorResponseFor, unavailable } from '../response/error-response.ts'
 import { isNoSharedResult, isResponseFailure, type ServeError } from '../response/errors.ts'
 import type { RecordedResponse } from '../response/recorded-response.ts'
 import { isSelectedBy } from '../response/vary.ts'
-import { UNSHAREABLE_RESPONSE } from './load-result.ts'
-import type { LookupResult } from './request-lookup.ts'
+import { OWN_RESPONSE } from './loaded-response.ts'
+import type { RequestResult } from './request-lookup.ts'
 
 /** How a request is answered after its last lookup. */
 export type FinalAnswer =
@@ -25,7 +25,7 @@ export type FinalAnswer =
       readonly kind: 'revalidated'
       readonly response: RecordedResponse
       readonly status: 304 | 200
-      readonly lookup: Lookup<RecordedResponse> | undefined
+      readonly lookup: Lookup<unknown> | undefined
     }
   /** An answer that is complete: the withheld failure of this request's own handler, or what `only-if-cached` gets. */
   | { readonly kind: 'complete'; readonly answer: Answer }
@@ -40,25 +40,26 @@ const NOTHING: FinalAnswer = { kind: 'nothing' }
 /** The facts about a request whose own handler has run, or still runs. */
 export interface HandledRequest {
   readonly recorder: Pick<Recorder, 'revalidated' | 'passed' | 'ended' | 'mismatched' | 'withheld' | 'status'>
-  /** The handler answers its client although its load has ended. */
-  readonly timedOutUnproved: boolean
+  /** The load ended by `loadTimeout` before the URL was known to be shareable: the handler answers its client nevertheless. */
+  readonly timedOutBeforeKnown: boolean
   readonly disconnected: boolean
 }
 
 /** Names what ends a request whose own handler has run, or still runs: another response only where the handler has sent nothing. */
 export function answerAfterHandler(
-  { recorder, timedOutUnproved, disconnected }: HandledRequest,
-  { lookup, error }: LookupResult,
+  { recorder, timedOutBeforeKnown, disconnected }: HandledRequest,
+  { lookup, error }: RequestResult,
 ): FinalAnswer {
   const timedOut = isCattlegridError(error, 'CATTLEGRID_LOAD_TIMEOUT')
   const { revalidated, withheld } = recorder
-  if (timedOutUnproved) return NOTHING
+  if (timedOutBeforeKnown) return NOTHING
   if (revalidated !== undefined) return { kind: 'revalidated', response: revalidated, status: 304, lookup }
   if (recorder.passed) return timedOut && !recorder.ended ? { kind: 'destroy' } : NOTHING
   if (disconnected) return NOTHING
-  if (lookup !== undefined && lookup.status !== 'loaded') return { kind: 'looked-up', lookup }
-  if (lookup !== undefined && recorder.mismatched && lookup.value !== UNSHAREABLE_RESPONSE)
-    return { kind: 'revalidated', response: lookup.value, status: 200, lookup }
+  if (lookup !== undefined && bringsResponse(lookup)) {
+    if (lookup.status !== 'loaded') return { kind: 'looked-up', lookup }
+    if (recorder.mismatched) return { kind: 'revalidated', response: lookup.value, status: 200, lookup }
+  }
   if (withheld !== undefined) return { kind: 'complete', answer: answerFromWithheld(withheld) }
   // Otherwise the cache was closed, or the lease was lost: the handler did not fail, and continues.
   if (!timedOut && recorder.status === undefined) return NOTHING
@@ -68,26 +69,31 @@ export function answerAfterHandler(
 /** The facts about a request whose own handler has not run. */
 export interface UnhandledRequest {
   readonly headers: IncomingHttpHeaders
-  /** No response of the URL is known to be stored: after `waitTimeout` the handler runs, instead of a 503. */
-  readonly unproved: boolean
-  readonly timedOutUnproved: boolean
+  /** As `isKnownShareable`: if not, the handler runs after `waitTimeout`, instead of a 503. */
+  readonly knownShareable: boolean
+  readonly timedOutBeforeKnown: boolean
   readonly disconnected: boolean
   /** The reason for a handler that runs because there is no shared response. */
   readonly bypassReason: BypassReason
 }
 
 /** Names what ends a request whose own handler has not run. */
-export function answerWithoutHandler(request: UnhandledRequest, { lookup, error }: LookupResult): FinalAnswer {
-  const { headers, unproved, timedOutUnproved, disconnected, bypassReason: why } = request
-  const waitedInVain = unproved && isCattlegridError(error, 'CATTLEGRID_WAIT_TIMEOUT')
+export function answerWithoutHandler(request: UnhandledRequest, { lookup, error }: RequestResult): FinalAnswer {
+  const { headers, knownShareable, timedOutBeforeKnown, disconnected, bypassReason: why } = request
+  const waitedBeforeKnown = !knownShareable && isCattlegridError(error, 'CATTLEGRID_WAIT_TIMEOUT')
   if (disconnected) return NOTHING
-  if (isNoSharedResult(error) || timedOutUnproved || waitedInVain) return { kind: 'bypass', why }
+  if (isNoSharedResult(error) || timedOutBeforeKnown || waitedBeforeKnown) return { kind: 'bypass', why }
   if (lookup !== undefined) {
-    const isShared = lookup.value !== UNSHAREABLE_RESPONSE && isSelectedBy(lookup.value.selectedBy, headers)
+    const isShared = bringsResponse(lookup) && isSelectedBy(lookup.value.selectedBy, headers)
     return isShared ? { kind: 'looked-up', lookup } : { kind: 'bypass', why: 'collapsed' }
   }
   const response = isResponseFailure(error) ? error.response : undefined
   if (response !== undefined && isSelectedBy(response.selectedBy, headers)) return { kind: 'shared', response }
   const failure = errorResponseFor(error)
   return failure === undefined ? { kind: 'pass' } : { kind: 'error', error: failure }
+}
+
+/** False for a load whose response only the handler's own client gets. */
+function bringsResponse(lookup: Lookup<RecordedResponse | typeof OWN_RESPONSE>): lookup is Lookup<RecordedResponse> {
+  return lookup.value !== OWN_RESPONSE
 }

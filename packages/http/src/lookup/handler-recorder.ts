@@ -21,27 +21,34 @@ const UNLEASED: Judgement = { kind: 'unshareable', why: 'unleased' }
 /** The captures of this process have no room for the body now. */
 const NO_CAPTURE_ROOM: Judgement = { kind: 'unshareable', why: 'too-large', temporary: true }
 
-/** The facts that the recorder of one handler run needs. Objects that each response needs are written out in full: spreads are slow in V8. */
-export interface HandlerRun extends MissReason {
-  readonly holdsStale: boolean
-  /** True if the load holds the lease: only then can the response be stored. */
-  readonly leased: boolean
-  /** The conditions of the handler's own client; undefined: it has none. */
-  readonly conditions?: Conditions | undefined
+/** The facts beside the head, about a request and its URL, that decide storing. */
+export interface StorageFacts {
   /** A response of this URL was stored before: the URL is known to be shareable. */
   readonly storedBefore: boolean
   /** The request has credentials that its key does not hold. */
   readonly authorized: boolean
   /** Returns the tag of every response of this URL; undefined: there is none. */
   readonly urlTag: () => string | undefined
+}
+
+/** The facts that the recorder of one handler run needs. Objects that each response needs are written out in full: spreads are slow in V8. */
+export interface RecorderFacts extends StorageFacts, MissReason {
+  readonly holdsStale: boolean
+  /** True if the load holds the lease: only then can the response be stored. */
+  readonly leased: boolean
+  /** The conditions of the handler's own client; undefined: it has none. */
+  readonly conditions?: Conditions | undefined
   /** The stored response whose validators the handler was given. */
   readonly revalidates?: RecordedResponse | undefined
 }
 
 /** Makes the recorder of this exchange's handler. */
-export function recorderFor<Req, Res>(exchange: Exchange<Req, Res>, route: Route<Req, Res>, run: HandlerRun): Recorder {
+export function recorderFor<Req, Res>(
+  exchange: Exchange<Req, Res>,
+  route: Route<Req, Res>,
+  facts: RecorderFacts,
+): Recorder {
   const { storage, runtime, strip, clientFreshness, cacheStatus: name } = route
-  const { storedBefore, authorized, urlTag } = run
   const began = runtime.timeOfDay()
   const reads = new PersonalReads(exchange.request, exchange.req, route.personalReads)
   return new Recorder({
@@ -49,22 +56,22 @@ export function recorderFor<Req, Res>(exchange: Exchange<Req, Res>, route: Route
     onPersonalRead: (read) => route.personalReadWarning.give(read, exchange.target),
     strip,
     ignoreVary: route.ignoreVary,
-    revalidates: run.revalidates,
-    holdsStale: run.holdsStale,
-    conditions: run.conditions,
+    revalidates: facts.revalidates,
+    holdsStale: facts.holdsStale,
+    conditions: facts.conditions,
     maxBodyBytes: storage.maxBodyBytes,
     maxCaptureBytes: route.maxCaptureBytes,
     timeOfDay: () => runtime.timeOfDay(),
     // A handler that revalidates knows only validators of its own.
     makesEtag: !route.revalidate,
     began,
-    judge: (head) => judgeResponse(exchange, route, { storedBefore, authorized, urlTag, began, reads }, head),
+    judge: (head) => judgeResponse(exchange, route, facts, { began, reads }, head),
     defaults: clientFreshness,
     extraFields: (head, judgement) => {
       const certain = head.bodyLength !== undefined && head.final === true
-      const expected = expectedResult(head, judgement, run.leased)
+      const expected = expectedResult(head, judgement, facts.leased)
       const status = (cacheName: string): string =>
-        appendMember(linesOf(head.fields, 'cache-status'), cacheName, leaderMember(expected, run, certain))
+        appendMember(linesOf(head.fields, 'cache-status'), cacheName, leaderMember(expected, facts, certain))
       const lacksFreshness = judgement.kind === 'store' && !('cache-control' in head.fields)
       return {
         ...(name === undefined ? {} : { 'cache-status': status(name) }),
@@ -79,8 +86,8 @@ function expectedResult(head: ResponseHead, judgement: Judgement, leased: boolea
   return leased || judgement.kind !== 'store' ? judgement : UNLEASED
 }
 
-/** The facts beside the head that decide storing. */
-export interface JudgedRun extends Pick<HandlerRun, 'storedBefore' | 'authorized' | 'urlTag'> {
+/** When a handler began to run, and what it has read about its client so far. */
+interface HandlerRun {
   readonly began: number
   readonly reads: PersonalReads
 }
@@ -89,12 +96,13 @@ export interface JudgedRun extends Pick<HandlerRun, 'storedBefore' | 'authorized
 export function judgeResponse<Req, Res>(
   exchange: Exchange<Req, Res>,
   route: Route<Req, Res>,
-  run: JudgedRun,
+  facts: StorageFacts,
+  { began, reads }: HandlerRun,
   head: ResponseHead,
 ): Judgement {
   // A read by the route's functions is no part of the response.
-  const judgement = run.reads.outside(() => judgeByRoute(exchange, route, run, head))
-  const personal = run.reads.found
+  const judgement = reads.outside(() => judgeByRoute(exchange, route, facts, began, head))
+  const personal = reads.found
   if (personal === undefined || judgement.kind === 'unshareable') return judgement
   if (judgement.kind === 'fail') return { kind: 'fail', share: false }
   if (judgement.kind === 'store') route.personalReadWarning.give(personal, exchange.target)
@@ -104,7 +112,8 @@ export function judgeResponse<Req, Res>(
 function judgeByRoute<Req, Res>(
   { request, response, res }: Exchange<Req, Res>,
   route: Route<Req, Res>,
-  { storedBefore, authorized, urlTag, began }: JudgedRun,
+  { storedBefore, authorized, urlTag }: StorageFacts,
+  began: number,
   head: ResponseHead,
 ): Judgement {
   const given = givenDirectives(res)

@@ -1,7 +1,7 @@
 import { conditionsOf } from '../response/conditional.ts'
 import { type Exchange, rewriteUrlUntilEnd } from '../exchange.ts'
 import { recorderFor } from './handler-recorder.ts'
-import { isStoredBefore, type ResponseLoad } from './load-result.ts'
+import { isStoredBefore, type ResponseLoad } from './loaded-response.ts'
 import { cdnLoopField } from '../request/loop-detection.ts'
 import { normaliseRequest } from '../request/normalise.ts'
 import { isKeyed } from '../request/query.ts'
@@ -22,10 +22,10 @@ export function runHandler<Req, Res>(
   exchange: Exchange<Req, Res>,
   route: Route<Req, Res>,
   context: RequestContext,
-  run: ResponseLoad,
+  responseLoad: ResponseLoad,
   onStart: (recorder: Recorder) => void,
 ): Promise<RecordingResult> {
-  const { load, loadId, forwarded, collapseFailed } = run
+  const { load, loadId, forwarded, collapseFailed } = responseLoad
   const { urlTag, authorized } = context
   const revalidates = responseToRevalidate(load, route)
   const conditions = conditionsOf(exchange.req.headers)

@@ -8,7 +8,7 @@ export async function awaitInlineRefresh<Req, Res>(
   { refreshMode, inlineRefreshes }: Pick<Route, 'refreshMode' | 'inlineRefreshes'>,
   loader: ResponseLoader<Req, Res>,
   key: string,
-  { status, refresh }: Lookup<Stored>,
+  { status, refresh }: Lookup<unknown>,
 ): Promise<void> {
   if (!refreshMode.inline || status !== 'stale' || refresh === undefined || inlineRefreshes.has(key)) return
   const refreshed = async (): Promise<void> => {
@@ -28,12 +28,11 @@ export async function awaitInlineRefresh<Req, Res>(
  * while. Undefined where no stored response may be served without a load.
  */
 export async function storedWithoutRefresh(
-  { cache, callOptions }: Pick<Route, 'cache' | 'callOptions'>,
+  { viewWithoutStaleIfError }: Pick<Route, 'viewWithoutStaleIfError'>,
   key: string,
 ): Promise<Lookup<Stored> | undefined> {
   // A response that is kept only for errors needs a load first.
-  const view = cache.with({ ...callOptions, staleIfError: false })
-  const found = await view.read<Stored>(key).catch(() => undefined)
+  const found = await viewWithoutStaleIfError.read<Stored>(key).catch(() => undefined)
   if (found === undefined || (!isVaryRecord(found.value) && !isUsable(found.value, found.age))) return undefined
   const { value, state, age, freshFor } = found
   return {

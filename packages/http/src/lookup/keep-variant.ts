@@ -1,7 +1,7 @@
 import type { Load } from '@cattlegrid/core'
 import type { IncomingHttpHeaders } from 'node:http'
 import { NoSharedResult } from '../response/errors.ts'
-import { keepResponse, keepVaryRecord, type StorableResult } from './load-result.ts'
+import { keepResponse, keepVaryRecord, type StorableResult } from './loaded-response.ts'
 import { isVaryRecord, type RecordedResponse, type Stored } from '../response/recorded-response.ts'
 import type { Route } from '../route/route.ts'
 import { variantKey, type VaryRecord } from '../response/vary.ts'

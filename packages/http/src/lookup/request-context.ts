@@ -104,7 +104,7 @@ function bypassReasonOf<Req, Res>(
 ): BypassReason | undefined {
   const { request } = exchange
   if (!route.enabled(request)) return 'disabled'
-  const ineligible = ineligibleReason(candidate, route.admission)
+  const ineligible = ineligibleReason(candidate, route.eligibility)
   if (ineligible !== undefined) return ineligible
   if (route.skip(request)) return 'skip'
   if (route.cache.paused) return 'paused'
@@ -128,7 +128,7 @@ function withKey<Req, Res>(
   const target = withQuery(exchange.target, route.query)
   const routeExtra = route.extra(exchange.request)
   if (routeExtra === null) return 'key-failed'
-  const { authorization } = route.admission
+  const { authorization } = route.eligibility
   const authorized = authorization === 'declared' && readUnreported(req.headers, 'authorization') !== undefined
   const credentials = authorization === 'key' ? req.headers.authorization : authorized ? 'any' : undefined
   const parts = {

@@ -4,12 +4,12 @@ import { satisfiesMaxAge } from '../response/age.ts'
 import type { Forwarded } from '../response/cache-status.ts'
 import { isNoSharedResult, NoSharedResult } from '../response/errors.ts'
 import { awaitInlineRefresh, storedWithoutRefresh } from './inline-refresh.ts'
-import { type Miss, UNSHAREABLE_RESPONSE } from './load-result.ts'
-import { isUsable, isVaryRecord, type RecordedResponse, type Stored } from '../response/recorded-response.ts'
+import { type Loaded, type Miss, OWN_RESPONSE } from './loaded-response.ts'
+import { isUsable, isVaryRecord, type RecordedResponse } from '../response/recorded-response.ts'
 import type { RequestContext } from './request-context.ts'
 import type { ResponseLoader } from './response-loader.ts'
 import type { Route } from '../route/route.ts'
-import { variantKey } from '../response/vary.ts'
+import { variantKey, type VaryRecord } from '../response/vary.ts'
 
 /** A request that still has no response after so many lookups runs its own handler. */
 const MAX_LOOKUPS = 16
@@ -18,8 +18,8 @@ const MAX_LOOKUPS = 16
 const NOTHING_STALE = { staleWhileRevalidate: false, staleIfError: false } as const
 
 /** The result of a request's lookups: a response, or the error with which the last lookup ended. */
-export interface LookupResult {
-  readonly lookup?: Lookup<RecordedResponse>
+export interface RequestResult {
+  readonly lookup?: Lookup<RecordedResponse | typeof OWN_RESPONSE>
   readonly error?: unknown
 }
 
@@ -29,7 +29,7 @@ export class RequestLookup<Req, Res> {
   readonly #route: Route<Req, Res>
   readonly #context: RequestContext
   readonly #loader: ResponseLoader<Req, Res>
-  readonly #options: CallOptions<Stored>
+  readonly #options: CallOptions<Loaded>
   #forwarded: Forwarded = 'uri-miss'
 
   constructor(
@@ -53,7 +53,7 @@ export class RequestLookup<Req, Res> {
   }
 
   /** Looks up again when a leader had no result for its followers: one of them leads next. Never rejects. */
-  async run(): Promise<LookupResult> {
+  async run(): Promise<RequestResult> {
     const loader = this.#loader
     for (let lookups = 1; ; lookups += 1) {
       try {
@@ -66,7 +66,7 @@ export class RequestLookup<Req, Res> {
   }
 
   /** Looks up the key of the URL; where that holds a record of variants, the key of this request's variant. */
-  async #lookUpOnce(): Promise<Lookup<RecordedResponse>> {
+  async #lookUpOnce(): Promise<Lookup<RecordedResponse | typeof OWN_RESPONSE>> {
     const { key } = this.#context
     const ofUrl = await this.#lookUpWithinMaxAge(key, {
       record: undefined,
@@ -74,10 +74,10 @@ export class RequestLookup<Req, Res> {
       collapseFailed: false,
     })
     const { value: record } = ofUrl
-    if (!isVaryRecord(record)) return ofUrl as Lookup<RecordedResponse>
+    if (!isRecord(record)) return ofUrl as Lookup<RecordedResponse | typeof OWN_RESPONSE>
     // The handler's own response goes to this client; the record serves other requests only.
     const { hasResponse, storableTtl: freshFor = ofUrl.freshFor } = this.#loader
-    if (hasResponse) return { ...ofUrl, value: UNSHAREABLE_RESPONSE, freshFor }
+    if (hasResponse) return { ...ofUrl, value: OWN_RESPONSE, freshFor }
     const forwardedByUrl = this.#forwarded
     const miss: Miss = { record, forwarded: 'vary-miss', collapseFailed: ofUrl.role === 'follower' }
     const ofVariant = await this.#lookUpWithinMaxAge(variantKey(key, record, this.#req.headers), miss)
@@ -86,33 +86,34 @@ export class RequestLookup<Req, Res> {
     if (collapsed) this.#forwarded = forwardedByUrl
     return {
       ...ofVariant,
-      value: ofVariant.value as RecordedResponse,
+      value: ofVariant.value as RecordedResponse | typeof OWN_RESPONSE,
       ...(collapsed ? ({ status: 'loaded', role: 'follower' } as const) : {}),
       waited: ofUrl.waited + ofVariant.waited,
     }
   }
 
   /** Looks up a key; where its response is older than the client accepts, once more, so that a load replaces it. A record of variants has no age. */
-  async #lookUpWithinMaxAge(key: string, miss: Miss): Promise<Lookup<Stored>> {
+  async #lookUpWithinMaxAge(key: string, miss: Miss): Promise<Lookup<Loaded>> {
     const lookup = await this.#lookUp(key, miss, this.#options)
     const { maxAge } = this.#context.directives
     const { value, status, role, age } = lookup
-    if (maxAge === undefined || isVaryRecord(value) || status !== 'fresh' || role !== 'none') return lookup
+    if (maxAge === undefined || value === OWN_RESPONSE || isVaryRecord(value) || status !== 'fresh' || role !== 'none')
+      return lookup
     if (satisfiesMaxAge(value.initialAge, age, maxAge)) return lookup
     // The engine counts from the commit.
     const maxResidentTime = Math.max(0, maxAge - value.initialAge * 1000)
     return await this.#lookUp(key, { ...miss, forwarded: 'request' }, { ...this.#options, maxAge: maxResidentTime })
   }
 
-  async #lookUp(key: string, miss: Miss, options: CallOptions<Stored>): Promise<Lookup<Stored>> {
+  async #lookUp(key: string, miss: Miss, options: CallOptions<Loaded>): Promise<Lookup<Loaded>> {
     const { view } = this.#route
     const loader = this.#loader
     this.#forwarded = miss.forwarded
     const takesAnyAge = this.#context.directives.maxAge === undefined
     const stored = takesAnyAge && !loader.mayRefresh ? await storedWithoutRefresh(this.#route, key) : undefined
     if (stored !== undefined) return stored
-    const lookUp = (accepted: CallOptions<Stored>): Promise<Lookup<Stored>> =>
-      view.lookup<Stored, never>(key, (load) => loader.load(load, miss), accepted)
+    const lookUp = (accepted: CallOptions<Loaded>): Promise<Lookup<Loaded>> =>
+      view.lookup<Loaded, never>(key, (load) => loader.load(load, miss), accepted)
     const found = await lookUp(options)
     if (found.foundStale) this.#forwarded = 'stale'
     // A response that is kept only to be revalidated is served by nobody: the request waits for the load that replaces it.
@@ -124,6 +125,12 @@ export class RequestLookup<Req, Res> {
 }
 
 /** False for a response that is kept only to be revalidated, unless this request's own handler has just sent or revalidated it. */
-function mayServe({ value, status, role, age }: Lookup<Stored>): boolean {
-  return isVaryRecord(value) || isUsable(value, age) || (status === 'loaded' && role === 'leader')
+function mayServe({ value, status, role, age }: Lookup<Loaded>): boolean {
+  return (
+    value === OWN_RESPONSE || isVaryRecord(value) || isUsable(value, age) || (status === 'loaded' && role === 'leader')
+  )
+}
+
+function isRecord(value: Loaded): value is VaryRecord {
+  return value !== OWN_RESPONSE && isVaryRecord(value)
 }

@@ -8,7 +8,7 @@ import { answerAfterHandler, answerWithoutHandler, type FinalAnswer, type Unhand
 import { hitInStore } from './hit.ts'
 import { ResponseLoader } from './response-loader.ts'
 import { bypass } from './bypass.ts'
-import { isUnproved } from './load-result.ts'
+import { isKnownShareable } from './loaded-response.ts'
 import type { RecordedResponse } from '../response/recorded-response.ts'
 import type { RequestContext } from './request-context.ts'
 import { RequestLookup } from './request-lookup.ts'
@@ -71,15 +71,15 @@ export class Responder<Req, Res> {
     await result.lookup?.refresh
     const { storableKey } = this.#loader
     if (storableKey !== undefined) await clearUncacheable(this.#route, storableKey, result.lookup?.outcome)
-    const { timedOutUnproved } = this.#loader
-    return answerAfterHandler({ recorder, timedOutUnproved, disconnected: this.#disconnect.aborted }, result)
+    const { timedOutBeforeKnown } = this.#loader
+    return answerAfterHandler({ recorder, timedOutBeforeKnown, disconnected: this.#disconnect.aborted }, result)
   }
 
   #unhandledRequest(): UnhandledRequest {
     return {
       headers: this.#exchange.req.headers,
-      unproved: isUnproved(this.#route, this.#lookup.forwarded),
-      timedOutUnproved: this.#loader.timedOutUnproved,
+      knownShareable: isKnownShareable(this.#route, this.#lookup.forwarded),
+      timedOutBeforeKnown: this.#loader.timedOutBeforeKnown,
       disconnected: this.#disconnect.aborted,
       bypassReason: this.#context.unshareable ?? (this.#loader.subrequestFailed ? 'head' : 'collapsed'),
     }

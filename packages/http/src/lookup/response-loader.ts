@@ -1,4 +1,4 @@
-import { isCattlegridError, type Load } from '@cattlegrid/core'
+import { isCattlegridError, type Load, type UncacheableOptions } from '@cattlegrid/core'
 import { type ClientConnection, connectionOf } from './connection.ts'
 import { failedSubrequestsOf } from './failed-subrequests.ts'
 import { NoSharedResult, isNoSharedResult } from '../response/errors.ts'
@@ -6,17 +6,16 @@ import type { Exchange } from '../exchange.ts'
 import { runHandler } from './handler-run.ts'
 import { keepFirstVariant, keepVariant } from './keep-variant.ts'
 import {
-  isUnproved,
+  isKnownShareable,
   keepResponse,
-  type LoadResult,
+  type Loaded,
+  type LoadedResponse,
   type Miss,
   resultOfHandler,
   type ResponseLoad,
-  uncacheableFor,
-} from './load-result.ts'
+} from './loaded-response.ts'
 import { registerLoad } from '../request/loop-detection.ts'
-import { refetch, loadBySubrequest } from './load-by-subrequest.ts'
-import type { Stored } from '../response/recorded-response.ts'
+import { loadBySubrequest, replaceMismatched } from './load-by-subrequest.ts'
 import type { Recorder } from '../capture/recorder.ts'
 import type { RequestContext } from './request-context.ts'
 import { type ReleasedKeys, releasedKeysOf } from './released-keys.ts'
@@ -41,7 +40,7 @@ export class ResponseLoader<Req, Res> {
   #storableKey: string | undefined
   #storableTtl: number | undefined
   #handler: OwnHandler = { kind: 'may-run', onStart: undefined }
-  #timedOutUnproved = false
+  #timedOutBeforeKnown = false
 
   constructor(exchange: Exchange<Req, Res>, route: Route<Req, Res>, context: RequestContext) {
     this.#exchange = exchange
@@ -62,9 +61,9 @@ export class ResponseLoader<Req, Res> {
     return this.#handler.kind === 'has-run' && !this.#handler.recorder.mismatched
   }
 
-  /** The load of a URL that has not proved cacheable has reached `loadTimeout`: the request's own handler answers its client nevertheless. */
-  get timedOutUnproved(): boolean {
-    return this.#timedOutUnproved
+  /** A load has reached `loadTimeout` before the URL was known to be shareable: the request's own handler answers its client nevertheless. */
+  get timedOutBeforeKnown(): boolean {
+    return this.#timedOutBeforeKnown
   }
 
   /** The key for which a response came that can be stored. */
@@ -101,21 +100,24 @@ export class ResponseLoader<Req, Res> {
   }
 
   /** Loads the URL's own key, or that of a variant. That a URL varies is learned from its response. */
-  async load(load: Load<never>, miss: Miss): Promise<Stored> {
+  async load(load: Load<never>, miss: Miss): Promise<Loaded> {
     const route = this.#route
     const { key } = this.#context
     const { record } = miss
     // An id of its own: the end of one load of the request must not end the loop detection of another.
     const loadId = route.runtime.token()
     const unregister = registerLoad(loadId, key)
-    const run = this.#responseLoad(load, loadId, miss)
-    const { result, headers } = await this.#produce(run)
+    const responseLoad = this.#responseLoad(load, loadId, miss)
+    const { result, headers } = await this.#produce(responseLoad)
       .finally(unregister)
       .catch((error: unknown) => {
         if (isNoSharedResult(error)) this.#noteRelease(load)
         throw error
       })
-    if (!('kind' in result)) return result
+    if (result.kind === 'uncacheable') {
+      this.#makeUncacheable(load, result.options)
+      return result.value
+    }
     this.#storableKey = load.key
     this.#storableTtl = result.lifetime.ttl
     const names = result.vary.filter((name) => !route.keyed.headers.includes(name))
@@ -134,51 +136,50 @@ export class ResponseLoader<Req, Res> {
     }
   }
 
-  async #produce(run: ResponseLoad): Promise<LoadResult> {
-    const { load } = run
-    if (isUnproved(this.#route, run.forwarded))
+  async #produce(responseLoad: ResponseLoad): Promise<LoadedResponse> {
+    const { load } = responseLoad
+    if (!isKnownShareable(this.#route, responseLoad.forwarded))
       load.signal.addEventListener('abort', () => this.#onAbort(load), { once: true })
     // The load of a request that has its result goes on for the entry, and for the requests that joined.
     const isBehind = load.background || this.#handler.kind === 'may-not-run'
-    if (isBehind && !this.#route.refreshMode.inline) return await this.#sendSubrequest(run)
+    if (isBehind && !this.#route.refreshMode.inline) return await this.#sendSubrequest(responseLoad)
     if (isBehind && this.#handlerCannotFill) throw new NoSharedResult('its client cannot run the handler')
     if (this.hasResponse || this.#subrequestFailed) throw new NoSharedResult('the request has led a load before')
-    return this.#handlerCannotFill ? await this.#replaceHandler(run) : await this.#runHandler(run)
+    return this.#handlerCannotFill ? await this.#replaceHandler(responseLoad) : await this.#runHandler(responseLoad)
   }
 
-  async #runHandler(run: ResponseLoad): Promise<LoadResult> {
-    const { req } = this.#exchange
-    const { load } = run
-    const recorded = await runHandler(this.#exchange, this.#route, this.#context, run, (recorder) => {
+  async #runHandler(responseLoad: ResponseLoad): Promise<LoadedResponse> {
+    const { headers } = this.#exchange.req
+    const recorded = await runHandler(this.#exchange, this.#route, this.#context, responseLoad, (recorder) => {
       const onStart = this.#handler.kind === 'may-run' ? this.#handler.onStart : undefined
       this.#handler = { kind: 'has-run', recorder }
       onStart?.()
     })
     if (recorded.kind === 'mismatched')
-      return await this.#noteFailure(refetch(this.#exchange, this.#route, this.#context, this.#connection, run))
-    const unproved = isUnproved(this.#route, run.forwarded)
-    if (uncacheableFor(recorded, unproved) > 0) this.#noteRelease(load)
-    return { result: resultOfHandler(recorded, load, req.headers, unproved), headers: req.headers }
+      return await this.#noteFailure(
+        replaceMismatched(this.#exchange, this.#route, this.#context, this.#connection, responseLoad),
+      )
+    const knownShareable = isKnownShareable(this.#route, responseLoad.forwarded)
+    return { result: resultOfHandler(recorded, headers, knownShareable), headers }
   }
 
-  /** At `loadTimeout`, a URL that has not proved cacheable becomes uncacheable: each request runs its own handler, for as long as that takes. */
+  /** At `loadTimeout`, a URL that is not known to be shareable becomes uncacheable: each request runs its own handler, for as long as that takes. */
   #onAbort(load: Load<never>): void {
     if (!isCattlegridError(load.signal.reason, 'CATTLEGRID_LOAD_TIMEOUT')) return
-    this.#noteRelease(load)
-    load.uncacheable({ share: false, why: 'timeout' })
-    this.#timedOutUnproved = true
+    this.#makeUncacheable(load, { share: false, why: 'timeout' })
+    this.#timedOutBeforeKnown = true
     this.recorder?.refuse('timeout')
   }
 
   /** The handler of a `HEAD` request gives no body: a subrequest brings the response that can be stored. */
-  async #replaceHandler(run: ResponseLoad): Promise<LoadResult> {
+  async #replaceHandler(responseLoad: ResponseLoad): Promise<LoadedResponse> {
     if (this.#context.unshareable !== undefined) throw new NoSharedResult('its handler sees more than the key holds')
     const { cache, runtime } = this.#route
-    const send = (): Promise<LoadResult> => this.#sendSubrequest(run)
-    return await this.#noteFailure(failedSubrequestsOf(cache).sendUnlessFailed(run.load.key, runtime, send))
+    const send = (): Promise<LoadedResponse> => this.#sendSubrequest(responseLoad)
+    return await this.#noteFailure(failedSubrequestsOf(cache).sendUnlessFailed(responseLoad.load.key, runtime, send))
   }
 
-  async #noteFailure(replaced: Promise<LoadResult>): Promise<LoadResult> {
+  async #noteFailure(replaced: Promise<LoadedResponse>): Promise<LoadedResponse> {
     try {
       return await replaced
     } catch (error) {
@@ -187,8 +188,13 @@ export class ResponseLoader<Req, Res> {
     }
   }
 
-  #sendSubrequest(run: ResponseLoad): Promise<LoadResult> {
-    return loadBySubrequest(this.#exchange, this.#route, this.#context, this.#connection, run)
+  #sendSubrequest(responseLoad: ResponseLoad): Promise<LoadedResponse> {
+    return loadBySubrequest(this.#exchange, this.#route, this.#context, this.#connection, responseLoad)
+  }
+
+  #makeUncacheable(load: Load<never>, options: UncacheableOptions): void {
+    if (options.share === false) this.#noteRelease(load)
+    load.uncacheable(options)
   }
 
   /** Call it before core releases the followers. A load without a lease has no followers. */

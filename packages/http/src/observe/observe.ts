@@ -118,14 +118,9 @@ class Observer<Req, Res> implements Recording {
 
   #judge(head: ResponseHead): Judgement {
     const { urlTag, authorized } = this.#context
-    const facts = {
-      storedBefore: this.#lookup.storedBefore,
-      authorized,
-      urlTag,
-      began: this.#start.timeOfDay,
-      reads: this.#reads,
-    }
-    return judgeResponse(this.#exchange, this.#route, facts, this.#partial ? asWhole(head) : head)
+    const facts = { storedBefore: this.#lookup.storedBefore, authorized, urlTag }
+    const run = { began: this.#start.timeOfDay, reads: this.#reads }
+    return judgeResponse(this.#exchange, this.#route, facts, run, this.#partial ? asWhole(head) : head)
   }
 
   async #conclude(): Promise<void> {

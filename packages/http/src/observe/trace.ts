@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { varyRecordTtl } from '../lookup/load-result.ts'
+import { varyRecordTtl } from '../lookup/loaded-response.ts'
 import { type RecordedResponse, type Stored, storedCodec } from '../response/recorded-response.ts'
 import type { Lifetime } from '../response/lifetime.ts'
 import { variantKey, type VaryRecord } from '../response/vary.ts'

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http'
 import { endRefuses, lengthOf, writeRefuses } from '../fields/body-arguments.ts'
 import { isHeadSent, parseHead, showAsEnded, showAsOpen } from '../fields/head-arguments.ts'
 import type { HeaderFields } from '../fields/header-fields.ts'
-import { ConnectionShield } from '../capture/connection-shield.ts'
+import { DestroyGuard } from '../capture/destroy-guard.ts'
 import { BODILESS } from '../response/response-head.ts'
 import { type CallOriginal, replaceMethods } from '../capture/response-methods.ts'
 
@@ -87,7 +87,7 @@ class DelayedEnd {
   async #endAfter(running: Promise<void>, args: readonly unknown[]): Promise<void> {
     const res = this.#res
     let destroy: (() => void) | undefined
-    const shield = new ConnectionShield(res, (again) => {
+    const guard = new DestroyGuard(res, (again) => {
       destroy ??= again
     })
     showAsEnded(res, this.#isNodes)
@@ -96,7 +96,7 @@ class DelayedEnd {
     await running
     this.#endSent = true
     showAsOpen(res)
-    shield.lower()
+    guard.disable()
     try {
       // A layer outside may have ended it by the methods it kept.
       if (!res.writableEnded) this.#original('end', args)

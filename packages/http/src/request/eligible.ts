@@ -13,8 +13,8 @@ export interface Candidate {
   readonly host: string
 }
 
-/** The route's rules for admitting requests. */
-export interface Admission {
+/** The route's rules for the requests that may use the cache. */
+export interface Eligibility {
   /** A request with credentials: `bypass`: bypasses the cache. `key`: has entries of its own. `declared`: shares responses that allow it (RFC 9111 section 3.5). `share`: is like any other. */
   readonly authorization: 'bypass' | 'key' | 'declared' | 'share'
   readonly cookies: 'ignore' | 'bypass'
@@ -38,7 +38,7 @@ export type IneligibleReason =
 /** Returns why the request must not use the cache; undefined where it may. */
 export function ineligibleReason(
   { method, originalMethod, headers, target, scheme, host }: Candidate,
-  { authorization, cookies, hosts }: Admission,
+  { authorization, cookies, hosts }: Eligibility,
 ): IneligibleReason | undefined {
   const wire = originalMethod ?? method
   if (wire !== 'GET' && wire !== 'HEAD') return 'method'

@@ -28,7 +28,7 @@ export class RefreshMode {
   }
 
   /** The stored response stays as it is. After another key, as those of this route will have, the route is refreshed inline. */
-  reject(rejection: RefreshRejection): void {
+  noteRejection(rejection: RefreshRejection): void {
     if (rejections.hasSubscribers) rejections.publish(rejection)
     if (rejection.why !== 'key' || this.#inline) return
     this.#inline = true

@@ -6,7 +6,7 @@ import {
   type LoadOptions,
   type ViewOptions,
 } from '@cattlegrid/core'
-import { type Admission, hostsByScheme } from '../request/eligible.ts'
+import { type Eligibility, hostsByScheme } from '../request/eligible.ts'
 import { isNoSharedResult } from '../response/errors.ts'
 import type { HttpCache } from './http-cache.ts'
 import { KeyMemo } from '../request/key-memo.ts'
@@ -27,9 +27,11 @@ export interface Route<Req = unknown, Res = unknown> extends HttpCache, RouteFun
   readonly callOptions: CallOptions<Stored>
   /** The cache, with these options and the route's `maxLoads`. */
   readonly view: Cache
+  /** The cache, with these options, for reads that do not return a response which is kept only for errors. */
+  readonly viewWithoutStaleIfError: Cache
   readonly keys: KeyMemo
   readonly storage: Omit<StoragePolicy, 'ttl' | 'storedBefore' | 'authorized'>
-  readonly admission: Admission
+  readonly eligibility: Eligibility
   readonly keyed: KeyRule
   readonly query: QueryRule
   readonly personalReads: PersonalReadRule
@@ -85,6 +87,7 @@ export function compileRoute<Req, Res>(
     ...routeFunctionsOf<Req, Res>(owner, given, key),
     callOptions,
     view: viewOf(owner, http, { ...callOptions, maxLoads: given.maxLoads }),
+    viewWithoutStaleIfError: viewOf(owner, http, { ...callOptions, staleIfError: false }),
     keys: new KeyMemo(),
     mode: given.mode ?? 'serve',
     appMode: isAppMode(given),
@@ -99,7 +102,7 @@ export function compileRoute<Req, Res>(
     refreshHeaders,
     serverTiming,
     storage: storageOf(given),
-    admission: admissionOf(given),
+    eligibility: eligibilityOf(given),
     keyed,
     query: queryOf(given.query),
     personalReads: personalReadsOf(given),
@@ -131,7 +134,7 @@ function storageOf(given: ParsedRoute): Route['storage'] {
   }
 }
 
-function admissionOf(given: ParsedRoute): Admission {
+function eligibilityOf(given: ParsedRoute): Eligibility {
   const authorization = given.authorization ?? (isAppMode(given) ? 'declared' : 'bypass')
   const { cookies = 'ignore' } = given
   const hosts = given.hosts === undefined ? undefined : hostsByScheme(given.hosts)

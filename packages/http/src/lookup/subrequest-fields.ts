@@ -5,12 +5,12 @@ import { selectingValue } from '../fields/selecting-value.ts'
 import type { VaryRecord } from '../response/vary.ts'
 
 /** The request fields that a subrequest carries: those that the key and `Vary` name, and those that the route adds. */
-export function nominatedFields(
+export function subrequestFields(
   headers: IncomingHttpHeaders,
-  { keyed, refreshHeaders, admission }: Pick<Route, 'keyed' | 'refreshHeaders' | 'admission'>,
+  { keyed, refreshHeaders, eligibility }: Pick<Route, 'keyed' | 'refreshHeaders' | 'eligibility'>,
   record: VaryRecord | undefined,
 ): Record<string, string> {
-  const credentials = admission.authorization === 'key' ? ['authorization'] : []
+  const credentials = eligibility.authorization === 'key' ? ['authorization'] : []
   const names = [...keyed.headers, ...(record?.vary ?? []), ...refreshHeaders, ...credentials]
   const clientCookies = cookiesOf(keyed.cookies.length === 0 ? undefined : headers.cookie)
   const cookies = keyed.cookies.flatMap((name) => clientCookies.get(name) ?? [])

@@ -13,8 +13,8 @@ async function passTime(stage: Stage): Promise<void> {
   await stage.ask('/nothing-here')
 }
 
-/** App mode takes nothing from a URL that has not proved cacheable. */
-export function describeUnprovedUrls({ factory, describe, test }: Contract): void {
+/** App mode takes nothing from a URL that is not known to be shareable. */
+export function describeUnstoredUrls({ factory, describe, test }: Contract): void {
   describe('in app mode, a URL of which nothing was ever stored', () => {
     for (const [what, fields] of [
       ['cannot be stored', {}],

@@ -1,8 +1,8 @@
-import { type Load, LONGEST_TTL, LONGEST_WINDOW } from '@cattlegrid/core'
+import { type Load, LONGEST_TTL, LONGEST_WINDOW, type UncacheableOptions } from '@cattlegrid/core'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Forwarded, MissReason } from '../response/cache-status.ts'
 import { NoSharedResult, ResponseFailure } from '../response/errors.ts'
-import type { RecordedResponse } from '../response/recorded-response.ts'
+import type { RecordedResponse, Stored } from '../response/recorded-response.ts'
 import type { Route } from '../route/route.ts'
 import type { RecordingResult } from '../capture/recording-result.ts'
 import { retained } from '../response/revalidate.ts'
@@ -29,56 +29,61 @@ export function isStoredBefore(forwarded: Forwarded): boolean {
 }
 
 /**
- * True if nothing shows yet that responses of the URL can be shared: neither a slow handler nor an aborted response is a failure of the URL, and a
- * request that waits in vain runs its own handler.
+ * True if the route's `ttl`, or a response that was stored before, shows that responses of the URL can be shared. Before, neither a slow handler nor an
+ * aborted response is a failure of the URL, and a request whose wait ends without a response runs its own handler.
  */
-export function isUnproved({ appMode }: Pick<Route, 'appMode'>, forwarded: Forwarded): boolean {
-  return appMode && !isStoredBefore(forwarded)
+export function isKnownShareable({ appMode }: Pick<Route, 'appMode'>, forwarded: Forwarded): boolean {
+  return !appMode || isStoredBefore(forwarded)
 }
 
+/** The value of a load whose response only the handler's own client gets, from the handler. */
+export const OWN_RESPONSE: unique symbol = Symbol('own response')
+
+/** What a load brings to its callers. */
+export type Loaded = Stored | typeof OWN_RESPONSE
+
 /** The response of a load. `headers` are the request fields that the handler saw: they select the variant. */
-export interface LoadResult {
-  readonly result: StorableResult | RecordedResponse
+export interface LoadedResponse {
+  readonly result: StorableResult | UnstoredResult
   readonly headers: IncomingHttpHeaders
 }
 
 /** The reasons that may not hold for the next response: they make a key uncacheable for 1 s instead of 10 s. */
 const BRIEF_REASONS = new Set(['status', 'handler', 'tags'])
 
-/** A placeholder for the response that only the handler's own client gets. It is never served. */
-export const UNSHAREABLE_RESPONSE: RecordedResponse = {
-  status: 500,
-  fields: {},
-  removed: [],
-  body: Buffer.alloc(0),
-  initialAge: 0,
-}
-
 /** A response that can be stored, with its lifetime and the names of its `Vary`. */
 export type StorableResult = RecordingResult & { readonly kind: 'store' }
+
+/** A response that is not stored: its key becomes uncacheable, by these options. */
+export interface UnstoredResult {
+  readonly kind: 'uncacheable'
+  readonly value: RecordedResponse | typeof OWN_RESPONSE
+  readonly options: UncacheableOptions
+}
 
 /**
  * Maps the recording of the client's own handler to the result of its load: a response to store, or one that only the followers share.
  *
  * @param headers the request fields that the handler saw.
- * @param unproved nothing shows yet that responses of the URL can be shared: an aborted one then starts no cooldown.
+ * @param knownShareable as `isKnownShareable`: if not, an aborted response starts no cooldown.
  * @throws ResponseFailure when the handler failed; NoSharedResult when its client disconnected before the response was complete.
  */
 export function resultOfHandler(
   recorded: Exclude<RecordingResult, { kind: 'mismatched' }>,
-  load: Load<never>,
   headers: IncomingHttpHeaders,
-  unproved: boolean,
-): StorableResult | RecordedResponse {
+  knownShareable: boolean,
+): StorableResult | UnstoredResult {
   switch (recorded.kind) {
     case 'store':
       return recorded
     case 'share':
-      load.uncacheable({ for: '1s', share: true, why: recorded.why })
-      return withSelectingValues(recorded.response, recorded.vary, headers)
+      return {
+        kind: 'uncacheable',
+        value: withSelectingValues(recorded.response, recorded.vary, headers),
+        options: { for: '1s', share: true, why: recorded.why },
+      }
     case 'unshareable':
-      load.uncacheable({ share: false, for: uncacheableFor(recorded, unproved), why: recorded.why })
-      return UNSHAREABLE_RESPONSE
+      return ownResponse(recorded.why, recorded.temporary === true || BRIEF_REASONS.has(recorded.why) ? '1s' : '10s')
     case 'fail':
       throw new ResponseFailure(
         recorded.status,
@@ -86,17 +91,13 @@ export function resultOfHandler(
       )
     case 'aborted':
       if (recorded.by === 'client') throw new NoSharedResult('its client disconnected')
-      if (!unproved) throw new ResponseFailure('aborted', undefined)
-      load.uncacheable({ share: false, for: uncacheableFor(recorded, unproved), why: 'incomplete' })
-      return UNSHAREABLE_RESPONSE
+      if (knownShareable) throw new ResponseFailure('aborted', undefined)
+      return ownResponse('incomplete', '1s')
   }
 }
 
-/** How long the response makes its key uncacheable, ms: each request then runs its own handler. */
-export function uncacheableFor(recorded: RecordingResult, unproved: boolean): number {
-  if (recorded.kind === 'unshareable')
-    return recorded.temporary === true || BRIEF_REASONS.has(recorded.why) ? 1000 : 10_000
-  return recorded.kind === 'aborted' && recorded.by === 'handler' && unproved ? 1000 : 0
+function ownResponse(why: string, time: '1s' | '10s'): UnstoredResult {
+  return { kind: 'uncacheable', value: OWN_RESPONSE, options: { for: time, share: false, why } }
 }
 
 /** Limits a response that varies to requests with the same selecting fields. */

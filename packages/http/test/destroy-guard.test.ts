@@ -1,22 +1,22 @@
 import { IncomingMessage, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
 import { describe, expect, test } from '@jest/globals'
-import { ConnectionShield } from '../src/capture/connection-shield.ts'
+import { DestroyGuard } from '../src/capture/destroy-guard.ts'
 
-/** A request and its response on one socket, behind a shield that notes each `destroy`. */
-function shielded() {
+/** A request and its response on one socket, behind a guard that notes each `destroy`. */
+function guarded() {
   const socket = new Socket()
   const req = new IncomingMessage(socket)
   const res = new ServerResponse(req)
   res.assignSocket(socket)
   const caught: (() => void)[] = []
-  const shield = new ConnectionShield(res, (destroy) => caught.push(destroy))
-  return { socket, req, res, shield, caught }
+  const guard = new DestroyGuard(res, (destroy) => caught.push(destroy))
+  return { socket, req, res, guard, caught }
 }
 
-describe('a connection behind a shield', () => {
+describe('a connection behind a destroy guard', () => {
   test('is the same for the request and the response, and so are its methods', () => {
-    const { req, res, socket } = shielded()
+    const { req, res, socket } = guarded()
     expect(req.socket === res.socket).toBe(true)
     for (const name of ['write', 'destroy', 'on'] as const) expect(req.socket[name] === req.socket[name]).toBe(true)
     expect(req.socket.constructor).toBe(Socket)
@@ -24,7 +24,7 @@ describe('a connection behind a shield', () => {
   })
 
   test('stays behind it where a method returns it', () => {
-    const { req, socket, caught } = shielded()
+    const { req, socket, caught } = guarded()
     expect(req.socket.setTimeout(0).on('close', () => undefined) === req.socket).toBe(true)
     req.socket.setTimeout(0).destroy()
     expect([socket.destroyed, caught.length]).toEqual([false, 1])
@@ -32,11 +32,11 @@ describe('a connection behind a shield', () => {
     expect(socket.destroyed).toBe(true)
   })
 
-  test('is destroyed by a method that was read before the shield was lowered', () => {
-    const { req, res, socket, shield, caught } = shielded()
+  test('is destroyed by a method that was read before the guard was disabled', () => {
+    const { req, res, socket, guard, caught } = guarded()
     const connection = req.socket
     const { destroy } = connection
-    shield.lower()
+    guard.disable()
     expect([req.socket === socket, res.socket === socket]).toEqual([true, true])
     Reflect.apply(destroy, connection, [])
     expect([socket.destroyed, caught]).toEqual([true, []])

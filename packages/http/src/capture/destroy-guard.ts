@@ -8,13 +8,13 @@ type OnDestroy = (destroy: () => void) => void
 /**
  * Catches each `destroy` by which the app gives up a response that is the cache's to send: that of the response, and that of its connection as `req.socket` and
  * `res.socket` show it. Express' final handler destroys `req.socket` of a response whose head is sent, and by then another request may have the connection.
- * Node itself does not see the shield.
+ * Node itself sees the sockets themselves.
  */
-export class ConnectionShield {
+export class DestroyGuard {
   readonly #onDestroy: OnDestroy
   /** Request and response show the same one. */
-  readonly #shielded = new WeakMap<Socket, Socket>()
-  #raised = true
+  readonly #guardedSockets = new WeakMap<Socket, Socket>()
+  #enabled = true
 
   constructor(res: ServerResponse, onDestroy: OnDestroy) {
     this.#onDestroy = onDestroy
@@ -24,47 +24,47 @@ export class ConnectionShield {
         return res
       },
     })
-    for (const message of [res.req, res]) this.#shieldSocketOf(message)
+    for (const message of [res.req, res]) this.#guardSocketOf(message)
   }
 
-  raise(): void {
-    this.#raised = true
+  enable(): void {
+    this.#enabled = true
   }
 
   /** From now on, each `destroy` takes effect, and the app sees the sockets themselves. */
-  lower(): void {
-    this.#raised = false
+  disable(): void {
+    this.#enabled = false
   }
 
   #destroy(destroy: () => void): void {
-    if (this.#raised) this.#onDestroy(destroy)
+    if (this.#enabled) this.#onDestroy(destroy)
     else destroy()
   }
 
   /** Node takes the socket from a response that is finished; a response over HTTP/2 has none once its stream is closed. */
-  #shieldSocketOf(message: { socket: Socket | null | undefined }): void {
+  #guardSocketOf(message: { socket: Socket | null | undefined }): void {
     let { socket } = message
     Object.defineProperty(message, 'socket', {
       configurable: true,
       enumerable: true,
-      get: () => (this.#raised ? this.#shieldOf(socket) : socket),
+      get: () => (this.#enabled ? this.#guardedOf(socket) : socket),
       set: (value: Socket | null | undefined) => {
         socket = value
       },
     })
   }
 
-  #shieldOf(socket: Socket | null | undefined): Socket | null | undefined {
+  #guardedOf(socket: Socket | null | undefined): Socket | null | undefined {
     if (socket === null || socket === undefined) return socket
-    let shielded = this.#shielded.get(socket)
-    if (shielded === undefined) this.#shielded.set(socket, (shielded = this.#shield(socket)))
-    return shielded
+    let guarded = this.#guardedSockets.get(socket)
+    if (guarded === undefined) this.#guardedSockets.set(socket, (guarded = this.#makeGuarded(socket)))
+    return guarded
   }
 
   /** Methods of the socket run on the socket itself: what Node destroys within them is destroyed. */
-  #shield(socket: Socket): Socket {
+  #makeGuarded(socket: Socket): Socket {
     const methods = new Map<unknown, (...args: unknown[]) => unknown>()
-    const shielded: Socket = new Proxy(socket, {
+    const guarded: Socket = new Proxy(socket, {
       get: (_, name) => {
         const value: unknown = Reflect.get(socket, name)
         if (typeof value !== 'function' || name === 'constructor') return value
@@ -78,12 +78,12 @@ export class ConnectionShield {
       name === 'destroy'
         ? (...args) => {
             this.#destroy(() => void Reflect.apply(method, socket, args))
-            return shielded
+            return guarded
           }
         : (...args) => {
             const result: unknown = Reflect.apply(method, socket, args)
-            return result === socket ? shielded : result
+            return result === socket ? guarded : result
           }
-    return shielded
+    return guarded
   }
 }
