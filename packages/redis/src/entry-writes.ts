@@ -21,7 +21,7 @@ export class EntryWrites {
   readonly #tags: TagSequence
   readonly #runtime: Runtime
   readonly #sharded: boolean
-  /** By key, the latest put that has yet to send its second step. */
+  /** By key, the latest put without an answer, unless a later step of this process overwrites it. */
   readonly #unfinished = new Map<string, object>()
 
   /** `sharded`: keys and tags may be on different servers. */
@@ -35,13 +35,18 @@ export class EntryWrites {
 
   /** The value exists already, so only a tag invalidation from now on voids it. */
   put(key: string, entry: NewEntry, codec: Codec, isAbandoned: () => boolean): Promise<Put> {
-    this.#unfinished.delete(key)
-    return this.#steps.run(async () => {
+    const put = {}
+    this.#unfinished.set(key, put)
+    const isLatest = (): boolean => this.#unfinished.get(key) === put
+    const writing = this.#steps.run(async () => {
       const inTwoSteps = this.#sharded && entry.tags.length > 0
-      if (inTwoSteps) return await this.#putAfterTags(key, entry, codec, isAbandoned)
+      if (inTwoSteps) return await this.#putAfterTags(key, entry, codec, isLatest, isAbandoned)
       const record = encodeEntry(entry, codec, EXPIRED_BY_HAND, 0)
       if ('kind' in record) return record
-      return await this.#write(key, record, entry.tags.length > 0 ? numberedTagsOf(entry) : undefined)
+      return await this.#write(key, record, isLatest, entry.tags.length > 0 ? numberedTagsOf(entry) : undefined)
+    })
+    return writing.finally(() => {
+      if (isLatest()) this.#unfinished.delete(key)
     })
   }
 
@@ -70,20 +75,24 @@ export class EntryWrites {
    *
    * 1. A puts: the tags get their numbers     2. A deletes the key: done     3. without this check, A would write the entry
    */
-  async #putAfterTags(key: string, entry: NewEntry, codec: Codec, isAbandoned: () => boolean): Promise<Put> {
-    const put = {}
-    this.#unfinished.set(key, put)
+  async #putAfterTags(
+    key: string,
+    entry: NewEntry,
+    codec: Codec,
+    isLatest: () => boolean,
+    isAbandoned: () => boolean,
+  ): Promise<Put> {
     const { sequence } = await this.#tags.noteTagsOf(entry)
     // Overwritten by the later step, as if this put had been executed before it.
-    if (this.#unfinished.get(key) !== put) return { kind: 'stored', version: NO_VERSION }
-    this.#unfinished.delete(key)
+    if (!isLatest()) return { kind: 'stored', version: NO_VERSION }
     if (isAbandoned()) throw new Error('Not written: the tags were numbered too late')
     const record = encodeEntry(entry, codec, EXPIRED_BY_HAND, sequence)
-    return 'kind' in record ? record : await this.#write(key, record)
+    return 'kind' in record ? record : await this.#write(key, record, isLatest)
   }
 
-  async #write(key: string, record: EncodedRecord, tags?: NumberedTags): Promise<Put> {
-    const version = await this.#scripts.put(key, this.#runtime.token(), record, tags)
+  /** Once a later step of this process on the key was sent, the script is not sent again, such as to a server that did not know it. */
+  async #write(key: string, record: EncodedRecord, isLatest: () => boolean, tags?: NumberedTags): Promise<Put> {
+    const version = await this.#scripts.put(key, this.#runtime.token(), record, isLatest, tags)
     return { kind: 'stored', version }
   }
 }

@@ -18,7 +18,8 @@ export function script(source: string): Script {
 
 /**
  * Runs a script by its hash, or by its source on a server that does not know it (a restart or a promotion empties the script cache) or that denies EVALSHA.
- * `onDenied` gets that denial.
+ * `onDenied` gets that denial. Returns undefined, without an effect, if the script would have to be sent again, and `maySendAgain` returns false: steps that
+ * were sent meanwhile have overtaken it.
  */
 export async function runScript(
   link: Link,
@@ -26,6 +27,7 @@ export async function runScript(
   keys: ScriptKeys,
   args: readonly Argument[],
   onDenied: (error: unknown) => void = () => undefined,
+  maySendAgain: () => boolean = () => true,
 ): Promise<unknown> {
   const rest = [String(keys.length), ...keys, ...args]
   try {
@@ -34,6 +36,7 @@ export async function runScript(
     const unknown = error instanceof Error && error.message.startsWith('NOSCRIPT')
     if (!unknown && deniedCommand(error) !== 'evalsha') throw error
     if (!unknown) onDenied(error)
+    if (!maySendAgain()) return undefined
     return await link.send(keys[0], ['EVAL', source, ...rest], AS_TEXT)
   }
 }

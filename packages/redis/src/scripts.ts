@@ -1,4 +1,4 @@
-import type { Acquire, AcquireRequest, Ending, RefreshRequest } from '@cattlegrid/core'
+import { type Acquire, type AcquireRequest, type Ending, NO_VERSION, type RefreshRequest } from '@cattlegrid/core'
 import type { DeniedCommands } from './denied-commands.ts'
 import type { RedisKeys } from './redis-keys.ts'
 import { failureOf, encodeKeyState } from './lease-value.ts'
@@ -98,15 +98,24 @@ export class Scripts {
     return rejectionOf(reply) ?? 'stored'
   }
 
-  /** Returns the version that the script wrote. With `tags`, it writes the tag sequence into the record and numbers the tags, which must be on the same server. */
-  async put(key: string, token: string, { bytes, keepFor }: EncodedRecord, tags?: NumberedTags): Promise<string> {
+  /**
+   * Returns the version that the script wrote; `NO_VERSION`, if it would have to be sent again, and `maySendAgain` returns false. With `tags`, it writes
+   * the tag sequence into the record and numbers the tags, which must be on the same server.
+   */
+  async put(
+    key: string,
+    token: string,
+    { bytes, keepFor }: EncodedRecord,
+    maySendAgain: () => boolean,
+    tags?: NumberedTags,
+  ): Promise<string> {
     const args = [ms(keepFor), this.#redisKeys.channel, keyMessage('committed', key)]
     const tagKeys = tags === undefined ? [] : this.#tagKeys(tags.tags)
     const keepTags = tags === undefined ? [] : [ms(tags.keepFor)]
-    const reply = await this.#write(key, token, bytes, (keys, record) =>
-      this.#run('put', [...keys, ...tagKeys], [...args, record[0] ?? '', ...keepTags]),
-    )
-    return String(reply)
+    const run = (keys: ScriptKeys, record: readonly Buffer[]): Promise<unknown> =>
+      this.#run('put', [...keys, ...tagKeys], [...args, record[0] ?? '', ...keepTags], maySendAgain)
+    const reply = await this.#write(key, token, bytes, run, maySendAgain)
+    return reply === undefined ? NO_VERSION : String(reply)
   }
 
   async renew(key: string, token: string, duration: number): Promise<'renewed' | Rejection> {
@@ -151,9 +160,15 @@ export class Scripts {
     await this.#run('endRefresh', this.#refreshKeys(), [token, unused ? limit(perSecond) : '0'])
   }
 
-  async #run(name: keyof typeof scripts, keys: ScriptKeys, args: readonly Argument[]): Promise<unknown> {
+  async #run(
+    name: keyof typeof scripts,
+    keys: ScriptKeys,
+    args: readonly Argument[],
+    maySendAgain?: () => boolean,
+  ): Promise<unknown> {
+    const onDenied = (error: unknown): void => this.#denied.note(error)
     try {
-      return await runScript(this.#link, scripts[name], keys, args, (error) => this.#denied.note(error))
+      return await runScript(this.#link, scripts[name], keys, args, onDenied, maySendAgain)
     } catch (error) {
       this.#denied.note(error, scripts[name].source)
       throw error
@@ -166,13 +181,15 @@ export class Scripts {
     token: string,
     bytes: Buffer,
     run: (keys: ScriptKeys, record: readonly Buffer[]) => Promise<unknown>,
+    maySendAgain: () => boolean = () => true,
   ): Promise<unknown> {
     const keys = this.#keys(key)
     if (bytes.length <= LONGEST_ARGUMENT) return await run(keys, [bytes])
     const temporary = this.#redisKeys.temporary(key, token)
     const sent = this.#link.send(temporary, ['SET', temporary, bytes, 'PX', TEMPORARY_LIFE], AS_TEXT)
     const [, reply] = await Promise.all([sent, run([...keys, temporary], [])])
-    return reply === -3 || reply === '' ? await run(keys, [bytes]) : reply
+    if (reply !== -3 && reply !== '') return reply
+    return maySendAgain() ? await run(keys, [bytes]) : undefined
   }
 
   #keys(key: string): readonly [entry: string, lease: string] {
