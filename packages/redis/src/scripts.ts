@@ -115,7 +115,7 @@ export class Scripts {
     const run = (keys: ScriptKeys, record: readonly Buffer[]): Promise<unknown> =>
       this.#run('put', [...keys, ...tagKeys], [...args, record[0] ?? '', ...keepTags], maySendAgain)
     const reply = await this.#write(key, token, bytes, run, maySendAgain)
-    return reply === undefined ? NO_VERSION : String(reply)
+    return typeof reply === 'string' ? reply : NO_VERSION
   }
 
   async renew(key: string, token: string, duration: number): Promise<'renewed' | Rejection> {
