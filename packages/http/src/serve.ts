@@ -118,14 +118,10 @@ function recordSubrequest<Req, Res>(
   if (keyed === 'paused' || keyed === 'disabled') return exchange.pass()
   if (typeof keyed === 'string' || keyed.key !== marker.key) return marker.onOtherKey()
   const recorder = recorderFor(exchange, route, {
+    ...marker.facts,
     holdsStale: false,
-    leased: true,
-    storedBefore: true,
-    authorized: false,
+    authorized: keyed.authorized,
     urlTag: urlTagOf(exchange, route),
-    revalidates: marker.revalidates,
-    forwarded: 'stale',
-    collapseFailed: false,
   })
   const { host } = route.keyed
   if (typeof host === 'string') showHost(exchange.req, normalHost(exchange.scheme, host))

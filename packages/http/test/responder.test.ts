@@ -19,6 +19,31 @@ function neverShares(): { readonly cache: Cache; readonly lookups: () => number 
   return { cache: Object.assign(cache, { lookup, with: () => cache }), lookups: () => lookups }
 }
 
+function exchangeOf(
+  req: IncomingMessage,
+  onAnswer: (how: 'pass' | 'run' | 'send' | 'fail') => void,
+  res: ServerResponse = new ServerResponse(req),
+): Exchange {
+  return {
+    scheme: 'http',
+    host: 'shop.test',
+    target: '/a',
+    layer: '',
+    decodesPath: true,
+    req,
+    res,
+    request: req,
+    response: res,
+    field: () => undefined,
+    rewriteUrl: () => undefined,
+    pass: () => onAnswer('pass'),
+    run: () => onAnswer('run'),
+    send: () => onAnswer('send'),
+    fail: () => onAnswer('fail'),
+    dispatch: () => undefined,
+  }
+}
+
 test('a GET that waited for one response after another, and got none, runs its own handler and says that it waited', async () => {
   const { cache, lookups } = neverShares()
   const route = compileRoute('route', httpCache(cache), undefined, { ttl: '1h', cacheStatus: true })
@@ -26,28 +51,23 @@ test('a GET that waited for one response after another, and got none, runs its o
   Object.assign(req, { method: 'GET', headers: { host: 'shop.test' } })
   const res = new ServerResponse(req)
   await new Promise<void>((resolve) => {
-    const answered = (): void => resolve()
-    const exchange: Exchange = {
-      scheme: 'http',
-      host: 'shop.test',
-      target: '/a',
-      layer: '',
-      decodesPath: true,
-      req,
-      res,
-      request: req,
-      response: res,
-      field: () => undefined,
-      rewriteUrl: () => undefined,
-      pass: answered,
-      run: answered,
-      send: answered,
-      fail: answered,
-      dispatch: () => undefined,
-    }
+    const exchange = exchangeOf(req, () => resolve(), res)
     serve(exchange, route)
   })
   res.writeHead(200)
   expect(lookups()).toBe(16)
   expect(res.getHeader('cache-status')).toBe('cattlegrid; fwd=uri-miss; collapsed=?0')
+})
+
+test('a request that takes stored responses only gets a 504 where the cache is closed, and its handler does not run', async () => {
+  const cache = createCache({ ttl: '1h' })
+  const route = compileRoute('route', httpCache(cache), undefined, { ttl: '1h', clientDirectives: () => true })
+  await cache.close()
+  const req = new IncomingMessage(new Socket())
+  Object.assign(req, { method: 'GET', headers: { host: 'shop.test', 'cache-control': 'only-if-cached' } })
+  const answered = new Promise<number | string>((resolve) => {
+    const exchange = exchangeOf(req, (how) => resolve(how))
+    serve({ ...exchange, send: ({ status }) => resolve(status) }, route)
+  })
+  expect(await answered).toBe(504)
 })

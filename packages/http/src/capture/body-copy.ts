@@ -56,6 +56,12 @@ export class BodyCopy {
     this.#size = 0
   }
 
+  /** The bytes so far are not those of the body: it begins now. */
+  restart(): void {
+    this.drop()
+    this.#exceeded = undefined
+  }
+
   #exceed(limit: keyof CopyLimits): void {
     this.#exceeded = limit
     this.drop()

@@ -23,8 +23,8 @@ export interface PayloadResponse {
 /** A payload on its way through the hooks. If a later hook throws, the framework sends another one: the last one counts. */
 interface PendingPayload {
   readonly head: ResponseHead
-  /** Chunks that came before the head was out. */
-  readonly early: Buffer[]
+  /** undefined: it is a stream. */
+  readonly bytes: Buffer | undefined
   whole: boolean
 }
 
@@ -70,7 +70,8 @@ export class PayloadCapture extends ResponseCapture {
     const head = { status, fields, before, errorFields, bodyLength: known?.length, form: formOf(payload) }
     // A handler that notices that its client has left often fails for that reason alone. Waiters must not get that failure.
     if (this.#clientLeft && status >= 400) this.#abort()
-    const pending = { head, early: known === undefined ? [] : [known], whole: known !== undefined }
+    if (this.#payload !== undefined && !this.headSeen && !this.#withheld) this.recording.restartBody()
+    const pending = { head, bytes: known, whole: known !== undefined }
     this.#payload = pending
     if (!this.recording.withholds(status))
       return { payload: known === undefined ? (this.#copy(pending, payload) ?? payload) : payload }
@@ -110,10 +111,10 @@ export class PayloadCapture extends ResponseCapture {
   }
 
   protected override answersNotModified(head: ResponseHead): NotModified | undefined {
-    const [body] = this.#payload?.early ?? []
-    return head.bodyLength === undefined || body === undefined
+    const bytes = this.#payload?.bytes
+    return head.bodyLength === undefined || bytes === undefined
       ? undefined
-      : this.recording.answersNotModified(head, body)
+      : this.recording.answersNotModified(head, bytes)
   }
 
   protected override beforeBody(): void {
@@ -129,7 +130,8 @@ export class PayloadCapture extends ResponseCapture {
     if (this.#over) return
     if (head === undefined) return this.#refuse()
     this.recording.head(head)
-    for (const chunk of this.#payload?.early ?? []) this.recording.chunk(chunk)
+    const bytes = this.#payload?.bytes
+    if (bytes !== undefined) this.recording.chunk(bytes)
   }
 
   protected override recordEnd(): void {
@@ -171,9 +173,8 @@ export class PayloadCapture extends ResponseCapture {
 
   #copy(pending: PendingPayload, payload: unknown): ReturnType<typeof copyOfStream> {
     const onChunk = (chunk: Buffer): void => {
-      if (this.#over || this.#payload !== pending) return
-      if (this.headSeen || this.#withheld) this.recording.chunk(chunk)
-      else pending.early.push(chunk)
+      // Before the head, too: the recording bounds what it copies, and a hook may read the whole stream first.
+      if (!this.#over && this.#payload === pending) this.recording.chunk(chunk)
     }
     const onEnd = (): void => {
       pending.whole = true

@@ -60,7 +60,7 @@ export class Recorder implements Recording {
     return !this.#settled && this.#body.exceeded === undefined
   }
 
-  /** True if the handler's response is not withheld: its client gets it, or has another one already. */
+  /** True if the handler's response has a head and is not withheld: its client gets it, or has another one already. */
   get passed(): boolean {
     return this.#state.kind === 'passed'
   }
@@ -124,6 +124,10 @@ export class Recorder implements Recording {
     if (!this.copying || this.#state.kind === 'revalidated') return
     this.#body.add(bytes)
     if (this.#body.exceeded !== undefined) this.#advance()
+  }
+
+  restartBody(): void {
+    this.#body.restart()
   }
 
   handedOver(): void {

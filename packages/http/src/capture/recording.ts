@@ -38,6 +38,8 @@ export interface Recording {
   /** Called once the framework accepted the head, or when it is withheld. */
   head(head: ResponseHead): void
   chunk(bytes: Uint8Array): void
+  /** Before the head: the chunks so far are those of another body, which will not be sent. */
+  restartBody(): void
   /** The body is complete. */
   end(): void
   /** The response will not be completed: the client disconnected, the handler aborted it, or the load ended without it. */

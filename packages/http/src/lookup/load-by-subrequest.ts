@@ -2,7 +2,13 @@ import { isCattlegridError, type Load } from '@cattlegrid/core'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { ClientConnection } from './connection.ts'
 import type { Exchange } from '../exchange.ts'
-import { type LoadedResponse, rejectionOf, type ResponseLoad, resultOfSubrequest } from './loaded-response.ts'
+import {
+  isStoredBefore,
+  type LoadedResponse,
+  rejectionOf,
+  type ResponseLoad,
+  resultOfSubrequest,
+} from './loaded-response.ts'
 import { cdnLoopField } from '../request/loop-detection.ts'
 import { normalHost } from '../fields/normal-host.ts'
 import { subrequestFields } from './subrequest-fields.ts'
@@ -61,7 +67,7 @@ async function send<Req, Res>(
   route: Route<Req, Res>,
   context: RequestContext,
   connection: ClientConnection,
-  { load, record, loadId }: ResponseLoad,
+  { load, record, loadId, forwarded, collapseFailed }: ResponseLoad,
   revalidates: RecordedResponse | undefined,
 ): Promise<{ readonly returned: SubrequestResult; readonly headers: IncomingHttpHeaders }> {
   const { layer, scheme, host, req, routingFields } = exchange
@@ -72,7 +78,7 @@ async function send<Req, Res>(
     scheme,
     host: normalHost(scheme, host),
     headers: { ...headers, ...(revalidates && validatorsOf(revalidates)), ...cdnLoopField({}, loadId) },
-    revalidates,
+    facts: { revalidates, leased: load.leased, storedBefore: isStoredBefore(forwarded), forwarded, collapseFailed },
     target: context.keyedUrl(context.target),
     signal: load.signal,
     parent: req,

@@ -1,6 +1,5 @@
-import type { Lookup } from '@cattlegrid/core'
 import { type Answer, answerFrom } from '../response/answer.ts'
-import { appendMember, type Member } from '../response/cache-status.ts'
+import { appendMember, type Member, type ServedKind } from '../response/cache-status.ts'
 import { type Conditions, conditionsOf } from '../response/conditional.ts'
 import type { Exchange } from '../exchange.ts'
 import { type RangeRequest, rangeRequestOf } from '../response/range.ts'
@@ -12,16 +11,6 @@ export interface ClientPreconditions {
   readonly conditions: Conditions | undefined
   /** undefined: the whole response is served. */
   readonly range: RangeRequest | undefined
-}
-
-/** The description of a response in `Server-Timing`. `miss`: a subrequest brought it for this request. */
-export type ServedKind = 'hit' | 'stale' | 'collapsed' | 'revalidated' | 'miss'
-
-/** The kind of a response that a lookup brought: from an entry, or from a load that was not the request's own handler. */
-export function servedKind({ status, role }: Pick<Lookup<unknown>, 'status' | 'role'>): ServedKind {
-  if (status === 'stale') return 'stale'
-  if (role === 'none') return 'hit'
-  return role === 'leader' ? 'miss' : 'collapsed'
 }
 
 /** The origin of the response that the cache sends. */

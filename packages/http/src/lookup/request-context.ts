@@ -19,11 +19,7 @@ export interface KeyedRequest {
 }
 
 /** A keyed request that is observed or that no immediate hit answers. `serve` makes at most one for a request. */
-export interface RequestContext {
-  readonly key: string
-  readonly target: string
-  readonly authorized: boolean
-  readonly directives: RequestDirectives
+export interface RequestContext extends Omit<KeyedRequest, 'candidate'> {
   /** Why the response of this request's own handler goes to its own client only; undefined: others may get it. */
   readonly unshareable: UnkeyedInput | 'set-cookie' | undefined
   /** Maps a URL to its form in the key: a handler whose response is recorded sees that form only. */

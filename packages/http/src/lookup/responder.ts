@@ -1,5 +1,5 @@
 import type { Answer } from '../response/answer.ts'
-import { collapsedMember, type Member, revalidatedMember, servedMember } from '../response/cache-status.ts'
+import { collapsedMember, revalidatedMember, servedKind, servedMember } from '../response/cache-status.ts'
 import { clearUncacheable } from './clear-uncacheable.ts'
 import { ClientDisconnect } from './client-disconnect.ts'
 import type { ServeError } from '../response/errors.ts'
@@ -13,7 +13,7 @@ import type { RecordedResponse } from '../response/recorded-response.ts'
 import type { RequestContext } from './request-context.ts'
 import { RequestLookup } from './request-lookup.ts'
 import type { Route } from '../route/route.ts'
-import { presentResponse, type ClientPreconditions, preconditionsOf, servedKind, type ServedKind } from './present.ts'
+import { presentResponse, type ClientPreconditions, preconditionsOf, type Provenance } from './present.ts'
 
 const ONLY_IF_CACHED_MISS: Answer = {
   status: 504,
@@ -21,6 +21,9 @@ const ONLY_IF_CACHED_MISS: Answer = {
   removed: [],
   body: Buffer.alloc(0),
 }
+
+/** Of a response that has not been stored before. */
+const NEW: Pick<Provenance, 'residentTime' | 'waited'> = { residentTime: 0, waited: 0 }
 
 /** Responds to one request that is no immediate hit: with what its lookup brings, or by its own handler. */
 export class Responder<Req, Res> {
@@ -59,7 +62,8 @@ export class Responder<Req, Res> {
   async #finalAnswer(): Promise<FinalAnswer> {
     const { key, directives } = this.#context
     if (directives.onlyIfCached) {
-      const hit = await hitInStore(this.#exchange, this.#route, key, directives.maxAge)
+      // Where the cache cannot be read, nothing of it can be served.
+      const hit = await hitInStore(this.#exchange, this.#route, key, directives.maxAge).catch(() => undefined)
       return { kind: 'complete', answer: hit ?? ONLY_IF_CACHED_MISS }
     }
     const result = await this.#lookup.run()
@@ -99,14 +103,19 @@ export class Responder<Req, Res> {
     const { forwarded } = this.#lookup
     switch (final.kind) {
       case 'looked-up': {
-        const { value, age, waited } = final.lookup
-        const member = servedMember(final.lookup, forwarded, this.#loader.recorder)
-        return this.#present(value, servedKind(final.lookup), member, age, waited)
+        const { lookup } = final
+        const { value, age: residentTime, waited } = lookup
+        const member = (): string => servedMember(lookup, forwarded, this.#loader.recorder)
+        return this.#present(value, { residentTime, waited, kind: servedKind(lookup), member })
       }
       case 'shared':
-        return this.#present(final.response, 'collapsed', collapsedMember(forwarded))
+        return this.#present(final.response, { ...NEW, kind: 'collapsed', member: () => collapsedMember(forwarded) })
       case 'revalidated':
-        return this.#present(final.response, 'revalidated', revalidatedMember(final.lookup, final.status))
+        return this.#present(final.response, {
+          ...NEW,
+          kind: 'revalidated',
+          member: () => revalidatedMember(final.lookup, final.status),
+        })
       case 'complete':
         return final.answer
     }
@@ -119,18 +128,7 @@ export class Responder<Req, Res> {
     if (!isHandled) this.#exchange.fail(error)
   }
 
-  #present(
-    response: RecordedResponse,
-    kind: ServedKind,
-    member: Member,
-    residentTime: number = 0,
-    waited: number = 0,
-  ): Answer {
-    return presentResponse(this.#exchange, this.#route, response, this.#preconditions, {
-      residentTime,
-      waited,
-      kind,
-      member: () => member,
-    })
+  #present(response: RecordedResponse, provenance: Provenance): Answer {
+    return presentResponse(this.#exchange, this.#route, response, this.#preconditions, provenance)
   }
 }

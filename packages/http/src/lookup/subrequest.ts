@@ -1,13 +1,19 @@
 import type { AsyncResource } from 'node:async_hooks'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { RecordedResponse } from '../response/recorded-response.ts'
 import type { Recorder } from '../capture/recorder.ts'
 import type { RecordingResult } from '../capture/recording-result.ts'
 import { type ClientConnection, enterServer } from './connection.ts'
+import type { RecorderFacts } from './handler-recorder.ts'
 import { NullSocket, NullStream } from './null-socket.ts'
 import { type RequestLine, requestOn, responseOn } from './subrequest-message.ts'
 
 const MARKER = Symbol.for('cattlegrid.subrequest')
+
+/** The facts about the load that sent a subrequest, for the recorder of its handler. `revalidates`: the response whose validators it carries. */
+export type SubrequestFacts = Pick<
+  RecorderFacts,
+  'revalidates' | 'leased' | 'storedBefore' | 'forwarded' | 'collapseFailed'
+>
 
 /** Marks a subrequest for the layer that sent it. */
 export interface SubrequestMarker {
@@ -18,8 +24,7 @@ export interface SubrequestMarker {
   onReached(recorder: Recorder): void
   /** The layer that sent the subrequest makes another key of it. */
   onOtherKey(): void
-  /** The stored response whose validators it carries. */
-  readonly revalidates: RecordedResponse | undefined
+  readonly facts: SubrequestFacts
 }
 
 /** The marker of a subrequest. A request from the network has none and cannot forge one: it is not a header field. */
@@ -27,7 +32,7 @@ export function subrequestMarkerOf(req: IncomingMessage): SubrequestMarker | und
   return (req as { [MARKER]?: SubrequestMarker })[MARKER]
 }
 
-/** True if cattlegrid itself sent this request, to refresh an entry or to fill it for a `HEAD`: use it in the `skip` of outer loggers, rate limiters and sessions. */
+/** True if cattlegrid itself sent this request: to refresh an entry, to fill it for a `HEAD`, or to replace one that a 304 did not match. Use it in the `skip` of outer loggers, rate limiters and sessions. */
 export function isRefresh(req: IncomingMessage): boolean {
   return subrequestMarkerOf(req) !== undefined
 }
@@ -36,7 +41,7 @@ export function isRefresh(req: IncomingMessage): boolean {
 export interface Subrequest extends RequestLine {
   readonly layer: string
   readonly key: string
-  readonly revalidates?: RecordedResponse | undefined
+  readonly facts: SubrequestFacts
   /** The client's request that caused it. */
   readonly parent: Pick<IncomingMessage, 'headers'>
   /** The connection of that request: the subrequest has the same peer address, so that the framework trusts both alike. */
@@ -100,7 +105,7 @@ export function sendSubrequest(subrequest: Subrequest): Promise<SubrequestRespon
         key: subrequest.key,
         onReached,
         onOtherKey: () => rejectAs({ kind: 'other-key' }),
-        revalidates: subrequest.revalidates,
+        facts: subrequest.facts,
       } satisfies SubrequestMarker,
     })
     // After the recording's own listener, which knows the cause.

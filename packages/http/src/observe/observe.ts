@@ -98,6 +98,10 @@ class Observer<Req, Res> implements Recording {
     this.#size += bytes.length
   }
 
+  restartBody(): void {
+    this.#size = 0
+  }
+
   end(): void {
     if (this.#judgement?.kind === 'store') {
       if (this.#reads.found !== undefined) this.#judgement = { kind: 'unshareable', why: 'personal' }

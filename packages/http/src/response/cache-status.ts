@@ -70,29 +70,41 @@ export function hitMember(freshFor: number): Member {
   return `hit; ttl=${seconds(freshFor)}`
 }
 
-/** The member of a response that a lookup brought: from an entry, or from a load that was not the request's own handler. */
+/** The kind of a response from the cache; `Server-Timing` has it. `miss`: a subrequest brought the response for this request. */
+export type ServedKind = 'hit' | 'stale' | 'collapsed' | 'revalidated' | 'miss'
+
+/** The kind of a response that a lookup brought: from an entry, or from a load that was not the request's own handler. */
+export function servedKind({
+  status,
+  role,
+}: Pick<Lookup<unknown>, 'status' | 'role'>): Exclude<ServedKind, 'revalidated'> {
+  if (status === 'stale') return 'stale'
+  if (role === 'none') return 'hit'
+  return role === 'leader' ? 'miss' : 'collapsed'
+}
+
+/** The member of such a response. */
 export function servedMember(
-  {
-    status,
-    role,
-    freshFor,
-    waited,
-    outcome,
-  }: Omit<Lookup<unknown>, 'value' | 'from' | 'age' | 'refresh' | 'foundStale'>,
+  lookup: Pick<Lookup<unknown>, 'status' | 'role' | 'freshFor' | 'waited' | 'outcome'>,
   forwarded: Forwarded,
   masked: MaskedFailure | undefined,
 ): Member {
+  const { freshFor, waited, outcome } = lookup
   const ttl = `ttl=${seconds(freshFor)}`
-  if (status === 'stale') {
-    // A stale response that is served without waiting is stale-while-revalidate; after a wait it masks a failure, or a slow load.
-    if (masked === undefined && waited === 0) return `${hitMember(freshFor)}; detail=stale-while-revalidate`
-    const fwdStatus = masked?.status === undefined ? '' : `fwd-status=${masked.status}; `
-    return `fwd=stale; ${fwdStatus}${ttl}; detail=stale-if-error`
+  switch (servedKind(lookup)) {
+    case 'hit':
+      return hitMember(freshFor)
+    case 'stale': {
+      // A stale response that is served without waiting is stale-while-revalidate; after a wait it masks a failure, or a slow load.
+      if (masked === undefined && waited === 0) return `${hitMember(freshFor)}; detail=stale-while-revalidate`
+      const fwdStatus = masked?.status === undefined ? '' : `fwd-status=${masked.status}; `
+      return `fwd=stale; ${fwdStatus}${ttl}; detail=stale-if-error`
+    }
+    case 'miss':
+      return outcome?.kind === 'committed' ? `fwd=${forwarded}; stored; ${ttl}` : `fwd=${forwarded}`
+    case 'collapsed':
+      return freshFor > 0 ? `${collapsedMember(forwarded)}; ${ttl}` : collapsedMember(forwarded)
   }
-  if (role === 'none') return hitMember(freshFor)
-  // A subrequest filled the entry.
-  if (role === 'leader') return outcome?.kind === 'committed' ? `fwd=${forwarded}; stored; ${ttl}` : `fwd=${forwarded}`
-  return freshFor > 0 ? `${collapsedMember(forwarded)}; ${ttl}` : collapsedMember(forwarded)
 }
 
 /** The member of a response that is shared with the requests that waited for it, and not stored. */
