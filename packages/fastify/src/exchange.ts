@@ -40,6 +40,8 @@ export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply> {
   #replaced = false
   #answer: Answer | undefined
   #answerPayload: AnswerPayload
+  /** The `Content-Type` that outer layers have set. */
+  #outerType: HeaderFields[string] | undefined
 
   constructor(
     request: FastifyRequest,
@@ -138,11 +140,6 @@ export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply> {
     this.response.server.routing(req, res)
   }
 
-  /** The route's last `preSerialization` hook. */
-  onSerialize(): void {
-    this.#capture?.serializing()
-  }
-
   /** The plugin's `onSend` hook. */
   onSend(payload: unknown, done: OnSendDone): void {
     const answer = this.#answer
@@ -163,6 +160,7 @@ export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply> {
     if (pending !== undefined) pending(null, payload ?? null)
     else {
       this.#answer = answer
+      this.#outerType = this.field('content-type')
       this.#answerPayload = payload
       reply.send(payload)
     }
@@ -181,7 +179,8 @@ export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply> {
   #sendInstead(answer: Answer, payload: unknown, done: OnSendDone): void {
     this.#answer = undefined
     const stored = this.#answerPayload
-    if (answer.fields['content-type'] === undefined) this.response.removeHeader('content-type')
+    // Fastify has declared one for the stored payload, if no outer layer had.
+    if (answer.fields['content-type'] === undefined) setOrRemove(this.response, 'content-type', this.#outerType)
     if (payload === stored) return done(null, payload)
     discardPayload(payload)
     // Fastify takes undefined for a payload that stays as it is.
@@ -217,4 +216,9 @@ export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply> {
     this.#replaced = true
     return this.#capture?.replace()
   }
+}
+
+function setOrRemove(reply: FastifyReply, name: string, value: HeaderFields[string] | undefined): void {
+  if (value === undefined) reply.removeHeader(name)
+  else reply.header(name, value)
 }

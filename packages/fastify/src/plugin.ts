@@ -9,7 +9,7 @@ import {
 import type { FastifyInstance, FastifyRequest, RouteHandlerMethod } from 'fastify'
 import fp from 'fastify-plugin'
 import type { FastifyRouteOptions } from './fastify-augmentation.ts'
-import { knownAppOf } from './known-apps.ts'
+import { asksForCache, knownAppOf } from './known-apps.ts'
 import { type CattlegridOptions, checkPluginOptions, checkRouteCache } from './options.ts'
 import { RouteHandlers } from './route-handler.ts'
 import { markSeen, refuseEarlyRoute, refuseEarlyRoutes } from './route-order.ts'
@@ -35,11 +35,11 @@ async function cattlegridPlugin(app: FastifyInstance, options: CattlegridOptions
   app.addHook('onRoute', (declared) => {
     // A default `ttl` does not count for a route without `config.cache`.
     const { cache: own = { ttl: 'origin' } } = declared.config ?? {}
-    if (own === false) return
+    markSeen(declared)
+    if (own === false || (!asksForCache(declared.config) && handlers.isOwnHeadRoute(declared))) return
     const { cache: named, ...ofRoute }: FastifyRouteOptions = { ...own }
     const used = checkRouteCache({ cache: named }) ?? cache
     const route = compileRoute('config.cache', httpCache(used), defaults, own instanceof Object ? ofRoute : own)
-    markSeen(declared)
     handlers.install(declared, route)
   })
   if (knownAppOf(app) === undefined)

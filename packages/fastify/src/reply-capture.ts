@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream'
 import {
   discardPayload,
   ErrorFields,
@@ -54,7 +55,6 @@ export class ReplyCapture {
     }
     reply.send = (payload) => {
       if (this.payload.isReplaced) return this.discard(payload)
-      if (skipsSerialization(payload)) recording.handedOver()
       return send(payload)
     }
   }
@@ -63,11 +63,6 @@ export class ReplyCapture {
   discard(payload: unknown): FastifyReply {
     discardPayload(isWebResponse(payload) ? payload.body : payload)
     return this.#reply
-  }
-
-  /** The payload has passed the `preSerialization` hooks. */
-  serializing(): void {
-    this.#recording.handedOver()
   }
 
   /**
@@ -88,7 +83,15 @@ export class ReplyCapture {
     const body = bodyOf(reply, payload)
     const followed = this.payload.follow(reply.statusCode, fieldsOf(reply), body)
     if (followed === undefined) this.#pendingOnSend = done
-    else done(null, followed.payload)
+    else this.#passOn(followed.payload, done)
+  }
+
+  /** From here on the hooks of outer layers have the payload, until the head is sent or the stream is read. */
+  #passOn(payload: unknown, done: OnSendDone): void {
+    this.#recording.handedOver()
+    done(null, payload)
+    // Unless one of them is asynchronous, they have run. A stream may then run the handler's code before it is read.
+    if (payload instanceof Readable && payload.readableFlowing === true) this.#recording.streamRead()
   }
 }
 
@@ -110,10 +113,4 @@ function bodyOf(reply: FastifyReply, payload: unknown): unknown {
 
 function isWebResponse(payload: unknown): payload is Response {
   return Object.prototype.toString.call(payload) === '[object Response]'
-}
-
-/** True if Fastify sends the payload without its `preSerialization` hooks. */
-function skipsSerialization(payload: unknown): boolean {
-  if (typeof payload !== 'object' || payload === null) return payload === undefined || typeof payload === 'string'
-  return 'pipe' in payload || 'getReader' in payload || ArrayBuffer.isView(payload) || isWebResponse(payload)
 }

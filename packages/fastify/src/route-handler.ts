@@ -1,12 +1,5 @@
 import { type Route, serve, serveStored } from '@cattlegrid/http'
-import type {
-  FastifyInstance,
-  FastifyReply,
-  FastifyRequest,
-  onRequestHookHandler,
-  preSerializationHookHandler,
-  RouteOptions,
-} from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler, RouteOptions } from 'fastify'
 import { FastifyExchange, type RoutePlace } from './exchange.ts'
 import { addFirstOnSend, knownAppOf } from './known-apps.ts'
 
@@ -15,6 +8,8 @@ type CachedRoute = Route<FastifyRequest, FastifyReply>
 /** Puts the cache into routes. The exchange of a request is a property of its reply: for a hit that costs less than a map of all replies. */
 export class RouteHandlers {
   readonly #slot = Symbol('cattlegrid.exchange')
+  /** Of the routes installed so far. */
+  readonly #handlers = new WeakSet<object>()
 
   readonly #known: ReturnType<typeof knownAppOf>
 
@@ -28,6 +23,11 @@ export class RouteHandlers {
     })
   }
 
+  /** True for a `HEAD` route that Fastify has not made from a `GET` route: its hooks and its handler answer other requests than the entry of that. */
+  isOwnHeadRoute({ method, handler }: RouteOptions): boolean {
+    return [method].flat().every((name) => name === 'HEAD') && !this.#handlers.has(handler)
+  }
+
   /**
    * Replaces the handler. A `preHandler` would not do: a plugin that is registered later may append one of its own to the route, such as the
    * authentication.
@@ -35,26 +35,18 @@ export class RouteHandlers {
   install(declared: RouteOptions, route: CachedRoute): void {
     const slot = this.#slot
     const { handler, constraints } = declared
+    this.#handlers.add(handler)
     const known = this.#known
     // Later `onRoute` hooks may add one to the route.
     const hasOnSend = (): boolean => known?.hasOnSend !== false || declared.onSend !== undefined
     const place = { layer: layerOf(constraints), version: constraints?.version, hasOnSend }
     if (route.phase === 'onRequest')
       declared.onRequest = [this.#serveOnRequest(place, route), declared.onRequest ?? []].flat()
-    declared.preSerialization = [declared.preSerialization ?? [], this.#beforeSerialization()].flat()
     declared.handler = function cattlegrid(request, reply) {
       const exchange = new FastifyExchange(request, reply, place, () => handler.call(this, request, reply))
       slotsOf(reply)[slot] = exchange
       serve(exchange, route)
       return exchange.returned
-    }
-  }
-
-  /** A hook of the route runs after those of the app and of its plugins. */
-  #beforeSerialization(): preSerializationHookHandler {
-    return (_request, reply, payload, next) => {
-      slotsOf(reply)[this.#slot]?.onSerialize()
-      next(null, payload)
     }
   }
 
