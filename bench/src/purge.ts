@@ -21,10 +21,12 @@ interface Size {
   /** How long the calls go on before the purge, and in all, ms. */
   readonly before: number
   readonly duration: number
+  /** How many refreshes of other entries each process has made before. */
+  readonly warmUp: number
 }
 
-const FULL: Size = { processes: 4, keys: 100_000, rate: 750, before: 2000, duration: 15_000 }
-const SMOKE: Size = { processes: 2, keys: 500, rate: 100, before: 200, duration: 1000 }
+const FULL: Size = { processes: 4, keys: 100_000, rate: 750, before: 2000, duration: 15_000, warmUp: 1000 }
+const SMOKE: Size = { processes: 2, keys: 500, rate: 100, before: 200, duration: 1000, warmUp: 10 }
 
 const COLUMNS: readonly Column[] = [
   { id: 'p50', title: 'p50 of hits, ms', digits: 1 },
@@ -94,7 +96,7 @@ async function measurePurges(options: BenchOptions, later: Later): Promise<Findi
 
 async function purge(
   members: readonly Member[],
-  { keys, rate, before, duration }: Size,
+  { keys, rate, before, duration, warmUp }: Size,
   how: 'expire' | 'invalidate',
   budget: Purge['budget'],
 ): Promise<Record<string, number>> {
@@ -102,6 +104,7 @@ async function purge(
     Promise.all(members.map((member) => member.ask(what, ...args)))
   await all('open', { namespace: `purge-${Date.now()}`, keys, budget } satisfies Purge)
   await Promise.all(members.map((member, index) => member.ask('fill', index, members.length)))
+  await all('warm', warmUp)
   const asking = Promise.all(members.map((member) => member.ask<Seen>('ask', rate, duration, before)))
   await sleep(before)
   await members[0]?.ask('purge', how)
