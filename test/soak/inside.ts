@@ -11,6 +11,8 @@ const NOT_FOLLOWED = new Set([
   '#runtime',
   '#settings',
   'events',
+  '#events',
+  'root',
   '#own',
   '#link',
   '#ear',

@@ -23,7 +23,7 @@ const CACHES = 3
 /** Loads that nobody waits for end at the latest by their own time-out, leases by theirs, ms. */
 const QUIET = 1500
 /** What is kept up to a bound; of that, the numbers of tags stay whatever is cleared: they say what a read still to come may be worth. */
-const TAG_NUMBERS = /#known|#numbers/
+const TAG_NUMBERS = /#known|#numbers|tags\.#others/
 const KEPT = /#nodes|#younger|#older|#slots/
 const cycle = (Number(given.seconds) * 1000) / (WINDOWS + WARM_UP)
 // The source map of each file that an error's stack names would be kept, from the first such error on.

@@ -71,8 +71,8 @@ export type Outcome =
   | { readonly kind: 'abandoned'; readonly why: Abandoned }
 
 /**
- * `held`: another flight leads. `cooling`: the last load failed. `changed`: another process committed first. `unleased`: the load ran
- * without a lease. `away`: the store did not answer. `no-waiters`: every caller left before the load began. `closed`: the cache was closed. `busy`: a background
+ * `held`: another flight leads. `cooling`: the last load failed. `changed`: another process committed first. `unleased`: no lease was to be had; the load, if any,
+ * ran without one. `away`: the store did not answer. `no-waiters`: every caller left before the load began. `closed`: the cache was closed. `busy`: a background
  * refresh found `maxLoads` loads running. `over-budget`: it found `refreshBudget` used up. `absent`: the loader of a batch returned no value for this key.
  */
 export type Abandoned =

@@ -87,7 +87,7 @@ describe('every call', () => {
 describe('a store that is away', () => {
   it('emits one event for each step that it did not answer, and none for those that the breaker keeps back', async () => {
     const remote = new Remote()
-    const cache = remote.join()
+    const cache = remote.join({ outage: false })
     const [away, breaker] = [hear(cache, 'away'), hear(cache, 'breaker')]
     await cache.set('k', 'kept')
     await cache.get('k')
@@ -97,7 +97,8 @@ describe('a store that is away', () => {
     await Promise.all(reads)
     expect(breaker).toEqual([{ state: 'open' }])
     expect(away).toHaveLength(5)
-    for (let call = 0; call < 100; call += 1) await cache.getOrSet('k', () => 'not asked')
+    for (let call = 0; call < 100; call += 1) await cache.getOrSet('k', () => 'alone')
+    await cache.get('unknown')
     await rejection(cache.delete('k'))
     expect(away).toHaveLength(5)
   })

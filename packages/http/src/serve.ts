@@ -27,8 +27,7 @@ import { Responder } from './lookup/responder.ts'
 /**
  * Answers one request: by a hit, by its handler, or by a `Responder`. Calls `pass` or `run` at most once. If `send` or `fail` throws before the first
  * byte, one of them may follow; after `run`, `send` or `fail` follows only if the handler has sent nothing. May call none: if the client has
- * disconnected, an outer layer has answered, `onError` answers, or a subrequest has another key than its cause. Throws only what `pass`, `run` or
- * `fail` throw.
+ * disconnected, an outer layer has answered, `onError` answers, or a subrequest has another key than its cause.
  */
 export function serve<Req, Res>(exchange: Exchange<Req, Res>, route: Route<Req, Res>): void {
   const marker = subrequestMarkerOf(exchange.req)

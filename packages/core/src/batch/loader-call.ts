@@ -47,11 +47,12 @@ export class LoaderCall implements ManyLoad {
     this.#loads.delete(key)
   }
 
-  keep(key: string, options: KeepOptions): void {
+  // Loaders take them out of the object, as they do with those of a `Load`.
+  readonly keep = (key: string, options: KeepOptions): void => {
     this.#loads.get(key)?.keep(options)
   }
 
-  uncacheable(key: string, options?: UncacheableOptions): void {
+  readonly uncacheable = (key: string, options?: UncacheableOptions): void => {
     this.#loads.get(key)?.uncacheable(options)
   }
 

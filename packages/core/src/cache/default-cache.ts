@@ -202,7 +202,11 @@ export class DefaultCache implements Cache {
   ): (...args: Parameters<F>) => Promise<Awaited<ReturnType<F>>> {
     requireFunction('wrap', fn, 'a function to wrap')
     const { key, settings } = wrapSettings(this.#settings, options, 'wrap')
-    return wrapFunction(new DefaultCache(this.#coordinator, this.#lifecycle, settings, this.#permits), fn, key)
+    return wrapFunction(
+      new DefaultCache(this.#coordinator, this.#lifecycle, settings, this.#permits, this.root),
+      fn,
+      key,
+    )
   }
 
   on<E extends EventName>(event: E, listener: Listener<E>): () => void {

@@ -4,6 +4,7 @@ import type { Codec } from '../codec/codec.ts'
 import { emitAnswer } from './emit-answer.ts'
 import type { LoadCoordinator } from '../flight/coordinator.ts'
 import type { PermitSource } from '../flight/permits.ts'
+import { emitAway } from '../flight/emit-away.ts'
 import type { EngineServices } from '../flight/engine-services.ts'
 import { type Call, noteAndJudge, type TimedRead } from '../flight/call.ts'
 import { type Entry, promiseOf } from '../entry.ts'
@@ -14,7 +15,7 @@ import type { Loader } from '../load.ts'
 import type { Lookup } from './lookup.ts'
 import { FlightJoiner } from './join-flight.ts'
 import type { Settings } from '../options/settings.ts'
-import type { Away, Read } from '../store/store.ts'
+import type { Read } from '../store/store.ts'
 
 /** Makes the answer of the called method from the result. */
 type OnResult<T> = (result: LookupResult) => T | Promise<T>
@@ -78,14 +79,9 @@ export class LookupRunner {
       ? undefined
       : await this.#coordinator.flights.read(key, codec, (read) => {
           // A call that may load reports this with its load.
-          if (read.kind === 'away') this.#emitAway(key, read)
+          if (read.kind === 'away') emitAway(this.#services.events, key, 'read', read)
           return this.#entryOf(key, read)
         })
-  }
-
-  #emitAway(key: string, { cause }: Away): void {
-    const { events } = this.#services
-    if (events.hasListeners('away')) events.emit('away', { key, step: 'read', error: cause })
   }
 
   /** Emits the hit of an entry that `peek` returned. */

@@ -18,7 +18,7 @@ import { releaseAfterOwnAbort, settleAbsent } from './settle-flight.ts'
 /** The result of a loader that kept it for no time: not stored, and the key is not marked, so that the next result may be. */
 const UNKEPT: UncacheableMark = { for: 0, share: true, why: 'ttl' }
 
-/** Runs the load of a flight under its lease, and commits the result. `entry`: the key's entry in the store. Never rejects. */
+/** Runs the load of a flight under its lease, and commits the result. `entry`: the key's entry in the store. */
 export async function lead(
   flight: Flight,
   call: Call,

@@ -8,7 +8,7 @@ export class RefreshPermit {
   readonly #flight: Flight
   readonly #budget: RefreshBudget
   readonly #request: RefreshRequest
-  /** `asked`: it has no permit, because the answer is not there, is a refusal, or is not needed. */
+  /** `asked`: it holds no permit: there is no answer yet, or it was refused, or a caller came first. */
   #state: 'begun' | 'asked' | 'granted' | 'used' = 'begun'
 
   constructor(flight: Flight, budget: RefreshBudget, { loadTimeout, leaseDuration }: Settings) {
@@ -38,10 +38,11 @@ export class RefreshPermit {
     if (this.#state === 'granted') this.#state = 'used'
   }
 
-  end(): void {
+  /** Resolves once the store has the permit back. Never rejects. */
+  async end(): Promise<void> {
     if (this.#state === 'begun') this.#budget.withdraw()
     if (this.#state === 'granted' || this.#state === 'used')
-      void this.#budget.end(this.#request, this.#state === 'granted')
+      await this.#budget.end(this.#request, this.#state === 'granted')
   }
 
   async #giveBack(asking: Promise<boolean>): Promise<void> {

@@ -32,7 +32,7 @@ export async function runRefresh(
   } catch (error) {
     settleBroken(flight, error)
   } finally {
-    run.dispose()
+    await run.dispose()
   }
 }
 
@@ -76,10 +76,11 @@ class RefreshRun implements FlightStep {
     this.stopWaiting()
   }
 
-  dispose(): void {
+  async dispose(): Promise<void> {
     this.#permit.release()
-    this.#refreshPermit?.end()
     if (this.#waiter !== undefined) this.#coordinator.leaseWaiters.unregister(this.#call.storedKey, this.#waiter)
+    // `close` waits for this: a client that is destroyed after it would drop the step.
+    await this.#refreshPermit?.end()
   }
 
   async run(first: TimedRead): Promise<void> {
@@ -155,7 +156,7 @@ class RefreshRun implements FlightStep {
       case 'cooling':
         return this.#settleCooling(answer, entry)
       case 'uncacheable':
-        // Their callers load alone where the result of one is not for the others.
+        // Unshareable: each caller loads alone. Shareable: one load without a lease, for all.
         if (!answer.share && !flight.background)
           return flight.settle({ kind: 'load-alone' }, { kind: 'abandoned', why: 'unleased' })
         return loadUnleased(flight, this.#call, 'unleased', this.#services)

@@ -4,7 +4,7 @@ export interface ClockSources {
   readonly monotonic: () => number
   /** ms since 1970; may step in both directions. */
   readonly timeOfDay: () => number
-  /** Calls `action` when the present callback of the event loop, with its microtasks, has ended. */
+  /** Calls `action` when the present callback of the event loop has ended. */
   readonly afterTick: (action: () => void) => void
 }
 

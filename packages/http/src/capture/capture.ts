@@ -18,7 +18,7 @@ export interface Capture {
   run(handler: () => void): void
   /** Sends this answer instead; whatever the handler still does with the response has no effect. */
   send(answer: Answer): void
-  /** Gives the response to the framework's error handling, as it was before the handler. Only before the handler's first byte is out. */
+  /** Gives the response to the framework's error handling, with the fields that it had before the handler, and the status 200. Only before the handler's first byte is out. */
   reopen(): void
 }
 

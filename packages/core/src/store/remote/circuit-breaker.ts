@@ -22,7 +22,7 @@ export class CircuitBreaker {
   #open = false
   #ended = false
 
-  /** `timeout`, ms: a store that answered any step within this time stays closed, though a part of it may not answer. */
+  /** `timeout`, ms: the breaker stays closed while any step was answered within this time: only a part of the store may be silent. */
   constructor(
     runtime: Runtime,
     timeout: number,

@@ -25,7 +25,7 @@ import { Deadline, type TimedStep } from './deadline.ts'
 import { ForwardingStore } from './forwarding-store.ts'
 import { type Lane, StepQueue } from './step-queue.ts'
 
-/** A step of a lease that is held: no caller waits for it, so that its time limit is longer. */
+/** A step that ends or renews what a load holds. It has a longer time limit, because an early end would leave the lease or the permit behind. */
 const IN_BACKGROUND: StepLimits = { timeouts: 4, lane: 'ending' }
 /** The time limit of `clear`, which visits every key, in time-outs. */
 const FOR_CLEAR = 120

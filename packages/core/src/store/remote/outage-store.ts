@@ -52,7 +52,7 @@ class OutageStore extends CopyingStore {
   readonly #onAway: OnAway
   /** The leases that this process granted: each ends at the store that granted it. */
   readonly #localGrants = new WeakMap<Lease, LocalGrant>()
-  #away = false
+  #servedCopies = false
   /** Without notices, nothing would tell that a copy has become wrong. */
   #connected = false
   /** Until then there may be a copy of a value that this process loaded without the store. */
@@ -147,7 +147,7 @@ class OutageStore extends CopyingStore {
 
   #answerOf(read: Read, snapshot: ReadSnapshot, codec: Codec): Read {
     if (read.kind === 'away') return this.#copyInstead(snapshot.key, codec, read)
-    if (this.#away) this.#endOutage()
+    if (this.#servedCopies) this.#endOutage()
     const local = this.#localInstead(read, snapshot.key, codec)
     if (local !== undefined) return local
     this.copies.offer(snapshot, read.kind === 'found' ? read.entry : undefined, codec)
@@ -155,7 +155,7 @@ class OutageStore extends CopyingStore {
   }
 
   #copyInstead(key: string, codec: Codec, away: Away): Read {
-    this.#away = true
+    this.#servedCopies = true
     const entry = this.copies.get(key, codec, this.#runtime.now())
     return entry === undefined
       ? { kind: 'missing', version: NO_VERSION, away }
@@ -192,7 +192,7 @@ class OutageStore extends CopyingStore {
   }
 
   #endOutage(): void {
-    this.#away = false
+    this.#servedCopies = false
     this.copies.dropAll()
     void this.#local.clear()
   }

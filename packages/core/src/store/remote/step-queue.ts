@@ -22,7 +22,7 @@ interface WaitingStep {
 }
 
 /**
- * Limits the steps in flight to a store. The others wait for their turn, for at most `patience` ms.
+ * Limits the steps in flight to a store. The others wait for their turn; one whose turn comes after more than `patience` ms is refused.
  *
  * A step's answer comes behind those to the steps in front of it, so the last step of a large part would look like one that a silent store does not
  * answer: 512 values of 100 KB take longer than a time-out. So a burst begins with a small part, which grows with every prompt answer to a step that
