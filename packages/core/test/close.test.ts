@@ -182,3 +182,25 @@ describe('a closed cache', () => {
     expect(listeners).toBe(0)
   })
 })
+
+describe('a close during a background refresh', () => {
+  it('waits until the store has the permit of refreshBudget back', async () => {
+    const fleet = createFleet({ staleWhileRevalidate: '1h', refreshBudget: { atOnce: 1 } })
+    const [cache] = fleet.caches
+    await cache.set('k', 'old')
+    await fleet.runtime.advance(11_000)
+    const origin = new Origin()
+    expect(await cache.getOrSet('k', origin.loader)).toBe('old')
+    await settle(fleet)
+    let ended = false
+    fleet.store.endRefresh = async () => {
+      await new Promise<void>((resolve) => void fleet.runtime.schedule(resolve, 100))
+      ended = true
+      return { kind: 'done' }
+    }
+    const closing = cache.close().then(() => ended)
+    origin.last.resolve('new')
+    await fleet.runtime.advance(1000)
+    expect(await closing).toBe(true)
+  })
+})

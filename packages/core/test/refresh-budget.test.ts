@@ -282,23 +282,6 @@ describe('a refreshBudget while the store is away', () => {
 })
 
 describe('a refreshBudget', () => {
-  it('has its permits back when the cache is closed', async () => {
-    const { fleet, origin, hit } = await staleFleet({ refreshBudget: { atOnce: 1 } })
-    await hit('0')
-    const { endRefresh } = fleet.store
-    let ended = false
-    fleet.store.endRefresh = async (request, unused) => {
-      await new Promise<void>((resolve) => void fleet.runtime.schedule(resolve, 100))
-      ended = true
-      return await endRefresh.call(fleet.store, request, unused)
-    }
-    const closing = Promise.all(fleet.caches.map((cache) => cache.close().then(() => ended)))
-    origin.last.resolve('new')
-    await fleet.runtime.advance(1000)
-    expect(await closing).toContain(true)
-    expect(ended).toBe(true)
-  })
-
   it.each([{}, { perSecond: undefined, atOnce: undefined }])('of %j, without a limit, is refused', (refreshBudget) => {
     expect(() => createCache({ refreshBudget })).toThrow(/createCache.refreshBudget.*perSecond, atOnce, or both/)
   })
