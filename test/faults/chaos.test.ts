@@ -13,7 +13,8 @@ describe('under processes that are stopped past their leases and killed', () => 
   it('no read finds an older value once an invalidation was acknowledged', async () => {
     const report = await runChaos('leases', 2400, url())
     show('token leases', report)
-    expect(report).toMatchObject({ staleReads: 0, invalidations: 2400 })
+    expect(report.staleReads).toBe(0)
+    expect(report.invalidations).toBeGreaterThanOrEqual(2400)
     // The run was one: values were there to be found, and the processes were in trouble.
     expect(report.reads).toBeGreaterThan(100)
     expect(report.pauses).toBeGreaterThan(3)

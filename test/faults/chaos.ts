@@ -20,6 +20,10 @@ export interface ChaosReport {
 
 const KEYS = 8
 const PROCESSES = 4
+/** A run lasts until it has made this many pauses, however slowly the machine starts the processes that replace killed ones. */
+const PAUSES = 4
+/** Each eighth time a process is killed; the other times it is stopped. */
+const KILL_EVERY = 8
 
 /** What the test knows of the cache under test: how to invalidate a key, and what stands there. */
 interface Subject {
@@ -50,9 +54,10 @@ export async function runChaos(lock: 'leases' | 'naive', invalidations: number, 
   const trouble = new Trouble(members, start)
   try {
     const perKey = Math.ceil(invalidations / KEYS)
-    const counts = await Promise.all(truth.map((_, key) => check(subject, truth, key, perKey)))
+    const lasts = (change: number): boolean => change <= perKey || trouble.pauses < PAUSES
+    const counts = await Promise.all(truth.map((_, key) => check(subject, truth, key, lasts)))
     return {
-      invalidations: perKey * KEYS,
+      invalidations: truth.reduce((sum, changes) => sum + changes, 0),
       staleReads: counts.reduce((sum, { stale }) => sum + stale, 0),
       reads: counts.reduce((sum, { reads }) => sum + reads, 0),
       ...(await trouble.end()),
@@ -70,12 +75,12 @@ async function check(
   subject: Subject,
   truth: number[],
   index: number,
-  times: number,
+  lasts: (change: number) => boolean,
 ): Promise<{ stale: number; reads: number }> {
   const key = `k${index}`
   let stale = 0
   let reads = 0
-  for (let change = 1; change <= times; change += 1) {
+  for (let change = 1; lasts(change); change += 1) {
     truth[index] = change
     await subject.invalidate(key)
     const until = performance.now() + 5 + Math.random() * 50
@@ -100,6 +105,10 @@ class Trouble {
   #kills = 0
   #over = false
 
+  get pauses(): number {
+    return this.#pauses
+  }
+
   constructor(members: TestProcess<never>[], start: () => Promise<TestProcess<never>>) {
     this.#members = members
     this.#start = start
@@ -114,11 +123,11 @@ class Trouble {
   }
 
   async #make(): Promise<void> {
-    while (!this.#over) {
+    for (let turn = 1; !this.#over; turn += 1) {
       const index = Math.floor(Math.random() * this.#members.length)
       const member = this.#members[index]
-      if (member !== undefined && Math.random() < 0.9) await this.#pause(member)
-      else if (member !== undefined) this.#members[index] = await this.#replace(member)
+      if (member !== undefined && turn % KILL_EVERY === 0) this.#members[index] = await this.#replace(member)
+      else if (member !== undefined) await this.#pause(member)
       await rest(20 + Math.random() * 60)
     }
   }
