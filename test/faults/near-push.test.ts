@@ -70,11 +70,10 @@ describe('an invalidation, in the near caches of other processes', () => {
       void redis.sendCommand<number>(['CLIENT', 'KILL', 'TYPE', 'pubsub']).then((killed) => (kills += killed))
     }, 100)
     try {
-      for (let round = 0; round < 3; round += 1) {
+      for (let round = 0; round < 3 || kills < 3; round += 1) {
         const cut = await fleet.round(keys(50))
         expect(lateAnswers(cut, GRACE)).toBe(0)
       }
-      expect(kills).toBeGreaterThan(2)
     } finally {
       clearInterval(killing)
       await fleet.stop()
