@@ -48,7 +48,8 @@ export function createClock({ monotonic, timeOfDay, afterTick }: ClockSources): 
     readings = 0
   }
   const read = (): void => {
-    time = now()
+    // A sleep in the middle of a tick counts from the next tick on: the time of day need not be read once more.
+    time = forgetting ? monotonic() + slept : now()
     readings = COARSE_READINGS
     if (!forgetting) afterTick(forget)
     forgetting = true
