@@ -25,6 +25,7 @@ class Host {
   /** The time that the clock sees pass while the two sources move. */
   seen(ms: number, timeOfDay: number): number {
     const before = this.clock.now()
+    this.endTick()
     this.pass(ms, timeOfDay)
     return this.clock.now() - before
   }
@@ -49,6 +50,7 @@ describe('the clock', () => {
     const host = new Host()
     let last = host.clock.now()
     for (const step of [-3_600_000, 7_200_000, -60_000, 0, 500, 90_000]) {
+      host.endTick()
       host.pass(1, step)
       expect(host.clock.now()).toBeGreaterThan(last)
       last = host.clock.now()

@@ -32,7 +32,7 @@ describe('a burst of steps', () => {
       remote.delays.read = delay
       const reads = Promise.all(keys.map((key) => cache.get(key)))
       let sent = 0
-      for (const part of [32, 33, 66, 132, 264, 512, 512]) {
+      for (const part of [32, 32, 64, 128, 256, 512, 512]) {
         sent += part
         expect(remote.count('read')).toBe(sent)
         await remote.runtime.advance(delay)
@@ -55,6 +55,28 @@ describe('a burst of steps', () => {
     await remote.runtime.advance(2000)
     await second
   })
+
+  it.each([
+    [64, 64],
+    [500, 128],
+  ])(
+    'of %d callers, which ask again with each answer, is sent %d steps at once from the second on, or one less',
+    async (callers, sent) => {
+      const { remote, cache } = setUp()
+      remote.delays.read = 3
+      const sentAtOnce: number[] = []
+      for (let round = 0; round < 40; round += 1) {
+        const asked = remote.count('read')
+        const reads = Promise.all(keys.slice(0, callers).map((key) => cache.get(key)))
+        sentAtOnce.push(remote.count('read') - asked)
+        while (remote.count('read') - asked < callers) await remote.runtime.advance(3)
+        await remote.runtime.advance(3)
+        await reads
+      }
+      expect(sentAtOnce[0]).toBe(FIRST_IN_FLIGHT)
+    expect(Math.min(...sentAtOnce.slice(1))).toBeGreaterThanOrEqual(sent - 1)
+    },
+  )
 
   it('is not expected while a few steps are always in flight: then its first part shrinks step by step', async () => {
     const { remote, cache } = setUp()
@@ -111,7 +133,7 @@ describe('a burst of steps', () => {
     await remote.runtime.advance(800)
     expect(await reads).toHaveLength(BURST)
     expect(new Set(away)).toEqual(new Set(['read: The step waited for its turn for more than 300 ms']))
-    expect(away).toHaveLength(BURST - 2 * FIRST_IN_FLIGHT - 1)
+    expect(away).toHaveLength(BURST - 2 * FIRST_IN_FLIGHT)
   })
 
   it('delays the end of a lease least of all', async () => {
@@ -152,6 +174,7 @@ describe('a burst of large values, which arrive one after the other', () => {
     const setup = setUp({ waitTimeout: '1m', ...options })
     const large = keys.slice(0, 1000)
     await Promise.all(large.map((key) => setup.cache.set(key, key, { ttl: '1h' })))
+    await setup.remote.runtime.advance(2)
     setup.remote.perRead = perRead
     return { ...setup, large }
   }

@@ -24,7 +24,8 @@ const SHORTEST_SLEEP = 1000
  * A monotonic clock that counts the time in which the host slept: when the time of day is far ahead of the time that the monotonic clock saw pass, the
  * difference counts. An operator who sets the time of day forward makes entries older, never younger; setting it back changes nothing.
  *
- * A coarse reading is shared within one tick only: a process that was stopped, or whose host slept, serves nothing by the time from before.
+ * The time of day is read at the first reading in each tick. A coarse reading is shared within one tick only: a process that was stopped, or whose host slept,
+ * serves nothing by the time from before.
  */
 export function createClock({ monotonic, timeOfDay, afterTick }: ClockSources): Clock {
   let lastMonotonic = monotonic()
@@ -32,8 +33,12 @@ export function createClock({ monotonic, timeOfDay, afterTick }: ClockSources): 
   let slept = 0
   let time = 0
   let readings = 0
-  let forgetting = false
-  const now = (): number => {
+  let inTick = false
+  const endTick = (): void => {
+    inTick = false
+    readings = 0
+  }
+  const beginTick = (): void => {
     const at = monotonic()
     const day = timeOfDay()
     const passed = at - lastMonotonic
@@ -41,18 +46,18 @@ export function createClock({ monotonic, timeOfDay, afterTick }: ClockSources): 
     if (lead > SHORTEST_SLEEP + passed * SLEWED) slept += lead
     lastMonotonic = at
     lastTimeOfDay = day
-    return at + slept
+    time = at + slept
+    inTick = true
+    afterTick(endTick)
   }
-  const forget = (): void => {
-    forgetting = false
-    readings = 0
+  const now = (): number => {
+    if (inTick) return monotonic() + slept
+    beginTick()
+    return time
   }
   const read = (): void => {
-    // A sleep in the middle of a tick counts from the next tick on: the time of day need not be read once more.
-    time = forgetting ? monotonic() + slept : now()
+    time = now()
     readings = COARSE_READINGS
-    if (!forgetting) afterTick(forget)
-    forgetting = true
   }
   return {
     now,

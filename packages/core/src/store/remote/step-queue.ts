@@ -7,6 +7,12 @@ const MOST_IN_FLIGHT = 512
 const FIRST_IN_FLIGHT = 32
 /** So many however slow the answers are. */
 const LEAST_IN_FLIGHT = 8
+/** So many at the beginning of a burst that follows another one at once, if that one had as many. */
+const CARRIED_IN_FLIGHT = 128
+/** A burst follows another one at once when nothing was in flight for less than this, ms. */
+const PAUSE = 1
+/** The limit comes down to what was in flight in a period of so many ms. */
+const PERIOD = 100
 /** An answer came promptly when it took at most so much longer than the burst's fastest, as a part of the time-out. */
 const PROMPT = 0.3
 /** It came late, and the time-out near, when it took so much longer. */
@@ -43,8 +49,15 @@ export class StepQueue {
   #waiting = 0
   /** So many answers are still to come to steps that were sent before the burst was one: they waited behind less than a full part. */
   #ahead = 0
+  /** So many steps in flight have waited for their turn. Their answers come behind those. */
+  #behind = 0
   /** The time that the fastest answer of the burst took, as a part of the time-out. */
   #fastest = Infinity
+  /** The moment at which a step ended last while none waited. */
+  #calmAt = -Infinity
+  #periodBegan = -Infinity
+  /** The most steps that were in flight in this period. */
+  #peak = 0
   #waitedAt = -Infinity
 
   constructor(runtime: Runtime, patience: number) {
@@ -61,8 +74,10 @@ export class StepQueue {
 
   /** Counts a step that is sent at once; false when it must `wait`. Each step that was sent ends with one `leave`. */
   tryEnter(): boolean {
+    // The answers of another burst may be larger.
+    if (this.#inFlight === 0 && this.#runtime.coarseNow() - this.#calmAt > PAUSE) this.#limit = FIRST_IN_FLIGHT
     if (this.#inFlight >= this.#limit) return false
-    this.#inFlight += 1
+    this.#enter()
     return true
   }
 
@@ -70,7 +85,10 @@ export class StepQueue {
   wait(lane: Lane, send: () => void, refuse: (away: Away) => void): void {
     const since = this.#runtime.now()
     this.#waitedAt = since
-    if (this.#waiting === 0) this.#ahead = this.#inFlight
+    if (this.#waiting === 0) {
+      this.#ahead = this.#inFlight
+      this.#fastest = Infinity
+    }
     this.#waiting += 1
     this.#lanes[lane].push({ since, send, refuse })
   }
@@ -78,12 +96,13 @@ export class StepQueue {
   /** A step has ended: the next one takes its place. `took`: its time, as a part of the time-out. */
   leave(took: number): void {
     this.#inFlight -= 1
+    if (this.#ahead + this.#behind > 0) this.#adapt(took)
     if (this.#waiting === 0) return this.#calmDown()
-    this.#adapt(took)
     while (this.#inFlight < this.#limit) {
       const next = this.#nextInTime()
       if (next === undefined) return
-      this.#inFlight += 1
+      this.#enter()
+      this.#behind += 1
       next.send()
     }
   }
@@ -93,19 +112,29 @@ export class StepQueue {
     for (let next = this.#next(); next !== undefined; next = this.#next()) next.refuse(away)
   }
 
-  /** No step waits. The next burst may have other answers, so it begins with a small part; a steady load of many steps is no burst. */
+  #enter(): void {
+    this.#inFlight += 1
+    if (this.#inFlight > this.#peak) this.#peak = this.#inFlight
+  }
+
+  /** No step waits. Callers that ask in step, each when it has its answer, make one burst after another: they must not be sent in two parts each time. */
   #calmDown(): void {
-    this.#fastest = Infinity
-    if (this.#inFlight === 0) this.#limit = FIRST_IN_FLIGHT
-    else if (2 * this.#inFlight < this.#limit) this.#limit = Math.max(FIRST_IN_FLIGHT, this.#limit - 1)
+    this.#limit = Math.min(this.#limit, CARRIED_IN_FLIGHT)
+    this.#calmAt = this.#runtime.coarseNow()
+    if (this.#calmAt - this.#periodBegan < PERIOD) return
+    this.#limit = Math.max(FIRST_IN_FLIGHT, Math.min(this.#limit, this.#peak))
+    this.#periodBegan = this.#calmAt
+    this.#peak = this.#inFlight
   }
 
   #adapt(took: number): void {
     this.#fastest = Math.min(this.#fastest, took)
-    if (this.#ahead > 0) this.#ahead -= 1
-    const behind = took - this.#fastest
-    if (behind <= PROMPT && this.#ahead === 0) this.#limit = Math.min(MOST_IN_FLIGHT, this.#limit + 1)
-    else if (behind > LATE) this.#limit = Math.max(LEAST_IN_FLIGHT, this.#limit - 1)
+    const longer = took - this.#fastest
+    const isAhead = this.#ahead > 0
+    if (isAhead) this.#ahead -= 1
+    else this.#behind -= 1
+    if (longer > LATE) this.#limit = Math.max(LEAST_IN_FLIGHT, this.#limit - 1)
+    else if (longer <= PROMPT && !isAhead) this.#limit = Math.min(MOST_IN_FLIGHT, this.#limit + 1)
   }
 
   #nextInTime(): WaitingStep | undefined {
