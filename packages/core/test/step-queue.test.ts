@@ -74,7 +74,7 @@ describe('a burst of steps', () => {
         await reads
       }
       expect(sentAtOnce[0]).toBe(FIRST_IN_FLIGHT)
-    expect(Math.min(...sentAtOnce.slice(1))).toBeGreaterThanOrEqual(sent - 1)
+      expect(Math.min(...sentAtOnce.slice(1))).toBeGreaterThanOrEqual(sent - 1)
     },
   )
 
