@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { createFleet, Origin, rejection, settle } from './fleet.ts'
 import { never } from './memory-cache.ts'
+import { Remote } from './remote.ts'
 
 /** A signal that counts its listeners. */
 function countingSignal() {
@@ -56,5 +57,25 @@ describe('a signal that many calls wait with', () => {
     }
     controller.abort(new Error('too late'))
     expect(await cache.getOrSet('a1', never, { signal })).toBe('loaded')
+  })
+})
+
+describe('a signal of a call whose read has no answer yet', () => {
+  it.each(['getOrSet', 'lookup', 'getOrSetMany', 'refresh'] as const)('ends the wait of %s at once', async (verb) => {
+    const remote = new Remote()
+    const cache = remote.join()
+    remote.delays.read = 100
+    const { controller, signal, count } = countingSignal()
+    const call =
+      verb === 'getOrSetMany'
+        ? cache.getOrSetMany(['k'], () => new Map<string, unknown>(), { signal })
+        : cache[verb]('k', never, { signal })
+    const failed = rejection(call)
+    await remote.runtime.advance(10)
+    controller.abort(new Error('left'))
+    expect(await failed).toMatchObject({ message: 'left' })
+    expect(count.listeners).toBe(0)
+    await remote.runtime.advance(1000)
+    expect(remote.runtime.pendingTimers).toBe(0)
   })
 })

@@ -170,6 +170,33 @@ describe('a loader that asks for other keys', () => {
   })
 })
 
+describe('a refresh that a loader awaits', () => {
+  it('is refused when it waits for that load, also if the refresh was begun outside', async () => {
+    const fleet = createFleet({ staleWhileRevalidate: '1m' })
+    const [cache] = fleet.caches
+    await cache.set('b', 'old')
+    await fleet.runtime.advance(10_001)
+    const [begun, a] = [new Origin(), new Origin()]
+    const { refresh } = await cache.lookup('b', async (load) => {
+      await begun.loader(load)
+      return `b of ${await cache.getOrSet('a', never)}`
+    })
+    await settle(fleet)
+    const call = rejection(
+      cache.getOrSet('a', async (load) => {
+        await a.loader(load)
+        return await refresh
+      }),
+    )
+    await settle(fleet)
+    begun.last.resolve('begun')
+    await settle(fleet)
+    a.last.resolve('a')
+    await settle(fleet)
+    expect(await call).toMatchObject({ code: 'CATTLEGRID_REENTRANT' })
+  })
+})
+
 describe('a wait of a loader for another key', () => {
   /** `a` waits for `b` until its signal aborts, and then ends when `rest` does. */
   function waitingLoad(fleet: Fleet) {

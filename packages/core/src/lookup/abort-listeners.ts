@@ -16,11 +16,31 @@ export function listenForAbort(signal: CallerSignal, onAbort: () => void): () =>
   const waits = waitsBySignal.get(signal) ?? listenOnce(signal)
   waits.onAborts.add(onAbort)
   return () => {
-    waits.onAborts.delete(onAbort)
+    if (!waits.onAborts.delete(onAbort)) return
     if (waits.onAborts.size > 0) return
     signal.removeEventListener('abort', waits.listener)
     if (waitsBySignal.get(signal) === waits) waitsBySignal.delete(signal)
   }
+}
+
+/** Settles as `promise` does, or rejects with the signal's reason when it aborts before. */
+export function orAbort<T>(promise: Promise<T>, signal: CallerSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const ignoreAbort = listenForAbort(signal, () => {
+      ignoreAbort()
+      reject(signal.reason)
+    })
+    promise.then(
+      (value) => {
+        ignoreAbort()
+        resolve(value)
+      },
+      (error: unknown) => {
+        ignoreAbort()
+        reject(error)
+      },
+    )
+  })
 }
 
 function listenOnce(signal: CallerSignal): SignalWaits {

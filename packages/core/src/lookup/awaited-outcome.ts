@@ -1,11 +1,10 @@
 import type { AdmissionControl } from '../flight/admission-control.ts'
 import type { Flight } from '../flight/flight.ts'
-import { activeLoads } from '../flight/reentrancy.ts'
 import type { Outcome } from '../load.ts'
 
-/** The outcome of a flight for one caller. Inside a load, awaiting it counts as waiting for the flight. */
+/** The outcome of a flight for one caller. Inside a load, awaiting it counts as waiting for the flight, wherever the caller got it. */
 export function awaitedOutcome(flight: Flight, admission: AdmissionControl): Promise<Outcome> {
-  return activeLoads().length === 0 ? flight.outcome : AwaitedOutcome.of(flight, admission)
+  return AwaitedOutcome.of(flight, admission)
 }
 
 /** Records the wait only where a loader awaits the outcome: `await` calls an overridden `then`. */

@@ -13,6 +13,7 @@ import type { EventChannel } from '../events.ts'
 import { PreviousVersion } from '../flight/previous-version.ts'
 import type { Loader } from '../load.ts'
 import type { Lookup } from './lookup.ts'
+import { orAbort } from './abort-listeners.ts'
 import { FlightJoiner } from './join-flight.ts'
 import type { Settings } from '../options/settings.ts'
 import type { Read } from '../store/store.ts'
@@ -140,9 +141,12 @@ export class LookupRunner {
   }
 
   #readStore<T>(call: Call, state: CallState, onResult: OnResult<T>): Promise<T> {
-    return this.#coordinator.flights.read(call.storedKey, call.settings.codec, (read) =>
+    const { codec, signal } = call.settings
+    const result = this.#coordinator.flights.read(call.storedKey, codec, (read) =>
       this.#onRead(call, state, read, onResult),
     )
+    // In a burst a read waits for its turn: the signal ends that wait, too.
+    return signal === undefined ? result : orAbort(result, signal)
   }
 
   #readAgain<T>(call: Call, state: CallState, onResult: OnResult<T>): Promise<T> {

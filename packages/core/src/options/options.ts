@@ -110,11 +110,11 @@ export interface CacheOptions extends LoadOptions {
   readonly shareErrorMessages?: boolean | undefined
   /** The check of tags in a shared store. Default: `{ maxAge: '1s' }`. */
   readonly tags?: TagOptions | undefined
-  /** The most loads at once in this process. One more waits within its `waitTimeout`; one more in the background does not begin. A call from inside a load of this cache never waits for this, neither with its own load nor with one that it joins. Default: no limit. */
+  /** The most loads at once in this process. One more waits within its `waitTimeout`; one more in the background does not begin. A call from inside a load of this cache never waits for this, neither with its own load nor with one that it joins; a call from inside a load of another cache does. Default: no limit. */
   readonly maxLoads?: number | undefined
   /** Limits the background refreshes, for a source that could not answer a whole cache's: after `expireTags`, or a deploy. A stale hit that finds the budget used up starts no refresh; a later one does. A load for which a caller waits is neither delayed nor counted. While the store is away, each process counts alone. Default: no limit. */
   readonly refreshBudget?: RefreshBudgetOptions | undefined
-  /** The most calls that wait for a load in this process. One more gets a stale value, else `TooManyWaitersError`, at once. Calls from inside a load are not counted. Default: 10,000. */
+  /** The most calls that wait for a load in this process. One more gets a stale value, else `TooManyWaitersError`, at once. Calls from inside a load of this cache are not counted. Default: 10,000. */
   readonly maxWaiters?: number | undefined
   /** The most calls that wait for one key in this process. Default: a quarter of `maxWaiters`. */
   readonly maxWaitersPerKey?: number | undefined
