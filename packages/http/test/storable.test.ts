@@ -167,6 +167,9 @@ describe('prohibitions', () => {
       kind: 'unshareable',
       why: 'no-store',
     })
+    const understood = { 'cache-control': 'must-understand, no-store' }
+    expect(judged(200, understood, ROUTE, { outer: understood }).kind).toBe('store')
+    expect(judged(200, understood, ROUTE, { outer: { 'cache-control': 'no-store' } }).kind).toBe('unshareable')
     expect(judged(200, {}, ROUTE, { outer: { vary: '*' } })).toEqual({ kind: 'unshareable', why: 'vary-star' })
     expect(judged(200, {}, ROUTE, { outer: { vary: 'accept-encoding' } }).kind).toBe('store')
   })

@@ -1,4 +1,4 @@
-import { type Directives, parseCacheControl } from '../fields/cache-control.ts'
+import type { Directives } from '../fields/cache-control.ts'
 import { type Lifetime, lifetimeOf, type LifetimePolicy, NEGATIVE_STATUSES, TTL_STATUSES } from './lifetime.ts'
 import { linesOf } from '../fields/header-fields.ts'
 import type { ResponseHead } from './response-head.ts'
@@ -58,6 +58,8 @@ export interface StoragePolicy extends LifetimePolicy {
 const PERSONAL_STATUSES = new Set([401, 403, 407, 429, 431])
 /** The statuses that this cache understands, for `must-understand`. */
 const UNDERSTOOD_STATUSES = new Set([...TTL_STATUSES, ...NEGATIVE_STATUSES, 302, 303, 307, 405, 414, 501])
+const PROHIBITIONS = ['no-store', 'private', 'no-cache'] as const
+type Prohibition = (typeof PROHIBITIONS)[number]
 /** 1 ms is the shortest ttl of the engine. */
 const VALIDATED_ONLY: Lifetime = { ttl: 1, staleWhileRevalidate: 0, staleIfError: 0, validatedOnly: true }
 const ENDLESS = /^\s*(?:text\/event-stream|multipart\/x-mixed-replace)/i
@@ -65,13 +67,14 @@ const ENDLESS = /^\s*(?:text\/event-stream|multipart\/x-mixed-replace)/i
 /** RFC 9111 section 3. In doubt, a response is neither stored nor shared. */
 export function judge(head: ResponseHead, policy: StoragePolicy, now: number): Judgement {
   const effective = effectiveDirectives(head.fields, policy.targets)
-  const prohibition = prohibitionOf(head, effective, policy)
+  const forbidden = forbiddenIn(head, effective, policy)
+  const prohibition = prohibitionOf(head, effective, forbidden, policy)
   // Without a ttl and a stored response, nothing shows that this URL can be shared: an error goes to its own client only, and starts no cooldown.
   const shareable = policy.ttl !== undefined || policy.storedBefore
   if (head.status >= 500 && shareable) return { kind: 'fail', share: prohibition === undefined }
   if (prohibition !== undefined) return { kind: 'unshareable', why: prohibition }
   const lifetime = lacksOwnLifetime(head, policy) ? undefined : lifetimeOf(head, effective, policy, now)
-  if (isKeptToValidate(head, effective, policy, lifetime)) return { kind: 'store', lifetime: VALIDATED_ONLY }
+  if (isKeptToValidate(head, forbidden, policy, lifetime)) return { kind: 'store', lifetime: VALIDATED_ONLY }
   if (lifetime !== undefined && lifetime.ttl >= 1) return { kind: 'store', lifetime }
   if (head.status >= 500) return { kind: 'unshareable', why: 'status' }
   if (head.status >= 400) return { kind: shareable ? 'share' : 'unshareable', why: 'status' }
@@ -91,15 +94,13 @@ function lacksOwnLifetime(
 /** A prohibition counts whichever layer set it. */
 function prohibitionOf(
   head: ResponseHead,
-  effective: EffectiveDirectives,
+  { directives }: EffectiveDirectives,
+  forbidden: readonly Prohibition[],
   policy: StoragePolicy,
 ): Unstorable | undefined {
   const { fields, status, outer = {} } = head
   if (!policy.stripSetCookie && ('set-cookie' in fields || 'set-cookie' in outer)) return 'set-cookie'
-  const { directives, targeted } = effective
-  const outerDirectives = parseCacheControl(targeted ? [] : linesOf(outer, 'cache-control'))
-  const allowed = allowedIn(head, directives, policy)
-  const refused = [...forbidden(directives), ...forbidden(outerDirectives)].find((why) => !allowed.includes(why))
+  const refused = forbidden.find((name) => name !== 'no-cache' || !canBeValidated(head, policy))
   if (refused !== undefined) return refused
   if (policy.authorized && !allowsAuthorized(directives)) return 'authorization'
   const varies = varyForbids([...new Set([...varyNames(fields), ...varyNames(outer)])], policy.varyOn)
@@ -120,12 +121,12 @@ function canBeValidated({ status, fields }: ResponseHead, { revalidates = false 
 /** True if the response is stored for revalidation only: it has `no-cache`, or arrived expired (RFC 9111 sections 4 and 5.2.2.4). */
 function isKeptToValidate(
   head: ResponseHead,
-  { directives }: EffectiveDirectives,
+  forbidden: readonly Prohibition[],
   policy: StoragePolicy,
   lifetime: Lifetime | undefined,
 ): boolean {
   const expired = policy.ttl === undefined && lifetime !== undefined && lifetime.ttl < 1
-  return canBeValidated(head, policy) && (directives.has('no-cache') || expired)
+  return canBeValidated(head, policy) && (forbidden.includes('no-cache') || expired)
 }
 
 /** RFC 9111 section 3.5. */
@@ -133,16 +134,20 @@ function allowsAuthorized(directives: Directives): boolean {
   return ['public', 'must-revalidate', 's-maxage'].some((name) => directives.has(name))
 }
 
-/** The argument is ignored: `private="x-name"` counts as `private` (RFC 9111 section 5.2.2.7). */
-function forbidden(directives: Directives): readonly Unstorable[] {
-  return (['no-store', 'private', 'no-cache'] as const).filter((name) => directives.has(name))
+/** The prohibitions of the recorded response, and those of the layers outside. */
+function forbiddenIn(
+  { status, outer = {} }: ResponseHead,
+  { directives }: EffectiveDirectives,
+  { targets }: StoragePolicy,
+): readonly Prohibition[] {
+  return [directives, effectiveDirectives(outer, targets).directives].flatMap((given) => prohibitionsIn(given, status))
 }
 
-/** The prohibitions without effect: `no-store` beside `must-understand` (RFC 9111 section 5.2.2.3), and `no-cache` on a response to revalidate. */
-function allowedIn(head: ResponseHead, directives: Directives, policy: StoragePolicy): readonly Unstorable[] {
-  const understood = directives.has('must-understand') && UNDERSTOOD_STATUSES.has(head.status)
-  return [
-    ...(understood ? (['no-store'] as const) : []),
-    ...(canBeValidated(head, policy) ? (['no-cache'] as const) : []),
-  ]
+/**
+ * The argument is ignored: `private="x-name"` counts as `private` (RFC 9111 section 5.2.2.7). `no-store` has no effect beside `must-understand`
+ * (RFC 9111 section 5.2.2.3).
+ */
+function prohibitionsIn(directives: Directives, status: number): readonly Prohibition[] {
+  const understood = directives.has('must-understand') && UNDERSTOOD_STATUSES.has(status)
+  return PROHIBITIONS.filter((name) => directives.has(name) && !(name === 'no-store' && understood))
 }
