@@ -3,7 +3,7 @@ import { Socket } from 'node:net'
 import { describe, expect, test } from '@jest/globals'
 import { addToHead, parseHead } from '../src/fields/head-arguments.ts'
 import { noFields, toFields } from '../src/fields/header-fields.ts'
-import { addedFields, removedFields } from '../src/response/recorded-fields.ts'
+import { removedFields, storedFields } from '../src/response/recorded-fields.ts'
 
 /** As an object of one's own: a literal would have set its prototype. */
 function named(name: string, value: string | string[]): Record<string, string | string[]> {
@@ -29,7 +29,7 @@ describe.each(['constructor', '__proto__', 'tostring'])('a field that is called 
   })
 
   test('is stored with all its lines', () => {
-    const added = addedFields(toFields(named(name, ['a', 'b'])), noFields(), [])
+    const added = storedFields({ fields: toFields(named(name, ['a', 'b'])), before: noFields() }, [])
     expect(Object.entries(added)).toEqual([[name, ['a', 'b']]])
   })
 

@@ -2,7 +2,7 @@ import { BodyCopy, type CopyLimits } from './body-copy.ts'
 import { type CaptureBudget, processBudget } from './capture-budget.ts'
 import { type Conditions, fieldsOfContent, notModified } from '../response/conditional.ts'
 import type { PersonalRead, PersonalReads } from '../request/personal-reads.ts'
-import { missingEtag, recordResponse } from '../response/record-response.ts'
+import { missingEtag, recordResponse, withOwnFields } from '../response/record-response.ts'
 import type { RecordedResponse } from '../response/recorded-response.ts'
 import type { NotModified, Recording } from './recording.ts'
 import {
@@ -82,11 +82,11 @@ export class Recorder implements Recording {
     return { head: { ...this.#state.head, fields }, body: this.#body.bytes }
   }
 
-  /** The stored response that the handler's 304 confirmed, with the fields of the 304: the response for the handler's client. */
+  /** The stored response that the handler's 304 confirmed, with all fields of the 304: the response for the handler's own client. */
   get revalidated(): RecordedResponse | undefined {
     if (this.#state.kind !== 'revalidated' || !this.#body.ended) return undefined
     const { head, body } = this.#state
-    return recordResponse(head, body, this.#setup, this.#setup.timeOfDay())
+    return withOwnFields(recordResponse(head, body, this.#setup, this.#setup.timeOfDay()), head)
   }
 
   /** The handler's 304 is about another response than the stored one: its client gets the response to a request without conditions. */

@@ -35,8 +35,18 @@ function matches(field: string, etag: string | undefined): boolean {
   return (field.match(ENTITY_TAG) ?? []).some((tag) => tag === etag?.replace(/^W\//, ''))
 }
 
-/** The fields of the 200 that its 304 repeats (RFC 9110 section 15.4.5). */
-const REPEATED = ['cache-control', 'content-location', 'date', 'etag', 'expires', 'vary', 'age', 'cache-status']
+/** The fields of the 200 that its 304 repeats (RFC 9110 section 15.4.5); `set-cookie` has only the one for the handler's own client. */
+const REPEATED = [
+  'cache-control',
+  'content-location',
+  'date',
+  'etag',
+  'expires',
+  'vary',
+  'age',
+  'cache-status',
+  'set-cookie',
+]
 
 /** Fields that describe a content, which a 304 does not have. */
 const CONTENT_FIELDS = ['type', 'length', 'encoding', 'language', 'range'].map((suffix) => `content-${suffix}`)

@@ -1,7 +1,7 @@
 import etag from 'etag'
 import { initialAge } from './age.ts'
 import { formatHttpDate } from '../fields/http-date.ts'
-import { addedFields, removedFields } from './recorded-fields.ts'
+import { addedFields, removedFields, storedFields } from './recorded-fields.ts'
 import type { RecordedResponse } from './recorded-response.ts'
 import { BODILESS, type ResponseHead } from './response-head.ts'
 
@@ -21,13 +21,13 @@ export function recordResponse(
   { strip, began, makesEtag = true }: RecordingRules,
   now: number,
 ): RecordedResponse {
-  const { status, fields, before, form } = head
+  const { status, fields, form } = head
   const content = BODILESS.has(status) ? Buffer.alloc(0) : body
   return {
     status,
     fields: {
       date: formatHttpDate(now),
-      ...addedFields(fields, before, strip),
+      ...storedFields(head, strip),
       ...(makesEtag ? missingEtag(head, content) : {}),
     },
     removed: removedFields(head),
@@ -35,6 +35,11 @@ export function recordResponse(
     ...(form === undefined ? {} : { form }),
     initialAge: initialAge(fields, now, began),
   }
+}
+
+/** Adds the fields of a response that are not stored: for the handler's own client only. */
+export function withOwnFields(recorded: RecordedResponse, head: ResponseHead): RecordedResponse {
+  return { ...recorded, fields: { ...addedFields(head), ...recorded.fields } }
 }
 
 /**

@@ -2,8 +2,10 @@ import { type HeaderFields, linesOf, noFields, sameValue } from '../fields/heade
 import type { ResponseHead } from './response-head.ts'
 import { varyNames } from './vary.ts'
 
-/** Fields of one connection or one request, and fields that are new in each response (RFC 9111 section 3.1). */
-const NEVER_STORED = new Set([
+type AddedFields = Record<string, string | string[]>
+
+/** Fields of one connection, and fields that are new in each response (RFC 9111 section 3.1). */
+const NEVER_REPEATED = new Set([
   'connection',
   'keep-alive',
   'proxy-connection',
@@ -11,27 +13,29 @@ const NEVER_STORED = new Set([
   'trailer',
   'transfer-encoding',
   'upgrade',
-  'proxy-authenticate',
-  'proxy-authentication-info',
-  'proxy-authorization',
-  'set-cookie',
   'age',
   'content-length',
 ])
 
-/** The fields to store: those that differ from the fields `before` the handler. Outer layers set the others anew on each hit. */
-export function addedFields(
-  fields: HeaderFields,
-  before: HeaderFields,
-  strip: readonly string[],
-): Record<string, string | string[]> {
+/** Fields for the client of one request (RFC 9111 section 3.1). */
+const OF_ONE_CLIENT = ['proxy-authenticate', 'proxy-authentication-info', 'proxy-authorization', 'set-cookie']
+
+/** The fields that a handler has added for its own client: those that differ from the fields `before` it. Outer layers set the others anew. */
+export function addedFields({ fields, before }: Pick<ResponseHead, 'fields' | 'before'>): AddedFields {
   const added = noFields()
   for (const [name, value] of Object.entries(fields)) {
-    if (NEVER_STORED.has(name) || sameValue(value, before[name])) continue
+    if (NEVER_REPEATED.has(name) || sameValue(value, before[name])) continue
     added[name] = typeof value === 'string' ? value : [...value]
   }
-  for (const name of [...connectionNames(fields), ...strip]) delete added[name]
+  for (const name of connectionNames(fields)) delete added[name]
   return added
+}
+
+/** Those of them that are stored. */
+export function storedFields(head: Pick<ResponseHead, 'fields' | 'before'>, strip: readonly string[]): AddedFields {
+  const stored = addedFields(head)
+  for (const name of [...OF_ONE_CLIENT, ...strip]) delete stored[name]
+  return stored
 }
 
 /** The fields of outer layers to remove on a hit: those that inner layers removed, and `Trailer`, because a stored response has no trailers. */
