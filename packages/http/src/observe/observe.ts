@@ -48,6 +48,9 @@ class Observer<Req, Res> implements Recording {
     this.#partial = ['if-none-match', 'if-modified-since', 'range'].some((name) => headers[name] !== undefined)
     this.#reads = new PersonalReads(exchange.request, exchange.req, route.personalReads)
     this.#lookup = new ObservedLookup(route, context, headers, (call) => this.outside(call))
+    exchange.res.once('close', () => {
+      if (!this.#concluded) this.#lookup.close()
+    })
   }
 
   /** A store in this process is read before the handler runs. A shared store is read meanwhile: it may be slow or away. */

@@ -35,6 +35,7 @@ export class ObservedLookup {
   #role: Role = 'unknown'
   #run: ObservedRun | undefined
   #leads = false
+  #closed = false
 
   /** `outside`: reads the request's fields, which is no read by its handler. */
   constructor(
@@ -50,6 +51,7 @@ export class ObservedLookup {
     this.#trace = { base, record: undefined, key: base }
     this.done = this.#look(outside)
   }
+
   get role(): Role {
     return this.#role
   }
@@ -68,7 +70,18 @@ export class ObservedLookup {
   async end(response: TracedResponse | undefined): Promise<void> {
     if (!this.#leads) return
     if (response !== undefined) await this.#store(response)
-    this.#running.delete(this.#trace.key)
+    this.#endRun()
+  }
+
+  /** The client has left: its handler may never end, and no later request counts as one that would have waited for it. */
+  close(): void {
+    this.#closed = true
+    this.#endRun()
+  }
+
+  #endRun(): void {
+    const { key } = this.#trace
+    if (this.#leads && this.#running.get(key) === this.#run) this.#running.delete(key)
   }
 
   async #store({ names, lifetime, initialAge }: TracedResponse): Promise<void> {
@@ -106,7 +119,7 @@ export class ObservedLookup {
     if (this.#role === 'follower') this.#run = running
     if (!this.#leads) return
     this.#run = { refused: undefined }
-    this.#running.set(key, this.#run)
+    if (!this.#closed) this.#running.set(key, this.#run)
   }
 
   get #running(): Map<string, ObservedRun> {
