@@ -19,4 +19,21 @@ describe('a head that is written as a flat list', () => {
       },
     )
   })
+
+  test('repeats a field in the own answer of the handler as in the hits', async () => {
+    await onSite(
+      (app, cached) => {
+        app.get(
+          '/a',
+          cached({ ttl: '1m' }),
+          (_req, res) => void res.writeHead(200, ['Link', '<a>', 'Link', '<b>']).end(),
+        )
+      },
+      async (site) => {
+        const answers = [await site.get('/a'), await site.get('/a')]
+        expect(answers.map(({ headers }) => headers['link'])).toEqual(['<a>, <b>', '<a>, <b>'])
+        expect(answers.map(({ headers }) => headers['age'])).toEqual([undefined, '0'])
+      },
+    )
+  })
 })

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { endRefuses } from '../fields/body-arguments.ts'
-import { addToHead, isHeadSent, sentFields, setInsteadOf } from '../fields/head-arguments.ts'
-import type { HeaderFields } from '../fields/header-fields.ts'
+import { addToHead, fieldsIn, isHeadSent, sentFields, setInsteadOf } from '../fields/head-arguments.ts'
+import { type HeaderFields, toText } from '../fields/header-fields.ts'
 import type { ResponseHead } from '../response/response-head.ts'
 import { DestroyGuard } from './destroy-guard.ts'
 import { type DetachedResponse, discardChunk } from './detached-response.ts'
@@ -189,19 +189,22 @@ export abstract class ResponseCapture {
     else this.#sendHead(head, args, 'hijacked')
   }
 
-  /** If Node refuses the head, the added fields are taken back: the handler's next try is another head. */
+  /** If Node refuses the head, its fields are taken back: the handler's next try is another head. */
   #sendHead(head: ResponseHead, args: readonly unknown[], refused?: 'hijacked'): void {
     const { res } = this
     const added = this.recording.extraFields(head, refused)
     const notModified = refused === undefined ? this.answersNotModified(head) : undefined
+    const set = Object.keys({ ...fieldsIn(args), ...added, ...notModified?.fields })
+    const previous = [...set, ...(notModified?.removed ?? [])].map(
+      (name) => [name, toText(res.getHeader(name))] as const,
+    )
     const final = notModified === undefined ? args : setInsteadOf(res, args, 304, notModified)
-    const previous = Object.keys(added).map((name) => [name, res.getHeader(name)] as const)
     try {
-      this.original('writeHead', previous.length === 0 ? final : addToHead(res, final, added))
+      this.original('writeHead', addToHead(res, final, added))
     } catch (error) {
       for (const [name, value] of previous)
         if (value === undefined) res.removeHeader(name)
-        else res.setHeader(name, value)
+        else this.original('setHeader', [name, value])
       throw error
     }
     this.bodiless = notModified !== undefined

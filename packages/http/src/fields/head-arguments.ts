@@ -71,8 +71,8 @@ export function sentFields(res: ServerResponse): HeaderFields {
 }
 
 /**
- * Adds fields of ours to a head; returns what `writeHead` is to be given then. Node would let fields that are passed overwrite those that are
- * set, and a flat list overwrite itself, so that one of two cookies is left: its fields are set whole instead.
+ * Adds fields to a head; returns the arguments for `writeHead`. Fields that are passed would replace those that are set; and of a flat list that
+ * repeats a name, Node 20 sends the last line only. Such a list, and one to which a field is added, is set instead: all its lines are sent.
  */
 export function addToHead(
   res: ServerResponse,
@@ -82,8 +82,10 @@ export function addToHead(
   const list = args.find((argument) => Array.isArray(argument)) as readonly unknown[] | undefined
   // Node throws for it, as long as it comes unchanged.
   if (list !== undefined && !isWellFormed(flatOf(list))) return args
-  const fields = { ...(list === undefined ? {} : passedFields(list)), ...added }
-  for (const [name, value] of Object.entries(fields)) res.setHeader(name, value)
+  const passed = list === undefined ? {} : passedFields(list)
+  const repeats = Object.values(passed).some((lines) => typeof lines !== 'string')
+  if (!repeats && Object.keys(added).length === 0) return args
+  for (const [name, value] of Object.entries({ ...passed, ...added })) res.setHeader(name, value)
   return args
     .filter((argument) => argument !== list)
     .map((argument) => (typeof argument === 'object' && argument !== null ? without(argument, added) : argument))
