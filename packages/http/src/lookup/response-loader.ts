@@ -4,10 +4,9 @@ import { failedSubrequestsOf } from './failed-subrequests.ts'
 import { NoSharedResult, isNoSharedResult } from '../response/errors.ts'
 import type { Exchange } from '../exchange.ts'
 import { runHandler } from './handler-run.ts'
-import { keepFirstVariant, keepVariant } from './keep-variant.ts'
+import { keepSelected } from './keep-selected.ts'
 import {
   isKnownShareable,
-  keepResponse,
   type Loaded,
   type LoadedResponse,
   type Miss,
@@ -120,10 +119,7 @@ export class ResponseLoader<Req, Res> {
     }
     this.#storableKey = load.key
     this.#storableTtl = result.lifetime.ttl
-    const names = result.vary.filter((name) => !route.keyed.headers.includes(name))
-    if (record !== undefined) return keepVariant(route, key, load, result, names, record)
-    if (names.length === 0) return keepResponse(load, result, route.revalidate)
-    return keepFirstVariant(route, key, load, result, names, headers)
+    return keepSelected(route, key, load, result, record, headers)
   }
 
   #responseLoad(load: Load<never>, loadId: string, { record, forwarded, collapseFailed }: Miss): ResponseLoad {

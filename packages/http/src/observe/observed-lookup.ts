@@ -7,7 +7,8 @@ import { variantKey } from '../response/vary.ts'
 import { perCache } from '../route/per-cache.ts'
 import type { Route } from '../route/route.ts'
 import { type ObservedRun, type Role, roleOf } from './role.ts'
-import { storeTrace, traceKeyOf, type TraceLookup } from './trace.ts'
+import type { LookupPlace } from '../lookup/response-place.ts'
+import { storeTrace, traceKeyOf } from './trace.ts'
 
 /** The runs under way, by the keys of their traces. */
 const runsOf: (cache: Cache) => Map<string, ObservedRun> = perCache(() => new Map<string, ObservedRun>())
@@ -30,7 +31,7 @@ export class ObservedLookup {
   readonly #route: ObservedRoute
   readonly #context: RequestContext
   readonly #headers: IncomingHttpHeaders
-  #trace: TraceLookup
+  #trace: LookupPlace
   #found: ReadResult<Stored> | undefined
   #role: Role = 'unknown'
   #run: ObservedRun | undefined
@@ -48,7 +49,7 @@ export class ObservedLookup {
     this.#context = context
     this.#headers = headers
     const base = traceKeyOf(context.key)
-    this.#trace = { base, record: undefined, key: base }
+    this.#trace = { urlKey: base, record: undefined, key: base }
     this.done = this.#look(outside)
   }
 
@@ -94,13 +95,13 @@ export class ObservedLookup {
 
   async #look(outside: (call: () => string) => string): Promise<void> {
     const { view } = this.#route
-    const { base } = this.#trace
+    const { urlKey } = this.#trace
     try {
-      this.#found = view.peek<Stored>(base) ?? (await view.read<Stored>(base))
+      this.#found = view.peek<Stored>(urlKey) ?? (await view.read<Stored>(urlKey))
       const record = this.#found?.value
       if (record !== undefined && isVaryRecord(record)) {
-        const key = outside(() => variantKey(base, record, this.#headers))
-        this.#trace = { base, record, key }
+        const key = outside(() => variantKey(urlKey, record, this.#headers))
+        this.#trace = { urlKey, record, key }
         this.#found = view.peek<Stored>(key) ?? (await view.read<Stored>(key))
       }
     } catch {
