@@ -3,7 +3,7 @@ import { appendMember, type BypassReason, bypassMember, type Forwarded, type Mem
 import { addToHead, parseHead } from '../fields/head-arguments.ts'
 import type { Exchange } from '../exchange.ts'
 import { linesOf } from '../fields/header-fields.ts'
-import { publishObservation } from '../observation.ts'
+import { publishObservation } from '../observe/observation.ts'
 import type { Route } from '../route/route.ts'
 
 /** Lets the handler answer; `Cache-Status` gives the reason. `forwarded`: for `collapsed`, why the request waited. */

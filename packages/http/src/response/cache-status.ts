@@ -39,6 +39,11 @@ export function bypassMember(why: BypassReason, forwarded: Forwarded): Member {
   return why === 'method' ? 'fwd=method' : `fwd=bypass; detail=${why}`
 }
 
+/** The member of an observed request, which bypasses the cache: what the cache would have done, and why. */
+export function observedMember({ would, why }: { readonly would: string; readonly why: string | undefined }): Member {
+  return `fwd=bypass; detail=would-${would}${why === undefined ? '' : `/${why}`}`
+}
+
 /** How a request came to run its own handler. */
 export interface MissReason {
   readonly forwarded: Forwarded

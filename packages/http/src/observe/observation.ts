@@ -1,5 +1,4 @@
 import { channel } from 'node:diagnostics_channel'
-import type { Member } from './response/cache-status.ts'
 
 /** What a route in `mode: 'observe'` would have done with a request, as published to `cattlegrid:observe` of `node:diagnostics_channel`. */
 export interface Observation {
@@ -24,9 +23,4 @@ const observations = channel('cattlegrid:observe')
 /** Calls `observe` only where the channel has a subscriber. */
 export function publishObservation(observe: () => Observation): void {
   if (observations.hasSubscribers) observations.publish(observe())
-}
-
-/** The member of `Cache-Status`: observed requests always bypass the cache. */
-export function observedMember({ would, why }: Pick<Observation, 'would' | 'why'>): Member {
-  return `fwd=bypass; detail=would-${would}${why === undefined ? '' : `/${why}`}`
 }
