@@ -2,17 +2,12 @@ import { isCattlegridError, type Load } from '@cattlegrid/core'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { ClientConnection } from './connection.ts'
 import type { Exchange } from '../exchange.ts'
-import {
-  isStoredBefore,
-  type LoadedResponse,
-  rejectionOf,
-  type ResponseLoad,
-  resultOfSubrequest,
-} from './loaded-response.ts'
+import { type LoadedResponse, rejectionOf, type ResponseLoad, resultOfSubrequest } from './loaded-response.ts'
 import { cdnLoopField } from '../request/loop-detection.ts'
 import { normalHost } from '../fields/normal-host.ts'
 import { subrequestFields } from './subrequest-fields.ts'
 import type { RequestContext } from './request-context.ts'
+import { isStoredBefore } from '../response/cache-status.ts'
 import type { RecordedResponse } from '../response/recorded-response.ts'
 import { validatorsOf } from '../response/revalidate.ts'
 import type { Route } from '../route/route.ts'

@@ -1,12 +1,9 @@
-import { type Load, LONGEST_TTL, LONGEST_WINDOW, type UncacheableOptions } from '@cattlegrid/core'
+import type { Load, UncacheableOptions } from '@cattlegrid/core'
 import type { IncomingHttpHeaders } from 'node:http'
-import type { Forwarded, MissReason } from '../response/cache-status.ts'
+import type { MissReason } from '../response/cache-status.ts'
 import { NoSharedResult, ResponseFailure } from '../response/errors.ts'
 import type { RecordedResponse, Stored } from '../response/recorded-response.ts'
-import type { Route } from '../route/route.ts'
 import type { RecordingResult } from '../capture/recording-result.ts'
-import { retained } from '../response/revalidate.ts'
-import type { Lifetime } from '../response/lifetime.ts'
 import type { SubrequestResult } from './subrequest.ts'
 import { selectingValues, type VaryRecord } from '../response/vary.ts'
 
@@ -21,19 +18,6 @@ export interface ResponseLoad extends Miss {
   readonly load: Load<never>
   /** Identifies the load in `CDN-Loop`, for a handler that sends a request to its own URL. */
   readonly loadId: string
-}
-
-/** True if a response of the URL was stored before, as far as its lookup shows: an entry that is not served, or a record of its variants. */
-export function isStoredBefore(forwarded: Forwarded): boolean {
-  return forwarded !== 'uri-miss'
-}
-
-/**
- * True if the route's `ttl`, or a response that was stored before, shows that responses of the URL can be shared. Before, neither a slow handler nor an
- * aborted response is a failure of the URL, and a request whose wait ends without a response runs its own handler.
- */
-export function isKnownShareable({ appMode }: Pick<Route, 'appMode'>, forwarded: Forwarded): boolean {
-  return !appMode || isStoredBefore(forwarded)
 }
 
 /** The value of a load whose response only the handler's own client gets, from the handler. */
@@ -128,49 +112,4 @@ export function rejectionOf(recorded: SubrequestResult): string | undefined {
   if (recorded.kind === 'unshareable' || recorded.kind === 'share') return recorded.why
   if (recorded.kind === 'other-key') return 'key'
   return recorded.kind === 'unreached' ? 'unreached' : undefined
-}
-
-/** Gives the load the lifetime of the response, and returns the response to store. */
-export function keepResponse(
-  load: Load<never>,
-  { response, lifetime }: StorableResult,
-  revalidate: boolean,
-): RecordedResponse {
-  const extended = revalidate ? retained(response, lifetime) : undefined
-  if (extended === undefined) {
-    keepFor(load, lifetime)
-    return response
-  }
-  const { staleWhileRevalidate = 0 } = lifetime
-  keepFor(load, { ...lifetime, staleWhileRevalidate, staleIfError: extended.staleIfError })
-  return { ...response, usableFor: extended.usableFor }
-}
-
-/** A record of variants lives for at least 1 day, so that it outlives them. */
-const MIN_RECORD_TTL = 86_400_000
-
-/** The ttl of a record of variants, ms: longer than the life of any of them. */
-export function varyRecordTtl({ ttl, staleWhileRevalidate = 0, staleIfError = 0 }: Lifetime): number {
-  const longerThanAll = 2 * (ttl + Math.max(staleWhileRevalidate, staleIfError))
-  return Math.min(Math.max(MIN_RECORD_TTL, longerThanAll), LONGEST_TTL)
-}
-
-/** Gives the load the lifetime of a record of variants. After a soft purge it is stale for as long as they are. */
-export function keepVaryRecord(load: Load<never>, lifetime: Lifetime): void {
-  const { staleWhileRevalidate = 0, staleIfError = 0, tags } = lifetime
-  const staleFor = Math.max(staleWhileRevalidate, staleIfError)
-  keepFor(load, { ttl: varyRecordTtl(lifetime), staleWhileRevalidate: staleFor, staleIfError: 0, tags })
-}
-
-function keepFor(load: Load<never>, { ttl, staleWhileRevalidate, staleIfError, tags }: Lifetime): void {
-  load.keep({
-    ttl,
-    staleWhileRevalidate: atMostLongest(staleWhileRevalidate),
-    staleIfError: atMostLongest(staleIfError),
-    tags,
-  })
-}
-
-function atMostLongest(window: number | undefined): number | undefined {
-  return window === undefined ? undefined : Math.min(window, LONGEST_WINDOW)
 }

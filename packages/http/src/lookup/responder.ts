@@ -1,5 +1,11 @@
 import type { Answer } from '../response/answer.ts'
-import { collapsedMember, revalidatedMember, servedKind, servedMember } from '../response/cache-status.ts'
+import {
+  collapsedMember,
+  isKnownShareable,
+  revalidatedMember,
+  servedKind,
+  servedMember,
+} from '../response/cache-status.ts'
 import { clearUncacheable } from './clear-uncacheable.ts'
 import { ClientDisconnect } from './client-disconnect.ts'
 import type { ServeError } from '../response/errors.ts'
@@ -8,7 +14,6 @@ import { answerAfterHandler, answerWithoutHandler, type FinalAnswer, type Unhand
 import { hitInStore } from './hit.ts'
 import { ResponseLoader } from './response-loader.ts'
 import { bypass } from './bypass.ts'
-import { isKnownShareable } from './loaded-response.ts'
 import type { RecordedResponse } from '../response/recorded-response.ts'
 import type { RequestContext } from './request-context.ts'
 import { RequestLookup } from './request-lookup.ts'

@@ -5,14 +5,8 @@ import { NoSharedResult, isNoSharedResult } from '../response/errors.ts'
 import type { Exchange } from '../exchange.ts'
 import { runHandler } from './handler-run.ts'
 import { keepSelected } from './keep-selected.ts'
-import {
-  isKnownShareable,
-  type Loaded,
-  type LoadedResponse,
-  type Miss,
-  resultOfHandler,
-  type ResponseLoad,
-} from './loaded-response.ts'
+import { type Loaded, type LoadedResponse, type Miss, resultOfHandler, type ResponseLoad } from './loaded-response.ts'
+import { isKnownShareable } from '../response/cache-status.ts'
 import { registerLoad } from '../request/loop-detection.ts'
 import { loadBySubrequest, replaceMismatched } from './load-by-subrequest.ts'
 import type { Recorder } from '../capture/recorder.ts'

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { varyRecordTtl } from '../lookup/loaded-response.ts'
+import { varyRecordTtl } from '../response/keep-response.ts'
 import { type LookupPlace, placeOf } from '../lookup/response-place.ts'
 import { type RecordedResponse, type Stored, storedCodec } from '../response/recorded-response.ts'
 import type { Lifetime } from '../response/lifetime.ts'
