@@ -13,8 +13,8 @@ export type PassedError = (ServeError | InvalidOptionError) & Partial<Pick<Serve
 
 /**
  * One request and its response, as an adapter translates them for its framework. The adapter decides nothing: its fields state facts, and its
- * methods do what they say, and throw nothing but what an outer layer throws before the first byte of `send`: what a handler throws goes to the
- * framework's error handling. `describeAdapterContract` of the testkit checks every adapter.
+ * methods do what they say. What a handler throws goes to the framework's error handling; a method throws only what an outer layer throws before the
+ * first byte of `send`. `describeAdapterContract` of the testkit checks every adapter.
  */
 export interface Exchange<Req = unknown, Res = unknown> {
   /** The framework's own objects, for the functions among the route's options. */
@@ -74,8 +74,8 @@ export function rewriteUrlUntilEnd(exchange: Exchange, rewrite: UrlRewrite): boo
 }
 
 /**
- * True if an outer layer has answered: its timeout may do so while the cache waits, or it may have answered and still passed the request on. The cache
- * then sends nothing and runs no handler.
+ * True if an outer layer has responded: by a timeout while the cache waits, or before it passed the request on. The cache then sends nothing and runs
+ * no handler.
  */
 export function isAnswered({ res }: Exchange): boolean {
   return isHeadSent(res)

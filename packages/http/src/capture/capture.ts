@@ -112,9 +112,9 @@ class HandlerCapture extends ResponseCapture implements Capture {
     const notModified = whole && recording.answersNotModified(head, whole)
     if (notModified !== undefined) this.#becomeNotModified(notModified)
     this.#passedOn = { head, status: res.statusCode }
-    // Over HTTP/1, Node makes the head of an end without a chunk although the client has left: layers outside may still set fields there.
+    // Over HTTP/1, Node writes the head of an `end` without a chunk even after the client has left: layers outside may still set fields then.
     const comesWithEnd = whole !== undefined && this.#req.httpVersionMajor === 1
-    if ((this.#clientLeft && !comesWithEnd) || recording.withholds(statusCode)) res.writeHead(res.statusCode)
+    if ((this.clientLeft && !comesWithEnd) || recording.withholds(statusCode)) res.writeHead(res.statusCode)
   }
 
   #becomeNotModified(notModified: NotModified): void {
@@ -131,8 +131,7 @@ class HandlerCapture extends ResponseCapture implements Capture {
 
   protected override recordHead(head: ResponseHead): void {
     const { recording } = this
-    // A handler that notices that its client has left often fails for that reason alone. Waiters must not get that failure.
-    if (this.#clientLeft && head.status >= 400) recording.abort('client')
+    if (this.failsForDeparture(head.status)) recording.abort('client')
     recording.head(head)
   }
 
@@ -154,7 +153,7 @@ class HandlerCapture extends ResponseCapture implements Capture {
     else this.#detach()
   }
 
-  get #clientLeft(): boolean {
+  protected override get clientLeft(): boolean {
     return this.detached !== undefined || this.res.destroyed
   }
 

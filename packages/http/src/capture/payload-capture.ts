@@ -47,7 +47,7 @@ export class PayloadCapture extends ResponseCapture {
     const original = replaceMethods(response.res, {
       destroy: (args) => {
         // Node itself destroys a response that waits for its turn on the connection, once that is gone.
-        if (this.#clientLeft) this.detached?.onDestroy()
+        if (this.clientLeft) this.detached?.onDestroy()
         else this.#destroyed = true
         return original('destroy', args)
       },
@@ -68,8 +68,7 @@ export class PayloadCapture extends ResponseCapture {
     const { before, errorFields: noted } = this.#response
     const errorFields = noted.namesFor(status)
     const head = { status, fields, before, errorFields, bodyLength: known?.length, form: formOf(payload) }
-    // A handler that notices that its client has left often fails for that reason alone. Waiters must not get that failure.
-    if (this.#clientLeft && status >= 400) this.#abort()
+    if (this.failsForDeparture(status)) this.#abort()
     if (this.#payload !== undefined && !this.headSeen && !this.#withheld) this.recording.restartBody()
     const pending = { head, bytes: known, whole: known !== undefined }
     this.#payload = pending
@@ -81,7 +80,7 @@ export class PayloadCapture extends ResponseCapture {
 
   /** Called when the handler returns nothing. A framework that would send an empty response then sends none to a client that has left. */
   returnedNothing(): void {
-    if (this.#clientLeft && this.#payload === undefined) this.#abort()
+    if (this.clientLeft && this.#payload === undefined) this.#abort()
   }
 
   /** True if the whole of another response was sent: whatever the handler still sends is ignored. */
@@ -154,7 +153,7 @@ export class PayloadCapture extends ResponseCapture {
   }
 
   /** True if the client has left. A detached response hides that, and an HTTP/2 response never shows it. */
-  get #clientLeft(): boolean {
+  protected override get clientLeft(): boolean {
     return this.res.destroyed || this.#response.req.socket.destroyed
   }
 
@@ -181,7 +180,7 @@ export class PayloadCapture extends ResponseCapture {
     }
     const onRead = (): void => this.recording.streamRead()
     return copyOfStream(payload, { onRead, onChunk, onEnd })?.once('close', () => {
-      if (this.#payload === pending && !pending.whole && this.#clientLeft) this.#abort()
+      if (this.#payload === pending && !pending.whole && this.clientLeft) this.#abort()
     })
   }
 

@@ -1,7 +1,7 @@
 import type { JudgedResponse } from './recording-result.ts'
 import type { RecordedResponse } from '../response/recorded-response.ts'
 import type { ResponseHead } from '../response/response-head.ts'
-import { freshened, isAbout } from '../response/revalidate.ts'
+import { confirms, freshened } from '../response/revalidate.ts'
 import type { Judgement } from '../response/storable.ts'
 
 /** What a recorder knows of the handler's response. */
@@ -28,7 +28,7 @@ export function stateAfter(
 ): RecorderState {
   if (!withholds(state, revalidates, head.status)) return { kind: 'passed', head, judgement: judge(head) }
   if (revalidates === undefined || head.status !== 304) return { kind: 'withheld', head, judgement: judge(head) }
-  if (!isAbout(revalidates, head)) return { kind: 'mismatched', head }
+  if (!confirms(head, revalidates)) return { kind: 'mismatched', head }
   const confirmed = freshened(head, revalidates)
   return { kind: 'revalidated', head: confirmed, judgement: judge(confirmed), body: revalidates.body }
 }

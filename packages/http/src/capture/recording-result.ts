@@ -83,7 +83,7 @@ export function recordingResult(
   const recorded = recordResponse(head, bytes, rules, now)
   const vary = selectingNames(head, rules.ignoreVary)
   if (judgement.kind === 'share') return { kind: 'share', why: judgement.why, response: recorded, vary }
-  const lifetime = remaining(judgement.lifetime, now)
+  const lifetime = lifetimeLeft(judgement.lifetime, now)
   if (lifetime.ttl < 1) return { kind: 'unshareable', why: 'no-freshness' }
   return { kind: 'store', response: withDefaults(recorded, head, rules.defaults), lifetime, vary }
 }
@@ -121,7 +121,7 @@ function isComplete({ kind, head }: JudgedResponse, bytes: Buffer): boolean {
 }
 
 /** A lifetime that the response declares runs from its head on: a slow body has used a part of it. In whole seconds, as every age. */
-function remaining(lifetime: Lifetime, now: number): Lifetime {
+function lifetimeLeft(lifetime: Lifetime, now: number): Lifetime {
   const elapsed = Math.max(0, now - (lifetime.since ?? Infinity))
   return { ...lifetime, ttl: lifetime.ttl - Math.floor(elapsed / 1000) * 1000 }
 }

@@ -103,6 +103,13 @@ export abstract class ResponseCapture {
   /** Called when the connection closes, also after a whole response. */
   protected abstract onClose(): void
 
+  protected abstract get clientLeft(): boolean
+
+  /** A handler that notices that its client has left often fails for that reason alone. Waiters must not get that failure. */
+  protected failsForDeparture(status: number): boolean {
+    return this.clientLeft && status >= 400
+  }
+
   protected endRecording(): void {
     this.#handlerEnded ||= !this.replacing
     this.recordEnd()

@@ -75,7 +75,7 @@ function tlsOf(socket: object): Record<string, unknown> {
 }
 
 /** Node's own listener to new connections. It would wait for a request to come over this one. */
-const [READS_REQUESTS] = new Server().listeners('connection')
+const [NODE_CONNECTION_LISTENER] = new Server().listeners('connection')
 
 /**
  * Gives a server a request as if it came from the network: all layers run, also those that a parent of the application adds, or a listener that calls the
@@ -94,12 +94,12 @@ function openConnection(server: EventEmitter, socket: Socket): void {
   const event = server.listenerCount('secureConnection') > 0 ? 'secureConnection' : 'connection'
   const listeners = server.rawListeners(event)
   // A server of HTTP/2 has sessions instead.
-  if (READS_REQUESTS === undefined || !listeners.includes(READS_REQUESTS)) return
-  for (const listener of listeners) if (listener !== READS_REQUESTS) tell(listener, server, socket)
+  if (NODE_CONNECTION_LISTENER === undefined || !listeners.includes(NODE_CONNECTION_LISTENER)) return
+  for (const listener of listeners) if (listener !== NODE_CONNECTION_LISTENER) notifyListener(listener, server, socket)
 }
 
 /** A listener may expect more of a connection than the socket of a subrequest has: its error must not keep the response from being refreshed. */
-function tell(listener: Function, server: EventEmitter, socket: Socket): void {
+function notifyListener(listener: Function, server: EventEmitter, socket: Socket): void {
   try {
     Reflect.apply(listener, server, [socket])
   } catch {

@@ -67,8 +67,8 @@ function watchPresent(headers: object, name: string, report: Report): Stop {
 }
 
 /**
- * What the object lacks is looked up in its prototype. That prototype has none itself, and so the object is a plain one to libraries that ask for it; then
- * it is no `instanceof Object`, which would take a second prototype.
+ * Makes a proxy the prototype of the fields: JavaScript reads there what the object lacks. The prototype of the proxy is null, so that libraries still take
+ * the object for a plain one; `instanceof Object` is false for it.
  */
 function watchAbsences(headers: object, report: Report): Stop {
   let watched = absences.get(headers)

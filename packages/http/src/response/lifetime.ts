@@ -44,7 +44,7 @@ export function lifetimeOf(
   const ttl =
     policy.givenTtl ??
     (policy.ttl === undefined
-      ? remaining(head, declared, now, policy.began)
+      ? declaredTtl(head, declared, now, policy.began)
       : ttlByRoute(head, policy.ttl, policy, declared, now))
   if (ttl === undefined) return undefined
   // With a ttl, the route's windows count, except where the response forbids one.
@@ -71,11 +71,11 @@ function ttlByRoute(
   if (TTL_STATUSES.has(head.status)) return ttl
   if (NEGATIVE_STATUSES.has(head.status)) return Math.min(ttl, policy.negativeTtl)
   // A temporary redirect concerns one request, unless it declares a lifetime.
-  return [302, 303, 307].includes(head.status) ? remaining(head, declared, now, policy.began) : undefined
+  return [302, 303, 307].includes(head.status) ? declaredTtl(head, declared, now, policy.began) : undefined
 }
 
 /** The declared lifetime minus the age. */
-function remaining(
+function declaredTtl(
   head: ResponseHead,
   { lifetime }: DeclaredFreshness,
   now: number,

@@ -19,8 +19,8 @@ export function validatorsOf({ status, fields }: RecordedResponse): Readonly<Rec
   }
 }
 
-/** True if a 304 confirms the stored response (RFC 9111 section 4.3.4): its entity-tag, if it has one, must match; a strong one exactly. */
-export function isAbout(stored: RecordedResponse, { fields }: ResponseHead): boolean {
+/** True if a 304 with this head confirms the stored response (RFC 9111 section 4.3.4): its entity-tag, if it has one, must match; a strong one exactly. */
+export function confirms({ fields }: ResponseHead, stored: RecordedResponse): boolean {
   const [named] = linesOf(fields, 'etag')
   const [known] = linesOf(stored.fields, 'etag')
   return named === undefined || named === known || (named.startsWith('W/') && named.slice(2) === known)
