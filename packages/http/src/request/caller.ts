@@ -10,7 +10,7 @@ export interface Caller {
 }
 
 /** A captured stack. Its caller is computed on the first access, which costs more than the capture. */
-export class Trace {
+export class CapturedStack {
   readonly #holder: { readonly stack?: unknown } = {}
   #caller: Caller | undefined
 

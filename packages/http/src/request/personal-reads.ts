@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { Trace } from './caller.ts'
+import { CapturedStack } from './caller.ts'
 import { watchCookies } from './watched-cookies.ts'
 import { watchFields } from './watched-fields.ts'
 import { type PropertyObserver, watchObject, type WatchedObject } from './watched-object.ts'
@@ -41,7 +41,7 @@ export interface PersonalRead {
 interface Read {
   readonly name: string
   readonly expression: string
-  readonly trace: Trace
+  readonly stack: CapturedStack
 }
 
 interface Watch {
@@ -62,7 +62,7 @@ export class PersonalReads {
   readonly #stops: (() => void)[] = []
   readonly #reads: Read[] = []
   /** The assignments of properties: by packages that provide them. */
-  readonly #assignments: Trace[] = []
+  readonly #assignments: CapturedStack[] = []
   #cookies: WeakMap<object, object> | undefined
   /** Calls of outer layers that are running. */
   #outside = 0
@@ -134,7 +134,7 @@ export class PersonalReads {
         this.#listens ? this.#onRead(`${expression}.${name}`, name, value, callee) : value,
       onAssign: (name, callee) => {
         const counts = this.#listens && PROVIDED.includes(name) && this.#assignments.length < MAX_READS
-        if (counts) this.#assignments.push(new Trace(callee))
+        if (counts) this.#assignments.push(new CapturedStack(callee))
       },
     }
   }
@@ -159,12 +159,12 @@ export class PersonalReads {
   #note(expression: string, name: string, callee: Function): void {
     if (!this.#listens) return
     if (this.#reads.length === MAX_READS && this.found === undefined) this.#reads.length = 0
-    this.#reads.push({ name, expression, trace: new Trace(callee) })
+    this.#reads.push({ name, expression, stack: new CapturedStack(callee) })
   }
 
   get #firstRead(): PersonalRead | undefined {
-    for (const { name, expression, trace } of this.#reads) {
-      const { caller } = trace
+    for (const { name, expression, stack } of this.#reads) {
+      const { caller } = stack
       if (!this.#provides(caller.package)) return { name, expression, place: caller.place }
     }
     return undefined
