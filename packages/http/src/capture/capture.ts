@@ -39,6 +39,8 @@ class HandlerCapture extends ResponseCapture implements Capture {
   readonly #final: boolean
   /** The head as it was when the body came, and the status with which both went on: what layers outside do to the head from then on is theirs. */
   #passedOn: { readonly head: ResponseHead; readonly status: number } | undefined
+  /** Makes a refused 304 the handler's response again. */
+  #undoNotModified: (() => void) | undefined
 
   constructor(req: IncomingMessage, res: ServerResponse, recording: Recording) {
     const final = !Object.hasOwn(res, 'writeHead')
@@ -119,6 +121,12 @@ class HandlerCapture extends ResponseCapture implements Capture {
 
   #becomeNotModified(notModified: NotModified): void {
     const { res } = this
+    const { statusCode, statusMessage } = res
+    const takeBack = this.snapshot([...notModified.removed, ...Object.keys(notModified.fields)])
+    this.#undoNotModified = () => {
+      takeBack()
+      Object.assign(res, { statusCode, statusMessage })
+    }
     setInsteadOf(res, [], 304, notModified)
     res.statusCode = 304
     res.statusMessage = ''
@@ -142,6 +150,9 @@ class HandlerCapture extends ResponseCapture implements Capture {
 
   protected override onRefused(): void {
     super.onRefused()
+    const undo = this.#undoNotModified
+    this.#undoNotModified = undefined
+    undo?.()
     this.#passedOn = undefined
   }
 

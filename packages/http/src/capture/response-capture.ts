@@ -163,6 +163,17 @@ export abstract class ResponseCapture {
     res.on('pipe', discardPayload)
   }
 
+  /** Returns a function that gives these fields the values back that they have now. */
+  protected snapshot(names: readonly string[]): () => void {
+    const { res } = this
+    const before = names.map((name) => [name, toText(res.getHeader(name))] as const)
+    return () => {
+      for (const [name, value] of before)
+        if (value === undefined) res.removeHeader(name)
+        else this.original('setHeader', [name, value])
+    }
+  }
+
   #outside<T>(call: () => T): T {
     try {
       return this.recording.outside(() => this.#scope.runOutside(call))
@@ -202,16 +213,12 @@ export abstract class ResponseCapture {
     const added = this.recording.extraFields(head, refused)
     const notModified = refused === undefined ? this.answersNotModified(head) : undefined
     const set = Object.keys({ ...fieldsIn(args), ...added, ...notModified?.fields })
-    const previous = [...set, ...(notModified?.removed ?? [])].map(
-      (name) => [name, toText(res.getHeader(name))] as const,
-    )
+    const takeBack = this.snapshot([...set, ...(notModified?.removed ?? [])])
     const final = notModified === undefined ? args : setInsteadOf(res, args, 304, notModified)
     try {
       this.original('writeHead', addToHead(res, final, added))
     } catch (error) {
-      for (const [name, value] of previous)
-        if (value === undefined) res.removeHeader(name)
-        else this.original('setHeader', [name, value])
+      takeBack()
       throw error
     }
     this.bodiless = notModified !== undefined
