@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { type Matched, NodeExchange, type UrlRewrite } from '@cattlegrid/http'
-import { declaredMount, layerOf, type Route, type RoutingApp } from './layer.ts'
+import { declaredMount, type Route, type RoutingApp } from './layer.ts'
 
 /** The parts of an Express app that the adapter reads; they are the same in Express 4 and 5. */
 interface App extends RoutingApp {
@@ -71,11 +71,6 @@ export class ExpressExchange extends NodeExchange<ExpressRequest> {
     let root = this.req.app
     while (root.parent !== undefined) root = root.parent
     root(req, res)
-  }
-
-  protected override layerAt(declaration: number, depth: number): string {
-    const { route, app } = this.req
-    return route === undefined ? super.layerAt(declaration, depth) : `${declaration} ${layerOf(route, app, depth)}`
   }
 
   /**

@@ -10,6 +10,8 @@ interface Router {
 interface Layer {
   readonly route?: Route | undefined
   readonly handle?: Router | undefined
+  /** The name of the middleware when the layer was declared. */
+  readonly name?: string | undefined
   /** The declared path, in Express 5 since router 2.3. */
   readonly rawPath?: unknown
   /** The declared path, in Express 4. */
@@ -23,18 +25,18 @@ export interface RoutingApp {
   readonly parent?: RoutingApp | undefined
 }
 
-/** True if a route declares this middleware. `req.route` does not tell: it stays when a route has called `next()`. */
-export function declares({ stack = [] }: Route, middleware: unknown): boolean {
-  for (const { handle } of stack) if (handle === middleware) return true
-  return false
+/** A layer of an app, and the mount point at which it runs; undefined where that is no plain text. A route's mount point is that of its router. */
+export interface MountedLayer {
+  readonly layer: Layer
+  readonly mount: string | undefined
+  /** True if the case of the mount point counts. */
+  readonly caseSensitive: boolean
 }
 
 interface RoutePosition {
-  /** The number of earlier routes of the same path. */
-  readonly ordinal: number
-  /** The names of its layers, one for each depth. */
-  readonly layers: string[]
-  /** The declared mount points of its routers, where they are plain text. */
+  /** The path of the route, after the number of earlier routes of the same path. */
+  readonly name: string
+  /** The declared mount points of its routers, where they are plain text and their case does not count. */
   readonly mounts: readonly string[]
 }
 
@@ -45,48 +47,54 @@ const PLAIN_MOUNT = /^(?:\/[\w.~-]+)*$/
 /** The form of a mount point in Express 4. */
 const MOUNT_REGEXP = /^\^(.*)\\\/\?\(\?=\\\/\|\$\)$/
 
-/**
- * Names the layer of a route, for a request that has passed `depth` layers before. Three kinds of places of one app may answer one URL: nested layers, routes
- * whose patterns differ, and routes of one pattern that call `next()`. The name is the same in every process that declares the same routes.
- */
-export function layerOf(route: Route, app: RoutingApp, depth: number): string {
-  const { ordinal, layers } = positions.get(route) ?? locate(route, app)
-  return (layers[depth] ??= [depth, String(route.path), ordinal].join(' '))
+/** Distinguishes the routes of one app. The name is the same in every process that declares the same routes. */
+export function routeName(route: Route, app: RoutingApp): string {
+  return positionOf(route, app).name
 }
 
 /** The mount point of a request as the app declares it, where Express ignores its case; otherwise as requested, because a parameter in it may count. */
 export function declaredMount(route: Route, app: RoutingApp, requested: string): string {
   if (requested === '') return ''
-  const { mounts } = positions.get(route) ?? locate(route, app)
+  const { mounts } = positionOf(route, app)
   if (mounts.includes(requested)) return requested
   const folded = requested.toLowerCase()
   return mounts.find((mount) => mount.toLowerCase() === folded) ?? requested
 }
 
-function locate(route: Route, app: RoutingApp): RoutePosition {
-  const path = String(route.path)
+/** The layers of an app and of its routers in the order in which Express matches them, without those of the apps that are mounted in it. */
+export function layersOf(app: RoutingApp): readonly MountedLayer[] {
   // Express 4 throws when `router` is read.
   const router = (Reflect.get(app, '_router') ?? Reflect.get(app, 'router')) as Router | undefined
-  const routes = routesOf(router, mountOfApp(app))
-  const routesOfPath = routes.map((mounted) => mounted.route).filter((other) => String(other.path) === path)
-  const mounts = routes.flatMap(({ route: one, mount }) => (one === route && mount !== undefined ? [mount] : []))
-  const position = { ordinal: Math.max(0, routesOfPath.indexOf(route)), layers: [], mounts }
+  return layersOfRouter(router, mountOfApp(app), false)
+}
+
+function positionOf(route: Route, app: RoutingApp): RoutePosition {
+  const known = positions.get(route)
+  if (known !== undefined) return known
+  const path = String(route.path)
+  const routes = layersOf(app).filter(({ layer }) => layer.route !== undefined)
+  const ofPath = routes.filter(({ layer }) => String(layer.route?.path) === path)
+  const ordinal = Math.max(
+    0,
+    ofPath.findIndex(({ layer }) => layer.route === route),
+  )
+  const mounts = routes.flatMap(({ layer, mount, caseSensitive }) =>
+    layer.route === route && mount !== undefined && !caseSensitive ? [mount] : [],
+  )
+  const position = { name: `${ordinal} ${path}`, mounts }
   positions.set(route, position)
   return position
 }
 
-/** A route, and the mount point of its router; undefined where that is no plain text, or its case counts. */
-interface MountedRoute {
-  readonly route: Route
-  readonly mount: string | undefined
-}
-
-/** The routes in the order in which Express matches them. */
-function routesOf({ stack = [], caseSensitive }: Router = {}, mount: string | undefined): readonly MountedRoute[] {
+function layersOfRouter(
+  { stack = [], caseSensitive = false }: Router = {},
+  mount: string | undefined,
+  outerCaseSensitive: boolean,
+): readonly MountedLayer[] {
   return stack.flatMap((layer) => {
-    const { route, handle } = layer
-    if (route !== undefined) return [{ route, mount }]
-    return routesOf(handle, caseSensitive === true ? undefined : joined(mount, declaredPath(layer)))
+    if (layer.route !== undefined) return [{ layer, mount, caseSensitive: outerCaseSensitive }]
+    const own = { mount: joined(mount, declaredPath(layer)), caseSensitive: outerCaseSensitive || caseSensitive }
+    return [{ layer, ...own }, ...layersOfRouter(layer.handle, own.mount, own.caseSensitive)]
   })
 }
 

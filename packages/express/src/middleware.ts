@@ -13,7 +13,7 @@ import {
   serve,
 } from '@cattlegrid/http'
 import { ExpressExchange, type ExpressRequest } from './express-request.ts'
-import { declares } from './layer.ts'
+import { MiddlewarePlaces } from './middleware-places.ts'
 
 declare global {
   namespace Express {
@@ -76,16 +76,20 @@ export function expressCache<Req extends IncomingMessage = CachedRequest, Res ex
     // A default `ttl` would store the pages of a whole app, whatever they say themselves.
     const hasDefaultTtl = defaults?.ttl !== undefined && (options as RouteOptions | undefined)?.ttl === undefined
     const appRoute = hasDefaultTtl ? compile({ ...(options as RouteOptions), ttl: 'origin' }) : route
-    const declaration = nextDeclaration(http)
     const middleware: CacheMiddleware = (request, res, next) => {
       const req = request as ExpressRequest
-      const onRoute = appRoute === route || (req.route !== undefined && declares(req.route, middleware))
-      serve(new ExpressExchange(req, res, next, declaration), onRoute ? route : appRoute)
+      const place = places.placeOf(req)
+      if (place === undefined) return next(new InvalidOptionError('cached', undefined, ONE_PLACE, 'is used twice here'))
+      const onRoute = appRoute === route || (req.route !== undefined && places.declaredBy(req.route))
+      serve(new ExpressExchange(req, res, next, place), onRoute ? route : appRoute)
     }
+    const places = new MiddlewarePlaces(middleware, nextDeclaration(http))
     return middleware
   }
   const purge: Cached['purge'] = (options) => purgeMiddleware(http, options)
   return Object.assign(cached, { purge })
 }
+
+const ONE_PLACE = 'a middleware of its own for each router.use and app.use of one mount point: router.use(cached())'
 
 const USAGE = 'a call that makes one, app.use(cached()) or app.get(path, cached({ ttl }), handler)'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import express, { type Express, type RequestHandler } from 'express'
 import express4 from 'express4'
-import type { Cache } from '@cattlegrid/core'
+import { type Cache, isCattlegridError } from '@cattlegrid/core'
 import { type Cached, expressCache } from '../src/index.ts'
 import { ask } from '../../../test/wire.ts'
 import { onSite } from './site.ts'
@@ -69,6 +69,25 @@ const LAYOUTS: Readonly<Record<string, Build>> = {
     app.use(forMembers(routerWith(make, ofMembers, '/club/page', MEMBERS)))
     app.use(routerWith(make, ofGuests, '/club/page', GUESTS))
   },
+  'one middleware in two sub-apps': (app, cached, make) => {
+    const shared = cached()
+    const appOf = (text: string): Express => make().use(shared).get('/page', answers(text))
+    const [members, guests] = [appOf(MEMBERS), appOf(GUESTS)]
+    app.use('/club', forMembers(members), guests)
+    app.use('/elsewhere', members)
+  },
+  'one middleware of a route in two sub-apps': (app, cached, make) => {
+    const shared = cached()
+    const gate: RequestHandler = (req, _res, next) => next(req.headers['x-member'] === 'yes' ? undefined : 'router')
+    app.use('/club', make().use(gate).get('/page', shared, answers(MEMBERS)))
+    app.use('/club', make().get('/page', shared, answers(GUESTS)))
+  },
+  'one middleware at two mount points': (app, cached, make) => {
+    const shared = cached()
+    const gate: RequestHandler = (req, _res, next) => next(req.headers['x-member'] === 'yes' ? undefined : 'router')
+    app.use(make.Router().use(gate).use('/club', shared).get('/club/page', answers(MEMBERS)))
+    app.use(shared).get('/club/page', answers(GUESTS))
+  },
   'two middlewares of one app, one of them for members': (app, cached) => {
     const caches = [cached(), cached()] as const
     app.use((req, res, next) => caches[req.headers['x-member'] === 'yes' ? 0 : 1](req, res, next))
@@ -99,5 +118,70 @@ describe.each([
         make,
       )
     })
+  })
+})
+
+describe.each([
+  ['Express 5', express],
+  ['Express 4', express4],
+] as const)('one middleware that %s uses in two layers of one mount point', (_version, make) => {
+  test.each<[string, string, Build]>([
+    [
+      'of two routers',
+      '/club/page',
+      (app, cached) => {
+        const shared = cached()
+        const gate: RequestHandler = (req, _res, next) => next(req.headers['x-member'] === 'yes' ? undefined : 'router')
+        app.use('/club', make.Router().use(gate, shared).get('/page', answers(MEMBERS)))
+        app.use('/club', make.Router().use(shared).get('/page', answers(GUESTS)))
+      },
+    ],
+    [
+      'of one router',
+      '/page',
+      (app, cached) => {
+        const shared = cached()
+        const [first, second] = [make.Router(), make.Router()]
+        app.use((req, _res, next) => next(), forMembers(first.use(shared).get('/page', answers(MEMBERS))))
+        app.use(shared, second.get('/page', answers(GUESTS)))
+        app.use(shared)
+      },
+    ],
+  ])('%s is an error that names the cure, because Express does not tell them apart', async (_title, path, build) => {
+    const seen: unknown[] = []
+    await onSite(
+      (app, cached, cache) => {
+        build(app, cached, make, cache)
+        const handler: express.ErrorRequestHandler = (error, _req, res, _next) => {
+          seen.push(error)
+          res.status(500).end()
+        }
+        app.use(handler)
+      },
+      async ({ port }) => {
+        expect((await ask(port, path, {})).status).toBe(500)
+        expect(isCattlegridError(seen[0], 'CATTLEGRID_INVALID_OPTION')).toBe(true)
+        expect((seen[0] as Error).message).toContain('router.use(cached())')
+      },
+      {},
+      make,
+    )
+  })
+
+  test.each(['/a/page', '/A/page', '/b/page'])('has a place at each of two mount points: %s', async (path) => {
+    await onSite(
+      (app, cached) => {
+        const shared = cached()
+        app.use('/a', shared)
+        app.use(make.Router().use('/b', shared))
+        app.get('/:mount/page', (req, res) => void res.set('cache-control', 'max-age=60').send(req.params.mount))
+      },
+      async ({ port }) => {
+        const { body } = await ask(port, path, {})
+        expect(body.toString()).toBe(path.split('/')[1])
+      },
+      {},
+      make,
+    )
   })
 })

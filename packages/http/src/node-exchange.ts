@@ -37,11 +37,12 @@ export abstract class NodeExchange<Req extends MiddlewareRequest = IncomingMessa
   readonly #next: (error?: unknown) => void
   #capture: Capture | undefined
 
-  /** `declaration`: the number of the place that caches. */
-  constructor(req: Req, res: ServerResponse, next: (error?: unknown) => void, declaration: number) {
+  /** `place`: the number or the name of the place that caches; a name begins with a digit. */
+  constructor(req: Req, res: ServerResponse, next: (error?: unknown) => void, place: number | string) {
     this.req = req
     this.res = res
-    this.layer = this.layerAt(declaration, passedLayers.get(req) ?? 0)
+    const depth = passedLayers.get(req)
+    this.layer = depth === undefined ? String(place) : `@${depth} ${place}`
     this.#next = next
   }
 
@@ -104,11 +105,6 @@ export abstract class NodeExchange<Req extends MiddlewareRequest = IncomingMessa
   }
 
   abstract dispatch(req: IncomingMessage, res: ServerResponse): void
-
-  /** Names the layer of a place, for a request that has passed `depth` cache layers before. Called by the constructor. */
-  protected layerAt(declaration: number, depth: number): string {
-    return depth === 0 ? String(declaration) : `${declaration} ${depth}`
-  }
 
   /** Called before another response is sent in the place of the handler's. */
   protected onReplaced?(): void

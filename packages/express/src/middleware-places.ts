@@ -1,0 +1,87 @@
+import { type MountedLayer, layersOf, type Route, routeName, type RoutingApp } from './layer.ts'
+
+/** The parts of a request that show in which layer of its app a middleware runs. */
+export interface PlacedRequest {
+  readonly app: RoutingApp
+  readonly route?: Route | undefined
+  readonly baseUrl: string
+}
+
+/** The layers of one app that `use` the middleware. */
+interface AppLayers {
+  /** `#named` when they were looked up: a layer may be declared later. */
+  readonly named: number
+  readonly layers: readonly (MountedLayer & { readonly place: string })[]
+}
+
+let middlewares = 0
+
+/**
+ * The places of one middleware in Express apps. Express passes a middleware nothing that tells which layer calls it, but reads the middleware's `name`
+ * when it makes a layer, and keeps that. So each reading gets another name, numbered in the order of declaration, which is the same in every process that
+ * runs the same code.
+ */
+export class MiddlewarePlaces {
+  readonly #declaration: number
+  readonly #prefix: string
+  #named = 0
+  readonly #ofRoutes = new WeakMap<Route, string>()
+  readonly #ofApps = new WeakMap<RoutingApp, AppLayers>()
+
+  /** `declaration`: distinguishes the middleware from others; the places of a middleware that user code calls are one. */
+  constructor(middleware: Function, declaration: number) {
+    middlewares += 1
+    this.#prefix = `cached ${middlewares}.`
+    this.#declaration = declaration
+    Object.defineProperty(middleware, 'name', {
+      configurable: true,
+      get: () => this.#prefix + String((this.#named += 1)),
+    })
+  }
+
+  /** True if the route declares the middleware. `req.route` does not tell: it stays when a route has called `next()`. */
+  declaredBy(route: Route): boolean {
+    return this.#placeIn(route) !== undefined
+  }
+
+  /** Names the place of a request; undefined where several layers of its mount point use the middleware. */
+  placeOf({ app, route, baseUrl }: PlacedRequest): string | undefined {
+    if (route === undefined) return this.#placeInApp(app, baseUrl)
+    const known = this.#ofRoutes.get(route)
+    if (known !== undefined) return known
+    const declared = this.#placeIn(route)
+    const place = declared ?? this.#placeInApp(app, baseUrl)
+    if (place === undefined) return undefined
+    // A route may call the middleware in a function of its own.
+    const named = `${place} ${routeName(route, app)}`
+    if (declared !== undefined) this.#ofRoutes.set(route, named)
+    return named
+  }
+
+  #placeIn({ stack = [] }: Route): string | undefined {
+    for (const { name = '' } of stack) if (name.startsWith(this.#prefix)) return this.#place(name)
+    return undefined
+  }
+
+  #placeInApp(app: RoutingApp, baseUrl: string): string | undefined {
+    let known = this.#ofApps.get(app)
+    if (known?.named !== this.#named) {
+      known = { named: this.#named, layers: this.#layersIn(app) }
+      this.#ofApps.set(app, known)
+    }
+    const { layers } = known
+    if (layers.length < 2) return layers[0]?.place ?? String(this.#declaration)
+    const folded = baseUrl.toLowerCase()
+    const here = layers.filter(({ mount }) => mount === undefined || mount.toLowerCase() === folded)
+    return new Set(here.map(({ place }) => place)).size === 1 ? here[0]?.place : undefined
+  }
+
+  #layersIn(app: RoutingApp): AppLayers['layers'] {
+    const layers = layersOf(app).filter(({ layer: { name = '' } }) => name.startsWith(this.#prefix))
+    return layers.map((mounted) => ({ ...mounted, place: this.#place(mounted.layer.name ?? '') }))
+  }
+
+  #place(name: string): string {
+    return `${this.#declaration}.${name.slice(this.#prefix.length)}`
+  }
+}
