@@ -40,6 +40,8 @@ export function serve<Req, Res>(exchange: Exchange<Req, Res>, route: Route<Req, 
   }
   if (route.mode === 'observe') return observe(exchange, route, requestContextOf(exchange, route, keyed))
   if (keyed.directives.maxAge === undefined && trySendHit(exchange, route, keyed.key)) return undefined
+  // An outer layer has answered, and has still passed the request on: its handler runs as without a cache.
+  if (isAnswered(exchange)) return exchange.pass()
   if (isLoop(exchange.req, keyed.key)) {
     removeLoopMembers(exchange.req)
     return bypass(exchange, route, 'loop')
@@ -110,12 +112,12 @@ function recordSubrequest<Req, Res>(
   exchange: Exchange<Req, Res>,
   route: Route<Req, Res>,
 ): void {
-  if (marker.layer !== exchange.layer) return exchange.pass()
+  if (marker.layer !== exchange.layer || isAnswered(exchange)) return exchange.pass()
   const keyed = keyedOrFailed(exchange, route, noDirectives)
   if (keyed === undefined) return undefined
   // The cache was switched off meanwhile, which says nothing about the key.
-  if (keyed === 'paused' || keyed === 'disabled') return exchange.pass()
-  if (typeof keyed === 'string' || keyed.key !== marker.key) return marker.onOtherKey()
+  if (keyed === 'paused' || keyed === 'disabled') return marker.onRefused('switched-off')
+  if (typeof keyed === 'string' || keyed.key !== marker.key) return marker.onRefused('other-key')
   const recorder = recorderFor(exchange, route, {
     ...marker.facts,
     holdsStale: false,

@@ -107,7 +107,7 @@ export function resultOfSubrequest(recorded: SubrequestResult, load: Load<never>
   throw new NoSharedResult(`its response cannot be stored (${rejectionOf(recorded) ?? recorded.kind})`)
 }
 
-/** Why a subrequest's response is rejected; undefined: it is not, or its handler failed. */
+/** Why a subrequest's response is rejected; undefined: it is not, its handler failed, or the cache was switched off. */
 export function rejectionOf(recorded: SubrequestResult): string | undefined {
   if (recorded.kind === 'unshareable' || recorded.kind === 'share') return recorded.why
   if (recorded.kind === 'other-key') return 'key'

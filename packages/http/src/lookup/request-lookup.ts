@@ -59,7 +59,8 @@ export class RequestLookup<Req, Res> {
       try {
         return { lookup: await this.#lookUpOnce() }
       } catch (error) {
-        const endsHere = loader.hasResponse || loader.subrequestFailed || this.#context.unshareable !== undefined
+        const cannotLead = loader.hasResponse || loader.subrequestFailed || loader.isAnswered
+        const endsHere = cannotLead || this.#context.unshareable !== undefined
         if (endsHere || lookups === MAX_LOOKUPS || !isNoSharedResult(error)) return { error }
       }
     }

@@ -22,8 +22,8 @@ export interface SubrequestMarker {
   readonly key: string
   /** Called when the subrequest reaches the layer that sent it: the handler runs, and `recorder` records its response. */
   onReached(recorder: Recorder): void
-  /** The layer that sent the subrequest makes another key of it. */
-  onOtherKey(): void
+  /** Called when the subrequest reaches that layer, but its handler must not run. */
+  onRefused(kind: Refusal): void
   readonly facts: SubrequestFacts
 }
 
@@ -54,10 +54,13 @@ export interface Subrequest extends RequestLine {
 }
 
 /**
- * `unreached`: an outer layer answered, such as an authentication that saw no credentials. `other-key`: the layer makes another
- * key of the subrequest, because the key holds a value that the subrequest lacks.
+ * Why the layer that sent a subrequest runs no handler for it. `other-key`: it makes another key of the subrequest, because the key holds a value that
+ * the subrequest lacks. `switched-off`: the cache was paused or disabled meanwhile.
  */
-export type SubrequestResult = RecordingResult | { readonly kind: 'unreached' | 'other-key' }
+type Refusal = 'other-key' | 'switched-off'
+
+/** `unreached`: an outer layer answered, such as an authentication that saw no credentials. */
+export type SubrequestResult = RecordingResult | { readonly kind: 'unreached' | Refusal }
 
 export interface SubrequestResponse {
   readonly result: SubrequestResult
@@ -79,7 +82,7 @@ export function sendSubrequest(subrequest: Subrequest): Promise<SubrequestRespon
     // In a microtask: a stream that is destroyed from the callback of a write makes an error with a stack, even when no write is left.
     queueMicrotask(() => socket.destroy())
   })
-  return new Promise((resolve) => {
+  return new Promise<SubrequestResponse>((resolve) => {
     let recording: Recorder | undefined
     const onReached = (recorder: Recorder): void => {
       recording = recorder
@@ -104,7 +107,7 @@ export function sendSubrequest(subrequest: Subrequest): Promise<SubrequestRespon
         layer: subrequest.layer,
         key: subrequest.key,
         onReached,
-        onOtherKey: () => rejectAs({ kind: 'other-key' }),
+        onRefused: (kind) => rejectAs({ kind }),
         facts: subrequest.facts,
       } satisfies SubrequestMarker,
     })
@@ -113,6 +116,10 @@ export function sendSubrequest(subrequest: Subrequest): Promise<SubrequestRespon
     subrequest.signal.addEventListener('abort', () => socket.destroy(), { once: true })
     if (subrequest.signal.aborted) onClose()
     else subrequest.scope.runInAsyncScope(() => enter(subrequest, req, res))
+  }).catch((error: unknown) => {
+    // A listener of the server has thrown.
+    socket.destroy()
+    throw error
   })
 }
 
