@@ -64,18 +64,18 @@ export interface Exchange<Req = unknown, Res = unknown> {
 }
 
 /**
- * Rewrites the URL until the response is finished; returns false where that cannot be done. Outer access logs, whose `finish` listeners run
- * later, see the real URL. If the client disconnects first, the URL stays rewritten: the handler may still produce the shared response.
+ * Rewrites the URL until the response is finished; returns a function that undoes it earlier, or undefined where it cannot be done. Outer access logs, whose
+ * `finish` listeners run later, see the real URL. If the client disconnects first, the URL stays rewritten: the handler may still produce the shared response.
  */
-export function rewriteUrlUntilEnd(exchange: Exchange, rewrite: UrlRewrite): boolean {
+export function rewriteUrlUntilEnd(exchange: Exchange, rewrite: UrlRewrite): (() => void) | undefined {
   const undo = exchange.rewriteUrl(rewrite)
   if (undo !== undefined) exchange.res.prependOnceListener('finish', undo)
-  return undo !== undefined
+  return undo
 }
 
 /**
- * True if an outer layer has responded: by a timeout while the cache waits, or before it passed the request on. The cache then sends nothing and runs
- * no handler.
+ * True if an outer layer has answered. If it has answered and still passes the request on, the request goes on to its handler, as without a cache. If it
+ * answers while the cache waits, as a timeout does, the cache sends nothing and runs no handler.
  */
 export function isAnswered({ res }: Exchange): boolean {
   return isHeadSent(res)

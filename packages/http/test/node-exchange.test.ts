@@ -1,7 +1,9 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { once } from 'node:events'
 import {
   createServer,
   type IncomingMessage,
+  type OutgoingHttpHeaders,
   request,
   type RequestListener,
   type RequestOptions,
@@ -15,6 +17,7 @@ import {
   compileRoute,
   type HttpCache,
   httpCache,
+  type KeyOptions,
   nextDeclaration,
   NodeExchange,
   type NodeMiddleware,
@@ -52,6 +55,10 @@ function cached(options: RouteOptions<IncomingMessage, ServerResponse> = {}): No
 function handler(req: IncomingMessage & { readonly originalUrl?: string }, res: ServerResponse): void {
   runs += 1
   res.end(`${req.url} of ${req.originalUrl}`)
+}
+
+function fails(): never {
+  throw new Error('no key')
 }
 
 const AUTHORITY = /^(?:http:\/\/[^/]*)?/
@@ -139,6 +146,40 @@ describe('a middleware over node:http', () => {
     const inside = 'http://shop.example/in/a'
     expect(await ask({ path: inside })).toEqual([`${path} of ${inside}`])
     expect(await ask('/in/a')).toEqual(['/a of /in/a'])
+  })
+
+  test.each<[string, RouteOptions<IncomingMessage, ServerResponse>, OutgoingHttpHeaders]>([
+    ['has no key', { key: { extra: fails } }, {}],
+    ['is not to be stored', { clientDirectives: () => true }, { 'cache-control': 'no-store' }],
+  ])('shows the handler of a request that %s an absolute target as it came', async (_, options, headers) => {
+    use(['', cached(options)], ['', handler])
+    const path = 'http://shop.example/a'
+    expect(await ask({ path, headers })).toEqual([`${path} of ${path}`])
+  })
+
+  test.each<[string, KeyOptions<IncomingMessage>]>([
+    ['fields', { headers: ['x-api-key'] }],
+    ['cookies', { cookies: ['session'] }],
+    ['an extra text', { extra: ({ headers }) => String(headers['x-api-key']) }],
+  ])('remembers no key with %s of its client, which may be secret', async (_, key) => {
+    const route = compileRoute<IncomingMessage, ServerResponse>('cached', http, undefined, { ttl: '1h', key })
+    use(['', (req, res, next) => serve(new AppExchange(req, res, next, 1), route)], ['', handler])
+    const [one, other] = ['one', 'other'].map((secret) => ({
+      path: '/a',
+      headers: { 'x-api-key': secret, cookie: `session=${secret}` },
+    }))
+    await ask(one ?? '', one ?? '', other ?? '')
+    expect([runs, route.keys.size.keys]).toEqual([2, 0])
+  })
+
+  test('observes a request that would bypass the cache without its unkeyed parameters', async () => {
+    const targets: unknown[] = []
+    const note = (observed: unknown): void => void targets.push((observed as { readonly target: string }).target)
+    subscribe('cattlegrid:observe', note)
+    use(['', cached({ mode: 'observe', query: ['page'], skip: () => true })], ['', handler])
+    await ask('/a?utm=1&page=2', { path: 'http://shop.example/a?utm=1' })
+    unsubscribe('cattlegrid:observe', note)
+    expect(targets).toEqual(['/a?page=2', '/a'])
   })
 
   test('trusts no forwarded field', async () => {

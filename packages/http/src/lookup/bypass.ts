@@ -3,19 +3,23 @@ import { appendMember, type BypassReason, bypassMember, type Forwarded, type Mem
 import { addToHead, parseHead } from '../fields/head-arguments.ts'
 import type { Exchange } from '../exchange.ts'
 import { linesOf } from '../fields/header-fields.ts'
+import { originForm } from '../request/eligible.ts'
 import { publishObservation } from '../observe/observation.ts'
+import { withQuery } from '../request/query.ts'
 import type { Route } from '../route/route.ts'
 
 /** Lets the handler answer; `Cache-Status` gives the reason. `forwarded`: for `collapsed`, why the request waited. */
 export function bypass(
   exchange: Exchange,
-  { cacheStatus: name, mode }: Pick<Route, 'cacheStatus' | 'mode'>,
+  { cacheStatus: name, mode, query }: Pick<Route, 'cacheStatus' | 'mode' | 'query'>,
   why: BypassReason,
   forwarded: Forwarded = 'uri-miss',
 ): void {
-  const { req, target } = exchange
-  if (mode === 'observe')
-    publishObservation(() => ({ method: req.method ?? '', target, would: 'run', why, status: undefined, took: 0 }))
+  if (mode === 'observe') {
+    const { method = '' } = exchange.req
+    const target = (): string => withQuery(originForm(exchange.target), query)
+    publishObservation(() => ({ method, target: target(), would: 'run', why, status: undefined, took: 0 }))
+  }
   if (name !== undefined) addMember(exchange, name, bypassMember(why, forwarded))
   exchange.pass()
 }

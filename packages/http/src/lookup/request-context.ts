@@ -39,7 +39,11 @@ export function keyedRequestOf<Req, Res>(
   if (reason !== undefined) return reason
   const directives = directivesFrom(exchange, route)
   if (directives.noStore) return 'no-store'
-  return withKey(exchange, route, candidate, directives)
+  const undo = toOriginForm(exchange, route)
+  if (undo === undefined) return 'absolute-form'
+  const keyed = withKey(exchange, route, candidate, directives)
+  if (typeof keyed === 'string') undo()
+  return keyed
 }
 
 /** The request directives, where the route obeys this client. */
@@ -103,16 +107,19 @@ function bypassReasonOf<Req, Res>(
   const ineligible = ineligibleReason(candidate, route.eligibility)
   if (ineligible !== undefined) return ineligible
   if (route.skip(request)) return 'skip'
-  if (route.cache.paused) return 'paused'
-  return takesOriginForm(exchange, route) ? undefined : 'absolute-form'
+  return route.cache.paused ? 'paused' : undefined
 }
 
-/** RFC 9112 section 3.2.2: an absolute target counts as its path. The handler must not see the authority, which the key does not hold. */
-function takesOriginForm(exchange: Exchange, { mode }: Pick<Route, 'mode'>): boolean {
-  if (originForm(exchange.target) === exchange.target) return true
-  if (mode === 'observe') return false
-  return rewriteUrlUntilEnd(exchange, { url: originForm })
+/**
+ * RFC 9112 section 3.2.2: an absolute target counts as its path. The handler must not see the authority, which the key does not hold. Returns a function
+ * that undoes it; undefined where it cannot be done.
+ */
+function toOriginForm(exchange: Exchange, { mode }: Pick<Route, 'mode'>): (() => void) | undefined {
+  if (originForm(exchange.target) === exchange.target) return UNCHANGED
+  return mode === 'observe' ? undefined : rewriteUrlUntilEnd(exchange, { url: originForm })
 }
+
+const UNCHANGED = (): void => undefined
 
 function withKey<Req, Res>(
   exchange: Exchange<Req, Res>,
@@ -137,8 +144,10 @@ function withKey<Req, Res>(
     decodesPath,
     extra: [credentials, routeExtra, ...keyedValues(route.keyed, req.headers)],
   }
-  // The memo must hold no secrets.
-  const secret = (credentials !== undefined && !authorized) || route.keyed.cookies.length > 0
-  const key = secret ? requestKey(parts) : route.keys.keyOf(parts)
+  // The memo must hold no secrets: of a client's request nothing but the URL.
+  const { headers, cookies } = route.keyed
+  const hasCredentials = credentials !== undefined && !authorized
+  const holdsValues = hasCredentials || routeExtra !== undefined || headers.length > 0 || cookies.length > 0
+  const key = holdsValues ? requestKey(parts) : route.keys.keyOf(parts)
   return key === undefined ? 'key-too-long' : { candidate, directives, key, target, authorized }
 }
