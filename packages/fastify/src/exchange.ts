@@ -5,6 +5,7 @@ import {
   discardPayload,
   type Exchange,
   type HeaderFields,
+  type Matched,
   type Recording,
   type UrlRewrite,
   type PassedError,
@@ -22,6 +23,8 @@ export interface RoutePlace {
   readonly layer: string
   /** The version constraint. */
   readonly version: string | undefined
+  /** The path as declared, where the app ignores the case of paths or their trailing slash. */
+  readonly pattern: string | undefined
   /** True if an `onSend` hook of others may get the route's payloads. */
   readonly hasOnSend: () => boolean
 }
@@ -33,11 +36,13 @@ export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply> {
   readonly response: FastifyReply
   readonly layer: string
   readonly #version: string | undefined
+  readonly #pattern: string | undefined
   readonly #hasOnSend: () => boolean
   readonly #handler: () => unknown
   #deferred: Deferred | undefined
   #capture: ReplyCapture | undefined
   #replaced = false
+  #statusBefore = 200
   #answer: Answer | undefined
   #answerPayload: AnswerPayload
   /** The `Content-Type` that outer layers have set. */
@@ -46,13 +51,14 @@ export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply> {
   constructor(
     request: FastifyRequest,
     reply: FastifyReply,
-    { layer, version, hasOnSend }: RoutePlace,
+    { layer, version, pattern, hasOnSend }: RoutePlace,
     handler: () => unknown,
   ) {
     this.request = request
     this.response = reply
     this.layer = layer
     this.#version = version
+    this.#pattern = pattern
     this.#hasOnSend = hasOnSend
     this.#handler = handler
   }
@@ -84,6 +90,11 @@ export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply> {
 
   get routed(): string {
     return this.request.url
+  }
+
+  get matched(): Matched | undefined {
+    if (this.#pattern === undefined) return undefined
+    return { pattern: this.#pattern, base: '', params: this.request.params as Matched['params'] }
   }
 
   /** Without it Fastify would choose a route of another version. */
@@ -172,7 +183,7 @@ export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply> {
     this.#replaced = false
     this.#answer = undefined
     for (const name of fieldNames) this.response.removeHeader(name)
-    this.response.code(200)
+    this.response.code(this.#statusBefore)
   }
 
   /** Sends the stored payload. Discards what a serializer or an earlier hook made of it. */
@@ -214,6 +225,7 @@ export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply> {
   /** Ignores the handler from now on and removes its fields. Returns the continuation of its reply if that is withheld. */
   #replaceHandler(): OnSendDone | undefined {
     this.#replaced = true
+    this.#statusBefore = this.response.statusCode
     return this.#capture?.replace()
   }
 }

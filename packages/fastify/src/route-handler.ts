@@ -12,9 +12,11 @@ export class RouteHandlers {
   readonly #handlers = new WeakSet<object>()
 
   readonly #known: ReturnType<typeof knownAppOf>
+  readonly #foldsPaths: boolean
 
   constructor(app: FastifyInstance) {
     this.#known = knownAppOf(app)
+    this.#foldsPaths = foldsPaths(app)
     app.decorateReply(this.#slot, undefined)
     addFirstOnSend(app, (reply, payload, done) => {
       const exchange = slotsOf(reply)[this.#slot]
@@ -39,7 +41,8 @@ export class RouteHandlers {
     const known = this.#known
     // Later `onRoute` hooks may add one to the route.
     const hasOnSend = (): boolean => known?.hasOnSend !== false || declared.onSend !== undefined
-    const place = { layer: layerOf(constraints), version: constraints?.version, hasOnSend }
+    const pattern = this.#foldsPaths ? declared.url : undefined
+    const place = { layer: layerOf(constraints), version: constraints?.version, pattern, hasOnSend }
     if (route.phase === 'onRequest')
       declared.onRequest = [this.#serveOnRequest(place, route), declared.onRequest ?? []].flat()
     declared.handler = function cattlegrid(request, reply) {
@@ -61,6 +64,19 @@ export class RouteHandlers {
       })
     }
   }
+}
+
+/** True if the app takes paths for one that differ in case or in a trailing slash. */
+function foldsPaths({ initialConfig }: FastifyInstance): boolean {
+  const { routerOptions = {} } = initialConfig
+  return [initialConfig, routerOptions].some(
+    ({ caseSensitive, ignoreTrailingSlash }: PathOptions) => caseSensitive === false || ignoreTrailingSlash === true,
+  )
+}
+
+interface PathOptions {
+  readonly caseSensitive?: boolean | undefined
+  readonly ignoreTrailingSlash?: boolean | undefined
 }
 
 /** Fastify's types do not know decorators whose name is a symbol. */

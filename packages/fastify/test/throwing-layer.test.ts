@@ -26,6 +26,26 @@ test('where a layer throws at a hit, the handler answers, and nothing of the hit
   })
 })
 
+test('where a layer throws at a hit, the handler answers with the status that a layer before it has set', async () => {
+  let broken = false
+  await withApp(async ({ app }) => {
+    app.addHook('preHandler', (_request, reply, done) => {
+      const send = reply.send.bind(reply)
+      reply.code(202).send = (payload) => {
+        if (broken && reply.hasHeader('age')) throw new Error('no stored responses')
+        return send(payload)
+      }
+      done()
+    })
+    app.get('/a', { config: { cache } }, async (_request, reply) =>
+      reply.code(broken ? reply.statusCode : 200).send('a'),
+    )
+    await app.inject('/a')
+    broken = true
+    expect((await app.inject({ url: '/a', signal: AbortSignal.timeout(2000) })).statusCode).toBe(202)
+  })
+})
+
 test('where a layer throws at an error of the cache, the handler answers', async () => {
   const { next } = counter()
   let broken = false

@@ -30,7 +30,7 @@ export interface Exchange<Req = unknown, Res = unknown> {
   readonly target: string
   /** The URL as the handler sees it, without the mount path where the framework removes that. */
   readonly routed?: string | undefined
-  /** The route's pattern and parameters, where the framework ignores both the case of a path and its trailing slash. */
+  /** The route's pattern and parameters, where the framework ignores the case of a path or its trailing slash. */
   readonly matched?: Matched | undefined
   /**
    * Distinguishes the places of one app that may answer one URL: nested layers, constrained routes. It is part of the key, and so must be the

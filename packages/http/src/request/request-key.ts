@@ -11,7 +11,7 @@ export interface Matched {
   readonly pattern: string
   /** The mount point of the router: as declared, where the framework ignores its case. */
   readonly base: string
-  /** Decoded. */
+  /** Decoded; a number where the framework has converted one. */
   readonly params: Readonly<Record<string, unknown>>
 }
 
@@ -149,8 +149,9 @@ function withoutSlash(path: string): string {
   return path.replace(/(?<=.)\/$/, '')
 }
 
-/** Replaces lone surrogates, which `encodeURIComponent` rejects. */
+/** Replaces lone surrogates, which `encodeURIComponent` rejects. A schema may have made a number of a parameter. */
 function wellFormed(value: unknown): string {
+  if (typeof value === 'number') return String(value)
   return typeof value === 'string' ? value.replaceAll(/\p{Surrogate}/gu, '\uFFFD') : ''
 }
 
