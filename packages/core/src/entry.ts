@@ -52,7 +52,7 @@ export interface Entry {
   readonly committedAt: number
   /** The end of its freshness; the stale windows count from here. */
   readonly freshUntil: number
-  /** Expired by `expire()`: never fresh, whatever a clock says. */
+  /** Expired by `expire()`, which gives it the version `EXPIRED_BY_HAND`, or by `expireTags()`, which leaves its version: never fresh, whatever a clock says. */
   readonly expired: boolean
   readonly staleWhileRevalidate: number
   readonly staleIfError: number

@@ -72,6 +72,23 @@ describe('refresh', () => {
     })
   })
 
+  it('is answered with what another process stored meanwhile, although the tags of that have expired since', async () => {
+    const fleet = createFleet({ staleWhileRevalidate: '1m' })
+    const [cache, other] = fleet.caches
+    await cache.set('k', 'old')
+    const elsewhere = new Origin()
+    void other.refresh('k', elsewhere.loader, { tags: ['t'] })
+    await settle(fleet)
+    const refreshing = cache.refresh('k', never)
+    await settle(fleet)
+    fleet.muted = true
+    elsewhere.last.resolve('new')
+    await settle(fleet)
+    await fleet.store.invalidateTags(['t'], 'expire')
+    await fleet.runtime.advance(1000)
+    expect(await refreshing).toBe('new')
+  })
+
   it('does not accept the previous value from a flight that it joined', async () => {
     const fleet = createFleet()
     const [cache, other] = fleet.caches

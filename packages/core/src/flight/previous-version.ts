@@ -1,4 +1,4 @@
-import type { Entry, Version } from '../entry.ts'
+import { type Entry, EXPIRED_BY_HAND, type Version } from '../entry.ts'
 import type { Read } from '../store/store.ts'
 
 /** The version that a forced refresh must replace: no entry of that version answers the call, however fresh it is. */
@@ -14,7 +14,7 @@ export class PreviousVersion {
   }
 
   /** True unless the entry is known to be another version. `expire()` changes the version and not the value, so an entry that it expired may be the previous one. */
-  mayBePrevious({ version, expired }: Entry): boolean {
-    return !this.#known || expired || version === this.#version
+  mayBePrevious({ version }: Entry): boolean {
+    return !this.#known || version === EXPIRED_BY_HAND || version === this.#version
   }
 }

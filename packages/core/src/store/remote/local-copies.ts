@@ -1,5 +1,5 @@
 import { type Codec, isSameCodec, UnreadCodec } from '../../codec/codec.ts'
-import type { Entry } from '../../entry.ts'
+import { type Entry, EXPIRED_BY_HAND } from '../../entry.ts'
 import type { Runtime } from '../../runtime/runtime.ts'
 import { entryOverhead, heapSizeOf } from '../heap-size.ts'
 import { HitLru } from '../hit-lru.ts'
@@ -175,6 +175,6 @@ export class LocalCopies {
  * cost the garbage collector more than the hit. An entry that was expired by `expire()`, or loaded in an outage, has no version of its own.
  */
 function isSame(copy: Entry, entry: Entry, from: Entry['from']): boolean {
-  if (entry.expired || copy.from !== from || from === 'outage') return false
-  return copy.version === entry.version && copy.freshUntil === entry.freshUntil
+  if (entry.version === EXPIRED_BY_HAND || copy.from !== from || from === 'outage') return false
+  return copy.version === entry.version && copy.freshUntil === entry.freshUntil && copy.expired === entry.expired
 }
