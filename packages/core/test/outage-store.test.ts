@@ -85,6 +85,16 @@ describe('while the store is away', () => {
     expect(await cache.read('k')).toMatchObject({ value: 'stale', state: 'stale' })
   })
 
+  it('what was loaded and is read again and again stays a hit, however many other keys are loaded', async () => {
+    cache = remote.join({ outage: { maxEntries: 4 } })
+    remote.refuses = gone
+    await cache.getOrSet('read often', () => 'loaded')
+    for (let index = 0; index < 20; index += 1) {
+      await cache.getOrSet(`cold ${index}`, () => 'once')
+      expect(await cache.get('read often')).toBe('loaded')
+    }
+  })
+
   it('a loader that fails is not called again during its cooldown', async () => {
     remote.refuses = gone
     const origin = new Origin()
@@ -164,14 +174,44 @@ describe('while the store is away', () => {
   })
 })
 
-describe('when the store is back', () => {
-  it('what was loaded meanwhile is forgotten before the first read is answered', async () => {
+describe('while a part of the store is away', () => {
+  it('a key there has one load, however often the store answers about other keys', async () => {
+    remote.lost = ['cold']
+    const origin = new Origin()
+    const first = cache.getOrSet('cold', origin.loader)
+    await remote.runtime.advance(0)
+    await cache.get('hot')
+    const second = cache.getOrSet('cold', origin.loader)
+    await remote.runtime.advance(0)
+    origin.last.resolve('loaded')
+    expect([await first, await second]).toEqual(['loaded', 'loaded'])
+    for (let round = 0; round < 10; round += 1) {
+      await cache.get('hot')
+      expect(await cache.lookup('cold', never)).toMatchObject({ value: 'loaded', from: 'outage' })
+    }
+    expect(origin.count).toBe(1)
+  })
+
+  it('one read without an answer leaves the copies of other keys as they are', async () => {
+    await cache.set('other', 'kept too')
+    await cache.get('other')
+    remote.lost = ['hot']
+    await cache.get('hot')
+    remote.lost = []
+    await cache.get('hot')
+    remote.refuses = gone
+    expect([await cache.get('hot'), await cache.get('other')]).toEqual(['kept', 'kept too'])
+  })
+})
+
+describe('when the store answers a read of the key again', () => {
+  it('what was loaded meanwhile is forgotten', async () => {
     remote.refuses = gone
     await cache.getOrSet('hot', never)
     await cache.getOrSet('cold', () => 'meanwhile')
     remote.refuses = undefined
     await remote.memory.invalidate('hot', 'delete', 0)
-    expect(await cache.get('hot')).toBeUndefined()
+    expect([await cache.get('hot'), await cache.get('cold')]).toEqual([undefined, undefined])
     remote.refuses = gone
     expect([await cache.get('hot'), await cache.get('cold')]).toEqual([undefined, undefined])
   })
@@ -182,7 +222,7 @@ describe('when the store is back', () => {
     const call = cache.lookup('cold', origin.loader)
     await remote.runtime.advance(0)
     remote.refuses = undefined
-    await cache.get('hot')
+    await cache.get('cold')
     origin.last.resolve('late')
     expect(await call).toMatchObject({ value: 'late', outcome: { kind: 'refused' } })
     remote.refuses = gone

@@ -59,6 +59,24 @@ describe('while the store answers reads and refuses leases', () => {
     expect(await cache.getOrSet('cold', () => 'again')).toBe('again')
   })
 
+  it.each([
+    ['was loaded', async (load: () => Promise<unknown>, gap: () => void) => void (await load(), gap())],
+    ['began to load', async (load: () => Promise<unknown>, gap: () => void) => void (gap(), await load())],
+  ])('a value that %s before notices were lost is not served when they arrive again', async (_, run) => {
+    const origin = new Origin()
+    const loading = cache.getOrSet('cold', origin.loader)
+    await remote.runtime.advance(1)
+    const load = async (): Promise<unknown> => {
+      origin.last.resolve('loaded')
+      return await loading
+    }
+    await run(load, () => {
+      remote.tell({ kind: 'disconnected' })
+      remote.tell({ kind: 'connected' })
+    })
+    expect(await cache.get('cold')).toBeUndefined()
+  })
+
   it('a value whose key became uncacheable is served no more', async () => {
     await cache.getOrSet('cold', () => 'loaded')
     await cache.refresh('cold', (load) => load.uncacheable())

@@ -58,6 +58,8 @@ export class Remote {
   /** What every step says instead, while this is there, or only those in `refused`. */
   refuses: Error | undefined
   refused: readonly Step[] = steps
+  /** The keys of which it answers no step, as those of a node that is down; it answers the others. */
+  lost: readonly string[] = []
   /** Whether it keeps bytes, as a store outside the process does: what it reads are views of a larger reply. */
   encodes = false
   /** Whether what it tells gets lost. */
@@ -186,6 +188,7 @@ export class Remote {
       this.asked[step] = this.count(step) + 1
       if (this.refuses !== undefined && this.refused.includes(step))
         return { kind: 'away', why: 'error', cause: this.refuses }
+      if (this.lost.includes(keyOf(args[0]))) return { kind: 'away', why: 'error', cause: new Error('node down') }
       const delay = (this.delays[step] ?? 0) + (step === 'read' ? this.#queueOnConnection() : 0)
       if (delay === Infinity) return await new Promise(() => {})
       const answer = await real(...args)
@@ -193,6 +196,11 @@ export class Remote {
       return answer
     }
   }
+}
+
+/** The key of a step, by its first argument: a key or a lease. */
+function keyOf(argument: string | { readonly key?: string } | undefined): string {
+  return (typeof argument === 'object' ? argument.key : argument) ?? ''
 }
 
 /** An entry as it arrives: its bytes are a small part of a reply with the bytes of others, and its value was decoded from them. */

@@ -31,18 +31,23 @@ export type OnAway = (key: string, away: Away) => void
 
 /**
  * Serves this process while its store is away: reads are answered from copies of what was read before, and loads take leases
- * of this process, so that a key still has one load, and a failing loader its cooldown. Nothing of it reaches the store; the
- * first answer of the store ends it all.
+ * of this process, so that a key still has one load, and a failing loader its cooldown. Nothing of it reaches the store.
+ *
+ * Each key for itself: only a part of the store may be away, such as one node, and an answer about another key then says
+ * nothing. A copy is served only where its own key could not be read; the first answer replaces it, and ends the lease here.
  */
 export function outageStore(store: CallbackStore, runtime: Runtime, limits: CopyLimits, onAway: OnAway): CallbackStore {
   return new OutageStore(store, runtime, limits, onAway)
 }
 
+/** The version that is replaced by a load whose key could not be read: no entry of the store has it. */
+const UNKNOWN_VERSION: Version = 'unknown'
+
 interface LocalGrant {
   /** The state of the invalidations when the load began. */
   readonly snapshot: ReadSnapshot
-  /** The version that the load replaces. */
-  readonly seen: Version
+  /** The version of the store that the load replaces. */
+  readonly replaces: Version
 }
 
 class OutageStore extends CopyingStore {
@@ -52,9 +57,10 @@ class OutageStore extends CopyingStore {
   readonly #onAway: OnAway
   /** The leases that this process granted: each ends at the store that granted it. */
   readonly #localGrants = new WeakMap<Lease, LocalGrant>()
-  #servedCopies = false
-  /** Without notices, nothing would tell that a copy has become wrong. */
-  #connected = false
+  /** The leases of running loads whose key could not be read, by key: the next answer to a read of the key ends them. */
+  readonly #awayLeases = new Map<string, Lease>()
+  /** Since then notices arrive; without them, nothing would tell that a copy has become wrong. Infinity: they do not. */
+  #connectedAt = Infinity
   /** Until then there may be a copy of a value that this process loaded without the store. */
   #localUntil: number | undefined
 
@@ -89,6 +95,7 @@ class OutageStore extends CopyingStore {
     if (grant === undefined) return await super.commit(lease, entry, codec, onSlow)
     const encoded = encode(entry.value, codec)
     if ('kind' in encoded) return encoded
+    this.#forgetLease(lease)
     const answer = await this.#local.commit(lease, { ...entry, value: encoded }, raw)
     if (answer.kind !== 'stored') return answer
     const loaded = this.#local.peek(lease.key, raw, this.#runtime.now())
@@ -100,6 +107,7 @@ class OutageStore extends CopyingStore {
 
   override release(lease: Lease, ending: Ending): Promise<Released> {
     if (!this.#localGrants.has(lease)) return super.release(lease, ending)
+    this.#forgetLease(lease)
     if (ending.kind === 'uncacheable') this.copies.drop(lease.key)
     return this.#local.release(lease, ending)
   }
@@ -130,7 +138,8 @@ class OutageStore extends CopyingStore {
 
   override watch(listener: (notice: Notice) => void): () => void {
     const unwatch = this.inner.watch((notice) => {
-      if (notice.kind === 'connected' || notice.kind === 'disconnected') this.#connected = notice.kind === 'connected'
+      if (notice.kind === 'connected') this.#connectedAt = this.#runtime.now()
+      else if (notice.kind === 'disconnected') this.#connectedAt = Infinity
       // A lease that ended without a commit makes no copy wrong.
       if (notice.kind !== 'released') this.copies.onNotice(notice)
       listener(notice)
@@ -147,7 +156,7 @@ class OutageStore extends CopyingStore {
 
   #answerOf(read: Read, snapshot: ReadSnapshot, codec: Codec): Read {
     if (read.kind === 'away') return this.#copyInstead(snapshot.key, codec, read)
-    if (this.#servedCopies) this.#endOutage()
+    if (this.#awayLeases.size > 0) this.#endLease(snapshot.key)
     const local = this.#localInstead(read, snapshot.key, codec)
     if (local !== undefined) return local
     this.copies.offer(snapshot, read.kind === 'found' ? read.entry : undefined, codec)
@@ -155,7 +164,6 @@ class OutageStore extends CopyingStore {
   }
 
   #copyInstead(key: string, codec: Codec, away: Away): Read {
-    this.#servedCopies = true
     const entry = this.copies.get(key, codec, this.#runtime.now())
     return entry === undefined
       ? { kind: 'missing', version: NO_VERSION, away }
@@ -164,37 +172,43 @@ class OutageStore extends CopyingStore {
 
   /**
    * The value that this process loaded because the store, which still answers reads, could not grant a lease: a store out of
-   * memory, a read-only replica, a slow one. It is served while the store has the version that the load replaced, and while
-   * notices would report an invalidation. The next load asks the store for a lease again.
+   * memory, a read-only replica, a slow one. It is served while the store has the version that the load replaced, and if
+   * notices have reported every invalidation since the load began. The next load asks the store for a lease again.
    */
   #localInstead(read: Exclude<Read, Away>, key: string, codec: Codec): Read | undefined {
-    if (this.#localUntil === undefined || !this.#connected) return undefined
+    if (this.#localUntil === undefined) return undefined
     const now = this.#runtime.now()
     if (now >= this.#localUntil) this.#localUntil = undefined
     const local = this.copies.get(key, codec, now)
-    if (local?.from !== 'outage') return undefined
+    if (local?.from !== 'outage' || local.committedAt - local.loadTime < this.#connectedAt) return undefined
     const stored = read.kind === 'found' ? read.entry : read
     if (stored.version !== local.version || ('freshUntil' in stored && stored.freshUntil > now)) return undefined
     return { kind: 'found', entry: local }
   }
 
-  #keepLocally({ snapshot, seen }: LocalGrant, loaded: Entry, codec: Codec): void {
+  #keepLocally({ snapshot, replaces }: LocalGrant, loaded: Entry, codec: Codec): void {
     this.#localUntil = loaded.committedAt + this.#maxAge
-    const entry = makeEntry(loaded, { ...loaded, version: seen }, 'outage')
+    const entry = makeEntry(loaded, { ...loaded, version: replaces }, 'outage')
     this.copies.end({ ...snapshot, askedAt: loaded.committedAt }, entry, codec, 'outage')
   }
 
   async #acquireLocally(key: string, request: AcquireRequest): Promise<Acquire> {
     const snapshot = this.copies.begin(key, this.#runtime.now())
     const answer = await this.#local.acquire(key, { ...request, seen: NO_VERSION })
-    if (answer.kind === 'lead') this.#localGrants.set(answer.lease, { snapshot, seen: request.seen })
+    if (answer.kind !== 'lead') return answer
+    if (request.away === true) this.#awayLeases.set(key, answer.lease)
+    this.#localGrants.set(answer.lease, { snapshot, replaces: request.away === true ? UNKNOWN_VERSION : request.seen })
     return answer
   }
 
-  #endOutage(): void {
-    this.#servedCopies = false
-    this.copies.dropAll()
-    void this.#local.clear()
+  /** The load that has the lease has ended. */
+  #forgetLease(lease: Lease): void {
+    if (this.#awayLeases.get(lease.key) === lease) this.#awayLeases.delete(lease.key)
+  }
+
+  /** The store has answered a read of the key: what this process still loads without it does not count any more. */
+  #endLease(key: string): void {
+    if (this.#awayLeases.delete(key)) void this.#local.invalidate(key, 'delete', 0)
   }
 }
 
