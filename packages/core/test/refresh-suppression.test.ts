@@ -142,3 +142,26 @@ describe('a process that serves a stale value', () => {
     expect(origin.count).toBe(0)
   })
 })
+
+describe('a stale key that the loader of getOrSetMany leaves out', () => {
+  it('does not load again at every hit', async () => {
+    const fleet = createFleet({ staleWhileRevalidate: '1m', failureCooldown: { max: '2s' } })
+    const [cache] = fleet.caches
+    await cache.set('k', 'stale')
+    await fleet.runtime.advance(10_001)
+    let loads = 0
+    const loader = (): Map<string, string> => {
+      loads += 1
+      return new Map()
+    }
+    for (let hit = 0; hit < 5; hit += 1) {
+      expect(await cache.getOrSetMany(['k'], loader)).toEqual(new Map([['k', 'stale']]))
+      await settle(fleet)
+    }
+    expect(loads).toBe(1)
+    await fleet.runtime.advance(2000)
+    await cache.getOrSetMany(['k'], loader)
+    await settle(fleet)
+    expect(loads).toBe(2)
+  })
+})

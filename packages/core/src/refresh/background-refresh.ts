@@ -2,6 +2,7 @@ import type { Call, TimedRead } from '../flight/call.ts'
 import type { LoadCoordinator } from '../flight/coordinator.ts'
 import { Flight } from '../flight/flight.ts'
 import type { Entry } from '../entry.ts'
+import type { Outcome } from '../load.ts'
 import { runRefresh } from './refresh-run.ts'
 
 /** Starts a refresh that no caller waits for, unless one runs in this process, the key’s refresh is suppressed, or `refreshBudget` is used up. */
@@ -21,11 +22,18 @@ export function refreshInBackground(
   const flight = new Flight(call.storedKey, true)
   flights.launch(flight, runRefresh(flight, call, storeRead, coordinator))
   void flight.outcome.then((outcome) => {
-    // Neither an error that is no failure nor a result that is not kept stops the next load. Without this pause every stale hit would load again.
-    const pauses =
-      (outcome.kind === 'failed' && outcome.cooldown === 0) || (outcome.kind === 'uncacheable' && outcome.for === 0)
-    if (!pauses) return
+    if (!leavesNoTrace(outcome)) return
     suppression.add(call.storedKey, entry.version, services.runtime.now() + call.settings.cooldown.max)
   })
   return flight
+}
+
+/**
+ * True when a load ran and the store has nothing of it that stops the next one: its error was no failure, its result was not kept, or its batch had no value for
+ * the key. Without a pause every stale hit would load again.
+ */
+function leavesNoTrace(outcome: Outcome): boolean {
+  if (outcome.kind === 'failed') return outcome.cooldown === 0
+  if (outcome.kind === 'uncacheable') return outcome.for === 0
+  return outcome.kind === 'abandoned' && outcome.why === 'absent'
 }
