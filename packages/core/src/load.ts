@@ -23,7 +23,8 @@ export interface Load<S = unknown> {
    */
   keep(options: KeepOptions): void
   /**
-   * The result is not stored, and the key is marked as uncacheable. The last call wins.
+   * The result is not stored, and the key is marked as uncacheable, also if the load then fails: the key does not cool down. The last call wins, but
+   * `share: false` is final: those that joined were released with it.
    *
    * @throws InvalidOptionError for an option that is unknown or has an invalid value.
    */

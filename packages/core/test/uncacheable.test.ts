@@ -120,6 +120,30 @@ describe('a load that its loader calls unshareable when loadTimeout aborts it', 
   })
 })
 
+describe('a load that its loader calls uncacheable before it fails', () => {
+  it('marks the key at loadTimeout, too, and starts no cooldown', async () => {
+    const fleet = createFleet({ loadTimeout: '2s' })
+    const [cache, other] = fleet.caches
+    const events = trace(cache, 'load-failed')
+    const outcomes: Outcome[] = []
+    cache.on('outcome', ({ outcome }) => outcomes.push(outcome))
+    const failed = rejection(
+      cache.getOrSet('k', (load) => {
+        load.signal.addEventListener('abort', () => load.uncacheable({ why: 'slow' }))
+        return new Promise(() => {})
+      }),
+    )
+    await fleet.runtime.advance(2000)
+    expect(await failed).toMatchObject({ code: 'CATTLEGRID_LOAD_TIMEOUT' })
+    expect(await other.lookup('k', () => 'next')).toMatchObject({
+      value: 'next',
+      outcome: { kind: 'abandoned', why: 'unleased' },
+    })
+    expect(events).toEqual([])
+    expect(outcomes).toEqual([{ kind: 'uncacheable', for: 10_000, share: true, why: 'slow' }])
+  })
+})
+
 describe('a key that is known to be uncacheable but shareable', () => {
   it('is asked for at the store each time', async () => {
     const fleet = createFleet()

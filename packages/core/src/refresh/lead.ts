@@ -143,8 +143,9 @@ class LeasedLoad {
     const { cooldown: policy, events } = this.#services
     const { storedKey: key, settings } = this.#call
     const mayServeStale = kind === 'error' && isFailure(settings, error)
-    // The failure of a load that was called unshareable concerns its own caller only.
-    const failure = mayServeStale && this.#releasing === undefined
+    const { mark } = this.#load
+    // A mark stands, however the load ends: no caller waits for another one's load of the key, so that it does not cool down either.
+    const failure = mayServeStale && mark === undefined
     const attempts = this.#lease.attempts + 1
     const cooldown = failure ? policy.after(attempts, settings.cooldown) : 0
     if (failure && events.hasListeners('load-failed')) events.emit('load-failed', { key, error, cooldown })
@@ -153,7 +154,7 @@ class LeasedLoad {
     const ending: Ending = failure
       ? { kind: 'failed', failure: describeError(error, settings.shareErrorMessages), cooldown, attempts }
       : { kind: 'handover' }
-    const releasing = this.#release(ending)
+    const releasing = mark === undefined ? this.#release(ending) : this.#releaseUncacheable(mark)
     const outcome = this.#failedOutcome(kind, error, cooldown)
     this.#settleFlight({ kind: 'failed', error, mayServeStale }, outcome)
     await releasing
@@ -163,7 +164,7 @@ class LeasedLoad {
   #failedOutcome(kind: 'error' | 'aborted', error: unknown, cooldown: number): Outcome {
     if (kind === 'aborted') return { kind: 'abandoned', why: 'closed' }
     const { mark } = this.#load
-    return mark?.share === false ? { kind: 'uncacheable', ...mark } : { kind: 'failed', error, cooldown }
+    return mark !== undefined ? { kind: 'uncacheable', ...mark } : { kind: 'failed', error, cooldown }
   }
 
   #releaseUncacheable({ for: remaining, share }: UncacheableMark): Promise<Released> {
