@@ -56,6 +56,20 @@ describe('a stale value', () => {
     expect(await call).toMatchObject({ value: 'stale', status: 'stale' })
   })
 
+  it('comes with the outcome of the load of this call, if that load failed', async () => {
+    const fleet = createFleet({ staleIfError: '1h', failureCooldown: { min: '1s', max: '1s' } })
+    await expired(fleet)
+    const error = new Error('down')
+    const failing = () => Promise.reject(error)
+    expect(await fleet.caches[0].lookup('k', failing)).toMatchObject({
+      value: 'stale',
+      role: 'none',
+      outcome: { kind: 'failed', error },
+    })
+    // The key cools down: this call's loader does not run.
+    expect(await fleet.caches[0].lookup('k', failing)).toMatchObject({ value: 'stale', outcome: undefined })
+  })
+
   it('is served inside staleIfError while the key cools down, without a load', async () => {
     const fleet = createFleet({ staleIfError: '1h', failureCooldown: { min: '1s' } })
     await expired(fleet)

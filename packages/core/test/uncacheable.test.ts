@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import type { Load, Outcome } from '@cattlegrid/core'
+import type { CacheOptions, Load, Outcome } from '@cattlegrid/core'
 import { countRequests, createFleet, Origin, rejection, settle, trace } from './fleet.ts'
 
 describe('an uncacheable result', () => {
@@ -141,6 +141,45 @@ describe('a load that its loader calls uncacheable before it fails', () => {
     })
     expect(events).toEqual([])
     expect(outcomes).toEqual([{ kind: 'uncacheable', for: 10_000, share: true, why: 'slow' }])
+  })
+})
+
+describe('a call whose leader calls the result unshareable', () => {
+  const stale = async (options: CacheOptions = {}) => {
+    const fleet = createFleet({ staleIfError: '1h', ...options })
+    const [cache] = fleet.caches
+    await cache.set('k', 'old')
+    await fleet.runtime.advance(10_001)
+    const origin = new Origin()
+    const lead = (): Promise<string> => cache.getOrSet('k', origin.loader, { staleIfError: false })
+    return { fleet, cache, origin, lead }
+  }
+
+  it('is served the stale value when its own load fails', async () => {
+    const { fleet, cache, origin, lead } = await stale()
+    const leader = lead()
+    await settle(fleet)
+    const joined = cache.getOrSet('k', () => Promise.reject(new Error('down')))
+    await settle(fleet)
+    origin.last.load.uncacheable({ share: false })
+    expect(await joined).toBe('old')
+    origin.last.resolve('mine')
+    expect(await leader).toBe('mine')
+  })
+
+  it('is served the stale value at softTimeout when its own load is slow', async () => {
+    const { fleet, cache, origin, lead } = await stale({ softTimeout: '300ms' })
+    const leader = lead()
+    await settle(fleet)
+    const own = new Origin()
+    const joined = cache.lookup('k', own.loader)
+    await settle(fleet)
+    origin.last.load.uncacheable({ share: false })
+    await fleet.runtime.advance(300)
+    expect(await joined).toMatchObject({ value: 'old', status: 'stale' })
+    own.last.resolve('late')
+    origin.last.resolve('mine')
+    expect(await leader).toBe('mine')
   })
 })
 

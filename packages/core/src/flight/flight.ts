@@ -194,6 +194,11 @@ export class Flight {
     this.#phase = 'loading'
   }
 
+  /** True once its loader runs or has run. */
+  get loadBegan(): boolean {
+    return this.#phase === 'loading'
+  }
+
   /** Settles every joiner without a value, and keeps later calls from joining: the result is for the owner alone. */
   releaseJoiners(kind: 'load-alone' | 'retry'): void {
     this.detach()

@@ -14,13 +14,13 @@ import type { EngineServices } from '../flight/engine-services.ts'
 import type { Call, TimedRead } from '../flight/call.ts'
 import type { Entry } from '../entry.ts'
 import { ClosedError, TooManyWaitersError, WaitTimeoutError } from '../errors.ts'
-import { Flight } from '../flight/flight.ts'
+import { Flight, type WaiterRole } from '../flight/flight.ts'
 import type { FlightResult } from '../flight/flight-waiters.ts'
 import type { Read } from '../store/store.ts'
 import { type GaveUp, waitFor } from './caller-wait.ts'
 
 /** Continues a call after its wait: with its result, or with undefined when it must read the store again. */
-type OnContinue<T> = (result: LookupResult | undefined) => T | Promise<T>
+export type OnContinue<T> = (result: LookupResult | undefined) => T | Promise<T>
 
 /** One call's part in a flight. */
 interface Participation {
@@ -53,20 +53,17 @@ export class FlightJoiner {
     state: CallState,
     onContinue: OnContinue<T>,
   ): T | Promise<T> {
-    const { runtime, events, admission } = this.#services
-    const { storedKey: key, settings } = call
+    const { events, admission } = this.#services
+    const { storedKey: key } = call
     const joined = this.#coordinator.flights.joinable(key)
     const flight = joined ?? new Flight(key, false)
     const ownFlight = joined === undefined ? flight : undefined
     const waitedBefore = flight.waitedFor(storeRead.judgedAt)
     const part: Participation = { call, flight, ownFlight, fallback, state, waitedBefore }
     const removeWaiter = admission.admitWaiter(flight, call.batch?.sharedWaiter)
-    if (removeWaiter === undefined)
-      return onContinue(this.#fallbackOrThrow(part, new TooManyWaitersError(key), storeRead.judgedAt))
-    const softTimeout = fallback === undefined ? Infinity : settings.softTimeout
-    const limits = { softTimeout, budget: state.waitBudget, waitedBefore, signal: settings.signal }
+    if (removeWaiter === undefined) return onContinue(this.#refuse(part))
     const role = ownFlight === undefined ? joinerRole(storeRead.read) : 'owner'
-    const waiting = waitFor(flight, role, limits, runtime, removeWaiter)
+    const waiting = this.#wait(part, role, state.waitBudget, removeWaiter)
     if (ownFlight !== undefined)
       this.#coordinator.flights.launch(ownFlight, runRefresh(ownFlight, call, storeRead, this.#coordinator))
     else if (events.hasListeners('join')) events.emit('join', { key })
@@ -75,36 +72,51 @@ export class FlightJoiner {
   }
 
   /** Loads for this caller alone: the result is not stored, and no call joins. `permit`: one that the call holds already; it is released in any case. */
-  async loadAlone(call: Call, state: CallState, permit?: LoadPermit): Promise<LookupResult> {
-    const { storedKey: key, settings } = call
-    const { runtime } = this.#services
-    const flight = new Flight(key, false)
+  async loadAlone<T>(
+    call: Call,
+    fallback: Entry | undefined,
+    state: CallState,
+    onContinue: OnContinue<T>,
+    permit?: LoadPermit,
+  ): Promise<T> {
+    const flight = new Flight(call.storedKey, false)
     flight.detach()
+    const part: Participation = { call, flight, ownFlight: flight, fallback, state, waitedBefore: 0 }
     const removeWaiter = this.#admitAlone(flight, call, permit)
+    if (removeWaiter === undefined) return onContinue(this.#refuse(part))
     // With a permit there is nothing to wait for but the load, which `waitTimeout` does not limit.
-    const budget = permit === undefined ? Math.max(0, state.waitBudget) : Infinity
-    const limits = { softTimeout: Infinity, budget, waitedBefore: 0, signal: settings.signal }
-    const waiting = waitFor(flight, 'owner', limits, runtime, removeWaiter)
+    const waiting = this.#wait(part, 'owner', permit === undefined ? state.waitBudget : Infinity, removeWaiter)
     this.#coordinator.flights.launch(flight, runUnleased(flight, call, this.#services, permit))
-    const result = await waiting
-    if (result.kind === 'loaded') return loadedResult(result.value, 0, state, runtime.now(), flight)
-    if (result.kind === 'failed') throw result.error
-    this.#emitWaitTimeout(key, state, runtime.now())
-    throw new WaitTimeoutError(key, settings.waitTimeout)
+    return this.#resultFor(await waiting, part, onContinue)
   }
 
-  /** @throws the reason why the call may not load, after it has released the permit. */
-  #admitAlone(flight: Flight, { settings, batch }: Call, permit: LoadPermit | undefined): () => void {
+  /**
+   * Undefined when too many calls wait.
+   *
+   * @throws any other reason why the call may not load. Unless it may, the permit is released.
+   */
+  #admitAlone(flight: Flight, { settings, batch }: Call, permit: LoadPermit | undefined): (() => void) | undefined {
+    let removeWaiter: (() => void) | undefined
     try {
       if (this.#coordinator.closed) throw new ClosedError()
       settings.signal?.throwIfAborted()
-      const removeWaiter = this.#services.admission.admitWaiter(flight, batch?.sharedWaiter)
-      if (removeWaiter === undefined) throw new TooManyWaitersError(flight.key)
+      removeWaiter = this.#services.admission.admitWaiter(flight, batch?.sharedWaiter)
       return removeWaiter
-    } catch (error) {
-      permit?.release()
-      throw error
+    } finally {
+      if (removeWaiter === undefined) permit?.release()
     }
+  }
+
+  #wait(part: Participation, role: WaiterRole, budget: number, onOver: () => void): Promise<FlightResult | GaveUp> {
+    const { call, flight, fallback, waitedBefore } = part
+    const { softTimeout, signal } = call.settings
+    const limits = { softTimeout: fallback === undefined ? Infinity : softTimeout, budget, waitedBefore, signal }
+    return waitFor(flight, role, limits, this.#services.runtime, onOver)
+  }
+
+  /** @throws TooManyWaitersError when no stale window allows the fallback. */
+  #refuse(part: Participation): LookupResult {
+    return this.#fallbackOrThrow(part, new TooManyWaitersError(part.call.storedKey), this.#services.runtime.now())
   }
 
   #resultFor<T>(result: FlightResult | GaveUp, part: Participation, onContinue: OnContinue<T>): T | Promise<T> {
@@ -115,7 +127,7 @@ export class FlightJoiner {
       case 'retry':
         return onContinue(undefined)
       case 'load-alone':
-        return this.loadAlone(call, state).then(onContinue)
+        return this.loadAlone(call, part.fallback, state, onContinue)
       case 'loaded':
         return onContinue(loadedResult(result.value, result.freshFor, state, now, ownFlight))
       case 'found':
@@ -141,7 +153,8 @@ export class FlightJoiner {
     if (stale !== undefined) return onContinue(stale)
     if (settings.onWaitTimeout === 'load') {
       const permit = new LoadPermit(call.permits)
-      if (permit.tryAcquire(admission.isInsideLoad())) return this.loadAlone(call, state, permit).then(onContinue)
+      if (permit.tryAcquire(admission.isInsideLoad()))
+        return this.loadAlone(call, part.fallback, state, onContinue, permit)
     }
     throw new WaitTimeoutError(key, settings.waitTimeout)
   }
@@ -155,7 +168,8 @@ export class FlightJoiner {
   #fallbackOrThrow(part: Participation, error: unknown, now: number): LookupResult {
     const result = this.#fallbackResult(part, now)
     if (result === undefined) throw error
-    return result
+    // The load of this call has failed: it has an outcome, although the value is another.
+    return part.ownFlight?.loadBegan === true ? { ...result, ownFlight: part.ownFlight } : result
   }
 
   /** Undefined when the call has no stale entry, or its windows have closed. */

@@ -14,7 +14,7 @@ import { PreviousVersion } from '../flight/previous-version.ts'
 import type { Loader } from '../load.ts'
 import type { Lookup } from './lookup.ts'
 import { orAbort } from './abort-listeners.ts'
-import { FlightJoiner } from './join-flight.ts'
+import { FlightJoiner, type OnContinue } from './join-flight.ts'
 import type { Settings } from '../options/settings.ts'
 import type { Read } from '../store/store.ts'
 
@@ -108,7 +108,7 @@ export class LookupRunner {
 
   #start<T>(call: Call, state: CallState, onResult: OnResult<T>): Promise<T> {
     return this.#coordinator.paused || this.#maySkipStore(call, state.startedAt)
-      ? this.#bypass(call, state).then(onResult)
+      ? this.#bypass(call, state, onResult)
       : this.#readStore(call, state, onResult)
   }
 
@@ -188,15 +188,17 @@ export class LookupRunner {
   ): T | Promise<T> {
     this.#beginMiss(call, state)
     if (fallback !== undefined) state.foundStale = true
-    return this.#joiner.joinOrStart(call, storeRead, fallback, state, (result) =>
-      result === undefined ? this.#readAgain(call, state, onResult) : onResult(result),
-    )
+    return this.#joiner.joinOrStart(call, storeRead, fallback, state, this.#continuation(call, state, onResult))
   }
 
   /** Loads without reading the store and without joining. */
-  async #bypass(call: Call, state: CallState): Promise<LookupResult> {
+  async #bypass<T>(call: Call, state: CallState, onResult: OnResult<T>): Promise<T> {
     this.#beginMiss(call, state)
-    return await this.#joiner.loadAlone(call, state)
+    return await this.#joiner.loadAlone(call, undefined, state, this.#continuation(call, state, onResult))
+  }
+
+  #continuation<T>(call: Call, state: CallState, onResult: OnResult<T>): OnContinue<T> {
+    return (result) => (result === undefined ? this.#readAgain(call, state, onResult) : onResult(result))
   }
 
   /**

@@ -5,7 +5,7 @@ export interface Lookup<V> {
   readonly value: V
   readonly status: 'fresh' | 'stale' | 'loaded'
   readonly from: 'near' | 'store' | 'outage' | 'load'
-  /** `leader`: this call's loader ran. `follower`: another call's loader ran, in this process or another. `none`: this answer needed no load. */
+  /** The load that the value is from. `leader`: that of this call's loader. `follower`: that of another call, in this process or another, for which this call waited. `none`: an entry that was there before, also if it is served because a load failed or is slow. */
   readonly role: 'none' | 'leader' | 'follower'
   /** Time since the commit; 0 for a value that was just loaded. */
   readonly age: number
@@ -15,7 +15,7 @@ export interface Lookup<V> {
   readonly foundStale: boolean
   /** The time that this call waited for a load. */
   readonly waited: number
-  /** The outcome of the load of this call's own loader; undefined if that loader did not run. */
+  /** The outcome of the load of this call's own loader, also if the value is another. Undefined if that loader did not run, or still runs (`refresh`). */
   readonly outcome: Outcome | undefined
   /** A load that still runs in the background. Never rejects, except for a loader that this load waits for: its `await` rejects with ReentrantLoadError. */
   readonly refresh: Promise<Outcome> | undefined
