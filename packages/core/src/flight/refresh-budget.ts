@@ -15,6 +15,8 @@ export class RefreshBudget {
   readonly #runtime: Runtime
   /** Counts while the store is away. */
   readonly #local = new RefreshQuota()
+  /** The requests that it granted. */
+  readonly #grantedLocally = new WeakSet<RefreshRequest>()
   #asking = 0
   /** So many requests may be under way: one after a refusal, twice as many after each grant. */
   #width = MOST_ASKING
@@ -59,18 +61,26 @@ export class RefreshBudget {
 
   /** The time after which to ask again, ms; 0 for a granted permit. */
   #retryAfter(answer: RefreshPermitted, request: RefreshRequest, now: number): number {
-    if (answer.kind === 'away') return this.#local.grant(request, now)
-    return answer.kind === 'granted' ? 0 : answer.retryAfter
+    return answer.kind === 'granted' ? 0 : answer.kind === 'away' ? this.#grantLocally(request, now) : answer.retryAfter
   }
 
-  /** Ends a granted permit; `unused`: nothing was loaded. Never rejects. */
+  #grantLocally(request: RefreshRequest, now: number): number {
+    const retryAfter = this.#local.grant(request, now)
+    if (retryAfter === 0) this.#grantedLocally.add(request)
+    return retryAfter
+  }
+
+  /** Ends a granted permit; `unused`: nothing was loaded, so its share of the rate goes back to what granted it. Never rejects. */
   async end(request: RefreshRequest, unused: boolean): Promise<void> {
     const { atOnce } = this.#limits
-    this.#local.end(request, unused)
+    const local = this.#grantedLocally.has(request)
+    if (local) this.#local.end(request, unused)
     // One refresh fewer runs.
     if (atOnce !== undefined) this.#pausedUntil = -Infinity
     try {
-      if (unused || atOnce !== undefined) await this.#store.endRefresh(request, unused)
+      // A local permit, too, if it counts among those that run: the store may have granted it without an answer.
+      const givesBack = unused && !local
+      if (givesBack || atOnce !== undefined) await this.#store.endRefresh(request, givesBack)
     } catch {
       // The permit ends by itself.
     }
