@@ -203,4 +203,27 @@ describe('a close during a background refresh', () => {
     await fleet.runtime.advance(1000)
     expect(await closing).toBe(true)
   })
+
+  it('waits until the store has a permit back that it granted after a caller came first', async () => {
+    const fleet = createFleet({ staleWhileRevalidate: '1h', refreshBudget: { atOnce: 1 } })
+    const [cache] = fleet.caches
+    await cache.set('k', 'old')
+    await fleet.runtime.advance(11_000)
+    let ended = false
+    fleet.store.permitRefresh = async () => {
+      await new Promise<void>((resolve) => void fleet.runtime.schedule(resolve, 100))
+      return { kind: 'granted' }
+    }
+    fleet.store.endRefresh = () => {
+      ended = true
+      return Promise.resolve({ kind: 'done' })
+    }
+    expect(await cache.getOrSet('k', () => 'new')).toBe('old')
+    const strict = cache.getOrSet('k', () => 'new', { staleWhileRevalidate: false })
+    await settle(fleet)
+    expect([await strict, ended]).toEqual(['new', false])
+    const closing = cache.close().then(() => ended)
+    await fleet.runtime.advance(1000)
+    expect(await closing).toBe(true)
+  })
 })

@@ -10,6 +10,8 @@ export class RefreshPermit {
   readonly #request: RefreshRequest
   /** `asked`: it holds no permit: there is no answer yet, or it was refused, or a caller came first. */
   #state: 'begun' | 'asked' | 'granted' | 'used' = 'begun'
+  /** Defined when a caller came before the answer: a permit that is granted then goes back unused. */
+  #givingBack: Promise<void> | undefined
 
   constructor(flight: Flight, budget: RefreshBudget, { loadTimeout, leaseDuration }: Settings) {
     this.#flight = flight
@@ -26,7 +28,7 @@ export class RefreshPermit {
     const asking = this.#budget.ask(this.#request)
     const first = await Promise.race([waited, asking])
     if (first === 'waited') {
-      void this.#giveBack(asking)
+      this.#givingBack = this.#giveBack(asking)
       return true
     }
     if (first) this.#state = 'granted'
@@ -43,6 +45,7 @@ export class RefreshPermit {
     if (this.#state === 'begun') this.#budget.withdraw()
     if (this.#state === 'granted' || this.#state === 'used')
       await this.#budget.end(this.#request, this.#state === 'granted')
+    await this.#givingBack
   }
 
   async #giveBack(asking: Promise<boolean>): Promise<void> {
