@@ -109,6 +109,16 @@ export function copyOf(entry: Entry, from: Entry['from']): Entry {
   return makeEntry(entry, entry, from)
 }
 
+/** The time since the commit, ms. A coarse clock may be behind the commit. */
+export function ageOf({ committedAt }: Entry, now: number): number {
+  return Math.max(0, now - committedAt)
+}
+
+/** The time until the entry stops being fresh, ms; below 0 for the time since. It never contradicts `fresh`, the verdict on the entry. */
+export function freshForOf({ freshUntil }: Entry, fresh: boolean, now: number): number {
+  return fresh ? Math.max(0, freshUntil - now) : Math.min(0, freshUntil - now)
+}
+
 /** The promise of the value: one for all hits, because making one is a good part of what a hit costs. */
 export function promiseOf(entry: Entry): Promise<unknown> {
   return entry.promised ?? makePromise(entry)

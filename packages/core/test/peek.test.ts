@@ -45,6 +45,12 @@ describe('a peek', () => {
     expect(near.with({ near: false }).peek('k')).toBeUndefined()
   })
 
+  it('shows no negative age when the coarse clock is behind the commit', async () => {
+    await cache.set('k', 'value')
+    Object.assign(runtime, { coarseNow: () => runtime.now() - 5 })
+    expect(cache.peek('k')).toMatchObject({ age: 0 })
+  })
+
   it('emits a hit', async () => {
     await cache.set('k', 'value')
     const hits: unknown[] = []

@@ -1,5 +1,5 @@
 import { type Codec, UnreadCodec } from '../codec/codec.ts'
-import type { Entry } from '../entry.ts'
+import { ageOf, type Entry, freshForOf } from '../entry.ts'
 import type { LoadCoordinator } from '../flight/coordinator.ts'
 import { takeValue } from '../flight/take-value.ts'
 import type { LookupRunner } from '../lookup/lookup-runner.ts'
@@ -69,8 +69,8 @@ export class EntryReader {
     const verdict = entry === undefined ? 'gone' : freshness.judge(entry, now, this.#settings)
     return {
       state: verdict === 'if-error' ? 'stale' : verdict,
-      age: entry === undefined ? undefined : now - entry.committedAt,
-      freshFor: entry === undefined ? undefined : entry.freshUntil - now,
+      age: entry === undefined ? undefined : ageOf(entry, now),
+      freshFor: entry === undefined ? undefined : freshForOf(entry, verdict === 'fresh', now),
       lease,
       cooldown,
       waitersHere: this.#coordinator.waitingCalls(key),
@@ -79,11 +79,6 @@ export class EntryReader {
 }
 
 /** An entry as callers see it; its times count from `now`. */
-export function readResultOf(
-  { committedAt, freshUntil }: Entry,
-  value: unknown,
-  state: 'fresh' | 'stale',
-  now: number,
-): ReadResult<unknown> {
-  return { value, state, age: now - committedAt, freshFor: freshUntil - now }
+export function readResultOf(entry: Entry, value: unknown, state: 'fresh' | 'stale', now: number): ReadResult<unknown> {
+  return { value, state, age: ageOf(entry, now), freshFor: freshForOf(entry, state === 'fresh', now) }
 }

@@ -1,7 +1,7 @@
 import type { EngineServices } from '../flight/engine-services.ts'
 import { type Call, judge } from '../flight/call.ts'
 import { takeValue } from '../flight/take-value.ts'
-import type { Entry } from '../entry.ts'
+import { ageOf, type Entry, freshForOf } from '../entry.ts'
 import type { Flight } from '../flight/flight.ts'
 import type { AdmissionControl } from '../flight/admission-control.ts'
 import type { Outcome } from '../load.ts'
@@ -48,10 +48,10 @@ export function serveEntry(
   status: 'fresh' | 'stale',
   { now, role, state, refresh }: ServeOptions,
 ): LookupResult {
-  const { from, committedAt, freshUntil } = entry
+  const { from } = entry
   const value = takeValue(entry, settings)
-  const freshFor = status === 'fresh' ? Math.max(0, freshUntil - now) : Math.min(0, freshUntil - now)
-  const age = Math.max(0, now - committedAt)
+  const freshFor = freshForOf(entry, status === 'fresh', now)
+  const age = ageOf(entry, now)
   if (state?.missed !== true && events.hasListeners('hit')) events.emit('hit', { key, status, from, age, freshFor })
   const waited = state === undefined ? 0 : waitTime(state, now)
   const foundStale = state?.foundStale === true

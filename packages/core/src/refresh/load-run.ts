@@ -3,7 +3,7 @@ import type { EngineServices } from '../flight/engine-services.ts'
 import type { Call } from '../flight/call.ts'
 import type { Flight, FlightStep } from '../flight/flight.ts'
 import { takeValue } from '../flight/take-value.ts'
-import type { Entry } from '../entry.ts'
+import { ageOf, type Entry } from '../entry.ts'
 import { LoadTimeoutError } from '../errors.ts'
 import type { KeepOptions, Load, Outcome, UncacheableOptions } from '../load.ts'
 import { activeLoads, leaveLoadScope, type LoadScope, newLoadScope, runInLoad } from '../flight/reentrancy.ts'
@@ -124,7 +124,7 @@ export class LoadRun implements FlightStep {
   }
 
   #makeLoad(replaced: Entry | undefined, { background, leased }: LoadMode): Load<never> {
-    const age = replaced === undefined ? 0 : this.#services.runtime.now() - replaced.committedAt
+    const age = replaced === undefined ? 0 : ageOf(replaced, this.#services.runtime.now())
     const abort = this.#abort
     return {
       key: this.#call.requestedKey,
