@@ -16,7 +16,7 @@ export type ErrorCode =
 
 const BRAND = Symbol.for('cattlegrid.error')
 
-/** The base of every error of the library. Recognise one with `isCattlegridError`, not `instanceof`: two copies of the package have two classes. */
+/** The base of every error of the library. A key in one is the key in the store: for a key of more than 1,024 characters its digest. Recognise one with `isCattlegridError`, not `instanceof`: two copies of the package have two classes. */
 export class CattlegridError extends Error {
   readonly code: ErrorCode
 
@@ -96,7 +96,6 @@ export interface Failure {
 
 /** The last load of the key failed, here or in another process, and the key is cooling: no process loads it until `retryAfter` has passed. */
 export class LoadFailedError extends CattlegridError {
-  /** The key in the store. */
   readonly key: string
   /** The number of loads in a row that failed. */
   readonly attempts: number

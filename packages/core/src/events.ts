@@ -2,7 +2,7 @@ import { type Channel, channel } from 'node:diagnostics_channel'
 import { InvalidOptionError } from './errors.ts'
 import type { Outcome } from './load.ts'
 
-/** The events of a cache, by name. Times in ms. The same objects go to the `node:diagnostics_channel` named `cattlegrid:<event>`. */
+/** The events of a cache, by name. Times in ms. `key` is the key in the store, as in errors: for a key of more than 1,024 characters its digest. The same objects go to the `node:diagnostics_channel` named `cattlegrid:<event>`. */
 export interface CacheEvents {
   /** A call that may load, or `peek`, was answered at once from an entry. A call emits a `hit` or a `miss`, and never both. `from`: which copy of the entry. `age` and `freshFor` in ms; `freshFor` is negative for a stale one. */
   hit: {

@@ -89,6 +89,23 @@ describe('a long key', () => {
     expect(await cache.get(put.mock.calls[0]?.[0] ?? '')).toBeUndefined()
   })
 
+  it('is shown as it is stored in every event, and in errors', async () => {
+    const put = jest.spyOn(store, 'put')
+    const long = 'k'.repeat(5000)
+    const shown = new Set<string>()
+    for (const name of ['miss', 'commit', 'hit', 'invalidate', 'away'] as const)
+      cache.on(name, ({ key }) => shown.add(key))
+    await cache.getOrSet(long, () => 'loaded')
+    await cache.getOrSet(long, () => 'loaded')
+    await cache.set(long, 'set')
+    await cache.delete(long)
+    jest.spyOn(store, 'invalidate').mockResolvedValue({ kind: 'away', why: 'error', cause: new Error('reset') })
+    const error = await cache.delete(long).catch((thrown: unknown) => thrown)
+    const stored = put.mock.calls[0]?.[0] ?? ''
+    expect([...shown]).toEqual([stored])
+    expect(error).toHaveProperty('message', expect.stringContaining(`'${stored}'`))
+  })
+
   it('is passed to loaders as it was given, also in a batch', async () => {
     const long = 'k'.repeat(5000)
     expect(await cache.getOrSet(long, ({ key }) => key)).toBe(long)

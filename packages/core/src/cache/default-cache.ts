@@ -160,21 +160,22 @@ export class DefaultCache implements Cache {
   }
 
   async set<V>(key: string, value: V, options?: SetOptions<V>): Promise<void> {
-    await this.#writer.set(key, this.#storedKey(key), value, setSettings(this.#settings, options))
+    await this.#writer.set(this.#storedKey(key), value, setSettings(this.#settings, options))
   }
 
   async delete(key: string, options?: InvalidateOptions): Promise<void> {
-    await this.#writer.invalidate(key, this.#storedKey(key), 'delete', holdOffTime('delete', options))
+    await this.#writer.invalidate(this.#storedKey(key), 'delete', holdOffTime('delete', options))
   }
 
   async deleteMany(keys: readonly string[], options?: InvalidateOptions): Promise<void> {
     const holdOff = holdOffTime('deleteMany', options)
     this.#lifecycle.throwIfClosed()
-    await this.#writer.deleteMany(storedKeys(keys), holdOff)
+    const stored = storedKeys(keys).map(([, key]) => key)
+    await this.#writer.deleteMany(stored, holdOff)
   }
 
   async expire(key: string, options?: InvalidateOptions): Promise<void> {
-    await this.#writer.invalidate(key, this.#storedKey(key), 'expire', holdOffTime('expire', options))
+    await this.#writer.invalidate(this.#storedKey(key), 'expire', holdOffTime('expire', options))
   }
 
   async invalidateTags(tags: readonly string[]): Promise<void> {

@@ -13,7 +13,7 @@ interface Executed {
 }
 
 /**
- * Executes writes and invalidations. Each detaches the flights of its keys before its promise settles, also when the store did not answer: the
+ * Executes writes and invalidations. Its keys are stored keys. Each detaches the flights of its keys before its promise settles, also when the store did not answer: the
  * store may have executed it.
  */
 export class EntryWriter {
@@ -23,25 +23,25 @@ export class EntryWriter {
     this.#coordinator = coordinator
   }
 
-  async set(key: string, storedKey: string, value: unknown, settings: Settings): Promise<void> {
+  async set(key: string, value: unknown, settings: Settings): Promise<void> {
     refuseThenable(value)
     const { store, runtime, codecCheck } = this.#coordinator.services
     codecCheck.check(key, value, settings.codec)
-    const answer = await store.put(storedKey, newEntry(value, 0, settings, runtime.random()), settings.codec)
-    this.#coordinator.onInvalidated(storedKey)
+    const answer = await store.put(key, newEntry(value, 0, settings, runtime.random()), settings.codec)
+    this.#coordinator.onInvalidated(key)
     if (answer.kind === 'unkeepable') throw answer.cause
     this.#confirmExecuted(key, 'set', answer)
   }
 
-  async invalidate(key: string, storedKey: string, how: 'delete' | 'expire', holdOff: number): Promise<void> {
-    const answer = await this.#coordinator.services.store.invalidate(storedKey, how, holdOff)
-    this.#coordinator.onInvalidated(storedKey)
+  async invalidate(key: string, how: 'delete' | 'expire', holdOff: number): Promise<void> {
+    const answer = await this.#coordinator.services.store.invalidate(key, how, holdOff)
+    this.#coordinator.onInvalidated(key)
     this.#confirmExecuted(key, how, answer)
   }
 
   /** Deletes every key, and then throws the error of the first one that has one. */
-  async deleteMany(keys: readonly (readonly [string, string])[], holdOff: number): Promise<void> {
-    const deletions = keys.map(([key, storedKey]) => this.invalidate(key, storedKey, 'delete', holdOff))
+  async deleteMany(keys: readonly string[], holdOff: number): Promise<void> {
+    const deletions = keys.map((key) => this.invalidate(key, 'delete', holdOff))
     for (const result of await Promise.allSettled(deletions)) if (result.status === 'rejected') throw result.reason
   }
 

@@ -10,9 +10,9 @@ import type { PreviousVersion } from './previous-version.ts'
 
 /** One call that may load. */
 export interface Call {
-  /** The key in the store, which the events and errors of a flight carry. */
+  /** The key in the store. */
   readonly storedKey: string
-  /** The key that the caller named. */
+  /** The key that the caller named, for its loader. */
   readonly requestedKey: string
   readonly loader: Loader<unknown, never>
   readonly settings: Settings

@@ -92,7 +92,7 @@ class LeasedLoad {
     const { store, runtime, codecCheck } = this.#services
     let entry: NewEntry
     try {
-      codecCheck.check(this.#call.requestedKey, value, settings.codec)
+      codecCheck.check(this.#call.storedKey, value, settings.codec)
       entry = newEntry(value, took, settings, runtime.random())
     } catch (error) {
       // The codec would change the value (`strictCodec`), or `freeze` could not make it read-only: for example, it has a revoked proxy in it.
