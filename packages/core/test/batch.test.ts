@@ -79,6 +79,34 @@ describe('getOrSetMany', () => {
     expect(asked).toEqual([['a'], ['b']])
   })
 
+  it('begins its loader call also when a key loads twice: for its own caller alone, and for those that joined it before', async () => {
+    const fleet = createFleet({ isFailure: () => false, maxLoads: 10 })
+    const [cache, other] = fleet.caches
+    const origin = new Origin()
+    const elsewhere = rejection(other.getOrSet('k', origin.loader))
+    await settle(fleet)
+    const { read } = fleet.store
+    let letGo = (): void => {}
+    const held = new Promise<void>((resolve) => (letGo = resolve))
+    fleet.store.read = async (key, codec) => {
+      if (key === 'x') await held
+      return await read.call(fleet.store, key, codec)
+    }
+    const { asked, loader } = source()
+    const call = cache.getOrSetMany(['k', 'x'], loader, { waitTimeout: '1s', onWaitTimeout: 'load' })
+    await settle(fleet)
+    const joined = cache.getOrSet('k', origin.loader)
+    await fleet.runtime.advance(1001)
+    origin.last.reject(new Error('not mine'))
+    await elsewhere
+    await settle(fleet)
+    letGo()
+    await settle(fleet)
+    expect(asked).toEqual([['k', 'x']])
+    expect(await call).toEqual(all(['k', 'x']))
+    expect(await joined).toBe('k')
+  })
+
   it('leaves out a key that the loader did not return, and stores nothing for it', async () => {
     const fleet = createFleet()
     const [cache] = fleet.caches

@@ -2,7 +2,7 @@ import type { AdmissionControl, SharedWaiter } from '../flight/admission-control
 import type { CallBatch } from '../flight/call.ts'
 import type { PermitSource, ReleasePermit } from '../flight/permits.ts'
 import { activeLoads } from '../flight/reentrancy.ts'
-import { ABSENT, type Loader } from '../load.ts'
+import { ABSENT, type Load, type Loader } from '../load.ts'
 import { LoaderCall } from './loader-call.ts'
 import type { ManyLoader } from './many-loader.ts'
 
@@ -40,7 +40,7 @@ export class Batch implements CallBatch, PermitSource {
   loaderOf(key: string): Loader<unknown, never> {
     return async (load) => {
       const loaderCall = this.#nextCall
-      loaderCall.add(key, load)
+      loaderCall.add(load)
       // A load may begin without a read of the store.
       this.#unread.delete(key)
       this.#startIfReady()
@@ -54,8 +54,8 @@ export class Batch implements CallBatch, PermitSource {
   }
 
   /** A load that `loadTimeout` or `close` ends before its loader call begins is not one of that call. */
-  onLoadEnd(key: string): void {
-    this.#nextCall.remove(key)
+  onLoadEnd(load: Load<never>): void {
+    this.#nextCall.remove(load)
   }
 
   get permitAvailable(): boolean {

@@ -11,7 +11,10 @@ import { SharedPermit } from './shared-permit.ts'
 export class LoaderCall implements ManyLoad {
   readonly permit: SharedPermit
   readonly #admission: AdmissionControl
-  readonly #loads = new Map<string, Load<never>>()
+  /** A key may load twice: for its own caller alone, and for those that joined that caller's flight before. */
+  readonly #loads = new Set<Load<never>>()
+  /** Those for which the loader was called. */
+  readonly #loadsByKey = new Map<string, readonly Load<never>[]>()
   readonly #values = new Deferred<ReadonlyMap<string, unknown>>()
   #abort: AbortController | undefined
   #scope: LoadScope | undefined
@@ -39,27 +42,28 @@ export class LoaderCall implements ManyLoad {
     return this.#abort.signal
   }
 
-  add(key: string, load: Load<never>): void {
-    this.#loads.set(key, load)
+  add(load: Load<never>): void {
+    this.#loads.add(load)
   }
 
-  remove(key: string): void {
-    this.#loads.delete(key)
+  remove(load: Load<never>): void {
+    this.#loads.delete(load)
   }
 
   // Loaders take them out of the object, as they do with those of a `Load`.
   readonly keep = (key: string, options: KeepOptions): void => {
-    this.#loads.get(key)?.keep(options)
+    for (const load of this.#loadsByKey.get(key) ?? []) load.keep(options)
   }
 
   readonly uncacheable = (key: string, options?: UncacheableOptions): void => {
-    this.#loads.get(key)?.uncacheable(options)
+    for (const load of this.#loadsByKey.get(key) ?? []) load.uncacheable(options)
   }
 
   /** Calls the loader, inside the load of each of its keys. `enclosing`: the loads that wait for it, unless all of its loads run in the background. */
   async run(loader: ManyLoader<unknown>, enclosing: readonly ActiveLoad[]): Promise<void> {
-    const keys = [...this.#loads.keys()]
-    const background = [...this.#loads.values()].every((load) => load.background)
+    for (const load of this.#loads) this.#loadsByKey.set(load.key, [...(this.#loadsByKey.get(load.key) ?? []), load])
+    const keys = [...this.#loadsByKey.keys()]
+    const background = [...this.#loads].every((load) => load.background)
     const own = keys.map((key) => this.#admission.activeLoad(storedKey(key)))
     const scope = newLoadScope(background ? [] : enclosing, own)
     this.#scope = scope
@@ -79,7 +83,7 @@ export class LoaderCall implements ManyLoad {
   }
 
   #abortWithLoads(abort: AbortController): AbortController {
-    const signals = [...this.#loads.values()].map(({ signal }) => signal)
+    const signals = [...this.#loads].map(({ signal }) => signal)
     const abortAfterLast = (reason: unknown): void => {
       if (signals.every(({ aborted }) => aborted)) abort.abort(reason)
     }

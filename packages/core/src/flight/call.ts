@@ -1,5 +1,5 @@
 import type { Entry } from '../entry.ts'
-import type { Loader } from '../load.ts'
+import type { Load, Loader } from '../load.ts'
 import type { Settings } from '../options/settings.ts'
 import type { Verdict } from '../policy/policy.ts'
 import type { Read } from '../store/store.ts'
@@ -31,7 +31,7 @@ export interface CallBatch {
   /** The store has answered the first read of one of its keys, or the call for the key has ended. */
   onRead(requestedKey: string): void
   /** The load of one of its keys has ended, also if `loadTimeout` or `close` ended it before its loader call began. */
-  onLoadEnd(requestedKey: string): void
+  onLoadEnd(load: Load<never>): void
 }
 
 /** A read of the store that a refresh starts from. */

@@ -92,10 +92,11 @@ export class LoadRun implements FlightStep {
     const cancelTimeout = runtime.schedule(() => this.#timeOut(), settings.loadTimeout)
     // No caller waits for a background load, so it is not inside the load that happened to trigger it.
     const scope = newLoadScope(background ? [] : activeLoads(), [admission.activeLoad(key)])
-    this.#start(scope, this.#makeLoad(replaced, { background, leased }))
+    const load = this.#makeLoad(replaced, { background, leased })
+    this.#start(scope, load)
     const result = await this.#result.promise
     leaveLoadScope(scope)
-    this.#call.batch?.onLoadEnd(this.#call.requestedKey)
+    this.#call.batch?.onLoadEnd(load)
     cancelTimeout()
     return { result, took: runtime.now() - startedAt }
   }
