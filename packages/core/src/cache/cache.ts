@@ -31,7 +31,7 @@ export interface Cache {
    * @throws InvalidOptionError
    */
   with(options: ViewOptions): Cache
-  /** The cache that this one is a view of, through any number of views; itself if it is none. What belongs to the cache is kept by it. */
+  /** The cache that this one is a view of, through any number of views; itself if it is none. All views have the same `root`: use it as the key for what you keep once a cache. */
   readonly root: Cache
   /**
    * Returns the value of `key`, and calls `loader` if there is none to serve and no other load to wait for.

@@ -85,7 +85,7 @@ export class LoadCoordinator {
     this.unshareable.clearAll()
   }
 
-  /** Detaches all flights, for an invalidation with unknown keys. */
+  /** As `onTagsInvalidated`, for an invalidation of all keys. It may have ended leases, so it also wakes the flights that wait for one. */
   onAllInvalidated(): void {
     this.flights.detachAll()
     this.#resumeAllAcquires()

@@ -21,8 +21,8 @@ type Phase = 'acquiring' | 'waiting' | 'loading'
  * A running refresh of a key in this process, or a load for one caller alone. Calls can join at most one per key. Its callers wait in three groups:
  * - the owner: the flight runs its loader;
  * - early joiners, that joined before the load began;
- * - late joiners, that joined while it ran. They get the value only after the commit succeeded, because an invalidation may lie between the
- *   start of the load and their call.
+ * - late joiners, that joined while it ran. An invalidation may lie between the start of the load and their call, so they get the value only
+ *   after the store has accepted the end of the lease, and otherwise read again. While the store does not answer they get it too: no read could tell more.
  */
 export class Flight {
   readonly key: string

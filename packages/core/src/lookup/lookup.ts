@@ -17,6 +17,6 @@ export interface Lookup<V> {
   readonly waited: number
   /** The outcome of the load of this call's own loader, also if the value is another. Undefined if that loader did not run, or still runs (`refresh`). */
   readonly outcome: Outcome | undefined
-  /** A load that still runs in the background. Never rejects, except for a loader that this load waits for: its `await` rejects with ReentrantLoadError. */
+  /** The outcome of a load that goes on in the background. It never rejects; only the `await` of a loader for which that load waits does, with ReentrantLoadError. */
   readonly refresh: Promise<Outcome> | undefined
 }
