@@ -38,8 +38,8 @@ export class Flight {
   #notifiesWithin = Infinity
   #keepsRunning = false
   #needsNoPermit = false
-  #onUnwaited: (() => void) | undefined
-  #onWaited: (() => void) | undefined
+  #onFirstCaller: (() => void) | undefined
+  #onLastCallerLeft: (() => void) | undefined
   #step: FlightStep | undefined
   #aborted = false
   #settled = false
@@ -119,13 +119,14 @@ export class Flight {
 
   add(waiter: FlightWaiter, role: WaiterRole): void {
     const joined = this.#phase === 'loading' && role === 'joiner' ? 'late' : 'early'
+    const isFirst = this.callers === 0
     this.#waiters.add(waiter, role === 'owner' ? 'owner' : joined)
-    this.#onWaited?.()
+    if (isFirst) this.#onFirstCaller?.()
   }
 
-  /** Calls `action` whenever a call begins to wait for the flight, and now if one waits. */
-  whenWaited(action: () => void): void {
-    this.#onWaited = action
+  /** Calls `action` as soon as a call waits for the flight: now, or when the first one comes. */
+  onFirstCaller(action: () => void): void {
+    this.#onFirstCaller = action
     if (this.callers > 0) action()
   }
 
@@ -133,17 +134,17 @@ export class Flight {
   remove(waiter: FlightWaiter): void {
     this.#waiters.remove(waiter)
     if (this.stopReason === 'no-waiters') this.#step?.stopWaiting?.()
-    this.#noticeUnwaited()
+    this.#notifyIfUnwaited()
   }
 
   /** Calls `action` as soon as no call waits for the flight: now, or when the last one leaves. */
-  whenUnwaited(action: () => void): void {
-    this.#onUnwaited = action
-    this.#noticeUnwaited()
+  onLastCallerLeft(action: () => void): void {
+    this.#onLastCallerLeft = action
+    this.#notifyIfUnwaited()
   }
 
-  #noticeUnwaited(): void {
-    if (this.callers === 0) this.#onUnwaited?.()
+  #notifyIfUnwaited(): void {
+    if (this.callers === 0) this.#onLastCallerLeft?.()
   }
 
   /** A caller leaves with a stale value and relies on the load to replace it: the load begins even if no other caller waits. */
@@ -171,7 +172,7 @@ export class Flight {
   }
 
   endWait(now: number): void {
-    this.#waited = this.waitedFor(now)
+    this.#waited = this.totalWait(now)
     this.#waitingSince = undefined
     this.#phase = 'acquiring'
   }
@@ -186,7 +187,7 @@ export class Flight {
   }
 
   /** The total time that it has waited, ms. */
-  waitedFor(now: number): number {
+  totalWait(now: number): number {
     return this.#waited + (this.#waitingSince === undefined ? 0 : now - this.#waitingSince)
   }
 
@@ -204,7 +205,7 @@ export class Flight {
     this.detach()
     this.#waiters.settle('early', { kind })
     this.#waiters.settle('late', { kind })
-    this.#noticeUnwaited()
+    this.#notifyIfUnwaited()
   }
 
   /** Delivers the result to the callers that came before the load began. */

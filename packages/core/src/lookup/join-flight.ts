@@ -7,7 +7,7 @@ import {
   type CallState,
   serveFallback,
   serveFound,
-  waitTime,
+  timeSinceStart,
 } from './lookup-result.ts'
 import type { LoadCoordinator } from '../flight/coordinator.ts'
 import type { EngineServices } from '../flight/engine-services.ts'
@@ -58,7 +58,7 @@ export class FlightJoiner {
     const joined = this.#coordinator.flights.joinable(key)
     const flight = joined ?? new Flight(key, false)
     const ownFlight = joined === undefined ? flight : undefined
-    const waitedBefore = flight.waitedFor(storeRead.judgedAt)
+    const waitedBefore = flight.totalWait(storeRead.judgedAt)
     const part: Participation = { call, flight, ownFlight, fallback, state, waitedBefore }
     const removeWaiter = admission.admitWaiter(flight, call.batch?.sharedWaiter)
     if (removeWaiter === undefined) return onContinue(this.#refuse(part))
@@ -122,7 +122,7 @@ export class FlightJoiner {
   #resultFor<T>(result: FlightResult | GaveUp, part: Participation, onContinue: OnContinue<T>): T | Promise<T> {
     const { call, flight, ownFlight, state } = part
     const now = this.#services.runtime.now()
-    state.waitBudget -= flight.waitedFor(now) - part.waitedBefore
+    state.waitBudget -= flight.totalWait(now) - part.waitedBefore
     switch (result.kind) {
       case 'retry':
         return onContinue(undefined)
@@ -161,7 +161,7 @@ export class FlightJoiner {
 
   #emitWaitTimeout(key: string, state: CallState, now: number): void {
     const { events } = this.#services
-    if (events.hasListeners('wait-timeout')) events.emit('wait-timeout', { key, waited: waitTime(state, now) })
+    if (events.hasListeners('wait-timeout')) events.emit('wait-timeout', { key, waited: timeSinceStart(state, now) })
   }
 
   /** @throws `error` when no stale window allows the fallback any more. */

@@ -53,7 +53,7 @@ export function serveEntry(
   const freshFor = freshForOf(entry, status === 'fresh', now)
   const age = ageOf(entry, now)
   if (state?.missed !== true && events.hasListeners('hit')) events.emit('hit', { key, status, from, age, freshFor })
-  const waited = state === undefined ? 0 : waitTime(state, now)
+  const waited = state === undefined ? 0 : timeSinceStart(state, now)
   const foundStale = state?.foundStale === true
   return { value, status, from, role, age, freshFor, foundStale, waited, refresh, ownFlight: undefined }
 }
@@ -99,7 +99,7 @@ export function loadedResult(
 ): LookupResult {
   const role = ownFlight === undefined ? 'follower' : 'leader'
   const { foundStale } = state
-  const waited = waitTime(state, now)
+  const waited = timeSinceStart(state, now)
   return {
     value,
     status: 'loaded',
@@ -114,8 +114,8 @@ export function loadedResult(
   }
 }
 
-/** The time since the call began, ms; 0 if it needed no load. */
-export function waitTime({ missed, startedAt }: CallState, now: number): number {
+/** The time since the call began, ms; 0 if it did not have to wait for a load. */
+export function timeSinceStart({ missed, startedAt }: CallState, now: number): number {
   return missed ? now - startedAt : 0
 }
 

@@ -13,7 +13,7 @@ export interface Lookup<V> {
   readonly freshFor: number
   /** True if the call found a stale value that it could not be served at once: it may get that value if the load fails or is slow. */
   readonly foundStale: boolean
-  /** The time that this call waited for a load. */
+  /** The time from the call to its answer, if it had to wait for a load; else 0. */
   readonly waited: number
   /** The outcome of the load of this call's own loader, also if the value is another. Undefined if that loader did not run, or still runs (`refresh`). */
   readonly outcome: Outcome | undefined

@@ -73,14 +73,14 @@ const setRows: OptionRows<SetOptions> = {
 }
 
 /** The `ttl` of a result that its loader does not keep. */
-export const NOT_KEPT = 0
+export const ZERO_TTL = 0
 
 /** A loader computes this from what it loaded, such as the rest of a token's life: a value that has expired is not kept, and is no error. */
 const keepTtlRow: OptionRow<number | undefined> = {
   ...ttlRow,
   parse(value) {
     const milliseconds = typeof value === 'number' ? value : parseDuration(value)
-    return milliseconds < 1 ? NOT_KEPT : ttlRule.parse(value)
+    return milliseconds < 1 ? ZERO_TTL : ttlRule.parse(value)
   },
 }
 

@@ -1,5 +1,5 @@
 import { ABSENT, type Outcome } from '../load.ts'
-import { NOT_KEPT } from '../options/parse-call-options.ts'
+import { ZERO_TTL } from '../options/parse-call-options.ts'
 import type { EngineServices } from '../flight/engine-services.ts'
 import { type Call, replacedEntry } from '../flight/call.ts'
 import type { Entry, NewEntry } from '../entry.ts'
@@ -14,9 +14,6 @@ import { describeError, isFailure } from './load-error.ts'
 import { emitOutcome, type LoadResult, LoadRun, UNCACHEABLE_FOR, type UncacheableMark } from './load-run.ts'
 import { newEntry } from './new-entry.ts'
 import { releaseAfterOwnAbort, settleAbsent } from './settle-flight.ts'
-
-/** The result of a loader that kept it for no time: not stored, and the key is not marked, so that the next result may be. */
-const UNKEPT: UncacheableMark = { for: 0, share: true, why: 'ttl' }
 
 /** Runs the load of a flight under its lease, and commits the result. `entry`: the key's entry in the store. */
 export async function lead(
@@ -74,7 +71,7 @@ class LeasedLoad {
 
   /** A load for which callers wait goes on, whatever ended its lease. Without callers, or when the last one leaves, the loader's signal is aborted. */
   #loseLease(): void {
-    this.#flight.whenUnwaited(() => this.#load.requestStop(new LeaseLostError(this.#call.storedKey)))
+    this.#flight.onLastCallerLeft(() => this.#load.requestStop(new LeaseLostError(this.#call.storedKey)))
   }
 
   /** Releases all other callers at once, here and in other processes: they can never have this result, so they must not wait for it. */
@@ -88,7 +85,8 @@ class LeasedLoad {
   async #commit(value: unknown, took: number): Promise<Outcome> {
     const { mark, settings } = this.#load
     if (mark !== undefined) return this.#endUncacheable(value, mark)
-    if (settings.ttl === NOT_KEPT) return this.#endUncacheable(value, UNKEPT)
+    // The key is not marked: the next result may be kept.
+    if (settings.ttl === ZERO_TTL) return this.#endUncacheable(value, { for: 0, share: true, why: 'ttl' })
     const { store, runtime, codecCheck } = this.#services
     let entry: NewEntry
     try {

@@ -3,6 +3,10 @@ import type { Flight, FlightStep } from '../flight/flight.ts'
 import type { Abandoned } from '../load.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 
+/** The end of the wait for a permit: acquired, after a wait in the queue or without one; or refused. */
+export type PermitAnswer =
+  { readonly kind: 'acquired'; readonly queued: boolean } | { readonly kind: 'refused'; readonly why: Abandoned }
+
 interface QueuedPermit {
   leaveQueue(): void
   /** Ends the wait. Call `leaveQueue` first, unless the permit was granted. */
@@ -45,22 +49,20 @@ export class LoadPermit implements FlightStep {
     })
   }
 
-  /**
-   * Acquires the permit for the load of a flight, whose time in the queue counts as waiting. Resolves to `queued` if it had to wait for the permit;
-   * without a permit to the reason.
-   */
-  async acquireFor(flight: Flight, runtime: Runtime): Promise<'at-once' | 'queued' | Abandoned> {
+  /** Acquires the permit for the load of a flight, whose time in the queue counts as waiting. */
+  async acquireFor(flight: Flight, runtime: Runtime): Promise<PermitAnswer> {
     const { background } = flight
-    if (flight.stopReason !== undefined) return flight.stopReason
-    if (this.held || this.tryAcquire(flight.needsNoPermit)) return 'at-once'
-    if (background) return 'busy'
+    if (flight.stopReason !== undefined) return { kind: 'refused', why: flight.stopReason }
+    if (this.held || this.tryAcquire(flight.needsNoPermit)) return { kind: 'acquired', queued: false }
+    if (background) return { kind: 'refused', why: 'busy' }
     const acquiring = this.#acquire()
     // Only now, with the flight in the queue: `beginWait` may make its last caller give up, and that takes the flight out of the queue.
     flight.beginWait(runtime.now())
     const acquired = await acquiring
     flight.endWait(runtime.now())
     // Also with a permit: since it was granted, the cache may have been closed, or the last caller may have left.
-    return flight.stopReason ?? (acquired ? 'queued' : 'no-waiters')
+    const why = flight.stopReason ?? (acquired ? undefined : 'no-waiters')
+    return why === undefined ? { kind: 'acquired', queued: true } : { kind: 'refused', why }
   }
 
   /** Leaves the queue. */

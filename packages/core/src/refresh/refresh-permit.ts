@@ -24,7 +24,7 @@ export class RefreshPermit {
   async acquire(): Promise<boolean> {
     if (this.#state !== 'begun') return true
     this.#state = 'asked'
-    const waited = new Promise<'waited'>((resolve) => this.#flight.whenWaited(() => resolve('waited')))
+    const waited = new Promise<'waited'>((resolve) => this.#flight.onFirstCaller(() => resolve('waited')))
     const asking = this.#budget.ask(this.#request)
     const first = await Promise.race([waited, asking])
     if (first === 'waited') {

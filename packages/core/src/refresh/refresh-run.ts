@@ -87,9 +87,9 @@ class RefreshRun implements FlightStep {
     let storeRead: Pick<TimedRead, 'read' | 'sentAt'> = first
     for (;;) {
       // Before the lease: a flight that queued with a lease would keep the key from processes that have permits to spare.
-      const permit = await this.#permit.acquireFor(this.#flight, this.#services.runtime)
-      if (permit === 'at-once') await this.#acquireAndHandle(storeRead)
-      else if (permit !== 'queued') settleWithoutLoad(this.#flight, permit)
+      const answer = await this.#permit.acquireFor(this.#flight, this.#services.runtime)
+      if (answer.kind === 'refused') settleWithoutLoad(this.#flight, answer.why)
+      else if (!answer.queued) await this.#acquireAndHandle(storeRead)
       if (this.#flight.settled) return
       // Also after a wait for the permit: meanwhile another process may have loaded the key, or an invalidation may have voided what was read.
       storeRead = await this.#readAgain()

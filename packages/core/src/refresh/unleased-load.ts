@@ -21,9 +21,9 @@ export async function runUnleased(
 ): Promise<void> {
   flight.setStep(permit)
   try {
-    const acquired = await permit.acquireFor(flight, services.runtime)
-    if (acquired === 'at-once' || acquired === 'queued') await loadUnleased(flight, call, 'unleased', services)
-    else settleWithoutLoad(flight, acquired)
+    const answer = await permit.acquireFor(flight, services.runtime)
+    if (answer.kind === 'acquired') await loadUnleased(flight, call, 'unleased', services)
+    else settleWithoutLoad(flight, answer.why)
   } catch (error) {
     settleBroken(flight, error)
   } finally {
