@@ -110,7 +110,7 @@ export class DefaultCache implements Cache {
     const stored = this.#storedKey(key)
     const entry = this.#lookups.peek(stored, this.#settings, readCodec(this.#settings, 'peek', options))
     if (entry === undefined) return undefined
-    this.#lookups.emitHit(stored, this.#settings, entry)
+    this.#lookups.emitHit(stored, entry)
     return readResultOf(entry, entry.value, 'fresh', this.#coordinator.services.runtime.coarseNow()) as ReadResult<V>
   }
 

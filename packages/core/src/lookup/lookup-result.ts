@@ -7,6 +7,7 @@ import type { AdmissionControl } from '../flight/admission-control.ts'
 import type { Outcome } from '../load.ts'
 import { awaitedOutcome } from './awaited-outcome.ts'
 import type { Lookup } from './lookup.ts'
+import type { Events } from '../events.ts'
 import type { Settings } from '../options/settings.ts'
 
 /** The result of a call before its outcome is known: `getOrSet` takes the value, `lookup` adds the outcome. */
@@ -39,10 +40,14 @@ export interface ServeOptions {
   readonly refresh: Flight | undefined
 }
 
-/** Makes a result of an entry that was judged `status`. Emits the hit, unless the call has missed. `settings`: those of the call. */
+/** Emits the hit of an entry that was judged `status`. */
+export function emitHit(events: Events, key: string, entry: Entry, status: 'fresh' | 'stale', now: number): void {
+  const freshFor = freshForOf(entry, status === 'fresh', now)
+  events.emit('hit', { key, status, from: entry.from, age: ageOf(entry, now), freshFor })
+}
+
+/** Makes a result of an entry that was judged `status`. `settings`: those of the call. */
 export function serveEntry(
-  { events }: EngineServices,
-  key: string,
   settings: Settings,
   entry: Entry,
   status: 'fresh' | 'stale',
@@ -52,7 +57,6 @@ export function serveEntry(
   const value = takeValue(entry, settings)
   const freshFor = freshForOf(entry, status === 'fresh', now)
   const age = ageOf(entry, now)
-  if (state?.missed !== true && events.hasListeners('hit')) events.emit('hit', { key, status, from, age, freshFor })
   const waited = state === undefined ? 0 : timeSinceStart(state, now)
   const foundStale = state?.foundStale === true
   return { value, status, from, role, age, freshFor, foundStale, waited, refresh, ownFlight: undefined }
@@ -68,12 +72,7 @@ export function serveFound(
 ): LookupResult | undefined {
   const verdict = judge(services, call, entry, now)
   if (verdict !== 'fresh' && verdict !== 'stale') return undefined
-  return serveEntry(services, call.storedKey, call.settings, entry, verdict, {
-    now,
-    role: 'follower',
-    state,
-    refresh: undefined,
-  })
+  return serveEntry(call.settings, entry, verdict, { now, role: 'follower', state, refresh: undefined })
 }
 
 /** Serves a call that has waited the stale entry that it had before. Undefined if the last stale window has closed meanwhile. */
@@ -86,7 +85,7 @@ export function serveFallback(
   const verdict = judge(services, call, entry, options.now)
   return verdict === 'gone'
     ? undefined
-    : serveEntry(services, call.storedKey, call.settings, entry, verdict === 'fresh' ? 'fresh' : 'stale', options)
+    : serveEntry(call.settings, entry, verdict === 'fresh' ? 'fresh' : 'stale', options)
 }
 
 /** Makes a result of a value that was just loaded. `ownFlight` undefined: another call's loader ran. */

@@ -1,5 +1,5 @@
 import { refreshInBackground } from '../refresh/background-refresh.ts'
-import { type CallState, identity, lookupOf, type LookupResult, serveEntry, valueOf } from './lookup-result.ts'
+import { type CallState, emitHit, identity, lookupOf, type LookupResult, serveEntry, valueOf } from './lookup-result.ts'
 import type { Codec } from '../codec/codec.ts'
 import { emitAnswer } from './emit-answer.ts'
 import type { LoadCoordinator } from '../flight/coordinator.ts'
@@ -60,16 +60,19 @@ export class LookupRunner {
   value(storedKey: string, requestedKey: string, loader: Loader<unknown, never>, settings: Settings): Promise<unknown> {
     const entry = this.peek(storedKey, settings)
     if (entry === undefined) return this.#runForValue(storedKey, requestedKey, loader, settings)
-    if (this.#hitChannel.hasListeners) this.#serveHit(storedKey, settings, entry)
+    if (this.#hitChannel.hasListeners) this.emitHit(storedKey, entry)
     return promiseOf(entry)
   }
 
   /** Resolves to the value and where it came from. */
   lookup(call: Call): Promise<Lookup<unknown>> {
-    const entry = this.peek(call.storedKey, call.settings)
-    return entry === undefined
-      ? this.run(call, this.#lookupOf)
-      : Promise.resolve(this.#lookupOf(this.#serveHit(call.storedKey, call.settings, entry)))
+    const { storedKey: key, settings } = call
+    const entry = this.peek(key, settings)
+    if (entry === undefined) return this.run(call, this.#lookupOf)
+    const options = { now: this.#services.runtime.now(), role: 'none', state: undefined, refresh: undefined } as const
+    const result = serveEntry(settings, entry, 'fresh', options)
+    this.emitHit(key, entry)
+    return Promise.resolve(this.#lookupOf(result))
   }
 
   readonly #lookupOf: OnResult<Lookup<unknown>> = (result) => lookupOf(result, this.#services.admission)
@@ -86,14 +89,9 @@ export class LookupRunner {
   }
 
   /** Emits the hit of an entry that `peek` returned. */
-  emitHit(key: string, settings: Settings, entry: Entry): void {
-    if (this.#hitChannel.hasListeners) this.#serveHit(key, settings, entry)
-  }
-
-  /** Makes the result of an entry that `peek` returned, and emits its hit. */
-  #serveHit(key: string, settings: Settings, entry: Entry): LookupResult {
-    const options = { now: this.#services.runtime.now(), role: 'none', state: undefined, refresh: undefined } as const
-    return serveEntry(this.#services, key, settings, entry, 'fresh', options)
+  emitHit(key: string, entry: Entry): void {
+    const { events, runtime } = this.#services
+    if (this.#hitChannel.hasListeners) emitHit(events, key, entry, 'fresh', runtime.now())
   }
 
   /**
@@ -171,7 +169,9 @@ export class LookupRunner {
     const refresh = refreshes
       ? refreshInBackground(call, entry, { read, judgedAt: now, sentAt: undefined }, this.#coordinator)
       : undefined
-    return onResult(serveEntry(this.#services, key, settings, entry, verdict, { now, role: 'none', state, refresh }))
+    const result = serveEntry(settings, entry, verdict, { now, role: 'none', state, refresh })
+    if (!state.missed && this.#hitChannel.hasListeners) emitHit(this.#services.events, key, entry, verdict, now)
+    return onResult(result)
   }
 
   #shouldRefreshEarly(key: string, entry: Entry, now: number, { earlyRefresh: early }: Settings): boolean {
