@@ -32,7 +32,7 @@ describe.each([
       async (site) => {
         const answers = await Promise.all([site.get('/a').set('x-blocked', '1'), site.get('/a'), site.get('/a')])
         expect(answers.map(({ status }) => status)).toEqual([403, 200, 200])
-        expect(seen.toSorted()).toEqual([false, true])
+        expect([seen.length, new Set(seen)]).toEqual([2, new Set([false, true])])
       },
       {},
       make,

@@ -1,3 +1,5 @@
+import { realpathSync } from 'node:fs'
+
 const PACKAGE = /.*[\\/]node_modules[\\/]((?:@[^\\/]+[\\/])?[^\\/]+)[\\/]/
 const MAX_FRAMES = 30
 
@@ -7,6 +9,8 @@ export interface Caller {
   readonly package: string | undefined
   /** The nearest place in the application's own code, such as `page (/app/routes.js:12:5)`; without one, the place of the call. */
   readonly place: string
+  /** The packages of all callers, direct and indirect. */
+  readonly packages: readonly string[]
 }
 
 /** A captured stack. Its caller is computed on the first access, which costs more than the capture. */
@@ -35,6 +39,34 @@ function callerIn(frames: readonly NodeJS.CallSite[]): Caller {
   return {
     package: nearest && packageOf(nearest),
     place: place === undefined ? 'an unknown place' : placeOf(place),
+    packages: frames.flatMap((frame) => packageOf(frame) ?? []),
+  }
+}
+
+/** The packages that are the application itself: that of the main module, and those that declare the route. */
+export class ApplicationPackages {
+  readonly #declared: CapturedStack
+  #names: ReadonlySet<string | undefined> | undefined
+
+  /** `declare`: the function that the application called to declare the route. */
+  constructor(declare: Function) {
+    this.#declared = new CapturedStack(declare)
+  }
+
+  includes(name: string): boolean {
+    this.#names ??= new Set([mainPackage(), ...this.#declared.caller.packages])
+    return this.#names.has(name)
+  }
+}
+
+/** The package of the file with which the process was started; undefined: it belongs to none. */
+function mainPackage(): string | undefined {
+  const [, main = ''] = process.argv
+  try {
+    // A command of a package is a link to it.
+    return packageOfFile(realpathSync(main))
+  } catch {
+    return packageOfFile(main)
   }
 }
 
@@ -45,7 +77,11 @@ function placeOf(frame: NodeJS.CallSite): string {
 }
 
 function packageOf(frame: NodeJS.CallSite): string | undefined {
-  return PACKAGE.exec(fileOf(frame))?.[1]
+  return packageOfFile(fileOf(frame))
+}
+
+function packageOfFile(file: string): string | undefined {
+  return PACKAGE.exec(file)?.[1]
 }
 
 function fileOf(frame: NodeJS.CallSite | undefined): string {

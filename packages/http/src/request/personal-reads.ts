@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { CapturedStack } from './caller.ts'
+import { type ApplicationPackages, CapturedStack } from './caller.ts'
 import { watchCookies } from './watched-cookies.ts'
 import { watchFields } from './watched-fields.ts'
 import { type PropertyObserver, watchObject, type WatchedObject } from './watched-object.ts'
@@ -26,6 +26,7 @@ export interface PersonalReadRule {
   readonly ownsCredentials: boolean
   /** True if reads of the fields `Cookie` and `Authorization` count. */
   readonly watchesFields: boolean
+  readonly application: Pick<ApplicationPackages, 'includes'>
 }
 
 /** A read that shows that the response depends on its client. */
@@ -54,10 +55,12 @@ interface Watch {
 /**
  * The reads by which a handler learns who its client is, from the start of the handler to the end of its response. Those of outer layers do not count,
  * nor those of a package that provides cookies or sessions itself, since what it provides is watched. Reads of `user` and
- * `auth` count even in the package that sets them: it may respond with the user, or reject the request.
+ * `auth` count even in the package that sets them: it may respond with the user, or reject the request. So do all reads of a package that is the
+ * application: that of the main module, or one that declares the route.
  */
 export class PersonalReads {
   readonly #keyedCookies: readonly string[]
+  readonly #application: PersonalReadRule['application']
   readonly #watches: Watch[] = []
   readonly #stops: (() => void)[] = []
   readonly #reads: Read[] = []
@@ -73,6 +76,7 @@ export class PersonalReads {
   constructor(request: unknown, req: IncomingMessage, rule: PersonalReadRule) {
     const { headers } = req
     this.#keyedCookies = rule.keyedCookies
+    this.#application = rule.application
     const owned = rule.ownsCredentials && headers.authorization !== undefined ? OF_CREDENTIALS : []
     const allowed = [...rule.allowed, ...owned, ...(rule.ownsCredentials ? ['authorization'] : [])]
     const counts = (name: string): boolean => !allowed.includes(name)
@@ -171,7 +175,8 @@ export class PersonalReads {
   }
 
   #provides(reader: string | undefined): boolean {
-    return reader !== undefined && this.#assignments.some(({ caller }) => caller.package === reader)
+    if (reader === undefined || !this.#assignments.some(({ caller }) => caller.package === reader)) return false
+    return !this.#application.includes(reader)
   }
 
   get #redefined(): PersonalRead | undefined {

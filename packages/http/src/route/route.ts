@@ -12,6 +12,7 @@ import type { HttpCache } from './http-cache.ts'
 import { KeyMemo } from '../request/key-memo.ts'
 import { type HiddenFields, hiddenFields } from '../request/normalise.ts'
 import type { KeyOptions, QueryOptions, RouteOptions } from './options.ts'
+import { ApplicationPackages } from '../request/caller.ts'
 import type { PersonalReadRule } from '../request/personal-reads.ts'
 import type { QueryRule } from '../request/query.ts'
 import { type Stored, storedCodec } from '../response/recorded-response.ts'
@@ -105,7 +106,7 @@ export function compileRoute<Req, Res>(
     eligibility: eligibilityOf(given),
     keyed,
     query: queryOf(given.query),
-    personalReads: personalReadsOf(given),
+    personalReads: personalReadsOf(given, new ApplicationPackages(compileRoute)),
     personalReadWarning: new PersonalReadWarning(),
     tagHeader: tagHeader === false ? undefined : tagHeader,
     revalidate: given.revalidate ?? false,
@@ -142,12 +143,13 @@ function eligibilityOf(given: ParsedRoute): Eligibility {
 }
 
 /** In app mode a response must say itself that it may be stored, so handlers may look at any field. */
-function personalReadsOf(given: ParsedRoute): PersonalReadRule {
+function personalReadsOf(given: ParsedRoute, application: ApplicationPackages): PersonalReadRule {
   return {
     allowed: given.allowReads ?? [],
     keyedCookies: given.key?.cookies ?? [],
     ownsCredentials: given.authorization === 'key' || given.unsafeShareAuthorized === true,
     watchesFields: !isAppMode(given),
+    application,
   }
 }
 
