@@ -18,4 +18,4 @@ export { type ResponseDirectives, directivesOf } from './response/response-direc
 export { rewriteRequestUrl, type UrlRewrite } from './request/url-rewrite.ts'
 export { compileRoute, type Route } from './route/route.ts'
 export { serve, serveStored } from './serve.ts'
-export { isRefresh } from './lookup/subrequest.ts'
+export { isRefresh } from './lookup/subrequest/subrequest.ts'

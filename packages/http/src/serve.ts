@@ -21,7 +21,7 @@ import {
   urlTagOf,
 } from './lookup/request-context.ts'
 import type { Route } from './route/route.ts'
-import { type SubrequestMarker, subrequestMarkerOf } from './lookup/subrequest.ts'
+import { type SubrequestMarker, subrequestMarkerOf } from './lookup/subrequest/subrequest.ts'
 import { Responder } from './lookup/responder.ts'
 
 /**

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { FailedSubrequests } from '../src/lookup/failed-subrequests.ts'
+import { FailedSubrequests } from '../src/lookup/subrequest/failed-subrequests.ts'
 import { NoSharedResult, isNoSharedResult } from '../src/response/errors.ts'
 
 test('the latest 1,000 keys whose subrequest brought nothing are remembered, at most twice as many, and none whose subrequest failed', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
-import { connectionOf } from '../src/lookup/connection.ts'
-import { NullSocket, NullStream } from '../src/lookup/null-socket.ts'
+import { connectionOf } from '../src/lookup/subrequest/connection.ts'
+import { NullSocket, NullStream } from '../src/lookup/subrequest/null-socket.ts'
 
 const peer = {
   remoteAddress: '192.0.2.7',

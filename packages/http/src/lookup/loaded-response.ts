@@ -4,7 +4,7 @@ import type { MissReason } from '../response/cache-status.ts'
 import { NoSharedResult, ResponseFailure } from '../response/errors.ts'
 import type { RecordedResponse, Stored } from '../response/recorded-response.ts'
 import type { RecordingResult } from '../capture/recording-result.ts'
-import type { SubrequestResult } from './subrequest.ts'
+import type { SubrequestResult } from './subrequest/subrequest.ts'
 import { selectingValues, type VaryRecord } from '../response/vary.ts'
 
 /** Why a request's lookup of a key asks for a load. */

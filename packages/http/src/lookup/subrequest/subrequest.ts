@@ -1,9 +1,9 @@
 import type { AsyncResource } from 'node:async_hooks'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Recorder } from '../capture/recorder.ts'
-import type { RecordingResult } from '../capture/recording-result.ts'
+import type { Recorder } from '../../capture/recorder.ts'
+import type { RecordingResult } from '../../capture/recording-result.ts'
 import { type ClientConnection, enterServer } from './connection.ts'
-import type { RecorderFacts } from './handler-recorder.ts'
+import type { RecorderFacts } from '../handler-recorder.ts'
 import { NullSocket, NullStream } from './null-socket.ts'
 import { type RequestLine, requestOn, responseOn } from './subrequest-message.ts'
 

@@ -1,6 +1,6 @@
 import { BoundedMap, type Cache, type Runtime } from '@cattlegrid/core'
-import { NoSharedResult, isNoSharedResult } from '../response/errors.ts'
-import { perCache } from '../route/per-cache.ts'
+import { NoSharedResult, isNoSharedResult } from '../../response/errors.ts'
+import { perCache } from '../../route/per-cache.ts'
 
 /** Keys remembered for one cache, at least. */
 const KEYS_KEPT = 1000

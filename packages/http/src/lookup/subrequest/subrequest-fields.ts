@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { cookiesOf } from '../request/request-key.ts'
-import type { Route } from '../route/route.ts'
-import { selectingValue } from '../fields/selecting-value.ts'
-import type { VaryRecord } from '../response/vary.ts'
+import { cookiesOf } from '../../request/request-key.ts'
+import type { Route } from '../../route/route.ts'
+import { selectingValue } from '../../fields/selecting-value.ts'
+import type { VaryRecord } from '../../response/vary.ts'
 
 /** The request fields that a subrequest carries: those that the key and `Vary` name, and those that the route adds. */
 export function subrequestFields(
