@@ -60,20 +60,23 @@ describe('while the store answers reads and refuses leases', () => {
   })
 
   it.each([
-    ['was loaded', async (load: () => Promise<unknown>, gap: () => void) => void (await load(), gap())],
-    ['began to load', async (load: () => Promise<unknown>, gap: () => void) => void (gap(), await load())],
-  ])('a value that %s before notices were lost is not served when they arrive again', async (_, run) => {
+    ['was loaded', 'after'],
+    ['began to load', 'during'],
+  ])('a value that %s before notices were lost is not served when they arrive again', async (_, lost) => {
     const origin = new Origin()
     const loading = cache.getOrSet('cold', origin.loader)
     await remote.runtime.advance(1)
-    const load = async (): Promise<unknown> => {
-      origin.last.resolve('loaded')
-      return await loading
-    }
-    await run(load, () => {
+    const lose = (): void => {
       remote.tell({ kind: 'disconnected' })
       remote.tell({ kind: 'connected' })
-    })
+    }
+    if (lost === 'during') lose()
+    origin.last.resolve('loaded')
+    await loading
+    if (lost === 'after') {
+      await remote.runtime.advance(1)
+      lose()
+    }
     expect(await cache.get('cold')).toBeUndefined()
   })
 
