@@ -1,6 +1,8 @@
-import { type Acquire, type Cache, createCache } from '@cattlegrid/core'
+import { type Acquire, type Cache, createCache, memoryStore } from '@cattlegrid/core'
+import { createManualRuntime } from '@cattlegrid/testkit'
 import { describe, expect, it } from '@jest/globals'
 import { createFleet, holdBack, Origin, settle, rejection } from './fleet.ts'
+import { never } from './memory-cache.ts'
 import { Remote } from './remote.ts'
 
 describe('close', () => {
@@ -111,6 +113,31 @@ describe('close', () => {
     read.letGo()
     expect(await call).toMatchObject({ code: 'CATTLEGRID_CLOSED' })
     expect(origin.count).toBe(0)
+  })
+
+  it('answers calls whose reads its store ends with an error, as a client does that is closed', async () => {
+    const runtime = createManualRuntime()
+    const cut: ((error: Error) => void)[] = []
+    const store = Object.assign(memoryStore({ runtime }), {
+      shared: true,
+      peek: () => undefined,
+      read: () => new Promise<never>((_, reject) => cut.push(reject)),
+      close: () => {
+        for (const reject of cut) reject(new Error('The client is closed'))
+        return Promise.resolve()
+      },
+    })
+    const cache = createCache({ store, runtime, ttl: '1m' })
+    const load = rejection(cache.getOrSet('k', never))
+    const many = rejection(cache.getOrSetMany(['a', 'b'], never))
+    const get = cache.get('k')
+    await runtime.advance(0)
+    const closed = cache.close()
+    await runtime.advance(1)
+    await closed
+    expect(await load).toMatchObject({ code: 'CATTLEGRID_CLOSED' })
+    expect(await many).toMatchObject({ code: 'CATTLEGRID_CLOSED' })
+    expect(await get).toBeUndefined()
   })
 
   it('starts no refresh for a stale value whose read ends later', async () => {
