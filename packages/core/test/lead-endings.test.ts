@@ -146,3 +146,36 @@ describe('a late joiner of an uncacheable load', () => {
     expect(await Promise.all([first, late])).toEqual(['shared', 'shared'])
   })
 })
+
+describe('a store that rejects', () => {
+  it('a renewal is asked for the next one, and the load is committed', async () => {
+    const { store, runtime, caches } = createFleet({ lease: { duration: '3s' } })
+    const { renew } = store
+    store.renew = () => {
+      store.renew = renew
+      return Promise.reject(cause)
+    }
+    const origin = new Origin()
+    const call = caches[0].lookup('k', origin.loader)
+    await runtime.advance(5000)
+    origin.last.resolve('loaded')
+    expect(await call).toMatchObject({ value: 'loaded', outcome: { kind: 'committed' } })
+  })
+
+  it.each([
+    ['rejects', () => Promise.reject(cause)],
+    [
+      'throws',
+      () => {
+        throw cause
+      },
+    ],
+  ])('a commit (%s) does not keep the value from its callers', async (_, commit) => {
+    const { store, caches } = createFleet()
+    store.commit = commit
+    expect(await caches[0].lookup('k', () => 'loaded')).toMatchObject({
+      value: 'loaded',
+      outcome: { kind: 'abandoned', why: 'away' },
+    })
+  })
+})

@@ -1,6 +1,6 @@
 import type { EngineServices } from '../flight/engine-services.ts'
 import type { CancelTimer } from '../runtime/runtime.ts'
-import type { Lease } from '../store/store.ts'
+import { answerOf, type Lease } from '../store/store.ts'
 
 export interface LeaseHold {
   /** The length that a renewal gives the lease, ms. */
@@ -26,7 +26,7 @@ export function keepAlive(lease: Lease, hold: LeaseHold, services: EngineService
     const left = hold.maxHold - (runtime.now() - lease.sentAt)
     if (left < 1) return lose('max-hold')
     const duration = Math.min(hold.duration, left)
-    const answer = await store.renew(lease, duration)
+    const answer = await answerOf(() => store.renew(lease, duration))
     if (stopped) return undefined
     if (answer.kind === 'refused') return lose(answer.why)
     if (answer.kind === 'renewed' && events.hasListeners('renew'))

@@ -8,7 +8,7 @@ import { emitAway } from '../flight/emit-away.ts'
 import type { Flight } from '../flight/flight.ts'
 import type { FlightResult } from '../flight/flight-waiters.ts'
 import { keepAlive } from './keep-alive.ts'
-import type { Lease, Commit, Ending, Released } from '../store/store.ts'
+import { answerOf, type Commit, type Ending, type Lease, type Released } from '../store/store.ts'
 import type { CancelTimer } from '../runtime/runtime.ts'
 import { describeError, isFailure } from './load-error.ts'
 import { emitOutcome, type LoadResult, LoadRun, UNCACHEABLE_FOR, type UncacheableMark } from './load-run.ts'
@@ -101,7 +101,7 @@ class LeasedLoad {
     const onSlow = (): void => void this.#settleFlight(result, { kind: 'abandoned', why: 'away' })
     // Between the commit and a later call an invalidation could be acknowledged.
     this.#flight.detach()
-    const committing = store.commit(this.#lease, entry, this.#call.settings.codec, onSlow)
+    const committing = answerOf(() => store.commit(this.#lease, entry, this.#call.settings.codec, onSlow))
     // Early callers need not wait for the store's answer.
     this.#flight.settleEarly(result)
     return this.#settleCommit(await committing, result, entry.ttl)
@@ -176,7 +176,7 @@ class LeasedLoad {
   }
 
   async #sendRelease(ending: Ending): Promise<Released> {
-    const answer = await this.#services.store.release(this.#lease, ending)
+    const answer = await answerOf(() => this.#services.store.release(this.#lease, ending))
     if (answer.kind === 'away') emitAway(this.#services.events, this.#call.storedKey, 'release', answer)
     return answer
   }

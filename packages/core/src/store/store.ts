@@ -20,6 +20,15 @@ export function awayBecause(cause: unknown, why: Away['why'] = 'error'): Away {
   return { kind: 'away', why, cause }
 }
 
+/** The answer of a step that nobody may wait for. A store must not reject, and an own one may all the same. Never rejects. */
+export async function answerOf<T>(step: () => Promise<T>): Promise<T | Away> {
+  try {
+    return await step()
+  } catch (cause) {
+    return awayBecause(cause)
+  }
+}
+
 /** The answer to a read. */
 export type Read = Found | Missing | Away
 

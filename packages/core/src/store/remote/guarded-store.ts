@@ -2,22 +2,23 @@ import type { Codec } from '../../codec/codec.ts'
 import type { NewEntry } from '../../entry.ts'
 import type { RefreshRequest } from '../../refresh-quota.ts'
 import type { Runtime } from '../../runtime/runtime.ts'
-import type {
-  Acquire,
-  AcquireRequest,
-  Away,
-  Cleared,
-  Commit,
-  Done,
-  Ending,
-  Inspection,
-  Lease,
-  Notice,
-  Put,
-  RefreshPermitted,
-  Released,
-  Renewed,
-  TagsInvalidated,
+import {
+  type Acquire,
+  type AcquireRequest,
+  answerOf,
+  type Away,
+  type Cleared,
+  type Commit,
+  type Done,
+  type Ending,
+  type Inspection,
+  type Lease,
+  type Notice,
+  type Put,
+  type RefreshPermitted,
+  type Released,
+  type Renewed,
+  type TagsInvalidated,
 } from '../store.ts'
 import type { CallbackStore, OnRead } from './callback-store.ts'
 import { CircuitBreaker } from './circuit-breaker.ts'
@@ -201,7 +202,7 @@ class GuardedStore extends ForwardingStore<CallbackStore> {
 
   /** Hands a lease that nobody uses any more to the store. Neither the open breaker nor a burst stops a release: nothing else would end the lease. */
   #giveBack(lease: Lease, ending: Ending): void {
-    this.inner.release(lease, ending).catch(() => undefined)
+    void answerOf(() => this.inner.release(lease, ending))
   }
 
   /** Ends a permit that was granted too late: its refresh has gone on without it. */
