@@ -23,7 +23,7 @@ function read(version: string, value: string, expired = false): Entry {
 function hitsAfter(...reads: readonly Entry[]): readonly (Entry | undefined)[] {
   const copies = new LocalCopies(runtime, { maxEntries: 10, maxBytes: 1_000_000, maxAge: 5000, freeze: false })
   return reads.map((entry) => {
-    copies.end(copies.begin('k', 0), entry, json, 'near')
+    copies.keep(copies.begin('k', 0), entry, json, 'near')
     return copies.peek('k', json, 0)
   })
 }

@@ -5,7 +5,7 @@ import { entryOverhead, heapSizeOf } from '../heap-size.ts'
 import { HitLru } from '../hit-lru.ts'
 import type { Notice } from '../store.ts'
 import { Sweeper } from '../sweeper.ts'
-import { TagNumbers } from '../tag-numbers.ts'
+import { InvalidationLog } from './invalidation-log.ts'
 import { entryToKeep, LocalCopy } from './local-copy.ts'
 import type { CopyLimits } from './remote-limits.ts'
 
@@ -16,10 +16,10 @@ const KEYS_KEPT = 5_000
 /** Once the copies are full, one in so many new keys is admitted. */
 const ADMIT_ONE_IN = 16
 
-/** The state of the invalidations when a read was sent: one that arrives later overtakes the read. */
-export interface ReadSnapshot {
+/** The state of the invalidations when a read was sent, or a load began: one that arrives later overtakes it. */
+export interface InvalidationSnapshot {
   readonly key: string
-  readonly askedAt: number
+  readonly sentAt: number
   readonly tagSeq: number
   readonly dropSeq: number
   readonly epoch: number
@@ -36,9 +36,9 @@ export class LocalCopies {
   readonly #sweeper: Sweeper<LocalCopy>
   readonly #maxAge: number
   readonly #freeze: boolean
-  readonly #tags = new TagNumbers(TAGS_KEPT)
-  /** Dropped keys, numbered as tags are: a read in flight needs no record of its own that would have to be removed after it. */
-  readonly #droppedKeys = new TagNumbers(KEYS_KEPT)
+  readonly #tags = new InvalidationLog(TAGS_KEPT)
+  /** Kept in a log: a read in flight needs no record of its own that would have to be removed after it. */
+  readonly #droppedKeys = new InvalidationLog(KEYS_KEPT)
   /** Raised by `dropAll`. */
   #epoch = 0
   #refused = 0
@@ -70,11 +70,11 @@ export class LocalCopies {
     return copy && this.#ifDecodable(copy, () => copy.decoded(codec))
   }
 
-  /** Call it when a read is about to be sent, and `end` or `offer` with its answer. */
-  begin(key: string, now: number): ReadSnapshot {
+  /** Call it when a read is about to be sent, and `keep` or `offer` with its answer. */
+  begin(key: string, now: number): InvalidationSnapshot {
     return {
       key,
-      askedAt: now,
+      sentAt: now,
       tagSeq: this.#tags.sequence,
       dropSeq: this.#droppedKeys.sequence,
       epoch: this.#epoch,
@@ -82,16 +82,16 @@ export class LocalCopies {
   }
 
   /** Keeps the answer of a read as a copy, unless an invalidation has overtaken it. `entry` undefined: the key has none any more. */
-  end(snapshot: ReadSnapshot, entry: Entry | undefined, codec: Codec, from: Entry['from']): void {
-    const { key, askedAt, tagSeq } = snapshot
+  keep(snapshot: InvalidationSnapshot, entry: Entry | undefined, codec: Codec, from: Entry['from']): void {
+    const { key, sentAt, tagSeq } = snapshot
     if (this.#isOvertaken(snapshot)) return
     if (entry === undefined) return this.#forget(key)
-    const until = Math.floor(askedAt) + this.#maxAge
+    const until = Math.floor(sentAt) + this.#maxAge
     // A read counts as a use, even of a copy that is not needed while the store answers.
     const copy = this.#copies.hit(key)
     if (copy !== undefined && isSameCodec(copy.codec, codec) && isSame(copy.entry, entry, from)) {
       copy.until = until
-      copy.validAt = tagSeq
+      copy.validSeq = tagSeq
       return
     }
     // Without its value, the entry can only prove that the copy is not the present one.
@@ -101,22 +101,22 @@ export class LocalCopies {
   }
 
   /**
-   * As `end`, for copies that may never be needed. Where more keys are read in turn than there is room for, each copy would be
+   * As `keep`, for copies that may never be needed. Where more keys are read in turn than there is room for, each copy would be
    * evicted before its key is read again, and each hit would pay for keeping one. So few new keys are admitted: the more often
    * a key is read, the sooner.
    */
-  offer(snapshot: ReadSnapshot, entry: Entry | undefined, codec: Codec): void {
+  offer(snapshot: InvalidationSnapshot, entry: Entry | undefined, codec: Codec): void {
     if (entry === undefined || this.#copies.peek(snapshot.key) !== undefined || this.#admits())
-      this.end(snapshot, entry, codec, 'store')
+      this.keep(snapshot, entry, codec, 'store')
   }
 
   drop(key: string): void {
     this.#copies.delete(key)
-    this.#droppedKeys.invalidate([key])
+    this.#droppedKeys.note([key])
   }
 
   dropTags(tags: readonly string[]): void {
-    this.#tags.invalidate(tags)
+    this.#tags.note(tags)
   }
 
   dropAll(): void {
@@ -136,7 +136,7 @@ export class LocalCopies {
   #hit(key: string, codec: Codec, now: number): LocalCopy | undefined {
     const copy = this.#copies.hit(key)
     if (copy === undefined || !isSameCodec(copy.codec, codec) || now >= copy.until) return undefined
-    return copy.validAt === this.#tags.sequence ? copy : this.#checkTags(copy)
+    return copy.validSeq === this.#tags.sequence ? copy : this.#checkTags(copy)
   }
 
   /** A codec that decoded the bytes once may fail now: the copy then counts as missing. */
@@ -154,8 +154,8 @@ export class LocalCopies {
   }
 
   #checkTags(copy: LocalCopy): LocalCopy | undefined {
-    if (this.#tags.invalidatedSince(copy.entry.tags, copy.validAt)) return undefined
-    copy.validAt = this.#tags.sequence
+    if (this.#tags.anyNotedSince(copy.entry.tags, copy.validSeq)) return undefined
+    copy.validSeq = this.#tags.sequence
     return copy
   }
 
@@ -165,8 +165,8 @@ export class LocalCopies {
     return this.#refused === 0
   }
 
-  #isOvertaken({ key, dropSeq, epoch }: ReadSnapshot): boolean {
-    return epoch !== this.#epoch || (dropSeq !== this.#droppedKeys.sequence && this.#droppedKeys.of(key) > dropSeq)
+  #isOvertaken({ key, dropSeq, epoch }: InvalidationSnapshot): boolean {
+    return epoch !== this.#epoch || this.#droppedKeys.notedSince(key, dropSeq)
   }
 }
 

@@ -9,15 +9,15 @@ export class LocalCopy extends LruNode {
   /** Not served from here on: `maxAge` after the store was asked for it last. */
   until: number
   /** The tag sequence of this process when the copy's tags were last known to be valid. */
-  validAt: number
+  validSeq: number
   #entry: Entry
 
-  constructor(key: string, entry: Entry, codec: Codec, until: number, validAt: number) {
+  constructor(key: string, entry: Entry, codec: Codec, until: number, validSeq: number) {
     super(key)
     this.#entry = entry
     this.codec = codec
     this.until = until
-    this.validAt = validAt
+    this.validSeq = validSeq
   }
 
   /** The entry. While it has the bytes of its value, it has no value. */

@@ -32,7 +32,7 @@ class NearStore extends CopyingStore {
     const snapshot = this.copies.begin(key, this.#runtime.coarseNow())
     const keep = catching(onRead, (read) => {
       const entry = read.kind === 'found' && read.entry.from === 'store' ? read.entry : undefined
-      this.copies.end(snapshot, entry, codec, 'near')
+      this.copies.keep(snapshot, entry, codec, 'near')
       onRead(read)
     })
     this.inner.readWithCallback(key, codec, keep)

@@ -23,7 +23,7 @@ import type {
 } from '../store.ts'
 import { type CallbackStore, catching, type OnRead } from './callback-store.ts'
 import { CopyingStore } from './copying-store.ts'
-import { LocalCopies, type ReadSnapshot } from './local-copies.ts'
+import { LocalCopies, type InvalidationSnapshot } from './local-copies.ts'
 import type { CopyLimits } from './remote-limits.ts'
 
 /** Called for every lease that an away store was asked for; a read reports in its answer that the store is away. */
@@ -45,7 +45,7 @@ const UNKNOWN_VERSION: Version = 'unknown'
 
 interface LocalGrant {
   /** The state of the invalidations when the load began. */
-  readonly snapshot: ReadSnapshot
+  readonly snapshot: InvalidationSnapshot
   /** The version of the store that the load replaces. */
   readonly replaces: Version
 }
@@ -154,7 +154,7 @@ class OutageStore extends CopyingStore {
     }
   }
 
-  #answerOf(read: Read, snapshot: ReadSnapshot, codec: Codec): Read {
+  #answerOf(read: Read, snapshot: InvalidationSnapshot, codec: Codec): Read {
     if (read.kind === 'away') return this.#copyInstead(snapshot.key, codec, read)
     if (this.#awayLeases.size > 0) this.#endLease(snapshot.key)
     const local = this.#localInstead(read, snapshot.key, codec)
@@ -189,7 +189,7 @@ class OutageStore extends CopyingStore {
   #keepLocally({ snapshot, replaces }: LocalGrant, loaded: Entry, codec: Codec): void {
     this.#localUntil = loaded.committedAt + this.#maxAge
     const entry = makeEntry(loaded, { ...loaded, version: replaces }, 'outage')
-    this.copies.end({ ...snapshot, askedAt: loaded.committedAt }, entry, codec, 'outage')
+    this.copies.keep({ ...snapshot, sentAt: loaded.committedAt }, entry, codec, 'outage')
   }
 
   async #acquireLocally(key: string, request: AcquireRequest): Promise<Acquire> {
