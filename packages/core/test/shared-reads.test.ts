@@ -1,17 +1,42 @@
 import { describe, expect, it } from '@jest/globals'
-import { type Codec, json, structured } from '@cattlegrid/core'
-import { type ReadSlot, SharedReads } from '../src/flight/shared-reads.ts'
+import { type Codec, json, NO_VERSION, structured } from '@cattlegrid/core'
+import { Events } from '../src/events.ts'
+import { Deferred } from '../src/flight/deferred.ts'
+import { SharedReads } from '../src/flight/shared-reads.ts'
 import type { Read } from '../src/store/store.ts'
 import { createFleet, type Fleet, settle } from './fleet.ts'
 
-const unending: Promise<Read> = new Promise(() => {})
-
-function begin(slots: SharedReads, key: string): ReadSlot {
-  return slots.begin(key, slots.slotOf(key), json, unending)
+/** Shared reads of a store whose answers the test gives, one by one. */
+function openReads(): { readonly reads: SharedReads; readonly sent: Deferred<Read>[] } {
+  const sent: Deferred<Read>[] = []
+  const { store } = createFleet()
+  store.read = () => {
+    const answer = new Deferred<Read>()
+    sent.push(answer)
+    return answer.promise
+  }
+  return { reads: new SharedReads({ store, events: new Events() }), sent }
 }
 
-function beginAndEnd(slots: SharedReads, key: string): void {
-  slots.end(begin(slots, key))
+const missing: Read = { kind: 'missing', version: NO_VERSION }
+
+/** Begins a read of each of so many keys. */
+function begin(reads: SharedReads, keys: number): readonly Promise<Read>[] {
+  return Array.from({ length: keys }, (_, key) => reads.read(String(key), json, (read) => read))
+}
+
+async function end(sent: readonly Deferred<Read>[], begun: readonly Promise<Read>[]): Promise<void> {
+  for (const { resolve } of sent) resolve(missing)
+  await Promise.all(begun)
+}
+
+/** Reads so many keys, one after the other. */
+async function readEach({ reads, sent }: ReturnType<typeof openReads>, keys: number): Promise<void> {
+  for (let key = 0; key < keys; key += 1) {
+    const reading = reads.read(String(key), json, (read) => read)
+    sent.at(-1)?.resolve(missing)
+    await reading
+  }
 }
 
 /** Holds every read back until the test releases it, and disables hits from memory. */
@@ -84,41 +109,45 @@ describe('a running read', () => {
 })
 
 describe('the slots of shared reads', () => {
-  it('serve the next read of the same key', () => {
-    const slots = new SharedReads()
-    const first = begin(slots, 'k')
-    slots.end(first)
-    expect([begin(slots, 'k'), first.read]).toEqual([first, unending])
-    expect(slots.slotOf('k')).toBe(first)
+  it('serve the next read of the same key', async () => {
+    const { reads, sent } = openReads()
+    for (const turn of [0, 1]) {
+      const reading = reads.read('k', json, () => reads.size)
+      sent[turn]?.resolve(missing)
+      expect(await reading).toBe(1)
+    }
   })
 
-  it('are bounded, however many keys are read', () => {
-    const slots = new SharedReads()
-    for (let key = 0; key < 100_000; key += 1) beginAndEnd(slots, String(key))
-    expect(slots.size).toBeLessThanOrEqual(2048)
+  it('are bounded, however many keys are read', async () => {
+    const open = openReads()
+    await readEach(open, 10_000)
+    expect(open.reads.size).toBeLessThanOrEqual(2048)
   })
 
-  it('are kept while their read runs, however many other keys are read', () => {
-    const slots = new SharedReads()
-    const slow = begin(slots, 'slow')
-    for (let key = 0; key < 10_000; key += 1) beginAndEnd(slots, String(key))
-    expect(slots.slotOf('slow')).toBe(slow)
+  it('are kept while their read runs, however many other keys are read', async () => {
+    const open = openReads()
+    const slow = open.reads.read('slow', json, () => 'first')
+    await readEach(open, 10_000)
+    const joined = open.reads.read('slow', json, () => 'joined')
+    expect(open.sent).toHaveLength(10_001)
+    open.sent[0]?.resolve(missing)
+    expect(await Promise.all([slow, joined])).toEqual(['first', 'joined'])
   })
 
-  it('grow with the number of running reads, and shrink afterwards', () => {
-    const slots = new SharedReads()
-    const reads = Array.from({ length: 10_000 }, (_, key) => begin(slots, String(key)))
-    expect(slots.size).toBe(10_000)
-    for (const slot of reads) slots.end(slot)
-    expect(slots.size).toBeLessThanOrEqual(2048)
+  it('grow with the number of running reads, and shrink afterwards', async () => {
+    const { reads, sent } = openReads()
+    const begun = begin(reads, 10_000)
+    expect(reads.size).toBe(10_000)
+    await end(sent, begun)
+    expect(reads.size).toBeLessThanOrEqual(2048)
   })
 
-  it('count a read whose slot was replaced or forgotten until it ends', () => {
-    const slots = new SharedReads()
-    const reads = Array.from({ length: 3000 }, (_, key) => begin(slots, String(key)))
-    for (let key = 0; key < 3000; key += 1) slots.forget(String(key))
-    for (const slot of reads) slots.end(slot)
-    for (let key = 0; key < 3000; key += 1) beginAndEnd(slots, String(key))
-    expect(slots.size).toBeLessThanOrEqual(2048)
+  it('count a read whose slot was replaced or forgotten until it ends', async () => {
+    const open = openReads()
+    const begun = begin(open.reads, 3000)
+    for (let key = 0; key < 3000; key += 1) open.reads.forget(String(key))
+    await end(open.sent, begun)
+    await readEach(open, 3000)
+    expect(open.reads.size).toBeLessThanOrEqual(2048)
   })
 })

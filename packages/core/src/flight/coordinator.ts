@@ -2,12 +2,14 @@ import type { EngineServices } from './engine-services.ts'
 import { FlightRegistry } from './flight-registry.ts'
 import { LeaseWaiters } from './lease-waiters.ts'
 import { RefreshSuppression } from './refresh-suppression.ts'
+import { SharedReads } from './shared-reads.ts'
 import { UnshareableKeys } from './unshareable-keys.ts'
 import type { Notice } from '../store/store.ts'
 
 /** Owns the state of all reads and loads of one cache in this process, and applies the store's notices to it. */
 export class LoadCoordinator {
   readonly services: EngineServices
+  readonly reads: SharedReads
   readonly flights: FlightRegistry
   readonly leaseWaiters: LeaseWaiters
   readonly suppression: RefreshSuppression
@@ -21,7 +23,8 @@ export class LoadCoordinator {
     this.services = services
     this.#enabled = enabled
     this.#paused = !enabled
-    this.flights = new FlightRegistry(services)
+    this.reads = new SharedReads(services)
+    this.flights = new FlightRegistry(this.reads)
     this.leaseWaiters = new LeaseWaiters(services.runtime)
     this.suppression = new RefreshSuppression()
     this.unshareable = new UnshareableKeys()
@@ -51,7 +54,7 @@ export class LoadCoordinator {
     switch (notice.kind) {
       case 'committed':
       case 'released':
-        this.flights.forgetRead(notice.key)
+        this.reads.forget(notice.key)
         return this.#resumeAcquires(notice.key)
       case 'deleted':
       case 'expired':

@@ -1,48 +1,19 @@
-import { type Codec, isSameCodec } from '../codec/codec.ts'
-import { emitAway } from './emit-away.ts'
-import type { EngineServices } from './engine-services.ts'
 import type { Flight } from './flight.ts'
-import { SharedReads } from './shared-reads.ts'
-import type { Read } from '../store/store.ts'
+import type { SharedReads } from './shared-reads.ts'
 
-/** Holds at most one joinable read and one joinable refresh per key. A refresh that ends removes itself only if no later one has taken its key. */
+/** Holds at most one joinable refresh per key, and detaches it and the key's read. A refresh that ends removes itself only if no later one has taken its key. */
 export class FlightRegistry {
-  readonly #services: Pick<EngineServices, 'store' | 'events'>
-  readonly #reads = new SharedReads()
+  readonly #reads: SharedReads
   readonly #refreshes = new Map<string, Flight>()
   readonly #running = new Set<Flight>()
 
-  constructor(services: Pick<EngineServices, 'store' | 'events'>) {
-    this.#services = services
+  constructor(reads: SharedReads) {
+    this.#reads = reads
   }
 
   /** Every unfinished refresh, joinable or not. */
   get running(): ReadonlySet<Flight> {
     return this.#running
-  }
-
-  /**
-   * Joins the running read of the key, or starts one, and resolves to what `onRead` returns for it. The call that starts the read vacates the
-   * slot before any `onRead` runs: a call that reads again because of the result starts a new read.
-   *
-   * A hit takes this path: no async function, and one `then` per call.
-   */
-  read<T>(key: string, codec: Codec, onRead: (read: Read) => T | Promise<T>): Promise<T> {
-    const current = this.#reads.slotOf(key)
-    if (current?.read !== undefined && isSameCodec(current.codec, codec)) return current.read.then(onRead)
-    const started = this.#services.store.read(key, codec)
-    const slot = this.#reads.begin(key, current, codec, started)
-    return started.then(
-      (read) => {
-        this.#reads.end(slot)
-        if (read.kind !== 'away' && read.away !== undefined) emitAway(this.#services.events, key, 'read', read.away)
-        return onRead(read)
-      },
-      (error: unknown) => {
-        this.#reads.end(slot)
-        throw error
-      },
-    )
   }
 
   /** The key's refresh, if a call may join it. */
@@ -60,11 +31,6 @@ export class FlightRegistry {
       if (this.#refreshes.get(flight.key) === flight) this.#refreshes.delete(flight.key)
       flight.finish()
     })
-  }
-
-  /** Keeps later calls from joining the key's running read, which may have missed a newer state. */
-  forgetRead(key: string): void {
-    this.#reads.forget(key)
   }
 
   /** Keeps later calls from joining anything of the key that began before its invalidation. */

@@ -1,10 +1,12 @@
-import type { Codec } from '../codec/codec.ts'
+import { type Codec, isSameCodec } from '../codec/codec.ts'
+import { emitAway } from './emit-away.ts'
+import type { EngineServices } from './engine-services.ts'
 import type { Read } from '../store/store.ts'
 
 /** Idle slots are dropped above this many slots, and only when there are four times as many slots as running reads. */
 const MAX_IDLE_SLOTS = 2048
 
-export interface ReadSlot {
+interface ReadSlot {
   codec: Codec
   /** Undefined while the slot is idle. */
   read: Promise<Read> | undefined
@@ -16,21 +18,46 @@ export interface ReadSlot {
  * old generation, the garbage collector keeps all later tables and their contents alive.
  */
 export class SharedReads {
+  readonly #services: Pick<EngineServices, 'store' | 'events'>
   #slots = new Map<string, ReadSlot>()
   /** Running reads, including those whose slot was replaced or forgotten. */
   #running = 0
+
+  constructor(services: Pick<EngineServices, 'store' | 'events'>) {
+    this.#services = services
+  }
 
   /** The number of slots, idle ones included. */
   get size(): number {
     return this.#slots.size
   }
 
-  slotOf(key: string): ReadSlot | undefined {
-    return this.#slots.get(key)
+  /**
+   * Joins the running read of the key, or starts one, and resolves to what `onRead` returns for it. The call that starts the read vacates the
+   * slot before any `onRead` runs: a call that reads again because of the result starts a new read.
+   *
+   * A hit takes this path: no async function, and one `then` per call.
+   */
+  read<T>(key: string, codec: Codec, onRead: (read: Read) => T | Promise<T>): Promise<T> {
+    const current = this.#slots.get(key)
+    if (current?.read !== undefined && isSameCodec(current.codec, codec)) return current.read.then(onRead)
+    const started = this.#services.store.read(key, codec)
+    const slot = this.#occupy(key, current, codec, started)
+    return started.then(
+      (read) => {
+        this.#vacate(slot)
+        if (read.kind !== 'away' && read.away !== undefined) emitAway(this.#services.events, key, 'read', read.away)
+        return onRead(read)
+      },
+      (error: unknown) => {
+        this.#vacate(slot)
+        throw error
+      },
+    )
   }
 
   /** Puts a read that was just sent into the key's `current` slot if that is idle, else into a new slot that replaces it. */
-  begin(key: string, current: ReadSlot | undefined, codec: Codec, read: Promise<Read>): ReadSlot {
+  #occupy(key: string, current: ReadSlot | undefined, codec: Codec, read: Promise<Read>): ReadSlot {
     this.#running += 1
     if (current !== undefined && current.read === undefined) {
       current.codec = codec
@@ -43,13 +70,13 @@ export class SharedReads {
   }
 
   /** The slot's read has ended. */
-  end(slot: ReadSlot): void {
+  #vacate(slot: ReadSlot): void {
     slot.read = undefined
     this.#running -= 1
     if (this.#slots.size > MAX_IDLE_SLOTS && this.#slots.size > 4 * this.#running) this.#dropIdleSlots()
   }
 
-  /** Keeps later calls from joining the key's running read. */
+  /** Keeps later calls from joining the key's running read, which may have missed a newer state. */
   forget(key: string): void {
     this.#slots.delete(key)
   }

@@ -81,7 +81,7 @@ export class LookupRunner {
   async read(key: string, codec: Codec): Promise<Entry | undefined> {
     return this.#coordinator.paused
       ? undefined
-      : await this.#coordinator.flights.read(key, codec, (read) => {
+      : await this.#coordinator.reads.read(key, codec, (read) => {
           // A call that may load reports this with its load.
           if (read.kind === 'away') emitAway(this.#services.events, key, 'read', read)
           return this.#entryOf(key, read)
@@ -140,7 +140,7 @@ export class LookupRunner {
 
   #readStore<T>(call: Call, state: CallState, onResult: OnResult<T>): Promise<T> {
     const { codec, signal } = call.settings
-    const result = this.#coordinator.flights.read(call.storedKey, codec, (read) =>
+    const result = this.#coordinator.reads.read(call.storedKey, codec, (read) =>
       this.#onRead(call, state, read, onResult),
     )
     // In a burst a read waits for its turn: the signal ends that wait, too.
