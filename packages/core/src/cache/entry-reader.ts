@@ -1,6 +1,8 @@
 import { type Codec, UnreadCodec } from '../codec/codec.ts'
 import { ageOf, type Entry, freshForOf } from '../entry.ts'
 import type { LoadCoordinator } from '../flight/coordinator.ts'
+import { emitAway } from '../flight/emit-away.ts'
+import { entryOf } from '../flight/entry-of.ts'
 import { takeValue } from '../flight/take-value.ts'
 import type { LookupRunner } from '../lookup/lookup-runner.ts'
 import type { Settings } from '../options/settings.ts'
@@ -23,13 +25,24 @@ export class EntryReader {
   /** A fresh or stale entry; undefined while the store is away and this process has no copy. */
   async read(key: string, codec: Codec): Promise<ReadResult<unknown> | undefined> {
     const { runtime, freshness } = this.#coordinator.services
-    const entry = this.#lookups.peekFresh(key, this.#settings, codec) ?? (await this.#lookups.read(key, codec))
+    const entry = this.#lookups.peekFresh(key, this.#settings, codec) ?? (await this.#readStore(key, codec))
     if (entry === undefined) return undefined
     const now = runtime.now()
     const verdict = freshness.judge(entry, now, this.#settings)
     if (verdict === 'gone') return undefined
     const value = takeValue(entry, { codec, freeze: this.#settings.freeze })
     return readResultOf(entry, value, verdict === 'fresh' ? 'fresh' : 'stale', now)
+  }
+
+  /** Joins a running read. Undefined also while the cache is paused. */
+  async #readStore(key: string, codec: Codec): Promise<Entry | undefined> {
+    const { paused, reads, services } = this.#coordinator
+    if (paused) return undefined
+    return await reads.read(key, codec, (read) => {
+      // A call that may load reports this with its load.
+      if (read.kind === 'away') emitAway(services.events, key, 'read', read)
+      return entryOf(services.events, key, read)
+    })
   }
 
   /** True when a fresh entry is there. A read of its own, which no call may join: its entry has no value. */

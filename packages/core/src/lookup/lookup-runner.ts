@@ -4,7 +4,7 @@ import type { Codec } from '../codec/codec.ts'
 import { emitAnswer } from './emit-answer.ts'
 import type { LoadCoordinator } from '../flight/coordinator.ts'
 import type { PermitSource } from '../flight/permits.ts'
-import { emitAway } from '../flight/emit-away.ts'
+import { entryOf } from '../flight/entry-of.ts'
 import type { EngineServices } from '../flight/engine-services.ts'
 import { type Call, noteAndJudge, type TimedRead } from '../flight/call.ts'
 import { type Entry, promiseOf } from '../entry.ts'
@@ -77,17 +77,6 @@ export class LookupRunner {
 
   readonly #lookupOf: OnResult<Lookup<unknown>> = (result) => lookupOf(result, this.#services.admission)
 
-  /** Reads the key's entry, joining a running read. Undefined also while the cache is paused, and while the store is away if this process has no copy. */
-  async read(key: string, codec: Codec): Promise<Entry | undefined> {
-    return this.#coordinator.paused
-      ? undefined
-      : await this.#coordinator.reads.read(key, codec, (read) => {
-          // A call that may load reports this with its load.
-          if (read.kind === 'away') emitAway(this.#services.events, key, 'read', read)
-          return this.#entryOf(key, read)
-        })
-  }
-
   /** Emits the hit of an entry that `peek` returned. */
   emitHit(key: string, entry: Entry): void {
     const { events, runtime } = this.#services
@@ -155,7 +144,7 @@ export class LookupRunner {
   /** Serves what was read if it satisfies the call; otherwise joins the key's refresh. */
   #onRead<T>(call: Call, state: CallState, read: Read, onResult: OnResult<T>): T | Promise<T> {
     const { storedKey: key, settings } = call
-    const entry = this.#entryOf(key, read)
+    const entry = entryOf(this.#services.events, key, read)
     const now = this.#services.runtime.now()
     const verdict = noteAndJudge(this.#services, call, read, now)
     if (entry === undefined || (verdict !== 'fresh' && verdict !== 'stale')) {
@@ -213,15 +202,5 @@ export class LookupRunner {
     if (!state.missed && events.hasListeners('miss')) events.emit('miss', { key })
     state.missed = true
     settings.signal?.throwIfAborted()
-  }
-
-  /** Returns the entry of a read; emits the event of one that could not be decoded. */
-  #entryOf(key: string, read: Read): Entry | undefined {
-    if (read.kind === 'found') return read.entry
-    const { events } = this.#services
-    const because = read.kind === 'missing' ? read.because : undefined
-    if (because !== undefined && events.hasListeners('unreadable'))
-      events.emit('unreadable', { key, why: because.why, error: because.cause })
-    return undefined
   }
 }
