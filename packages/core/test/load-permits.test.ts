@@ -6,6 +6,8 @@ import { Remote } from './remote.ts'
 
 const keysOf = ({ loads }: Origin): string[] => loads.map(({ load }) => load.key)
 
+const rejectionOrValue = (call: Promise<unknown>): Promise<unknown> => call.catch((error: unknown) => error)
+
 async function expired(fleet: Fleet, by: number): Promise<string> {
   await fleet.caches[0].set('k', 'stale')
   await fleet.runtime.advance(10_000 + by)
@@ -93,6 +95,24 @@ describe('a load permit', () => {
     expect(await Promise.race([other, Promise.resolve('waiting')])).toBe('loaded meanwhile')
     await fleet.runtime.advance(5010)
     expect(await follower).toBe('taken over')
+  })
+
+  it('is released when the loader ends, before the store has answered the commit or the release', async () => {
+    const remote = new Remote()
+    const cache = remote.join({ maxLoads: 1, outage: false })
+    const origin = new Origin()
+    Object.assign(remote.delays, { commit: 100, release: 100 })
+    const calls = ['committed', 'failed', 'next'].map((key) => rejectionOrValue(cache.getOrSet(key, origin.loader)))
+    await remote.runtime.advance(0)
+    origin.last.resolve('value')
+    await remote.runtime.advance(0)
+    expect(keysOf(origin)).toEqual(['committed', 'failed'])
+    origin.last.reject(new Error('down'))
+    await remote.runtime.advance(0)
+    expect(keysOf(origin)).toEqual(['committed', 'failed', 'next'])
+    origin.last.resolve('value')
+    await remote.runtime.advance(200)
+    expect(await Promise.all(calls)).toMatchObject(['value', { message: 'down' }, 'value'])
   })
 
   it('is acquired anew by a follower before it leads', async () => {

@@ -10,6 +10,7 @@ import type { FlightResult } from '../flight/flight-waiters.ts'
 import { keepAlive } from './keep-alive.ts'
 import { answerOf, type Commit, type Ending, type Lease, type Released } from '../store/store.ts'
 import type { CancelTimer } from '../runtime/runtime.ts'
+import type { LoadPermit } from './load-permit.ts'
 import { describeError, isFailure } from './load-error.ts'
 import { emitOutcome, type LoadResult, LoadRun, UNCACHEABLE_FOR, type UncacheableMark } from './load-run.ts'
 import { newEntry } from './new-entry.ts'
@@ -20,13 +21,14 @@ export async function lead(
   flight: Flight,
   call: Call,
   lease: Lease,
+  permit: LoadPermit,
   entry: Entry | undefined,
   services: EngineServices,
 ): Promise<void> {
   const { events, runtime } = services
   if (events.hasListeners('lead')) events.emit('lead', { key: call.storedKey, background: flight.background })
   const replaced = replacedEntry(services, call, entry, runtime.now())
-  await new LeasedLoad(flight, call, lease, services).run(replaced)
+  await new LeasedLoad(flight, call, lease, permit, services).run(replaced)
 }
 
 class LeasedLoad {
@@ -38,12 +40,12 @@ class LeasedLoad {
   #releasing: Promise<Released> | undefined
   #stopRenewals: CancelTimer = () => undefined
 
-  constructor(flight: Flight, call: Call, lease: Lease, services: EngineServices) {
+  constructor(flight: Flight, call: Call, lease: Lease, permit: LoadPermit, services: EngineServices) {
     this.#flight = flight
     this.#call = call
     this.#lease = lease
     this.#services = services
-    this.#load = new LoadRun(call, services, (mark) => this.#markUnshareable(mark))
+    this.#load = new LoadRun(call, services, permit, (mark) => this.#markUnshareable(mark))
   }
 
   async run(replaced: Entry | undefined): Promise<void> {

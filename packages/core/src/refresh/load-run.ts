@@ -6,6 +6,7 @@ import { takeValue } from '../flight/take-value.ts'
 import { ageOf, type Entry } from '../entry.ts'
 import { LoadTimeoutError } from '../errors.ts'
 import type { KeepOptions, Load, Outcome, UncacheableOptions } from '../load.ts'
+import type { LoadPermit } from './load-permit.ts'
 import { activeLoads, leaveLoadScope, type LoadScope, newLoadScope, runInLoad } from '../flight/reentrancy.ts'
 import { booleanRule, checkOptions, durationRule, type OptionRules, textRule } from '../option-rules/option-rules.ts'
 import { withKeepOptions } from '../options/parse-call-options.ts'
@@ -40,6 +41,7 @@ type LoadMode = Pick<Load, 'background' | 'leased'>
 export class LoadRun implements FlightStep {
   readonly #call: Call
   readonly #services: EngineServices
+  readonly #permit: LoadPermit
   readonly #onUnshareable: (mark: UncacheableMark) => void
   readonly #abort = new AbortController()
   readonly #result = new Deferred<LoadResult>()
@@ -47,10 +49,16 @@ export class LoadRun implements FlightStep {
   #settings: Settings
   #mark: UncacheableMark | undefined
 
-  /** `onUnshareable` is called as soon as the loader restricts the result to its own caller, while the load still runs. */
-  constructor(call: Call, services: EngineServices, onUnshareable: (mark: UncacheableMark) => void) {
+  /** `permit` is released when the load ends. `onUnshareable` is called as soon as the loader restricts the result to its own caller, while the load still runs. */
+  constructor(
+    call: Call,
+    services: EngineServices,
+    permit: LoadPermit,
+    onUnshareable: (mark: UncacheableMark) => void,
+  ) {
     this.#call = call
     this.#services = services
+    this.#permit = permit
     this.#onUnshareable = onUnshareable
     this.#settings = call.settings
   }
@@ -98,6 +106,8 @@ export class LoadRun implements FlightStep {
     leaveLoadScope(scope)
     this.#call.batch?.onLoadEnd(load)
     cancelTimeout()
+    // Before the store is asked to end the lease: no loader runs while it answers.
+    this.#permit.release()
     return { result, took: runtime.now() - startedAt }
   }
 

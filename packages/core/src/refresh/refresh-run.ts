@@ -148,7 +148,7 @@ class RefreshRun implements FlightStep {
     switch (answer.kind) {
       case 'lead':
         this.#refreshPermit?.use()
-        return lead(flight, this.#call, answer.lease, entry, this.#services)
+        return lead(flight, this.#call, answer.lease, this.#permit, entry, this.#services)
       case 'held':
         return this.#follow(answer.remaining, entry)
       case 'changed':
@@ -159,10 +159,10 @@ class RefreshRun implements FlightStep {
         // Unshareable: each caller loads alone. Shareable: one load without a lease, for all.
         if (!answer.share && !flight.background)
           return flight.settle({ kind: 'load-alone' }, { kind: 'abandoned', why: 'unleased' })
-        return loadUnleased(flight, this.#call, 'unleased', this.#services)
+        return loadUnleased(flight, this.#call, 'unleased', this.#services, this.#permit)
       case 'held-off':
         this.#suppressRefresh(entry, answer.remaining)
-        return loadUnleased(flight, this.#call, 'unleased', this.#services)
+        return loadUnleased(flight, this.#call, 'unleased', this.#services, this.#permit)
       case 'away':
         return this.#loadWithoutStore('acquire', answer)
     }
@@ -173,7 +173,7 @@ class RefreshRun implements FlightStep {
     const flight = this.#flight
     if (!flight.background && !this.#coordinator.flights.makeJoinable(flight)) return settleWithoutLoad(flight, 'away')
     emitAway(this.#services.events, this.#call.storedKey, step, away)
-    return await loadUnleased(flight, this.#call, 'away', this.#services)
+    return await loadUnleased(flight, this.#call, 'away', this.#services, this.#permit)
   }
 
   /** Ends without a load: a lease that was granted goes to the next caller that wants one. */

@@ -22,7 +22,7 @@ export async function runUnleased(
   flight.setStep(permit)
   try {
     const answer = await permit.acquireFor(flight, services.runtime)
-    if (answer.kind === 'acquired') await loadUnleased(flight, call, 'unleased', services)
+    if (answer.kind === 'acquired') await loadUnleased(flight, call, 'unleased', services, permit)
     else settleWithoutLoad(flight, answer.why)
   } catch (error) {
     settleBroken(flight, error)
@@ -37,9 +37,10 @@ export async function loadUnleased(
   call: Call,
   why: 'unleased' | 'away',
   services: EngineServices,
+  permit: LoadPermit,
 ): Promise<void> {
   if (flight.background) return settleWithoutLoad(flight, why)
-  const load = new LoadRun(call, services, () => flight.releaseJoiners('load-alone'))
+  const load = new LoadRun(call, services, permit, () => flight.releaseJoiners('load-alone'))
   const { result: loaded, took } = await load.run(flight, undefined, false)
   const absent = loaded.kind === 'value' && loaded.value === ABSENT
   const outcome = absent ? settleAbsent(flight) : settleLoaded(flight, call.settings, loaded, why)
