@@ -123,6 +123,38 @@ describe('getOrSetMany', () => {
     expect(await joined).toBe('asked for alone')
   })
 
+  it('leaves out a key for all batches that joined before the load, and for no other call', async () => {
+    const fleet = createFleet()
+    const [cache] = fleet.caches
+    const answers: (() => void)[] = []
+    const loader = (): Promise<Map<string, unknown>> =>
+      new Promise((resolve) => answers.push(() => resolve(new Map([['a', 1]]))))
+    const batches = [1, 2, 3].map(() => cache.getOrSetMany(['a', 'gone'], loader))
+    const alone = cache.getOrSet('gone', () => 'loaded alone')
+    await settle(fleet)
+    for (const answer of answers) answer()
+    await settle(fleet)
+    expect(answers).toHaveLength(1)
+    expect(await Promise.all(batches)).toEqual([1, 2, 3].map(() => new Map([['a', 1]])))
+    expect(await alone).toBe('loaded alone')
+  })
+
+  it('asks its own loader for a key that a batch left out of a load which it joined late', async () => {
+    const fleet = createFleet()
+    const [cache] = fleet.caches
+    let answer = (): void => {}
+    const first = cache.getOrSetMany(
+      ['gone'],
+      () => new Promise<Map<string, string>>((resolve) => (answer = () => resolve(new Map()))),
+    )
+    await settle(fleet)
+    const late = cache.getOrSetMany(['gone'], all)
+    await settle(fleet)
+    answer()
+    expect(await first).toEqual(new Map())
+    expect(await late).toEqual(all(['gone']))
+  })
+
   it('distinguishes undefined and null from a missing key', async () => {
     const [cache] = createFleet().caches
     const values = new Map<string, unknown>([

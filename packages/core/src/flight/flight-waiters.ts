@@ -3,6 +3,8 @@ import type { Entry } from '../entry.ts'
 /** The end of a flight for one waiter. */
 export type FlightResult =
   | { readonly kind: 'loaded'; readonly value: unknown; readonly freshFor: number }
+  /** The loader of a batch returned no value for the key: the result of a batch, while a call with a loader of its own reads again. */
+  | { readonly kind: 'absent' }
   /** An entry that was written while the flight ran. */
   | { readonly kind: 'found'; readonly entry: Entry }
   /** `mayServeStale`: whether a caller may get a stale value instead of the error. */

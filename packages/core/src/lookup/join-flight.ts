@@ -13,6 +13,7 @@ import type { LoadCoordinator } from '../flight/coordinator.ts'
 import type { EngineServices } from '../flight/engine-services.ts'
 import type { Call, TimedRead } from '../flight/call.ts'
 import type { Entry } from '../entry.ts'
+import { ABSENT } from '../load.ts'
 import { ClosedError, TooManyWaitersError, WaitTimeoutError } from '../errors.ts'
 import { Flight, type WaiterRole } from '../flight/flight.ts'
 import type { FlightResult } from '../flight/flight-waiters.ts'
@@ -130,6 +131,8 @@ export class FlightJoiner {
         return this.loadAlone(call, part.fallback, state, onContinue)
       case 'loaded':
         return onContinue(loadedResult(result.value, result.freshFor, state, now, ownFlight))
+      case 'absent':
+        return onContinue(call.batch && loadedResult(ABSENT, 0, state, now, ownFlight))
       case 'found':
         // The flight judged the entry for its owner; this call may have stricter options.
         return onContinue(serveFound(this.#services, call, result.entry, now, state))

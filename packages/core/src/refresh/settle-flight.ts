@@ -1,6 +1,6 @@
 import { ClosedError } from '../errors.ts'
 import type { Flight } from '../flight/flight.ts'
-import { ABSENT, type Abandoned, type Outcome } from '../load.ts'
+import type { Abandoned, Outcome } from '../load.ts'
 import type { Settings } from '../options/settings.ts'
 import { isOwnAbort } from './load-error.ts'
 
@@ -13,11 +13,11 @@ export function settleWithoutLoad(flight: Flight, why: Abandoned): void {
   flight.settle(result, { kind: 'abandoned', why })
 }
 
-/** Settles a flight whose batch returned no value for the key: joiners read again, and the owner gets `ABSENT`. */
+/** Settles a flight whose batch returned no value for the key. Late joiners read again: the key may have got a value before their call. */
 export function settleAbsent(flight: Flight): Outcome {
   const outcome: Outcome = { kind: 'abandoned', why: 'absent' }
-  flight.releaseJoiners('retry')
-  flight.settle({ kind: 'loaded', value: ABSENT, freshFor: 0 }, outcome)
+  flight.settleEarly({ kind: 'absent' })
+  flight.settle({ kind: 'retry' }, outcome)
   return outcome
 }
 
