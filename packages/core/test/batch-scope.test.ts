@@ -60,25 +60,4 @@ describe('a load that ends before the loader of its batch is called', () => {
     await closing
     expect(await call).toMatchObject({ code: 'CATTLEGRID_CLOSED' })
   })
-
-  it('leaves the other keys of the batch a loader call', async () => {
-    const fleet = createFleet({ loadTimeout: '100ms' })
-    const [cache] = fleet.caches
-    const { acquire } = fleet.store
-    fleet.store.acquire = async (key, request) => {
-      if (key === 'late') await new Promise<void>((resolve) => fleet.runtime.schedule(resolve, 500))
-      return acquire.call(fleet.store, key, request)
-    }
-    const asked: (readonly string[])[] = []
-    const call = rejection(
-      cache.getOrSetMany(['early', 'late'], (keys) => {
-        asked.push(keys)
-        return new Map(keys.map((key) => [key, key]))
-      }),
-    )
-    await fleet.runtime.advance(1000)
-    expect(await call).toMatchObject({ code: 'CATTLEGRID_LOAD_TIMEOUT' })
-    expect(asked).toEqual([['late']])
-    expect(await cache.get('late')).toBe('late')
-  })
 })

@@ -21,6 +21,8 @@ export class Batch implements CallBatch, PermitSource {
   readonly #enclosing = activeLoads()
   /** The keys whose first read the store has not answered. */
   readonly #unread: Set<string>
+  /** Of each load that runs. */
+  readonly #onLoaderCall = new Map<Load<never>, () => void>()
   #nextCall: LoaderCall
 
   constructor(
@@ -53,8 +55,13 @@ export class Batch implements CallBatch, PermitSource {
     if (this.#unread.delete(key)) this.#startIfReady()
   }
 
-  /** A load that `loadTimeout` or `close` ends before its loader call begins is not one of that call. */
+  onLoad(load: Load<never>, onLoaderCall: () => void): void {
+    this.#onLoaderCall.set(load, onLoaderCall)
+  }
+
+  /** A load that `close` ends before its loader call begins is not one of that call. */
   onLoadEnd(load: Load<never>): void {
+    this.#onLoaderCall.delete(load)
     this.#nextCall.remove(load)
   }
 
@@ -78,6 +85,7 @@ export class Batch implements CallBatch, PermitSource {
     const loaderCall = this.#nextCall
     if (this.#unread.size > 0 || !loaderCall.ready) return
     this.#nextCall = this.#newLoaderCall()
+    for (const load of loaderCall.loads) this.#onLoaderCall.get(load)?.()
     void loaderCall.run(this.#loader, this.#enclosing)
   }
 }

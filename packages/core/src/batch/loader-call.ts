@@ -27,6 +27,10 @@ export class LoaderCall implements ManyLoad {
     })
   }
 
+  get loads(): ReadonlySet<Load<never>> {
+    return this.#loads
+  }
+
   /** True when at least one key loads, and no other key that holds a share of the permit still asks for its lease. */
   get ready(): boolean {
     return this.#loads.size > 0 && this.permit.shares <= this.#loads.size

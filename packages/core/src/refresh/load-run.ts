@@ -4,6 +4,7 @@ import type { Call } from '../flight/call.ts'
 import type { Flight, FlightStep } from '../flight/flight.ts'
 import { takeValue } from '../flight/take-value.ts'
 import { ageOf, type Entry } from '../entry.ts'
+import type { CancelTimer } from '../runtime/runtime.ts'
 import { LoadTimeoutError } from '../errors.ts'
 import type { KeepOptions, Load, Outcome, UncacheableOptions } from '../load.ts'
 import type { LoadPermit } from './load-permit.ts'
@@ -45,6 +46,8 @@ export class LoadRun implements FlightStep {
   readonly #onUnshareable: (mark: UncacheableMark) => void
   readonly #abort = new AbortController()
   readonly #result = new Deferred<LoadResult>()
+  #beganAt: number | undefined
+  #cancelTimeout: CancelTimer = () => undefined
   #ended = false
   #settings: Settings
   #mark: UncacheableMark | undefined
@@ -84,31 +87,38 @@ export class LoadRun implements FlightStep {
     this.#abort.abort(reason)
   }
 
-  /** Runs the loader as the step of `flight`. Ends within `loadTimeout`, and never rejects. `took` in ms. */
+  /** Runs the loader as the step of `flight`. Ends within `loadTimeout` of the call of its loader, and never rejects. `took` in ms from that call. */
   async run(
     flight: Flight,
     replaced: Entry | undefined,
     leased: boolean,
   ): Promise<{ readonly result: LoadResult; readonly took: number }> {
-    const { storedKey: key, settings } = this.#call
+    const { storedKey: key, batch } = this.#call
     const { runtime, events, admission } = this.#services
     const { background } = flight
     flight.beginLoad()
     flight.setStep(this)
     if (events.hasListeners('load')) events.emit('load', { key, background, leased })
-    const startedAt = runtime.now()
-    const cancelTimeout = runtime.schedule(() => this.#timeOut(), settings.loadTimeout)
     // No caller waits for a background load, so it is not inside the load that happened to trigger it.
     const scope = newLoadScope(background ? [] : activeLoads(), [admission.activeLoad(key)])
     const load = this.#makeLoad(replaced, { background, leased })
+    if (batch === undefined) this.#begin()
+    else batch.onLoad(load, () => this.#begin())
     this.#start(scope, load)
     const result = await this.#result.promise
     leaveLoadScope(scope)
-    this.#call.batch?.onLoadEnd(load)
-    cancelTimeout()
+    batch?.onLoadEnd(load)
+    this.#cancelTimeout()
     // Before the store is asked to end the lease: no loader runs while it answers.
     this.#permit.release()
-    return { result, took: runtime.now() - startedAt }
+    return { result, took: this.#beganAt === undefined ? 0 : runtime.now() - this.#beganAt }
+  }
+
+  /** The loader is called now. That of a batch is called when the last of its keys was read, which the load must not pay for. */
+  #begin(): void {
+    const { runtime } = this.#services
+    this.#beganAt = runtime.now()
+    this.#cancelTimeout = runtime.schedule(() => this.#timeOut(), this.#call.settings.loadTimeout)
   }
 
   #start(scope: LoadScope, load: Load<never>): void {
