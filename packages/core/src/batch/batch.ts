@@ -22,7 +22,7 @@ export class Batch implements CallBatch, PermitSource {
   /** The keys whose first read the store has not answered. */
   readonly #unread: Set<string>
   /** Of each load that runs. */
-  readonly #onLoaderCall = new Map<Load<never>, () => void>()
+  readonly #onLoaderCall = new Map<Load<never>, () => boolean>()
   #nextCall: LoaderCall
 
   constructor(
@@ -55,7 +55,7 @@ export class Batch implements CallBatch, PermitSource {
     if (this.#unread.delete(key)) this.#startIfReady()
   }
 
-  onLoad(load: Load<never>, onLoaderCall: () => void): void {
+  onLoad(load: Load<never>, onLoaderCall: () => boolean): void {
     this.#onLoaderCall.set(load, onLoaderCall)
   }
 
@@ -84,8 +84,9 @@ export class Batch implements CallBatch, PermitSource {
   #startIfReady(): void {
     const loaderCall = this.#nextCall
     if (this.#unread.size > 0 || !loaderCall.ready) return
+    for (const load of loaderCall.loads) if (this.#onLoaderCall.get(load)?.() === false) loaderCall.remove(load)
+    if (loaderCall.loads.size === 0) return
     this.#nextCall = this.#newLoaderCall()
-    for (const load of loaderCall.loads) this.#onLoaderCall.get(load)?.()
     void loaderCall.run(this.#loader, this.#enclosing)
   }
 }

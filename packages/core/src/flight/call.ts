@@ -30,9 +30,9 @@ export interface CallBatch {
   readonly sharedWaiter: SharedWaiter
   /** The store has answered the first read of one of its keys, or the call for the key has ended. */
   onRead(requestedKey: string): void
-  /** A load of one of its keys begins. `onLoaderCall` is called when the loader call does in which it takes part. */
-  onLoad(load: Load<never>, onLoaderCall: () => void): void
-  /** The load of one of its keys has ended, also if `close` ended it before its loader call began. */
+  /** A load of one of its keys begins. `onLoaderCall` is called when its loader call begins; false: nobody waits for the load, and the call leaves its key out. */
+  onLoad(load: Load<never>, onLoaderCall: () => boolean): void
+  /** The load of one of its keys has ended, also if it ended before its loader call began. */
   onLoadEnd(load: Load<never>): void
 }
 

@@ -14,7 +14,7 @@ import type { LoadPermit } from './load-permit.ts'
 import { describeError, isFailure } from './load-error.ts'
 import { emitOutcome, type LoadResult, LoadRun, UNCACHEABLE_FOR, type UncacheableMark } from './load-run.ts'
 import { newEntry } from './new-entry.ts'
-import { releaseAfterOwnAbort, settleAbsent } from './settle-flight.ts'
+import { releaseAfterOwnAbort, settleAbsent, settleWithoutLoad } from './settle-flight.ts'
 
 /** Runs the load of a flight under its lease, and commits the result. `entry`: the key's entry in the store. */
 export async function lead(
@@ -59,7 +59,8 @@ class LeasedLoad {
   }
 
   #conclude(result: LoadResult, took: number): Promise<Outcome> {
-    if (result.kind !== 'value') return this.#fail(result.error, result.kind)
+    if (result.kind === 'abandoned') return this.#abandon(result.why)
+    if (result.kind === 'error') return this.#fail(result.error)
     return result.value === ABSENT ? this.#handOver() : this.#commit(result.value, took)
   }
 
@@ -69,6 +70,13 @@ class LeasedLoad {
     const outcome = settleAbsent(this.#flight)
     await releasing
     return outcome
+  }
+
+  async #abandon(why: 'closed' | 'no-waiters'): Promise<Outcome> {
+    const releasing = this.#release({ kind: 'handover' })
+    settleWithoutLoad(this.#flight, why)
+    await releasing
+    return { kind: 'abandoned', why }
   }
 
   /** A load for which callers wait goes on, whatever ended its lease. Without callers, or when the last one leaves, the loader's signal is aborted. */
@@ -96,7 +104,7 @@ class LeasedLoad {
       entry = newEntry(value, took, settings, runtime.random())
     } catch (error) {
       // The codec would change the value (`strictCodec`), or `freeze` could not make it read-only: for example, it has a revoked proxy in it.
-      return this.#fail(error, 'error')
+      return this.#fail(error)
     }
     const result: FlightResult = { kind: 'loaded', value, freshFor: entry.ttl }
     // The outcome of the flight is then unknown; that of the load is reported when the answer comes.
@@ -139,10 +147,10 @@ class LeasedLoad {
     return this.#settleFlight(resultForLateJoiners(await releasing, result), { kind: 'uncacheable', ...mark })
   }
 
-  async #fail(error: unknown, kind: 'error' | 'aborted'): Promise<Outcome> {
+  async #fail(error: unknown): Promise<Outcome> {
     const { cooldown: policy, events } = this.#services
     const { storedKey: key, settings } = this.#call
-    const mayServeStale = kind === 'error' && isFailure(settings, error)
+    const mayServeStale = isFailure(settings, error)
     const { mark } = this.#load
     // A mark stands, however the load ends: no caller waits for another one's load of the key, so that it does not cool down either.
     const failure = mayServeStale && mark === undefined
@@ -150,19 +158,18 @@ class LeasedLoad {
     const cooldown = failure ? policy.after(attempts, settings.cooldown) : 0
     if (failure && events.hasListeners('load-failed')) events.emit('load-failed', { key, error, cooldown })
     this.#flight.detach()
-    if (kind === 'error') releaseAfterOwnAbort(this.#flight, settings, error)
+    releaseAfterOwnAbort(this.#flight, settings, error)
     const ending: Ending = failure
       ? { kind: 'failed', failure: describeError(error, settings.shareErrorMessages), cooldown, attempts }
       : { kind: 'handover' }
     const releasing = mark === undefined ? this.#release(ending) : this.#releaseUncacheable(mark)
-    const outcome = this.#failedOutcome(kind, error, cooldown)
+    const outcome = this.#failedOutcome(error, cooldown)
     this.#settleFlight({ kind: 'failed', error, mayServeStale }, outcome)
     await releasing
     return outcome
   }
 
-  #failedOutcome(kind: 'error' | 'aborted', error: unknown, cooldown: number): Outcome {
-    if (kind === 'aborted') return { kind: 'abandoned', why: 'closed' }
+  #failedOutcome(error: unknown, cooldown: number): Outcome {
     const { mark } = this.#load
     return mark !== undefined ? { kind: 'uncacheable', ...mark } : { kind: 'failed', error, cooldown }
   }

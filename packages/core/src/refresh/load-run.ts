@@ -18,8 +18,8 @@ export type LoadResult =
   | { readonly kind: 'value'; readonly value: unknown }
   /** The loader threw, or reached `loadTimeout`. */
   | { readonly kind: 'error'; readonly error: unknown }
-  /** The cache was closed. */
-  | { readonly kind: 'aborted'; readonly error: unknown }
+  /** The cache was closed, or nobody waited any more when the loader call of the batch began. */
+  | { readonly kind: 'abandoned'; readonly why: 'closed' | 'no-waiters' }
 
 export interface UncacheableMark {
   readonly for: number
@@ -83,7 +83,7 @@ export class LoadRun implements FlightStep {
 
   /** Ends the load at once, whatever the loader does. The leaving of its callers does not: a load that has begun goes on. */
   abort(reason: unknown): void {
-    this.#end({ kind: 'aborted', error: reason })
+    this.#end({ kind: 'abandoned', why: 'closed' })
     this.#abort.abort(reason)
   }
 
@@ -103,7 +103,7 @@ export class LoadRun implements FlightStep {
     const scope = newLoadScope(background ? [] : activeLoads(), [admission.activeLoad(key)])
     const load = this.#makeLoad(replaced, { background, leased })
     if (batch === undefined) this.#begin()
-    else batch.onLoad(load, () => this.#begin())
+    else batch.onLoad(load, () => this.#beginIfWaited(flight))
     this.#start(scope, load)
     const result = await this.#result.promise
     leaveLoadScope(scope)
@@ -130,6 +130,12 @@ export class LoadRun implements FlightStep {
       (value) => this.#end({ kind: 'value', value }),
       (error: unknown) => this.#end({ kind: 'error', error }),
     )
+  }
+
+  #beginIfWaited({ stopReason }: Flight): boolean {
+    if (stopReason === undefined) this.#begin()
+    else this.#end({ kind: 'abandoned', why: stopReason })
+    return stopReason === undefined
   }
 
   #timeOut(): void {

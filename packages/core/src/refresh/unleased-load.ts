@@ -42,13 +42,17 @@ export async function loadUnleased(
   if (flight.background) return settleWithoutLoad(flight, why)
   const load = new LoadRun(call, services, permit, () => flight.releaseJoiners('load-alone'))
   const { result: loaded, took } = await load.run(flight, undefined, false)
-  const absent = loaded.kind === 'value' && loaded.value === ABSENT
-  const outcome = absent ? settleAbsent(flight) : settleLoaded(flight, call.settings, loaded, why)
-  emitOutcome(services, call.storedKey, outcome, took)
+  emitOutcome(services, call.storedKey, settle(flight, call.settings, loaded, why), took)
 }
 
-function settleLoaded(flight: Flight, settings: Settings, loaded: LoadResult, why: 'unleased' | 'away'): Outcome {
-  const outcome = outcomeOf(loaded, why)
+function settle(flight: Flight, settings: Settings, loaded: LoadResult, why: 'unleased' | 'away'): Outcome {
+  if (loaded.kind === 'abandoned') {
+    settleWithoutLoad(flight, loaded.why)
+    return loaded
+  }
+  if (loaded.kind === 'value' && loaded.value === ABSENT) return settleAbsent(flight)
+  const outcome: Outcome =
+    loaded.kind === 'error' ? { kind: 'failed', error: loaded.error, cooldown: 0 } : { kind: 'abandoned', why }
   const result = flightResultOf(loaded, settings)
   if (loaded.kind === 'error') releaseAfterOwnAbort(flight, settings, loaded.error)
   flight.settleEarly(result)
@@ -58,16 +62,11 @@ function settleLoaded(flight: Flight, settings: Settings, loaded: LoadResult, wh
   return outcome
 }
 
-function outcomeOf(loaded: LoadResult, why: 'unleased' | 'away'): Outcome {
-  if (loaded.kind === 'error') return { kind: 'failed', error: loaded.error, cooldown: 0 }
-  return { kind: 'abandoned', why: loaded.kind === 'aborted' ? 'closed' : why }
-}
-
-function flightResultOf(loaded: LoadResult, settings: Settings): FlightResult {
+function flightResultOf(loaded: Exclude<LoadResult, { kind: 'abandoned' }>, settings: Settings): FlightResult {
   if (loaded.kind === 'value') return { kind: 'loaded', value: loaded.value, freshFor: 0 }
   return {
     kind: 'failed',
     error: loaded.error,
-    mayServeStale: loaded.kind === 'error' && isFailure(settings, loaded.error),
+    mayServeStale: isFailure(settings, loaded.error),
   }
 }
