@@ -12,7 +12,7 @@ export const luaSources: {
   readonly renew: string
 } = {
   acquire: `local version = redis.call('GETRANGE', KEYS[1], 24, 39)
-if version ~= '' and version ~= ARGV[3] then return {3} end
+if version ~= ARGV[3] then return {3} end
 local value, left = redis.call('GET', KEYS[2]) or '', redis.call('PTTL', KEYS[2])
 local kind, attempts, awaited = string.sub(value, 1, 1), 0, '-'
 if left > 0 then

@@ -61,7 +61,7 @@ export interface Unreadable {
 export interface AcquireRequest {
   /** The length of the lease unless it is renewed, ms. */
   readonly duration: number
-  /** The version that the caller read: with another one at the store the answer is `changed`. */
+  /** The version that the caller read: with another one at the store, or none, the answer is `changed`. */
   readonly seen: Version
   /** True when the caller will wait if the lease is held: the store then sends a notice at its end. */
   readonly wake: boolean
@@ -184,7 +184,10 @@ export interface Store {
   peek(key: string, codec: Codec, now: number): Entry | undefined
   /** Reads the entry. A shared store does not judge its tags: its reader does, by `tagNumbers`. */
   read(key: string, codec: Codec): Promise<Read>
-  /** Grants the lease of the key, if it is free and the entry's version is `request.seen`; else answers with the reason. */
+  /**
+   * Grants the lease of the key, if it is free and the entry's version is `request.seen`; else answers with the reason. An entry that is gone has
+   * changed, too: the caller would hand it to its loader as the value to replace.
+   */
   acquire(key: string, request: AcquireRequest): Promise<Acquire>
   /** Moves the end of a lease to `duration` ms from now. */
   renew(lease: Lease, duration: number): Promise<Renewed>

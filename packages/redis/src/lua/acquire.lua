@@ -1,11 +1,11 @@
 -- Acquire the lease of an entry, for a caller that has seen the present version of the entry.
 --   KEYS[1] entry   KEYS[2] lease
---   ARGV[1] token   ARGV[2] duration, ms   ARGV[3] version seen, '' for none   ARGV[4] '1' to publish the end of the lease
+--   ARGV[1] token   ARGV[2] duration, ms   ARGV[3] version seen, '' for no entry   ARGV[4] '1' to publish the end of the lease
 --   ARGV[5] longest cooldown to believe, ms, '' for any
 -- Returns {1, version to commit, attempts} granted; {2, ms left} held; {3} changed; {4, ms left, attempts, failure} cooling;
 --   {5, ms left, share} uncacheable; {6, ms left} held off.
 local version = redis.call('GETRANGE', KEYS[1], 24, 39)
-if version ~= '' and version ~= ARGV[3] then return {3} end
+if version ~= ARGV[3] then return {3} end
 local value, left = redis.call('GET', KEYS[2]) or '', redis.call('PTTL', KEYS[2])
 local kind, attempts, awaited = string.sub(value, 1, 1), 0, '-'
 -- Every lease has a time to live. A value without one is foreign and must not block the key.

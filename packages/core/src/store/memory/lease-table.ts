@@ -1,3 +1,4 @@
+import { NO_VERSION } from '../../entry.ts'
 import type { Runtime } from '../../runtime/runtime.ts'
 import type { Acquire, AcquireRequest, Ending, Inspection, Lease, Refused } from '../store.ts'
 import type { EntryTable } from './entry-table.ts'
@@ -15,8 +16,8 @@ export class LeaseTable {
 
   acquire(key: string, request: AcquireRequest): Acquire {
     const now = this.#runtime.now()
-    const entry = this.#entries.live(key)
-    if (entry !== undefined && entry.version !== request.seen) return { kind: 'changed' }
+    const version = this.#entries.live(key)?.version ?? NO_VERSION
+    if (version !== request.seen) return { kind: 'changed' }
     const state = this.#entries.stateOf(key, now)
     const refused = state === undefined ? undefined : refusal(state, now, request)
     return refused ?? this.#grant(key, state?.kind === 'cooling' ? state.attempts : 0, now, request.duration)
