@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
-import type { InvalidateOptions } from '@cattlegrid/core'
-import { createFleet, type Fleet, Origin, refuseNextCommit, settle } from './fleet.ts'
+import type { Cache, InvalidateOptions } from '@cattlegrid/core'
+import { createFleet, type Fleet, holdBack, Origin, refuseNextCommit, settle } from './fleet.ts'
 
 describe('an invalidation', () => {
   it.each(['delete', 'expire', 'set'] as const)(
@@ -149,5 +149,27 @@ describe('an invalidation', () => {
     old.last.resolve('old')
     expect(['old', 'new']).toContain(await next)
     await expect(cache.set('k', 1, { ttl: '1s' })).resolves.toBeUndefined()
+  })
+})
+
+describe('a loader', () => {
+  it.each<[string, (cache: Cache) => Promise<void>]>([
+    ['delete', (cache) => cache.delete('k')],
+    ['invalidateTags', (cache) => cache.invalidateTags(['t'])],
+  ])('gets no stale value that a %s has removed between the read and the acquire', async (_, invalidate) => {
+    const fleet = createFleet({ staleIfError: '1m' })
+    const [cache, other] = fleet.caches
+    await cache.set('k', 'old', { tags: ['t'] })
+    await fleet.runtime.advance(10_001)
+    const acquire = holdBack(fleet, 'acquire')
+    const origin = new Origin()
+    const call = cache.getOrSet('k', origin.loader)
+    await settle(fleet)
+    await invalidate(other)
+    acquire.letGo()
+    await settle(fleet)
+    expect(origin.last.load.stale).toBeUndefined()
+    origin.last.resolve('new')
+    expect(await call).toBe('new')
   })
 })

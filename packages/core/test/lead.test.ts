@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
-import type { Cache, Load } from '@cattlegrid/core'
-import { createFleet, type Fleet, holdBack, Origin, refuseNextCommit, rejection, settle, trace } from './fleet.ts'
+import type { Load } from '@cattlegrid/core'
+import { createFleet, type Fleet, Origin, refuseNextCommit, rejection, settle, trace } from './fleet.ts'
 
 const elsewhere = (fleet: Fleet): Promise<{ readonly kind: string }> =>
   fleet.store.acquire('k', { duration: 1000, seen: '', wake: false, tags: false })
@@ -278,25 +278,5 @@ describe('a loader', () => {
     expect(origin.last.load.stale).toBeUndefined()
     origin.last.resolve('new')
     await call
-  })
-
-  it.each<[string, (cache: Cache) => Promise<void>]>([
-    ['delete', (cache) => cache.delete('k')],
-    ['invalidateTags', (cache) => cache.invalidateTags(['t'])],
-  ])('gets no stale value that a %s has removed between the read and the acquire', async (_, invalidate) => {
-    const fleet = createFleet({ staleIfError: '1m' })
-    const [cache, other] = fleet.caches
-    await cache.set('k', 'old', { tags: ['t'] })
-    await fleet.runtime.advance(10_001)
-    const acquire = holdBack(fleet, 'acquire')
-    const origin = new Origin()
-    const call = cache.getOrSet('k', origin.loader)
-    await settle(fleet)
-    await invalidate(other)
-    acquire.letGo()
-    await settle(fleet)
-    expect(origin.last.load.stale).toBeUndefined()
-    origin.last.resolve('new')
-    expect(await call).toBe('new')
   })
 })
