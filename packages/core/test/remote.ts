@@ -159,6 +159,10 @@ export class Remote {
             numbers: tags.map((tag) => (this.#forgotten.has(tag) ? undefined : (this.#numbers.get(tag) ?? NEVER))),
           })
       case 'acquire':
+        return async (key, request) => {
+          const answer = await memory.acquire(key, request)
+          return answer.kind === 'lead' ? { ...answer, lease: { ...answer.lease, tagSeq: this.#sequence } } : answer
+        }
       case 'commit':
       case 'release':
       case 'invalidate':

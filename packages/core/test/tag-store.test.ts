@@ -152,3 +152,34 @@ describe('the number of a tag', () => {
     expect(await here.lookup('other', () => 'loaded')).toMatchObject({ from: 'load' })
   })
 })
+
+describe('a loader', () => {
+  it('gets no stale value whose tag has fallen between the read and the acquire', async () => {
+    await there.set('k', 'old', { tags: ['t'], staleIfError: '1m' })
+    await remote.runtime.advance(10_001)
+    remote.delays.tagNumbers = 50
+    let stale: unknown = 'not called'
+    const call = here.getOrSet('k', (load) => {
+      stale = load.stale?.value
+      return 'new'
+    })
+    await remote.runtime.advance(10)
+    await there.invalidateTags(['t'])
+    await remote.runtime.advance(100)
+    expect(await call).toBe('new')
+    expect(stale).toBeUndefined()
+  })
+
+  it('gets the stale value while no tag has fallen, and the store is not asked for the numbers once more', async () => {
+    await there.set('k', 'old', { tags: ['t'], staleIfError: '1m' })
+    await remote.runtime.advance(10_001)
+    const asked = remote.count('tagNumbers')
+    let stale: unknown
+    await here.getOrSet('k', (load) => {
+      stale = load.stale?.value
+      return 'new'
+    })
+    expect(stale).toBe('old')
+    expect(remote.count('tagNumbers')).toBe(asked + 1)
+  })
+})

@@ -12,6 +12,7 @@ import { lead } from './lead.ts'
 import { LoadPermit } from './load-permit.ts'
 import { RefreshPermit } from './refresh-permit.ts'
 import { settleBroken, settleWithoutLoad } from './settle-flight.ts'
+import { standingEntry } from './standing-entry.ts'
 import { loadUnleased } from './unleased-load.ts'
 
 /** After so many "changed" answers the refresh pauses before it reads again. However many there are, it does not load without a lease. */
@@ -104,7 +105,9 @@ class RefreshRun implements FlightStep {
     const askedAt = this.#services.runtime.now()
     const answer = await this.#acquire(read, sentAt)
     if (read.away === undefined) this.#noteUnshareable(answer, askedAt)
-    await this.#handle(answer, read.kind === 'found' ? read.entry : undefined)
+    const entry = read.kind === 'found' ? read.entry : undefined
+    const asks = answer.kind === 'lead' && entry !== undefined
+    await this.#handle(answer, asks ? await standingEntry(entry, answer.lease, this.#services) : entry)
   }
 
   /** Settles the flight with the entry of the read, if it satisfies the flight's owner. */

@@ -238,6 +238,8 @@ export interface Lease {
   readonly token: string
   /** The number of loads of the key that failed in a row before this one. */
   readonly attempts: number
+  /** The tag sequence at the grant. Undefined from a store that judges tags itself: its acquire sees that the entry is gone. */
+  readonly tagSeq?: number | undefined
   /** The moment at which the acquire was sent, on the holder's monotonic clock, ms: the lease ends no earlier than `duration` after it. */
   readonly sentAt: number
 }

@@ -18,6 +18,7 @@ import {
   type RefreshPermitted,
   type Released,
   type Renewed,
+  type TagNumbersRead,
   type TagsInvalidated,
 } from '../store.ts'
 import type { CallbackStore, OnRead } from './callback-store.ts'
@@ -138,6 +139,10 @@ class GuardedStore extends ForwardingStore<CallbackStore> {
 
   override invalidateTags(tags: readonly string[], how: 'delete' | 'expire'): Promise<TagsInvalidated> {
     return this.#guard(() => this.inner.invalidateTags(tags, how))
+  }
+
+  override tagNumbers(tags: readonly string[]): Promise<TagNumbersRead | Away> {
+    return this.#guard(() => this.inner.tagNumbers(tags))
   }
 
   override async permitRefresh(request: RefreshRequest): Promise<RefreshPermitted> {

@@ -1,0 +1,19 @@
+import type { Entry } from '../entry.ts'
+import type { EngineServices } from '../flight/engine-services.ts'
+import type { Lease } from '../store/store.ts'
+import { judgeTags } from '../store/tag-expiry.ts'
+
+/**
+ * The entry as its tags leave it at the grant of the lease; undefined if one of them was invalidated since the read, or the store does not answer. An
+ * invalidation of tags changes no version, so the acquire did not see it.
+ */
+export async function standingEntry(
+  entry: Entry,
+  { tagSeq }: Lease,
+  { store }: EngineServices,
+): Promise<Entry | undefined> {
+  // No tag was invalidated since the entry's load began.
+  if (entry.tags.length === 0 || tagSeq === undefined || tagSeq === entry.tagSeq) return entry
+  const answer = await store.tagNumbers(entry.tags)
+  return answer.kind === 'away' ? undefined : judgeTags(entry, answer.numbers)
+}
