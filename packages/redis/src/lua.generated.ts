@@ -80,7 +80,8 @@ for place = 2, #KEYS do
 end
 redis.pcall('PUBLISH', ARGV[2], 'tags ' .. number .. ' ' .. ARGV[1] .. ' ' .. ARGV[3])
 return number`,
-  invalidate: `redis.call('DEL', KEYS[2])
+  invalidate: `local left = redis.pcall('GET', KEYS[2]) == 'H' and redis.call('PTTL', KEYS[2]) or 0
+redis.call('DEL', KEYS[2])
 if ARGV[1] == 'delete' then
   redis.call('UNLINK', KEYS[1])
 else
@@ -96,7 +97,8 @@ else
     end
   end
 end
-if ARGV[4] ~= '0' then redis.call('SET', KEYS[2], 'H', 'PX', ARGV[4]) end
+local holdOff = left > (tonumber(ARGV[4]) or 0) and string.format('%.0f', left) or ARGV[4]
+if holdOff ~= '0' then redis.call('SET', KEYS[2], 'H', 'PX', holdOff) end
 redis.pcall('PUBLISH', ARGV[2], ARGV[3])
 return 1`,
   noteTags: `local function read(key)

@@ -166,7 +166,7 @@ export interface SetOptions<V = unknown> {
 
 /** Options of `delete`, `deleteMany` and `expire`. */
 export interface InvalidateOptions {
-  /** For this long loads run, but their values are not stored, and stale values are not refreshed in the background: for sources whose replicas lag behind. Default: 0. */
+  /** For this long loads run, but their values are not stored, and stale values are not refreshed in the background: for sources whose replicas lag behind. A later invalidation does not shorten it; `set` and `clear` end it. Default: 0. */
   readonly holdOff?: Duration | undefined
 }
 

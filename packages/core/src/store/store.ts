@@ -205,7 +205,7 @@ export interface Store {
   put(key: string, entry: NewEntry, codec: Codec, isAbandoned?: () => boolean): Promise<Put>
   /**
    * Removes the entry, or keeps it as stale, and voids a running lease, a cooldown and an uncacheable mark. For `holdOff` ms
-   * nothing is stored.
+   * nothing is stored; a longer hold-off that runs stays.
    */
   invalidate(key: string, how: 'delete' | 'expire', holdOff: number): Promise<Done>
   /**

@@ -1,7 +1,8 @@
 -- Delete or expire an entry, and void its lease, cooldown or uncacheable mark.
 --   KEYS[1] entry   KEYS[2] lease
---   ARGV[1] 'delete' or 'expire'   ARGV[2] channel   ARGV[3] message   ARGV[4] hold-off, ms, '0' for none
+--   ARGV[1] 'delete' or 'expire'   ARGV[2] channel   ARGV[3] message   ARGV[4] hold-off, ms, '0' for none: a longer one that runs stays
 -- Returns 1.
+local left = redis.pcall('GET', KEYS[2]) == 'H' and redis.call('PTTL', KEYS[2]) or 0
 -- The lease first: after an error below, a lease that still exists could commit.
 redis.call('DEL', KEYS[2])
 if ARGV[1] == 'delete' then
@@ -21,6 +22,7 @@ else
     end
   end
 end
-if ARGV[4] ~= '0' then redis.call('SET', KEYS[2], 'H', 'PX', ARGV[4]) end
+local holdOff = left > (tonumber(ARGV[4]) or 0) and string.format('%.0f', left) or ARGV[4]
+if holdOff ~= '0' then redis.call('SET', KEYS[2], 'H', 'PX', holdOff) end
 redis.pcall('PUBLISH', ARGV[2], ARGV[3])
 return 1

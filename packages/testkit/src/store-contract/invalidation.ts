@@ -124,6 +124,20 @@ export function describeInvalidation({ factory, describe, test }: StoreContract)
           await lead(here, 'k')
         }))
 
+      test('does not shorten a hold-off, and may lengthen it', () =>
+        onStage(factory, async ({ here, there }) => {
+          const remaining = async (): Promise<number> => {
+            const answer = await ask(here, 'k')
+            return answer.kind === 'held-off' ? answer.remaining : 0
+          }
+          await here.invalidate('k', 'delete', MEDIUM)
+          await there.invalidate('k', how, LONG)
+          for (const holdOff of [0, 1, MEDIUM]) {
+            await there.invalidate('k', how, holdOff)
+            assert.ok((await remaining()) > MEDIUM, `shortened by a hold-off of ${holdOff} ms`)
+          }
+        }))
+
       test('of a missing key succeeds', () =>
         onStage(factory, async ({ here }) => {
           assert.deepEqual(await here.invalidate('nothing', how, 0), { kind: 'done' })

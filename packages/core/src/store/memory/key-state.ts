@@ -57,6 +57,12 @@ export function refusal(
   }
 }
 
+/** The state that an invalidation leaves behind: a hold-off until the later end of its own and one that runs. */
+export function heldOff(state: KeyState | undefined, now: number, holdOff: number): KeyState | undefined {
+  const until = Math.max(now + holdOff, state?.kind === 'held-off' ? state.until : 0)
+  return until > now ? { kind: 'held-off', until } : undefined
+}
+
 /** The state that a lease leaves behind when it ends without a commit. */
 export function stateAfter(ending: Ending, now: number): KeyState | undefined {
   switch (ending.kind) {

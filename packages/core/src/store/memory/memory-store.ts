@@ -32,6 +32,7 @@ import type {
 } from '../store.ts'
 import { entryOverhead, heapSizeOf } from '../heap-size.ts'
 import { EntryTable } from './entry-table.ts'
+import { heldOff } from './key-state.ts'
 import { LeaseTable } from './lease-table.ts'
 import type { MemoryStoreOptions } from './options.ts'
 
@@ -131,7 +132,7 @@ class MemoryStore implements Store {
 
   invalidate(key: string, how: 'delete' | 'expire', holdOff: number): Promise<Done> {
     const now = this.#runtime.now()
-    const state = holdOff > 0 ? ({ kind: 'held-off', until: now + holdOff } as const) : undefined
+    const state = heldOff(this.#entries.stateOf(key, now), now, holdOff)
     if (how === 'delete') this.#entries.remove(key, state)
     else this.#entries.expire(key, now, state)
     this.#notify({ kind: how === 'delete' ? 'deleted' : 'expired', key })
