@@ -73,7 +73,7 @@ export class EntryTable {
   }
 
   /** The state of the key, ended or not, for its holder: a key whose lease is renewed or ended is in use, and must not be evicted. */
-  useState(key: string): KeyState | undefined {
+  touchState(key: string): KeyState | undefined {
     return this.#records.hit(key)?.state
   }
 

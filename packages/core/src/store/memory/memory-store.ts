@@ -33,7 +33,7 @@ import type {
 import { entryOverhead, heapSizeOf } from '../heap-size.ts'
 import { EntryTable } from './entry-table.ts'
 import { heldOff } from './key-state.ts'
-import { LeaseTable } from './lease-table.ts'
+import { Leases } from './leases.ts'
 import type { MemoryStoreOptions } from './options.ts'
 
 /** 64 MB. */
@@ -62,7 +62,7 @@ class MemoryStore implements Store {
   readonly shared = false
   readonly #runtime: Runtime
   readonly #entries: EntryTable
-  readonly #leases: LeaseTable
+  readonly #leases: Leases
   readonly #refreshes = new RefreshQuota()
   readonly #maxBytes: number
   readonly #sizeOf: ((value: unknown) => number) | undefined
@@ -76,7 +76,7 @@ class MemoryStore implements Store {
   ) {
     this.#runtime = runtime
     this.#entries = new EntryTable(runtime, maxEntries, maxBytes, sizeOf === undefined)
-    this.#leases = new LeaseTable(this.#entries, runtime)
+    this.#leases = new Leases(this.#entries, runtime)
     this.#maxBytes = maxBytes
     this.#sizeOf = sizeOf
   }

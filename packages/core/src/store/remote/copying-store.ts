@@ -31,8 +31,8 @@ export abstract class CopyingStore extends ForwardingStore<CallbackStore> {
     return answer
   }
 
-  override async put(key: string, entry: NewEntry, codec: Codec): Promise<Put> {
-    const answer = await this.inner.put(key, entry, codec)
+  override async put(key: string, entry: NewEntry, codec: Codec, isAbandoned?: () => boolean): Promise<Put> {
+    const answer = await this.inner.put(key, entry, codec, isAbandoned)
     this.copies.drop(key)
     return answer
   }

@@ -112,8 +112,8 @@ class OutageStore extends CopyingStore {
     return this.#local.release(lease, ending)
   }
 
-  override async put(key: string, entry: NewEntry, codec: Codec): Promise<Put> {
-    const answer = await super.put(key, entry, codec)
+  override async put(key: string, entry: NewEntry, codec: Codec, isAbandoned?: () => boolean): Promise<Put> {
+    const answer = await super.put(key, entry, codec, isAbandoned)
     await this.#local.invalidate(key, 'delete', 0)
     return answer
   }

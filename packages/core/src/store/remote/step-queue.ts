@@ -11,11 +11,11 @@ const LEAST_IN_FLIGHT = 8
 const CARRIED_IN_FLIGHT = 128
 /** A burst follows another one at once when nothing was in flight for less than this, ms. */
 const PAUSE = 1
-/** The limit comes down to what was in flight in a period of so many ms. */
+/** The window comes down to what was in flight in a period of so many ms. */
 const PERIOD = 100
 /** An answer came promptly when it took at most so much longer than the burst's fastest, as a part of the time-out. */
 const PROMPT = 0.3
-/** It came late, and the time-out near, when it took so much longer. */
+/** An answer came late when it took so much longer: the next ones might come after the time-out. */
 const LATE = 0.5
 
 /** The order in which waiting steps are sent: what ends a lease before what begins one, and that before a read, from which more steps follow. */
@@ -28,11 +28,12 @@ interface WaitingStep {
 }
 
 /**
- * Limits the steps in flight to a store. The others wait for their turn; one whose turn comes after more than `patience` ms is refused.
+ * Limits the steps in flight to a store to a window. The others wait for their turn; one whose turn comes after more than `patience` ms is refused.
  *
- * A step's answer comes behind those to the steps in front of it, so the last step of a large part would look like one that a silent store does not
- * answer: 512 values of 100 KB take longer than a time-out. So a burst begins with a small part, which grows with every prompt answer to a step that
- * was sent behind a full part, and shrinks with every late one. Where every answer takes long, because the store is far away, none is late.
+ * A step's answer comes behind those to the steps in front of it, so the last step of a large window would look like one that a silent store does not
+ * answer: 512 values of 100 KB take longer than a time-out. So a burst, which begins when a step must wait, begins with a small window. It grows with
+ * every prompt answer to a step that was sent while the window was full, and shrinks with every late one. Where every answer takes long, because the
+ * store is far away, none is late.
  */
 export class StepQueue {
   readonly #runtime: Runtime
@@ -47,7 +48,7 @@ export class StepQueue {
   #inFlight = 0
   #limit = FIRST_IN_FLIGHT
   #waiting = 0
-  /** So many answers are still to come to steps that were sent before the burst was one: they waited behind less than a full part. */
+  /** So many answers are still to come to steps that were sent before the burst was one: the window was not full. */
   #ahead = 0
   /** So many steps in flight have waited for their turn. Their answers come behind those. */
   #behind = 0
@@ -117,7 +118,7 @@ export class StepQueue {
     if (this.#inFlight > this.#peak) this.#peak = this.#inFlight
   }
 
-  /** No step waits. Callers that ask in step, each when it has its answer, make one burst after another: they must not be sent in two parts each time. */
+  /** No step waits. Callers that ask in step, each when it has its answer, make one burst after another: their window stays open. */
   #calmDown(): void {
     this.#limit = Math.min(this.#limit, CARRIED_IN_FLIGHT)
     this.#calmAt = this.#runtime.coarseNow()

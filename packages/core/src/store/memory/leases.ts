@@ -5,7 +5,7 @@ import type { EntryTable } from './entry-table.ts'
 import { type KeyState, type LeaseState, refusal, stateAfter } from './key-state.ts'
 
 /** The leases of a memory store, and the states that keep one from being granted. */
-export class LeaseTable {
+export class Leases {
   readonly #entries: EntryTable
   readonly #runtime: Runtime
 
@@ -28,7 +28,7 @@ export class LeaseTable {
    * blocks the event loop keeps its own lease from being renewed.
    */
   held({ key, token }: Lease): LeaseState | Refused {
-    const state = this.#entries.useState(key)
+    const state = this.#entries.touchState(key)
     if (state === undefined) return { kind: 'refused', why: 'voided' }
     if (state.kind !== 'lease' || state.token !== token) return { kind: 'refused', why: 'taken' }
     return state
