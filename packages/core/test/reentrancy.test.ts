@@ -179,7 +179,7 @@ describe('a refresh that a loader awaits', () => {
     const [begun, a] = [new Origin(), new Origin()]
     const { refresh } = await cache.lookup('b', async (load) => {
       await begun.loader(load)
-      return `b of ${await cache.getOrSet('a', never)}`
+      return `b of ${await cache.getOrSet<string>('a', never)}`
     })
     await settle(fleet)
     const call = rejection(
