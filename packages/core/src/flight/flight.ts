@@ -7,8 +7,10 @@ export type WaiterRole = 'owner' | 'joiner' | 'joiner out of time'
 
 /** The step that a flight is executing. */
 export interface FlightStep {
-  /** The last caller left: ends a wait for a permit or a lease. */
+  /** The last caller left, and none relies on the load: ends a wait for a permit or a lease. */
   stopWaiting?(): void
+  /** The last caller left: ends a wait for a permit. */
+  leaveQueue?(): void
   /** A running load waits for the flight: ends a wait for a permit by granting one. */
   skipQueue?(): void
   /** The cache closes: ends the step, with `reason`. */
@@ -40,6 +42,7 @@ export class Flight {
   #needsNoPermit = false
   #onFirstCaller: (() => void) | undefined
   #onLastCallerLeft: (() => void) | undefined
+  #lateJoinersReadAgain = false
   #step: FlightStep | undefined
   #aborted = false
   #settled = false
@@ -134,6 +137,7 @@ export class Flight {
   remove(waiter: FlightWaiter): void {
     this.#waiters.remove(waiter)
     if (this.stopReason === 'no-waiters') this.#step?.stopWaiting?.()
+    else if (this.callers === 0) this.#step?.leaveQueue?.()
     this.#notifyIfUnwaited()
   }
 
@@ -147,7 +151,7 @@ export class Flight {
     if (this.callers === 0) this.#onLastCallerLeft?.()
   }
 
-  /** A caller leaves with a stale value and relies on the load to replace it: the load begins even if no other caller waits. */
+  /** A caller leaves with a stale value and relies on the load to replace it: the load begins even if no other caller waits, but waits for no permit then. */
   keepRunning(): void {
     this.#keepsRunning = true
   }
@@ -189,6 +193,15 @@ export class Flight {
   /** The total time that it has waited, ms. */
   totalWait(now: number): number {
     return this.#waited + (this.#waitingSince === undefined ? 0 : now - this.#waitingSince)
+  }
+
+  /** True once its load runs without a lease, and its late joiners will not get the value: they may join whatever was invalidated. */
+  get lateJoinersReadAgain(): boolean {
+    return this.#lateJoinersReadAgain
+  }
+
+  letLateJoinersReadAgain(): void {
+    this.#lateJoinersReadAgain = true
   }
 
   beginLoad(): void {

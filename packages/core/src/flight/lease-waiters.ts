@@ -1,7 +1,7 @@
 import { Deferred } from './deferred.ts'
 import type { CancelTimer, Runtime } from '../runtime/runtime.ts'
 
-/** Notices may be lost (publish/subscribe delivers at most once), so a follower reads again at least this often, ms. */
+/** Notices may be lost (publish/subscribe delivers at most once), so a flight that waits reads again at least this often, ms. */
 export const POLL_INTERVAL = 500
 /** Spreads the followers of an expired lease over this many ms, so that they do not all acquire at once. */
 const DEADLINE_JITTER = 10
@@ -27,11 +27,12 @@ export class LeaseWaiter {
     this.#waiting?.resolve('notice')
   }
 
-  /** Waits for a notice, the end of the lease or the poll interval, whichever is first. `remaining`: the rest of the lease, ms. */
-  async waitAtMost(remaining: number): Promise<'notice' | 'timer'> {
+  /** Waits for a notice, the end of the lease or the poll interval, whichever is first. `remaining`: the rest of the lease, ms. `until`: ends the wait, too. */
+  async waitAtMost(remaining: number, until?: Promise<unknown>): Promise<'notice' | 'timer'> {
     const waiting = new Deferred<'notice' | 'timer'>()
     this.#waiting = waiting
     const delay = Math.min(remaining + 1 + this.#runtime.random() * (DEADLINE_JITTER - 1), POLL_INTERVAL)
+    void until?.then(() => waiting.resolve('timer'))
     let cancel: CancelTimer | undefined
     if (this.#noticed) waiting.resolve('notice')
     else cancel = this.#runtime.schedule(() => waiting.resolve('timer'), delay)

@@ -1,27 +1,33 @@
+import { Deferred } from '../flight/deferred.ts'
+import { type LeaseWaiter, POLL_INTERVAL } from '../flight/lease-waiters.ts'
 import type { PermitSource, ReleasePermit } from '../flight/permits.ts'
 import type { Flight, FlightStep } from '../flight/flight.ts'
 import type { Abandoned } from '../load.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 
-/** The end of the wait for a permit: acquired, after a wait in the queue or without one; or refused. */
+/** `waited`: the store must be read again first, after the wait for the permit, or because the waiter ended the wait: the flight keeps its place in the queue then. */
 export type PermitAnswer =
-  { readonly kind: 'acquired'; readonly queued: boolean } | { readonly kind: 'refused'; readonly why: Abandoned }
+  { readonly kind: 'acquired' } | { readonly kind: 'waited' } | { readonly kind: 'refused'; readonly why: Abandoned }
 
 interface QueuedPermit {
+  readonly ended: Promise<void>
   leaveQueue(): void
   /** Ends the wait. Call `leaveQueue` first, unless the permit was granted. */
-  end(acquired: boolean): void
+  end(): void
 }
 
 /** The permit of one load, from the wait for it to its release. It may be acquired again after a release. */
 export class LoadPermit implements FlightStep {
   readonly #source: PermitSource
+  readonly #waiter: LeaseWaiter | undefined
   #release: ReleasePermit | undefined
   /** Defined while it queues. */
   #queued: QueuedPermit | undefined
 
-  constructor(source: PermitSource) {
+  /** `waiter`: ends each wait in the queue when the key may have got a value. */
+  constructor(source: PermitSource, waiter?: LeaseWaiter) {
     this.#source = source
+    this.#waiter = waiter
   }
 
   get held(): boolean {
@@ -34,48 +40,51 @@ export class LoadPermit implements FlightStep {
     return this.held
   }
 
-  /** Queues, before it returns, for the next free permit. Resolves to false when `stopWaiting` comes first. */
-  #acquire(): Promise<boolean> {
-    return new Promise((resolve) => {
-      const leaveQueue = this.#source.queueForPermit((release) => {
-        this.#release = release
-        this.#queued?.end(true)
-      })
-      const end = (acquired: boolean): void => {
-        this.#queued = undefined
-        resolve(acquired)
-      }
-      this.#queued = { leaveQueue, end }
+  #joinQueue(): QueuedPermit {
+    const ended = new Deferred<void>()
+    const end = (): void => {
+      this.#queued = undefined
+      ended.resolve()
+    }
+    const leaveQueue = this.#source.queueForPermit((release) => {
+      this.#release = release
+      this.#queued?.end()
     })
+    return { ended: ended.promise, leaveQueue, end }
   }
 
-  /** Acquires the permit for the load of a flight, whose time in the queue counts as waiting. */
+  /** Acquires the permit for the load of a flight, whose time in the queue counts as waiting. After `waited` it is called again. */
   async acquireFor(flight: Flight, runtime: Runtime): Promise<PermitAnswer> {
-    const { background } = flight
     if (flight.stopReason !== undefined) return { kind: 'refused', why: flight.stopReason }
-    if (this.held || this.tryAcquire(flight.needsNoPermit)) return { kind: 'acquired', queued: false }
-    if (background) return { kind: 'refused', why: 'busy' }
-    const acquiring = this.#acquire()
+    if (this.held || (this.#queued === undefined && this.tryAcquire(flight.needsNoPermit))) return { kind: 'acquired' }
+    // Else the flights for which no call waits would queue without a bound.
+    if (flight.background || flight.callers === 0) return { kind: 'refused', why: 'busy' }
+    this.#queued ??= this.#joinQueue()
+    const { ended } = this.#queued
     // Only now, with the flight in the queue: `beginWait` may make its last caller give up, and that takes the flight out of the queue.
-    flight.beginWait(runtime.now())
-    const acquired = await acquiring
+    flight.beginWait(runtime.now(), this.#waiter === undefined ? Infinity : POLL_INTERVAL)
+    await (this.#waiter?.waitAtMost(POLL_INTERVAL, ended) ?? ended)
     flight.endWait(runtime.now())
     // Also with a permit: since it was granted, the cache may have been closed, or the last caller may have left.
-    const why = flight.stopReason ?? (acquired ? undefined : 'no-waiters')
-    return why === undefined ? { kind: 'acquired', queued: true } : { kind: 'refused', why }
+    const why = flight.stopReason ?? (this.held || this.#queued !== undefined ? undefined : 'busy')
+    return why === undefined ? { kind: 'waited' } : { kind: 'refused', why }
   }
 
-  /** Leaves the queue. */
   stopWaiting(): void {
+    this.leaveQueue()
+  }
+
+  leaveQueue(): void {
     this.#queued?.leaveQueue()
-    this.#queued?.end(false)
+    this.#queued?.end()
   }
 
   skipQueue(): void {
     const queued = this.#queued
     if (queued === undefined) return
     queued.leaveQueue()
-    queued.end(this.tryAcquire(true))
+    this.tryAcquire(true)
+    queued.end()
   }
 
   abort(): void {

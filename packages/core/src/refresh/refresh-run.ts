@@ -54,19 +54,23 @@ class RefreshRun implements FlightStep {
     this.#call = call
     this.#coordinator = coordinator
     this.#services = coordinator.services
-    this.#permit = new LoadPermit(call.permits)
     const { refreshBudget } = coordinator.services
     this.#refreshPermit =
       flight.background && refreshBudget !== undefined
         ? new RefreshPermit(flight, refreshBudget, call.settings)
         : undefined
     this.#waiter = flight.background ? undefined : coordinator.leaseWaiters.register(call.storedKey)
+    this.#permit = new LoadPermit(call.permits, this.#waiter)
     flight.setStep(this)
   }
 
   stopWaiting(): void {
     this.#waiter?.wake()
     this.#permit.stopWaiting()
+  }
+
+  leaveQueue(): void {
+    this.#permit.leaveQueue()
   }
 
   skipQueue(): void {
@@ -78,6 +82,7 @@ class RefreshRun implements FlightStep {
   }
 
   async dispose(): Promise<void> {
+    this.#permit.stopWaiting()
     this.#permit.release()
     if (this.#waiter !== undefined) this.#coordinator.leaseWaiters.unregister(this.#call.storedKey, this.#waiter)
     // `close` waits for this: a client that is destroyed after it would drop the step.
@@ -89,10 +94,10 @@ class RefreshRun implements FlightStep {
     for (;;) {
       // Before the lease: a flight that queued with a lease would keep the key from processes that have permits to spare.
       const answer = await this.#permit.acquireFor(this.#flight, this.#services.runtime)
-      if (answer.kind === 'refused') settleWithoutLoad(this.#flight, answer.why)
-      else if (!answer.queued) await this.#acquireAndHandle(storeRead)
+      if (answer.kind === 'acquired') await this.#acquireAndHandle(storeRead)
+      else if (answer.kind === 'refused') settleWithoutLoad(this.#flight, answer.why)
       if (this.#flight.settled) return
-      // Also after a wait for the permit: meanwhile another process may have loaded the key, or an invalidation may have voided what was read.
+      // Also while it waits for the permit, and after that: meanwhile another process may have loaded the key, or an invalidation may have voided what was read.
       storeRead = await this.#readAgain()
       if (this.#flight.settled) return
     }

@@ -22,8 +22,8 @@ export async function runUnleased(
   flight.setStep(permit)
   try {
     const answer = await permit.acquireFor(flight, services.runtime)
-    if (answer.kind === 'acquired') await loadUnleased(flight, call, 'unleased', services, permit)
-    else settleWithoutLoad(flight, answer.why)
+    if (answer.kind === 'refused') settleWithoutLoad(flight, answer.why)
+    else await loadUnleased(flight, call, 'unleased', services, permit)
   } catch (error) {
     settleBroken(flight, error)
   } finally {
@@ -40,6 +40,9 @@ export async function loadUnleased(
   permit: LoadPermit,
 ): Promise<void> {
   if (flight.background) return settleWithoutLoad(flight, why)
+  // A late joiner's call may follow an invalidation that the load began before, so it reads again. While the store is away no read can
+  // tell, and the late joiner gets the value.
+  if (why === 'unleased') flight.letLateJoinersReadAgain()
   const load = new LoadRun(call, services, permit, () => flight.releaseJoiners('load-alone'))
   const { result: loaded, took } = await load.run(flight, undefined, false)
   emitOutcome(services, call.storedKey, settle(flight, call.settings, loaded, why), took)
@@ -56,9 +59,7 @@ function settle(flight: Flight, settings: Settings, loaded: LoadResult, why: 'un
   const result = flightResultOf(loaded, settings)
   if (loaded.kind === 'error') releaseAfterOwnAbort(flight, settings, loaded.error)
   flight.settleEarly(result)
-  // A late joiner's call may follow an invalidation that the load began before, so it reads again. While the store is away no read can
-  // tell, and the late joiner gets the value.
-  flight.settle(result.kind === 'loaded' && why === 'unleased' ? { kind: 'retry' } : result, outcome)
+  flight.settle(result.kind === 'loaded' && flight.lateJoinersReadAgain ? { kind: 'retry' } : result, outcome)
   return outcome
 }
 
