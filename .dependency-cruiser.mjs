@@ -22,9 +22,9 @@ const columns = {
     refresh: 'refresh/',
     flight: 'flight/',
     options: 'options/',
-    store: 'store/(?!store.ts)',
+    store: 'store/(?!(?:store|tag-expiry).ts)',
     policy: 'policy/(?!policy.ts)',
-    interfaces: '(?:store/store|policy/policy).ts',
+    interfaces: '(?:store/store|store/tag-expiry|policy/policy).ts',
   },
   http: {
     index: 'index.ts',

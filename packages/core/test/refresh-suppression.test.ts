@@ -129,6 +129,28 @@ describe('a process that serves a stale value', () => {
     expect(origin.count).toBe(2)
   })
 
+  it('loads again after an invalidation of tags only if the entry carries one of them', async () => {
+    const fleet = createFleet({ staleWhileRevalidate: '1m' })
+    const [cache] = fleet.caches
+    await cache.set('k', 'stale', { tags: ['t'] })
+    await fleet.runtime.advance(10_001)
+    const origin = new Origin()
+    const hit = async (): Promise<number> => {
+      expect(await cache.getOrSet('k', origin.loader, { isFailure: () => false })).toBe('stale')
+      await settle(fleet)
+      origin.last.reject(new Error('not found'))
+      await settle(fleet)
+      return origin.count
+    }
+    expect(await hit()).toBe(1)
+    for (let fall = 0; fall < 10; fall += 1) {
+      await cache.invalidateTags(['carried by nobody'])
+      expect(await hit()).toBe(1)
+    }
+    await cache.expireTags(['u', 't'])
+    expect(await hit()).toBe(2)
+  })
+
   it.each<Acquire>([
     { kind: 'away', why: 'error', cause: new Error('reset') },
     { kind: 'uncacheable', remaining: 1000, share: true },

@@ -1,5 +1,5 @@
 // A process that uses caches on stores of which one step rejects or throws, and prints the cases that left a rejection unhandled.
-import { createManualRuntime } from '../../testkit/src/manual-runtime.ts'
+import { createManualRuntime } from '@cattlegrid/testkit'
 import { createCache, memoryStore, type Store } from '../src/index.ts'
 import { Origin } from './fleet.ts'
 

@@ -56,6 +56,33 @@ describe('a load without a lease', () => {
   })
 })
 
+describe('a load without a lease that an invalidation of tags finds running', () => {
+  it.each<[string, (fleet: Fleet) => Promise<unknown>]>([
+    ['is held off', ({ caches }) => caches[0].delete('k', { holdOff: '1m' })],
+    ['is uncacheable', ({ caches }) => caches[0].getOrSet('k', (load) => load.uncacheable({ for: '1m' }))],
+  ])('stays the only one of a key that %s, and later calls do not get its value', async (_, mark) => {
+    const fleet = createFleet()
+    const [cache] = fleet.caches
+    await mark(fleet)
+    const origin = new Origin()
+    const first = cache.getOrSet('k', origin.loader)
+    await settle(fleet)
+    const later: Promise<string>[] = []
+    for (let call = 0; call < 5; call += 1) {
+      await cache.invalidateTags(['t'])
+      later.push(cache.getOrSet('k', origin.loader))
+      await settle(fleet)
+    }
+    expect(origin.count).toBe(1)
+    origin.last.resolve('before')
+    expect(await first).toBe('before')
+    await settle(fleet)
+    expect(origin.count).toBe(2)
+    origin.last.resolve('after')
+    expect(new Set(await Promise.all(later))).toEqual(new Set(['after']))
+  })
+})
+
 describe('a load without a lease that fails', () => {
   const error = new Error('broken')
   const broken = () => Promise.reject(error)

@@ -45,7 +45,6 @@ describe('a key that is known to be unshareable', () => {
     ['a delete', (cache) => cache.delete('k')],
     ['an expire', (cache) => cache.expire('k')],
     ['a clear', (cache) => cache.clear()],
-    ['an invalidation of tags', (cache) => cache.invalidateTags(['t'])],
   ] satisfies [string, (cache: Cache) => Promise<unknown>][])('is asked for again after %s', async (_, end) => {
     for (const process of [0, 1] as const) {
       const fleet = await unshareableFleet()
@@ -56,6 +55,14 @@ describe('a key that is known to be unshareable', () => {
       await fleet.caches[1].getOrSet('k', () => 'kept')
       expect(requests.count).toBe(2)
     }
+  })
+
+  it('is not asked for again after an invalidation of tags, which ends no mark', async () => {
+    const fleet = await unshareableFleet()
+    const requests = countRequests(fleet)
+    await fleet.caches[1].invalidateTags(['t'])
+    await fleet.caches[1].getOrSet('k', () => 'alone')
+    expect(requests.count).toBe(0)
   })
 
   it('is served to all processes after a set in any of them', async () => {

@@ -47,7 +47,7 @@ export class EntryWriter {
 
   async invalidateTags(tags: readonly string[], how: 'delete' | 'expire'): Promise<void> {
     const answer = await this.#coordinator.services.store.invalidateTags(tags, how)
-    this.#coordinator.onTagsInvalidated()
+    this.#coordinator.onTagsInvalidated(tags)
     this.#confirmExecuted(tags.join(' '), how === 'delete' ? 'tags' : 'expire-tags', answer)
   }
 

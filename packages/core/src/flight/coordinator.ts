@@ -60,7 +60,7 @@ export class LoadCoordinator {
       case 'expired':
         return this.onInvalidated(notice.key)
       case 'tags':
-        return this.onTagsInvalidated()
+        return this.onTagsInvalidated(notice.tags)
       case 'cleared':
         return this.onAllInvalidated()
       case 'disconnected':
@@ -81,11 +81,13 @@ export class LoadCoordinator {
     this.#resumeAcquires(key)
   }
 
-  /** Detaches all flights that may have a value already. No lease ends with a tag, so the flights that wait for one go on waiting. */
-  onTagsInvalidated(): void {
+  /**
+   * Detaches all flights that may have a value already. No lease and no mark ends with a tag: the flights that wait for a lease go on waiting, and a
+   * key stays unshareable.
+   */
+  onTagsInvalidated(tags: readonly string[]): void {
     this.flights.detachAll()
-    this.suppression.clearAll()
-    this.unshareable.clearAll()
+    this.suppression.clearTags(tags)
   }
 
   /** As `onTagsInvalidated`, for an invalidation of all keys. It may have ended leases, so it also wakes the flights that wait for one. */

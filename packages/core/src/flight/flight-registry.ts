@@ -40,10 +40,13 @@ export class FlightRegistry {
     this.#refreshes.delete(key)
   }
 
-  /** Spares the flights that wait for a lease or a permit: they have no result yet, and read or load only after they have waited. */
+  /**
+   * Spares the flights that wait for a lease or a permit: they have no result yet, and read or load only after they have waited. Also those that load
+   * without a lease, whose later callers read again: nothing else keeps such loads of a key from running side by side.
+   */
   detachAll(): void {
     this.#reads.forgetAll()
-    for (const [key, flight] of this.#refreshes) if (!flight.waiting) this.detach(key)
+    for (const [key, flight] of this.#refreshes) if (!flight.waiting && !flight.lateJoinersReadAgain) this.detach(key)
   }
 
   /**

@@ -1,8 +1,9 @@
 import { BoundedMap } from '../bounded-map.ts'
-import type { Version } from '../entry.ts'
+import type { Entry, Version } from '../entry.ts'
 
 interface SuppressedRefresh {
   readonly version: Version
+  readonly tags: readonly string[]
   readonly until: number
 }
 
@@ -16,8 +17,8 @@ const CAPACITY = 5_000
 export class RefreshSuppression {
   readonly #suppressed = new BoundedMap<string, SuppressedRefresh>(CAPACITY)
 
-  add(key: string, version: Version, until: number): void {
-    this.#suppressed.set(key, { version, until })
+  add(key: string, { version, tags }: Entry, until: number): void {
+    this.#suppressed.set(key, { version, tags, until })
   }
 
   holds(key: string, version: Version, now: number): boolean {
@@ -27,6 +28,11 @@ export class RefreshSuppression {
 
   clear(key: string): void {
     this.#suppressed.delete(key)
+  }
+
+  /** Forgets the entries that carry one of the tags. */
+  clearTags(tags: readonly string[]): void {
+    this.#suppressed.deleteIf((suppressed) => suppressed.tags.some((tag) => tags.includes(tag)))
   }
 
   clearAll(): void {

@@ -23,7 +23,7 @@ export function refreshInBackground(
   flights.launch(flight, runRefresh(flight, call, storeRead, coordinator))
   void flight.outcome.then((outcome) => {
     if (!leavesNoTrace(outcome)) return
-    suppression.add(call.storedKey, entry.version, services.runtime.now() + call.settings.cooldown.max)
+    suppression.add(call.storedKey, entry, services.runtime.now() + call.settings.cooldown.max)
   })
   return flight
 }

@@ -234,6 +234,6 @@ class RefreshRun implements FlightStep {
 
   #suppressRefresh(entry: Entry | undefined, remaining: number): void {
     if (entry === undefined) return
-    this.#coordinator.suppression.add(this.#call.storedKey, entry.version, this.#services.runtime.now() + remaining)
+    this.#coordinator.suppression.add(this.#call.storedKey, entry, this.#services.runtime.now() + remaining)
   }
 }
