@@ -221,3 +221,16 @@ describe('an outage copy', () => {
     expect([...(await cache.getOrSet<Uint8Array>('cold', never))]).toEqual([1, 2])
   })
 })
+
+it('a call that waits for the load of another process gets what its own codec reads, whatever codec the waiting calls before it have', async () => {
+  const [leader, follower] = [join(), join()]
+  await leader.delete('k')
+  const origin = new Origin()
+  void leader.getOrSet('k', origin.loader)
+  await remote.runtime.advance(0)
+  const calls = [structured, structured, json].map((codec) => follower.getOrSet<User>('k', never, { codec }))
+  await remote.runtime.advance(0)
+  origin.last.resolve(user())
+  await remote.runtime.advance(1000)
+  expect(await Promise.all(calls)).toEqual([user(), user(), user()])
+})

@@ -12,7 +12,8 @@ export interface Codec<V = unknown> {
   /**
    * Returns a new value at every call: the same bytes are decoded for several callers. They are part of a larger buffer, so copy what the value keeps of them.
    *
-   * @throws any error for bytes that it cannot decode: the entry then counts as missing.
+   * @throws any error for bytes that it cannot decode: the entry then counts as missing. Bytes that it has decoded once it always decodes: a caller that
+   * joins the read would get the error.
    */
   decode(bytes: Buffer): V
   /** Returns the first part of a value that `decode` would not return as it was encoded, such as `value.roles (Set)`; undefined when there is none. Default: not checked. */

@@ -1,3 +1,4 @@
+import type { Codec } from '../codec/codec.ts'
 import type { Entry } from '../entry.ts'
 
 /** The end of a flight for one waiter. */
@@ -5,8 +6,8 @@ export type FlightResult =
   | { readonly kind: 'loaded'; readonly value: unknown; readonly freshFor: number }
   /** The loader of a batch returned no value for the key: the result of a batch, while a call with a loader of its own reads again. */
   | { readonly kind: 'absent' }
-  /** An entry that was written while the flight ran. */
-  | { readonly kind: 'found'; readonly entry: Entry }
+  /** An entry that was written while the flight ran, as `codec` decoded it. */
+  | { readonly kind: 'found'; readonly entry: Entry; readonly codec: Codec }
   /** `mayServeStale`: whether a caller may get a stale value instead of the error. */
   | { readonly kind: 'failed'; readonly error: unknown; readonly mayServeStale: boolean }
   /** No result for this waiter: its call reads the store again. */

@@ -9,6 +9,7 @@ import {
   serveFound,
   timeSinceStart,
 } from './lookup-result.ts'
+import { isSameCodec } from '../codec/codec.ts'
 import type { LoadCoordinator } from '../flight/coordinator.ts'
 import type { EngineServices } from '../flight/engine-services.ts'
 import type { Call, TimedRead } from '../flight/call.ts'
@@ -134,7 +135,8 @@ export class FlightJoiner {
       case 'absent':
         return onContinue(call.batch && loadedResult(ABSENT, 0, state, now, ownFlight))
       case 'found':
-        // The flight judged the entry for its owner; this call may have stricter options.
+        // The flight read and judged the entry for its owner; this call may have another codec, or stricter options.
+        if (!isSameCodec(result.codec, call.settings.codec)) return onContinue(undefined)
         return onContinue(serveFound(this.#services, call, result.entry, now, state))
       case 'failed':
         if (result.mayServeStale) return onContinue(this.#fallbackOrThrow(part, result.error, now))

@@ -118,12 +118,13 @@ class RefreshRun implements FlightStep {
   /** Settles the flight with the entry of the read, if it satisfies the flight's owner. */
   async #readAgain(): Promise<Pick<TimedRead, 'read' | 'sentAt'>> {
     const { store, runtime } = this.#services
+    const { codec } = this.#call.settings
     const sentAt = runtime.now()
-    const read = await store.read(this.#call.storedKey, this.#call.settings.codec)
+    const read = await store.read(this.#call.storedKey, codec)
     const verdict = noteAndJudge(this.#services, this.#call, read, runtime.now())
     const servable = verdict === 'fresh' || (verdict === 'stale' && !this.#flight.background)
     if (read.kind === 'found' && servable)
-      this.#flight.settle({ kind: 'found', entry: read.entry }, { kind: 'abandoned', why: 'changed' })
+      this.#flight.settle({ kind: 'found', entry: read.entry, codec }, { kind: 'abandoned', why: 'changed' })
     return { read, sentAt }
   }
 

@@ -126,7 +126,7 @@ export type Notice =
       readonly tagSeq: number
       readonly how: 'delete' | 'expire'
     }
-  /** Every entry was removed; notices may be lost from now on (`disconnected`); notices arrive again (`connected`). */
+  /** Every entry was removed; notices may be lost from now on (`disconnected`); notices arrive from now on (`connected`): a shared store also says so to each new listener. */
   | { readonly kind: 'cleared' | 'disconnected' | 'connected' }
   /** The store is not asked for a while, because it did not answer (`away`); it answers again (`back`). */
   | { readonly kind: 'away' | 'back' }

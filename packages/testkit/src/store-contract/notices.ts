@@ -69,6 +69,15 @@ export function describeNotices({ factory, describe, test }: StoreContract): voi
           assert.deepEqual(kindsOf(watcher, 'k'), [told])
         }))
 
+    test('of a shared store is told that it is connected, also if another one was told before', () =>
+      onStage(factory, async (stage) => {
+        if (!stage.here.shared) return
+        for (const watcher of [listen(stage.here), listen(stage.here)]) {
+          await caughtUp(stage, watcher)
+          assert.deepEqual(watcher.notices.filter(({ kind }) => kind === 'connected').length, 1)
+        }
+      }))
+
     test('gets a notice of every change that needs no lease', () =>
       onStage(factory, async (stage) => {
         const watchers = [listen(stage.here), listen(stage.there)]
