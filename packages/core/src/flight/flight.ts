@@ -9,8 +9,6 @@ export type WaiterRole = 'owner' | 'joiner' | 'joiner out of time'
 export interface FlightStep {
   /** The last caller left, and none relies on the load: ends a wait for a permit or a lease. */
   stopWaiting?(): void
-  /** The last caller left: ends a wait for a permit. */
-  leaveQueue?(): void
   /** A running load waits for the flight: ends a wait for a permit by granting one. */
   skipQueue?(): void
   /** The cache closes: ends the step, with `reason`. */
@@ -137,7 +135,6 @@ export class Flight {
   remove(waiter: FlightWaiter): void {
     this.#waiters.remove(waiter)
     if (this.stopReason === 'no-waiters') this.#step?.stopWaiting?.()
-    else if (this.callers === 0) this.#step?.leaveQueue?.()
     this.#notifyIfUnwaited()
   }
 
@@ -151,7 +148,7 @@ export class Flight {
     if (this.callers === 0) this.#onLastCallerLeft?.()
   }
 
-  /** A caller leaves with a stale value and relies on the load to replace it: the load begins even if no other caller waits, but waits for no permit then. */
+  /** A caller leaves with a stale value and relies on the load to replace it: the load begins even if no other caller waits. It keeps its place in a queue: else a busy process would never refresh the key. */
   keepRunning(): void {
     this.#keepsRunning = true
   }

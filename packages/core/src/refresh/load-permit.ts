@@ -57,8 +57,7 @@ export class LoadPermit implements FlightStep {
   async acquireFor(flight: Flight, runtime: Runtime): Promise<PermitAnswer> {
     if (flight.stopReason !== undefined) return { kind: 'refused', why: flight.stopReason }
     if (this.held || (this.#queued === undefined && this.tryAcquire(flight.needsNoPermit))) return { kind: 'acquired' }
-    // Else the flights for which no call waits would queue without a bound.
-    if (flight.background || flight.callers === 0) return { kind: 'refused', why: 'busy' }
+    if (flight.background) return { kind: 'refused', why: 'busy' }
     this.#queued ??= this.#joinQueue()
     const { ended } = this.#queued
     // Only now, with the flight in the queue: `beginWait` may make its last caller give up, and that takes the flight out of the queue.
@@ -66,15 +65,12 @@ export class LoadPermit implements FlightStep {
     await (this.#waiter?.waitAtMost(POLL_INTERVAL, ended) ?? ended)
     flight.endWait(runtime.now())
     // Also with a permit: since it was granted, the cache may have been closed, or the last caller may have left.
-    const why = flight.stopReason ?? (this.held || this.#queued !== undefined ? undefined : 'busy')
+    const why = flight.stopReason ?? (this.held || this.#queued !== undefined ? undefined : 'no-waiters')
     return why === undefined ? { kind: 'waited' } : { kind: 'refused', why }
   }
 
+  /** Leaves the queue. */
   stopWaiting(): void {
-    this.leaveQueue()
-  }
-
-  leaveQueue(): void {
     this.#queued?.leaveQueue()
     this.#queued?.end()
   }

@@ -69,10 +69,6 @@ class RefreshRun implements FlightStep {
     this.#permit.stopWaiting()
   }
 
-  leaveQueue(): void {
-    this.#permit.leaveQueue()
-  }
-
   skipQueue(): void {
     this.#permit.skipQueue()
   }
