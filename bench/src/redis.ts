@@ -29,7 +29,7 @@ interface Crowd {
 const MANY = 32_768
 const LATELY = 'keys seen lately'
 const LONG_AGO = 'keys not seen lately'
-const crowds: readonly Crowd[] = [
+const CROWDS: readonly Crowd[] = [
   { id: '1', callers: 1, keys: 2, of: LATELY, wanted: 1.15 },
   { id: '64', callers: 64, keys: 128, of: LATELY, wanted: 1.25 },
   { id: '512', callers: 512, keys: 1024, of: LATELY, wanted: 1.25 },
@@ -77,7 +77,7 @@ async function measureRedis(options: BenchOptions, later: Later): Promise<Findin
     await withCleanup(async (over) => {
       const players = await startPlayers(wanted, server.url, over)
       const inTurn = [...players.slice(turn % players.length), ...players.slice(0, turn % players.length)]
-      for (const crowd of crowds) {
+      for (const crowd of crowdsOf(options)) {
         const found = await oneRound(inTurn, look, { ...crowd, keys: Math.min(crowd.keys, keys) }, options)
         seen.set(crowd.id, allRounds(seenBy(seen, crowd.id), found))
       }
@@ -85,8 +85,11 @@ async function measureRedis(options: BenchOptions, later: Later): Promise<Findin
   }
   const counts = await countAll(wanted, look, server)
   return {
-    tables: [...crowds.map((crowd) => timeTable(crowd, seenBy(seen, crowd.id), wanted)), countTable(wanted, counts)],
-    targets: targets(seen, counts.get(OURS)),
+    tables: [
+      ...crowdsOf(options).map((crowd) => timeTable(crowd, seenBy(seen, crowd.id), wanted)),
+      countTable(wanted, counts),
+    ],
+    targets: targets(seen, crowdsOf(options), counts.get(OURS)),
   }
 }
 
@@ -176,6 +179,11 @@ function scripts(calls: ReadonlyMap<string, number>): number {
   return (calls.get('eval') ?? 0) + (calls.get('evalsha') ?? 0) + (calls.get('fcall') ?? 0)
 }
 
+/** A smoke run has one crowd of each kind. */
+function crowdsOf({ smoke }: BenchOptions): readonly Crowd[] {
+  return smoke ? CROWDS.filter(({ callers }) => callers === WARM_AT) : CROWDS
+}
+
 function seenBy(all: ReadonlyMap<string, Seen>, crowd: string): Seen {
   return all.get(crowd) ?? new Map()
 }
@@ -228,7 +236,11 @@ function countTable(wanted: readonly string[], counts: ReadonlyMap<string, Count
   return { id: 'redis-counts', title: 'What a hit in Redis sends', columns, rows }
 }
 
-function targets(seen: ReadonlyMap<string, Seen>, counts: Counts | undefined): readonly Target[] {
+function targets(
+  seen: ReadonlyMap<string, Seen>,
+  crowds: readonly Crowd[],
+  counts: Counts | undefined,
+): readonly Target[] {
   if (counts === undefined) return []
   const times = crowds.map(({ id, callers, of, wanted }): Target => {
     const what = `Hit in Redis, ${callers} at once, ${of}: time against GET + JSON.parse`

@@ -19,7 +19,7 @@ interface PendingStep {
   index: number
   ticksLeft: number
   /** Its time limit, in time-outs. */
-  readonly timeouts: number
+  readonly limit: number
   readonly onTimeout: (away: Away) => void
 }
 
@@ -49,10 +49,10 @@ export class Deadline {
     return this.#tickTimes.filter((time) => time >= moment).length
   }
 
-  /** The answer of the step, or `away` when none came within `timeouts` × the time-out, of which `spent` ticks are used up. Never rejects. */
+  /** The answer of the step, or `away` when none came within `limit` × the time-out, of which `spent` ticks are used up. Never rejects. */
   within<T extends { readonly kind: string }>(
     step: TimedStep<T>,
-    timeouts: number = 1,
+    limit: number = 1,
     spent: number = 0,
   ): Promise<T | Away> {
     return new Promise((resolve) => {
@@ -61,7 +61,7 @@ export class Deadline {
         over = true
         resolve(answer)
       }
-      const answered = this.withCallback<T>(end, timeouts, spent)
+      const answered = this.withCallback<T>(end, limit, spent)
       const failed = (cause: unknown): void => answered(awayBecause(cause))
       try {
         step(() => over).then(answered, failed)
@@ -74,12 +74,12 @@ export class Deadline {
   /** The same for a step with a callback: returns the function to give to the step. It ignores an answer that comes too late. */
   withCallback<T extends { readonly kind: string }>(
     onAnswer: (answer: T | Away) => void,
-    timeouts: number = 1,
+    limit: number = 1,
     spent: number = 0,
   ): (answer: T | Away) => void {
     // One more, because the first tick comes early: it is under way already.
-    const ticksLeft = Math.max(0, TICKS * timeouts - spent) + 1
-    const pending: PendingStep = { index: -1, ticksLeft, timeouts, onTimeout: onAnswer }
+    const ticksLeft = Math.max(0, TICKS * limit - spent) + 1
+    const pending: PendingStep = { index: -1, ticksLeft, limit, onTimeout: onAnswer }
     this.#add(pending)
     return (answer) => {
       if (pending.index < 0) return
@@ -125,7 +125,7 @@ export class Deadline {
   #expire(pending: PendingStep): void {
     this.#remove(pending)
     // Made only here: an error with its stack costs more than the step.
-    const cause = new Error(`The store did not answer within ${this.#timeout * pending.timeouts} ms`)
+    const cause = new Error(`The store did not answer within ${this.#timeout * pending.limit} ms`)
     this.#observer?.timedOut()
     pending.onTimeout({ kind: 'away', why: 'deadline', cause })
   }

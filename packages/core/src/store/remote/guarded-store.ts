@@ -28,7 +28,7 @@ import { ForwardingStore } from './forwarding-store.ts'
 import { type Lane, StepQueue } from './step-queue.ts'
 
 /** A step that ends or renews what a load holds. It has a longer time limit, because an early end would leave the lease or the permit behind. */
-const IN_BACKGROUND: StepLimits = { timeouts: 4, lane: 'ending' }
+const IN_BACKGROUND: StepLimits = { limit: 4, lane: 'ending' }
 /** The time limit of `clear`, which visits every key, in time-outs. */
 const FOR_CLEAR = 120
 
@@ -45,7 +45,7 @@ export function guardedStore(store: CallbackStore, runtime: Runtime, timeout: nu
 
 interface StepLimits {
   /** The time limit, in time-outs. */
-  readonly timeouts?: number
+  readonly limit?: number
   /** The part of it that the call has already used, in ticks. */
   readonly spent?: number
   readonly lane?: Lane
@@ -54,7 +54,7 @@ interface StepLimits {
 class GuardedStore extends ForwardingStore<CallbackStore> {
   readonly #deadline: Deadline
   /** The time limit of the callers of a step that goes on in the background: no step of its own. */
-  readonly #callers: Deadline
+  readonly #callerDeadline: Deadline
   readonly #breaker: CircuitBreaker
   readonly #queue: StepQueue
   readonly #listeners = new Set<(notice: Notice) => void>()
@@ -63,7 +63,7 @@ class GuardedStore extends ForwardingStore<CallbackStore> {
     super(inner)
     // A deadline of its own: a ping is sent while the breaker is open, and is no step that the breaker counts.
     const pingDeadline = new Deadline(runtime, timeout)
-    this.#callers = new Deadline(runtime, timeout)
+    this.#callerDeadline = new Deadline(runtime, timeout)
     this.#queue = new StepQueue(runtime, patience)
     const notify = (kind: 'away' | 'back'): void => {
       if (kind === 'away') this.#queue.refuseAll(BREAKER_OPEN)
@@ -106,7 +106,7 @@ class GuardedStore extends ForwardingStore<CallbackStore> {
     const commit = (): Promise<Commit> => {
       sent = true
       const committing = this.inner.commit(lease, entry, codec)
-      void this.#callers
+      void this.#callerDeadline
         .within(() => committing)
         .then((answer) => {
           if (answer.kind === 'away' && answer.why === 'deadline') onSlow?.()
@@ -157,7 +157,7 @@ class GuardedStore extends ForwardingStore<CallbackStore> {
   }
 
   override clear(): Promise<Cleared> {
-    return this.#guard(() => this.inner.clear(), { timeouts: FOR_CLEAR })
+    return this.#guard(() => this.inner.clear(), { limit: FOR_CLEAR })
   }
 
   override inspect(key: string): Promise<Inspection | Away> {
@@ -188,8 +188,8 @@ class GuardedStore extends ForwardingStore<CallbackStore> {
 
   #guard<T extends { readonly kind: string }>(step: TimedStep<T>, limits: StepLimits = {}): Promise<T | Away> {
     if (this.#breaker.open) return Promise.resolve(BREAKER_OPEN)
-    const { timeouts, spent, lane = 'step' } = limits
-    const send = (): Promise<T | Away> => this.#deadline.within(step, timeouts, spent)
+    const { limit, spent, lane = 'step' } = limits
+    const send = (): Promise<T | Away> => this.#deadline.within(step, limit, spent)
     if (this.#queue.tryEnter()) return send()
     return new Promise((resolve) => this.#queue.wait(lane, () => resolve(send()), resolve))
   }
