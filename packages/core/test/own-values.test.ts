@@ -234,3 +234,31 @@ it('a call that waits for the load of another process gets what its own codec re
   await remote.runtime.advance(1000)
   expect(await Promise.all(calls)).toEqual([user(), user(), user()])
 })
+
+describe('a value that is written in a burst', () => {
+  const keys = Array.from({ length: 200 }, (_, index) => `k${index}`)
+
+  it.each([json, raw])(
+    'is stored as it was when it was set, although it is changed before its turn ($id)',
+    async (codec) => {
+      const cache = join({ codec })
+      const value = codec === raw ? new Uint8Array([1]) : [1]
+      for (const key of keys) void cache.set(key, value)
+      value[0] = 2
+      await remote.runtime.advance(1000)
+      const read = await Promise.all(keys.map((key) => cache.get<typeof value>(key)))
+      expect(read.filter((found) => found?.[0] !== 1)).toEqual([])
+    },
+  )
+
+  it('is stored as it was loaded, although callers change it before its turn', async () => {
+    const cache = join()
+    remote.delays.commit = 10
+    const change = async (key: string): Promise<void> =>
+      void (await cache.getOrSet<User>(key, user)).roles.push('admin')
+    await Promise.all(keys.map(change))
+    await remote.runtime.advance(1000)
+    const read = await Promise.all(keys.map((key) => join().get<User>(key)))
+    expect(read.filter((found) => found?.roles.length !== 1)).toEqual([])
+  })
+})

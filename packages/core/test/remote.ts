@@ -5,6 +5,7 @@ import {
   createCache,
   type Entry,
   memoryStore,
+  type NewEntry,
   type Notice,
   type Store,
   type TagNumber,
@@ -143,7 +144,7 @@ export class Remote {
       case 'put':
         return (key, entry, codec) => {
           this.#noted.set(key, this.#sequence)
-          return memory.put(key, entry, codec)
+          return memory.put(key, this.#arrived(entry, codec), codec)
         }
       case 'invalidateTags':
         return (tags: readonly string[], how: 'delete' | 'expire') => {
@@ -164,6 +165,7 @@ export class Remote {
           return answer.kind === 'lead' ? { ...answer, lease: { ...answer.lease, tagSeq: this.#sequence } } : answer
         }
       case 'commit':
+        return (lease, entry, codec) => memory.commit(lease, this.#arrived(entry, codec), codec)
       case 'release':
       case 'invalidate':
       case 'permitRefresh':
@@ -172,6 +174,11 @@ export class Remote {
       case 'ping':
         return memory[step].bind(memory)
     }
+  }
+
+  /** The entry with what the store keeps of its value. */
+  #arrived(entry: NewEntry, codec: Codec): NewEntry {
+    return this.encodes ? { ...entry, value: codec.decode(Buffer.from(codec.encode(entry.value))) } : entry
   }
 
   #next(tag: string, how: 'delete' | 'expire'): TagNumber {

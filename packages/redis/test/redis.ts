@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Store } from '@cattlegrid/core'
-import { redisStore, type RedisStoreOptions } from '@cattlegrid/redis'
+import { type RedisClient, redisStore, type RedisStoreOptions } from '@cattlegrid/redis'
 import type { StoreUnderTest } from '@cattlegrid/testkit'
 import { createClient } from 'redis'
 
@@ -41,6 +41,17 @@ export async function openRedis(view: () => Promise<View> = () => connect()): Pr
       await client.close()
     },
   }
+}
+
+/** The same with clients of another make. */
+export function openRedisBy(make: () => RedisClient): () => Promise<RedisUnderTest> {
+  return () =>
+    openRedis(async () => {
+      const client = make()
+      client.on('error', () => undefined)
+      await client.connect()
+      return client
+    })
 }
 
 /** What a view goes through, and what ends it. */

@@ -27,6 +27,17 @@ export function isSameCodec(one: Codec, other: Codec): boolean {
   return one === other || one.id === other.id
 }
 
+/**
+ * Returns bytes that nobody else can change: `encode` of the raw codec returns the value itself.
+ *
+ * @throws any error of the codec.
+ */
+export function encodeToOwnBytes(value: unknown, codec: Codec): Buffer {
+  const bytes: unknown = codec.encode(value)
+  if (!(bytes instanceof Uint8Array)) throw new TypeError('A codec must encode to a Uint8Array')
+  return copyBytes(bytes)
+}
+
 /** Reads an entry without its value: it stands for another codec, and decodes nothing. */
 export class UnreadCodec implements Codec {
   readonly id: number

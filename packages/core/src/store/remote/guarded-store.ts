@@ -24,6 +24,7 @@ import {
 import type { CallbackStore, OnRead } from './callback-store.ts'
 import { CircuitBreaker } from './circuit-breaker.ts'
 import { Deadline, type TimedStep } from './deadline.ts'
+import { encodedNow } from './encoded-now.ts'
 import { ForwardingStore } from './forwarding-store.ts'
 import { type Lane, StepQueue } from './step-queue.ts'
 
@@ -103,9 +104,10 @@ class GuardedStore extends ForwardingStore<CallbackStore> {
 
   override async commit(lease: Lease, entry: NewEntry, codec: Codec, onSlow?: () => void): Promise<Commit> {
     let sent = false
+    const ownCodec = encodedNow(entry.value, codec)
     const commit = (): Promise<Commit> => {
       sent = true
-      const committing = this.inner.commit(lease, entry, codec)
+      const committing = this.inner.commit(lease, entry, ownCodec)
       void this.#callerDeadline
         .within(() => committing)
         .then((answer) => {
@@ -130,7 +132,8 @@ class GuardedStore extends ForwardingStore<CallbackStore> {
   }
 
   override put(key: string, entry: NewEntry, codec: Codec): Promise<Put> {
-    return this.#guard((isOver) => this.inner.put(key, entry, codec, isOver))
+    const ownCodec = encodedNow(entry.value, codec)
+    return this.#guard((isOver) => this.inner.put(key, entry, ownCodec, isOver))
   }
 
   override invalidate(key: string, how: 'delete' | 'expire', holdOff: number): Promise<Done> {

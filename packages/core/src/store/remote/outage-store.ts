@@ -1,6 +1,5 @@
-import { type Codec, raw } from '../../codec/codec.ts'
+import { type Codec, encodeToOwnBytes, raw } from '../../codec/codec.ts'
 import { copyOf, type Entry, makeEntry, type NewEntry, NO_VERSION, type Version } from '../../entry.ts'
-import { copyBytes } from '../../codec/own-bytes.ts'
 import type { Runtime } from '../../runtime/runtime.ts'
 import { memoryStore } from '../memory/memory-store.ts'
 import type {
@@ -215,7 +214,7 @@ class OutageStore extends CopyingStore {
 /** The bytes of a value that callers have: the copy must not change with it. */
 function encode(value: unknown, codec: Codec): Buffer | Unkeepable {
   try {
-    return copyBytes(codec.encode(value))
+    return encodeToOwnBytes(value, codec)
   } catch (cause) {
     return { kind: 'unkeepable', why: 'encode-failed', cause }
   }

@@ -1,0 +1,13 @@
+import { describe, test } from '@jest/globals'
+import { describeStoreContract } from '@cattlegrid/testkit'
+import { createClient, RESP_TYPES } from 'redis'
+import { openRedisBy, redisUrl } from './redis.ts'
+
+const commandOptions = {
+  timeout: 1,
+  asap: true,
+  typeMapping: { [RESP_TYPES.NUMBER]: String, [RESP_TYPES.BLOB_STRING]: Buffer, [RESP_TYPES.SIMPLE_STRING]: Buffer },
+}
+
+const open = openRedisBy(() => createClient({ url: redisUrl(), commandOptions }))
+describeStoreContract('Redis, by a client whose own options change the replies', open, { describe, test })
