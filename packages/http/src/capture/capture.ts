@@ -108,15 +108,14 @@ class HandlerCapture extends ResponseCapture implements Capture {
 
   protected override beforeBody(whole?: Uint8Array): void {
     const { res, recording } = this
-    const { statusCode } = res
     if (this.mode !== 'pass' || this.headSeen || this.#passedOn !== undefined) return
-    const head = this.#presentHead([statusCode], whole?.length)
+    const head = this.#presentHead(this.implicitHead(), whole?.length)
     const notModified = whole && recording.answersNotModified(head, whole)
     if (notModified !== undefined) this.#becomeNotModified(notModified)
     this.#passedOn = { head, status: res.statusCode }
     // Over HTTP/1, Node writes the head of an `end` without a chunk even after the client has left: layers outside may still set fields then.
     const comesWithEnd = whole !== undefined && this.#req.httpVersionMajor === 1
-    if ((this.clientLeft && !comesWithEnd) || recording.withholds(statusCode)) res.writeHead(res.statusCode)
+    if ((this.clientLeft && !comesWithEnd) || recording.withholds(head.status)) res.writeHead(res.statusCode)
   }
 
   #becomeNotModified(notModified: NotModified): void {

@@ -44,6 +44,10 @@ export abstract class ResponseCapture {
   #guard: DestroyGuard | undefined
   /** The original `end` runs: that of HTTP/2 calls `write` for its chunk. */
   #ending = false
+  /** The `writeHead` that this has set: any other is a layer's inside. */
+  readonly #ownWriteHead: unknown
+  /** Takes the arguments that the layers inside pass on, while `implicitHead` calls them. */
+  #takeArguments: ((args: readonly unknown[]) => void) | undefined
 
   constructor(res: ServerResponse, recording: Recording) {
     this.res = res
@@ -63,6 +67,7 @@ export abstract class ResponseCapture {
     })
     this.original = (method, args) =>
       this.#outside(() => (method === 'end' ? this.#originalEnd(original, args) : original(method, args)))
+    this.#ownWriteHead = res.writeHead
     res.once('close', () => {
       this.onClose()
     })
@@ -108,6 +113,28 @@ export abstract class ResponseCapture {
   /** A handler that notices that its client has left often fails for that reason alone. Waiters must not get that failure. */
   protected failsForDeparture(status: number): boolean {
     return this.clientLeft && status >= 400
+  }
+
+  /**
+   * The arguments of an implicit head, as the layers inside leave it: those that have replaced `writeHead`, as `on-headers` does, change it here. Node
+   * would call them within `end`, after the layers outside.
+   */
+  protected implicitHead(): readonly unknown[] {
+    const { res } = this
+    const { writeHead, statusCode } = res
+    let args: readonly unknown[] = [statusCode]
+    if (writeHead === this.#ownWriteHead) return args
+    this.#takeArguments = (passed) => (args = passed)
+    try {
+      Reflect.apply(writeHead, res, args)
+    } finally {
+      this.#takeArguments = undefined
+    }
+    // They have run.
+    const status = Number(args[0])
+    res.statusCode = status
+    Reflect.set(res, 'writeHead', (...given: unknown[]) => this.#writeHead(given[0] === status ? args : given))
+    return args
   }
 
   protected endRecording(): void {
@@ -184,6 +211,10 @@ export abstract class ResponseCapture {
   }
 
   #writeHead(args: readonly unknown[]): unknown {
+    if (this.#takeArguments !== undefined) {
+      this.#takeArguments(args)
+      return this.res
+    }
     if (this.mode !== 'pass') return this.res
     if (this.headSeen) return this.original('writeHead', args)
     const head = this.headOf(args)
