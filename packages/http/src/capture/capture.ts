@@ -109,7 +109,7 @@ class HandlerCapture extends ResponseCapture implements Capture {
   protected override beforeBody(whole?: Uint8Array): void {
     const { res, recording } = this
     if (this.mode !== 'pass' || this.headSeen || this.#passedOn !== undefined) return
-    const head = this.#presentHead(this.implicitHead(), whole?.length)
+    const head = this.#presentHead(this.innerHead.collect(), whole?.length)
     const notModified = whole && recording.answersNotModified(head, whole)
     if (notModified !== undefined) this.#becomeNotModified(notModified)
     this.#passedOn = { head, status: res.statusCode }

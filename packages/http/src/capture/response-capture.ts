@@ -7,6 +7,7 @@ import { DestroyGuard } from './destroy-guard.ts'
 import { type DetachedResponse, discardChunk } from './detached-response.ts'
 import { HandlerScope } from './handler-scope.ts'
 import { discardPayload } from './payload.ts'
+import { InnerHead } from './inner-head.ts'
 import type { NotModified, Recording } from './recording.ts'
 import { type CallOriginal, replaceMethods } from './response-methods.ts'
 
@@ -28,6 +29,7 @@ export abstract class ResponseCapture {
   protected readonly res: ServerResponse
   protected readonly recording: Recording
   protected readonly original: CallOriginal
+  protected readonly innerHead: InnerHead
   /** `pass`: the response goes to its client. `withhold`: it goes nowhere. `replaced`: another response was sent instead. */
   protected mode: 'pass' | 'withhold' | 'replaced' = 'pass'
   /** The framework sends another response, by the same methods: with its end the mode becomes `replaced`. */
@@ -44,10 +46,6 @@ export abstract class ResponseCapture {
   #guard: DestroyGuard | undefined
   /** The original `end` runs: that of HTTP/2 calls `write` for its chunk. */
   #ending = false
-  /** The `writeHead` that this has set: any other is a layer's inside. */
-  readonly #ownWriteHead: unknown
-  /** Takes the arguments that the layers inside pass on, while `implicitHead` calls them. */
-  #takeArguments: ((args: readonly unknown[]) => void) | undefined
 
   constructor(res: ServerResponse, recording: Recording) {
     this.res = res
@@ -67,7 +65,7 @@ export abstract class ResponseCapture {
     })
     this.original = (method, args) =>
       this.#outside(() => (method === 'end' ? this.#originalEnd(original, args) : original(method, args)))
-    this.#ownWriteHead = res.writeHead
+    this.innerHead = new InnerHead(res)
     res.once('close', () => {
       this.onClose()
     })
@@ -113,28 +111,6 @@ export abstract class ResponseCapture {
   /** A handler that notices that its client has left often fails for that reason alone. Waiters must not get that failure. */
   protected failsForDeparture(status: number): boolean {
     return this.clientLeft && status >= 400
-  }
-
-  /**
-   * The arguments of an implicit head, as the layers inside leave it: those that have replaced `writeHead`, as `on-headers` does, change it here. Node
-   * would call them within `end`, after the layers outside.
-   */
-  protected implicitHead(): readonly unknown[] {
-    const { res } = this
-    const { writeHead, statusCode } = res
-    let args: readonly unknown[] = [statusCode]
-    if (writeHead === this.#ownWriteHead) return args
-    this.#takeArguments = (passed) => (args = passed)
-    try {
-      Reflect.apply(writeHead, res, args)
-    } finally {
-      this.#takeArguments = undefined
-    }
-    // They have run.
-    const status = Number(args[0])
-    res.statusCode = status
-    Reflect.set(res, 'writeHead', (...given: unknown[]) => this.#writeHead(given[0] === status ? args : given))
-    return args
   }
 
   protected endRecording(): void {
@@ -211,11 +187,7 @@ export abstract class ResponseCapture {
   }
 
   #writeHead(args: readonly unknown[]): unknown {
-    if (this.#takeArguments !== undefined) {
-      this.#takeArguments(args)
-      return this.res
-    }
-    if (this.mode !== 'pass') return this.res
+    if (this.innerHead.takes(args) || this.mode !== 'pass') return this.res
     if (this.headSeen) return this.original('writeHead', args)
     const head = this.headOf(args)
     if (head === undefined) this.#sendForeignHead(args)
