@@ -22,7 +22,7 @@ export const LONGEST_WINDOW: number = 2 ** 32 - 1
 /** The largest encoded value, in bytes: Redis refuses a longer string and closes the connection. */
 export const MAX_ENTRY_BYTES: number = 512 * 1024 ** 2
 
-/** The moments that rule an entry from its commit on; all ms. */
+/** The lengths of an entry's windows, ms. */
 export interface Windows {
   /** Fresh for this long, jitter already subtracted. */
   readonly ttl: number
@@ -74,7 +74,7 @@ export interface Entry {
 /** The part of an entry that the load decides. */
 export type EntryContent = Pick<Entry, 'value' | 'encoded' | 'staleWhileRevalidate' | 'staleIfError' | 'tags'>
 
-/** The part of an entry that the store decides. */
+/** The part of an entry that belongs to one write at the store. */
 export type EntryState = Pick<
   Entry,
   'version' | 'committedAt' | 'freshUntil' | 'expired' | 'loadTime' | 'tagSeq' | 'size'

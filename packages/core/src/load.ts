@@ -11,7 +11,7 @@ export interface Load<S = unknown> {
   readonly signal: AbortSignal
   /** The value that the load replaces, while it may still be served; `age` in ms. */
   readonly stale: { readonly value: S; readonly age: number } | undefined
-  /** True when no caller waits for this load: it runs in the background. */
+  /** True when the load began in the background: the call that started it was served at once. Later calls may wait for it. */
   readonly background: boolean
   /** True when the load holds the lease: only then can its result be stored. */
   readonly leased: boolean
@@ -57,7 +57,7 @@ export type Loader<V, S = V> = (load: Load<S>) => V | Promise<V>
 /** The end of a load. Times in ms. */
 export type Outcome =
   | { readonly kind: 'committed' }
-  /** The key cools down for `cooldown` ms; 0 when the error was no failure. */
+  /** The key cools down for `cooldown` ms; 0 when the error was no failure, the load had no lease, or a store or a policy threw. */
   | { readonly kind: 'failed'; readonly error: unknown; readonly cooldown: number }
   /** The key is marked as uncacheable for `for` ms; 0: no mark, and only this result is not stored. `why`: the reason that the loader gave, or that the store had; `ttl` after `load.keep` with a `ttl` below 1 ms. */
   | {

@@ -17,11 +17,11 @@ export class Batch implements CallBatch, PermitSource {
   readonly #loader: ManyLoader<unknown>
   readonly #admission: AdmissionControl
   readonly #permits: PermitSource
-  /** Noted when the batch begins: the loader is called from inside the load of one of its keys. */
+  /** The loads around the batch, read at its start: later the current load is one of its own keys'. */
   readonly #enclosing = activeLoads()
   /** The keys whose first read the store has not answered. */
   readonly #unread: Set<string>
-  /** Of each load that runs. */
+  /** By running load: what to call when its loader call begins. */
   readonly #onLoaderCall = new Map<Load<never>, () => boolean>()
   #nextCall: LoaderCall
 
@@ -69,8 +69,8 @@ export class Batch implements CallBatch, PermitSource {
     return this.#nextCall.permit.permitAvailable
   }
 
-  tryAcquirePermit(always?: boolean): ReleasePermit | undefined {
-    return this.#nextCall.permit.tryAcquirePermit(always)
+  tryAcquirePermit(force?: boolean): ReleasePermit | undefined {
+    return this.#nextCall.permit.tryAcquirePermit(force)
   }
 
   queueForPermit(onPermit: (permit: ReleasePermit) => void): () => void {

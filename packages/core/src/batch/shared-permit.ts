@@ -23,8 +23,8 @@ export class SharedPermit implements PermitSource {
     return this.#permit !== undefined || this.#source.permitAvailable
   }
 
-  tryAcquirePermit(always?: boolean): ReleasePermit | undefined {
-    const permit = this.#permit ?? this.#source.tryAcquirePermit(always)
+  tryAcquirePermit(force?: boolean): ReleasePermit | undefined {
+    const permit = this.#permit ?? this.#source.tryAcquirePermit(force)
     if (permit === undefined) return undefined
     this.#permit = permit
     const share = this.#newShare()

@@ -104,7 +104,7 @@ export interface Cache {
    */
   invalidateTags(tags: readonly string[]): Promise<void>
   /**
-   * Makes every entry with one of the tags stale, within the stale windows that it was committed with; so is the entry of a load that began before. The
+   * Makes every entry with one of the tags stale, within the stale windows that it was committed with; and the entry of a load that began before, too. The
    * calls of each key start one refresh, within `refreshBudget`. The cost does not depend on the number of entries.
    *
    * @example

@@ -35,7 +35,7 @@ import { EntryReader, readResultOf } from './entry-reader.ts'
 import { EntryWriter } from './entry-writer.ts'
 import type { LoadCoordinator } from '../flight/coordinator.ts'
 import type { Lifecycle } from './lifecycle.ts'
-import { storeAnswer } from './store-answer.ts'
+import { waitForStore } from './wait-for-store.ts'
 import { wrapFunction } from './wrap-function.ts'
 import { lookUpMany } from '../batch/get-or-set-many.ts'
 
@@ -107,7 +107,7 @@ export class DefaultCache implements Cache {
   }
 
   peek<V = unknown>(key: string, options?: ReadOptions<V>): ReadResult<V> | undefined {
-    const stored = this.#storedKey(key)
+    const stored = this.#acceptKey(key)
     const entry = this.#lookups.peek(stored, this.#settings, readCodec(this.#settings, 'peek', options))
     if (entry === undefined) return undefined
     this.#lookups.emitHit(stored, entry)
@@ -117,8 +117,8 @@ export class DefaultCache implements Cache {
   get<V = unknown>(key: string, options?: GetOptions<V>): Promise<V | undefined> {
     try {
       const { codec, stale } = getSettings(this.#settings, 'get', options)
-      const stored = this.#storedKey(key)
-      const entry = this.#lookups.peekFresh(stored, this.#settings, codec)
+      const stored = this.#acceptKey(key)
+      const entry = this.#lookups.peekIgnoringEarlyRefresh(stored, this.#settings, codec)
       if (entry !== undefined) return promiseOf(entry) as Promise<V>
       return this.#reader.value(stored, codec, stale) as Promise<V | undefined>
     } catch (error) {
@@ -128,7 +128,7 @@ export class DefaultCache implements Cache {
 
   async read<V = unknown>(key: string, options?: ReadOptions<V>): Promise<ReadResult<V> | undefined> {
     const codec = readCodec(this.#settings, 'read', options)
-    return (await this.#reader.read(this.#storedKey(key), codec)) as ReadResult<V> | undefined
+    return (await this.#reader.read(this.#acceptKey(key), codec)) as ReadResult<V> | undefined
   }
 
   async getMany<V = unknown>(keys: readonly string[], options?: GetOptions<V>): Promise<Map<string, V>> {
@@ -138,7 +138,7 @@ export class DefaultCache implements Cache {
   }
 
   async has(key: string): Promise<boolean> {
-    return await this.#reader.has(this.#storedKey(key))
+    return await this.#reader.has(this.#acceptKey(key))
   }
 
   async getOrSetMany<V>(
@@ -160,11 +160,11 @@ export class DefaultCache implements Cache {
   }
 
   async set<V>(key: string, value: V, options?: SetOptions<V>): Promise<void> {
-    await this.#writer.set(this.#storedKey(key), value, setSettings(this.#settings, options))
+    await this.#writer.set(this.#acceptKey(key), value, setSettings(this.#settings, options))
   }
 
   async delete(key: string, options?: InvalidateOptions): Promise<void> {
-    await this.#writer.invalidate(this.#storedKey(key), 'delete', holdOffTime('delete', options))
+    await this.#writer.invalidate(this.#acceptKey(key), 'delete', holdOffTime('delete', options))
   }
 
   async deleteMany(keys: readonly string[], options?: InvalidateOptions): Promise<void> {
@@ -175,7 +175,7 @@ export class DefaultCache implements Cache {
   }
 
   async expire(key: string, options?: InvalidateOptions): Promise<void> {
-    await this.#writer.invalidate(this.#storedKey(key), 'expire', holdOffTime('expire', options))
+    await this.#writer.invalidate(this.#acceptKey(key), 'expire', holdOffTime('expire', options))
   }
 
   async invalidateTags(tags: readonly string[]): Promise<void> {
@@ -194,7 +194,7 @@ export class DefaultCache implements Cache {
   }
 
   async inspect(key: string): Promise<Inspected | undefined> {
-    return await this.#reader.inspect(this.#storedKey(key))
+    return await this.#reader.inspect(this.#acceptKey(key))
   }
 
   wrap<F extends (...args: never[]) => unknown>(
@@ -224,7 +224,7 @@ export class DefaultCache implements Cache {
 
   async ready(options?: ReadyOptions): Promise<void> {
     const timeout = readyTimeout(options)
-    await storeAnswer(this.#coordinator.services, timeout, () => this.#lifecycle.throwIfClosed())
+    await waitForStore(this.#coordinator.services, timeout, () => this.#lifecycle.throwIfClosed())
   }
 
   async close(options?: CloseOptions): Promise<void> {
@@ -243,13 +243,13 @@ export class DefaultCache implements Cache {
 
   /** Checks the arguments of a call that may load, and returns the stored key. */
   #checkCall(key: string, loader: Loader<unknown, never>, settings: Settings): string {
-    const stored = this.#storedKey(key)
+    const stored = this.#acceptKey(key)
     requireTtl(settings)
     requireFunction('loader', loader, 'a function (load) => value')
     return stored
   }
 
-  #storedKey(key: unknown): string {
+  #acceptKey(key: unknown): string {
     this.#lifecycle.throwIfClosed()
     return storedKey(key)
   }

@@ -2,7 +2,6 @@ import { type Codec, UnreadCodec } from '../codec/codec.ts'
 import { ageOf, type Entry, freshForOf } from '../entry.ts'
 import type { LoadCoordinator } from '../flight/coordinator.ts'
 import { emitAway } from '../flight/emit-away.ts'
-import { entryOf } from '../flight/entry-of.ts'
 import { takeValue } from '../flight/take-value.ts'
 import type { LookupRunner } from '../lookup/lookup-runner.ts'
 import type { Settings } from '../options/settings.ts'
@@ -25,7 +24,8 @@ export class EntryReader {
   /** A fresh or stale entry; undefined while the store is away and this process has no copy. */
   async read(key: string, codec: Codec): Promise<ReadResult<unknown> | undefined> {
     const { runtime, freshness } = this.#coordinator.services
-    const entry = this.#lookups.peekFresh(key, this.#settings, codec) ?? (await this.#readStore(key, codec))
+    const entry =
+      this.#lookups.peekIgnoringEarlyRefresh(key, this.#settings, codec) ?? (await this.#readStore(key, codec))
     if (entry === undefined) return undefined
     const now = runtime.now()
     const verdict = freshness.judge(entry, now, this.#settings)
@@ -41,7 +41,7 @@ export class EntryReader {
     return await reads.read(key, codec, (read) => {
       // A call that may load reports this with its load.
       if (read.kind === 'away') emitAway(services.events, key, 'read', read)
-      return entryOf(services.events, key, read)
+      return read.kind === 'found' ? read.entry : undefined
     })
   }
 
@@ -49,7 +49,7 @@ export class EntryReader {
   async has(key: string): Promise<boolean> {
     const { store, runtime, freshness } = this.#coordinator.services
     if (this.#coordinator.paused) return false
-    if (this.#lookups.peekFresh(key, this.#settings, this.#settings.codec) !== undefined) return true
+    if (this.#lookups.peekIgnoringEarlyRefresh(key, this.#settings, this.#settings.codec) !== undefined) return true
     const read = await store.read(key, this.#unread)
     return read.kind === 'found' && freshness.judge(read.entry, runtime.now(), this.#settings) === 'fresh'
   }

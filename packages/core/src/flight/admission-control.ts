@@ -59,7 +59,7 @@ export class AdmissionControl {
    *
    * @throws ReentrantLoadError when the wait would never end.
    */
-  awaitOutcome(flight: Flight): () => void {
+  recordOutcomeWait(flight: Flight): () => void {
     if (flight.settled) return nothing
     this.checkReentrancy(flight.key)
     if (this.isInsideLoad()) flight.skipQueue()

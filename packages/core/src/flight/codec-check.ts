@@ -14,7 +14,7 @@ export class CodecCheck {
   }
 
   /**
-   * Warns, once a cache, of a value that is about to be stored and that its codec would change.
+   * Warns, once per cache, of a value that is about to be stored and that its codec would change.
    *
    * @throws LossyCodecError instead, with `strictCodec`.
    */

@@ -86,13 +86,13 @@ export class LoadCoordinator {
    * key stays unshareable.
    */
   onTagsInvalidated(tags: readonly string[]): void {
-    this.flights.detachAll()
+    this.flights.detachUnlessWaiting()
     this.suppression.clearTags(tags)
   }
 
   /** As `onTagsInvalidated`, for an invalidation of all keys. It may have ended leases, so it also wakes the flights that wait for one. */
   onAllInvalidated(): void {
-    this.flights.detachAll()
+    this.flights.detachUnlessWaiting()
     this.#resumeAllAcquires()
   }
 
@@ -101,7 +101,7 @@ export class LoadCoordinator {
     const { runtime } = this.services
     const allFinished = this.#allFinished()
     await new Promise<void>((resolve) => {
-      // A process that awaits its close would end in the middle of its own shutdown.
+      // Keeps the process alive: nothing else may do so any more.
       const cancel = runtime.schedule(resolve, drain, true)
       void allFinished.then(cancel).then(resolve)
     })

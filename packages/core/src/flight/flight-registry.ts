@@ -11,7 +11,7 @@ export class FlightRegistry {
     this.#reads = reads
   }
 
-  /** Every unfinished refresh, joinable or not. */
+  /** Every unfinished flight, joinable or not: a refresh, or a load for one caller alone. */
   get running(): ReadonlySet<Flight> {
     return this.#running
   }
@@ -23,7 +23,7 @@ export class FlightRegistry {
   }
 
   /** Registers a flight until `run`, which must not reject, settles. */
-  launch(flight: Flight, run: Promise<void>): void {
+  register(flight: Flight, run: Promise<void>): void {
     this.#running.add(flight)
     if (flight.joinable) this.#refreshes.set(flight.key, flight)
     void run.then(() => {
@@ -41,10 +41,10 @@ export class FlightRegistry {
   }
 
   /**
-   * Spares the flights that wait for a lease or a permit: they have no result yet, and read or load only after they have waited. Also those that load
-   * without a lease, whose later callers read again: nothing else keeps such loads of a key from running side by side.
+   * Detaches the read and the flight of every key. Spares a flight that waits for a lease or a permit, because it reads or loads only after the wait, and
+   * one that loads without a lease, because its later callers read again: nothing else keeps such loads of a key from running side by side.
    */
-  detachAll(): void {
+  detachUnlessWaiting(): void {
     this.#reads.forgetAll()
     for (const [key, flight] of this.#refreshes) if (!flight.waiting && !flight.lateJoinersReadAgain) this.detach(key)
   }

@@ -35,9 +35,9 @@ export class Flight {
   #detached = false
   #waited = 0
   #waitingSince: number | undefined
-  #notifiesWithin = Infinity
+  #notifyInterval = Infinity
   #keepsRunning = false
-  #needsNoPermit = false
+  #mayExceedMaxLoads = false
   #onFirstCaller: (() => void) | undefined
   #onLastCallerLeft: (() => void) | undefined
   #lateJoinersReadAgain = false
@@ -87,8 +87,8 @@ export class Flight {
   }
 
   /** True when its load must begin even if no permit is free, because a running load waits for it: that load may hold the permit that the flight would wait for. */
-  get needsNoPermit(): boolean {
-    return this.#needsNoPermit
+  get mayExceedMaxLoads(): boolean {
+    return this.#mayExceedMaxLoads
   }
 
   /** A call from inside a load waits for the flight, until `removeNestedCaller`. */
@@ -103,7 +103,7 @@ export class Flight {
 
   /** Ends the flight's wait for a permit, and keeps it from waiting for one later: a follower needs a permit when it leads in the end. */
   skipQueue(): void {
-    this.#needsNoPermit = true
+    this.#mayExceedMaxLoads = true
     this.#step?.skipQueue?.()
   }
 
@@ -164,11 +164,11 @@ export class Flight {
     return this
   }
 
-  /** Starts the wait for another load or for a permit, and calls `onWaiting` of its waiters. It does so again within `notifiesWithin` ms if it still waits then. */
-  beginWait(now: number, notifiesWithin: number = Infinity): void {
+  /** Starts the wait for another load or for a permit, and calls `onWaiting` of its waiters. The step must end this wait, and begin the next one, within `notifyInterval` ms. */
+  beginWait(now: number, notifyInterval: number = Infinity): void {
     this.#phase = 'waiting'
     this.#waitingSince = now
-    this.#notifiesWithin = notifiesWithin
+    this.#notifyInterval = notifyInterval
     this.#waiters.notifyWaiting()
   }
 
@@ -179,8 +179,8 @@ export class Flight {
   }
 
   /** The longest time between two calls of a waiter's `onWaiting` while the flight waits, ms. */
-  get notifiesWithin(): number {
-    return this.#notifiesWithin
+  get notifyInterval(): number {
+    return this.#notifyInterval
   }
 
   get waiting(): boolean {
@@ -211,7 +211,7 @@ export class Flight {
   }
 
   /** Settles every joiner without a value, and keeps later calls from joining: the result is for the owner alone. */
-  releaseJoiners(kind: 'load-alone' | 'retry'): void {
+  settleJoiners(kind: 'load-alone' | 'retry'): void {
     this.detach()
     this.#waiters.settle('early', { kind })
     this.#waiters.settle('late', { kind })
@@ -219,7 +219,7 @@ export class Flight {
   }
 
   /** Delivers the result to the callers that came before the load began. */
-  settleEarly(result: FlightResult): void {
+  settleOwnerAndEarly(result: FlightResult): void {
     this.#waiters.settle('owner', result)
     this.#waiters.settle('early', result)
   }
@@ -228,7 +228,7 @@ export class Flight {
   settle(result: FlightResult, outcome: Outcome): void {
     this.#settled = true
     this.detach()
-    this.settleEarly(result)
+    this.settleOwnerAndEarly(result)
     this.#waiters.settle('late', result)
     this.#outcome.resolve(outcome)
   }

@@ -4,7 +4,7 @@ import type { CancelTimer, Runtime } from '../runtime/runtime.ts'
 /** Notices may be lost (publish/subscribe delivers at most once), so a flight that waits reads again at least this often, ms. */
 export const POLL_INTERVAL = 500
 /** Spreads the followers of an expired lease over this many ms, so that they do not all acquire at once. */
-const DEADLINE_JITTER = 10
+const EXPIRY_JITTER = 10
 
 /** Waits for the lease of one key on behalf of one flight. It is registered before the acquire is sent. */
 export class LeaseWaiter {
@@ -16,7 +16,7 @@ export class LeaseWaiter {
     this.#runtime = runtime
   }
 
-  /** True when a notice arrived since the waiter was registered, or since the end of the last `waitAtMost`. */
+  /** True when a notice arrived since the waiter was registered, or since the end of the last `waitForNotice`. */
   get noticed(): boolean {
     return this.#noticed
   }
@@ -27,11 +27,11 @@ export class LeaseWaiter {
     this.#waiting?.resolve('notice')
   }
 
-  /** Waits for a notice, the end of the lease or the poll interval, whichever is first. `remaining`: the rest of the lease, ms. `until`: ends the wait, too. */
-  async waitAtMost(remaining: number, until?: Promise<unknown>): Promise<'notice' | 'timer'> {
+  /** Waits for a notice, for `remaining` ms with jitter added, for the poll interval or for `until`, whichever is first. */
+  async waitForNotice(remaining: number, until?: Promise<unknown>): Promise<'notice' | 'timer'> {
     const waiting = new Deferred<'notice' | 'timer'>()
     this.#waiting = waiting
-    const delay = Math.min(remaining + 1 + this.#runtime.random() * (DEADLINE_JITTER - 1), POLL_INTERVAL)
+    const delay = Math.min(remaining + 1 + this.#runtime.random() * (EXPIRY_JITTER - 1), POLL_INTERVAL)
     void until?.then(() => waiting.resolve('timer'))
     let cancel: CancelTimer | undefined
     if (this.#noticed) waiting.resolve('notice')

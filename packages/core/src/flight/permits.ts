@@ -5,8 +5,8 @@ export type ReleasePermit = () => void
 export interface PermitSource {
   /** True if the next permit is granted without a wait. */
   readonly permitAvailable: boolean
-  /** Grants a free permit, or undefined when none is free. `always`: grants one in any case. Default: false. */
-  tryAcquirePermit(always?: boolean): ReleasePermit | undefined
+  /** Grants a free permit, or undefined when none is free. `force`: grants one in any case. Default: false. */
+  tryAcquirePermit(force?: boolean): ReleasePermit | undefined
   /** Calls `onPermit` with the next free permit, first come, first served. Call it only when none is free. Returns the function that leaves the queue, and does nothing after the grant. */
   queueForPermit(onPermit: (permit: ReleasePermit) => void): () => void
 }
@@ -26,8 +26,8 @@ export class Permits implements PermitSource {
     return this.#granted < this.#max
   }
 
-  tryAcquirePermit(always = false): ReleasePermit | undefined {
-    return always || this.permitAvailable ? this.#grant() : undefined
+  tryAcquirePermit(force = false): ReleasePermit | undefined {
+    return force || this.permitAvailable ? this.#grant() : undefined
   }
 
   queueForPermit(onPermit: (permit: ReleasePermit) => void): () => void {
@@ -70,9 +70,9 @@ export class ViewPermits implements PermitSource {
     return this.#own.permitAvailable && this.#outer.permitAvailable
   }
 
-  tryAcquirePermit(always = false): ReleasePermit | undefined {
-    if (!always && !this.permitAvailable) return undefined
-    return both(this.#own.tryAcquirePermit(always), this.#outer.tryAcquirePermit(always))
+  tryAcquirePermit(force = false): ReleasePermit | undefined {
+    if (!force && !this.permitAvailable) return undefined
+    return both(this.#own.tryAcquirePermit(force), this.#outer.tryAcquirePermit(force))
   }
 
   /** Queues for the view's permit first: the loads of a full view take no place in the cache's queue. */

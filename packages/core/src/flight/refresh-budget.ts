@@ -19,7 +19,7 @@ export class RefreshBudget {
   readonly #grantedLocally = new WeakSet<RefreshRequest>()
   #asking = 0
   /** So many requests may be under way: one after a refusal, twice as many after each grant. */
-  #width = MOST_ASKING
+  #maxAsking = MOST_ASKING
   #pausedUntil = -Infinity
 
   constructor(limits: RefreshLimits, store: Store, runtime: Runtime) {
@@ -28,20 +28,20 @@ export class RefreshBudget {
     this.#runtime = runtime
   }
 
-  /** False while no refresh would get a permit, as far as this process knows: then none begins. */
+  /** False after a refusal until it is time to ask again, and while the most requests allowed await their answer: no background refresh begins then. */
   mayAsk(now: number): boolean {
-    return now >= this.#pausedUntil && this.#asking < this.#width
+    return now >= this.#pausedUntil && this.#asking < this.#maxAsking
   }
 
-  /** Begins a request, which ends with its answer or with `withdraw`. `holdFor`: the longest time that the refresh takes, ms. */
-  begin(holdFor: number): RefreshRequest {
+  /** Begins a request, which ends with its answer or with `withdrawRequest`. `holdFor`: the longest time that the refresh takes, ms. */
+  beginRequest(holdFor: number): RefreshRequest {
     this.#asking += 1
     const { perSecond, atOnce } = this.#limits
     return { token: this.#runtime.token(), perSecond, atOnce, holdFor }
   }
 
   /** Ends a request that was not sent. */
-  withdraw(): void {
+  withdrawRequest(): void {
     this.#asking -= 1
   }
 
@@ -51,7 +51,7 @@ export class RefreshBudget {
       const answer = await this.#store.permitRefresh(request)
       const now = this.#runtime.now()
       const retryAfter = this.#retryAfter(answer, request, now)
-      this.#width = retryAfter > 0 ? 1 : Math.min(2 * this.#width, MOST_ASKING)
+      this.#maxAsking = retryAfter > 0 ? 1 : Math.min(2 * this.#maxAsking, MOST_ASKING)
       if (retryAfter > 0) this.#pausedUntil = now + retryAfter * (1 + JITTER * this.#runtime.random())
       return retryAfter === 0
     } finally {
@@ -71,7 +71,7 @@ export class RefreshBudget {
   }
 
   /** Ends a granted permit; `unused`: nothing was loaded, so its share of the rate goes back to what granted it. Never rejects. */
-  async end(request: RefreshRequest, unused: boolean): Promise<void> {
+  async endPermit(request: RefreshRequest, unused: boolean): Promise<void> {
     const { atOnce } = this.#limits
     const local = this.#grantedLocally.has(request)
     if (local) this.#local.end(request, unused)

@@ -3,8 +3,8 @@ import { emitAway } from './emit-away.ts'
 import type { EngineServices } from './engine-services.ts'
 import type { Read } from '../store/store.ts'
 
-/** Idle slots are dropped above this many slots, and only when there are four times as many slots as running reads. */
-const MAX_IDLE_SLOTS = 2048
+/** Above this many slots, idle or not, the idle ones are dropped, but only when there are four times as many slots as running reads. */
+const CLEAN_UP_ABOVE = 2048
 
 interface ReadSlot {
   codec: Codec
@@ -46,7 +46,7 @@ export class SharedReads {
     return started.then(
       (read) => {
         this.#vacate(slot)
-        if (read.kind !== 'away' && read.away !== undefined) emitAway(this.#services.events, key, 'read', read.away)
+        this.#emitFaults(key, read)
         return onRead(read)
       },
       (error: unknown) => {
@@ -54,6 +54,16 @@ export class SharedReads {
         throw error
       },
     )
+  }
+
+  /** Once a read, however many calls have joined it. An away read is reported by the call that loads without the store. */
+  #emitFaults(key: string, read: Read): void {
+    const { events } = this.#services
+    if (read.kind === 'away') return
+    if (read.away !== undefined) emitAway(events, key, 'read', read.away)
+    const because = read.kind === 'missing' ? read.because : undefined
+    if (because !== undefined && events.hasListeners('unreadable'))
+      events.emit('unreadable', { key, why: because.why, error: because.cause })
   }
 
   /** Puts a read that was just sent into the key's `current` slot if that is idle, else into a new slot that replaces it. */
@@ -73,7 +83,7 @@ export class SharedReads {
   #vacate(slot: ReadSlot): void {
     slot.read = undefined
     this.#running -= 1
-    if (this.#slots.size > MAX_IDLE_SLOTS && this.#slots.size > 4 * this.#running) this.#dropIdleSlots()
+    if (this.#slots.size > CLEAN_UP_ABOVE && this.#slots.size > 4 * this.#running) this.#dropIdleSlots()
   }
 
   /** Keeps later calls from joining the key's running read, which may have missed a newer state. */

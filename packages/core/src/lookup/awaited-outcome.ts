@@ -18,7 +18,7 @@ class AwaitedOutcome extends Promise<Outcome> {
 
   static of(flight: Flight, admission: AdmissionControl): Promise<Outcome> {
     const outcome = new AwaitedOutcome((resolve) => resolve(flight.outcome))
-    outcome.#beginWait = () => admission.awaitOutcome(flight)
+    outcome.#beginWait = () => admission.recordOutcomeWait(flight)
     return outcome
   }
 

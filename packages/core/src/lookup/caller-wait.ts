@@ -90,7 +90,7 @@ class CallerWait implements FlightWaiter {
     const left = budget - (this.#flight.totalWait(this.#runtime.now()) - waitedBefore)
     if (left <= 0) this.#giveUp('wait-timeout')
     // With more left, the flight calls this again before the budget ends. So most callers of a herd never set a timer.
-    else if (left <= this.#flight.notifiesWithin)
+    else if (left <= this.#flight.notifyInterval)
       this.#cancelWaitTimeout = this.#runtime.schedule(() => this.onWaiting(), left)
   }
 

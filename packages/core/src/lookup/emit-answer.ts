@@ -1,5 +1,5 @@
 import type { EngineServices } from '../flight/engine-services.ts'
-import { type CallState, type LookupResult, timeSinceStart } from './lookup-result.ts'
+import { type CallState, type LookupResult, waitedTime } from './lookup-result.ts'
 
 /** Settles as `answering` does; first emits the answer, if the call has missed. */
 export async function emitAnswer(
@@ -14,7 +14,7 @@ export async function emitAnswer(
     if (state.missed) events.emit('answer', { key, status, from, role, age, waited, error: undefined })
     return result
   } catch (error) {
-    const waited = timeSinceStart(state, runtime.now())
+    const waited = waitedTime(state, runtime.now())
     if (state.missed)
       events.emit('answer', { key, status: 'failed', from: undefined, role: undefined, age: 0, waited, error })
     throw error

@@ -7,7 +7,7 @@ import {
   type CallState,
   serveFallback,
   serveFound,
-  timeSinceStart,
+  waitedTime,
 } from './lookup-result.ts'
 import { isSameCodec } from '../codec/codec.ts'
 import type { LoadCoordinator } from '../flight/coordinator.ts'
@@ -67,8 +67,9 @@ export class FlightJoiner {
     const role = ownFlight === undefined ? joinerRole(storeRead.read) : 'owner'
     const waiting = this.#wait(part, role, state.waitBudget, removeWaiter)
     if (ownFlight !== undefined)
-      this.#coordinator.flights.launch(ownFlight, runRefresh(ownFlight, call, storeRead, this.#coordinator))
+      this.#coordinator.flights.register(ownFlight, runRefresh(ownFlight, call, storeRead, this.#coordinator))
     else if (events.hasListeners('join')) events.emit('join', { key })
+    // After its registration: the flight then has asked for its share of the batch's permit, which the loader call waits for.
     call.batch?.onRead(call.requestedKey)
     return waiting.then((result) => this.#resultFor(result, part, onContinue))
   }
@@ -88,7 +89,7 @@ export class FlightJoiner {
     if (removeWaiter === undefined) return onContinue(this.#refuse(part))
     // With a permit there is nothing to wait for but the load, which `waitTimeout` does not limit.
     const waiting = this.#wait(part, 'owner', permit === undefined ? state.waitBudget : Infinity, removeWaiter)
-    this.#coordinator.flights.launch(flight, runUnleased(flight, call, this.#services, permit))
+    this.#coordinator.flights.register(flight, runUnleased(flight, call, this.#services, permit))
     return this.#resultFor(await waiting, part, onContinue)
   }
 
@@ -166,7 +167,7 @@ export class FlightJoiner {
 
   #emitWaitTimeout(key: string, state: CallState, now: number): void {
     const { events } = this.#services
-    if (events.hasListeners('wait-timeout')) events.emit('wait-timeout', { key, waited: timeSinceStart(state, now) })
+    if (events.hasListeners('wait-timeout')) events.emit('wait-timeout', { key, waited: waitedTime(state, now) })
   }
 
   /** @throws `error` when no stale window allows the fallback any more. */

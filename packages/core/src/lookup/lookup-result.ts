@@ -57,7 +57,7 @@ export function serveEntry(
   const value = takeValue(entry, settings)
   const freshFor = freshForOf(entry, status === 'fresh', now)
   const age = ageOf(entry, now)
-  const waited = state === undefined ? 0 : timeSinceStart(state, now)
+  const waited = state === undefined ? 0 : waitedTime(state, now)
   const foundStale = state?.foundStale === true
   return { value, status, from, role, age, freshFor, foundStale, waited, refresh, ownFlight: undefined }
 }
@@ -98,7 +98,7 @@ export function loadedResult(
 ): LookupResult {
   const role = ownFlight === undefined ? 'follower' : 'leader'
   const { foundStale } = state
-  const waited = timeSinceStart(state, now)
+  const waited = waitedTime(state, now)
   return {
     value,
     status: 'loaded',
@@ -114,7 +114,7 @@ export function loadedResult(
 }
 
 /** The time since the call began, ms; 0 if it did not have to wait for a load. */
-export function timeSinceStart({ missed, startedAt }: CallState, now: number): number {
+export function waitedTime({ missed, startedAt }: CallState, now: number): number {
   return missed ? now - startedAt : 0
 }
 

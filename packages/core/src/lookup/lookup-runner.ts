@@ -4,7 +4,6 @@ import type { Codec } from '../codec/codec.ts'
 import { emitAnswer } from './emit-answer.ts'
 import type { LoadCoordinator } from '../flight/coordinator.ts'
 import type { PermitSource } from '../flight/permits.ts'
-import { entryOf } from '../flight/entry-of.ts'
 import type { EngineServices } from '../flight/engine-services.ts'
 import { type Call, noteAndJudge, type TimedRead } from '../flight/call.ts'
 import { type Entry, promiseOf } from '../entry.ts'
@@ -45,7 +44,7 @@ export class LookupRunner {
   }
 
   /** As `peek`, also when an early refresh is due: for a call that never loads. */
-  peekFresh(key: string, settings: Settings, codec: Codec): Entry | undefined {
+  peekIgnoringEarlyRefresh(key: string, settings: Settings, codec: Codec): Entry | undefined {
     return this.#freshEntry(key, settings, codec, this.#services.runtime.coarseNow())
   }
 
@@ -144,7 +143,7 @@ export class LookupRunner {
   /** Serves what was read if it satisfies the call; otherwise joins the key's refresh. */
   #onRead<T>(call: Call, state: CallState, read: Read, onResult: OnResult<T>): T | Promise<T> {
     const { storedKey: key, settings } = call
-    const entry = entryOf(this.#services.events, key, read)
+    const entry = read.kind === 'found' ? read.entry : undefined
     const now = this.#services.runtime.now()
     const verdict = noteAndJudge(this.#services, call, read, now)
     if (entry === undefined || (verdict !== 'fresh' && verdict !== 'stale')) {
@@ -152,7 +151,7 @@ export class LookupRunner {
       return this.#joinRefresh(call, storeRead, verdict === 'if-error' ? entry : undefined, state, onResult)
     }
     const refreshesEarly = verdict === 'fresh' && this.#shouldRefreshEarly(key, entry, now, settings)
-    // Whatever becomes of the attempt: until the entry is stale, further calls are hits, and of a near copy, too.
+    // One attempt per entry, whatever its outcome: until the entry is stale, later calls are hits again, also from the near cache.
     if (refreshesEarly) this.#services.earlyRefresh.noteAttempt(key, entry)
     const refreshes = verdict === 'stale' || refreshesEarly
     const refresh = refreshes
@@ -167,7 +166,7 @@ export class LookupRunner {
     return early !== undefined && this.#services.earlyRefresh.due(key, entry, now, early)
   }
 
-  /** Reads again when the refresh has no result for this call. */
+  /** Joins the key's refresh or starts it; reads again if it has no result for this call. */
   #joinRefresh<T>(
     call: Call,
     storeRead: TimedRead,

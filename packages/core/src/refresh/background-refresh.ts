@@ -5,7 +5,7 @@ import type { Entry } from '../entry.ts'
 import type { Outcome } from '../load.ts'
 import { runRefresh } from './refresh-run.ts'
 
-/** Starts a refresh that no caller waits for, unless one runs in this process, the key’s refresh is suppressed, or `refreshBudget` is used up. */
+/** Starts a refresh that no caller waits for, unless one runs in this process, the key's refresh is suppressed, or `refreshBudget` is used up. Returns that one or the running one. */
 export function refreshInBackground(
   call: Call,
   entry: Entry,
@@ -20,9 +20,9 @@ export function refreshInBackground(
   if (suppression.holds(call.storedKey, entry.version, storeRead.judgedAt)) return undefined
   if (refreshBudget !== undefined && !refreshBudget.mayAsk(storeRead.judgedAt)) return undefined
   const flight = new Flight(call.storedKey, true)
-  flights.launch(flight, runRefresh(flight, call, storeRead, coordinator))
+  flights.register(flight, runRefresh(flight, call, storeRead, coordinator))
   void flight.outcome.then((outcome) => {
-    if (!leavesNoTrace(outcome)) return
+    if (!mayRepeatAtOnce(outcome)) return
     suppression.add(call.storedKey, entry, services.runtime.now() + call.settings.cooldown.max)
   })
   return flight
@@ -32,7 +32,7 @@ export function refreshInBackground(
  * True when a load ran and the store has nothing of it that stops the next one: its error was no failure, its result was not kept, or its batch had no value for
  * the key. Without a pause every stale hit would load again.
  */
-function leavesNoTrace(outcome: Outcome): boolean {
+function mayRepeatAtOnce(outcome: Outcome): boolean {
   if (outcome.kind === 'failed') return outcome.cooldown === 0
   if (outcome.kind === 'uncacheable') return outcome.for === 0
   return outcome.kind === 'abandoned' && outcome.why === 'absent'

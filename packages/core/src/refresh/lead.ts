@@ -14,7 +14,7 @@ import type { LoadPermit } from './load-permit.ts'
 import { describeError, isFailure } from './load-error.ts'
 import { emitOutcome, type LoadResult, LoadRun, UNCACHEABLE_FOR, type UncacheableMark } from './load-run.ts'
 import { newEntry } from './new-entry.ts'
-import { releaseAfterOwnAbort, settleAbsent, settleWithoutLoad } from './settle-flight.ts'
+import { retryJoinersIfOwnAbort, settleAbsent, settleAbandoned } from './settle-flight.ts'
 
 /** Runs the load of a flight under its lease, and commits the result. `entry`: the key's entry in the store. */
 export async function lead(
@@ -74,7 +74,7 @@ class LeasedLoad {
 
   async #abandon(why: 'closed' | 'no-waiters'): Promise<Outcome> {
     const releasing = this.#release({ kind: 'handover' })
-    settleWithoutLoad(this.#flight, why)
+    settleAbandoned(this.#flight, why)
     await releasing
     return { kind: 'abandoned', why }
   }
@@ -86,7 +86,7 @@ class LeasedLoad {
 
   /** Releases all other callers at once, here and in other processes: they can never have this result, so they must not wait for it. */
   #markUnshareable(mark: UncacheableMark): void {
-    this.#flight.releaseJoiners('load-alone')
+    this.#flight.settleJoiners('load-alone')
     // This release ends the lease: a further renewal would be refused and reported as a lost lease.
     this.#stopRenewals()
     void this.#releaseUncacheable(mark)
@@ -107,13 +107,13 @@ class LeasedLoad {
       return this.#fail(error)
     }
     const result: FlightResult = { kind: 'loaded', value, freshFor: entry.ttl }
-    // The outcome of the flight is then unknown; that of the load is reported when the answer comes.
+    // The flight's callers get an unknown outcome; the `outcome` event waits for the answer.
     const onSlow = (): void => void this.#settleFlight(result, { kind: 'abandoned', why: 'away' })
-    // Between the commit and a later call an invalidation could be acknowledged.
+    // No call may join from here: an invalidation may be acknowledged after the commit and before that call.
     this.#flight.detach()
     const committing = answerOf(() => store.commit(this.#lease, entry, this.#call.settings.codec, onSlow))
     // Early callers need not wait for the store's answer.
-    this.#flight.settleEarly(result)
+    this.#flight.settleOwnerAndEarly(result)
     return this.#settleCommit(await committing, result, entry.ttl)
   }
 
@@ -143,7 +143,7 @@ class LeasedLoad {
     this.#flight.detach()
     const releasing = this.#releaseUncacheable(mark)
     const result: FlightResult = { kind: 'loaded', value, freshFor: 0 }
-    this.#flight.settleEarly(result)
+    this.#flight.settleOwnerAndEarly(result)
     return this.#settleFlight(resultForLateJoiners(await releasing, result), { kind: 'uncacheable', ...mark })
   }
 
@@ -152,14 +152,14 @@ class LeasedLoad {
     const { storedKey: key, settings } = this.#call
     const mayServeStale = isFailure(settings, error)
     const { mark } = this.#load
-    // A mark stands, however the load ends: no caller waits for another one's load of the key, so that it does not cool down either.
-    const failure = mayServeStale && mark === undefined
+    // A key that its loader marked uncacheable does not cool down, however the load ends.
+    const coolsDown = mayServeStale && mark === undefined
     const attempts = this.#lease.attempts + 1
-    const cooldown = failure ? policy.after(attempts, settings.cooldown) : 0
-    if (failure && events.hasListeners('load-failed')) events.emit('load-failed', { key, error, cooldown })
+    const cooldown = coolsDown ? policy.after(attempts, settings.cooldown) : 0
+    if (coolsDown && events.hasListeners('load-failed')) events.emit('load-failed', { key, error, cooldown })
     this.#flight.detach()
-    releaseAfterOwnAbort(this.#flight, settings, error)
-    const ending: Ending = failure
+    retryJoinersIfOwnAbort(this.#flight, settings, error)
+    const ending: Ending = coolsDown
       ? { kind: 'failed', failure: describeError(error, settings.shareErrorMessages), cooldown, attempts }
       : { kind: 'handover' }
     const releasing = mark === undefined ? this.#release(ending) : this.#releaseUncacheable(mark)

@@ -34,9 +34,9 @@ export class LoadPermit implements FlightStep {
     return this.#release !== undefined
   }
 
-  /** Acquires a permit at once; false when none is free. `always`: acquires one in any case. */
-  tryAcquire(always: boolean): boolean {
-    this.#release ??= this.#source.tryAcquirePermit(always)
+  /** Acquires a permit at once; false when none is free. `force`: acquires one in any case. */
+  tryAcquire(force: boolean): boolean {
+    this.#release ??= this.#source.tryAcquirePermit(force)
     return this.held
   }
 
@@ -56,13 +56,14 @@ export class LoadPermit implements FlightStep {
   /** Acquires the permit for the load of a flight, whose time in the queue counts as waiting. After `waited` it is called again. */
   async acquireFor(flight: Flight, runtime: Runtime): Promise<PermitAnswer> {
     if (flight.stopReason !== undefined) return { kind: 'refused', why: flight.stopReason }
-    if (this.held || (this.#queued === undefined && this.tryAcquire(flight.needsNoPermit))) return { kind: 'acquired' }
+    if (this.held || (this.#queued === undefined && this.tryAcquire(flight.mayExceedMaxLoads)))
+      return { kind: 'acquired' }
     if (flight.background) return { kind: 'refused', why: 'busy' }
     this.#queued ??= this.#joinQueue()
     const { ended } = this.#queued
     // Only now, with the flight in the queue: `beginWait` may make its last caller give up, and that takes the flight out of the queue.
     flight.beginWait(runtime.now(), this.#waiter === undefined ? Infinity : POLL_INTERVAL)
-    await (this.#waiter?.waitAtMost(POLL_INTERVAL, ended) ?? ended)
+    await (this.#waiter?.waitForNotice(POLL_INTERVAL, ended) ?? ended)
     flight.endWait(runtime.now())
     // Also with a permit: since it was granted, the cache may have been closed, or the last caller may have left.
     const why = flight.stopReason ?? (this.held || this.#queued !== undefined ? undefined : 'no-waiters')

@@ -99,12 +99,12 @@ export class LoadRun implements FlightStep {
     flight.beginLoad()
     flight.setStep(this)
     if (events.hasListeners('load')) events.emit('load', { key, background, leased })
-    // No caller waits for a background load, so it is not inside the load that happened to trigger it.
+    // No caller waited when a background load began, so it is not inside the load that happened to trigger it.
     const scope = newLoadScope(background ? [] : activeLoads(), [admission.activeLoad(key)])
     const load = this.#makeLoad(replaced, { background, leased })
-    if (batch === undefined) this.#begin()
-    else batch.onLoad(load, () => this.#beginIfWaited(flight))
-    this.#start(scope, load)
+    if (batch === undefined) this.#startTimeout()
+    else batch.onLoad(load, () => this.#startTimeoutUnlessStopped(flight))
+    this.#callLoader(scope, load)
     const result = await this.#result.promise
     leaveLoadScope(scope)
     batch?.onLoadEnd(load)
@@ -114,14 +114,14 @@ export class LoadRun implements FlightStep {
     return { result, took: this.#beganAt === undefined ? 0 : runtime.now() - this.#beganAt }
   }
 
-  /** The loader is called now. That of a batch is called when the last of its keys was read, which the load must not pay for. */
-  #begin(): void {
+  /** Starts `loadTimeout` and the measurement of `took`. For a key of a batch that is when the shared loader is called: the load must not pay for the reads of other keys. */
+  #startTimeout(): void {
     const { runtime } = this.#services
     this.#beganAt = runtime.now()
     this.#cancelTimeout = runtime.schedule(() => this.#timeOut(), this.#call.settings.loadTimeout)
   }
 
-  #start(scope: LoadScope, load: Load<never>): void {
+  #callLoader(scope: LoadScope, load: Load<never>): void {
     const { loader } = this.#call
     new Promise((resolve) => {
       // Awaited inside the scope: a lazy thenable does its work when it is awaited, and that work belongs to the load.
@@ -132,8 +132,8 @@ export class LoadRun implements FlightStep {
     )
   }
 
-  #beginIfWaited({ stopReason }: Flight): boolean {
-    if (stopReason === undefined) this.#begin()
+  #startTimeoutUnlessStopped({ stopReason }: Flight): boolean {
+    if (stopReason === undefined) this.#startTimeout()
     else this.#end({ kind: 'abandoned', why: stopReason })
     return stopReason === undefined
   }

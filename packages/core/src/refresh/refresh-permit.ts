@@ -17,7 +17,7 @@ export class RefreshPermit {
     this.#flight = flight
     this.#budget = budget
     // The load ends in time; the rest is for the steps before and after it.
-    this.#request = budget.begin(loadTimeout + leaseDuration)
+    this.#request = budget.beginRequest(loadTimeout + leaseDuration)
   }
 
   /** Resolves to true when the refresh may begin: with a permit, or without one because a call waits for it. Asks once. */
@@ -42,15 +42,15 @@ export class RefreshPermit {
 
   /** Resolves once the store has the permit back. Never rejects. */
   async end(): Promise<void> {
-    if (this.#state === 'begun') this.#budget.withdraw()
+    if (this.#state === 'begun') this.#budget.withdrawRequest()
     if (this.#state === 'granted' || this.#state === 'used')
-      await this.#budget.end(this.#request, this.#state === 'granted')
+      await this.#budget.endPermit(this.#request, this.#state === 'granted')
     await this.#givingBack
   }
 
   async #giveBack(asking: Promise<boolean>): Promise<void> {
     try {
-      if (await asking) await this.#budget.end(this.#request, true)
+      if (await asking) await this.#budget.endPermit(this.#request, true)
     } catch {
       // It was not granted.
     }

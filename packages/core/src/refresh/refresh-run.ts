@@ -11,8 +11,8 @@ import type { Acquire, Away, Read } from '../store/store.ts'
 import { lead } from './lead.ts'
 import { LoadPermit } from './load-permit.ts'
 import { RefreshPermit } from './refresh-permit.ts'
-import { settleBroken, settleWithoutLoad } from './settle-flight.ts'
-import { standingEntry } from './standing-entry.ts'
+import { settleBroken, settleAbandoned } from './settle-flight.ts'
+import { entryAtGrant } from './entry-at-grant.ts'
 import { loadUnleased } from './unleased-load.ts'
 
 /** After so many "changed" answers the refresh pauses before it reads again. However many there are, it does not load without a lease. */
@@ -91,9 +91,9 @@ class RefreshRun implements FlightStep {
       // Before the lease: a flight that queued with a lease would keep the key from processes that have permits to spare.
       const answer = await this.#permit.acquireFor(this.#flight, this.#services.runtime)
       if (answer.kind === 'acquired') await this.#acquireAndHandle(storeRead)
-      else if (answer.kind === 'refused') settleWithoutLoad(this.#flight, answer.why)
+      else if (answer.kind === 'refused') settleAbandoned(this.#flight, answer.why)
       if (this.#flight.settled) return
-      // Also while it waits for the permit, and after that: meanwhile another process may have loaded the key, or an invalidation may have voided what was read.
+      // After every wait, for a permit or a lease: meanwhile another process may have loaded the key, or an invalidation may have voided what was read.
       storeRead = await this.#readAgain()
       if (this.#flight.settled) return
     }
@@ -102,13 +102,13 @@ class RefreshRun implements FlightStep {
   async #acquireAndHandle({ read, sentAt }: Pick<TimedRead, 'read' | 'sentAt'>): Promise<void> {
     if (read.kind === 'away') return await this.#loadWithoutStore('read', read)
     if (this.#refreshPermit !== undefined && !(await this.#refreshPermit.acquire()))
-      return settleWithoutLoad(this.#flight, 'over-budget')
+      return settleAbandoned(this.#flight, 'over-budget')
     const askedAt = this.#services.runtime.now()
     const answer = await this.#acquire(read, sentAt)
     if (read.away === undefined) this.#noteUnshareable(answer, askedAt)
     const entry = read.kind === 'found' ? read.entry : undefined
     const asks = answer.kind === 'lead' && entry !== undefined
-    await this.#handle(answer, asks ? await standingEntry(entry, answer.lease, this.#services) : entry)
+    await this.#handle(answer, asks ? await entryAtGrant(entry, answer.lease, this.#services) : entry)
   }
 
   /** Settles the flight with the entry of the read, if it satisfies the flight's owner. */
@@ -135,12 +135,12 @@ class RefreshRun implements FlightStep {
       wake: !background,
       // Always: the loader may name its tags only at its end, and the tag sequence must be the one from before the load.
       tags: true,
-      // A background refresh has a store budget of its own, since no caller waits for it.
+      // A background refresh has a store budget of its own, since no caller waited when it began.
       since: background ? undefined : since,
     })
   }
 
-  /** Skips an answer that a notice may have overtaken: the mark may have ended, and no further notice would say so. */
+  /** Skips an answer that a notice may have overtaken: the mark may have ended, and no further notice would say so. A background flight has no waiter, so it skips every one. */
   #noteUnshareable(answer: Acquire, askedAt: number): void {
     if (answer.kind !== 'uncacheable' || answer.share || this.#waiter?.noticed !== false) return
     this.#coordinator.unshareable.add(this.#call.storedKey, answer.remaining, askedAt)
@@ -176,7 +176,7 @@ class RefreshRun implements FlightStep {
   /** Loads, unless another flight of this process loads the key: its callers read again, and join that one. */
   async #loadWithoutStore(step: 'read' | 'acquire', away: Away): Promise<void> {
     const flight = this.#flight
-    if (!flight.background && !this.#coordinator.flights.makeJoinable(flight)) return settleWithoutLoad(flight, 'away')
+    if (!flight.background && !this.#coordinator.flights.makeJoinable(flight)) return settleAbandoned(flight, 'away')
     emitAway(this.#services.events, this.#call.storedKey, step, away)
     return await loadUnleased(flight, this.#call, 'away', this.#services, this.#permit)
   }
@@ -184,7 +184,7 @@ class RefreshRun implements FlightStep {
   /** Ends without a load: a lease that was granted goes to the next caller that wants one. */
   async #giveUp(answer: Acquire, why: Abandoned): Promise<void> {
     if (answer.kind === 'lead') await this.#services.store.release(answer.lease, { kind: 'handover' })
-    settleWithoutLoad(this.#flight, why)
+    settleAbandoned(this.#flight, why)
   }
 
   /** Waits for the end of the lease. A background flight does not wait: it leaves the refresh to the leader. */
@@ -192,12 +192,12 @@ class RefreshRun implements FlightStep {
     const { events } = this.#services
     if (this.#waiter === undefined) {
       this.#suppressRefresh(entry, remaining)
-      return settleWithoutLoad(this.#flight, 'held')
+      return settleAbandoned(this.#flight, 'held')
     }
     if (events.hasListeners('follow')) events.emit('follow', { key: this.#call.storedKey, remaining })
     const by = await this.#pause(remaining)
     const { stopReason } = this.#flight
-    if (stopReason !== undefined) return settleWithoutLoad(this.#flight, stopReason)
+    if (stopReason !== undefined) return settleAbandoned(this.#flight, stopReason)
     if (events.hasListeners('wake')) events.emit('wake', { key: this.#call.storedKey, by })
   }
 
@@ -207,7 +207,7 @@ class RefreshRun implements FlightStep {
     if (this.#changes <= MAX_CHANGES) return
     await this.#pause(CHANGE_PAUSE)
     const why = this.#flight.stopReason ?? (this.#flight.background ? 'changed' : undefined)
-    if (why !== undefined) settleWithoutLoad(this.#flight, why)
+    if (why !== undefined) settleAbandoned(this.#flight, why)
   }
 
   /** Waits as a follower, without a permit: the time counts towards the callers' `waitTimeout`. Returns at once for a background flight. */
@@ -215,7 +215,7 @@ class RefreshRun implements FlightStep {
     const { runtime } = this.#services
     this.#permit.release()
     this.#flight.beginWait(runtime.now(), POLL_INTERVAL)
-    const wokenBy = (await this.#waiter?.waitAtMost(remaining)) ?? 'timer'
+    const wokenBy = (await this.#waiter?.waitForNotice(remaining)) ?? 'timer'
     this.#flight.endWait(runtime.now())
     return wokenBy
   }

@@ -4,8 +4,8 @@ import type { Abandoned, Outcome } from '../load.ts'
 import type { Settings } from '../options/settings.ts'
 import { isOwnAbort } from './load-error.ts'
 
-/** Settles a flight that does not load: its callers read again, unless the cache was closed. */
-export function settleWithoutLoad(flight: Flight, why: Abandoned): void {
+/** Settles a flight that ends without a result: its callers read again, unless the cache was closed. */
+export function settleAbandoned(flight: Flight, why: Abandoned): void {
   const result =
     why === 'closed'
       ? { kind: 'failed' as const, error: new ClosedError(), mayServeStale: false }
@@ -16,14 +16,14 @@ export function settleWithoutLoad(flight: Flight, why: Abandoned): void {
 /** Settles a flight whose batch returned no value for the key. Late joiners read again: the key may have got a value before their call. */
 export function settleAbsent(flight: Flight): Outcome {
   const outcome: Outcome = { kind: 'abandoned', why: 'absent' }
-  flight.settleEarly({ kind: 'absent' })
+  flight.settleOwnerAndEarly({ kind: 'absent' })
   flight.settle({ kind: 'retry' }, outcome)
   return outcome
 }
 
 /** The owner aborted its load by its own signal; its joiners did not, so they read again. */
-export function releaseAfterOwnAbort(flight: Flight, settings: Settings, error: unknown): void {
-  if (isOwnAbort(settings, error)) flight.releaseJoiners('retry')
+export function retryJoinersIfOwnAbort(flight: Flight, settings: Settings, error: unknown): void {
+  if (isOwnAbort(settings, error)) flight.settleJoiners('retry')
 }
 
 /** Settles a flight in which a store or a policy threw. That breaks its contract, but must not make callers hang. */

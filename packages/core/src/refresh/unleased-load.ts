@@ -7,7 +7,7 @@ import type { Settings } from '../options/settings.ts'
 import { isFailure } from './load-error.ts'
 import { LoadPermit } from './load-permit.ts'
 import { emitOutcome, type LoadResult, LoadRun } from './load-run.ts'
-import { releaseAfterOwnAbort, settleAbsent, settleBroken, settleWithoutLoad } from './settle-flight.ts'
+import { retryJoinersIfOwnAbort, settleAbsent, settleBroken, settleAbandoned } from './settle-flight.ts'
 
 /**
  * Waits for a permit, then loads for the flight's owner without asking for the lease. `permit`: one that the caller holds already. Always
@@ -22,7 +22,7 @@ export async function runUnleased(
   flight.setStep(permit)
   try {
     const answer = await permit.acquireFor(flight, services.runtime)
-    if (answer.kind === 'refused') settleWithoutLoad(flight, answer.why)
+    if (answer.kind === 'refused') settleAbandoned(flight, answer.why)
     else await loadUnleased(flight, call, 'unleased', services, permit)
   } catch (error) {
     settleBroken(flight, error)
@@ -39,26 +39,26 @@ export async function loadUnleased(
   services: EngineServices,
   permit: LoadPermit,
 ): Promise<void> {
-  if (flight.background) return settleWithoutLoad(flight, why)
+  if (flight.background) return settleAbandoned(flight, why)
   // A late joiner's call may follow an invalidation that the load began before, so it reads again. While the store is away no read can
   // tell, and the late joiner gets the value.
   if (why === 'unleased') flight.letLateJoinersReadAgain()
-  const load = new LoadRun(call, services, permit, () => flight.releaseJoiners('load-alone'))
+  const load = new LoadRun(call, services, permit, () => flight.settleJoiners('load-alone'))
   const { result: loaded, took } = await load.run(flight, undefined, false)
   emitOutcome(services, call.storedKey, settle(flight, call.settings, loaded, why), took)
 }
 
 function settle(flight: Flight, settings: Settings, loaded: LoadResult, why: 'unleased' | 'away'): Outcome {
   if (loaded.kind === 'abandoned') {
-    settleWithoutLoad(flight, loaded.why)
+    settleAbandoned(flight, loaded.why)
     return loaded
   }
   if (loaded.kind === 'value' && loaded.value === ABSENT) return settleAbsent(flight)
   const outcome: Outcome =
     loaded.kind === 'error' ? { kind: 'failed', error: loaded.error, cooldown: 0 } : { kind: 'abandoned', why }
   const result = flightResultOf(loaded, settings)
-  if (loaded.kind === 'error') releaseAfterOwnAbort(flight, settings, loaded.error)
-  flight.settleEarly(result)
+  if (loaded.kind === 'error') retryJoinersIfOwnAbort(flight, settings, loaded.error)
+  flight.settleOwnerAndEarly(result)
   flight.settle(result.kind === 'loaded' && flight.lateJoinersReadAgain ? { kind: 'retry' } : result, outcome)
   return outcome
 }

@@ -20,7 +20,7 @@ export function awayBecause(cause: unknown, why: Away['why'] = 'error'): Away {
   return { kind: 'away', why, cause }
 }
 
-/** The answer of a step that nobody may wait for. A store must not reject, and an own one may all the same. Never rejects. */
+/** Runs a step, and turns an exception into `away`: a custom store may throw against its contract, where no caller may be left to receive the error. */
 export async function answerOf<T>(step: () => Promise<T>): Promise<T | Away> {
   try {
     return await step()
@@ -61,7 +61,7 @@ export interface Unreadable {
 export interface AcquireRequest {
   /** The length of the lease unless it is renewed, ms. */
   readonly duration: number
-  /** The version that the caller read: with another one at the store, or none, the answer is `changed`. */
+  /** The version that the caller read, `NO_VERSION` if none: if the store's differs, the answer is `changed`. */
   readonly seen: Version
   /** True when the caller will wait if the lease is held: the store then sends a notice at its end. */
   readonly wake: boolean

@@ -9,7 +9,7 @@ const PAUSE = 100
  *
  * @throws StoreAwayError after `timeout` ms without an answer; what `checkOpen` throws, which is asked before each step.
  */
-export async function storeAnswer(
+export async function waitForStore(
   { store, runtime }: Pick<EngineServices, 'store' | 'runtime'>,
   timeout: number,
   checkOpen: () => void,
@@ -21,7 +21,7 @@ export async function storeAnswer(
     if (answer.kind === 'done') return
     const left = end - runtime.now()
     if (left <= 0) throw new StoreAwayError('ping', '*', answer)
-    // A process that awaits this at its start would end: nothing else may keep it alive yet.
+    // Keeps the process alive: nothing else may do so at its start.
     await new Promise<void>((resolve) => void runtime.schedule(resolve, Math.min(PAUSE, left), true))
   }
 }
