@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import * as fc from 'fast-check'
-import { canonicalUrl, cookiesOf, type KeyParts, requestKey, urlTag } from '../src/request/request-key.ts'
+import { canonicalUrls, cookiesOf, type KeyParts, requestKey, urlTag } from '../src/request/request-key.ts'
 
 const BASE: KeyParts = { scheme: 'http', host: 'shop.example', target: '/a', layer: '0', decodesPath: true }
 const key = (target: string, parts: Partial<KeyParts> = {}): string | undefined =>
@@ -134,7 +134,7 @@ describe('the canonical URL', () => {
     ['/Shop/item/other', '/Shop/item/other'],
     ['/Shop/item/%', '/Shop/item/%'],
   ])('of %s is the pattern’s, with its parameters: %s', (url, shown) => {
-    expect(canonicalUrl(url, express)).toBe(shown)
+    expect(canonicalUrls(express)(url)).toBe(shown)
   })
 
   test('has the key and the tag of the URL, and is canonical itself', () => {
@@ -144,10 +144,10 @@ describe('the canonical URL', () => {
       fc.property(url, id, fc.boolean(), (target, param, decodesPath) => {
         const matched = { pattern: '/:id', base: '', params: { id: param } }
         for (const folds of [{ decodesPath }, { decodesPath, matched }]) {
-          const shown = canonicalUrl(target, folds)
+          const shown = canonicalUrls(folds)(target)
           expect(key(shown, folds)).toBe(key(target, folds))
           expect(urlTag({ ...BASE, target: shown })).toBe(urlTag({ ...BASE, target }))
-          expect(canonicalUrl(shown, folds)).toBe(shown)
+          expect(canonicalUrls(folds)(shown)).toBe(shown)
         }
       }),
     )

@@ -49,11 +49,11 @@ class HandlerCapture extends ResponseCapture implements Capture {
     this.#before = toFields(res.getHeaders())
     this.#final = final
     const original = replaceMethods(res, {
-      setHeader: (args) => {
+      setHeader: (...args) => {
         this.#noteField(args, res.getHeader('vary'))
         return original('setHeader', args)
       },
-      appendHeader: (args) => {
+      appendHeader: (...args) => {
         this.#noteField(args, undefined)
         return original('appendHeader', args)
       },

@@ -19,7 +19,7 @@ export class DestroyGuard {
   constructor(res: ServerResponse, onDestroy: OnDestroy) {
     this.#onDestroy = onDestroy
     const original = replaceMethods(res, {
-      destroy: (args) => {
+      destroy: (...args) => {
         this.#destroy(() => void original('destroy', args))
         return res
       },

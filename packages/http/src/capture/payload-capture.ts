@@ -45,7 +45,7 @@ export class PayloadCapture extends ResponseCapture {
     this.#response = response
     // An HTTP/2 response shows nowhere else that its handler has destroyed it.
     const original = replaceMethods(response.res, {
-      destroy: (args) => {
+      destroy: (...args) => {
         // Node itself destroys a response that waits for its turn on the connection, once that is gone.
         if (this.clientLeft) this.detached?.onDestroy()
         else this.#destroyed = true

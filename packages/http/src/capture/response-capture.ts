@@ -51,15 +51,15 @@ export abstract class ResponseCapture {
     this.res = res
     this.recording = recording
     const original = replaceMethods(res, {
-      writeHead: (args) => this.#writeHead(args),
-      write: (args) => this.#write(args),
-      end: (args) => this.#end(args),
+      writeHead: (...args) => this.#writeHead(args),
+      write: (...args) => this.#write(args),
+      end: (...args) => this.#end(args),
       flushHeaders: () => {
         this.beforeBody()
         if (this.mode === 'pass' && this.detached === undefined) this.original('flushHeaders', [])
       },
       // A stored response has no trailers (RFC 9111 section 3.1).
-      addTrailers: (args) => {
+      addTrailers: (...args) => {
         if (this.mode === 'pass') this.original('addTrailers', args)
       },
     })

@@ -12,14 +12,12 @@ export type CallOriginal = (method: MethodName, args: readonly unknown[]) => unk
  */
 export function replaceMethods(
   res: ServerResponse,
-  replacements: Partial<Record<MethodName, (args: readonly unknown[]) => unknown>>,
+  replacements: Partial<Record<MethodName, (...args: unknown[]) => unknown>>,
 ): CallOriginal {
   const { writeHead, write, end, flushHeaders, addTrailers, destroy, setHeader, appendHeader } = res as Readonly<
     Record<MethodName, (...args: never[]) => unknown>
   >
   const originals = { writeHead, write, end, flushHeaders, addTrailers, destroy, setHeader, appendHeader }
-  const methods = res as ServerResponse & Record<string, unknown>
-  for (const [name, replacement] of Object.entries(replacements))
-    methods[name] = (...args: unknown[]) => replacement(args)
+  Object.assign(res, replacements)
   return (method, args): unknown => Reflect.apply(originals[method], res, args)
 }

@@ -28,7 +28,7 @@ export function bypass(
 function addMember({ res }: Exchange, name: string, member: Member): void {
   let added = false
   const original = replaceMethods(res, {
-    writeHead: (args) => {
+    writeHead: (...args) => {
       if (added) return original('writeHead', args)
       added = true
       const { fields } = parseHead(res, args)

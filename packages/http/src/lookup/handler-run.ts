@@ -61,8 +61,10 @@ function prepareRequest(
   const added = { ...validators, ...cdnLoopField(exchange.req.headers, loadId) }
   const { scheme, target, routed = target } = exchange
   const host = keyedHost(exchange.host, keyed) || exchange.host
-  normaliseRequest(exchange.req, { host, scheme, path: keyedUrl(target), hidden, added })
-  if (query.kind === 'all' && [target, routed].every((url) => keyedUrl(url) === url)) return
+  const path = keyedUrl(target)
+  normaliseRequest(exchange.req, { host, scheme, path, hidden, added })
+  const isInKey = path === target && (routed === target || keyedUrl(routed) === routed)
+  if (query.kind === 'all' && isInKey) return
   rewriteUrlUntilEnd(exchange, {
     url: keyedUrl,
     keeps: query.kind === 'all' ? undefined : (name) => isKeyed(name, query),

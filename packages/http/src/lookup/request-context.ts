@@ -3,7 +3,7 @@ import { type RequestDirectives, requestDirectivesOf, NO_DIRECTIVES } from '../r
 import { type Candidate, ineligibleReason, originForm, type UnkeyedInput, unkeyedInputOf } from '../request/eligible.ts'
 import { type Exchange, rewriteUrlUntilEnd } from '../exchange.ts'
 import { withQuery } from '../request/query.ts'
-import { canonicalUrl, keyedHost, keyedValues, requestKey, urlTag } from '../request/request-key.ts'
+import { canonicalUrls, keyedHost, keyedValues, requestKey, urlTag } from '../request/request-key.ts'
 import { readUnreported } from '../request/watched-fields.ts'
 import type { Route } from '../route/route.ts'
 
@@ -63,7 +63,8 @@ export function requestContextOf<Req, Res>(
   const outerCookie = exchange.field('set-cookie') === undefined ? undefined : 'set-cookie'
   const unshareable = unkeyedInputOf(candidate) ?? outerCookie
   const { matched, decodesPath } = exchange
-  const keyedUrl = (url: string): string => canonicalUrl(withQuery(url, route.query), { matched, decodesPath })
+  const canonical = canonicalUrls({ matched, decodesPath })
+  const keyedUrl = (url: string): string => canonical(withQuery(url, route.query))
   return { key, target, authorized, directives, unshareable, keyedUrl, urlTag: urlTagOf(exchange, route) }
 }
 

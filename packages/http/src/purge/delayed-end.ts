@@ -17,9 +17,9 @@ type BeforeEnd = (fields: HeaderFields) => Promise<void>
 export function delayEnd(res: ServerResponse, beforeEnd: BeforeEnd): void {
   const isNodes = !Object.hasOwn(res, 'write') && !Object.hasOwn(res, 'end')
   const original = replaceMethods(res, {
-    writeHead: (args) => delayed.writeHead(args),
-    write: (args) => delayed.write(args),
-    end: (args) => delayed.end(args),
+    writeHead: (...args) => delayed.writeHead(args),
+    write: (...args) => delayed.write(args),
+    end: (...args) => delayed.end(args),
   })
   const delayed = new DelayedEnd(res, beforeEnd, original, isNodes)
 }

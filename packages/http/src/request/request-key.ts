@@ -107,16 +107,20 @@ export function cookiesOf(field: string | undefined): ReadonlyMap<string, string
 }
 
 /**
- * A URL, whole or from a mount point on, with the canonical path of all URLs of its key: a handler that saw another spelling could answer by input
- * that the key does not hold, for example with a redirect. A query that is not empty stays unchanged, because it may be signed.
+ * Returns a function that gives a URL, whole or from a mount point on, the canonical path of all URLs of its key: a handler that saw another spelling
+ * could answer by input that the key does not hold, for example with a redirect. A query that is not empty stays unchanged, because it may be signed.
  */
-export function canonicalUrl(url: string, folds: PathFolding): string {
-  const [path, query] = splitTarget(url)
-  const canonical = canonicalPath(path, routeSpellings(folds), folds)
-  return sortedQuery(query) === '' ? canonical : `${canonical}?${query}`
+export function canonicalUrls(folds: PathFolding): (url: string) => string {
+  const spellings = routeSpellings(folds)
+  return (url) => {
+    const [path, query] = splitTarget(url)
+    const canonical = canonicalPath(path, spellings, folds)
+    return sortedQuery(query) === '' ? canonical : `${canonical}?${query}`
+  }
 }
 
 function canonicalPath(path: string, spellings: readonly string[], { decodesPath }: PathFolding): string {
+  if (spellings.includes(path)) return path
   const written = decodesPath ? normalEncoding(path) : path
   const key = spellings.length === 0 ? undefined : foldedPath(path)
   // The framework may have left the matched route again: its parameters then belong to another path.
