@@ -33,7 +33,7 @@ export class ExpressExchange extends NodeExchange<ExpressRequest> {
   override get host(): string {
     const { app, headers, socket } = this.req
     const forwarded = headers['x-forwarded-host']
-    const trusted = forwarded !== undefined && app.get('trust proxy fn')(socket.remoteAddress, 0)
+    const trusted = forwarded !== undefined && forwarded !== '' && app.get('trust proxy fn')(socket.remoteAddress, 0)
     return (trusted ? String(forwarded).split(',')[0]?.trim() : headers.host) ?? ''
   }
 
@@ -90,7 +90,7 @@ export class ExpressExchange extends NodeExchange<ExpressRequest> {
     })
   }
 
-  protected override get isMounted(): boolean {
+  protected override get isUrlShortened(): boolean {
     return this.req.baseUrl !== ''
   }
 }

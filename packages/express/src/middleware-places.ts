@@ -18,8 +18,8 @@ let middlewares = 0
 
 /**
  * The places of one middleware in Express apps. Express passes a middleware nothing that tells which layer calls it, but reads the middleware's `name`
- * when it makes a layer, and keeps that. So each reading gets another name, numbered in the order of declaration, which is the same in every process that
- * runs the same code.
+ * when it makes a layer, and keeps that. So each reading returns a new name, numbered by reading: the same in every process that runs the same code. Code that
+ * reads the name in one process only changes that process's keys.
  */
 export class MiddlewarePlaces {
   readonly #declaration: number

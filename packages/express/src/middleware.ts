@@ -40,7 +40,7 @@ export type CacheMiddleware = NodeMiddleware
 
 export interface Cached {
   /**
-   * Makes the middleware of a route, or, without a `ttl`, of the whole app.
+   * Makes a middleware for a route, a router or an app. A `ttl` given here counts wherever it stands.
    *
    * @throws InvalidOptionError for an option that is unknown or has a value it cannot have.
    */
@@ -80,8 +80,8 @@ export function expressCache<Req extends IncomingMessage = CachedRequest, Res ex
       const req = request as ExpressRequest
       const place = places.placeOf(req)
       if (place === undefined) return next(new InvalidOptionError('cached', undefined, ONE_PLACE, 'is used twice here'))
-      const onRoute = appRoute === route || (req.route !== undefined && places.declaredBy(req.route))
-      serve(new ExpressExchange(req, res, next, place), onRoute ? route : appRoute)
+      const usesRouteOptions = appRoute === route || (req.route !== undefined && places.declaredBy(req.route))
+      serve(new ExpressExchange(req, res, next, place), usesRouteOptions ? route : appRoute)
     }
     const places = new MiddlewarePlaces(middleware, nextDeclaration(http))
     return middleware

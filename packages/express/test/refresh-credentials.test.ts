@@ -23,3 +23,22 @@ test('a refresh with credentials stores no response that does not allow it, for 
     },
   )
 })
+
+test('a refresh carries the credentials in the key exactly as the client sent them', async () => {
+  let runs = 0
+  await onSite(
+    (app, cached) => {
+      const options = { ttl: '1m', staleWhileRevalidate: '1h', authorization: 'key' } as const
+      app.get('/a', cached(options), (_req, res) => void res.send(`run ${(runs += 1)}`))
+    },
+    async ({ get, runtime, seen }) => {
+      const ask = async (): Promise<string> =>
+        (await get('/a').set('authorization', 'Digest username="ann",realm="shop"')).text
+      expect(await ask()).toBe('run 1')
+      await runtime.advance(60_001)
+      expect(await ask()).toBe('run 1')
+      await seen('commit', 2)
+      expect(await ask()).toBe('run 2')
+    },
+  )
+})

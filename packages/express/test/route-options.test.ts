@@ -210,3 +210,38 @@ describe('waitTimeout in app mode', () => {
     )
   })
 })
+
+test('where only the cache has stale windows, the record of variants lives as long as they do', async () => {
+  let broken = false
+  await onSite(
+    (app, cached) => {
+      app.get('/a', cached({ ttl: '1m' }), (_req, res) => {
+        if (broken) res.sendStatus(500)
+        else res.vary('x-country').send('a')
+      })
+    },
+    async ({ get, runtime }) => {
+      await get('/a').set('x-country', 'nl')
+      broken = true
+      await runtime.advance(5 * 86_400_000)
+      expect((await get('/a').set('x-country', 'nl')).text).toBe('a')
+    },
+    { staleIfError: '30d' },
+  )
+})
+
+test('where only the cache has stale windows, a route that revalidates has them, too', async () => {
+  let runs = 0
+  await onSite(
+    (app, cached) => {
+      app.get('/a', cached({ ttl: '1m', revalidate: true }), (_req, res) => void res.send(`run ${(runs += 1)}`))
+    },
+    async ({ get, runtime, seen }) => {
+      await get('/a')
+      await runtime.advance(60_001)
+      expect((await get('/a')).text).toBe('run 1')
+      await seen('commit', 2)
+    },
+    { staleWhileRevalidate: '1h' },
+  )
+})

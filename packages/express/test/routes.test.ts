@@ -209,3 +209,16 @@ describe('where the middleware stands', () => {
     expect(await ask(false)).toEqual(['http://back', 'http://back', '1 loads'])
   })
 })
+
+test('an empty X-Forwarded-Host of a trusted proxy names no host: each Host has its own entry', async () => {
+  await onSite(
+    (app, cached) => {
+      app.set('trust proxy', true)
+      app.get('/a', cached({ ttl: '1m' }), (req, res) => void res.send(req.headers.host))
+    },
+    async ({ get }) => {
+      for (const host of ['first', 'second'])
+        expect((await get('/a').set({ host, 'x-forwarded-host': '' })).text).toBe(host)
+    },
+  )
+})

@@ -1,9 +1,11 @@
+import { Script } from 'node:vm'
 import { createCache } from '@cattlegrid/core'
 import { describe, expect, test } from '@jest/globals'
 import express, { type Express, type RequestHandler } from 'express'
 import * as fc from 'fast-check'
 import supertest from 'supertest'
 import { expressCache, type RouteOptions } from '../src/index.ts'
+import { onSite } from './site.ts'
 
 /** What a handler does in one run with what it knows of its client. */
 interface Handling {
@@ -130,4 +132,27 @@ describe('two users', () => {
   test('never see each other’s cookies or bodies, whatever handlers, requests and options come together', async () => {
     await fc.assert(fc.asyncProperty(scene, play), { numRuns: 150 })
   })
+})
+
+test('a package that sets the session and reads the user makes the response personal', async () => {
+  const source = `(req, res) => {
+    req.session = {}
+    res.end('for ' + req.user)
+  }`
+  // A package of the application, by its file.
+  const greet = new Script(source, {
+    filename: '/app/node_modules/greeter/index.js',
+  }).runInThisContext() as RequestHandler
+  await onSite(
+    (app, cached) => {
+      app.use((req, _res, next) => {
+        Object.assign(req, { user: req.headers['x-user'] })
+        next()
+      })
+      app.get('/a', cached({ ttl: '1m' }), greet)
+    },
+    async ({ get }) => {
+      for (const user of ['ann', 'bob']) expect((await get('/a').set('x-user', user)).text).toBe(`for ${user}`)
+    },
+  )
 })

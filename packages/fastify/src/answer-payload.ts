@@ -4,9 +4,8 @@ import type { Answer } from '@cattlegrid/http'
 export type AnswerPayload = string | Buffer | Readable | null | undefined
 
 /**
- * Returns the payload of an answer in the form in which the hooks got it from the handler. Fastify declares the length of it, unless a hook sends another one;
- * for HEAD as well, whose payload its hooks get whole. There an empty stream stands for a payload without a length, and bytes for null, which HEAD routes
- * do not expect. A text that no hook sees is not decoded: Fastify would encode it again.
+ * Returns the payload as the hooks would get it from the handler. GET: text is decoded only for a hook. HEAD: text is always decoded; bytes stand for null;
+ * an empty stream stands for no payload.
  */
 export function payloadOf({ status, body, whole }: Answer, method: string, hasOnSend: () => boolean): AnswerPayload {
   const form = whole?.form

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import {
   type Answer,
-  answerFieldNames,
+  changedFieldNames,
   discardPayload,
   type Exchange,
   type HeaderFields,
@@ -29,6 +29,12 @@ export interface RoutePlace {
   readonly hasOnSend: () => boolean
 }
 
+/** The status and the fields of outer layers that an answer replaces. */
+interface HeadBefore {
+  readonly status: number
+  readonly fields: readonly (readonly [name: string, HeaderFields[string] | undefined])[]
+}
+
 /** Translates one request to a cached route: made where Fastify calls the handler, or in the `onRequest` hook for `phase: 'onRequest'`. */
 export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply> {
   readonly decodesPath: boolean = true
@@ -42,7 +48,7 @@ export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply> {
   #deferred: Deferred | undefined
   #capture: ReplyCapture | undefined
   #replaced = false
-  #statusBefore = 200
+  #before: HeadBefore | undefined
   #answer: Answer | undefined
   #answerPayload: AnswerPayload
   /** The `Content-Type` that outer layers have set. */
@@ -120,19 +126,19 @@ export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply> {
   }
 
   send(answer: Answer): void {
-    const pending = this.#replaceHandler()
+    const pending = this.#replaceHandler(changedFieldNames(answer))
     try {
       this.#sendAnswer(answer, pending)
     } catch (error) {
-      this.#undoReplacement(answerFieldNames(answer))
+      this.#undoReplacement()
       throw error
     }
   }
 
   fail(error: PassedError): void {
     if (this.#capture?.payload.isPassedOn === true) return
-    const pending = this.#replaceHandler()
     const { headers = {}, statusCode = 500 } = error
+    const pending = this.#replaceHandler(Object.keys(headers))
     try {
       this.response.headers(headers)
       if (pending === undefined) this.response.send(error)
@@ -142,7 +148,7 @@ export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply> {
         pending(error)
       }
     } catch (thrown) {
-      this.#undoReplacement(Object.keys(headers))
+      this.#undoReplacement()
       throw thrown
     }
   }
@@ -177,13 +183,13 @@ export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply> {
     }
   }
 
-  /** If a layer throws at an answer in the place of a handler that has not run, that handler can still respond, without the answer's fields. */
-  #undoReplacement(fieldNames: readonly string[]): void {
-    if (this.#capture !== undefined) return
+  /** If a layer throws at an answer in the place of a handler that has not run, that handler can still respond, with the status and the fields before. */
+  #undoReplacement(): void {
+    if (this.#before === undefined) return
     this.#replaced = false
     this.#answer = undefined
-    for (const name of fieldNames) this.response.removeHeader(name)
-    this.response.code(this.#statusBefore)
+    for (const [name, value] of this.#before.fields) setOrRemove(this.response, name, value)
+    this.response.code(this.#before.status)
   }
 
   /** Sends the stored payload. Discards what a serializer or an earlier hook made of it. */
@@ -223,10 +229,13 @@ export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply> {
   }
 
   /** Ignores the handler from now on and removes its fields. Returns the continuation of its reply if that is withheld. */
-  #replaceHandler(): OnSendDone | undefined {
+  #replaceHandler(changed: readonly string[]): OnSendDone | undefined {
     this.#replaced = true
-    this.#statusBefore = this.response.statusCode
-    return this.#capture?.replace()
+    if (this.#capture !== undefined) return this.#capture.replace()
+    const { statusCode: status } = this.response
+    // Fastify declares a type for a payload without one.
+    this.#before = { status, fields: [...changed, 'content-type'].map((name) => [name, this.field(name)] as const) }
+    return undefined
   }
 }
 

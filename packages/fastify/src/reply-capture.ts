@@ -80,7 +80,7 @@ export class ReplyCapture {
 
   onSend(payload: unknown, done: OnSendDone): void {
     const reply = this.#reply
-    const body = bodyOf(reply, payload)
+    const body = unwrapResponse(reply, payload)
     const followed = this.payload.follow(reply.statusCode, fieldsOf(reply), body)
     if (followed === undefined) this.#pendingOnSend = done
     else this.#passOn(followed.payload, done)
@@ -104,7 +104,7 @@ function fieldsOf(reply: FastifyReply): HeaderFields {
  * Puts the status and the fields of a web `Response` on the reply and returns its body. Fastify does the same after the last `onSend` hook, which
  * is too late for the recording. Fastify refuses a `Response` that was already read.
  */
-function bodyOf(reply: FastifyReply, payload: unknown): unknown {
+function unwrapResponse(reply: FastifyReply, payload: unknown): unknown {
   if (!isWebResponse(payload) || payload.bodyUsed) return payload
   reply.code(payload.status)
   for (const [name, value] of payload.headers) reply.header(name, value)

@@ -8,8 +8,8 @@ type CachedRoute = Route<FastifyRequest, FastifyReply>
 /** Puts the cache into routes. The exchange of a request is a property of its reply: for a hit that costs less than a map of all replies. */
 export class RouteHandlers {
   readonly #slot = Symbol('cattlegrid.exchange')
-  /** Of the routes installed so far. */
-  readonly #handlers = new WeakSet<object>()
+  /** The handlers of the routes installed so far, each with its URLs. */
+  readonly #urlsOf = new WeakMap<object, Set<string>>()
 
   readonly #known: ReturnType<typeof knownAppOf>
   readonly #foldsPaths: boolean
@@ -25,9 +25,9 @@ export class RouteHandlers {
     })
   }
 
-  /** True for a `HEAD` route that Fastify has not made from a `GET` route: its hooks and its handler answer other requests than the entry of that. */
-  isOwnHeadRoute({ method, handler }: RouteOptions): boolean {
-    return [method].flat().every((name) => name === 'HEAD') && !this.#handlers.has(handler)
+  /** True for a `HEAD` route that the app declares itself: it may answer differently from the `GET` route of its URL. */
+  isOwnHeadRoute({ method, handler, url }: RouteOptions): boolean {
+    return [method].flat().every((name) => name === 'HEAD') && this.#urlsOf.get(handler)?.has(url) !== true
   }
 
   /**
@@ -37,7 +37,7 @@ export class RouteHandlers {
   install(declared: RouteOptions, route: CachedRoute): void {
     const slot = this.#slot
     const { handler, constraints } = declared
-    this.#handlers.add(handler)
+    this.#urlsOf.set(handler, (this.#urlsOf.get(handler) ?? new Set()).add(declared.url))
     const known = this.#known
     // Later `onRoute` hooks may add one to the route.
     const hasOnSend = (): boolean => known?.hasOnSend !== false || declared.onSend !== undefined

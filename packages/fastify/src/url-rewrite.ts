@@ -47,7 +47,7 @@ function defaultsOf(request: FastifyRequest, query: object): object {
   const completed = { ...query }
   try {
     const result: unknown = request.getValidationFunction('querystring')?.(completed)
-    // Of an asynchronous validator, only a rejection counts: it must not end the process.
+    // Ignores an asynchronous validator's rejection: unhandled, it would end the process.
     Promise.resolve(result).catch(() => undefined)
     return (result as { readonly value?: object | undefined } | undefined)?.value ?? completed
   } catch {

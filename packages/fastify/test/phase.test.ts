@@ -26,3 +26,28 @@ test('a route that is served in phase onRequest answers strangers from a fresh e
     await cache.close()
   }
 })
+
+test('a route that is served in phase onRequest runs its handler where an earlier hook has sent the head', async () => {
+  const cache = createCache()
+  const app = Fastify()
+  await app.register(cattlegrid, { cache, close: false })
+  let begins = false
+  app.addHook('onRequest', (_request, reply, done) => {
+    if (begins) reply.raw.writeHead(200)
+    done()
+  })
+  app.get('/early', { config: { cache: { ttl: '1h', phase: 'onRequest' } } }, (_request, reply) => {
+    if (!begins) return reply.send('stored')
+    reply.hijack()
+    reply.raw.end('own')
+    return reply
+  })
+  try {
+    expect((await app.inject('/early')).body).toBe('stored')
+    begins = true
+    expect((await app.inject({ url: '/early', signal: AbortSignal.timeout(2000) })).body).toBe('own')
+  } finally {
+    await app.close()
+    await cache.close()
+  }
+})

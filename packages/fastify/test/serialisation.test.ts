@@ -1,6 +1,6 @@
 import { pipeline, PassThrough, Readable, Transform } from 'node:stream'
 import { describe, expect, test } from '@jest/globals'
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify'
 import { withApp } from './cached-app.ts'
 
 type Handler = (request: FastifyRequest, reply: FastifyReply) => unknown
@@ -83,6 +83,12 @@ describe('the fields and the routes of a hit', () => {
 
   test('are not for a HEAD route of its own', async () => {
     await withApp(async ({ app }) => {
+      const shared: RouteHandlerMethod = (_request, reply) => reply.header('x-route', 'shared').send('page')
+      app.get('/shared', { config: { cache: { ttl: '1h' } } }, shared)
+      app.head('/third', shared)
+      app.get('/third', { config: { cache: { ttl: '1h' } } }, (_request, reply) =>
+        reply.header('x-route', 'get').send('page'),
+      )
       app.head('/page', (_request, reply) => reply.header('x-route', 'head').send())
       app.get('/page', { config: { cache: { ttl: '1h' } } }, (_request, reply) =>
         reply.header('x-route', 'get').send('page'),
@@ -93,6 +99,8 @@ describe('the fields and the routes of a hit', () => {
       for (const [url, route] of [
         ['/page', 'head'],
         ['/other', 'get'],
+        ['/third', 'shared'],
+        ['/shared', 'shared'],
       ] as const) {
         await app.inject(url)
         expect((await app.inject({ method: 'HEAD', url })).headers['x-route']).toBe(route)

@@ -57,8 +57,8 @@ export interface Exchange<Req = unknown, Res = unknown> {
   /** Passes an error to the framework's own error handling. Also after `run`, before the first byte is sent. */
   fail(error: PassedError): void
   /**
-   * Sends a subrequest into the root of the application. Called only where the client's request has come without a server, injected or from a
-   * serverless platform: subrequests enter by the server otherwise.
+   * Sends a subrequest into the root of the application. Called where the request came without a server, injected or from a serverless platform, or its
+   * server has no `request` listener.
    */
   dispatch(req: IncomingMessage, res: ServerResponse): void
 }
@@ -74,9 +74,9 @@ export function rewriteUrlUntilEnd(exchange: Exchange, rewrite: UrlRewrite): (()
 }
 
 /**
- * True if an outer layer has answered. If it has answered and still passes the request on, the request goes on to its handler, as without a cache. If it
- * answers while the cache waits, as a timeout does, the cache sends nothing and runs no handler.
+ * True if the head of the response is sent, by whichever layer. If an outer layer has sent it and still passes the request on, the handler runs, as without
+ * a cache. If an outer layer sends it while the cache waits, as a timeout does, the cache sends nothing and runs no handler.
  */
-export function isAnswered({ res }: Exchange): boolean {
+export function hasHead({ res }: Exchange): boolean {
   return isHeadSent(res)
 }

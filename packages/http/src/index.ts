@@ -1,4 +1,4 @@
-export { type Answer, answerFieldNames, sendAnswer } from './response/answer.ts'
+export { type Answer, changedFieldNames, sendAnswer } from './response/answer.ts'
 export { type Capture, captureResponse } from './capture/capture.ts'
 export { discardPayload } from './capture/payload.ts'
 export { PayloadCapture, type PayloadResponse } from './capture/payload-capture.ts'

@@ -76,8 +76,8 @@ export abstract class NodeExchange<Req extends MiddlewareRequest = IncomingMessa
   }
 
   rewriteUrl(rewrite: UrlRewrite): (() => void) | undefined {
-    // Inside a mount point an absolute target lacks a part in its middle: no whole URL is left to rewrite.
-    if (!this.target.startsWith('/') && this.isMounted) return undefined
+    // For an absolute target, the router cuts the mount path out of the middle of `req.url`: that is no URL to rewrite.
+    if (!this.target.startsWith('/') && this.isUrlShortened) return undefined
     return rewriteRequestUrl(this.req, rewrite)
   }
 
@@ -109,7 +109,7 @@ export abstract class NodeExchange<Req extends MiddlewareRequest = IncomingMessa
   /** Called before another response is sent in the place of the handler's. */
   protected onReplaced?(): void
 
-  protected get isMounted(): boolean {
+  protected get isUrlShortened(): boolean {
     return this.routed !== this.target
   }
 

@@ -3,7 +3,7 @@ import type { InvalidOptionError } from '@cattlegrid/core'
 import type { Answer } from './response/answer.ts'
 import type { BypassReason } from './response/cache-status.ts'
 import { type RequestDirectives, NO_DIRECTIVES } from './request/request-directives.ts'
-import { type Exchange, isAnswered } from './exchange.ts'
+import { type Exchange, hasHead } from './exchange.ts'
 import { normalHost } from './fields/normal-host.ts'
 import { hitInProcess, hitInStore } from './lookup/hit.ts'
 import { invalidateAfter, isUnsafe } from './purge/invalidate.ts'
@@ -41,7 +41,7 @@ export function serve<Req, Res>(exchange: Exchange<Req, Res>, route: Route<Req, 
   if (route.mode === 'observe') return observe(exchange, route, requestContextOf(exchange, route, keyed))
   if (keyed.directives.maxAge === undefined && trySendHit(exchange, route, keyed.key)) return undefined
   // An outer layer has answered, and has still passed the request on: its handler runs as without a cache.
-  if (isAnswered(exchange)) return exchange.pass()
+  if (hasHead(exchange)) return exchange.pass()
   if (isLoop(exchange.req, keyed.key)) {
     removeLoopMembers(exchange.req)
     return bypass(exchange, route, 'loop')
@@ -49,15 +49,15 @@ export function serve<Req, Res>(exchange: Exchange<Req, Res>, route: Route<Req, 
   void new Responder(exchange, route, requestContextOf(exchange, route, keyed)).respond()
 }
 
-/** Sends a fresh entry, or calls `onMiss` if there is none. For a phase in which no handler can run yet. Ignores request directives. */
+/** Sends a fresh entry, or calls `onMiss` if there is none, or an outer layer has answered. For a phase in which no handler can run yet. Ignores request directives. */
 export function serveStored<Req, Res>(exchange: Exchange<Req, Res>, route: Route<Req, Res>, onMiss: () => void): void {
-  if (subrequestMarkerOf(exchange.req) !== undefined || route.mode === 'observe') return onMiss()
+  if (subrequestMarkerOf(exchange.req) !== undefined || route.mode === 'observe' || hasHead(exchange)) return onMiss()
   const keyed = keyedOrFailed(exchange, route, noDirectives)
   if (keyed === undefined) return undefined
   if (typeof keyed === 'string') return onMiss()
   if (trySendHit(exchange, route, keyed.key)) return undefined
   const sendOrMiss = (hit?: Answer): void => {
-    if (!isAnswered(exchange) && !trySend(exchange, hit)) onMiss()
+    if (!hasHead(exchange) && !trySend(exchange, hit)) onMiss()
   }
   void hitInStore(exchange, route, keyed.key).then(sendOrMiss, () => sendOrMiss())
 }
@@ -87,17 +87,17 @@ function invalidateIfUnsafe(exchange: Exchange, route: Route): void {
 }
 
 function trySendHit<Req, Res>(exchange: Exchange<Req, Res>, route: Route<Req, Res>, key: string): boolean {
-  return !isAnswered(exchange) && trySend(exchange, hitInProcess(exchange, route, key))
+  return !hasHead(exchange) && trySend(exchange, hitInProcess(exchange, route, key))
 }
 
-/** Returns whether the request is finished. If an outer layer throws before the first byte of a hit, the request continues without the hit. */
+/** True if the request is finished. If an outer layer throws before the first byte of a hit, the request continues without the hit. */
 function trySend(exchange: Exchange, hit: Answer | undefined): boolean {
   if (hit === undefined) return false
   try {
     exchange.send(hit)
     return true
   } catch {
-    const isBegun = isAnswered(exchange)
+    const isBegun = hasHead(exchange)
     if (isBegun) exchange.res.destroy()
     return isBegun
   }
@@ -112,7 +112,7 @@ function recordSubrequest<Req, Res>(
   exchange: Exchange<Req, Res>,
   route: Route<Req, Res>,
 ): void {
-  if (marker.layer !== exchange.layer || isAnswered(exchange)) return exchange.pass()
+  if (marker.layer !== exchange.layer || hasHead(exchange)) return exchange.pass()
   const keyed = keyedOrFailed(exchange, route, noDirectives)
   if (keyed === undefined) return undefined
   // The cache was switched off meanwhile, which says nothing about the key.
@@ -130,7 +130,7 @@ function recordSubrequest<Req, Res>(
   exchange.run(recorder)
 }
 
-/** A request over HTTP/2 may have `:authority` only. */
+/** Shows the handler the fixed host of the key, in `Host` and `:authority`, whichever are present. */
 function showHost(req: IncomingMessage, host: string): void {
   const names = ['host', ':authority'].filter((name) => req.headers[name] !== undefined)
   replaceFields(req, new Map(names.map((name) => [name, host])))

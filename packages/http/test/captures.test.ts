@@ -7,7 +7,7 @@ import type { Judgement } from '../src/response/storable.ts'
 
 const STORE: Judgement = {
   kind: 'store',
-  lifetime: { ttl: 1000, staleWhileRevalidate: undefined, staleIfError: undefined },
+  lifetime: { ttl: 1000, staleWhileRevalidate: 0, staleIfError: 0 },
 }
 const FAIL: Judgement = { kind: 'fail', share: true }
 const STORED = { status: 200, fields: { etag: '"a"' }, removed: [], body: Buffer.from('stored'), initialAge: 0 }
@@ -75,7 +75,7 @@ describe('the bytes that all captures of a process hold', () => {
 
   test('do not count an answer that is stored already, and holds again', async () => {
     const captures = new CaptureBudget()
-    const recording = begin(recorder(captures, STORE, { revalidates: STORED }), 304, 0)
+    const recording = begin(recorder(captures, STORE, { responseToRevalidate: STORED }), 304, 0)
     recording.end()
     expect(await recording.done).toMatchObject({ kind: 'store', response: { body: STORED.body } })
     expect(captures.held).toBe(0)

@@ -29,8 +29,8 @@ describe('requests that bypass the cache', () => {
     ['authorization', { authorization: '' }],
     ['upgrade', { upgrade: 'websocket' }],
     ['event-stream', { accept: 'text/html, Text/Event-Stream' }],
-    ['absolute-form', {}, { target: '*' }],
-    ['absolute-form', {}, { target: '' }],
+    ['no-path', {}, { target: '*' }],
+    ['no-path', {}, { target: '' }],
   ])('%s: %j %j', (why, headers, more = {}) => {
     expect(ineligibleReason(candidate(headers, more), PLAIN)).toBe(why)
   })

@@ -10,7 +10,7 @@ import type { Judgement } from '../src/response/storable.ts'
 
 const STORE: Judgement = {
   kind: 'store',
-  lifetime: { ttl: 1000, staleWhileRevalidate: undefined, staleIfError: undefined },
+  lifetime: { ttl: 1000, staleWhileRevalidate: 0, staleIfError: 0 },
 }
 
 function captured() {

@@ -4,7 +4,7 @@ import type { ResponseHead } from '../src/response/response-head.ts'
 import type { Judgement } from '../src/response/storable.ts'
 
 const NOW = Date.UTC(2030, 0, 15, 12)
-const LIFETIME = { ttl: 1000, staleWhileRevalidate: undefined, staleIfError: undefined }
+const LIFETIME = { ttl: 1000, staleWhileRevalidate: 0, staleIfError: 0 }
 const STORE: Judgement = { kind: 'store', lifetime: LIFETIME }
 
 function recorder(judgement: Judgement = STORE, setup: Partial<RecorderSetup> = {}): Recorder {

@@ -11,7 +11,7 @@ import type { Lifetime } from '../src/response/lifetime.ts'
 import type { Judgement } from '../src/response/storable.ts'
 
 const NOW = Date.UTC(2030, 0, 15, 12)
-const LIFETIME: Lifetime = { ttl: 2000, staleWhileRevalidate: undefined, staleIfError: undefined }
+const LIFETIME: Lifetime = { ttl: 2000, staleWhileRevalidate: 0, staleIfError: 0 }
 const STORE: Judgement = { kind: 'store', lifetime: LIFETIME }
 const SHARE: Judgement = { kind: 'share', why: 'status' }
 const SHARED_FAILURE: Judgement = { kind: 'fail', share: true }

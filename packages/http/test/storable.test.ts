@@ -96,9 +96,9 @@ describe('app mode', () => {
   })
 
   test('keep({ ttl }) stores a 4xx, and no 5xx', () => {
-    const kept = { ...ORIGIN, givenTtl: 5000 }
+    const kept = { ...ORIGIN, ttl: 5000, givenTtl: 5000 }
     expect(ttlOf(judged(418, {}, kept, { errorFields: new Set() }))).toBe(5000)
-    expect(judged(500, {}, kept, { errorFields: new Set() })).toEqual({ kind: 'unshareable', why: 'status' })
+    expect(judged(500, {}, kept, { errorFields: new Set() })).toEqual({ kind: 'fail', share: true })
   })
 
   test('takes off how old the answer is already', () => {

@@ -1,4 +1,5 @@
 import type { ManyLoader } from '../batch/many-loader.ts'
+import type { Windows } from '../entry.ts'
 import type { EventName, Listener } from '../events.ts'
 import type { Loader } from '../load.ts'
 import type { Lookup } from '../lookup/lookup.ts'
@@ -22,6 +23,8 @@ export interface Cache {
   readonly shared: boolean
   /** True from `pause` to `resume`, called on this cache or on a view of it. */
   readonly paused: boolean
+  /** The stale windows of entries that are stored without their own, ms: the options of `createCache` or `with`. */
+  readonly windows: Pick<Windows, 'staleWhileRevalidate' | 'staleIfError'>
   /** The source of time, timers and randomness: `options.runtime`, or the system's. */
   readonly runtime: Runtime
   /**

@@ -78,6 +78,11 @@ export class DefaultCache implements Cache {
     return this.#coordinator.paused
   }
 
+  get windows(): Cache['windows'] {
+    const { staleWhileRevalidate, staleIfError } = this.#settings
+    return { staleWhileRevalidate, staleIfError }
+  }
+
   get runtime(): Runtime {
     return this.#coordinator.services.runtime
   }

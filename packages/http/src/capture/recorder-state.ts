@@ -14,23 +14,28 @@ export type RecorderState =
   | { readonly kind: 'mismatched'; readonly head: ResponseHead }
 
 /** True if a response of this status is withheld: a failure where a stale response may replace it, or the answer to a revalidation. */
-export function withholds(state: RecorderState, revalidates: RecordedResponse | undefined, status: number): boolean {
+export function withholds(
+  state: RecorderState,
+  responseToRevalidate: RecordedResponse | undefined,
+  status: number,
+): boolean {
   const holdsStale = state.kind === 'waiting' && state.holdsStale
-  return (holdsStale && status >= 500) || (revalidates !== undefined && status === 304)
+  return (holdsStale && status >= 500) || (responseToRevalidate !== undefined && status === 304)
 }
 
 /** The state once the handler has given this head. */
 export function stateAfter(
   state: RecorderState,
-  revalidates: RecordedResponse | undefined,
+  responseToRevalidate: RecordedResponse | undefined,
   head: ResponseHead,
   judge: (head: ResponseHead) => Judgement,
 ): RecorderState {
-  if (!withholds(state, revalidates, head.status)) return { kind: 'passed', head, judgement: judge(head) }
-  if (revalidates === undefined || head.status !== 304) return { kind: 'withheld', head, judgement: judge(head) }
-  if (!confirms(head, revalidates)) return { kind: 'mismatched', head }
-  const confirmed = freshened(head, revalidates)
-  return { kind: 'revalidated', head: confirmed, judgement: judge(confirmed), body: revalidates.body }
+  if (!withholds(state, responseToRevalidate, head.status)) return { kind: 'passed', head, judgement: judge(head) }
+  if (responseToRevalidate === undefined || head.status !== 304)
+    return { kind: 'withheld', head, judgement: judge(head) }
+  if (!confirms(head, responseToRevalidate)) return { kind: 'mismatched', head }
+  const confirmed = freshened(head, responseToRevalidate)
+  return { kind: 'revalidated', head: confirmed, judgement: judge(confirmed), body: responseToRevalidate.body }
 }
 
 /** The state once no stale response can replace the handler's any more. */

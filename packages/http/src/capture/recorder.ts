@@ -31,7 +31,7 @@ export interface RecorderSetup extends ResultRules, CopyLimits {
   /** A stale response may replace a failure, which is withheld from the client. */
   readonly holdsStale: boolean
   /** The stored response that the handler revalidates: a 304 confirms it. */
-  readonly revalidates?: RecordedResponse | undefined
+  readonly responseToRevalidate?: RecordedResponse | undefined
 }
 
 /** Records a handler's response, and gives the result as soon as that is certain: at the head, where only its own client may have it. */
@@ -95,7 +95,7 @@ export class Recorder implements Recording {
   }
 
   withholds(status: number): boolean {
-    return withholds(this.#state, this.#setup.revalidates, status)
+    return withholds(this.#state, this.#setup.responseToRevalidate, status)
   }
 
   answersNotModified(head: ResponseHead, body: Uint8Array): NotModified | undefined {
@@ -116,7 +116,7 @@ export class Recorder implements Recording {
   head(head: ResponseHead): void {
     this.#setup.reads?.resume()
     if (this.#state.kind !== 'waiting') return
-    this.#state = stateAfter(this.#state, this.#setup.revalidates, head, (given) => this.#judge(given))
+    this.#state = stateAfter(this.#state, this.#setup.responseToRevalidate, head, (given) => this.#judge(given))
     this.#advance()
   }
 

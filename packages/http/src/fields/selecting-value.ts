@@ -6,12 +6,18 @@ const CODINGS = ['br', 'gzip', 'zstd']
 
 /** The value of a selecting request field (RFC 9111 section 4.1), normalised so that equivalent values are equal. */
 export function selectingValue(name: string, headers: IncomingHttpHeaders): string | undefined {
-  // The names come from a response: `constructor` is on every object.
-  const value = Object.hasOwn(headers, name) ? headers[name] : undefined
-  if (value === undefined) return undefined
-  const text = String(value).split(',').map(withoutBlanks).join(', ')
+  const received = receivedValue(name, headers)
+  if (received === undefined) return undefined
+  const text = received.split(',').map(withoutBlanks).join(', ')
   if (name === 'accept-encoding') return reduceEncoding(text)
   return name === 'accept-language' ? text.toLowerCase() : text
+}
+
+/** The value of a request field as it came; several lines are joined. */
+export function receivedValue(name: string, headers: IncomingHttpHeaders): string | undefined {
+  // The name may come from a response: `constructor` is on every object.
+  const value = Object.hasOwn(headers, name) ? headers[name] : undefined
+  return value === undefined ? undefined : String(value)
 }
 
 /** The codings among `CODINGS` that the client accepts, sorted; `identity` where there is none. */

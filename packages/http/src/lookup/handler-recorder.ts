@@ -39,7 +39,7 @@ export interface RecorderFacts extends StorageFacts, MissReason {
   /** The conditions of the handler's own client; undefined: it has none. */
   readonly conditions?: Conditions | undefined
   /** The stored response whose validators the handler was given. */
-  readonly revalidates?: RecordedResponse | undefined
+  readonly responseToRevalidate?: RecordedResponse | undefined
 }
 
 /** Makes the recorder of this exchange's handler. */
@@ -56,7 +56,7 @@ export function recorderFor<Req, Res>(
     onPersonalRead: (read) => route.personalReadWarning.give(read, exchange.target),
     strip,
     ignoreVary: route.ignoreVary,
-    revalidates: facts.revalidates,
+    responseToRevalidate: facts.responseToRevalidate,
     holdsStale: facts.holdsStale,
     conditions: facts.conditions,
     maxBodyBytes: storage.maxBodyBytes,

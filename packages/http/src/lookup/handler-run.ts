@@ -13,7 +13,7 @@ import type { RecordingResult } from '../capture/recording-result.ts'
 import type { RequestContext } from './request-context.ts'
 import { validatorsOf } from '../response/revalidate.ts'
 import type { Route } from '../route/route.ts'
-import { holdsUsableStale, responseToRevalidate } from './stale-response.ts'
+import { holdsUsableStale, responseToRevalidateOf } from './stale-response.ts'
 
 /**
  * Runs the request's own handler for a load; resolves to the response that it gave. `onStart` is called right before the handler runs: if
@@ -28,10 +28,10 @@ export function runHandler<Req, Res>(
 ): Promise<RecordingResult> {
   const { load, loadId, forwarded, collapseFailed } = responseLoad
   const { urlTag, authorized } = context
-  const revalidates = responseToRevalidate(load, route)
+  const responseToRevalidate = responseToRevalidateOf(load, route)
   const conditions = conditionsOf(exchange.req.headers)
   // Before the recorder, which notices reads of the request.
-  prepareRequest(exchange, route, context, loadId, revalidates)
+  prepareRequest(exchange, route, context, loadId, responseToRevalidate)
   const recorder = recorderFor(exchange, route, {
     holdsStale: holdsUsableStale(load),
     leased: load.leased,
@@ -39,7 +39,7 @@ export function runHandler<Req, Res>(
     storedBefore: isStoredBefore(forwarded),
     authorized,
     urlTag,
-    revalidates,
+    responseToRevalidate,
     forwarded,
     collapseFailed,
   })
@@ -55,9 +55,9 @@ function prepareRequest(
   { query, hidden, keyed }: Pick<Route, 'query' | 'hidden' | 'keyed'>,
   { keyedUrl }: RequestContext,
   loadId: string,
-  revalidates: RecordedResponse | undefined,
+  responseToRevalidate: RecordedResponse | undefined,
 ): void {
-  const validators = revalidates === undefined ? {} : validatorsOf(revalidates)
+  const validators = responseToRevalidate === undefined ? {} : validatorsOf(responseToRevalidate)
   const added = { ...validators, ...cdnLoopField(exchange.req.headers, loadId) }
   const { scheme, target, routed = target } = exchange
   const host = keyedHost(exchange.host, keyed) || exchange.host

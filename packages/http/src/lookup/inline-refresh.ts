@@ -3,7 +3,7 @@ import { isUsable, isVaryRecord, type Stored } from '../response/recorded-respon
 import type { ResponseLoader } from './response-loader.ts'
 import type { Route } from '../route/route.ts'
 
-/** Waits until this request's own handler refreshes the key, or has not done so. One request at a time refreshes a key; the others do not wait. */
+/** Waits until this request's handler starts, or the refresh ends without it. One request at a time refreshes a key; the others do not wait. */
 export async function awaitInlineRefresh<Req, Res>(
   { refreshMode, inlineRefreshes }: Pick<Route, 'refreshMode' | 'inlineRefreshes'>,
   loader: ResponseLoader<Req, Res>,

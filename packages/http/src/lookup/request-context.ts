@@ -40,7 +40,7 @@ export function keyedRequestOf<Req, Res>(
   const directives = directivesFrom(exchange, route)
   if (directives.noStore) return 'no-store'
   const undo = toOriginForm(exchange, route)
-  if (undo === undefined) return 'absolute-form'
+  if (undo === undefined) return 'no-path'
   const keyed = withKey(exchange, route, candidate, directives)
   if (typeof keyed === 'string') undo()
   return keyed

@@ -59,7 +59,7 @@ export class RequestLookup<Req, Res> {
       try {
         return { lookup: await this.#lookUpOnce() }
       } catch (error) {
-        const cannotLead = loader.hasResponse || loader.subrequestFailed || loader.isAnswered
+        const cannotLead = loader.hasResponse || loader.subrequestFailed || loader.hasHead
         const endsHere = cannotLead || this.#context.unshareable !== undefined
         if (endsHere || lookups === MAX_LOOKUPS || !isNoSharedResult(error)) return { error }
       }

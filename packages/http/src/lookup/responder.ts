@@ -9,7 +9,7 @@ import {
 import { clearUncacheable } from './clear-uncacheable.ts'
 import { ClientDisconnect } from './client-disconnect.ts'
 import type { ServeError } from '../response/errors.ts'
-import { type Exchange, isAnswered } from '../exchange.ts'
+import { type Exchange, hasHead } from '../exchange.ts'
 import { answerAfterHandler, answerWithoutHandler, type FinalAnswer, type UnhandledRequest } from './final-answer.ts'
 import { hitInStore } from './hit.ts'
 import { ResponseLoader } from './response-loader.ts'
@@ -56,7 +56,7 @@ export class Responder<Req, Res> {
     try {
       this.#perform(await this.#finalAnswer())
     } catch {
-      if (this.#loader.recorder === undefined && !isAnswered(exchange)) exchange.pass()
+      if (this.#loader.recorder === undefined && !hasHead(exchange)) exchange.pass()
       else exchange.res.destroy()
     } finally {
       // The handler may go on: its response is not withheld any more.
@@ -97,7 +97,7 @@ export class Responder<Req, Res> {
   #perform(final: FinalAnswer): void {
     const exchange = this.#exchange
     if (final.kind === 'destroy') exchange.res.destroy()
-    if (final.kind === 'destroy' || final.kind === 'nothing' || isAnswered(exchange)) return
+    if (final.kind === 'destroy' || final.kind === 'nothing' || hasHead(exchange)) return
     if (final.kind === 'pass') exchange.pass()
     else if (final.kind === 'bypass') bypass(exchange, this.#route, final.why, this.#lookup.forwarded)
     else if (final.kind === 'error') this.#fail(final.error)

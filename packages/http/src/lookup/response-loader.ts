@@ -2,7 +2,7 @@ import { isCattlegridError, type Load, type UncacheableOptions } from '@cattlegr
 import { type ClientConnection, connectionOf } from './subrequest/connection.ts'
 import { failedSubrequestsOf } from './subrequest/failed-subrequests.ts'
 import { NoSharedResult, isNoSharedResult } from '../response/errors.ts'
-import { type Exchange, isAnswered } from '../exchange.ts'
+import { type Exchange, hasHead } from '../exchange.ts'
 import { runHandler } from './handler-run.ts'
 import { keepSelected } from './keep-selected.ts'
 import { type Loaded, type LoadedResponse, type Miss, resultOfHandler, type ResponseLoad } from './loaded-response.ts'
@@ -75,8 +75,8 @@ export class ResponseLoader<Req, Res> {
   }
 
   /** An outer layer has answered: the request's own handler must not run. */
-  get isAnswered(): boolean {
-    return isAnswered(this.#exchange)
+  get hasHead(): boolean {
+    return hasHead(this.#exchange)
   }
 
   /** A stale response that this request gets may be refreshed now, on its behalf. */
@@ -140,7 +140,7 @@ export class ResponseLoader<Req, Res> {
     if (isBehind && !this.#route.refreshMode.inline) return await this.#sendSubrequest(responseLoad)
     if (isBehind && this.#handlerCannotFill) throw new NoSharedResult('its client cannot run the handler')
     if (this.hasResponse || this.#subrequestFailed) throw new NoSharedResult('the request has led a load before')
-    if (this.isAnswered) throw new NoSharedResult('the request has been answered meanwhile')
+    if (this.hasHead) throw new NoSharedResult('the request has been answered meanwhile')
     return this.#handlerCannotFill ? await this.#replaceHandler(responseLoad) : await this.#runHandler(responseLoad)
   }
 

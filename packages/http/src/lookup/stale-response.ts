@@ -10,7 +10,7 @@ export function holdsUsableStale(load: Load): boolean {
 }
 
 /** The stale response that the handler must revalidate; undefined where the route does not revalidate, or the response has no validator. */
-export function responseToRevalidate(
+export function responseToRevalidateOf(
   load: Load,
   { revalidate }: Pick<Route, 'revalidate'>,
 ): RecordedResponse | undefined {

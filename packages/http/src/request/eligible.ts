@@ -33,7 +33,7 @@ export function hostsByScheme(listed: readonly string[]): HostsByScheme {
 
 /** Why a request may not use the cache; `Cache-Status` names it. */
 export type IneligibleReason =
-  'method' | 'authorization' | 'cookie' | 'authority' | 'host' | 'upgrade' | 'event-stream' | 'absolute-form'
+  'method' | 'authorization' | 'cookie' | 'authority' | 'host' | 'upgrade' | 'event-stream' | 'no-path'
 
 /** Returns why the request must not use the cache; undefined where it may. */
 export function ineligibleReason(
@@ -50,7 +50,7 @@ export function ineligibleReason(
   if (headers.upgrade !== undefined) return 'upgrade'
   if (headers.accept?.toLowerCase().includes('text/event-stream') === true) return 'event-stream'
   // `*` and authority-form have no path to make the key and the handler's URL from.
-  return target.startsWith('/') ? undefined : 'absolute-form'
+  return target.startsWith('/') ? undefined : 'no-path'
 }
 
 /** True if a request over HTTP/2 names two hosts (RFC 9113 section 8.3.1): the key holds one, and its handler could read the other. */

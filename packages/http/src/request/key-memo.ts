@@ -54,7 +54,7 @@ function memoText({ scheme, host, target, routed, matched, layer, decodesPath, e
   return text
 }
 
-/** As in a key, a value that is not a string counts as absent. */
+/** A value that is not a string needs no text: `target` and `routed` already show it. */
 function lengthPrefixed(part: unknown): string {
   return typeof part === 'string' ? `${part.length}:${part}` : '-;'
 }

@@ -30,7 +30,10 @@ export function isLoop({ headers }: IncomingMessage, key: string): boolean {
   return [...String(field).matchAll(MEMBER)].some(([, id = '']) => running.get(id) === key)
 }
 
-/** Removes the members of loads, so that a loop ends: one more request to the handler's own URL waits for the first load until a timeout. */
+/**
+ * Removes the loads' members, so that the loop ends: if the bypassed handler requests its own URL again, that request waits for the first load, until a
+ * timeout.
+ */
 export function removeLoopMembers(req: IncomingMessage): void {
   const left = String(req.headers[FIELD] ?? '').replaceAll(MEMBER, '')
   replaceField(req, FIELD, left.replace(/^\s*,\s*/, '') || undefined)

@@ -4,7 +4,10 @@ import { reduceEncoding } from '../fields/selecting-value.ts'
 import { METHOD_OVERRIDES } from './eligible.ts'
 import type { KeyRule } from './request-key.ts'
 
-/** The cache evaluates these itself: a leader's handler that saw them could answer 304, 206, 412 or 416, and every follower would get that. */
+/**
+ * Hidden from a leader's handler: it could answer 304, 206, 412 or 416, and every follower would get that. The cache evaluates `If-None-Match` and
+ * `If-Modified-Since`, and `Range` and `If-Range` where the route allows ranges; it ignores the others.
+ */
 const CONDITIONS = ['if-none-match', 'if-modified-since', 'if-match', 'if-unmodified-since', 'if-range', 'range']
 
 /** Unkeyed input that many handlers trust. */

@@ -8,8 +8,10 @@ import { type PropertyObserver, watchObject, type WatchedObject } from './watche
 const PROPERTIES = ['user', 'account', 'auth', 'oidc', 'session', 'sessionID', 'cookies', 'signedCookies'] as const
 /** The properties that name who has sent the credentials. */
 const OF_CREDENTIALS: readonly string[] = ['user', 'auth']
-/** A package that sets one of these provides it: its own reads do not make the response personal. */
+/** A package that sets one of these provides it: its own reads of them do not make the response personal. */
 const PROVIDED: readonly string[] = ['session', 'sessionID', 'cookies', 'signedCookies']
+/** The reads by which such a package learns what it provides. */
+const READ_BY_PROVIDERS: readonly string[] = [...PROVIDED, 'cookie']
 /** Request fields that identify a client. */
 const FIELDS = ['cookie', 'authorization'] as const
 const COOKIES: readonly string[] = ['cookies', 'signedCookies']
@@ -54,8 +56,8 @@ interface Watch {
 
 /**
  * The reads by which a handler learns who its client is, from the start of the handler to the end of its response. Those of outer layers do not count,
- * nor those of a package that provides cookies or sessions itself, since what it provides is watched. Reads of `user` and
- * `auth` count even in the package that sets them: it may respond with the user, or reject the request. So do all reads of a package that is the
+ * nor does a package's read of cookies or a session that it provides itself, since what it provides is watched. Reads of a user or of credentials
+ * count even in the package that sets them: it may respond with the user, or reject the request. So do all reads of a package that is the
  * application: that of the main module, or one that declares the route.
  */
 export class PersonalReads {
@@ -64,7 +66,7 @@ export class PersonalReads {
   readonly #watches: Watch[] = []
   readonly #stops: (() => void)[] = []
   readonly #reads: Read[] = []
-  /** The assignments of properties: by packages that provide them. */
+  /** The assignments of `PROVIDED` properties: their packages provide them. */
   readonly #assignments: CapturedStack[] = []
   #cookies: WeakMap<object, object> | undefined
   /** Calls of outer layers that are running. */
@@ -159,7 +161,7 @@ export class PersonalReads {
     return watched
   }
 
-  /** Many reads that do not count are those of a package that provides the property: they need not be kept. */
+  /** Keeps a read. When the list is full and no read in it counts, empties it. */
   #note(expression: string, name: string, callee: Function): void {
     if (!this.#listens) return
     if (this.#reads.length === MAX_READS && this.found === undefined) this.#reads.length = 0
@@ -169,7 +171,8 @@ export class PersonalReads {
   get #firstRead(): PersonalRead | undefined {
     for (const { name, expression, stack } of this.#reads) {
       const { caller } = stack
-      if (!this.#provides(caller.package)) return { name, expression, place: caller.place }
+      if (!READ_BY_PROVIDERS.includes(name) || !this.#provides(caller.package))
+        return { name, expression, place: caller.place }
     }
     return undefined
   }

@@ -49,7 +49,7 @@ function unreported<T>(read: () => T): T {
   }
 }
 
-/** Another layer may have put its own accessor on top of this one: then this one stays. */
+/** Replaces a present field by an accessor that reports reads. Stopping leaves it if another layer has redefined the field. */
 function watchPresent(headers: object, name: string, report: Report): Stop {
   let own = Object.getOwnPropertyDescriptor(headers, name)
   if (own?.configurable !== true) return () => {}

@@ -1,4 +1,4 @@
-import type { ServerResponse } from 'node:http'
+import type { OutgoingHttpHeader, ServerResponse } from 'node:http'
 import { currentAge } from './age.ts'
 import { type Conditions, fieldsOfNotModified, notModified } from './conditional.ts'
 import { isHeadSent } from '../fields/head-arguments.ts'
@@ -61,8 +61,8 @@ export function answerFrom(recorded: RecordedResponse, options: AnswerOptions): 
   const shared = sharedFields.get(recorded) ?? sharedFieldsOf(recorded)
   const fields = shared.hasLists ? copyOf(shared.fields) : shared.fields
   const extraFields = extraFieldsFor(recorded, shared.fields, options)
-  const hasPreconditions = conditions !== undefined || range !== undefined
-  const shorter = hasPreconditions ? shorterAnswer(recorded, { ...fields, ...extraFields }, options) : undefined
+  const mayBeShorter = conditions !== undefined || range !== undefined
+  const shorter = mayBeShorter ? shorterAnswer(recorded, { ...fields, ...extraFields }, options) : undefined
   if (shorter !== undefined) return shorter
   const sent = method === 'HEAD' || status === 204 ? undefined : body
   return { status, fields, extraFields, removed, body: sent, whole: recorded }
@@ -136,9 +136,12 @@ export function answerFromWithheld({ head, body }: { readonly head: ResponseHead
 /**
  * Sends an answer on a raw response; the fields that layers outside have set stay. The head goes with the end, as that of a handler that sends a whole body: a
  * layer outside may replace both there. If a layer outside throws before the head is out, the response has no
- * field of the answer: its handler may still respond.
+ * status or field of the answer, and again those that the answer replaced: its handler may still respond.
  */
 export function sendAnswer(res: ServerResponse, answer: Answer): void {
+  const { statusCode } = res
+  const names = changedFieldNames(answer)
+  const before = names.map((name) => res.getHeader(name))
   try {
     setAnswerFields(res, answer)
     res.statusCode = answer.status
@@ -146,8 +149,8 @@ export function sendAnswer(res: ServerResponse, answer: Answer): void {
     else res.end(answer.body)
   } catch (error) {
     if (!isHeadSent(res)) {
-      for (const name of answerFieldNames(answer)) res.removeHeader(name)
-      res.statusCode = 200
+      for (const [index, name] of names.entries()) setOrRemove(res, name, before[index])
+      res.statusCode = statusCode
     }
     throw error
   }
@@ -159,9 +162,14 @@ export function setAnswerFields(res: ServerResponse, { removed, fields, extraFie
   if (extraFields !== undefined) setFields(res, extraFields)
 }
 
-/** The names of the fields that the answer sets. */
-export function answerFieldNames({ fields, extraFields }: Answer): readonly string[] {
-  return [...Object.keys(fields), ...Object.keys(extraFields ?? {})]
+/** The names of the fields that the answer sets or removes. */
+export function changedFieldNames({ fields, extraFields, removed }: Answer): readonly string[] {
+  return [...Object.keys(fields), ...Object.keys(extraFields ?? {}), ...removed]
+}
+
+function setOrRemove(res: ServerResponse, name: string, value: OutgoingHttpHeader | undefined): void {
+  if (value === undefined) res.removeHeader(name)
+  else res.setHeader(name, value)
 }
 
 function setFields(res: ServerResponse, fields: Answer['fields']): void {

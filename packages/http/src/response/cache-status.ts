@@ -83,7 +83,7 @@ export interface MaskedFailure {
   readonly status: number | undefined
 }
 
-/** The member of a fresh response from an entry. */
+/** The member of a response that is served from an entry without waiting; for a stale one the ttl is negative. */
 export function hitMember(freshFor: number): Member {
   return `hit; ttl=${seconds(freshFor)}`
 }

@@ -35,7 +35,7 @@ function matches(field: string, etag: string | undefined): boolean {
   return (field.match(ENTITY_TAG) ?? []).some((tag) => tag === etag?.replace(/^W\//, ''))
 }
 
-/** The fields of the 200 that its 304 repeats (RFC 9110 section 15.4.5); `set-cookie` has only the one for the handler's own client. */
+/** The fields of the 200 that its 304 repeats (RFC 9110 section 15.4.5). Only the handler's own client gets a 304 with `set-cookie`. */
 const REPEATED = [
   'cache-control',
   'content-location',

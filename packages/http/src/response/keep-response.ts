@@ -14,8 +14,7 @@ export function keepResponse(
     keepFor(load, lifetime)
     return response
   }
-  const { staleWhileRevalidate = 0 } = lifetime
-  keepFor(load, { ...lifetime, staleWhileRevalidate, staleIfError: extended.staleIfError })
+  keepFor(load, { ...lifetime, staleIfError: extended.staleIfError })
   return { ...response, usableFor: extended.usableFor }
 }
 
@@ -23,14 +22,14 @@ export function keepResponse(
 const MIN_RECORD_TTL = 86_400_000
 
 /** The ttl of a record of variants, ms: longer than the life of any of them. */
-export function varyRecordTtl({ ttl, staleWhileRevalidate = 0, staleIfError = 0 }: Lifetime): number {
+export function varyRecordTtl({ ttl, staleWhileRevalidate, staleIfError }: Lifetime): number {
   const longerThanAll = 2 * (ttl + Math.max(staleWhileRevalidate, staleIfError))
   return Math.min(Math.max(MIN_RECORD_TTL, longerThanAll), LONGEST_TTL)
 }
 
 /** Gives the load the lifetime of a record of variants. After a soft purge it is stale for as long as they are. */
 export function keepVaryRecord(load: Load<never>, lifetime: Lifetime): void {
-  const { staleWhileRevalidate = 0, staleIfError = 0, tags } = lifetime
+  const { staleWhileRevalidate, staleIfError, tags } = lifetime
   const staleFor = Math.max(staleWhileRevalidate, staleIfError)
   keepFor(load, { ttl: varyRecordTtl(lifetime), staleWhileRevalidate: staleFor, staleIfError: 0, tags })
 }
@@ -38,12 +37,8 @@ export function keepVaryRecord(load: Load<never>, lifetime: Lifetime): void {
 function keepFor(load: Load<never>, { ttl, staleWhileRevalidate, staleIfError, tags }: Lifetime): void {
   load.keep({
     ttl,
-    staleWhileRevalidate: atMostLongest(staleWhileRevalidate),
-    staleIfError: atMostLongest(staleIfError),
+    staleWhileRevalidate: Math.min(staleWhileRevalidate, LONGEST_WINDOW),
+    staleIfError: Math.min(staleIfError, LONGEST_WINDOW),
     tags,
   })
-}
-
-function atMostLongest(window: number | undefined): number | undefined {
-  return window === undefined ? undefined : Math.min(window, LONGEST_WINDOW)
 }

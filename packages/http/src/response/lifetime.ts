@@ -3,13 +3,13 @@ import { type DeclaredFreshness, declaredFreshness } from './freshness.ts'
 import type { ResponseHead } from './response-head.ts'
 import type { EffectiveDirectives } from '../fields/targeted-fields.ts'
 
-/** How long a stored response may be used, ms; an undefined window is the cache's. */
+/** How long a stored response may be used, ms. */
 export interface Lifetime {
   readonly ttl: number
   /** When `ttl` began, by the time of day of the judgement, where the response declares it; undefined: `ttl` begins with the commit. */
   readonly since?: number | undefined
-  readonly staleWhileRevalidate: number | undefined
-  readonly staleIfError: number | undefined
+  readonly staleWhileRevalidate: number
+  readonly staleIfError: number
   readonly tags?: readonly string[] | undefined
   /** The handler must revalidate the response before each use. */
   readonly validatedOnly?: boolean | undefined
@@ -22,8 +22,8 @@ export interface LifetimePolicy {
   /** The ttl that the handler gave for this response, whatever its status, ms. */
   readonly givenTtl?: number | undefined
   readonly negativeTtl: number
-  readonly staleWhileRevalidate: number | undefined
-  readonly staleIfError: number | undefined
+  readonly staleWhileRevalidate: number
+  readonly staleIfError: number
   /** When the handler was called, by the clock of `now`. Default: `now`. */
   readonly began?: number | undefined
 }
@@ -48,7 +48,7 @@ export function lifetimeOf(
       : ttlByRoute(head, policy.ttl, policy, declared, now))
   if (ttl === undefined) return undefined
   // With a ttl, the route's windows count, except where the response forbids one.
-  const window = (configured: number | undefined, inResponse: number | undefined): number | undefined =>
+  const window = (configured: number, inResponse: number | undefined): number =>
     inResponse === 0 ? 0 : policy.ttl === undefined ? (inResponse ?? configured) : configured
   const isDeclared =
     policy.givenTtl === undefined &&

@@ -31,7 +31,7 @@ export function addedFields({ fields, before }: Pick<ResponseHead, 'fields' | 'b
   return added
 }
 
-/** Those of them that are stored. */
+/** The added fields that are stored. */
 export function storedFields(head: Pick<ResponseHead, 'fields' | 'before'>, strip: readonly string[]): AddedFields {
   const stored = addedFields(head)
   for (const name of [...OF_ONE_CLIENT, ...strip]) delete stored[name]
@@ -43,7 +43,7 @@ export function removedFields({ fields, before }: Pick<ResponseHead, 'fields' | 
   return Object.keys(before).filter((name) => name === 'trailer' || !(name in fields))
 }
 
-/** By these, outer layers make their own responses of a stored one, compression and CORS; unless the handler set the field that the choice shows in. */
+/** Outer layers choose by these request fields (compression, CORS). A choice of the handler shows in the response field. */
 const OF_OUTER_LAYERS: ReadonlyMap<string, string> = new Map([
   ['accept-encoding', 'content-encoding'],
   ['origin', 'access-control-allow-origin'],
@@ -63,7 +63,7 @@ export function selectingNames(head: ResponseHead | undefined, ignored: readonly
   return [...new Set([...inner, ...outer])].filter((name) => !ignored.includes(name)).toSorted()
 }
 
-/** The fields that `Connection` names belong to the connection as well. */
+/** The names listed in `Connection`: these fields belong to the connection. */
 function connectionNames(fields: HeaderFields): readonly string[] {
   return linesOf(fields, 'connection')
     .flatMap((line) => line.split(','))

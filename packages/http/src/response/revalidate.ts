@@ -40,7 +40,7 @@ export function freshened(head: ResponseHead, stored: RecordedResponse): Respons
  */
 export function retained(
   { status, fields }: RecordedResponse,
-  { ttl, staleWhileRevalidate = 0, staleIfError = 0, validatedOnly = false }: Lifetime,
+  { ttl, staleWhileRevalidate, staleIfError, validatedOnly = false }: Lifetime,
 ): { readonly staleIfError: number; readonly usableFor: number } | undefined {
   if (status !== 200 || (fields['etag'] === undefined && fields['last-modified'] === undefined)) return undefined
   return {

@@ -69,7 +69,7 @@ export function judge(head: ResponseHead, policy: StoragePolicy, now: number): J
   const effective = effectiveDirectives(head.fields, policy.targets)
   const forbidden = forbiddenIn(head, effective, policy)
   const prohibition = prohibitionOf(head, effective, forbidden, policy)
-  // Without a ttl and a stored response, nothing shows that this URL can be shared: an error goes to its own client only, and starts no cooldown.
+  // Without a ttl and a stored response, nothing shows that this URL can be shared: a 5xx is no failure, and is stored only if it declares a lifetime itself.
   const shareable = policy.ttl !== undefined || policy.storedBefore
   if (head.status >= 500 && shareable) return { kind: 'fail', share: prohibition === undefined }
   if (prohibition !== undefined) return { kind: 'unshareable', why: prohibition }
@@ -81,12 +81,8 @@ export function judge(head: ResponseHead, policy: StoragePolicy, now: number): J
   return { kind: 'unshareable', why: TTL_STATUSES.has(head.status) ? 'no-freshness' : 'status' }
 }
 
-/** True for an error whose lifetime was declared before it, for the success that it replaces, and for a 5xx that its handler would keep. */
-function lacksOwnLifetime(
-  { status, fields, errorFields }: ResponseHead,
-  { ttl, givenTtl, targets }: StoragePolicy,
-): boolean {
-  if (givenTtl !== undefined) return status >= 500
+/** True for an error whose freshness fields were set for the success that it replaces. */
+function lacksOwnLifetime({ fields, errorFields }: ResponseHead, { ttl, targets }: StoragePolicy): boolean {
   if (errorFields === undefined || ttl !== undefined) return false
   return [...targets, 'cache-control', 'expires'].some((name) => name in fields && !errorFields.has(name))
 }

@@ -27,8 +27,8 @@ export class RefreshMode {
     return this.#inline
   }
 
-  /** The stored response stays as it is. After another key, as those of this route will have, the route is refreshed inline. */
-  noteRejection(rejection: RefreshRejection): void {
+  /** Publishes the rejection. After a rejection by `key`, the route's refreshes are inline from then on: each later subrequest would be rejected, too. */
+  onRejection(rejection: RefreshRejection): void {
     if (rejections.hasSubscribers) rejections.publish(rejection)
     if (rejection.why !== 'key' || this.#inline) return
     this.#inline = true

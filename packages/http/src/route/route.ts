@@ -102,7 +102,7 @@ export function compileRoute<Req, Res>(
     refreshMode: new RefreshMode(refresh),
     refreshHeaders,
     serverTiming,
-    storage: storageOf(given),
+    storage: storageOf(given, http),
     eligibility: eligibilityOf(given),
     keyed,
     query: queryOf(given.query),
@@ -121,11 +121,11 @@ function isAppMode({ ttl }: ParsedRoute): boolean {
   return ttl === undefined || ttl === 'origin'
 }
 
-function storageOf(given: ParsedRoute): Route['storage'] {
-  const { staleWhileRevalidate, staleIfError, negativeTtl, maxBodyBytes, targets, unsafeVaryOn } = given
+function storageOf(given: ParsedRoute, { cache: { windows } }: HttpCache): Route['storage'] {
+  const { negativeTtl, maxBodyBytes, targets, unsafeVaryOn } = given
   return {
-    staleWhileRevalidate,
-    staleIfError,
+    staleWhileRevalidate: given.staleWhileRevalidate ?? windows.staleWhileRevalidate,
+    staleIfError: given.staleIfError ?? windows.staleIfError,
     negativeTtl: negativeTtl === false ? 0 : (negativeTtl ?? 5000),
     maxBodyBytes: maxBodyBytes ?? 1024 ** 2,
     revalidates: given.revalidate ?? false,

@@ -89,7 +89,7 @@ export function enterServer(server: EventEmitter, req: IncomingMessage, res: Ser
   return true
 }
 
-/** Listeners of others may keep a record of each connection until it closes, and expect that a request has one. */
+/** Announces the socket to all connection listeners except Node's: they may keep a record of each connection. */
 function openConnection(server: EventEmitter, socket: Socket): void {
   const event = server.listenerCount('secureConnection') > 0 ? 'secureConnection' : 'connection'
   const listeners = server.rawListeners(event)

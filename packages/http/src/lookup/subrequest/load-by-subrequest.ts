@@ -11,7 +11,7 @@ import { isStoredBefore } from '../../response/cache-status.ts'
 import type { RecordedResponse } from '../../response/recorded-response.ts'
 import { validatorsOf } from '../../response/revalidate.ts'
 import type { Route } from '../../route/route.ts'
-import { responseToRevalidate } from '../stale-response.ts'
+import { responseToRevalidateOf } from '../stale-response.ts'
 import { sendSubrequest, type SubrequestResult } from './subrequest.ts'
 
 /**
@@ -28,8 +28,8 @@ export async function loadBySubrequest<Req, Res>(
   responseLoad: ResponseLoad,
 ): Promise<LoadedResponse> {
   const { load } = responseLoad
-  const revalidates = responseToRevalidate(load, route)
-  const { returned, headers } = await send(exchange, route, context, connection, responseLoad, revalidates)
+  const responseToRevalidate = responseToRevalidateOf(load, route)
+  const { returned, headers } = await send(exchange, route, context, connection, responseLoad, responseToRevalidate)
   if (returned.kind === 'mismatched') return await replaceMismatched(exchange, route, context, connection, responseLoad)
   return { result: resultOfSubrequest(returned, load), headers }
 }
@@ -63,7 +63,7 @@ async function send<Req, Res>(
   context: RequestContext,
   connection: ClientConnection,
   { load, record, loadId, forwarded, collapseFailed }: ResponseLoad,
-  revalidates: RecordedResponse | undefined,
+  responseToRevalidate: RecordedResponse | undefined,
 ): Promise<{ readonly returned: SubrequestResult; readonly headers: IncomingHttpHeaders }> {
   const { layer, scheme, host, req, routingFields } = exchange
   const headers = { ...routingFields, ...subrequestFields(req.headers, route, record) }
@@ -72,8 +72,18 @@ async function send<Req, Res>(
     key: context.key,
     scheme,
     host: normalHost(scheme, host),
-    headers: { ...headers, ...(revalidates && validatorsOf(revalidates)), ...cdnLoopField({}, loadId) },
-    facts: { revalidates, leased: load.leased, storedBefore: isStoredBefore(forwarded), forwarded, collapseFailed },
+    headers: {
+      ...headers,
+      ...(responseToRevalidate && validatorsOf(responseToRevalidate)),
+      ...cdnLoopField({}, loadId),
+    },
+    facts: {
+      responseToRevalidate,
+      leased: load.leased,
+      storedBefore: isStoredBefore(forwarded),
+      forwarded,
+      collapseFailed,
+    },
     target: context.keyedUrl(context.target),
     signal: load.signal,
     parent: req,
@@ -84,7 +94,7 @@ async function send<Req, Res>(
   const why = rejectionOf(returned)
   // For HEAD only a rejection by key is reported: every later refresh of the key would fail, too.
   if (why === 'key' || (why !== undefined && load.background && !wasEnded(load, why)))
-    route.refreshMode.noteRejection({ target: context.target, status, why })
+    route.refreshMode.onRejection({ target: context.target, status, why })
   return { returned, headers }
 }
 

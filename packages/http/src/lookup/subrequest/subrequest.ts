@@ -9,10 +9,10 @@ import { type RequestLine, requestOn, responseOn } from './subrequest-message.ts
 
 const MARKER = Symbol.for('cattlegrid.subrequest')
 
-/** The facts about the load that sent a subrequest, for the recorder of its handler. `revalidates`: the response whose validators it carries. */
+/** The facts about the load that sent a subrequest, for the recorder of its handler. `responseToRevalidate`: the response whose validators it carries. */
 export type SubrequestFacts = Pick<
   RecorderFacts,
-  'revalidates' | 'leased' | 'storedBefore' | 'forwarded' | 'collapseFailed'
+  'responseToRevalidate' | 'leased' | 'storedBefore' | 'forwarded' | 'collapseFailed'
 >
 
 /** Marks a subrequest for the layer that sent it. */
@@ -37,7 +37,7 @@ export function isRefresh(req: IncomingMessage): boolean {
   return subrequestMarkerOf(req) !== undefined
 }
 
-/** `headers`: the fields in the key and in `Vary`, and those that the route names. */
+/** `headers`: all fields of the subrequest except `Host` and the pseudo-header fields. */
 export interface Subrequest extends RequestLine {
   readonly layer: string
   readonly key: string
@@ -49,7 +49,7 @@ export interface Subrequest extends RequestLine {
   /** Aborts the subrequest, whatever the handler does. */
   readonly signal: AbortSignal
   readonly scope: AsyncResource
-  /** Called where the client's request has come without a server. */
+  /** Called where the request came without a server, or its server has no `request` listener. */
   dispatch(req: IncomingMessage, res: ServerResponse): void
 }
 
@@ -59,7 +59,7 @@ export interface Subrequest extends RequestLine {
  */
 type Refusal = 'other-key' | 'switched-off'
 
-/** `unreached`: an outer layer answered, such as an authentication that saw no credentials. */
+/** `unreached`: it ended before this layer recorded it: an outer layer answered, the load was aborted, or its key could not be made. */
 export type SubrequestResult = RecordingResult | { readonly kind: 'unreached' | Refusal }
 
 export interface SubrequestResponse {
@@ -70,8 +70,8 @@ export interface SubrequestResponse {
 
 /**
  * Sends a request through the server that received the client's, and so through the whole application; resolves to the result that the sending layer
- * recorded. The request carries the method, the URL, the host and the fields that selected the entry (RFC 9111 section 4.3.1). It carries nothing else of
- * a client: no other cookie, no other credentials.
+ * recorded. The request carries the method, the URL and the host (RFC 9111 section 4.3.1). Of the client's fields it carries those in the key and in `Vary`, and
+ * those in `refreshHeaders`; the cache adds validators, routing fields and `CDN-Loop`.
  */
 export function sendSubrequest(subrequest: Subrequest): Promise<SubrequestResponse> {
   const socket = socketFor(subrequest)
