@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import * as fc from 'fast-check'
-import { optionsOf, play } from '../../../test/calls/play.ts'
+import { optionsOf, play, type Stage } from '../../../test/calls/play.ts'
 import { scenarios } from '../../../test/calls/scenario.ts'
 import { createFleet } from './fleet.ts'
 
@@ -13,7 +13,10 @@ describe('calls of every verb, alone and inside of loads', () => {
       fc.asyncProperty(scenarios, async (scenario) => {
         const { runtime, caches, store } = createFleet(optionsOf(scenario))
         const pause = (ms: number): Promise<void> => new Promise((resolve) => void runtime.schedule(resolve, ms))
-        const settle = async (): Promise<void> => await runtime.advance(LONG)
+        const settle: Stage['settle'] = async (isDone) => {
+          await runtime.advance(LONG)
+          await isDone()
+        }
         expect(await play(scenario, { caches, stores: [store], pause, settle })).toEqual([])
       }),
       { numRuns: Number(process.env['CATTLEGRID_RUNS'] ?? 300) },

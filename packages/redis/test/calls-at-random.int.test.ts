@@ -20,8 +20,9 @@ afterAll(() => Promise.all(clients.map((client) => client.close())))
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
-async function settle(isDone: () => boolean): Promise<void> {
-  for (const began = performance.now(); !isDone() && performance.now() - began < HANGING;) await pause(5)
+const settle: Stage['settle'] = async (isDone) => {
+  const began = performance.now()
+  while (!(await isDone()) && performance.now() - began < HANGING) await pause(5)
 }
 
 /** Three processes, as far as Redis can tell. */

@@ -74,7 +74,7 @@ export interface Cache {
    * @throws as `getOrSet`, with the first key's error.
    */
   getOrSetMany<V>(keys: readonly string[], loader: ManyLoader<V>, options?: CallOptions<V>): Promise<Map<string, V>>
-  /** Loads now, however fresh the value is; joins or waits for a load that runs already. For warming up. */
+  /** Loads now, however fresh the value is; joins or waits for a load that runs already, or whose result is still being stored. For warming up. */
   refresh<V, S = V>(key: string, loader: Loader<V, S>, options?: CallOptions<V>): Promise<V>
   /**
    * Writes a value, and voids a running lease: no load that began before can overwrite it. Another `set` can, in the order in which the store

@@ -3,8 +3,10 @@ import type { Codec } from '../../codec/codec.ts'
 import type { Entry } from '../../entry.ts'
 import type { Runtime } from '../../runtime/runtime.ts'
 import {
+  type Away,
   awayBecause,
   type Found,
+  type Inspection,
   type Notice,
   type Read,
   type Store,
@@ -54,6 +56,13 @@ class TagStore extends ForwardingStore<Store> {
       else void this.#confirm(read).then(onRead, (cause: unknown) => onRead(awayBecause(cause)))
     })
     readFrom(this.inner, key, codec, judge)
+  }
+
+  override async inspect(key: string): Promise<Inspection | Away> {
+    const answer = await this.inner.inspect(key)
+    if (answer.kind === 'away' || answer.entry === undefined || answer.entry.tags.length === 0) return answer
+    const known = await this.inner.tagNumbers(answer.entry.tags)
+    return known.kind === 'away' ? known : { ...answer, entry: judgeTags(answer.entry, known.numbers) }
   }
 
   override async invalidateTags(tags: readonly string[], how: 'delete' | 'expire'): Promise<TagsInvalidated> {
