@@ -90,16 +90,17 @@ class Play {
     const count = Math.min(this.#scenario.maxLoads, 4)
     let atOnce = 0
     let done = 0
+    const isFull = (): boolean => atOnce === count
     const loader = async (): Promise<number> => {
       atOnce += 1
       // A load that ended would make room for the next.
-      for (let turn = 0; turn < 100 && atOnce < count; turn += 1) await this.#stage.pause(20)
+      for (let turn = 0; turn < 100 && !isFull(); turn += 1) await this.#stage.pause(20)
       return atOnce
     }
     for (let index = 0; index < count; index += 1)
       void cache
         .getOrSet(`last ${process} ${index}`, loader)
-        .then((got) => got === count || this.faults.push(`${count - Number(got)} permits are missing`))
+        .then((got) => got === count || this.faults.push(`${count - got} permits are missing`))
         .catch((error: unknown) => this.faults.push(`afterwards ${String(error)}`))
         .finally(() => (done += 1))
     await this.#stage.settle(() => done === count)
