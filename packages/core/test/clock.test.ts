@@ -57,6 +57,13 @@ describe('the clock', () => {
     }
   })
 
+  it('shows each exact reading within a tick the time that has passed since the last one', () => {
+    const host = new Host()
+    const first = host.clock.now()
+    host.pass(30)
+    expect(host.clock.now() - first).toBe(30)
+  })
+
   it('is read once in a tick for 17 coarse readings, and anew in the next tick', () => {
     const host = new Host()
     host.readings = 0
