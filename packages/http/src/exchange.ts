@@ -2,7 +2,6 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { InvalidOptionError } from '@cattlegrid/core'
 import type { Answer } from './response/answer.ts'
 import type { ServeError } from './response/errors.ts'
-import { isHeadSent } from './fields/head-arguments.ts'
 import type { HeaderFields } from './fields/header-fields.ts'
 import type { Recording } from './capture/recording.ts'
 import type { Matched } from './request/request-key.ts'
@@ -71,12 +70,4 @@ export function rewriteUrlUntilEnd(exchange: Exchange, rewrite: UrlRewrite): (()
   const undo = exchange.rewriteUrl(rewrite)
   if (undo !== undefined) exchange.res.prependOnceListener('finish', undo)
   return undo
-}
-
-/**
- * True if the head of the response is sent, by whichever layer. If an outer layer has sent it and still passes the request on, the handler runs, as without
- * a cache. If an outer layer sends it while the cache waits, as a timeout does, the cache sends nothing and runs no handler.
- */
-export function hasHead({ res }: Exchange): boolean {
-  return isHeadSent(res)
 }

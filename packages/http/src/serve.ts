@@ -3,7 +3,8 @@ import type { InvalidOptionError } from '@cattlegrid/core'
 import type { Answer } from './response/answer.ts'
 import type { BypassReason } from './response/cache-status.ts'
 import { type RequestDirectives, NO_DIRECTIVES } from './request/request-directives.ts'
-import { type Exchange, hasHead } from './exchange.ts'
+import type { Exchange } from './exchange.ts'
+import { isHeadSent } from './fields/head-arguments.ts'
 import { normalHost } from './fields/normal-host.ts'
 import { hitInProcess, hitInStore } from './lookup/hit.ts'
 import { invalidateAfter, isUnsafe } from './purge/invalidate.ts'
@@ -27,7 +28,7 @@ import { Responder } from './lookup/responder.ts'
 /**
  * Answers one request: by a hit, by its handler, or by a `Responder`. Calls `pass` or `run` at most once. If `send` or `fail` throws before the first
  * byte, one of them may follow; after `run`, `send` or `fail` follows only if the handler has sent nothing. May call none: if the client has
- * disconnected, an outer layer has answered, `onError` answers, or a subrequest has another key than its cause.
+ * disconnected, an outer layer answers while the cache waits, `onError` answers, or a subrequest has another key than its cause.
  */
 export function serve<Req, Res>(exchange: Exchange<Req, Res>, route: Route<Req, Res>): void {
   const marker = subrequestMarkerOf(exchange.req)
@@ -41,7 +42,7 @@ export function serve<Req, Res>(exchange: Exchange<Req, Res>, route: Route<Req, 
   if (route.mode === 'observe') return observe(exchange, route, requestContextOf(exchange, route, keyed))
   if (keyed.directives.maxAge === undefined && trySendHit(exchange, route, keyed.key)) return undefined
   // An outer layer has answered, and has still passed the request on: its handler runs as without a cache.
-  if (hasHead(exchange)) return exchange.pass()
+  if (isHeadSent(exchange.res)) return exchange.pass()
   if (isLoop(exchange.req, keyed.key)) {
     removeLoopMembers(exchange.req)
     return bypass(exchange, route, 'loop')
@@ -51,13 +52,14 @@ export function serve<Req, Res>(exchange: Exchange<Req, Res>, route: Route<Req, 
 
 /** Sends a fresh entry, or calls `onMiss` if there is none, or an outer layer has answered. For a phase in which no handler can run yet. Ignores request directives. */
 export function serveStored<Req, Res>(exchange: Exchange<Req, Res>, route: Route<Req, Res>, onMiss: () => void): void {
-  if (subrequestMarkerOf(exchange.req) !== undefined || route.mode === 'observe' || hasHead(exchange)) return onMiss()
+  if (subrequestMarkerOf(exchange.req) !== undefined || route.mode === 'observe' || isHeadSent(exchange.res))
+    return onMiss()
   const keyed = keyedOrFailed(exchange, route, noDirectives)
   if (keyed === undefined) return undefined
   if (typeof keyed === 'string') return onMiss()
   if (trySendHit(exchange, route, keyed.key)) return undefined
   const sendOrMiss = (hit?: Answer): void => {
-    if (!hasHead(exchange) && !trySend(exchange, hit)) onMiss()
+    if (!isHeadSent(exchange.res) && !trySend(exchange, hit)) onMiss()
   }
   void hitInStore(exchange, route, keyed.key).then(sendOrMiss, () => sendOrMiss())
 }
@@ -87,7 +89,7 @@ function invalidateIfUnsafe(exchange: Exchange, route: Route): void {
 }
 
 function trySendHit<Req, Res>(exchange: Exchange<Req, Res>, route: Route<Req, Res>, key: string): boolean {
-  return !hasHead(exchange) && trySend(exchange, hitInProcess(exchange, route, key))
+  return !isHeadSent(exchange.res) && trySend(exchange, hitInProcess(exchange, route, key))
 }
 
 /** True if the request is finished. If an outer layer throws before the first byte of a hit, the request continues without the hit. */
@@ -97,7 +99,7 @@ function trySend(exchange: Exchange, hit: Answer | undefined): boolean {
     exchange.send(hit)
     return true
   } catch {
-    const isBegun = hasHead(exchange)
+    const isBegun = isHeadSent(exchange.res)
     if (isBegun) exchange.res.destroy()
     return isBegun
   }
@@ -112,7 +114,7 @@ function recordSubrequest<Req, Res>(
   exchange: Exchange<Req, Res>,
   route: Route<Req, Res>,
 ): void {
-  if (marker.layer !== exchange.layer || hasHead(exchange)) return exchange.pass()
+  if (marker.layer !== exchange.layer || isHeadSent(exchange.res)) return exchange.pass()
   const keyed = keyedOrFailed(exchange, route, noDirectives)
   if (keyed === undefined) return undefined
   // The cache was switched off meanwhile, which says nothing about the key.

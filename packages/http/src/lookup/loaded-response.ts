@@ -1,9 +1,10 @@
 import type { Load, UncacheableOptions } from '@cattlegrid/core'
 import type { IncomingHttpHeaders } from 'node:http'
-import type { MissReason } from '../response/cache-status.ts'
+import type { Forwarded, MissReason } from '../response/cache-status.ts'
 import { NoSharedResult, ResponseFailure } from '../response/errors.ts'
 import type { RecordedResponse, Stored } from '../response/recorded-response.ts'
 import type { RecordingResult } from '../capture/recording-result.ts'
+import type { Route } from '../route/route.ts'
 import type { SubrequestResult } from './subrequest/subrequest.ts'
 import { selectingValues, type VaryRecord } from '../response/vary.ts'
 
@@ -11,6 +12,19 @@ import { selectingValues, type VaryRecord } from '../response/vary.ts'
 export interface Miss extends MissReason {
   /** The record of variants that led to the key; undefined: the key is the URL's own. */
   readonly record: VaryRecord | undefined
+}
+
+/** True if a response of the URL was stored before, as far as its lookup shows: an entry that is not served, or a record of its variants. */
+export function isStoredBefore(forwarded: Forwarded): boolean {
+  return forwarded !== 'uri-miss'
+}
+
+/**
+ * True if the route's `ttl`, or a response that was stored before, shows that responses of the URL can be shared. Before, neither a slow handler nor an
+ * aborted response is a failure of the URL, and a request whose wait ends without a response runs its own handler.
+ */
+export function isKnownShareable({ appMode }: Pick<Route, 'appMode'>, forwarded: Forwarded): boolean {
+  return !appMode || isStoredBefore(forwarded)
 }
 
 /** One load, and the facts that a handler run for it needs. */

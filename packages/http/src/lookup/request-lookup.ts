@@ -59,7 +59,7 @@ export class RequestLookup<Req, Res> {
       try {
         return { lookup: await this.#lookUpOnce() }
       } catch (error) {
-        const cannotLead = loader.hasResponse || loader.subrequestFailed || loader.hasHead
+        const cannotLead = loader.hasResponse || loader.subrequestFailed || loader.isAnswered
         const endsHere = cannotLead || this.#context.unshareable !== undefined
         if (endsHere || lookups === MAX_LOOKUPS || !isNoSharedResult(error)) return { error }
       }
@@ -77,8 +77,8 @@ export class RequestLookup<Req, Res> {
     const { value: record } = ofUrl
     if (!isRecord(record)) return ofUrl as Lookup<RecordedResponse | typeof OWN_RESPONSE>
     // The handler's own response goes to this client; the record serves other requests only.
-    const { hasResponse, storableTtl: freshFor = ofUrl.freshFor } = this.#loader
-    if (hasResponse) return { ...ofUrl, value: OWN_RESPONSE, freshFor }
+    const { hasResponse, storable } = this.#loader
+    if (hasResponse) return { ...ofUrl, value: OWN_RESPONSE, freshFor: storable?.ttl ?? ofUrl.freshFor }
     const forwardedByUrl = this.#forwarded
     const miss: Miss = { record, forwarded: 'vary-miss', collapseFailed: ofUrl.role === 'follower' }
     const ofVariant = await this.#lookUpWithinMaxAge(variantKey(key, record, this.#req.headers), miss)

@@ -1,21 +1,17 @@
 import type { Answer } from '../response/answer.ts'
-import {
-  collapsedMember,
-  isKnownShareable,
-  revalidatedMember,
-  servedKind,
-  servedMember,
-} from '../response/cache-status.ts'
+import { collapsedMember, revalidatedMember, servedKind, servedMember } from '../response/cache-status.ts'
 import { clearUncacheable } from './clear-uncacheable.ts'
 import { ClientDisconnect } from './client-disconnect.ts'
 import type { ServeError } from '../response/errors.ts'
-import { type Exchange, hasHead } from '../exchange.ts'
+import type { Exchange } from '../exchange.ts'
+import { isHeadSent } from '../fields/head-arguments.ts'
 import { answerAfterHandler, answerWithoutHandler, type FinalAnswer, type UnhandledRequest } from './final-answer.ts'
 import { hitInStore } from './hit.ts'
 import { ResponseLoader } from './response-loader.ts'
 import { bypass } from './bypass.ts'
 import type { RecordedResponse } from '../response/recorded-response.ts'
 import type { RequestContext } from './request-context.ts'
+import { isKnownShareable } from './loaded-response.ts'
 import { RequestLookup } from './request-lookup.ts'
 import type { Route } from '../route/route.ts'
 import { presentResponse, type ClientPreconditions, preconditionsOf, type Provenance } from './present.ts'
@@ -56,7 +52,7 @@ export class Responder<Req, Res> {
     try {
       this.#perform(await this.#finalAnswer())
     } catch {
-      if (this.#loader.recorder === undefined && !hasHead(exchange)) exchange.pass()
+      if (this.#loader.recorder === undefined && !isHeadSent(exchange.res)) exchange.pass()
       else exchange.res.destroy()
     } finally {
       // The handler may go on: its response is not withheld any more.
@@ -78,9 +74,8 @@ export class Responder<Req, Res> {
       return answerWithoutHandler(this.#unhandledRequest(), result)
     }
     await result.lookup?.refresh
-    const { storableKey } = this.#loader
-    if (storableKey !== undefined) await clearUncacheable(this.#route, storableKey, result.lookup?.outcome)
-    const { timedOutBeforeKnown } = this.#loader
+    const { storable, timedOutBeforeKnown } = this.#loader
+    if (storable !== undefined) await clearUncacheable(this.#route, storable.key, result.lookup?.outcome)
     return answerAfterHandler({ recorder, timedOutBeforeKnown, disconnected: this.#disconnect.aborted }, result)
   }
 
@@ -97,7 +92,7 @@ export class Responder<Req, Res> {
   #perform(final: FinalAnswer): void {
     const exchange = this.#exchange
     if (final.kind === 'destroy') exchange.res.destroy()
-    if (final.kind === 'destroy' || final.kind === 'nothing' || hasHead(exchange)) return
+    if (final.kind === 'destroy' || final.kind === 'nothing' || isHeadSent(exchange.res)) return
     if (final.kind === 'pass') exchange.pass()
     else if (final.kind === 'bypass') bypass(exchange, this.#route, final.why, this.#lookup.forwarded)
     else if (final.kind === 'error') this.#fail(final.error)

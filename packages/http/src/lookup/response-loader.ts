@@ -1,14 +1,20 @@
 import { isCattlegridError, type Load, type UncacheableOptions } from '@cattlegrid/core'
-import { type ClientConnection, connectionOf } from './subrequest/connection.ts'
 import { failedSubrequestsOf } from './subrequest/failed-subrequests.ts'
 import { NoSharedResult, isNoSharedResult } from '../response/errors.ts'
-import { type Exchange, hasHead } from '../exchange.ts'
+import type { Exchange } from '../exchange.ts'
+import { isHeadSent } from '../fields/head-arguments.ts'
 import { runHandler } from './handler-run.ts'
 import { keepSelected } from './keep-selected.ts'
-import { type Loaded, type LoadedResponse, type Miss, resultOfHandler, type ResponseLoad } from './loaded-response.ts'
-import { isKnownShareable } from '../response/cache-status.ts'
+import {
+  isKnownShareable,
+  type Loaded,
+  type LoadedResponse,
+  type Miss,
+  resultOfHandler,
+  type ResponseLoad,
+} from './loaded-response.ts'
 import { registerLoad } from '../request/loop-detection.ts'
-import { loadBySubrequest, replaceMismatched } from './subrequest/load-by-subrequest.ts'
+import { SubrequestLoader } from './subrequest/subrequest-loader.ts'
 import type { Recorder } from '../capture/recorder.ts'
 import type { RequestContext } from './request-context.ts'
 import { type ReleasedKeys, releasedKeysOf } from './released-keys.ts'
@@ -20,18 +26,24 @@ type OwnHandler =
   | { readonly kind: 'has-run'; readonly recorder: Recorder }
   | { readonly kind: 'may-not-run' }
 
+/** A load that brought a response which can be stored. */
+interface StorableLoad {
+  readonly key: string
+  /** How long the response stays fresh, ms. */
+  readonly ttl: number
+}
+
 /** The loads of one request: they run its own handler at most once, whichever key leads to it. */
 export class ResponseLoader<Req, Res> {
   readonly #exchange: Exchange<Req, Res>
   readonly #route: Route<Req, Res>
   readonly #context: RequestContext
-  readonly #connection: ClientConnection
+  readonly #subrequests: SubrequestLoader<Req, Res>
   readonly #releasedKeys: ReleasedKeys
   /** `ReleasedKeys.latest` when the request came. */
   readonly #releaseAtStart: number
   #subrequestFailed = false
-  #storableKey: string | undefined
-  #storableTtl: number | undefined
+  #storable: StorableLoad | undefined
   #handler: OwnHandler = { kind: 'may-run', onStart: undefined }
   #timedOutBeforeKnown = false
 
@@ -39,7 +51,7 @@ export class ResponseLoader<Req, Res> {
     this.#exchange = exchange
     this.#route = route
     this.#context = context
-    this.#connection = connectionOf(exchange.req)
+    this.#subrequests = new SubrequestLoader(exchange, route, context)
     this.#releasedKeys = releasedKeysOf(route.cache)
     this.#releaseAtStart = this.#releasedKeys.latest
   }
@@ -59,14 +71,9 @@ export class ResponseLoader<Req, Res> {
     return this.#timedOutBeforeKnown
   }
 
-  /** The key for which a response came that can be stored. */
-  get storableKey(): string | undefined {
-    return this.#storableKey
-  }
-
-  /** How long that response stays fresh, ms. */
-  get storableTtl(): number | undefined {
-    return this.#storableTtl
+  /** The load that brought a response which can be stored. */
+  get storable(): StorableLoad | undefined {
+    return this.#storable
   }
 
   /** A subrequest in the place of the request's own handler brought no response. */
@@ -75,8 +82,8 @@ export class ResponseLoader<Req, Res> {
   }
 
   /** An outer layer has answered: the request's own handler must not run. */
-  get hasHead(): boolean {
-    return hasHead(this.#exchange)
+  get isAnswered(): boolean {
+    return isHeadSent(this.#exchange.res)
   }
 
   /** A stale response that this request gets may be refreshed now, on its behalf. */
@@ -116,8 +123,7 @@ export class ResponseLoader<Req, Res> {
       this.#makeUncacheable(load, result.options)
       return result.value
     }
-    this.#storableKey = load.key
-    this.#storableTtl = result.lifetime.ttl
+    this.#storable = { key: load.key, ttl: result.lifetime.ttl }
     return keepSelected(route, key, load, result, record, headers)
   }
 
@@ -137,10 +143,10 @@ export class ResponseLoader<Req, Res> {
       load.signal.addEventListener('abort', () => this.#onAbort(load), { once: true })
     // The load of a request that has its result goes on for the entry, and for the requests that joined.
     const isBehind = load.background || this.#handler.kind === 'may-not-run'
-    if (isBehind && !this.#route.refreshMode.inline) return await this.#sendSubrequest(responseLoad)
+    if (isBehind && !this.#route.refreshMode.inline) return await this.#subrequests.load(responseLoad)
     if (isBehind && this.#handlerCannotFill) throw new NoSharedResult('its client cannot run the handler')
     if (this.hasResponse || this.#subrequestFailed) throw new NoSharedResult('the request has led a load before')
-    if (this.hasHead) throw new NoSharedResult('the request has been answered meanwhile')
+    if (this.isAnswered) throw new NoSharedResult('the request has been answered meanwhile')
     return this.#handlerCannotFill ? await this.#replaceHandler(responseLoad) : await this.#runHandler(responseLoad)
   }
 
@@ -152,9 +158,7 @@ export class ResponseLoader<Req, Res> {
       onStart?.()
     })
     if (recorded.kind === 'mismatched')
-      return await this.#noteFailure(
-        replaceMismatched(this.#exchange, this.#route, this.#context, this.#connection, responseLoad),
-      )
+      return await this.#noteFailure(this.#subrequests.replaceMismatched(responseLoad))
     const knownShareable = isKnownShareable(this.#route, responseLoad.forwarded)
     return { result: resultOfHandler(recorded, headers, knownShareable), headers }
   }
@@ -171,7 +175,7 @@ export class ResponseLoader<Req, Res> {
   async #replaceHandler(responseLoad: ResponseLoad): Promise<LoadedResponse> {
     if (this.#context.unshareable !== undefined) throw new NoSharedResult('its handler sees more than the key holds')
     const { cache, runtime } = this.#route
-    const send = (): Promise<LoadedResponse> => this.#sendSubrequest(responseLoad)
+    const send = (): Promise<LoadedResponse> => this.#subrequests.load(responseLoad)
     return await this.#noteFailure(failedSubrequestsOf(cache).sendUnlessFailed(responseLoad.load.key, runtime, send))
   }
 
@@ -182,10 +186,6 @@ export class ResponseLoader<Req, Res> {
       this.#subrequestFailed = true
       throw error
     }
-  }
-
-  #sendSubrequest(responseLoad: ResponseLoad): Promise<LoadedResponse> {
-    return loadBySubrequest(this.#exchange, this.#route, this.#context, this.#connection, responseLoad)
   }
 
   #makeUncacheable(load: Load<never>, options: UncacheableOptions): void {

@@ -11,19 +11,6 @@ export type Member = string
  */
 export type Forwarded = 'uri-miss' | 'vary-miss' | 'stale' | 'request'
 
-/** True if a response of the URL was stored before, as far as its lookup shows: an entry that is not served, or a record of its variants. */
-export function isStoredBefore(forwarded: Forwarded): boolean {
-  return forwarded !== 'uri-miss'
-}
-
-/**
- * True if the route's `ttl`, or a response that was stored before, shows that responses of the URL can be shared. Before, neither a slow handler nor an
- * aborted response is a failure of the URL, and a request whose wait ends without a response runs its own handler.
- */
-export function isKnownShareable({ appMode }: { readonly appMode: boolean }, forwarded: Forwarded): boolean {
-  return !appMode || isStoredBefore(forwarded)
-}
-
 /** Why a request bypasses the cache. `collapsed`: it waited for a response that it may not get. */
 export type BypassReason =
   | IneligibleReason

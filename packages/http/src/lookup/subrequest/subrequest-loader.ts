@@ -1,0 +1,109 @@
+import { isCattlegridError, type Load } from '@cattlegrid/core'
+import type { IncomingHttpHeaders } from 'node:http'
+import { type ClientConnection, connectionOf } from './connection.ts'
+import type { Exchange } from '../../exchange.ts'
+import {
+  isStoredBefore,
+  type LoadedResponse,
+  rejectionOf,
+  type ResponseLoad,
+  resultOfSubrequest,
+} from '../loaded-response.ts'
+import { cdnLoopField } from '../../request/loop-detection.ts'
+import { normalHost } from '../../fields/normal-host.ts'
+import { subrequestFields } from './subrequest-fields.ts'
+import type { RequestContext } from '../request-context.ts'
+import type { RecordedResponse } from '../../response/recorded-response.ts'
+import { validatorsOf } from '../../response/revalidate.ts'
+import type { Route } from '../../route/route.ts'
+import { responseToRevalidateOf } from '../stale-response.ts'
+import { sendSubrequest, type SubrequestResult } from './subrequest.ts'
+
+/** Brings the loads of one request their response by subrequests: a refresh behind a stale response, or in the place of a handler that cannot answer for the key. */
+export class SubrequestLoader<Req, Res> {
+  readonly #exchange: Exchange<Req, Res>
+  readonly #route: Route<Req, Res>
+  readonly #context: RequestContext
+  readonly #connection: ClientConnection
+
+  constructor(exchange: Exchange<Req, Res>, route: Route<Req, Res>, context: RequestContext) {
+    this.#exchange = exchange
+    this.#route = route
+    this.#context = context
+    this.#connection = connectionOf(exchange.req)
+  }
+
+  /**
+   * The subrequest has the validators of the stored response where the route revalidates; a second one has none, if the 304 to the first does not match.
+   *
+   * @throws as `resultOfSubrequest`.
+   */
+  async load(responseLoad: ResponseLoad): Promise<LoadedResponse> {
+    const { load } = responseLoad
+    const { returned, headers } = await this.#send(responseLoad, responseToRevalidateOf(load, this.#route))
+    if (returned.kind === 'mismatched') return await this.replaceMismatched(responseLoad)
+    return { result: resultOfSubrequest(returned, load), headers }
+  }
+
+  /**
+   * Replaces a stored response that the handler's 304 did not match, by a subrequest without validators. Deletes the stored response if this brings none.
+   *
+   * @throws as `resultOfSubrequest`.
+   */
+  async replaceMismatched(responseLoad: ResponseLoad): Promise<LoadedResponse> {
+    const { load } = responseLoad
+    try {
+      const { returned, headers } = await this.#send(responseLoad, undefined)
+      return { result: resultOfSubrequest(returned, load), headers }
+    } catch (error) {
+      await this.#route.cache.delete(load.key).catch(() => undefined)
+      throw error
+    }
+  }
+
+  /** Sends one subrequest, and reports a rejected response. */
+  async #send(
+    { load, record, loadId, forwarded, collapseFailed }: ResponseLoad,
+    responseToRevalidate: RecordedResponse | undefined,
+  ): Promise<{ readonly returned: SubrequestResult; readonly headers: IncomingHttpHeaders }> {
+    const route = this.#route
+    const exchange = this.#exchange
+    const { key, keyedUrl, target } = this.#context
+    const { layer, scheme, host, req, routingFields } = exchange
+    const headers = { ...routingFields, ...subrequestFields(req.headers, route, record) }
+    const { result: returned, status } = await sendSubrequest({
+      layer,
+      key,
+      scheme,
+      host: normalHost(scheme, host),
+      headers: {
+        ...headers,
+        ...(responseToRevalidate && validatorsOf(responseToRevalidate)),
+        ...cdnLoopField({}, loadId),
+      },
+      facts: {
+        responseToRevalidate,
+        leased: load.leased,
+        storedBefore: isStoredBefore(forwarded),
+        forwarded,
+        collapseFailed,
+      },
+      target: keyedUrl(target),
+      signal: load.signal,
+      parent: req,
+      connection: this.#connection,
+      scope: route.scope,
+      dispatch: (subReq, subRes) => exchange.dispatch(subReq, subRes),
+    })
+    const why = rejectionOf(returned)
+    // For HEAD only a rejection by key is reported: every later refresh of the key would fail, too.
+    if (why === 'key' || (why !== undefined && load.background && !wasEnded(load, why)))
+      route.refreshMode.onRejection({ target, status, why })
+    return { returned, headers }
+  }
+}
+
+/** True if the load was ended before the subrequest had its response. One that reaches no layer until `loadTimeout` would never have had one. */
+function wasEnded({ signal }: Load<never>, why: string): boolean {
+  return signal.aborted && !(why === 'unreached' && isCattlegridError(signal.reason, 'CATTLEGRID_LOAD_TIMEOUT'))
+}
