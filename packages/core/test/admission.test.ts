@@ -188,7 +188,7 @@ describe("onWaitTimeout: 'load'", () => {
   it('lets up to maxLoads callers load alone, stores nothing, and rejects the rest', async () => {
     const fleet = createFleet({ maxLoads: 2, onWaitTimeout: 'load', waitTimeout: '1s', lease: { duration: '1m' } })
     const [cache] = fleet.caches
-    await fleet.store.acquire('k', { duration: 60_000, seen: '', wake: false, tags: false })
+    await fleet.store.acquire('k', { duration: 60_000, seen: '', wake: false })
     const origin = new Origin()
     const calls = Array.from({ length: 5 }, () => cache.getOrSet('k', origin.loader))
     const ends = Promise.allSettled(calls)
@@ -208,7 +208,7 @@ describe("onWaitTimeout: 'load'", () => {
     await cache.set('k', 'stale')
     await fleet.runtime.advance(11_500)
     const seen = fleet.store.peek('k', json, 0)?.version ?? ''
-    await fleet.store.acquire('k', { duration: 60_000, seen, wake: false, tags: false })
+    await fleet.store.acquire('k', { duration: 60_000, seen, wake: false })
     const call = cache.lookup('k', () => 'mine')
     await fleet.runtime.advance(1100)
     expect(await call).toMatchObject({ value: 'mine', status: 'loaded', role: 'leader' })

@@ -85,7 +85,7 @@ describe('a shared store that does not answer', () => {
     await runtime.advance(320)
     expect(await call).toBe('alone')
     await runtime.advance(100)
-    const asked = { duration: 1000, seen: '', wake: false, tags: false }
+    const asked = { duration: 1000, seen: '', wake: false }
     expect(await remote.memory.acquire('k', asked)).toMatchObject({ kind: 'lead' })
   })
 

@@ -139,7 +139,7 @@ describe('a copy whose early refresh is due', () => {
       const { remote, cache, asked } = await dueCopy()
       const origin = new Origin()
       if (state === 'is left to another process')
-        await remote.memory.acquire('k', { duration: 5000, seen: '1', wake: false, tags: true })
+        await remote.memory.acquire('k', { duration: 5000, seen: '1', wake: false })
       for (let hit = 0; hit < 1000; hit += 1) {
         expect(await cache.getOrSet('k', origin.loader)).toBe('old')
         if (hit % 250 > 0) continue

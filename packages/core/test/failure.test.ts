@@ -57,7 +57,7 @@ describe('a failing load', () => {
 
   it('cools down for no longer than the call’s failureCooldown.max, even if the clock of the store was set back', async () => {
     const fleet = createFleet({ failureCooldown: { min: '100ms', max: '200ms' } })
-    const answer = await fleet.store.acquire('k', { duration: 1000, seen: '', wake: false, tags: false })
+    const answer = await fleet.store.acquire('k', { duration: 1000, seen: '', wake: false })
     if (answer.kind !== 'lead') throw new Error(answer.kind)
     const ending = { kind: 'failed', failure: { name: 'Error' }, attempts: 2 } as const
     await fleet.store.release(answer.lease, { ...ending, cooldown: 120_000 })

@@ -56,7 +56,7 @@ describe('followers in other processes', () => {
 
   it('wait no longer than waitTimeout over all re-elections, and then reject', async () => {
     const fleet = createFleet({ waitTimeout: '3s' })
-    const hold = () => fleet.store.acquire('k', { duration: 2000, seen: '', wake: false, tags: false })
+    const hold = () => fleet.store.acquire('k', { duration: 2000, seen: '', wake: false })
     await hold()
     const follower = fleet.caches[0].getOrSet('k', () => 'never')
     const expected = rejection(follower)
@@ -69,7 +69,7 @@ describe('followers in other processes', () => {
 
   it('give up exactly at waitTimeout, not at the next poll', async () => {
     const fleet = createFleet({ waitTimeout: '700ms' })
-    await fleet.store.acquire('k', { duration: 5000, seen: '', wake: false, tags: false })
+    await fleet.store.acquire('k', { duration: 5000, seen: '', wake: false })
     let ended = false
     const expected = rejection(fleet.caches[0].getOrSet('k', () => 'never').finally(() => (ended = true)))
     await fleet.runtime.advance(699)
@@ -90,7 +90,7 @@ describe('followers in other processes', () => {
 
   it('start no load for a flight without callers', async () => {
     const fleet = createFleet()
-    const hold = await fleet.store.acquire('k', { duration: 2000, seen: '', wake: false, tags: false })
+    const hold = await fleet.store.acquire('k', { duration: 2000, seen: '', wake: false })
     const leaving = new AbortController()
     const origin = new Origin()
     const call = fleet.caches[0].getOrSet('k', origin.loader, { signal: leaving.signal })

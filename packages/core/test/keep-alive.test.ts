@@ -108,5 +108,5 @@ describe('a load that lost its lease', () => {
 /** Ends the lease of the running load, and grants another process its own. */
 async function takeLease({ caches, store }: Fleet): Promise<void> {
   await caches[1].delete('k')
-  await store.acquire('k', { duration: 30_000, seen: '', wake: false, tags: false })
+  await store.acquire('k', { duration: 30_000, seen: '', wake: false })
 }

@@ -3,7 +3,7 @@ import type { Load } from '@cattlegrid/core'
 import { createFleet, type Fleet, Origin, refuseNextCommit, rejection, settle, trace } from './fleet.ts'
 
 const elsewhere = (fleet: Fleet): Promise<{ readonly kind: string }> =>
-  fleet.store.acquire('k', { duration: 1000, seen: '', wake: false, tags: false })
+  fleet.store.acquire('k', { duration: 1000, seen: '', wake: false })
 
 describe('a leader', () => {
   it('keeps its lease alive for as long as its loader runs', async () => {
@@ -11,7 +11,7 @@ describe('a leader', () => {
     const origin = new Origin()
     const leader = fleet.caches[0].lookup('k', origin.loader)
     await fleet.runtime.advance(20_000)
-    const other = await fleet.store.acquire('k', { duration: 1000, seen: '', wake: false, tags: false })
+    const other = await fleet.store.acquire('k', { duration: 1000, seen: '', wake: false })
     expect(other.kind).toBe('held')
     origin.last.resolve('late')
     expect(await leader).toMatchObject({ value: 'late', outcome: { kind: 'committed' } })
@@ -22,11 +22,11 @@ describe('a leader', () => {
     const origin = new Origin()
     const hung = fleet.caches[0].lookup('k', origin.loader)
     await fleet.runtime.advance(5900)
-    expect(await fleet.store.acquire('k', { duration: 1000, seen: '', wake: false, tags: false })).toMatchObject({
+    expect(await fleet.store.acquire('k', { duration: 1000, seen: '', wake: false })).toMatchObject({
       kind: 'held',
     })
     await fleet.runtime.advance(200)
-    expect(await fleet.store.acquire('k', { duration: 1000, seen: '', wake: false, tags: false })).toMatchObject({
+    expect(await fleet.store.acquire('k', { duration: 1000, seen: '', wake: false })).toMatchObject({
       kind: 'lead',
     })
     origin.last.resolve('too late')

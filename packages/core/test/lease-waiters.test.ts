@@ -4,7 +4,7 @@ import { createFleet, type Fleet, Origin, record, settle, trace } from './fleet.
 
 /** Another process that holds the lease and never loads. */
 async function hold(fleet: Fleet, duration: number): Promise<Lease> {
-  const answer = await fleet.store.acquire('k', { duration, seen: '', wake: false, tags: false })
+  const answer = await fleet.store.acquire('k', { duration, seen: '', wake: false })
   if (answer.kind !== 'lead') throw new Error(`The lease was not granted: ${answer.kind}`)
   return answer.lease
 }

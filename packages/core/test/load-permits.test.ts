@@ -21,7 +21,7 @@ describe('a load permit', () => {
     const [cache] = fleet.caches
     await cache.getOrSet('fails', () => Promise.reject(new Error('down'))).catch(() => 'failed')
     await cache.getOrSet('alone', (load) => load.uncacheable({ share: false }))
-    const followed = await fleet.store.acquire('led', { duration: 100, seen: '', wake: false, tags: false })
+    const followed = await fleet.store.acquire('led', { duration: 100, seen: '', wake: false })
     expect(followed.kind).toBe('lead')
     const follower = cache.getOrSet('led', () => 'taken over')
     await fleet.runtime.advance(200)
@@ -87,7 +87,7 @@ describe('a load permit', () => {
   it('is released while its flight follows', async () => {
     const fleet = createFleet({ maxLoads: 1 })
     const [cache] = fleet.caches
-    await fleet.store.acquire('led', { duration: 5000, seen: '', wake: false, tags: false })
+    await fleet.store.acquire('led', { duration: 5000, seen: '', wake: false })
     const follower = cache.getOrSet('led', () => 'taken over')
     await settle(fleet)
     const other = cache.getOrSet('other', () => 'loaded meanwhile')
@@ -118,7 +118,7 @@ describe('a load permit', () => {
   it('is acquired anew by a follower before it leads', async () => {
     const fleet = createFleet({ maxLoads: 1 })
     const [cache] = fleet.caches
-    await fleet.store.acquire('led', { duration: 100, seen: '', wake: false, tags: false })
+    await fleet.store.acquire('led', { duration: 100, seen: '', wake: false })
     const origin = new Origin()
     const follower = cache.getOrSet('led', origin.loader)
     await settle(fleet)

@@ -29,7 +29,7 @@ async function put(store: Store, key: string, value: unknown = key, codec: Codec
 }
 
 function acquire(store: Store, key: string, seen = NO_VERSION): Promise<Acquire> {
-  return store.acquire(key, { duration: 5000, seen, wake: false, tags: false })
+  return store.acquire(key, { duration: 5000, seen, wake: false })
 }
 
 async function lead(store: Store, key: string, seen?: string): Promise<Lease> {

@@ -69,7 +69,7 @@ describe('the numbers of tags in a memory store', () => {
 
   it('that were forgotten refuse a load that began before', async () => {
     const store = open({ maxEntries: 3 })
-    const answer = await store.acquire('k', { duration: 5000, seen: NO_VERSION, wake: false, tags: true })
+    const answer = await store.acquire('k', { duration: 5000, seen: NO_VERSION, wake: false })
     await store.invalidateTags(['user:7'], 'delete')
     await fall(store, 10)
     if (answer.kind !== 'lead') throw new Error('The lease was not granted')
@@ -79,7 +79,7 @@ describe('the numbers of tags in a memory store', () => {
 
   it('that were expired and forgotten refuse a load that began before', async () => {
     const store = open({ maxEntries: 3 })
-    const answer = await store.acquire('k', { duration: 5000, seen: NO_VERSION, wake: false, tags: true })
+    const answer = await store.acquire('k', { duration: 5000, seen: NO_VERSION, wake: false })
     await store.invalidateTags(['user:7'], 'expire')
     await fall(store, 10, 'expire')
     if (answer.kind !== 'lead') throw new Error('The lease was not granted')

@@ -18,7 +18,7 @@ describe('the share of a refresh that loads nothing', () => {
     const holdLease = async (key: string): Promise<void> => {
       const read = await remote.memory.read(key, json)
       const seen = read.kind === 'found' ? read.entry.version : ''
-      await remote.memory.acquire(key, { duration: 60_000, seen, wake: false, tags: false })
+      await remote.memory.acquire(key, { duration: 60_000, seen, wake: false })
     }
     return { remote, cache, origin, hit, holdLease }
   }

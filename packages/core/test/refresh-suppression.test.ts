@@ -98,7 +98,7 @@ describe('a process that serves a stale value', () => {
     const fleet = await staleFleet()
     const read = await fleet.store.read('k', { id: 1, encode: () => Buffer.alloc(0), decode: () => undefined })
     const seen = read.kind === 'found' ? read.entry.version : ''
-    await fleet.store.acquire('k', { duration: 2000, seen, wake: false, tags: false })
+    await fleet.store.acquire('k', { duration: 2000, seen, wake: false })
     const origin = new Origin()
     await fleet.caches[0].getOrSet('k', origin.loader)
     await fleet.runtime.advance(1990)

@@ -45,7 +45,7 @@ describe('refresh', () => {
     const takeLease = async ({ runtime, store }: Fleet): Promise<void> => {
       await runtime.advance(1001)
       const seen = store.peek('k', json, runtime.now())?.version ?? NO_VERSION
-      const answer = await store.acquire('k', { duration: 1000, seen, wake: false, tags: false })
+      const answer = await store.acquire('k', { duration: 1000, seen, wake: false })
       if (answer.kind === 'lead') await store.release(answer.lease, { kind: 'handover' })
     }
 

@@ -13,7 +13,7 @@ describe('a call that was served a stale value at softTimeout', () => {
   it('keeps its follower running, even without other callers', async () => {
     const fleet = createFleet({ staleIfError: '1h', softTimeout: '300ms' })
     const seen = await expired(fleet, 1)
-    await fleet.store.acquire('k', { duration: 2000, seen, wake: false, tags: false })
+    await fleet.store.acquire('k', { duration: 2000, seen, wake: false })
     const origin = new Origin()
     const call = fleet.caches[0].lookup('k', origin.loader)
     await fleet.runtime.advance(300)

@@ -163,7 +163,7 @@ describe('a burst of steps', () => {
     await remote.runtime.advance(320)
     expect(await reads).toHaveLength(BURST)
     expect(await call).toMatchObject({ outcome: { kind: 'abandoned', why: 'away' } })
-    const request = { duration: 1000, seen: '', wake: false, tags: false }
+    const request = { duration: 1000, seen: '', wake: false }
     expect(await remote.memory.acquire('leading', request)).toMatchObject({ kind: 'lead' })
   })
 })

@@ -81,7 +81,7 @@ describe('a memory store', () => {
   })
 
   it('keeps the count of failures for as long as it counts, and a lease until its holder ends it', async () => {
-    const ask = { duration: 1000, seen: NO_VERSION, wake: false, tags: false }
+    const ask = { duration: 1000, seen: NO_VERSION, wake: false }
     const failing = await store.acquire('failing', ask)
     const slow = await store.acquire('slow', ask)
     if (failing.kind !== 'lead' || slow.kind !== 'lead') throw new Error('not granted')

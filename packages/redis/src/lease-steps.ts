@@ -53,14 +53,15 @@ export class LeaseSteps {
     const answer = await this.#steps.run(async (): Promise<Acquire> => {
       // In front: the acquire must not wait for a lease that this process has stopped using.
       const released = this.#pending.sendOf(key)
-      // Sent in the same write as the acquire, so before the load begins: a tag invalidation from now on voids the load's result.
-      const reading = request.tags ? this.#tags.read() : undefined
+      // Sent in the same write as the acquire, so before the load begins: a tag invalidation from now on voids its result, though it names its tags only at
+      // its end.
+      const reading = this.#tags.read()
       const granted = await this.#scripts.acquire(key, token, request)
       // This process may hold it: waiting would be in vain.
       if (granted.kind === 'held' && (await released) === false)
         throw new NotExecutedError('Redis does not release a lease that this process has stopped using')
       if (granted.kind !== 'lead') return granted
-      const tagSeq = reading === undefined ? 0 : await withTimeout(reading, this.#runtime)
+      const tagSeq = await withTimeout(reading, this.#runtime)
       const lease: GrantedLease = {
         key,
         token,

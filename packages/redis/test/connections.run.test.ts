@@ -62,9 +62,7 @@ describe('the user’s client', () => {
     await until(() => kinds().includes('connected'))
     await store.commit(await lead(store, 'short'), entryOf(1), json)
     const value = 'v'.repeat(100_000)
-    expect(
-      (await store.commit(await lead(store, 'k', { tags: true }), entryOf(value, { tags: ['t'] }), json)).kind,
-    ).toBe('stored')
+    expect((await store.commit(await lead(store, 'k'), entryOf(value, { tags: ['t'] }), json)).kind).toBe('stored')
     expect((await found(store, 'k')).value).toBe(value)
     expect(await admin.keys('*:t:*')).toEqual([])
     const failed = { kind: 'failed', failure: { name: 'E', code: 'c' }, cooldown: LONG, attempts: 2 } as const

@@ -7,7 +7,7 @@ export function entryOf(value: unknown, other: Partial<NewEntry> = {}): NewEntry
   return { value, ttl: LONG, staleWhileRevalidate: 0, staleIfError: 0, loadTime: 1, tags: [], ...other }
 }
 
-export const request = { duration: LONG, seen: NO_VERSION, wake: false, tags: false }
+export const request = { duration: LONG, seen: NO_VERSION, wake: false }
 
 export async function lead(store: Store, key: string, other: Partial<typeof request> = {}): Promise<Lease> {
   const answer = await store.acquire(key, { ...request, ...other })

@@ -123,7 +123,7 @@ describe('a store whose Redis user has no right', () => {
   }
 
   test.each<readonly [string, (store: Store) => Promise<unknown>]>([
-    ['mget', (store) => store.acquire('k', { ...request, tags: true })],
+    ['mget', (store) => store.acquire('k', request)],
     ['publish', (store) => store.invalidate('k', 'delete', 0)],
     ['get', (store) => store.read('k', json)],
     ['getrange', (store) => store.acquire('k', request)],

@@ -21,7 +21,7 @@ afterEach(() => redis.stop())
 const tagKey = (tag: string): string => `${redis.namespace}:{%tags}:n:${tag}`
 
 async function fill(tags: readonly string[]): Promise<void> {
-  const lease = await lead(store, 'k', { tags: true })
+  const lease = await lead(store, 'k')
   expect((await store.commit(lease, entryOf('value', { tags }), json)).kind).toBe('stored')
 }
 
@@ -74,13 +74,13 @@ describe('tag numbers that Redis has evicted', () => {
     await fill(['a'])
     await store.invalidateTags(['a'], 'delete')
     await redis.client.del(tagKey('a'))
-    const other = await lead(store, 'other', { tags: true })
+    const other = await lead(store, 'other')
     expect((await store.commit(other, entryOf(1, { tags: ['a'] }), json)).kind).toBe('stored')
     expect(await hasValidTags(store, 'k')).toBe(false)
   })
 
   test('with the whole sequence refuse the commit of a running load', async () => {
-    const lease = await lead(store, 'k', { tags: true })
+    const lease = await lead(store, 'k')
     await redis.client.del(`${redis.namespace}:{%tags}`)
     expect(await store.commit(lease, entryOf(1, { tags: ['a'] }), json)).toEqual({ kind: 'refused', why: 'tag-voided' })
   })
@@ -89,7 +89,7 @@ describe('tag numbers that Redis has evicted', () => {
     await fill(['a'])
     await redis.client.del(tagKey('a'))
     const read = await store.read('k', json)
-    const lease = await lead(store, 'k', { tags: true, seen: read.kind === 'found' ? read.entry.version : '' })
+    const lease = await lead(store, 'k', { seen: read.kind === 'found' ? read.entry.version : '' })
     expect((await store.commit(lease, entryOf('again', { tags: ['a'] }), json)).kind).toBe('stored')
     expect((await found(store, 'k')).value).toBe('again')
   })
@@ -184,7 +184,7 @@ describe.each(garbage)('%s', (_, write) => {
 
   async function refill(): Promise<void> {
     const read = await store.read('k', json)
-    const lease = await lead(store, 'k', { tags: true, seen: read.kind === 'found' ? read.entry.version : '' })
+    const lease = await lead(store, 'k', { seen: read.kind === 'found' ? read.entry.version : '' })
     expect((await store.commit(lease, entryOf('again', { tags: ['a'] }), json)).kind).toBe('stored')
     expect(await hasValidTags(store, 'k')).toBe(true)
   }
@@ -231,13 +231,6 @@ describe.each(garbage)('%s', (_, write) => {
   })
 })
 
-describe('a load that did not announce tags', () => {
-  test('is refused when it names tags: the sequence before it is unknown', async () => {
-    const lease = await lead(store, 'k', { tags: false })
-    expect(await store.commit(lease, entryOf(1, { tags: ['a'] }), json)).toEqual({ kind: 'refused', why: 'tag-voided' })
-  })
-})
-
 describe('a clock that was set back', () => {
   test('makes no invalidated tag valid, not even when the sequence is lost', async () => {
     const ahead = String((Date.now() + 3_600_000) * 1000)
@@ -259,7 +252,7 @@ describe('the slot of the tags, when it is silent', () => {
     })
 
   test('blocks no lease, and does not affect a load that names no tag', async () => {
-    const lease = await lead(silent(), 'k', { tags: true })
+    const lease = await lead(silent(), 'k')
     expect((await store.commit(lease, entryOf(1), json)).kind).toBe('stored')
   })
 
@@ -278,7 +271,7 @@ describe('the slot of the tags, when it is silent', () => {
         },
       },
     })
-    const leading = lead(slow, 'k', { tags: true })
+    const leading = lead(slow, 'k')
     await until(() => timers.length === 1)
     timers[0]?.()
     answer()
@@ -286,7 +279,7 @@ describe('the slot of the tags, when it is silent', () => {
   })
 
   test('makes a load that names tags fail to commit: whether they were invalidated is unknown', async () => {
-    const lease = await lead(silent(), 'k', { tags: true })
+    const lease = await lead(silent(), 'k')
     expect(await store.commit(lease, entryOf(1, { tags: ['a'] }), json)).toEqual({ kind: 'refused', why: 'tag-voided' })
   })
 })

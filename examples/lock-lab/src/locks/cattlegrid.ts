@@ -34,7 +34,7 @@ export const cattlegrid: Lock = {
   key: { key: '{entry}:l' },
 
   *acquire(caller) {
-    const request = { duration: TTL, seen: caller.seen, wake: false, tags: false }
+    const request = { duration: TTL, seen: caller.seen, wake: false }
     const answer = (yield ask('acquire', (store) => store.acquire(KEY, request))) as Acquire
     caller.lease = answer.kind === 'lead' ? answer.lease : undefined
     return answer.kind === 'lead'

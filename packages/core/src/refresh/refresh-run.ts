@@ -133,8 +133,6 @@ class RefreshRun implements FlightStep {
       maxCooldown: settings.cooldown.max,
       away: read.away !== undefined,
       wake: !background,
-      // Always: the loader may name its tags only at its end, and the tag sequence must be the one from before the load.
-      tags: true,
       // A background refresh has a store budget of its own, since no caller waited when it began.
       since: background ? undefined : since,
     })

@@ -65,8 +65,6 @@ export interface AcquireRequest {
   readonly seen: Version
   /** True when the caller will wait if the lease is held: the store then sends a notice at its end. */
   readonly wake: boolean
-  /** True when the load may name tags: the store then keeps the present tag sequence with the lease. */
-  readonly tags: boolean
   /** A cooldown with more than this left, ms, has ended: the store's clock was set back. Default: no limit. */
   readonly maxCooldown?: number | undefined
   /** True when the call's read found the store away: the store is not asked again. Default: false. */

@@ -33,7 +33,7 @@ export function describeClearing({ factory, describe, test }: StoreContract): vo
 
     test('forgets no tag: an entry that was void before does not come back', () =>
       onStage(factory, async ({ here, there }) => {
-        const lease = await lead(here, 'k', { tags: true })
+        const lease = await lead(here, 'k')
         await there.invalidateTags(['t'], 'delete')
         assert.deepEqual(await there.clear(), { kind: 'cleared', entries: 0 })
         assert.equal((await here.commit(lease, entryOf(1, { tags: ['t'] }), json)).kind, 'refused')

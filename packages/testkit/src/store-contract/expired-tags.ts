@@ -78,18 +78,18 @@ export function describeExpiredTags({ factory, describe, test }: StoreContract):
         await fill(here, 'k', 'old', { tags: ['t'], ...stale })
         await expire(there, 't')
         const { version } = await found(here, 'k')
-        const lease = await lead(here, 'k', { seen: version, tags: true })
-        assert.equal(outcomeOf(await ask(there, 'k', { seen: version, tags: true })), 'held')
+        const lease = await lead(here, 'k', { seen: version })
+        assert.equal(outcomeOf(await ask(there, 'k', { seen: version })), 'held')
         assert.equal(outcomeOf(await here.commit(lease, entryOf('new', { tags: ['t'] }), json)), 'stored')
         const { value, expired } = await found(there, 'k')
         assert.deepEqual([value, expired], ['new', false])
-        assert.equal(outcomeOf(await ask(there, 'k', { seen: version, tags: true })), 'changed')
+        assert.equal(outcomeOf(await ask(there, 'k', { seen: version })), 'changed')
       }))
 
     test('accepts a load that began before, and its entry is stale at once', () =>
       onStage(factory, async ({ here, there, advance, now }) => {
         await fill(here, 'other', 0, { tags: ['t'] })
-        const lease = await lead(here, 'k', { tags: true })
+        const lease = await lead(here, 'k')
         await expire(there, 't')
         await advance(SHORT)
         assert.equal(outcomeOf(await here.commit(lease, entryOf('old', { tags: ['t'], ...stale }), json)), 'stored')
@@ -138,10 +138,10 @@ export function describeExpiredTags({ factory, describe, test }: StoreContract):
     test('ends no lease and no cooldown', () =>
       onStage(factory, async ({ here, there }) => {
         const ending = { kind: 'failed', failure: { name: 'Error' }, cooldown: LONG, attempts: 1 } as const
-        await here.release(await lead(here, 'cooling', { tags: true }), ending)
-        const lease = await lead(here, 'led', { tags: true })
+        await here.release(await lead(here, 'cooling'), ending)
+        const lease = await lead(here, 'led')
         await expire(there, 't')
-        assert.equal(outcomeOf(await ask(there, 'cooling', { tags: true })), 'cooling')
+        assert.equal(outcomeOf(await ask(there, 'cooling')), 'cooling')
         assert.equal(outcomeOf(await here.renew(lease, LONG)), 'renewed')
       }))
   })

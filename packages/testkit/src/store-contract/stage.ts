@@ -64,7 +64,7 @@ export function entryOf(value: unknown, other: Partial<NewEntry> = {}): NewEntry
 }
 
 export function ask(store: Store, key: string, request: Partial<AcquireRequest> = {}): Promise<Acquire> {
-  return store.acquire(key, { duration: LONG, seen: NO_VERSION, wake: false, tags: false, ...request })
+  return store.acquire(key, { duration: LONG, seen: NO_VERSION, wake: false, ...request })
 }
 
 /** Acquires the lease; fails the test if the store grants none. */
@@ -76,7 +76,7 @@ export async function lead(store: Store, key: string, request: Partial<AcquireRe
 
 /** Loads and commits, as a leader does. */
 export async function commit(store: Store, key: string, value: unknown, other: Partial<NewEntry> = {}): Promise<void> {
-  const lease = await lead(store, key, { tags: (other.tags ?? []).length > 0 })
+  const lease = await lead(store, key)
   assert.equal(outcomeOf(await store.commit(lease, entryOf(value, other), json)), 'stored')
 }
 

@@ -51,7 +51,7 @@ export function describeTags({ factory, describe, test }: StoreContract): void {
         await fall(there, 't')
         const read = await readStanding(here, 'k')
         assert.ok(read.kind === 'missing')
-        const lease = await lead(here, 'k', { seen: read.version, tags: true })
+        const lease = await lead(here, 'k', { seen: read.version })
         assert.equal(outcomeOf(await here.commit(lease, entryOf('new', { tags: ['t'] }), json)), 'stored')
         assert.equal((await found(there, 'k')).value, 'new')
       }))
@@ -60,19 +60,19 @@ export function describeTags({ factory, describe, test }: StoreContract): void {
       onStage(factory, async ({ here, there }) => {
         await fill(here, 'other', 0, { tags: ['known'] })
         for (const tag of ['known', 'never seen']) {
-          const lease = await lead(here, 'k', { tags: true })
+          const lease = await lead(here, 'k')
           await fall(there, tag)
           const answer = await here.commit(lease, entryOf('before', { tags: ['harmless', tag] }), json)
           assert.equal(outcomeOf(answer), 'refused: tag-voided', tag)
           await missing(here, 'k')
         }
-        await lead(there, 'k', { tags: true })
+        await lead(there, 'k')
       }))
 
     test('accepts a load that begins after', () =>
       onStage(factory, async ({ here, there }) => {
         await fall(there, 't', 'u')
-        const lease = await lead(here, 'k', { tags: true })
+        const lease = await lead(here, 'k')
         assert.equal(outcomeOf(await here.commit(lease, entryOf(1, { tags: ['t', 'u', 'v'] }), json)), 'stored')
         await found(there, 'k')
       }))
@@ -80,7 +80,7 @@ export function describeTags({ factory, describe, test }: StoreContract): void {
     test('accepts a load that does not carry it', () =>
       onStage(factory, async ({ here, there }) => {
         await fill(here, 'other', 0, { tags: ['mine'] })
-        const lease = await lead(here, 'k', { tags: true })
+        const lease = await lead(here, 'k')
         await fall(there, 'other')
         assert.equal(outcomeOf(await here.commit(lease, entryOf(1, { tags: ['mine'] }), json)), 'stored')
         await found(there, 'k')
@@ -120,9 +120,9 @@ export function describeTags({ factory, describe, test }: StoreContract): void {
     test('does not affect a key that is cooling down', () =>
       onStage(factory, async ({ here, there }) => {
         const ending = { kind: 'failed', failure: { name: 'Error' }, cooldown: LONG, attempts: 1 } as const
-        await here.release(await lead(here, 'k', { tags: true }), ending)
+        await here.release(await lead(here, 'k'), ending)
         await fall(there, 't')
-        assert.equal(outcomeOf(await ask(there, 'k', { tags: true })), 'cooling')
+        assert.equal(outcomeOf(await ask(there, 'k')), 'cooling')
       }))
   })
 }
