@@ -1,6 +1,6 @@
 import type { RedisKeys } from './redis-keys.ts'
-import type { KeyGroup, Link, Server } from './link/link.ts'
-import { AS_BYTES, AS_TEXT } from './redis-client.ts'
+import type { Server } from './link/client.ts'
+import type { KeyGroup, Link } from './link/link.ts'
 import { CLEARED } from './wake-message.ts'
 
 const KEYS_PER_SCAN = '1000'
@@ -22,7 +22,7 @@ export async function clearNamespace(link: Link, redisKeys: RedisKeys): Promise<
       return await removeAll(link, master, entries, redisKeys.tagSequence)
     }),
   )
-  await link.send(redisKeys.tagSequence, ['PUBLISH', redisKeys.channel, CLEARED], AS_TEXT)
+  await link.send(redisKeys.tagSequence, ['PUBLISH', redisKeys.channel, CLEARED], 'text')
   return removed.reduce((sum, count) => sum + count, 0)
 }
 
@@ -30,7 +30,7 @@ async function removeAll(link: Link, master: Server, pattern: string, except?: s
   let removed = 0
   let cursor = '0'
   do {
-    const reply = await master.sendCommand(['SCAN', cursor, 'MATCH', pattern, 'COUNT', KEYS_PER_SCAN], AS_BYTES)
+    const reply = await master.send(['SCAN', cursor, 'MATCH', pattern, 'COUNT', KEYS_PER_SCAN], 'bytes')
     const [next, keys] = reply as readonly [Buffer, readonly Buffer[]]
     cursor = next.toString()
     const removable = keys.filter((key) => except === undefined || key.toString() !== except)
@@ -41,5 +41,5 @@ async function removeAll(link: Link, master: Server, pattern: string, except?: s
 }
 
 async function unlink(link: Link, keys: KeyGroup): Promise<number> {
-  return Number(await link.send(keys[0].toString(), ['UNLINK', ...keys], AS_TEXT))
+  return Number(await link.send(keys[0].toString(), ['UNLINK', ...keys], 'text'))
 }

@@ -1,4 +1,4 @@
-import { isErrorReply } from './redis-client.ts'
+import { isErrorReply } from './link/link.ts'
 
 /** Recognises commands that Redis denies to its user, or does not know under their name, and reports each of them once. */
 export class DeniedCommands {

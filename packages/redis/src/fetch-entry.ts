@@ -1,6 +1,5 @@
-import type { Server } from './link/link.ts'
+import type { Server } from './link/client.ts'
 import { decodeHead, type RecordHead } from './record.ts'
-import { AS_BYTES, AS_TEXT } from './redis-client.ts'
 
 /** The replies to PTTL and GET at an entry's key. */
 export interface FetchedEntry {
@@ -22,8 +21,8 @@ export interface FetchedEntry {
  * 3. A reads the time to live: that of B's     4. A would serve the old body as fresh
  */
 export function fetchEntry(server: Server, name: string, sentAt: number): Promise<FetchedEntry> {
-  const time = server.sendCommand(['PTTL', name], AS_TEXT)
-  const entry = server.sendCommand(['GET', name], AS_BYTES)
+  const time = server.send(['PTTL', name], 'text')
+  const entry = server.send(['GET', name], 'bytes')
   return Promise.all([time, entry]).then(([left, reply]) => {
     const bytes = bufferOf(reply)
     return { sentAt, left: Number(left), reply, bytes, head: bytes && decodeHead(bytes) }

@@ -4,17 +4,16 @@ import { inspectLease } from './lease-value.ts'
 import type { Link } from './link/link.ts'
 import { decodeRecord } from './record.ts'
 import { entryOf, expiryOf } from './decode-entry.ts'
-import { AS_BYTES, AS_TEXT } from './redis-client.ts'
 
 const builtInCodecs: readonly Codec[] = [json, structured, raw]
 
 /** Returns the entry, lease and cooldown of a key. A value of a custom codec is returned as its bytes. Rejects with the error of Redis or the client. */
 export async function inspectKey(link: Link, redisKeys: RedisKeys, key: string, sentAt: number): Promise<Inspection> {
   const entryName = redisKeys.entry(key)
-  const send = (...args: readonly string[]): Promise<unknown> => link.send(entryName, args, AS_TEXT)
+  const send = (...args: readonly string[]): Promise<unknown> => link.send(entryName, args, 'text')
   const [left, bytes, leaseLeft, lease, time] = await Promise.all([
     send('PTTL', entryName),
-    link.send(entryName, ['GET', entryName], AS_BYTES),
+    link.send(entryName, ['GET', entryName], 'bytes'),
     send('PTTL', redisKeys.lease(key)),
     send('GET', redisKeys.lease(key)),
     send('TIME'),

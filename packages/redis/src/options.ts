@@ -20,7 +20,7 @@ const WATCHDOG = 2000
 export interface RedisStoreOptions {
   /**
    * Your own client, which you connect and close: `createClient()`, `createCluster()`, or `createSentinel()` with `reserveClient: true`, of
-   * `redis` 5.1+ or 6. While it is not ready, each process loads on its own. Give either this or `url`.
+   * `redis` 5.1+ or 6; or `new Redis()` or `new Cluster()` of `ioredis` 5 or 6, or of `iovalkey`. While it is not ready, each process loads on its own. Give either this or `url`.
    */
   readonly client?: AnyRedisClient | undefined
   /** The server's address, such as `'redis://127.0.0.1:6379'`: the store creates, connects and closes its own client. */
@@ -37,7 +37,7 @@ export interface RedisStoreOptions {
 }
 
 const clientRule: OptionRule<AnyRedisClient> = {
-  accepted: 'a connected or connecting client, cluster or Sentinel client of the redis package, version 5.1+ or 6',
+  accepted: 'a connected or connecting client of redis (5.1+ or 6), ioredis (5 or 6) or iovalkey',
   parse(value) {
     if (typeof value !== 'object' || value === null) return INVALID
     const reason = unsupportedReason(value)

@@ -5,7 +5,6 @@ import { ExpiryCache, type KnownExpiry } from './expiry-cache.ts'
 import { bufferOf, type FetchedEntry, fetchEntry, isMixed } from './fetch-entry.ts'
 import { awayAfter, type Link } from './link/link.ts'
 import { startsWithHead, VERSION_END, VERSION_START, versionIn } from './record.ts'
-import { AS_BYTES, AS_TEXT } from './redis-client.ts'
 import type { RedisKeys } from './redis-keys.ts'
 
 /** A longer head (one with many tags) is not remembered, bytes: thousands of heads are kept in memory. */
@@ -46,7 +45,7 @@ export class EntryReader {
     // Taken now: `known` may hold another expiry when the reply arrives.
     const { expiry } = known
     return this.#link
-      .send(name, ['GET', name], AS_BYTES)
+      .send(name, ['GET', name], 'bytes')
       .then((reply) => this.#useKnownExpiry(request, expiry, reply), this.#failed)
   }
 
@@ -103,7 +102,7 @@ export class EntryReader {
     )
     try {
       const range = [String(VERSION_START), String(VERSION_END - 1)]
-      const version = await this.#link.send(name, ['GETRANGE', name, ...range], AS_TEXT)
+      const version = await this.#link.send(name, ['GETRANGE', name, ...range], 'text')
       return unreadable(String(version), 'foreign', cause)
     } catch (error) {
       return this.#failed(error)

@@ -29,13 +29,11 @@ import { EntryWrites } from './entry-writes.ts'
 import { inspectKey } from './inspect.ts'
 import { LeaseSteps } from './lease-steps.ts'
 import { awayAfter, type Link } from './link/link.ts'
-import { linkTo } from './link/link-to.ts'
+import { linkTo, linkToUrl, type OpenLink } from './link/link-to.ts'
 import { NoticeHub } from './notice-hub.ts'
 import { type RedisStoreOptions, type RedisStoreSetup, storeSetup } from './options.ts'
-import { OwnClient } from './own-client.ts'
 import { PendingReleases } from './pending-releases.ts'
 import { EntryReader } from './read-entry.ts'
-import { AS_TEXT } from './redis-client.ts'
 import { RedisKeys } from './redis-keys.ts'
 import { Scripts } from './scripts.ts'
 import { StepRunner } from './step-runner.ts'
@@ -59,16 +57,18 @@ const detached = new AsyncResource('cattlegrid.redis')
 
 function openStore(setup: RedisStoreSetup): Store {
   const { client, url, runtime, watchdog } = setup
-  if (client !== undefined) return new RedisStore(linkTo(client, runtime), undefined, setup)
-  const ownClient = new OwnClient(url, runtime, watchdog, (message) => store.warn(message))
-  const store = new RedisStore(ownClient.link, ownClient, setup)
+  const opened =
+    client === undefined
+      ? linkToUrl(url, runtime, watchdog, (message) => store.warn(message))
+      : linkTo(client, runtime, watchdog)
+  const store = new RedisStore(opened, setup)
   return store
 }
 
 class RedisStore implements Store {
   readonly shared = true
   readonly #link: Link
-  readonly #ownClient: OwnClient | undefined
+  readonly #closeLink: () => Promise<void>
   readonly #redisKeys: RedisKeys
   readonly #runtime: Runtime
   readonly #scripts: Scripts
@@ -81,7 +81,7 @@ class RedisStore implements Store {
   #checksPublish = true
   #closed = false
 
-  constructor(link: Link, ownClient: OwnClient | undefined, { namespace, runtime, watchdog }: RedisStoreSetup) {
+  constructor({ link, close }: OpenLink, { namespace, runtime, watchdog }: RedisStoreSetup) {
     const redisKeys = new RedisKeys(namespace)
     const denied = new DeniedCommands((message) => this.#notices.announce({ kind: 'warning', message }))
     const scripts = new Scripts(link, redisKeys, denied)
@@ -89,7 +89,7 @@ class RedisStore implements Store {
     const reader = new EntryReader(link, redisKeys, runtime, denied)
     this.#link = link
     this.#scripts = scripts
-    this.#ownClient = ownClient
+    this.#closeLink = close
     this.#redisKeys = redisKeys
     this.#runtime = runtime
     this.#reader = reader
@@ -189,7 +189,7 @@ class RedisStore implements Store {
 
   ping(): Promise<Done> {
     return this.#steps.run(async () => {
-      await this.#link.send(this.#redisKeys.tagSequence, ['PING'], AS_TEXT)
+      await this.#link.send(this.#redisKeys.tagSequence, ['PING'], 'text')
       return { kind: 'done' } as const
     })
   }
@@ -205,7 +205,7 @@ class RedisStore implements Store {
     this.#steps.close()
     this.#reader.forgetAll()
     this.#notices.close()
-    await this.#ownClient?.close()
+    await this.#closeLink()
   }
 
   /** Publishes an empty message, which every process ignores: the scripts go on when Redis denies a PUBLISH, so none of them would report that. */
@@ -213,7 +213,7 @@ class RedisStore implements Store {
     if (!this.#checksPublish) return
     this.#checksPublish = false
     void this.#steps.run(() =>
-      this.#link.send(this.#redisKeys.tagSequence, ['PUBLISH', this.#redisKeys.channel, ''], AS_TEXT),
+      this.#link.send(this.#redisKeys.tagSequence, ['PUBLISH', this.#redisKeys.channel, ''], 'text'),
     )
   }
 }

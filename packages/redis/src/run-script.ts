@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { deniedCommand } from './denied-commands.ts'
 import type { Link } from './link/link.ts'
-import { AS_TEXT, type Argument } from './redis-client.ts'
+import type { Argument } from './link/client.ts'
 
 /** A script and the hash that identifies it: different versions of the library can use the same server. */
 export interface Script {
@@ -31,12 +31,12 @@ export async function runScript(
 ): Promise<unknown> {
   const rest = [String(keys.length), ...keys, ...args]
   try {
-    return await link.send(keys[0], ['EVALSHA', sha, ...rest], AS_TEXT)
+    return await link.send(keys[0], ['EVALSHA', sha, ...rest], 'text')
   } catch (error) {
     const unknown = error instanceof Error && error.message.startsWith('NOSCRIPT')
     if (!unknown && deniedCommand(error) !== 'evalsha') throw error
     if (!unknown) onDenied(error)
     if (!maySendAgain()) return undefined
-    return await link.send(keys[0], ['EVAL', source, ...rest], AS_TEXT)
+    return await link.send(keys[0], ['EVAL', source, ...rest], 'text')
   }
 }

@@ -5,7 +5,7 @@ import { failureOf, encodeKeyState } from './lease-value.ts'
 import type { Link } from './link/link.ts'
 import { luaSources } from './lua.generated.ts'
 import { type EncodedRecord, wholeMs } from './record.ts'
-import { AS_TEXT, type Argument } from './redis-client.ts'
+import type { Argument } from './link/client.ts'
 import { runScript, script, type ScriptKeys } from './run-script.ts'
 import { keyMessage, tagList } from './wake-message.ts'
 
@@ -186,7 +186,7 @@ export class Scripts {
     const keys = this.#keys(key)
     if (bytes.length <= LONGEST_ARGUMENT) return await run(keys, [bytes])
     const temporary = this.#redisKeys.temporary(key, token)
-    const sent = this.#link.send(temporary, ['SET', temporary, bytes, 'PX', TEMPORARY_LIFE], AS_TEXT)
+    const sent = this.#link.send(temporary, ['SET', temporary, bytes, 'PX', TEMPORARY_LIFE], 'text')
     const [, reply] = await Promise.all([sent, run([...keys, temporary], [])])
     if (reply !== -3 && reply !== '') return reply
     return maySendAgain() ? await run(keys, [bytes]) : undefined

@@ -1,11 +1,13 @@
 import type { CancelTimer, Notice, Runtime } from '@cattlegrid/core'
 import type { SubscriberConnection, Link } from './link/link.ts'
-import { AS_TEXT, onceReady, type RedisClient } from './redis-client.ts'
+import { handshakeOf, type OwnedClient } from './link/client.ts'
 import { parseMessage } from './wake-message.ts'
 import { Watchdog } from './watchdog.ts'
 
 const FIRST_RETRY_DELAY = 500
 const MAX_RETRY_DELAY = 30_000
+/** The events of a client that has lost its connection. */
+const LOST = ['error', 'reconnecting', 'end'] as const
 /** The time between two checks of the connection, ms. */
 const CHECK_INTERVAL = 2000
 
@@ -71,14 +73,12 @@ export class Subscription {
     this.#connection = connection
     const { client } = connection
     let subscribed = false
-    client.on('connect', () => this.#watchdog?.watch(onceReady(client)))
+    client.on('connect', () => this.#watchdog?.watch(handshakeOf(client)))
     // node-redis subscribes again before it emits 'ready' on a reconnect.
     client.on('ready', () => {
       if (subscribed) this.#markConnected(connection)
     })
-    for (const event of ['error', 'reconnecting', 'end']) client.on(event, () => this.#connectionLost(connection))
-    // Only the user's client may keep the process alive.
-    client.unref()
+    for (const event of LOST) client.on(event, () => this.#connectionLost(connection))
     const subscribe = async (): Promise<void> => {
       await client.connect()
       await client.subscribe(this.#channel, (message) => this.#receive(message))
@@ -106,7 +106,7 @@ export class Subscription {
     if (connection !== this.#connection || !this.#connected) return
     if (!connection.isCurrent()) return this.#replace()
     this.#checkTimer = this.#runtime.schedule(() => this.#checkAlive(connection), CHECK_INTERVAL)
-    this.#watchdog?.watch(connection.client.sendCommand(['PING'], AS_TEXT))
+    this.#watchdog?.watch(connection.client.send(['PING'], 'text'))
   }
 
   #connectionLost(connection: SubscriberConnection): void {
@@ -143,10 +143,10 @@ export class Subscription {
   }
 
   #drop(): void {
-    const client: RedisClient | undefined = this.#connection?.client
+    const client: OwnedClient | undefined = this.#connection?.client
     this.#connection = undefined
     this.#markDisconnected()
-    if (client?.isOpen === true) client.destroy()
+    client?.destroy()
   }
 
   #markDisconnected(): void {

@@ -1,7 +1,6 @@
 import type { Runtime, TagNumber } from '@cattlegrid/core'
 import type { RedisKeys } from './redis-keys.ts'
 import type { Link } from './link/link.ts'
-import { AS_TEXT } from './redis-client.ts'
 
 /** What the scripts write for a tag: the number of its last invalidation, then that of its last expiry since, if there was one. */
 const TAG_NUMBER = /^(\d{1,16})(?: (\d{1,16}))?$/
@@ -16,7 +15,7 @@ export async function readTagNumbers(
   runtime: Runtime,
 ): Promise<readonly (TagNumber | undefined)[]> {
   const { tagSequence } = redisKeys
-  const reply = await link.send(tagSequence, ['MGET', ...tags.map((tag) => redisKeys.tag(tag))], AS_TEXT)
+  const reply = await link.send(tagSequence, ['MGET', ...tags.map((tag) => redisKeys.tag(tag))], 'text')
   const pairs = (reply as readonly unknown[]).map(numbersIn)
   const isExpired = pairs.some((pair) => pair?.[1] !== undefined)
   const momentOf = isExpired ? await readClock(link, tagSequence, runtime) : () => 0
@@ -33,7 +32,7 @@ export async function readTagSequence(link: Link, redisKeys: RedisKeys): Promise
   const [reply] = (await link.send(
     redisKeys.tagSequence,
     ['MGET', redisKeys.tagSequence],
-    AS_TEXT,
+    'text',
   )) as readonly unknown[]
   const [sequence, expired] = numbersIn(reply) ?? []
   return expired === undefined ? sequence : undefined
@@ -54,7 +53,7 @@ function numbersIn(reply: unknown): readonly [invalidated: number, expired?: num
  */
 async function readClock(link: Link, key: string, runtime: Runtime): Promise<(number: number) => number> {
   const sentAt = runtime.now()
-  const [seconds, micros] = (await link.send(key, ['TIME'], AS_TEXT)) as readonly string[]
+  const [seconds, micros] = (await link.send(key, ['TIME'], 'text')) as readonly string[]
   const now = Number(seconds) * 1_000_000 + Number(micros)
   return (number) => sentAt - Math.max(0, now - number) / 1000
 }

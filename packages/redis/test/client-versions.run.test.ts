@@ -3,7 +3,18 @@ import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { type Cache, createCache } from '@cattlegrid/core'
 import type * as redisPackage from '@cattlegrid/redis'
-import type { RedisClient, RedisCluster, RedisSentinel, RedisStoreOptions } from '@cattlegrid/redis'
+import type {
+  IoRedis,
+  IoRedisCluster,
+  RedisClient,
+  RedisCluster,
+  RedisSentinel,
+  RedisStoreOptions,
+} from '@cattlegrid/redis'
+import * as ioRedis6 from 'ioredis'
+import * as oldestIoRedis from 'ioredis-oldest'
+import * as ioRedis5 from 'ioredis5'
+import * as iovalkey from 'iovalkey'
 import * as redis6 from 'redis'
 import * as oldestRedis from 'redis-oldest'
 import * as redis5 from 'redis5'
@@ -13,7 +24,7 @@ import { redisUrl } from './redis.ts'
 import { until } from './until.ts'
 
 /** A version of node-redis. That each is assigned to this says that its clients fit the declared types of the store. */
-interface Library {
+interface NodeRedis {
   createClient(options: { readonly url: string }): RedisClient
   createCluster(options: { readonly rootNodes: { readonly url: string }[] }): RedisCluster & Connecting
   createSentinel(options: {
@@ -29,12 +40,76 @@ interface Connecting {
   destroy(): unknown
 }
 
-type Way = (library: Library) => Promise<RedisStoreOptions>
+/** A version of ioredis, or of its fork for Valkey. */
+interface IoRedisLibrary {
+  readonly Redis: new (options: {
+    readonly host?: string
+    readonly port?: number
+    readonly sentinels?: { host: string; port: number }[]
+    readonly name?: string
+    readonly username?: string
+    readonly password?: string
+  }) => IoRedis
+  readonly Cluster: new (nodes: { host: string; port: number }[]) => IoRedisCluster
+}
+
+/** How a version reaches each kind of server. */
+interface Library {
+  client(): Promise<RedisStoreOptions>
+  ownClient(): Promise<RedisStoreOptions>
+  cluster(): Promise<RedisStoreOptions>
+  sentinel(): Promise<RedisStoreOptions>
+  /** What the modules of the store get instead of these packages. */
+  readonly modules: Readonly<Record<string, () => unknown>>
+}
+
+const credentials = { username: 'app', password: 'secret' }
+
+function addressOf(url: string): { host: string; port: number } {
+  const { hostname, port } = new URL(url)
+  return { host: hostname, port: Number(port) }
+}
+
+function nodeRedis(library: NodeRedis): Library {
+  return {
+    modules: { redis: () => library },
+    client: async () => ({ client: await connected(library.createClient({ url: redisUrl() })) }),
+    ownClient: async () => ({ url: redisUrl() }),
+    cluster: async () => ({ client: await connected(library.createCluster({ rootNodes: [...cluster.rootNodes] })) }),
+    async sentinel() {
+      const { name, sentinelRootNodes } = sentinel
+      const rest = { sentinelRootNodes: [...sentinelRootNodes], nodeClientOptions: credentials }
+      return { client: await connected(library.createSentinel({ name, reserveClient: true, ...rest })) }
+    },
+  }
+}
+
+function ioRedis(library: IoRedisLibrary): Library {
+  const { Redis, Cluster } = library
+  return {
+    modules: { redis: notInstalled, ioredis: () => library },
+    client: async () => ({ client: ended(new Redis(addressOf(redisUrl()))) }),
+    ownClient: async () => ({ url: redisUrl() }),
+    cluster: async () => ({ client: ended(new Cluster(cluster.rootNodes.map(({ url }) => addressOf(url)))) }),
+    async sentinel() {
+      const { name, sentinelRootNodes } = sentinel
+      return { client: ended(new Redis({ sentinels: [...sentinelRootNodes], name, ...credentials })) }
+    },
+  }
+}
+
+function notInstalled(): never {
+  throw Object.assign(new Error('Cannot find the package'), { code: 'MODULE_NOT_FOUND' })
+}
 
 const versions: readonly (readonly [string, Library])[] = [
-  ['redis 5.1.0', oldestRedis],
-  ['the newest redis 5', redis5],
-  ['redis 6', redis6],
+  ['redis 5.1.0', nodeRedis(oldestRedis)],
+  ['the newest redis 5', nodeRedis(redis5)],
+  ['redis 6', nodeRedis(redis6)],
+  ['ioredis 5.0.0', ioRedis({ Redis: oldestIoRedis.default as never, Cluster: oldestIoRedis.Cluster })],
+  ['the newest ioredis 5', ioRedis(ioRedis5)],
+  ['ioredis 6', ioRedis(ioRedis6)],
+  ['iovalkey', ioRedis(iovalkey)],
 ]
 
 let cluster: RedisClusterServers
@@ -57,22 +132,11 @@ afterEach(async () => {
 })
 afterAll(() => Promise.all([cluster.stop(), sentinel.stop()]))
 
-const ways: readonly (readonly [string, Way])[] = [
-  ['createClient()', async ({ createClient }) => ({ client: await connected(createClient({ url: redisUrl() })) })],
-  ['a client of the store’s own', () => Promise.resolve({ url: redisUrl() })],
-  [
-    'createCluster()',
-    async ({ createCluster }) => ({ client: await connected(createCluster({ rootNodes: [...cluster.rootNodes] })) }),
-  ],
-  [
-    'createSentinel()',
-    async ({ createSentinel }) => {
-      const { name, sentinelRootNodes } = sentinel
-      const nodeClientOptions = { username: 'app', password: 'secret' }
-      const rest = { sentinelRootNodes: [...sentinelRootNodes], nodeClientOptions }
-      return { client: await connected(createSentinel({ name, reserveClient: true, ...rest })) }
-    },
-  ],
+const ways: readonly (readonly [string, (library: Library) => Promise<RedisStoreOptions>])[] = [
+  ['a client', (library) => library.client()],
+  ['a client of the store’s own', (library) => library.ownClient()],
+  ['a cluster', (library) => library.cluster()],
+  ['the master that Sentinel names', (library) => library.sentinel()],
 ]
 
 async function connected<C extends Connecting & Pick<RedisClient, 'on'>>(client: C): Promise<C> {
@@ -82,11 +146,18 @@ async function connected<C extends Connecting & Pick<RedisClient, 'on'>>(client:
   return client
 }
 
-/** The package as it is where this version of node-redis is installed: what the store makes itself is of that version, too. */
-async function packageOn(library: Library): Promise<typeof redisPackage> {
+/** A client that connects by itself. */
+function ended<C extends Pick<IoRedis, 'on' | 'disconnect'>>(client: C): C {
+  client.on('error', () => undefined)
+  ends.push(() => client.disconnect())
+  return client
+}
+
+/** The package as it is where only this version is installed: what the store makes itself is of that version, too. */
+async function packageOn({ modules }: Library): Promise<typeof redisPackage> {
   let loaded: typeof redisPackage | undefined
   await jest.isolateModulesAsync(async () => {
-    jest.doMock('redis', () => library)
+    for (const [name, module] of Object.entries(modules)) jest.doMock(name, module)
     loaded = await import('@cattlegrid/redis')
   })
   if (loaded === undefined) throw new Error('The package was not loaded')
@@ -94,7 +165,7 @@ async function packageOn(library: Library): Promise<typeof redisPackage> {
 }
 
 /** Caches of as many processes, each on its own connection, which receive one another's notices. */
-async function openTwo(library: Library, way: Way): Promise<readonly [Cache, Cache]> {
+async function openTwo(library: Library, way: (typeof ways)[number][1]): Promise<readonly [Cache, Cache]> {
   const { redisStore } = await packageOn(library)
   const namespace = `test:${randomUUID()}`
   const open = async (): Promise<Cache> => {
@@ -161,11 +232,14 @@ describe.each(versions)('with %s', (_, library) => {
   })
 })
 
-test('the oldest version that the package allows is among them', () => {
+test.each([
+  ['redis', 'redis-oldest', '^6.0.0'],
+  ['ioredis', 'ioredis-oldest', '^6.0.0'],
+])('the oldest version of %s that the package allows is among them', (name, oldest, newest) => {
   const manifest = (
     path: string,
-  ): { readonly version: string; readonly peerDependencies: { readonly redis: string } } =>
+  ): { readonly version: string; readonly peerDependencies: Readonly<Record<string, string>> } =>
     JSON.parse(readFileSync(path, 'utf8')) as ReturnType<typeof manifest>
-  const { version } = manifest(require.resolve('redis-oldest/package.json'))
-  expect(manifest(require.resolve('../package.json')).peerDependencies.redis).toBe(`^${version} || ^6.0.0`)
+  const { version } = manifest(require.resolve(`${oldest}/package.json`))
+  expect(manifest(require.resolve('../package.json')).peerDependencies[name]).toBe(`^${version} || ${newest}`)
 })

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals'
 import { systemRuntime } from '@cattlegrid/core'
 import type { RedisClient, RedisCluster } from '@cattlegrid/redis'
 import { ClusterLink } from '../src/link/cluster-link.ts'
-import { AS_TEXT } from '../src/redis-client.ts'
+import { NodeRedisCluster } from '../src/link/node-redis-cluster.ts'
 
 // Moments that no real cluster can be held in: between two redirections, and between a broken connection and the next.
 
@@ -28,7 +28,7 @@ function clusterWith(node: Partial<RedisClient>): { readonly link: ClusterLink; 
     on: () => undefined,
     off: () => undefined,
   }
-  return { link: new ClusterLink(cluster, systemRuntime), sent }
+  return { link: new ClusterLink(new NodeRedisCluster(cluster), systemRuntime), sent }
 }
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
@@ -38,7 +38,7 @@ describe('a link to a cluster', () => {
     const moved = (): Promise<never> => Promise.reject(new Error('MOVED 1 node:2'))
     const { link, sent } = clusterWith({ isReady: true, sendCommand: moved })
     const both = link.inOrder('ns:{k}', (server) =>
-      Promise.all([server.sendCommand(['PTTL'], AS_TEXT), server.sendCommand(['GET'], AS_TEXT)]),
+      Promise.all([server.send(['PTTL'], 'text'), server.send(['GET'], 'text')]),
     )
     await turn()
     expect(sent.map(({ command }) => command)).toEqual(['PTTL'])
@@ -56,17 +56,15 @@ describe('a link to a cluster', () => {
     const commands: unknown[] = []
     const sendCommand = (command: unknown): Promise<unknown> => Promise.resolve(commands.push(command))
     const { link, sent } = clusterWith({ isReady: false, sendCommand })
-    await expect(link.send('ns:{k}', ['GET', 'ns:{k}'], AS_TEXT)).rejects.toThrow('node:1 is not connected')
-    await expect(link.inOrder('ns:{k}', (server) => server.sendCommand(['GET'], AS_TEXT))).rejects.toThrow(
-      'not connected',
-    )
+    await expect(link.send('ns:{k}', ['GET', 'ns:{k}'], 'text')).rejects.toThrow('node:1 is not connected')
+    await expect(link.inOrder('ns:{k}', (server) => server.send(['GET'], 'text'))).rejects.toThrow('not connected')
     expect([commands, sent, link.subscriberConnection()]).toEqual([[], [], undefined])
   })
 
   test('redirects no command that was refused for another reason', async () => {
     const busy = (): Promise<never> => Promise.reject(new Error('BUSY somebody MOVED something'))
     const { link, sent } = clusterWith({ isReady: true, sendCommand: busy })
-    await expect(link.send('ns:{k}', ['GET', 'ns:{k}'], AS_TEXT)).rejects.toThrow('BUSY')
+    await expect(link.send('ns:{k}', ['GET', 'ns:{k}'], 'text')).rejects.toThrow('BUSY')
     expect(sent).toEqual([])
   })
 })

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import { isCattlegridError, type InvalidOptionError, systemRuntime } from '@cattlegrid/core'
 import { redisStore, type RedisStoreOptions } from '@cattlegrid/redis'
+import { Cluster, Redis } from 'ioredis'
 import { createClient, createClientPool, createCluster, createSentinel } from 'redis'
 import { optionsTable } from './options-table.ts'
 
@@ -46,6 +47,7 @@ describe('the options of redisStore', () => {
 
   test.each([
     ['a pool, because it would break the order of commands', createClientPool(), 'order'],
+    ['a pipeline of ioredis', new Redis({ lazyConnect: true }).pipeline(), 'ioredis (5 or 6)'],
     [
       'a Sentinel client that keeps no connection, because it may hang',
       createSentinel({ name: 'x', sentinelRootNodes: [{ host: '127.0.0.1', port: 1 }] }),
@@ -55,7 +57,7 @@ describe('the options of redisStore', () => {
     expect(refusal({ client: unfit }).message).toContain(reason)
   })
 
-  test('take a client, a cluster, and a Sentinel client that keeps a connection', async () => {
+  test('take a client, a cluster, and a Sentinel client that keeps a connection, of either make', async () => {
     const sentinel = { name: 'x', sentinelRootNodes: [{ host: '127.0.0.1', port: 1 }], reserveClient: true }
     const clients = [
       client,
@@ -63,6 +65,9 @@ describe('the options of redisStore', () => {
       createCluster({ rootNodes: [{ url: 'redis://127.0.0.1:1' }], useReplicas: true }),
       createSentinel(sentinel),
       createSentinel({ ...sentinel, masterPoolSize: 3, RESP: 2 }).withTypeMapping({}),
+      new Redis({ lazyConnect: true }),
+      new Redis({ lazyConnect: true, sentinels: [{ host: '127.0.0.1', port: 1 }], name: 'x' }),
+      new Cluster([{ host: '127.0.0.1', port: 1 }], { lazyConnect: true }),
     ]
     for (const one of clients) {
       const store = redisStore({ client: one })

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { luaSources } from '../src/lua.generated.ts'
 import { ClientLink } from '../src/link/client-link.ts'
+import { NodeRedisClient } from '../src/link/node-redis.ts'
 import { runScript, script, type ScriptKeys } from '../src/run-script.ts'
 import { connect, openRedis, type RedisUnderTest } from './redis.ts'
 import { until } from './until.ts'
@@ -20,7 +21,7 @@ afterEach(() => redis.stop())
 
 const token = 't'.repeat(22)
 const run = (name: keyof typeof luaSources, keys: ScriptKeys, ...args: readonly string[]): Promise<unknown> =>
-  runScript(new ClientLink(redis.client), script(luaSources[name]), keys, args)
+  runScript(new ClientLink(new NodeRedisClient(redis.client)), script(luaSources[name]), keys, args)
 const acquire = (mine: string, wake = '0'): Promise<unknown> => run('acquire', [entry, lease], mine, '60000', '', wake)
 
 describe('the acquire script', () => {

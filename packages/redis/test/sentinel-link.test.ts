@@ -18,15 +18,19 @@ function linkWith(isReady: boolean, execute: Execute): SentinelLink {
   })
 }
 
-const duplicate = {} as RedisClient
+const connected: string[] = []
+const duplicate = {
+  unref: () => undefined,
+  connect: () => Promise.resolve(connected.push('the duplicate')),
+} as Partial<RedisClient> as RedisClient
 const reserved = { duplicate: () => duplicate } as RedisClient
 
 describe('a link to the master that Sentinel names', () => {
-  test('subscribes on a duplicate of the reserved connection', () => {
-    expect(linkWith(true, (_, run) => run(reserved)).subscriberConnection()).toMatchObject({
-      client: duplicate,
-      reconnects: false,
-    })
+  test('subscribes on a duplicate of the reserved connection', async () => {
+    const connection = linkWith(true, (_, run) => run(reserved)).subscriberConnection()
+    expect(connection?.reconnects).toBe(false)
+    await connection?.client.connect()
+    expect(connected).toEqual(['the duplicate'])
   })
 
   test('requests no connection while there is no master: the Sentinel object would search for one in a loop', () => {

@@ -1,5 +1,8 @@
 import { createCache, type Store } from '@cattlegrid/core'
 import { redisStore } from '@cattlegrid/redis'
+import { Cluster as OldCluster, Redis as OldRedis } from 'ioredis5'
+import { Cluster, Redis } from 'ioredis'
+import { Cluster as ValkeyCluster, Redis as Valkey } from 'iovalkey'
 import { createClient, createClientPool, createCluster, createSentinel, RESP_TYPES } from 'redis'
 
 // Every way to make a client, a cluster or a Sentinel client fits, whatever its modules, protocol and type mapping.
@@ -18,6 +21,16 @@ export const stores: readonly Store[] = [
   }),
   redisStore({ client: createSentinel({ name: 'shop', sentinelRootNodes: [], reserveClient: true }) }),
   redisStore({ client: createSentinel({ name: 'shop', sentinelRootNodes: [], RESP: 2, modules: {} }) }),
+  redisStore({ client: new Redis({ lazyConnect: true }) }),
+  redisStore({ client: new Redis({ lazyConnect: true, protocol: 3, replyMapping: 'resp3' }) }),
+  redisStore({
+    client: new Redis({ lazyConnect: true, sentinels: [{ host: '127.0.0.1', port: 26_379 }], name: 'shop' }),
+  }),
+  redisStore({ client: new Cluster([{ host: '127.0.0.1', port: 7000 }], { lazyConnect: true }) }),
+  redisStore({ client: new OldRedis({ lazyConnect: true }) }),
+  redisStore({ client: new OldCluster([], { lazyConnect: true, scaleReads: 'slave' }) }),
+  redisStore({ client: new Valkey({ lazyConnect: true }) }),
+  redisStore({ client: new ValkeyCluster([], { lazyConnect: true }) }),
   redisStore({ url: 'redis://127.0.0.1:6379', watchdog: '500ms' }),
   redisStore({ url: 'redis://127.0.0.1:6379', watchdog: false }),
 ]
@@ -26,6 +39,8 @@ createCache({ store: redisStore({ client: createClient() }), ttl: '30s' })
 
 // @ts-expect-error a pool cannot keep two commands in order
 redisStore({ client: createClientPool() })
+// @ts-expect-error a pipeline is no client
+redisStore({ client: new Redis({ lazyConnect: true }).pipeline() })
 // @ts-expect-error an address goes into `url`
 redisStore({ client: 'redis://127.0.0.1:6379' })
 // @ts-expect-error no such option

@@ -1,72 +1,54 @@
-import { type Argument, type RedisClient, type SendOptions, withSendOptions } from '../redis-client.ts'
-import type { Watchdog } from '../watchdog.ts'
-import { type SubscriberConnection, type KeyGroup, type Link, oneGroup, type Server } from './link.ts'
+import type { Argument, Client, ReplyForm, Server } from './client.ts'
+import { type KeyGroup, type Link, oneGroup, type SubscriberConnection } from './link.ts'
 
 /** A link to one server. */
 export class ClientLink implements Link {
   readonly sharded = false
-  #source: RedisClient
-  #client: Server
-  readonly #watchdog: Watchdog | undefined
+  readonly #client: Client
 
-  /** `watchdog` watches every command; it is given when the store created the client. */
-  constructor(client: RedisClient, watchdog?: Watchdog) {
-    this.#source = client
-    this.#client = withSendOptions(client)
-    this.#watchdog = watchdog
-  }
-
-  /** Replaces the client. */
-  use(client: RedisClient): void {
-    this.#source = client
-    this.#client = withSendOptions(client)
+  constructor(client: Client) {
+    this.#client = client
   }
 
   get isOpen(): boolean {
-    return this.#source.isOpen
+    return this.#client.isOpen
   }
 
   get isReady(): boolean {
-    return this.#source.isReady
+    return this.#client.isReady
   }
 
-  send(_key: string, args: readonly Argument[], options: SendOptions): Promise<unknown> {
-    return this.sendCommand(args, options)
+  send(_key: string, args: readonly Argument[], form: ReplyForm): Promise<unknown> {
+    return this.#client.send(args, form)
   }
 
   inOrder<T>(_key: string, ask: (server: Server) => Promise<T>): Promise<T> {
-    return ask(this)
+    return ask(this.#client)
   }
 
   masters(): readonly Server[] {
-    return [this]
-  }
-
-  sendCommand(args: readonly Argument[], options: SendOptions): Promise<unknown> {
-    const reply = this.#client.sendCommand(args, options)
-    this.#watchdog?.watch(reply)
-    return reply
+    return [this.#client]
   }
 
   grouped(keys: readonly Buffer[]): readonly KeyGroup[] {
     return oneGroup(keys)
   }
 
-  subscriberConnection(): SubscriberConnection {
-    return { client: this.#source.duplicate(), reconnects: true, isCurrent: () => true }
+  subscriberConnection(): SubscriberConnection | undefined {
+    if (!this.#canSubscribe) return undefined
+    const client = this.#client.duplicate()
+    return { client, reconnects: client.reconnects, isCurrent: () => true }
   }
 
   whenOpen(listener: () => void): () => void {
-    if (this.#source.isOpen) {
-      listener()
-      return () => undefined
-    }
-    const opened = (): void => {
-      cancel()
-      listener()
-    }
-    const cancel = (): void => void this.#source.off('ready', opened)
-    this.#source.on('ready', opened)
-    return cancel
+    if (!this.#canSubscribe) return this.#client.onceReady(listener)
+    listener()
+    return () => undefined
+  }
+
+  /** A client that does not reconnect would end at once where its server is away. */
+  get #canSubscribe(): boolean {
+    const { isOpen, isReady, reconnects } = this.#client
+    return isReady || (isOpen && reconnects)
   }
 }

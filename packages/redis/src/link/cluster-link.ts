@@ -1,28 +1,27 @@
 import type { Runtime } from '@cattlegrid/core'
-import { type Argument, type RedisClient, type SendOptions, withSendOptions } from '../redis-client.ts'
+import type { Argument, Client, ReplyForm, Server } from './client.ts'
 import { keySlot } from './key-slot.ts'
-import { type SubscriberConnection, type KeyGroup, type Link, NotExecutedError, type Server } from './link.ts'
+import { type KeyGroup, type Link, NotExecutedError, type SubscriberConnection } from './link.ts'
 
-/** A node of a cluster; node-redis creates its client when it is first needed. */
-export interface ClusterNode {
+/** A master of a cluster. */
+export interface ClusterMaster {
   readonly address: string
-  readonly client?: RedisClient | undefined
+  /** undefined: the cluster has made none yet. */
+  readonly client: Client | undefined
 }
 
-/** The part of a node-redis cluster (`createCluster()` of `redis` 5.1+ or 6) that the store uses. */
-export interface RedisCluster {
+/** A client of a cluster, whichever package made it. */
+export interface ClusterClient {
   readonly isOpen: boolean
-  readonly masters: readonly ClusterNode[]
-  readonly slots: readonly { readonly master: ClusterNode }[]
-  nodeClient(node: never): unknown
-  sendCommand(
-    firstKey: string | undefined,
-    isReadonly: boolean,
-    args: readonly Argument[],
-    options?: SendOptions,
-  ): Promise<unknown>
-  on(event: string, listener: (...args: unknown[]) => void): unknown
-  off(event: string, listener: (...args: unknown[]) => void): unknown
+  masters(): readonly ClusterMaster[]
+  /** undefined: as far as the client knows, no master serves the slot. */
+  masterOf(slot: number): ClusterMaster | undefined
+  /** Connects to a master that is not ready, or searches for one where none is known: a later step finds it. */
+  connectTo(master: ClusterMaster | undefined): void
+  /** Sends a command to the master of the key, and follows redirections. */
+  sendRedirected(key: string, args: readonly Argument[], form: ReplyForm): Promise<unknown>
+  /** Calls `listener` once the cluster is connected. Returns a function that cancels this. */
+  onceReady(listener: () => void): () => void
 }
 
 /**
@@ -31,11 +30,10 @@ export interface RedisCluster {
  */
 export class ClusterLink implements Link {
   readonly sharded = true
-  readonly #cluster: RedisCluster
-  readonly #runtime: Runtime
-  readonly #servers = new WeakMap<RedisClient, Server>()
+  readonly #cluster: ClusterClient
+  readonly #runtime: Pick<Runtime, 'random'>
 
-  constructor(cluster: RedisCluster, runtime: Runtime) {
+  constructor(cluster: ClusterClient, runtime: Pick<Runtime, 'random'>) {
     this.#cluster = cluster
     this.#runtime = runtime
   }
@@ -46,15 +44,15 @@ export class ClusterLink implements Link {
 
   /** True when some master is known. `send` fails if the master of the key is not connected. */
   get isReady(): boolean {
-    return this.#cluster.isOpen && this.#cluster.masters.length > 0
+    return this.#cluster.isOpen && this.#cluster.masters().length > 0
   }
 
-  async send(key: string, args: readonly Argument[], options: SendOptions): Promise<unknown> {
+  async send(key: string, args: readonly Argument[], form: ReplyForm): Promise<unknown> {
     try {
-      return await this.#masterOf(key).sendCommand(args, options)
+      return await this.#masterOf(key).send(args, form)
     } catch (error) {
       if (!hasMoved(error)) throw error
-      return await this.#cluster.sendCommand(key, false, args, options)
+      return await this.#cluster.sendRedirected(key, args, form)
     }
   }
 
@@ -68,7 +66,7 @@ export class ClusterLink implements Link {
   }
 
   masters(): readonly Server[] {
-    return this.#cluster.masters.map((node) => this.#clientOf(node))
+    return this.#cluster.masters().map((master) => this.#readyClient(master))
   }
 
   grouped(keys: readonly Buffer[]): readonly KeyGroup[] {
@@ -77,57 +75,39 @@ export class ClusterLink implements Link {
 
   subscriberConnection(): SubscriberConnection | undefined {
     // A message published on any node reaches all nodes; a random choice spreads the processes over them.
-    const nodes = this.#cluster.isOpen ? this.#cluster.masters.filter(({ client }) => client?.isReady === true) : []
-    const node = nodes[Math.floor(this.#runtime.random() * nodes.length)]
-    if (node?.client === undefined) return undefined
-    const { address, client } = node
-    const isCurrent = (): boolean => this.#cluster.masters.some((master) => master.address === address)
+    const masters = this.#cluster.isOpen ? this.#cluster.masters().filter(({ client }) => client?.isReady === true) : []
+    const master = masters[Math.floor(this.#runtime.random() * masters.length)]
+    if (master?.client === undefined) return undefined
+    const { address, client } = master
+    const isCurrent = (): boolean => this.#cluster.masters().some((one) => one.address === address)
     return { client: client.duplicate(), reconnects: false, isCurrent }
   }
 
   whenOpen(listener: () => void): () => void {
-    if (this.isReady) {
-      listener()
-      return () => undefined
-    }
-    const opened = (): void => {
-      cancel()
-      listener()
-    }
-    const cancel = (): void => void this.#cluster.off('connect', opened)
-    this.#cluster.on('connect', opened)
-    return cancel
+    if (!this.isReady) return this.#cluster.onceReady(listener)
+    listener()
+    return () => undefined
   }
 
   #masterOf(key: string): Server {
-    const master = this.#cluster.slots[keySlot(key)]?.master
-    if (master === undefined) throw new NotExecutedError('No node of the cluster serves the slot of the key')
-    return this.#clientOf(master)
+    const master = this.#cluster.masterOf(keySlot(key))
+    if (master !== undefined) return this.#readyClient(master)
+    this.#cluster.connectTo(undefined)
+    throw new NotExecutedError('No node of the cluster serves the slot of the key')
   }
 
-  #clientOf(node: ClusterNode): Server {
-    const { client } = node
-    // With `minimizeConnections` the node has no client yet: this step fails, and a later one finds the connection.
-    if (client === undefined) void this.#connect(node)
-    if (client?.isReady !== true) throw new NotExecutedError(`The cluster's node ${node.address} is not connected`)
-    let server = this.#servers.get(client)
-    if (server === undefined) this.#servers.set(client, (server = withSendOptions(client)))
-    return server
-  }
-
-  async #connect(node: ClusterNode): Promise<void> {
-    try {
-      await this.#cluster.nodeClient(node as never)
-    } catch {
-      // The step that needed the connection has already failed.
-    }
+  #readyClient(master: ClusterMaster): Server {
+    const { client, address } = master
+    if (client?.isReady === true) return client
+    this.#cluster.connectTo(master)
+    throw new NotExecutedError(`The cluster's node ${address} is not connected`)
   }
 
   /** Sends commands through the cluster object, one after the other: each may be redirected, so two at once could be executed in the wrong order. */
   #follow(key: string): Server {
     let last: Promise<unknown> = Promise.resolve()
     return {
-      sendCommand: (args, options) => (last = last.then(() => this.#cluster.sendCommand(key, false, args, options))),
+      send: (args, form) => (last = last.then(() => this.#cluster.sendRedirected(key, args, form))),
     }
   }
 }

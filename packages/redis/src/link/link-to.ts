@@ -1,30 +1,71 @@
 import type { Runtime } from '@cattlegrid/core'
-import type { RedisClient } from '../redis-client.ts'
 import { ClientLink } from './client-link.ts'
-import { ClusterLink, type RedisCluster } from './cluster-link.ts'
+import { ClusterLink } from './cluster-link.ts'
+import { type IoRedis, ownIoRedis } from './ioredis.ts'
+import { type IoRedisCluster, OwnIoRedisCluster } from './ioredis-cluster.ts'
 import type { Link } from './link.ts'
+import { NodeRedisClient, type RedisClient } from './node-redis.ts'
+import { NodeRedisCluster, type RedisCluster } from './node-redis-cluster.ts'
+import { ownUrlClient } from './own-url-client.ts'
 import { reservesConnection, type RedisSentinel, SentinelLink } from './sentinel-link.ts'
 
-/** The clients of `redis` that send to a master and keep two commands in order: all but a pool. */
-export type AnyRedisClient = RedisClient | RedisCluster | RedisSentinel
+/** The clients that send to a master and keep two commands in order: all but a pool. */
+export type AnyRedisClient = RedisClient | RedisCluster | RedisSentinel | IoRedis | IoRedisCluster
 
-export function linkTo(client: AnyRedisClient, runtime: Runtime): Link {
-  if (isCluster(client)) return new ClusterLink(client, runtime)
-  return isSentinel(client) ? new SentinelLink(client) : new ClientLink(client)
+/** A link, and what closes the connections that the store has made for it. */
+export interface OpenLink {
+  readonly link: Link
+  close(): Promise<void>
+}
+
+/** The link to a user's client. `maxSilence`: how long the server may answer nothing before a connection that the store has made is replaced, ms. */
+export function linkTo(client: AnyRedisClient, runtime: Runtime, maxSilence: number | false): OpenLink {
+  if (isIoRedisCluster(client)) {
+    const own = new OwnIoRedisCluster(client, runtime)
+    return { link: new ClusterLink(own, runtime), close: () => own.close() }
+  }
+  if (isIoRedis(client)) {
+    const own = ownIoRedis(client, runtime, maxSilence)
+    return { link: new ClientLink(own), close: () => own.close() }
+  }
+  if (isCluster(client)) return { link: new ClusterLink(new NodeRedisCluster(client), runtime), close: nothing }
+  if (isSentinel(client)) return { link: new SentinelLink(client), close: nothing }
+  return { link: new ClientLink(new NodeRedisClient(client)), close: nothing }
+}
+
+/** The link to the server at a URL. `warn`: as of `ownUrlClient`. */
+export function linkToUrl(
+  url: string,
+  runtime: Runtime,
+  maxSilence: number | false,
+  warn: (message: string) => void,
+): OpenLink {
+  const own = ownUrlClient(url, runtime, maxSilence, warn)
+  return { link: new ClientLink(own), close: () => own.close() }
+}
+
+async function nothing(): Promise<void> {
+  // The client is the user's.
 }
 
 /** Returns what the store accepts instead of this object; undefined when it accepts the object. */
 export function unsupportedReason(client: object): string | undefined {
   if ('execute' in client)
     return 'a client, not a pool: a pool sends two commands over two connections, and the store needs them in order'
+  if (isIoRedisLike(client)) return missingMethod(client, ['callBuffer', 'duplicate', 'connect', 'on', 'off'])
   if (isSentinel(client)) return unsupportedSentinel(client)
   const methods = isCluster(client)
     ? ['sendCommand', 'on', 'off']
     : ['sendCommand', 'duplicate', 'connect', 'on', 'off', 'unref']
-  const missing = methods.find((name) => typeof (client as Record<string, unknown>)[name] !== 'function')
-  return missing === undefined && 'isOpen' in client
-    ? undefined
-    : 'a client of the redis package, version 5.1+ or 6, made by createClient(), createCluster() or createSentinel()'
+  return 'isOpen' in client ? missingMethod(client, methods) : SUPPORTED
+}
+
+const SUPPORTED =
+  'a client of the package redis (5.1+ or 6: createClient(), createCluster() or createSentinel()), or of ioredis (5 or 6) or iovalkey (Redis or Cluster)'
+
+function missingMethod(client: object, methods: readonly string[]): string | undefined {
+  const isMissing = (name: string): boolean => typeof (client as Record<string, unknown>)[name] !== 'function'
+  return methods.some(isMissing) ? SUPPORTED : undefined
 }
 
 function unsupportedSentinel(sentinel: RedisSentinel): string | undefined {
@@ -32,6 +73,18 @@ function unsupportedSentinel(sentinel: RedisSentinel): string | undefined {
     ? undefined
     : 'a Sentinel client made with `reserveClient: true`: without it node-redis takes a connection from its pool for every burst of commands, ' +
         'which is several times slower and can hang forever'
+}
+
+function isIoRedisLike(client: object): client is IoRedis | IoRedisCluster {
+  return 'callBuffer' in client && 'status' in client
+}
+
+function isIoRedisCluster(client: object): client is IoRedisCluster {
+  return isIoRedisLike(client) && 'isCluster' in client && client.isCluster
+}
+
+function isIoRedis(client: object): client is IoRedis {
+  return isIoRedisLike(client) && !isIoRedisCluster(client)
 }
 
 function isCluster(client: object): client is RedisCluster {

@@ -1,5 +1,5 @@
 import { type Away, awayBecause } from '@cattlegrid/core'
-import type { Argument, RedisClient, SendOptions } from '../redis-client.ts'
+import type { Argument, OwnedClient, ReplyForm, Server } from './client.ts'
 
 /** The error of a step that certainly had no effect in Redis: for example, because its server is not connected. */
 export class NotExecutedError extends Error {}
@@ -9,16 +9,16 @@ export function awayAfter(cause: unknown): Away {
   return awayBecause(cause, cause instanceof NotExecutedError ? 'disconnected' : 'error')
 }
 
-/** Sends commands to one server. */
-export interface Server {
-  sendCommand(args: readonly Argument[], options: SendOptions): Promise<unknown>
+/** True for an error that the server replied with: it begins with a code such as READONLY. The errors of a client do not. */
+export function isErrorReply(error: unknown): error is Error {
+  return error instanceof Error && /^[A-Z]{2,} /.test(error.message)
 }
 
 export type KeyGroup = readonly [Buffer, ...(readonly Buffer[])]
 
 /** A client for wake-ups, not yet connected. The caller connects it and destroys it. */
 export interface SubscriberConnection {
-  readonly client: RedisClient
+  readonly client: OwnedClient
   /** True: the client reconnects by itself. False where its server may be gone for good: the subscription then requests a new connection. */
   readonly reconnects: boolean
   /** False once published messages no longer reach the server that the client is connected to. */
@@ -30,11 +30,12 @@ export interface SubscriberConnection {
  * replica may lag behind an acknowledged invalidation.
  */
 export interface Link {
+  /** False while the user's client is not told to connect, or is closed. */
   readonly isOpen: boolean
   /** True if a command can be sent now. A queued command would be executed at an unknown later time. */
   readonly isReady: boolean
   /** Sends a command to the master of `key`. Commands sent in the same tick arrive in order, unless the slot has just moved. */
-  send(key: string, args: readonly Argument[], options: SendOptions): Promise<unknown>
+  send(key: string, args: readonly Argument[], form: ReplyForm): Promise<unknown>
   /** Calls `ask` with the master of `key`. Its commands are executed in order, even when the slot moves; `ask` may be called twice. */
   inOrder<T>(key: string, ask: (server: Server) => Promise<T>): Promise<T>
   /** True if the keys are spread over several servers, so that a script cannot use any two of them. */

@@ -1,5 +1,6 @@
-import type { Argument, RedisClient, SendOptions } from '../redis-client.ts'
-import { type SubscriberConnection, type KeyGroup, type Link, oneGroup, type Server } from './link.ts'
+import { type Argument, onceAny, type ReplyForm, type Server } from './client.ts'
+import { type SubscriberConnection, type KeyGroup, type Link, oneGroup } from './link.ts'
+import { NodeRedisClient, type RedisClient, SEND_OPTIONS, type SendOptions } from './node-redis.ts'
 
 /** The part of a node-redis Sentinel (`createSentinel()` of `redis` 5.1+ or 6) that the store uses. */
 export interface RedisSentinel {
@@ -38,8 +39,8 @@ export class SentinelLink implements Link {
     return this.#sentinel.isReady && this.#sentinel.getMasterNode() !== undefined
   }
 
-  send(_key: string, args: readonly Argument[], options: SendOptions): Promise<unknown> {
-    return this.#sentinel.sendCommand(false, args, options)
+  send(_key: string, args: readonly Argument[], form: ReplyForm): Promise<unknown> {
+    return this.#server.send(args, form)
   }
 
   inOrder<T>(_key: string, ask: (server: Server) => Promise<T>): Promise<T> {
@@ -48,13 +49,13 @@ export class SentinelLink implements Link {
 
   masters(): readonly Server[] {
     const startAddress = this.#address()
-    const sendCommand: Server['sendCommand'] = (args, options) => {
+    const send: Server['send'] = async (args, form) => {
       // A SCAN cursor is valid only on the server that returned it.
       if (this.#address() !== startAddress)
         throw new Error('Sentinel named another master during the scan; call clear again')
-      return this.#server.sendCommand(args, options)
+      return await this.#server.send(args, form)
     }
-    return [{ sendCommand: async (args, options) => await sendCommand(args, options) }]
+    return [{ send }]
   }
 
   grouped(keys: readonly Buffer[]): readonly KeyGroup[] {
@@ -62,32 +63,22 @@ export class SentinelLink implements Link {
   }
 
   subscriberConnection(): SubscriberConnection | undefined {
-    const client = this.#reservedClient()?.duplicate()
-    if (client === undefined) return undefined
+    const reserved = this.#reservedClient()
+    if (reserved === undefined) return undefined
+    const client = new NodeRedisClient(reserved).duplicate()
     const address = this.#address()
     return { client, reconnects: false, isCurrent: () => this.#address() === address }
   }
 
   whenOpen(listener: () => void): () => void {
-    if (this.isReady) {
-      listener()
-      return () => undefined
-    }
-    const opened = (): void => {
-      cancel()
-      listener()
-    }
     // `redis` 6 emits `ready`; both versions emit `topology-change` for the first topology.
-    const events = ['ready', 'topology-change']
-    const cancel = (): void => {
-      for (const event of events) this.#sentinel.off(event, opened)
-    }
-    for (const event of events) this.#sentinel.on(event, opened)
-    return cancel
+    if (!this.isReady) return onceAny(this.#sentinel, ['ready', 'topology-change'], listener)
+    listener()
+    return () => undefined
   }
 
   readonly #server: Server = {
-    sendCommand: (args, options) => this.#sentinel.sendCommand(false, args, options),
+    send: (args, form) => this.#sentinel.sendCommand(false, args, SEND_OPTIONS[form]),
   }
 
   #reservedClient(): RedisClient | undefined {

@@ -1,0 +1,68 @@
+export type Argument = string | Buffer
+
+/** How bulk replies are returned: as strings, or as bytes, because a string would lose those that are not UTF-8. */
+export type ReplyForm = 'text' | 'bytes'
+
+/** Sends commands to one server. */
+export interface Server {
+  send(args: readonly Argument[], form: ReplyForm): Promise<unknown>
+}
+
+/** A client of one server, whichever package made it. Commands sent in the same tick arrive in order. */
+export interface Client extends Server {
+  /** False before it is told to connect, and after it is closed. */
+  readonly isOpen: boolean
+  /** True if a command is sent at once. */
+  readonly isReady: boolean
+  /** True: it connects again by itself once its connection is lost. False: it ends. */
+  readonly reconnects: boolean
+  /** Makes a client of the same server with the same settings, not yet connected. */
+  duplicate(): OwnedClient
+  /** Calls `listener` when the client is ready the next time. Returns a function that cancels this. */
+  onceReady(listener: () => void): () => void
+}
+
+/** A client that the store has made, and so connects and destroys. */
+export interface OwnedClient extends Client {
+  connect(): Promise<unknown>
+  subscribe(channel: string, listener: (message: string) => void): Promise<unknown>
+  /** Waits for the replies to commands already sent. */
+  close(): Promise<unknown>
+  destroy(): void
+  on(event: ClientEvent, listener: (...args: unknown[]) => void): unknown
+  off(event: ClientEvent, listener: (...args: unknown[]) => void): unknown
+}
+
+/** `connect`: the handshake begins. `end`: the client does not connect again. */
+export type ClientEvent = 'connect' | 'ready' | 'error' | 'reconnecting' | 'end'
+
+/** Resolves when the handshake is complete or the connection has failed. */
+export function handshakeOf(client: OwnedClient): Promise<void> {
+  return new Promise((resolve) => {
+    const events: readonly ClientEvent[] = ['ready', 'error', 'reconnecting', 'end']
+    const settle = (): void => {
+      for (const event of events) client.off(event, settle)
+      resolve()
+    }
+    for (const event of events) client.on(event, settle)
+  })
+}
+
+/** An emitter of events, as each client is one. */
+export interface Emitter {
+  on(event: string, listener: (...args: unknown[]) => void): unknown
+  off(event: string, listener: (...args: unknown[]) => void): unknown
+}
+
+/** Calls `listener` at the first of these events. Returns a function that cancels this. */
+export function onceAny(emitter: Emitter, events: readonly string[], listener: () => void): () => void {
+  const cancel = (): void => {
+    for (const event of events) emitter.off(event, call)
+  }
+  const call = (): void => {
+    cancel()
+    listener()
+  }
+  for (const event of events) emitter.on(event, call)
+  return cancel
+}

@@ -1,0 +1,177 @@
+import type { Runtime } from '@cattlegrid/core'
+import type { Argument, Client, ReplyForm } from './client.ts'
+import type { ClusterClient, ClusterMaster } from './cluster-link.ts'
+import { callIoRedis, follow, type IoRedis, IoRedisClient, OWN_SETTINGS } from './ioredis.ts'
+import { NotExecutedError } from './link.ts'
+import { type Connectable, OwnConnection } from './own-connection.ts'
+
+/** The part of a cluster of ioredis 5 or 6, or of iovalkey, that the store uses. */
+export interface IoRedisCluster {
+  readonly isCluster: boolean
+  /** As of `IoRedis`; also `disconnecting`. */
+  readonly status: string
+  readonly options: object
+  /** The addresses of the nodes of each slot, its master first. */
+  readonly slots: readonly (readonly string[])[]
+  nodes(role?: 'master'): readonly IoRedis[]
+  call(command: string, ...args: Argument[]): Promise<unknown>
+  callBuffer(command: string, ...args: Argument[]): Promise<unknown>
+  refreshSlotsCache(): void
+  duplicate(startupNodes?: never[], override?: object): IoRedisCluster
+  connect(): Promise<unknown>
+  quit(): Promise<unknown>
+  disconnect(): void
+  on(event: string, listener: (...args: unknown[]) => void): unknown
+  off(event: string, listener: (...args: unknown[]) => void): unknown
+}
+
+/** How often it looks for a new topology, ms: by its own, ioredis looks for one only after a redirection. */
+const TOPOLOGY_INTERVAL = 5000
+
+/** A cluster of ioredis or iovalkey, by a client with the settings of the user's, which is connected as long as the user's is open. */
+export class OwnIoRedisCluster implements ClusterClient {
+  readonly #connection: OwnConnection<MadeCluster>
+  readonly #readyListeners = new Set<() => void>()
+
+  constructor(source: IoRedisCluster, runtime: Runtime) {
+    this.#connection = new OwnConnection({
+      runtime,
+      make: () => duplicateCluster(source),
+      onMade: (cluster) => cluster.on('ready', () => this.#ready()),
+    })
+    follow(source, this.#connection)
+  }
+
+  get isOpen(): boolean {
+    return this.#connection.isOpen
+  }
+
+  masters(): readonly ClusterMaster[] {
+    return this.#connection.client?.masters() ?? []
+  }
+
+  masterOf(slot: number): ClusterMaster | undefined {
+    return this.#connection.client?.masterOf(slot)
+  }
+
+  connectTo(master: ClusterMaster | undefined): void {
+    this.#connection.client?.connectTo(master)
+  }
+
+  async sendRedirected(_key: string, args: readonly Argument[], form: ReplyForm): Promise<unknown> {
+    const { client } = this.#connection
+    if (client === undefined) throw new NotExecutedError('The store has no connection to the cluster')
+    return await client.send(args, form)
+  }
+
+  onceReady(listener: () => void): () => void {
+    this.#readyListeners.add(listener)
+    return () => void this.#readyListeners.delete(listener)
+  }
+
+  close(): Promise<void> {
+    return this.#connection.close()
+  }
+
+  #ready(): void {
+    const listeners = [...this.#readyListeners]
+    this.#readyListeners.clear()
+    for (const listener of listeners) listener()
+  }
+}
+
+function duplicateCluster(source: IoRedisCluster): MadeCluster {
+  const { redisOptions } = source.options as { readonly redisOptions?: object }
+  const override = {
+    lazyConnect: true,
+    enableOfflineQueue: false,
+    enableAutoPipelining: false,
+    keyPrefix: '',
+    scaleReads: 'master',
+    slotsRefreshInterval: TOPOLOGY_INTERVAL,
+    // The store connects again, by timers that do not keep the process alive.
+    clusterRetryStrategy: null,
+    clusterNodeRetryStrategy: null,
+    redisOptions: { ...redisOptions, ...OWN_SETTINGS },
+  }
+  return new MadeCluster(source.duplicate([], override))
+}
+
+/** A cluster object that the store has made. */
+class MadeCluster implements Connectable {
+  readonly #cluster: IoRedisCluster
+  readonly #masters = new WeakMap<IoRedis, IoRedisMaster>()
+  readonly #byAddress = new Map<string, IoRedisMaster>()
+
+  constructor(cluster: IoRedisCluster) {
+    this.#cluster = cluster
+    // Without a listener, ioredis prints each error.
+    cluster.on('error', () => undefined)
+    cluster.on('-node', () => this.#byAddress.clear())
+    // ioredis connects to a node when the cluster object sends it a command, and the store sends to the nodes themselves.
+    for (const event of ['ready', 'refresh']) cluster.on(event, () => this.#connectMasters())
+  }
+
+  masters(): readonly IoRedisMaster[] {
+    return this.#cluster.nodes('master').map((node) => this.#masterAt(node))
+  }
+
+  masterOf(slot: number): ClusterMaster | undefined {
+    const address = this.#cluster.slots[slot]?.[0]
+    if (address === undefined) return undefined
+    const known = this.#byAddress.get(address)
+    if (known !== undefined) return known
+    const found = this.masters().find((master) => master.address === address)
+    if (found !== undefined) this.#byAddress.set(address, found)
+    return found
+  }
+
+  connectTo(master: ClusterMaster | undefined): void {
+    if (master instanceof IoRedisMaster && master.node.status === 'wait') master.node.connect().catch(() => undefined)
+    else if (master === undefined && this.#cluster.status === 'ready') this.#cluster.refreshSlotsCache()
+  }
+
+  send(args: readonly Argument[], form: ReplyForm): Promise<unknown> {
+    return callIoRedis(this.#cluster, args, form)
+  }
+
+  connect(): Promise<unknown> {
+    return this.#cluster.connect()
+  }
+
+  close(): Promise<unknown> {
+    return this.#cluster.quit()
+  }
+
+  destroy(): void {
+    this.#cluster.disconnect()
+  }
+
+  on(event: 'ready' | 'end', listener: () => void): void {
+    this.#cluster.on(event, listener)
+  }
+
+  /** Not before the cluster object is ready: it would find its nodes busy, and give up. */
+  #connectMasters(): void {
+    if (this.#cluster.status === 'ready') for (const master of this.masters()) this.connectTo(master)
+  }
+
+  #masterAt(node: IoRedis): IoRedisMaster {
+    let master = this.#masters.get(node)
+    if (master === undefined) this.#masters.set(node, (master = new IoRedisMaster(node)))
+    return master
+  }
+}
+
+class IoRedisMaster implements ClusterMaster {
+  readonly node: IoRedis
+  readonly address: string
+  readonly client: Client
+
+  constructor(node: IoRedis) {
+    const { host, port } = node.options as { readonly host: string; readonly port: number }
+    this.node = node
+    this.address = `${host}:${port}`
+    this.client = new IoRedisClient(node)
+  }
+}

@@ -1,0 +1,138 @@
+import type { Runtime } from '@cattlegrid/core'
+import { type Argument, type ClientEvent, type Emitter, type OwnedClient, onceAny, type ReplyForm } from './client.ts'
+import { OwnClient } from './own-client.ts'
+
+/** The part of a client of ioredis 5 or 6 (`new Redis()`, also by Sentinel), or of iovalkey, that the store uses. */
+export interface IoRedis {
+  /** `wait`, `connecting`, `connect`, `ready`, `close`, `reconnecting` or `end`. */
+  readonly status: string
+  readonly options: object
+  call(command: string, ...args: Argument[]): Promise<unknown>
+  callBuffer(command: string, ...args: Argument[]): Promise<unknown>
+  subscribe(...channels: string[]): Promise<unknown>
+  duplicate(override?: object): IoRedis
+  connect(): Promise<unknown>
+  quit(): Promise<unknown>
+  disconnect(): void
+  on(event: string, listener: (...args: unknown[]) => void): unknown
+  off(event: string, listener: (...args: unknown[]) => void): unknown
+}
+
+/**
+ * The settings of a client that the store makes from the user's. By its own, ioredis sends unanswered commands once more after it has reconnected, at an
+ * unknown later time: an entry that was deleted meanwhile would be written again. A prefix, numbers as text or a timer per command would change what the
+ * store sends or gets.
+ */
+export const OWN_SETTINGS: Readonly<Record<string, unknown>> = {
+  lazyConnect: true,
+  autoResendUnfulfilledCommands: false,
+  enableOfflineQueue: false,
+  reconnectOnError: null,
+  // The store reconnects, by timers that do not keep the process alive.
+  retryStrategy: null,
+  autoResubscribe: false,
+  enableAutoPipelining: false,
+  commandTimeout: undefined,
+  socketTimeout: undefined,
+  keepAlive: 5000,
+  keyPrefix: '',
+  stringNumbers: false,
+  replyMapping: 'legacy',
+  showFriendlyErrorStack: false,
+  // A replica may lag behind an acknowledged invalidation.
+  role: 'master',
+  readOnly: false,
+}
+
+/** A client that the store has made by ioredis or iovalkey, with OWN_SETTINGS. */
+export class IoRedisClient implements OwnedClient {
+  readonly reconnects = false
+  readonly #client: IoRedis
+
+  constructor(client: IoRedis) {
+    this.#client = client
+    // Without a listener, ioredis prints each error.
+    client.on('error', () => undefined)
+  }
+
+  get isOpen(): boolean {
+    const { status } = this.#client
+    return status !== 'wait' && status !== 'end'
+  }
+
+  get isReady(): boolean {
+    return this.#client.status === 'ready'
+  }
+
+  send(args: readonly Argument[], form: ReplyForm): Promise<unknown> {
+    return callIoRedis(this.#client, args, form)
+  }
+
+  duplicate(): OwnedClient {
+    return duplicateIoRedis(this.#client)
+  }
+
+  onceReady(listener: () => void): () => void {
+    return onceAny(this.#client, ['ready'], listener)
+  }
+
+  on(event: ClientEvent, listener: (...args: unknown[]) => void): void {
+    this.#client.on(event, listener)
+  }
+
+  off(event: ClientEvent, listener: (...args: unknown[]) => void): void {
+    this.#client.off(event, listener)
+  }
+
+  connect(): Promise<unknown> {
+    return this.#client.connect()
+  }
+
+  subscribe(channel: string, listener: (message: string) => void): Promise<unknown> {
+    this.#client.on('message', (_channel, message) => listener(String(message)))
+    return this.#client.subscribe(channel)
+  }
+
+  close(): Promise<unknown> {
+    return this.#client.quit()
+  }
+
+  destroy(): void {
+    this.#client.disconnect()
+  }
+}
+
+export function callIoRedis(
+  client: Pick<IoRedis, 'call' | 'callBuffer'>,
+  [command = '', ...args]: readonly Argument[],
+  form: ReplyForm,
+): Promise<unknown> {
+  // A cluster finds the keys of a command by its name in lower case.
+  const name = String(command).toLowerCase()
+  return form === 'bytes' ? client.callBuffer(name, ...args) : client.call(name, ...args)
+}
+
+/** A client of the same server, or of the same Sentinel, as the user's: not yet connected. */
+function duplicateIoRedis(client: IoRedis): OwnedClient {
+  return new IoRedisClient(client.duplicate(OWN_SETTINGS))
+}
+
+/** Makes a client with the settings of the user's, which is connected as long as the user's is open. `maxSilence`: as `OwnClientSetup`. */
+export function ownIoRedis(source: IoRedis, runtime: Runtime, maxSilence: number | false): OwnClient {
+  const own = new OwnClient({ runtime, maxSilence, make: () => duplicateIoRedis(source) })
+  follow(source, own)
+  return own
+}
+
+/** What the store opens and closes with a user's client. */
+interface Follower {
+  open(): void
+  suspend(): void
+}
+
+/** Opens the follower whenever the user's client connects, and suspends it when that has ended: only the user's client may keep the process alive. */
+export function follow(source: Emitter & { readonly status: string }, follower: Follower): void {
+  if (source.status !== 'wait' && source.status !== 'end') follower.open()
+  source.on('connecting', () => follower.open())
+  source.on('end', () => follower.suspend())
+}

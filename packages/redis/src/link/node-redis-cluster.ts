@@ -1,0 +1,99 @@
+import { type Argument, type Client, onceAny, type ReplyForm } from './client.ts'
+import type { ClusterClient, ClusterMaster } from './cluster-link.ts'
+import { NodeRedisClient, type RedisClient, SEND_OPTIONS, type SendOptions } from './node-redis.ts'
+
+/** A node of a cluster; node-redis creates its client when it is first needed. */
+export interface ClusterNode {
+  readonly address: string
+  readonly client?: RedisClient | undefined
+}
+
+/** The part of a node-redis cluster (`createCluster()` of `redis` 5.1+ or 6) that the store uses. */
+export interface RedisCluster {
+  readonly isOpen: boolean
+  readonly masters: readonly ClusterNode[]
+  readonly slots: readonly { readonly master: ClusterNode }[]
+  nodeClient(node: never): unknown
+  sendCommand(
+    firstKey: string | undefined,
+    isReadonly: boolean,
+    args: readonly Argument[],
+    options?: SendOptions,
+  ): Promise<unknown>
+  on(event: string, listener: (...args: unknown[]) => void): unknown
+  off(event: string, listener: (...args: unknown[]) => void): unknown
+}
+
+/** A cluster of node-redis. */
+export class NodeRedisCluster implements ClusterClient {
+  readonly #cluster: RedisCluster
+  readonly #masters = new WeakMap<ClusterNode, NodeRedisMaster>()
+
+  constructor(cluster: RedisCluster) {
+    this.#cluster = cluster
+  }
+
+  get isOpen(): boolean {
+    return this.#cluster.isOpen
+  }
+
+  masters(): readonly ClusterMaster[] {
+    return this.#cluster.masters.map((node) => this.#masterAt(node))
+  }
+
+  masterOf(slot: number): ClusterMaster | undefined {
+    const node = this.#cluster.slots[slot]?.master
+    return node === undefined ? undefined : this.#masterAt(node)
+  }
+
+  /** With `minimizeConnections` a node has no client at first. node-redis searches for a new topology by itself. */
+  connectTo(master: ClusterMaster | undefined): void {
+    if (master instanceof NodeRedisMaster && master.client === undefined) void this.#connect(master.node)
+  }
+
+  sendRedirected(key: string, args: readonly Argument[], form: ReplyForm): Promise<unknown> {
+    return this.#cluster.sendCommand(key, false, args, SEND_OPTIONS[form])
+  }
+
+  onceReady(listener: () => void): () => void {
+    return onceAny(this.#cluster, ['connect'], listener)
+  }
+
+  #masterAt(node: ClusterNode): NodeRedisMaster {
+    let master = this.#masters.get(node)
+    if (master === undefined) this.#masters.set(node, (master = new NodeRedisMaster(node)))
+    return master
+  }
+
+  async #connect(node: ClusterNode): Promise<void> {
+    try {
+      await this.#cluster.nodeClient(node as never)
+    } catch {
+      // The step that needed the connection has already failed.
+    }
+  }
+}
+
+/** node-redis replaces the client of a node that has ended. */
+class NodeRedisMaster implements ClusterMaster {
+  readonly node: ClusterNode
+  #source: RedisClient | undefined
+  #client: Client | undefined
+
+  constructor(node: ClusterNode) {
+    this.node = node
+  }
+
+  get address(): string {
+    return this.node.address
+  }
+
+  get client(): Client | undefined {
+    const { client } = this.node
+    if (client !== this.#source) {
+      this.#source = client
+      this.#client = client && new NodeRedisClient(client)
+    }
+    return this.#client
+  }
+}

@@ -1,0 +1,102 @@
+import type { Runtime } from '@cattlegrid/core'
+import { Watchdog } from '../watchdog.ts'
+import { type Argument, type Client, handshakeOf, type OwnedClient, type ReplyForm } from './client.ts'
+import { NotExecutedError } from './link.ts'
+import { OwnConnection } from './own-connection.ts'
+
+export interface OwnClientSetup {
+  readonly runtime: Runtime
+  /** How long the server may answer nothing before the client is replaced, ms. */
+  readonly maxSilence: number | false
+  /** Makes a client, not yet connected. */
+  make(): OwnedClient | Promise<OwnedClient>
+  /** Called once, if the first connection fails. */
+  onUnreachable?: ((error: unknown) => void) | undefined
+}
+
+/** A client of one server that the store makes and connects, and replaces when it ends or its server falls silent. */
+export class OwnClient implements Client {
+  readonly #connection: OwnConnection<OwnedClient>
+  readonly #watchdog: Watchdog | undefined
+  readonly #onUnreachable: (error: unknown) => void
+  readonly #readyListeners = new Set<() => void>()
+  #mayReport = true
+
+  constructor({ runtime, maxSilence, make, onUnreachable = () => undefined }: OwnClientSetup) {
+    this.#onUnreachable = onUnreachable
+    this.#watchdog =
+      maxSilence === false ? undefined : new Watchdog(runtime, maxSilence, () => this.#connection.replace())
+    this.#connection = new OwnConnection({
+      runtime,
+      make,
+      onMade: (client) => this.#watch(client),
+      onFailure: (error) => this.#unreachable(error),
+    })
+  }
+
+  get isOpen(): boolean {
+    return this.#connection.isOpen
+  }
+
+  get isReady(): boolean {
+    return this.#connection.client?.isReady === true
+  }
+
+  get reconnects(): boolean {
+    return this.#connection.client?.reconnects === true
+  }
+
+  send(args: readonly Argument[], form: ReplyForm): Promise<unknown> {
+    const reply = this.#madeClient().send(args, form)
+    this.#watchdog?.watch(reply)
+    return reply
+  }
+
+  duplicate(): OwnedClient {
+    return this.#madeClient().duplicate()
+  }
+
+  onceReady(listener: () => void): () => void {
+    this.#readyListeners.add(listener)
+    return () => void this.#readyListeners.delete(listener)
+  }
+
+  open(): void {
+    this.#connection.open()
+  }
+
+  suspend(): void {
+    this.#connection.suspend()
+  }
+
+  close(): Promise<void> {
+    this.#watchdog?.stop()
+    return this.#connection.close()
+  }
+
+  #madeClient(): OwnedClient {
+    const { client } = this.#connection
+    if (client === undefined) throw new NotExecutedError('The store has no connection to Redis')
+    return client
+  }
+
+  #watch(client: OwnedClient): void {
+    // A server may accept the connection and never complete the handshake.
+    client.on('connect', () => this.#watchdog?.watch(handshakeOf(client)))
+    client.on('ready', () => this.#ready())
+    client.on('error', (error) => this.#unreachable(error))
+  }
+
+  #ready(): void {
+    this.#mayReport = false
+    const listeners = [...this.#readyListeners]
+    this.#readyListeners.clear()
+    for (const listener of listeners) listener()
+  }
+
+  #unreachable(error: unknown): void {
+    if (!this.#mayReport || !this.isOpen) return
+    this.#mayReport = false
+    this.#onUnreachable(error)
+  }
+}

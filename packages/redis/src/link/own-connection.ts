@@ -1,0 +1,121 @@
+import type { CancelTimer, Runtime } from '@cattlegrid/core'
+
+/** A client, of one server or of a cluster, that the store makes and connects. */
+export interface Connectable {
+  connect(): Promise<unknown>
+  close(): Promise<unknown>
+  destroy(): void
+  on(event: 'ready' | 'end', listener: () => void): unknown
+}
+
+export interface OwnConnectionSetup<C extends Connectable> {
+  readonly runtime: Runtime
+  /** Makes a client, not yet connected. */
+  make(): C | Promise<C>
+  /** Called with each client that was made, before it connects. */
+  onMade(client: C): void
+  /** Called if no client can be made. */
+  onFailure?: ((error: unknown) => void) | undefined
+}
+
+const FIRST_RETRY_DELAY = 50
+const MAX_RETRY_DELAY = 1000
+/** The time for which `close` waits for the replies to commands already sent, ms. */
+const CLOSE_TIMEOUT = 1000
+
+/** Keeps a client connected while it is open: makes a new one when the last has ended. Its timers do not keep the process alive. */
+export class OwnConnection<C extends Connectable> {
+  readonly #setup: OwnConnectionSetup<C>
+  #isOpen = false
+  #client: C | undefined
+  #failures = 0
+  #cancelRetry: CancelTimer = () => undefined
+  /** Changes with each client: one that is made too late is not used. */
+  #attempt = 0
+
+  constructor(setup: OwnConnectionSetup<C>) {
+    this.#setup = setup
+  }
+
+  get isOpen(): boolean {
+    return this.#isOpen
+  }
+
+  get client(): C | undefined {
+    return this.#client
+  }
+
+  open(): void {
+    if (this.#isOpen) return
+    this.#isOpen = true
+    void this.#make()
+  }
+
+  /**
+   * Rejects the unanswered commands: whether they were executed is unknown. A new client takes over, because one that is destroyed during its
+   * handshake and connected again would keep both connections.
+   */
+  replace(): void {
+    if (!this.#isOpen) return
+    this.#drop()
+    void this.#make()
+  }
+
+  /** Rejects the unanswered commands, until it is opened again. */
+  suspend(): void {
+    this.#isOpen = false
+    this.#drop()
+  }
+
+  /** Waits for the replies to commands already sent, but at most CLOSE_TIMEOUT: a frozen server must not delay the exit of the process. */
+  async close(): Promise<void> {
+    this.#isOpen = false
+    const client = this.#client
+    await new Promise<void>((resolve) => {
+      const cancel = this.#setup.runtime.schedule(resolve, CLOSE_TIMEOUT)
+      const settle = (): void => {
+        cancel()
+        resolve()
+      }
+      if (client === undefined) settle()
+      else client.close().then(settle, settle)
+    })
+    this.#drop()
+  }
+
+  async #make(): Promise<void> {
+    this.#attempt += 1
+    const attempt = this.#attempt
+    try {
+      const client = await this.#setup.make()
+      if (attempt === this.#attempt) this.#connect(client)
+    } catch (error) {
+      this.#setup.onFailure?.(error)
+    }
+  }
+
+  #connect(client: C): void {
+    this.#client = client
+    client.on('ready', () => (this.#failures = 0))
+    client.on('end', () => this.#retryLater(client))
+    this.#setup.onMade(client)
+    // The steps report a failed connection as `away`.
+    client.connect().catch(() => undefined)
+  }
+
+  #retryLater(client: C): void {
+    if (client !== this.#client || !this.#isOpen) return
+    const { runtime } = this.#setup
+    const delay = Math.min(FIRST_RETRY_DELAY * 2 ** this.#failures, MAX_RETRY_DELAY) + runtime.random() * 100
+    this.#failures += 1
+    this.#cancelRetry = runtime.schedule(() => this.replace(), delay)
+  }
+
+  #drop(): void {
+    this.#attempt += 1
+    this.#cancelRetry()
+    const client = this.#client
+    this.#client = undefined
+    client?.destroy()
+  }
+}
