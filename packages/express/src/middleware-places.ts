@@ -18,8 +18,8 @@ let middlewares = 0
 
 /**
  * The places of one middleware in Express apps. Express passes a middleware nothing that tells which layer calls it, but reads the middleware's `name`
- * when it makes a layer, and keeps that. So each reading returns a new name, numbered by reading: the same in every process that runs the same code. Code that
- * reads the name in one process only changes that process's keys.
+ * when it makes a layer, and keeps that. So each reading returns a new name, numbered by reading: the same in every process that runs the same code. If only
+ * one process reads the name in its own code, its keys differ.
  */
 export class MiddlewarePlaces {
   readonly #declaration: number
@@ -28,7 +28,7 @@ export class MiddlewarePlaces {
   readonly #ofRoutes = new WeakMap<Route, string>()
   readonly #ofApps = new WeakMap<RoutingApp, AppLayers>()
 
-  /** `declaration`: distinguishes the middleware from others; the places of a middleware that user code calls are one. */
+  /** `declaration`: distinguishes the middleware from others; a middleware that user code calls itself has one place. */
   constructor(middleware: Function, declaration: number) {
     middlewares += 1
     this.#prefix = `cached ${middlewares}.`

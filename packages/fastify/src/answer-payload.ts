@@ -4,8 +4,8 @@ import type { Answer } from '@cattlegrid/http'
 export type AnswerPayload = string | Buffer | Readable | null | undefined
 
 /**
- * Returns the payload as the hooks would get it from the handler. GET: text is decoded only for a hook. HEAD: text is always decoded; bytes stand for null;
- * an empty stream stands for no payload.
+ * Returns the payload as the hooks would get it from the handler. For GET: as the handler gave it, but text as bytes if no hook gets it. For HEAD: text as
+ * text, null as its bytes, and no body as an empty stream.
  */
 export function payloadOf({ status, body, whole }: Answer, method: string, hasOnSend: () => boolean): AnswerPayload {
   const form = whole?.form

@@ -20,7 +20,7 @@ import { newDeferred, type Deferred } from './deferred.ts'
 
 /** Distinguishes routes of one URL. */
 export interface RoutePlace {
-  readonly layer: string
+  readonly name: string
   /** The version constraint. */
   readonly version: string | undefined
   /** The path as declared, where the app ignores the case of paths or their trailing slash. */
@@ -40,7 +40,7 @@ export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply> {
   readonly decodesPath: boolean = true
   readonly request: FastifyRequest
   readonly response: FastifyReply
-  readonly layer: string
+  readonly place: string
   readonly #version: string | undefined
   readonly #pattern: string | undefined
   readonly #hasOnSend: () => boolean
@@ -57,19 +57,19 @@ export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply> {
   constructor(
     request: FastifyRequest,
     reply: FastifyReply,
-    { layer, version, pattern, hasOnSend }: RoutePlace,
+    { name, version, pattern, hasOnSend }: RoutePlace,
     handler: () => unknown,
   ) {
     this.request = request
     this.response = reply
-    this.layer = layer
+    this.place = name
     this.#version = version
     this.#pattern = pattern
     this.#hasOnSend = hasOnSend
     this.#handler = handler
   }
 
-  /** What the route's handler returns to Fastify; undefined once `send` or `fail` has replaced the handler. Not the reply, because Fastify would await its `then`. */
+  /** What the wrapped handler returns to Fastify; undefined once `send` or `fail` has replaced the handler. Not the reply, because Fastify would await its `then`. */
   get returned(): Promise<unknown> | undefined {
     return this.#replaced ? undefined : this.#ownDeferred.promise
   }
@@ -122,7 +122,7 @@ export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply> {
 
   run(recording: Recording): void {
     this.#capture = new ReplyCapture(this.response, recording)
-    this.#capture.payload.run(() => this.#runHandler())
+    this.#capture.payloadCapture.run(() => this.#runHandler())
   }
 
   send(answer: Answer): void {
@@ -136,7 +136,7 @@ export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply> {
   }
 
   fail(error: PassedError): void {
-    if (this.#capture?.payload.isPassedOn === true) return
+    if (this.#capture?.payloadCapture.isWithLaterHooks === true) return
     const { headers = {}, statusCode = 500 } = error
     const pending = this.#replaceHandler(Object.keys(headers))
     try {
@@ -219,7 +219,7 @@ export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply> {
   }
 
   #onReturn(value: unknown): void {
-    if (value === undefined) this.#capture?.payload.returnedNothing()
+    if (value === undefined) this.#capture?.payloadCapture.returnedNothing()
     if (this.#replaced) this.#capture?.discard(value)
     else this.#ownDeferred.resolve(value)
   }

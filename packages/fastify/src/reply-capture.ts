@@ -17,7 +17,7 @@ export class ReplyCapture {
   readonly #before: HeaderFields
   /** The trailers that the handler has set. Fastify does not list them, and they must not follow another response. */
   readonly #trailers = new Set<string>()
-  readonly payload: PayloadCapture
+  readonly payloadCapture: PayloadCapture
   readonly #reply: FastifyReply
   readonly #recording: Recording
   #pendingOnSend: OnSendDone | undefined
@@ -41,7 +41,7 @@ export class ReplyCapture {
         return ownVary.withoutOwn(before)
       },
     }
-    this.payload = new PayloadCapture(response, recording)
+    this.payloadCapture = new PayloadCapture(response, recording)
     // `headers` calls it, too.
     const header = reply.header.bind(reply)
     reply.header = (name: string, value: unknown) => {
@@ -54,7 +54,7 @@ export class ReplyCapture {
       return Reflect.apply(trailer, reply, [name, make])
     }
     reply.send = (payload) => {
-      if (this.payload.isReplaced) return this.discard(payload)
+      if (this.payloadCapture.isReplaced) return this.discard(payload)
       return send(payload)
     }
   }
@@ -71,7 +71,7 @@ export class ReplyCapture {
    */
   replace(): OnSendDone | undefined {
     const reply = this.#reply
-    this.payload.replace()
+    this.payloadCapture.replace()
     for (const name of Object.keys(reply.getHeaders())) reply.removeHeader(name)
     for (const [name, value] of Object.entries(this.#before)) reply.header(name, value)
     for (const name of this.#trailers) reply.removeTrailer(name)
@@ -81,7 +81,7 @@ export class ReplyCapture {
   onSend(payload: unknown, done: OnSendDone): void {
     const reply = this.#reply
     const body = unwrapResponse(reply, payload)
-    const followed = this.payload.follow(reply.statusCode, fieldsOf(reply), body)
+    const followed = this.payloadCapture.follow(reply.statusCode, fieldsOf(reply), body)
     if (followed === undefined) this.#pendingOnSend = done
     else this.#passOn(followed.payload, done)
   }

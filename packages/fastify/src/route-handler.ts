@@ -42,7 +42,7 @@ export class RouteHandlers {
     // Later `onRoute` hooks may add one to the route.
     const hasOnSend = (): boolean => known?.hasOnSend !== false || declared.onSend !== undefined
     const pattern = this.#foldsPaths ? declared.url : undefined
-    const place = { layer: layerOf(constraints), version: constraints?.version, pattern, hasOnSend }
+    const place = { name: placeName(constraints), version: constraints?.version, pattern, hasOnSend }
     if (route.phase === 'onRequest')
       declared.onRequest = [this.#serveOnRequest(place, route), declared.onRequest ?? []].flat()
     declared.handler = function cattlegrid(request, reply) {
@@ -85,7 +85,7 @@ function slotsOf(reply: object): Record<symbol, FastifyExchange | undefined> {
 }
 
 /** Routes of one URL differ in their constraints: a version, a host. */
-function layerOf(constraints: RouteOptions['constraints']): string {
+function placeName(constraints: RouteOptions['constraints']): string {
   if (constraints === undefined || Object.keys(constraints).length === 0) return ''
   return JSON.stringify(constraints, (_, value: unknown) => (value instanceof RegExp ? String(value) : value))
 }

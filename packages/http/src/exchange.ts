@@ -12,8 +12,8 @@ export type PassedError = (ServeError | InvalidOptionError) & Partial<Pick<Serve
 
 /**
  * One request and its response, as an adapter translates them for its framework. The adapter decides nothing: its fields state facts, and its
- * methods do what they say. What a handler throws goes to the framework's error handling; a method throws only what an outer layer throws before the
- * first byte of `send`. `describeAdapterContract` of the testkit checks every adapter.
+ * methods do what they say. What a handler throws goes to the framework's error handling; `send` and `fail` throw only what an outer layer throws before
+ * the first byte. `describeAdapterContract` of the testkit checks every adapter.
  */
 export interface Exchange<Req = unknown, Res = unknown> {
   /** The framework's own objects, for the functions among the route's options. */
@@ -25,9 +25,9 @@ export interface Exchange<Req = unknown, Res = unknown> {
   readonly scheme: string
   /** Host and port, as the framework trusts it. */
   readonly host: string
-  /** The request-target of the request line, before any mount point or rewriting. */
+  /** The request-target as the client sent it, before mount points and the rewriting of other layers; after `rewriteUrl`, the rewritten one. */
   readonly target: string
-  /** The URL as the handler sees it, without the mount path where the framework removes that. */
+  /** `target` as other layers have rewritten it; with the mount path, unless the framework does not tell it. */
   readonly routed?: string | undefined
   /** The route's pattern and parameters, where the framework ignores the case of a path or its trailing slash. */
   readonly matched?: Matched | undefined
@@ -35,7 +35,7 @@ export interface Exchange<Req = unknown, Res = unknown> {
    * Distinguishes the places of one app that may answer one URL: nested layers, constrained routes. It is part of the key, and so must be the
    * same in every process and at every start.
    */
-  readonly layer: string
+  readonly place: string
   /** True if the framework decodes a path before it routes: if so, `/%61` and `/a` share an entry. */
   readonly decodesPath: boolean
   /** Request fields by which the framework routes, such as a version: they lead a subrequest to the same route. */

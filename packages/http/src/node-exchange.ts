@@ -19,8 +19,8 @@ interface MiddlewareRequest extends IncomingMessage {
   originalUrl?: string | undefined
 }
 
-/** How many cache layers a request has passed: an outer and an inner layer of one URL have separate entries. */
-const passedLayers = new WeakMap<IncomingMessage, number>()
+/** How many places that cache a request has passed: an outer and an inner one of the same URL have separate entries. */
+const depths = new WeakMap<IncomingMessage, number>()
 
 /**
  * The exchange of a middleware over `node:http`. An adapter adds `dispatch`, and overrides what its framework defines differently: by default no
@@ -32,17 +32,17 @@ export abstract class NodeExchange<Req extends MiddlewareRequest = IncomingMessa
 > {
   readonly req: Req
   readonly res: ServerResponse
-  readonly layer: string
+  readonly place: string
   readonly decodesPath: boolean = false
   readonly #next: (error?: unknown) => void
   #capture: Capture | undefined
 
-  /** `place`: the number or the name of the place that caches; a name begins with a digit. */
+  /** `place`: the number or the name of the place that caches; a name begins with a digit, as `@` marks a place inside another. */
   constructor(req: Req, res: ServerResponse, next: (error?: unknown) => void, place: number | string) {
     this.req = req
     this.res = res
-    const depth = passedLayers.get(req)
-    this.layer = depth === undefined ? String(place) : `@${depth} ${place}`
+    const depth = depths.get(req)
+    this.place = depth === undefined ? String(place) : `@${depth} ${place}`
     this.#next = next
   }
 
@@ -114,7 +114,7 @@ export abstract class NodeExchange<Req extends MiddlewareRequest = IncomingMessa
   }
 
   #runHandler(): void {
-    passedLayers.set(this.req, (passedLayers.get(this.req) ?? 0) + 1)
+    depths.set(this.req, (depths.get(this.req) ?? 0) + 1)
     this.#continue()
   }
 

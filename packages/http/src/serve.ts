@@ -4,7 +4,7 @@ import type { Answer } from './response/answer.ts'
 import type { BypassReason } from './response/cache-status.ts'
 import { type RequestDirectives, NO_DIRECTIVES } from './request/request-directives.ts'
 import type { Exchange } from './exchange.ts'
-import { isHeadSent } from './fields/head-arguments.ts'
+import { isHeadSent } from './fields/response-state.ts'
 import { normalHost } from './fields/normal-host.ts'
 import { hitInProcess, hitInStore } from './lookup/hit.ts'
 import { invalidateAfter, isUnsafe } from './purge/invalidate.ts'
@@ -26,46 +26,51 @@ import { type SubrequestMarker, subrequestMarkerOf } from './lookup/subrequest/s
 import { Responder } from './lookup/responder.ts'
 
 /**
- * Answers one request: by a hit, by its handler, or by a `Responder`. Calls `pass` or `run` at most once. If `send` or `fail` throws before the first
- * byte, one of them may follow; after `run`, `send` or `fail` follows only if the handler has sent nothing. May call none: if the client has
- * disconnected, an outer layer answers while the cache waits, `onError` answers, or a subrequest has another key than its cause.
+ * Answers one request: by a hit, by its handler, or by a `Responder`. Calls `pass` or `run` at most once.
+ *
+ * - After a `send` or `fail` that throws before the first byte, `pass` or `run` may follow.
+ * - After `run`, `send` or `fail` follows only if the handler has sent nothing.
+ * - It calls none if the client has disconnected, an outer layer answers while the cache waits, `onError` answers, or a subrequest is refused.
  */
 export function serve<Req, Res>(exchange: Exchange<Req, Res>, route: Route<Req, Res>): void {
   const marker = subrequestMarkerOf(exchange.req)
   if (marker !== undefined) return recordSubrequest(marker, exchange, route)
-  const keyed = keyedOrFailed(exchange, route, honouredDirectives)
-  if (keyed === undefined) return undefined
-  if (typeof keyed === 'string') {
-    if (keyed === 'method') invalidateIfUnsafe(exchange, route)
-    return bypass(exchange, route, keyed)
+  const request = keyedRequestOrWhy(exchange, route, honouredDirectives)
+  if (request === undefined) return undefined
+  if (typeof request === 'string') {
+    if (request === 'method') invalidateIfUnsafe(exchange, route)
+    return bypass(exchange, route, request)
   }
-  if (route.mode === 'observe') return observe(exchange, route, requestContextOf(exchange, route, keyed))
-  if (keyed.directives.maxAge === undefined && trySendHit(exchange, route, keyed.key)) return undefined
+  if (route.mode === 'observe') return observe(exchange, route, requestContextOf(exchange, route, request))
+  if (request.directives.maxAge === undefined && trySendHit(exchange, route, request.key)) return undefined
   // An outer layer has answered, and has still passed the request on: its handler runs as without a cache.
   if (isHeadSent(exchange.res)) return exchange.pass()
-  if (isLoop(exchange.req, keyed.key)) {
+  if (isLoop(exchange.req, request.key)) {
     removeLoopMembers(exchange.req)
     return bypass(exchange, route, 'loop')
   }
-  void new Responder(exchange, route, requestContextOf(exchange, route, keyed)).respond()
+  void new Responder(exchange, route, requestContextOf(exchange, route, request)).respond()
 }
 
-/** Sends a fresh entry, or calls `onMiss` if there is none, or an outer layer has answered. For a phase in which no handler can run yet. Ignores request directives. */
+/**
+ * Sends a fresh entry, or calls `onMiss` if there is none or an outer layer has answered before; calls neither if one answers while the store is read. For a
+ * phase in which no handler can run yet. Ignores request directives.
+ */
 export function serveStored<Req, Res>(exchange: Exchange<Req, Res>, route: Route<Req, Res>, onMiss: () => void): void {
   if (subrequestMarkerOf(exchange.req) !== undefined || route.mode === 'observe' || isHeadSent(exchange.res))
     return onMiss()
-  const keyed = keyedOrFailed(exchange, route, noDirectives)
-  if (keyed === undefined) return undefined
-  if (typeof keyed === 'string') return onMiss()
-  if (trySendHit(exchange, route, keyed.key)) return undefined
+  const request = keyedRequestOrWhy(exchange, route, noDirectives)
+  if (request === undefined) return undefined
+  if (typeof request === 'string') return onMiss()
+  if (trySendHit(exchange, route, request.key)) return undefined
   const sendOrMiss = (hit?: Answer): void => {
     if (!isHeadSent(exchange.res) && !trySend(exchange, hit)) onMiss()
   }
-  void hitInStore(exchange, route, keyed.key).then(sendOrMiss, () => sendOrMiss())
+  void hitInStore(exchange, route, request.key).then(sendOrMiss, () => sendOrMiss())
 }
 
 /** undefined: a function among the options returned a promise, and the framework's error handling has that error. */
-function keyedOrFailed<Req, Res>(
+function keyedRequestOrWhy<Req, Res>(
   exchange: Exchange<Req, Res>,
   route: Route<Req, Res>,
   directives: typeof honouredDirectives<Req, Res>,
@@ -106,7 +111,7 @@ function trySend(exchange: Exchange, hit: Answer | undefined): boolean {
 }
 
 /**
- * Runs and records the handler for a subrequest of this layer; passes on a subrequest of another layer. Its key is made anew, because a response is
+ * Runs and records the handler for a subrequest of this place; passes on a subrequest of another place. Its key is made anew, because a response is
  * stored only under the key of the request that its handler saw.
  */
 function recordSubrequest<Req, Res>(
@@ -114,19 +119,19 @@ function recordSubrequest<Req, Res>(
   exchange: Exchange<Req, Res>,
   route: Route<Req, Res>,
 ): void {
-  if (marker.layer !== exchange.layer || isHeadSent(exchange.res)) return exchange.pass()
-  const keyed = keyedOrFailed(exchange, route, noDirectives)
-  if (keyed === undefined) return undefined
+  if (marker.place !== exchange.place || isHeadSent(exchange.res)) return exchange.pass()
+  const request = keyedRequestOrWhy(exchange, route, noDirectives)
+  if (request === undefined) return undefined
   // The cache was switched off meanwhile, which says nothing about the key.
-  if (keyed === 'paused' || keyed === 'disabled') return marker.onRefused('switched-off')
-  if (typeof keyed === 'string' || keyed.key !== marker.key) return marker.onRefused('other-key')
+  if (request === 'paused' || request === 'disabled') return marker.onRefused('switched-off')
+  if (typeof request === 'string' || request.key !== marker.key) return marker.onRefused('other-key')
   const recorder = recorderFor(exchange, route, {
     ...marker.facts,
     holdsStale: false,
-    authorized: keyed.authorized,
+    unkeyedCredentials: request.unkeyedCredentials,
     urlTag: urlTagOf(exchange, route),
   })
-  const { host } = route.keyed
+  const { host } = route.keyRule
   if (typeof host === 'string') showHost(exchange.req, normalHost(exchange.scheme, host))
   marker.onReached(recorder)
   exchange.run(recorder)

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream'
 import { describe, expect, test } from '@jest/globals'
 import type { Capture } from '../src/capture/capture.ts'
 import type { RecordingResult } from '../src/capture/recording-result.ts'
-import { isHeadSent } from '../src/fields/head-arguments.ts'
+import { isHeadSent } from '../src/fields/response-state.ts'
 import { record } from './recorded-server.ts'
 
 const stored = (recorded: RecordingResult): { readonly body: string; readonly fields: Record<string, unknown> } => {
@@ -133,7 +133,7 @@ describe('an answer that must not be kept', () => {
       res.end('hi')
       res.socket?.end()
     })
-    expect(recorded).toEqual({ kind: 'aborted', by: 'handler' })
+    expect(recorded).toEqual({ kind: 'aborted', cause: 'failure' })
   })
 
   test.each<[string, Parameters<typeof record>[0]]>([
@@ -153,7 +153,7 @@ describe('an answer that must not be kept', () => {
   ])('because %s breaks it off was the handler’s doing', async (_, handler) => {
     const { recorded, body } = await record(handler)
     expect(body).toBe('broken off')
-    expect(recorded).toEqual({ kind: 'aborted', by: 'handler' })
+    expect(recorded).toEqual({ kind: 'aborted', cause: 'failure' })
   })
 
   test('data after the end reaches neither client nor recording', async () => {

@@ -42,11 +42,11 @@ describe('the bytes that all captures of a process hold', () => {
     ['is shared', { kind: 'share', why: 'status' }, 404, (recording) => recording.end()],
     ['turns out to be nobody else’s', { kind: 'unshareable', why: 'private' }, 200, () => undefined],
     ['grows too large', STORE, 200, (recording) => recording.chunk(Buffer.alloc(1))],
-    ['loses its client', STORE, 200, (recording) => recording.abort('client')],
-    ['is aborted', STORE, 200, (recording) => recording.abort('handler')],
-    ['is taken over', STORE, 200, (recording) => recording.refuse('hijacked')],
+    ['loses its client', STORE, 200, (recording) => recording.abort('departure')],
+    ['is aborted', STORE, 200, (recording) => recording.abort('failure')],
+    ['is taken over', STORE, 200, (recording) => recording.disown('hijacked')],
     ['fails', FAIL, 500, (recording) => recording.end()],
-    ['fails in the middle', FAIL, 500, (recording) => recording.abort('handler')],
+    ['fails in the middle', FAIL, 500, (recording) => recording.abort('failure')],
   ])('are none of a capture that %s', async (_, judgement, status, end) => {
     const captures = new CaptureBudget()
     for (let round = 0; round < 100; round += 1) {

@@ -94,12 +94,12 @@ describe('a handler whose client left before the head', () => {
     const { recorded, ended } = await detached(
       async (res) => {
         const piped = pipeline(new PassThrough(), res).catch((error: unknown) => error)
-        recorder?.abort('handler')
+        recorder?.abort('failure')
         return [res.destroyed, await piped, await new Promise((resolve) => void res.write('late', resolve))]
       },
       { onceBegun: (begun) => (recorder = begun) },
     )
-    expect(recorded).toEqual({ kind: 'aborted', by: 'handler' })
+    expect(recorded).toEqual({ kind: 'aborted', cause: 'failure' })
     expect(ended).toMatchObject([true, { code: 'ERR_STREAM_PREMATURE_CLOSE' }, { code: 'ERR_STREAM_DESTROYED' }])
   })
 
@@ -121,7 +121,7 @@ describe('a handler whose client left before the head', () => {
     ['answers 500', (res) => res.writeHead(500).end('oops') && undefined, undefined],
   ])('and that %s is recorded as one whose client left', async (_, answer, how) => {
     const { recorded, ended } = await detached(answer)
-    expect(recorded).toEqual({ kind: 'aborted', by: 'client' })
+    expect(recorded).toEqual({ kind: 'aborted', cause: 'departure' })
     expect(ended).toEqual(how)
   })
 

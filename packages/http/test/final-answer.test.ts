@@ -10,7 +10,7 @@ const RESPONSE: RecordedResponse = { status: 200, fields: {}, removed: [], body:
 const HEAD = { status: 503, fields: {}, before: {}, bodyLength: 0 }
 const recorder: HandledRequest['recorder'] = {
   revalidated: undefined,
-  passed: false,
+  sent: false,
   ended: false,
   mismatched: false,
   withheld: undefined,
@@ -26,15 +26,15 @@ function found(status: 'loaded' | 'stale', value: RecordedResponse | typeof OWN_
 
 describe('after its own handler, a request', () => {
   test.each<[string, Partial<HandledRequest['recorder']>, Partial<HandledRequest>, RequestResult, string]>([
-    ['whose response was passed on gets nothing more', { passed: true, ended: true }, {}, found('loaded'), 'nothing'],
+    ['whose response was passed on gets nothing more', { sent: true, ended: true }, {}, found('loaded'), 'nothing'],
     [
       'whose response outlasts its load gets nothing more',
-      { passed: true },
+      { sent: true },
       { timedOutBeforeKnown: true },
       timeout,
       'nothing',
     ],
-    ['whose response has begun and takes too long is cut', { passed: true }, {}, timeout, 'destroy'],
+    ['whose response has begun and takes too long is cut', { sent: true }, {}, timeout, 'destroy'],
     ['whose 304 confirmed the entry gets that', { revalidated: RESPONSE }, {}, found('loaded'), 'revalidated'],
     ['whose client left gets nothing', {}, { disconnected: true }, found('stale'), 'nothing'],
     ['that failed gets the stale response', { status: 503 }, {}, found('stale'), 'looked-up'],

@@ -17,7 +17,7 @@ import { mergeVary, varyNames } from '../src/response/vary.ts'
 
 const NOW = Date.UTC(2030, 0, 15, 12)
 const only = { kind: 'only', names: new Set(['a']) } as const
-const parts = { scheme: 'http', host: 'a', layer: '', decodesPath: true }
+const parts = { scheme: 'http', host: 'a', place: '', decodesPath: true }
 const matched = { pattern: '/:id', base: '', params: { id: 'x' } }
 
 /** Everything that reads a field or a target of somebody else's. */

@@ -19,7 +19,7 @@ const STORED: RecordedResponse = {
   body: Buffer.from('stored'),
   initialAge: 0,
 }
-const PLACE = { scheme: 'http', host: 'shop.test', target: '/a', layer: '', decodesPath: true }
+const PLACE = { scheme: 'http', host: 'shop.test', target: '/a', place: '', decodesPath: true }
 const KEY = requestKey({ ...PLACE, extra: [undefined, undefined] }) ?? ''
 
 /** What became of a request, as far as it is known when `serve` returns. */

@@ -12,9 +12,9 @@ async function post(
   keyedHost?: string | false,
 ): Promise<IncomingMessage> {
   const server = createServer((req, res) => {
-    const keyed = { headers: [], cookies: [], host: keyedHost }
+    const keyRule = { headers: [], cookies: [], host: keyedHost }
     const exchange = { req, res, scheme: 'http', host: 'shop.example', target: '/a' } as unknown as Exchange
-    invalidateAfter(exchange, { cache: { invalidateTags } as unknown as Cache, keyed, query: { kind: 'all' } })
+    invalidateAfter(exchange, { cache: { invalidateTags } as unknown as Cache, keyRule, query: { kind: 'all' } })
     handle(res)
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

@@ -3,7 +3,7 @@ import * as fc from 'fast-check'
 import { KeyMemo } from '../src/request/key-memo.ts'
 import { type KeyParts, requestKey } from '../src/request/request-key.ts'
 
-const BASE: KeyParts = { scheme: 'http', host: 'shop.example', target: '/a', layer: '', decodesPath: true }
+const BASE: KeyParts = { scheme: 'http', host: 'shop.example', target: '/a', place: '', decodesPath: true }
 
 /** Few values, so that parts of two requests are often the same, and often look like the border between two. */
 const word = fc.constantFrom('', '/', '/a', '/A/', '1', '1:/', '-;', '|', '=', 'http', 'm1:/', 'a', '2:/a')
@@ -12,7 +12,7 @@ const parts: fc.Arbitrary<KeyParts> = fc.record({
   host: word,
   target: word,
   routed: fc.option(word, { nil: undefined }),
-  layer: word,
+  place: word,
   decodesPath: fc.boolean(),
   matched: fc.option(
     fc.record({
@@ -44,7 +44,7 @@ describe('the memo of keys', () => {
     ['host', { host: 'other.example' }],
     ['target', { target: '/b' }],
     ['rewritten target', { routed: '/b' }],
-    ['layer', { layer: '1' }],
+    ['place', { place: '1' }],
     ['encoding of the path, where that counts', { target: '/%61', decodesPath: false }],
     ['value that the route keys on', { extra: ['1'] }],
     ['presence of a value that the route keys on', { extra: [undefined] }],

@@ -6,7 +6,7 @@ import { judge } from '../src/response/storable.ts'
 const NOW = Date.UTC(2030, 0, 15, 12)
 const at = (seconds: number): string => formatHttpDate(NOW + seconds * 1000)
 const APP = { ttl: undefined, negativeTtl: 0, storedBefore: false, staleWhileRevalidate: 0, staleIfError: 0 }
-const REST = { maxBodyBytes: 1000, authorized: false, targets: [], stripSetCookie: false, varyOn: [] }
+const REST = { maxBodyBytes: 1000, unkeyedCredentials: false, targets: [], stripSetCookie: false, varyOn: [] }
 
 class Oracle extends CachePolicy {
   now(): number {

@@ -12,7 +12,7 @@ const APP: StoragePolicy = {
   staleWhileRevalidate: 0,
   staleIfError: 0,
   maxBodyBytes: 1000,
-  authorized: false,
+  unkeyedCredentials: false,
   targets: [],
   stripSetCookie: false,
   varyOn: [],
@@ -28,19 +28,19 @@ class Oracle extends CachePolicy {
 interface Sample {
   readonly status: number
   readonly fields: Readonly<Record<string, string>>
-  readonly authorized: boolean
+  readonly unkeyedCredentials: boolean
 }
 
 /** How long the oracle would use the answer without asking again, ms; 0: not at all. */
-function byOracle({ status, fields, authorized }: Sample): number {
-  const request = { method: 'GET', url: '/', headers: authorized ? { authorization: 'Basic x' } : {} }
+function byOracle({ status, fields, unkeyedCredentials }: Sample): number {
+  const request = { method: 'GET', url: '/', headers: unkeyedCredentials ? { authorization: 'Basic x' } : {} }
   const policy = new Oracle(request, { status, headers: fields }, { shared: true, cacheHeuristic: 0 })
   return policy.storable() ? policy.timeToLive() : 0
 }
 
-function byUs({ status, fields, authorized }: Sample): number {
+function byUs({ status, fields, unkeyedCredentials }: Sample): number {
   const head = { status, fields, before: {}, bodyLength: undefined }
-  const judgement = judge(head, { ...APP, authorized }, NOW)
+  const judgement = judge(head, { ...APP, unkeyedCredentials }, NOW)
   return judgement.kind === 'store' ? judgement.lifetime.ttl : 0
 }
 
@@ -70,7 +70,7 @@ const cacheControl = directives.map((given) =>
 )
 const sample: fc.Arbitrary<Sample> = fc.record({
   status: fc.constantFrom(200, 203, 204, 300, 301, 308, 404, 410),
-  authorized: fc.boolean(),
+  unkeyedCredentials: fc.boolean(),
   fields: fc
     .record(
       {

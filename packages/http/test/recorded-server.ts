@@ -35,7 +35,7 @@ export async function record(handler: Handler, setting: Setting = {}): Promise<O
   const leaving = new AbortController()
   const heads: ResponseHead[] = []
   const windows = { ttl: 1000, negativeTtl: 0, staleWhileRevalidate: 0, staleIfError: 0 }
-  const open = { storedBefore: false, authorized: false, targets: [], stripSetCookie: false, varyOn: [] }
+  const open = { storedBefore: false, unkeyedCredentials: false, targets: [], stripSetCookie: false, varyOn: [] }
   const policy = { ...windows, ...open, maxBodyBytes }
   const recorder = new Recorder({
     holdsStale,
@@ -54,7 +54,7 @@ export async function record(handler: Handler, setting: Setting = {}): Promise<O
     const capture = captureResponse(req, res, recorder)
     onceBegun?.(recorder)
     // As the road does, once the load is over without the recording.
-    res.once('finish', () => setImmediate(() => recorder.abort('handler')))
+    res.once('finish', () => setImmediate(() => recorder.abort('failure')))
     void recorder.done.then(() => onceRecorded?.(capture, recorder))
     if (!leaves) return handler(res, req, capture)
     res.once('close', () => handler(res, req, capture))

@@ -136,22 +136,22 @@ describe('an answer that is not whole', () => {
     recording.head(head({ 'content-length': length }))
     recording.chunk(Buffer.from('abc'))
     recording.end()
-    expect(await recording.done).toEqual({ kind: 'aborted', by: 'handler' })
+    expect(await recording.done).toEqual({ kind: 'aborted', cause: 'failure' })
   })
 
-  test.each(['client', 'handler'] as const)('because of the %s is lost', async (by) => {
+  test.each(['departure', 'failure'] as const)('because of a %s is lost', async (cause) => {
     const recording = recorder()
     recording.head(head())
-    recording.abort(by)
+    recording.abort(cause)
     recording.end()
-    expect(await recording.done).toEqual({ kind: 'aborted', by })
+    expect(await recording.done).toEqual({ kind: 'aborted', cause })
   })
 
   test('is not lost when the connection ends after its end', async () => {
     const recording = recorder()
     recording.head(head())
     recording.end()
-    recording.abort('client')
+    recording.abort('departure')
     expect((await recording.done).kind).toBe('store')
   })
 })
@@ -179,7 +179,7 @@ describe('an answer for its own client alone', () => {
   test('is one that was not sent as it was told', async () => {
     const recording = recorder()
     recording.head(head())
-    recording.refuse('hijacked')
+    recording.disown('hijacked')
     recording.end()
     expect(await recording.done).toEqual({ kind: 'unshareable', why: 'hijacked' })
   })
@@ -207,7 +207,7 @@ describe('a failure', () => {
   test('that is aborted, or too long, has no response to share', async () => {
     const [cut, long] = [recorder(SHARED), recorder(SHARED)]
     for (const recording of [cut, long]) recording.head(head({}, {}, 502))
-    cut.abort('client')
+    cut.abort('departure')
     long.chunk(Buffer.alloc(11))
     expect(await cut.done).toEqual({ kind: 'fail', status: 502, response: undefined, vary: [] })
     expect(await long.done).toEqual({ kind: 'fail', status: 502, response: undefined, vary: [] })
@@ -221,7 +221,7 @@ describe('a failure', () => {
     expect(recording.withheld).toBeUndefined()
     recording.end()
     await recording.done
-    expect(recording.passed).toBe(false)
+    expect(recording.sent).toBe(false)
     expect(recording.withheld).toMatchObject({ head: { status: 500 } })
     expect(recording.withheld?.body.toString()).toBe('oops')
     // With a length of its own it can have no trailers.

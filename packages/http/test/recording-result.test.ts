@@ -20,7 +20,7 @@ const OPEN: BodyFacts = { bytes: Buffer.from('ab'), ended: false, exceeded: unde
 const WHOLE: BodyFacts = { bytes: Buffer.from('abc'), ended: true, exceeded: undefined }
 const RULES: ResultRules = { strip: [] }
 
-function response(judgement: Judgement, kind: JudgedResponse['kind'] = 'passed', length = '3'): JudgedResponse {
+function response(judgement: Judgement, kind: JudgedResponse['kind'] = 'sent', length = '3'): JudgedResponse {
   const status = judgement.kind === 'fail' ? 500 : 200
   const head = { status, fields: { 'content-length': length }, before: {}, bodyLength: undefined }
   return { kind, head, judgement }
@@ -57,7 +57,7 @@ describe('the result of a recording', () => {
   })
 
   test('is an aborted response where the length is not the declared one, unless the body is the stored one', () => {
-    expect(result(response(STORE, 'passed', '4'), WHOLE)).toEqual({ kind: 'aborted', by: 'handler' })
+    expect(result(response(STORE, 'sent', '4'), WHOLE)).toEqual({ kind: 'aborted', cause: 'failure' })
     expect(result(response(STORE, 'revalidated', '4'), WHOLE)?.kind).toBe('store')
   })
 
@@ -76,8 +76,8 @@ describe('the result of a recording', () => {
   })
 
   test('of an aborted response is a failure only where the handler had failed', () => {
-    expect(abortedResult(undefined, 'client')).toEqual({ kind: 'aborted', by: 'client' })
-    expect(abortedResult(response(STORE), 'handler')).toEqual({ kind: 'aborted', by: 'handler' })
-    expect(abortedResult(response(SHARED_FAILURE), 'client')).toMatchObject({ kind: 'fail', status: 500 })
+    expect(abortedResult(undefined, 'departure')).toEqual({ kind: 'aborted', cause: 'departure' })
+    expect(abortedResult(response(STORE), 'failure')).toEqual({ kind: 'aborted', cause: 'failure' })
+    expect(abortedResult(response(SHARED_FAILURE), 'departure')).toMatchObject({ kind: 'fail', status: 500 })
   })
 })

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals'
 import * as fc from 'fast-check'
 import { canonicalUrls, cookiesOf, type KeyParts, requestKey, urlTag } from '../src/request/request-key.ts'
 
-const BASE: KeyParts = { scheme: 'http', host: 'shop.example', target: '/a', layer: '0', decodesPath: true }
+const BASE: KeyParts = { scheme: 'http', host: 'shop.example', target: '/a', place: '0', decodesPath: true }
 const key = (target: string, parts: Partial<KeyParts> = {}): string | undefined =>
   requestKey({ ...BASE, ...parts, target })
 
@@ -56,7 +56,7 @@ describe('requests of different keys', () => {
       key('/a', { host: 'evil.example' }),
       key('/a', { host: 'shop.example:8080' }),
       key('/a', { host: 'shop.example:443' }),
-      key('/a', { layer: '1' }),
+      key('/a', { place: '1' }),
     ]
     expect(new Set(keys).size).toBe(keys.length)
   })
@@ -180,9 +180,9 @@ describe('a cookie in the key', () => {
 describe('the parts of a key', () => {
   test('cannot be forged by the delimiters in another part', () => {
     const keys = ['/a:b', '/a?b:', '/a?:b', '/a:?b', '/a:0:b', '/a?0:b'].map((target) =>
-      key(target, { layer: '', decodesPath: false }),
+      key(target, { place: '', decodesPath: false }),
     )
-    for (const layer of ['4:http', ':http']) keys.push(key('/a', { layer, decodesPath: false }))
+    for (const place of ['4:http', ':http']) keys.push(key('/a', { place, decodesPath: false }))
     expect(new Set(keys).size).toBe(keys.length)
   })
 })

@@ -28,7 +28,7 @@ function exchangeOf(
     scheme: 'http',
     host: 'shop.test',
     target: '/a',
-    layer: '',
+    place: '',
     decodesPath: true,
     req,
     res,

@@ -14,7 +14,7 @@ const MISS = { record: undefined, forwarded: 'uri-miss', collapseFailed: false }
 const context: RequestContext = {
   key: 'the key',
   target: '/a',
-  authorized: false,
+  unkeyedCredentials: false,
   directives: { noStore: false, onlyIfCached: false, maxAge: undefined },
   unshareable: undefined,
   keyedUrl: (url) => url,
@@ -35,7 +35,7 @@ test('a further load of a request, which brings nothing, leaves the loop detecti
     scheme: 'http',
     host: 'shop.test',
     target: '/a',
-    layer: '',
+    place: '',
     decodesPath: true,
     req,
     res,
@@ -50,7 +50,7 @@ test('a further load of a request, which brings nothing, leaves the loop detecti
   const running = loader.load(loadOf('the key'), MISS)
   await expect(loader.load(loadOf('the key of a variant'), MISS)).rejects.toThrow('has led a load before')
   expect(isLoop(req, 'the key')).toBe(true)
-  loader.recorder?.refuse('hijacked')
+  loader.recorder?.disown('hijacked')
   await running
   expect(isLoop(req, 'the key')).toBe(false)
 })

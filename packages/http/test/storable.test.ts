@@ -10,7 +10,7 @@ const ROUTE: StoragePolicy = {
   staleWhileRevalidate: 1000,
   staleIfError: 2000,
   maxBodyBytes: 1000,
-  authorized: false,
+  unkeyedCredentials: false,
   targets: [],
   stripSetCookie: false,
   varyOn: [],

@@ -102,11 +102,14 @@ function notInstalled(): never {
   throw Object.assign(new Error('Cannot find the package'), { code: 'MODULE_NOT_FOUND' })
 }
 
+// For TypeScript, the default of this CommonJS module is the whole module.
+const OldestRedis: unknown = oldestIoRedis.default
+
 const versions: readonly (readonly [string, Library])[] = [
   ['redis 5.1.0', nodeRedis(oldestRedis)],
   ['the newest redis 5', nodeRedis(redis5)],
   ['redis 6', nodeRedis(redis6)],
-  ['ioredis 5.0.0', ioRedis({ Redis: oldestIoRedis.default as never, Cluster: oldestIoRedis.Cluster })],
+  ['ioredis 5.0.0', ioRedis({ Redis: OldestRedis as IoRedisLibrary['Redis'], Cluster: oldestIoRedis.Cluster })],
   ['the newest ioredis 5', ioRedis(ioRedis5)],
   ['ioredis 6', ioRedis(ioRedis6)],
   ['iovalkey', ioRedis(iovalkey)],

@@ -1,7 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Readable } from 'node:stream'
 import { bytesOf } from '../fields/body-arguments.ts'
-import { fieldsIn, parseHead, setInsteadOf, showAsEnded, showAsOpen } from '../fields/head-arguments.ts'
+import { fieldsIn, parseHead, setInsteadOf } from '../fields/head-arguments.ts'
+import { showAsEnded, showAsOpen } from '../fields/response-state.ts'
 import { type HeaderFields, toFields } from '../fields/header-fields.ts'
 import { type Answer, setAnswerFields } from '../response/answer.ts'
 import type { ResponseHead } from '../response/response-head.ts'
@@ -9,7 +10,7 @@ import { DetachedResponse } from './detached-response.ts'
 import { ErrorFields } from './error-fields.ts'
 import { OwnVary } from './own-vary.ts'
 import type { NotModified, Recording } from './recording.ts'
-import { ResponseCapture } from './response-capture.ts'
+import { ResponseCapture, type WrittenHead } from './response-capture.ts'
 import { replaceMethods } from './response-methods.ts'
 
 /** A response whose handler is being recorded. */
@@ -37,8 +38,8 @@ class HandlerCapture extends ResponseCapture implements Capture {
   readonly #errorFields = new ErrorFields()
   /** No outer layer has wrapped `writeHead`: no field can be added to the head. */
   readonly #final: boolean
-  /** The head as it was when the body came, and the status with which both went on: what layers outside do to the head from then on is theirs. */
-  #passedOn: { readonly head: ResponseHead; readonly status: number } | undefined
+  /** The head as the handler left it when its body began, and the status that was then sent on: a `writeHead` with that status is this head. */
+  #implicitHead: { readonly head: ResponseHead; readonly status: number } | undefined
   /** Makes a refused 304 the handler's response again. */
   #undoNotModified: (() => void) | undefined
 
@@ -65,21 +66,23 @@ class HandlerCapture extends ResponseCapture implements Capture {
     this.#restore()
     setAnswerFields(this.res, answer)
     this.res.statusCode = answer.status
-    this.ignoreHandler()
+    this.ignoreHandler(answer.status)
     this.original('end', answer.body === undefined ? [] : [answer.body])
   }
 
   reopen(): void {
     this.stopGuardingDestroy()
     this.#restore()
-    this.mode = 'pass'
+    this.mode = 'send'
     this.ended = false
     this.replacing = true
-    this.#passedOn = undefined
+    this.#implicitHead = undefined
   }
 
-  protected override headOf(args: readonly unknown[]): ResponseHead {
-    return this.#passedOn?.status === Number(args[0]) ? this.#passedOn.head : this.#presentHead(args)
+  /** Whatever the handler writes is recorded. */
+  protected override headOf(args: readonly unknown[]): WrittenHead {
+    const implicit = this.#implicitHead
+    return { kind: 'recorded', head: implicit?.status === Number(args[0]) ? implicit.head : this.#presentHead(args) }
   }
 
   #presentHead(args: readonly unknown[], bodyLength?: number): ResponseHead {
@@ -96,26 +99,21 @@ class HandlerCapture extends ResponseCapture implements Capture {
     }
   }
 
-  /** Whatever the handler writes is recorded. */
-  protected override foreignHeadOf(): undefined {
-    return undefined
-  }
-
-  /** Certain before the head. */
+  /** `fixImplicitHead` has decided it. */
   protected override answersNotModified(): undefined {
     return undefined
   }
 
-  protected override beforeBody(whole?: Uint8Array): void {
+  protected override fixImplicitHead(whole?: Uint8Array): void {
     const { res, recording } = this
-    if (this.mode !== 'pass' || this.headSeen || this.#passedOn !== undefined) return
+    if (this.mode !== 'send' || this.headSeen || this.#implicitHead !== undefined) return
     const head = this.#presentHead(this.innerHead.collect(), whole?.length)
     const notModified = whole && recording.answersNotModified(head, whole)
     if (notModified !== undefined) this.#becomeNotModified(notModified)
-    this.#passedOn = { head, status: res.statusCode }
-    // Over HTTP/1, Node writes the head of an `end` without a chunk even after the client has left: layers outside may still set fields then.
+    this.#implicitHead = { head, status: res.statusCode }
+    // `#sendEnd` drops the chunk for a client that has left. Over HTTP/1, Node itself then writes the head of the `end`: layers outside may still set fields.
     const comesWithEnd = whole !== undefined && this.#req.httpVersionMajor === 1
-    if ((this.clientLeft && !comesWithEnd) || recording.withholds(head.status)) res.writeHead(res.statusCode)
+    if ((this.isConnectionGone && !comesWithEnd) || recording.withholds(head.status)) res.writeHead(res.statusCode)
   }
 
   #becomeNotModified(notModified: NotModified): void {
@@ -138,39 +136,39 @@ class HandlerCapture extends ResponseCapture implements Capture {
 
   protected override recordHead(head: ResponseHead): void {
     const { recording } = this
-    if (this.failsForDeparture(head.status)) recording.abort('client')
+    if (this.failsForDeparture(head.status)) recording.abort('departure')
     recording.head(head)
   }
 
   protected override recordEnd(): void {
-    if (this.mode === 'withhold') showAsEnded(this.res)
+    if (this.mode === 'discard') showAsEnded(this.res)
     this.recording.end()
   }
 
-  protected override onRefused(): void {
-    super.onRefused()
+  protected override onHeadThrown(): void {
+    super.onHeadThrown()
     const undo = this.#undoNotModified
     this.#undoNotModified = undefined
     undo?.()
-    this.#passedOn = undefined
+    this.#implicitHead = undefined
   }
 
   protected override onClose(): void {
     if ((this.ended && this.headSeen) || this.mode === 'replaced') return
-    const by = closedByClient(this.#req, this.res) ? 'client' : 'handler'
-    // Node makes no head any more for the chunk of an end that an outer layer delays.
-    if (this.headSeen || this.ended || by === 'handler') this.recording.abort(by)
+    const cause = closedByClient(this.#req, this.res) ? 'departure' : 'failure'
+    // After a close, Node writes no head for an `end` that an outer layer delays.
+    if (this.headSeen || this.ended || cause === 'failure') this.recording.abort(cause)
     else this.#detach()
   }
 
-  protected override get clientLeft(): boolean {
+  protected override get isConnectionGone(): boolean {
     return this.detached !== undefined || this.res.destroyed
   }
 
   /** The handler may still finish and its response be stored, but a piped stream that closes early aborts the recording. */
   #detach(): void {
     const stopped = (source: Readable): void => {
-      if (!this.ended && !source.readableEnded) this.recording.abort('client')
+      if (!this.ended && !source.readableEnded) this.recording.abort('departure')
     }
     this.detached = new DetachedResponse(this.res, this.recording)
     this.res.on('unpipe', stopped)

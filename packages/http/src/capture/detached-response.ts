@@ -35,9 +35,9 @@ export class DetachedResponse {
     return this.#recording.copying
   }
 
-  /** The handler has destroyed the response: no connection is left whose end would show that. */
+  /** The handler has destroyed the response: as its client has left, that is no failure. No connection is left whose end would show it. */
   onDestroy(): void {
-    this.#recording.abort('client')
+    this.#recording.abort('departure')
   }
 
   /** The handler has ended its answer. */

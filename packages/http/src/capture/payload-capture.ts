@@ -1,12 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { parseHead, showAsEnded, showAsOpen } from '../fields/head-arguments.ts'
+import { parseHead } from '../fields/head-arguments.ts'
+import { showAsEnded, showAsOpen } from '../fields/response-state.ts'
 import type { HeaderFields } from '../fields/header-fields.ts'
 import type { ResponseHead } from '../response/response-head.ts'
 import { DetachedResponse } from './detached-response.ts'
 import type { ErrorFields } from './error-fields.ts'
 import { bytesOfPayload, copyOfStream, formOf } from './payload.ts'
 import type { NotModified, Recording } from './recording.ts'
-import { ResponseCapture } from './response-capture.ts'
+import { ResponseCapture, type WrittenHead } from './response-capture.ts'
 import { replaceMethods } from './response-methods.ts'
 
 /** The response of a handler whose framework passes each payload through hooks before it writes it to Node's response. */
@@ -47,7 +48,7 @@ export class PayloadCapture extends ResponseCapture {
     const original = replaceMethods(response.res, {
       destroy: (...args) => {
         // Node itself destroys a response that waits for its turn on the connection, once that is gone.
-        if (this.clientLeft) this.detached?.onDestroy()
+        if (this.isConnectionGone) this.detached?.onDestroy()
         else this.#destroyed = true
         return original('destroy', args)
       },
@@ -55,7 +56,7 @@ export class PayloadCapture extends ResponseCapture {
   }
 
   /** True if a whole payload is with later hooks or sent: nothing can replace it. */
-  get isPassedOn(): boolean {
+  get isWithLaterHooks(): boolean {
     return !this.#withheld && this.#payload?.whole === true
   }
 
@@ -80,7 +81,7 @@ export class PayloadCapture extends ResponseCapture {
 
   /** Called when the handler returns nothing. A framework that would send an empty response then sends none to a client that has left. */
   returnedNothing(): void {
-    if (this.clientLeft && this.#payload === undefined) this.#abort()
+    if (this.isConnectionGone && this.#payload === undefined) this.#abort()
   }
 
   /** True if the whole of another response was sent: whatever the handler still sends is ignored. */
@@ -95,18 +96,17 @@ export class PayloadCapture extends ResponseCapture {
     this.replacing = true
   }
 
-  protected override headOf(args: readonly unknown[]): ResponseHead | undefined {
+  protected override headOf(args: readonly unknown[]): WrittenHead {
+    if (this.#over || this.replacing) return { kind: 'unrelated' }
     const { status, fields: outer } = parseHead(this.res, args)
     const pending = this.#payload
-    if (this.#over || this.replacing || pending?.head.status !== status) return undefined
-    const { fields, before, errorFields, bodyLength, form } = pending.head
     // Node gets the head now: no hook can add a field any more.
-    return { status, fields, before, outer, errorFields, bodyLength, form, final: true }
-  }
-
-  protected override foreignHeadOf(args: readonly unknown[]): ResponseHead | undefined {
-    if (this.#over || this.replacing) return undefined
-    return { ...parseHead(this.res, args), before: this.#response.before, bodyLength: undefined, final: true }
+    if (pending?.head.status !== status) {
+      const { before } = this.#response
+      return { kind: 'foreign', head: { status, fields: outer, before, bodyLength: undefined, final: true } }
+    }
+    const { fields, before, errorFields, bodyLength, form } = pending.head
+    return { kind: 'recorded', head: { status, fields, before, outer, errorFields, bodyLength, form, final: true } }
   }
 
   protected override answersNotModified(head: ResponseHead): NotModified | undefined {
@@ -116,7 +116,7 @@ export class PayloadCapture extends ResponseCapture {
       : this.recording.answersNotModified(head, bytes)
   }
 
-  protected override beforeBody(): void {
+  protected override fixImplicitHead(): void {
     if (this.detached?.open === true && !this.headSeen) this.res.writeHead(this.res.statusCode)
   }
 
@@ -127,7 +127,7 @@ export class PayloadCapture extends ResponseCapture {
 
   protected override recordHead(head: ResponseHead | undefined): void {
     if (this.#over) return
-    if (head === undefined) return this.#refuse()
+    if (head === undefined) return this.#disown()
     this.recording.head(head)
     const bytes = this.#payload?.bytes
     if (bytes !== undefined) this.recording.chunk(bytes)
@@ -135,7 +135,7 @@ export class PayloadCapture extends ResponseCapture {
 
   protected override recordEnd(): void {
     // A later hook that dropped the stream made another body, which is not recorded.
-    if (this.#payload?.whole !== true) this.#refuse()
+    if (this.#payload?.whole !== true) this.#disown()
     if (this.#over) return
     this.#over = true
     // A framework that is given another payload now refuses it, as after a response that is sent.
@@ -147,13 +147,13 @@ export class PayloadCapture extends ResponseCapture {
     if (this.#over) return
     const streams = this.#payload !== undefined && this.#payload.head.bodyLength === undefined
     if (this.#destroyed || streams) this.#abort()
-    else if (this.#response.isHijacked()) this.#refuse()
+    else if (this.#response.isHijacked()) this.#disown()
     // The handler still makes its response, for the waiters.
     else this.detached = new DetachedResponse(this.res, this.recording)
   }
 
   /** True if the client has left. A detached response hides that, and an HTTP/2 response never shows it. */
-  protected override get clientLeft(): boolean {
+  protected override get isConnectionGone(): boolean {
     return this.res.destroyed || this.#response.req.socket.destroyed
   }
 
@@ -180,17 +180,17 @@ export class PayloadCapture extends ResponseCapture {
     }
     const onRead = (): void => this.recording.streamRead()
     return copyOfStream(payload, { onRead, onChunk, onEnd })?.once('close', () => {
-      if (this.#payload === pending && !pending.whole && this.clientLeft) this.#abort()
+      if (this.#payload === pending && !pending.whole && this.isConnectionGone) this.#abort()
     })
   }
 
-  #refuse(): void {
-    if (!this.#over) this.recording.refuse('hijacked')
+  #disown(): void {
+    if (!this.#over) this.recording.disown('hijacked')
     this.#over = true
   }
 
   #abort(): void {
-    if (!this.#over) this.recording.abort(this.#withheld || this.#destroyed ? 'handler' : 'client')
+    if (!this.#over) this.recording.abort(this.#withheld || this.#destroyed ? 'failure' : 'departure')
     this.#over = true
   }
 }

@@ -8,7 +8,7 @@ import type { Judgement } from '../response/storable.ts'
 export type RecorderState =
   /** The handler has given no head. */
   | { readonly kind: 'waiting'; readonly holdsStale: boolean }
-  | (JudgedResponse & { readonly kind: 'passed' | 'withheld' })
+  | (JudgedResponse & { readonly kind: 'sent' | 'withheld' })
   | (JudgedResponse & { readonly kind: 'revalidated'; readonly body: Buffer })
   /** The handler's 304 is about another response than the stored one. */
   | { readonly kind: 'mismatched'; readonly head: ResponseHead }
@@ -30,7 +30,7 @@ export function stateAfter(
   head: ResponseHead,
   judge: (head: ResponseHead) => Judgement,
 ): RecorderState {
-  if (!withholds(state, responseToRevalidate, head.status)) return { kind: 'passed', head, judgement: judge(head) }
+  if (!withholds(state, responseToRevalidate, head.status)) return { kind: 'sent', head, judgement: judge(head) }
   if (responseToRevalidate === undefined || head.status !== 304)
     return { kind: 'withheld', head, judgement: judge(head) }
   if (!confirms(head, responseToRevalidate)) return { kind: 'mismatched', head }
@@ -41,5 +41,5 @@ export function stateAfter(
 /** The state once no stale response can replace the handler's any more. */
 export function withoutWithholding(state: RecorderState): RecorderState {
   if (state.kind === 'waiting') return { kind: 'waiting', holdsStale: false }
-  return state.kind === 'withheld' ? { ...state, kind: 'passed' } : state
+  return state.kind === 'withheld' ? { ...state, kind: 'sent' } : state
 }

@@ -6,6 +6,7 @@ import { missingEtag, recordResponse, withOwnFields } from '../response/record-r
 import type { RecordedResponse } from '../response/recorded-response.ts'
 import type { NotModified, Recording } from './recording.ts'
 import {
+  type AbortCause,
   abortedResult,
   personalResult,
   type RecordingResult,
@@ -41,7 +42,7 @@ export class Recorder implements Recording {
   readonly #setup: RecorderSetup
   readonly #body: BodyCopy
   #state: RecorderState
-  #refused: (Judgement & { readonly kind: 'unshareable' }) | undefined
+  #disowned: (Judgement & { readonly kind: 'unshareable' }) | undefined
   #judged: { readonly head: ResponseHead; readonly judgement: Judgement } | undefined
   /** No part of `#state`: a load may end before there is a head, and a response may go on once its result is certain. */
   #settled = false
@@ -61,8 +62,8 @@ export class Recorder implements Recording {
   }
 
   /** True if the handler's response has a head and is not withheld: its client gets it, or has another one already. */
-  get passed(): boolean {
-    return this.#state.kind === 'passed'
+  get sent(): boolean {
+    return this.#state.kind === 'sent'
   }
 
   /** The status of the handler's response; undefined as long as there is no head. */
@@ -108,8 +109,8 @@ export class Recorder implements Recording {
     return notModified(conditions, head.status, fields) ? { removed: fieldsOfContent(fields), fields: made } : undefined
   }
 
-  extraFields(head: ResponseHead, refused?: 'hijacked'): Readonly<Record<string, string>> {
-    const judgement = refused === undefined ? this.#judge(head) : ({ kind: 'unshareable', why: refused } as const)
+  extraFields(head: ResponseHead, foreign?: 'hijacked'): Readonly<Record<string, string>> {
+    const judgement = foreign === undefined ? this.#judge(head) : ({ kind: 'unshareable', why: foreign } as const)
     return this.#setup.extraFields(head, judgement)
   }
 
@@ -148,13 +149,13 @@ export class Recorder implements Recording {
     this.#advance()
   }
 
-  abort(by: 'client' | 'handler'): void {
-    this.#finish(abortedResult('judgement' in this.#state ? this.#state : undefined, by))
+  abort(cause: AbortCause): void {
+    this.#finish(abortedResult('judgement' in this.#state ? this.#state : undefined, cause))
   }
 
-  refuse(why: 'hijacked' | 'timeout'): void {
-    this.#refused ??= { kind: 'unshareable', why }
-    this.#finish(this.#refused)
+  disown(why: 'hijacked' | 'timeout'): void {
+    this.#disowned ??= { kind: 'unshareable', why }
+    this.#finish(this.#disowned)
   }
 
   /** The client needs no withheld response: it has its response, or gets the handler's, because no stale response will come. */
@@ -165,7 +166,7 @@ export class Recorder implements Recording {
 
   /** Judges each head once, because that calls the route's functions. */
   #judge(head: ResponseHead): Judgement {
-    if (this.#refused !== undefined) return this.#refused
+    if (this.#disowned !== undefined) return this.#disowned
     if (this.#judged?.head !== head) this.#judged = { head, judgement: this.#setup.judge(head) }
     return this.#judged.judgement
   }

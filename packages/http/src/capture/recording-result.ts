@@ -6,6 +6,9 @@ import { hasDeclaredLength, type ResponseHead } from '../response/response-head.
 import type { Lifetime } from '../response/lifetime.ts'
 import type { Judgement, Unstorable } from '../response/storable.ts'
 
+/** Why a response is not completed. `departure`: its client has left, which is held against nobody. `failure`: its handler or its load has ended it. */
+export type AbortCause = 'departure' | 'failure'
+
 /** The result of a recording. `vary` names the request fields by which the handler chose the response: lower-case, sorted. */
 export type RecordingResult =
   | {
@@ -31,17 +34,17 @@ export type RecordingResult =
       readonly vary: readonly string[]
     }
   /** The response was not completed. */
-  | { readonly kind: 'aborted'; readonly by: 'client' | 'handler' }
+  | { readonly kind: 'aborted'; readonly cause: AbortCause }
   /** The handler's 304 is about another response than the stored one. */
   | { readonly kind: 'mismatched' }
 
 /** A response whose head is known. */
 export interface JudgedResponse {
   /**
-   * `passed`: the client gets the handler's response, or needs none any more. `withheld`: the client gets a stale response, or this one if
+   * `sent`: the client gets the handler's response, or needs none any more. `withheld`: the client gets a stale response, or this one if
    * there is none. `revalidated`: the handler's 304 confirmed the stored response, whose head and body these are.
    */
-  readonly kind: 'passed' | 'withheld' | 'revalidated'
+  readonly kind: 'sent' | 'withheld' | 'revalidated'
   readonly head: ResponseHead
   readonly judgement: Judgement
 }
@@ -79,7 +82,7 @@ export function recordingResult(
   if (exceeded !== undefined)
     return { kind: 'unshareable', why: 'too-large', temporary: exceeded === 'maxCaptureBytes' }
   if (!ended) return undefined
-  if (!isComplete(response, bytes)) return { kind: 'aborted', by: 'handler' }
+  if (!isComplete(response, bytes)) return { kind: 'aborted', cause: 'failure' }
   const recorded = recordResponse(head, bytes, rules, now)
   const vary = selectingNames(head, rules.ignoreVary)
   if (judgement.kind === 'share') return { kind: 'share', why: judgement.why, response: recorded, vary }
@@ -89,8 +92,8 @@ export function recordingResult(
 }
 
 /** The result of a recording whose response was aborted; `response` is undefined where there is no head. */
-export function abortedResult(response: JudgedResponse | undefined, by: 'client' | 'handler'): RecordingResult {
-  if (response?.judgement.kind !== 'fail') return { kind: 'aborted', by }
+export function abortedResult(response: JudgedResponse | undefined, cause: AbortCause): RecordingResult {
+  if (response?.judgement.kind !== 'fail') return { kind: 'aborted', cause }
   return { kind: 'fail', status: response.head.status, response: undefined, vary: [] }
 }
 

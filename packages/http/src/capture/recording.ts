@@ -1,4 +1,5 @@
 import type { ResponseHead } from '../response/response-head.ts'
+import type { AbortCause } from './recording-result.ts'
 
 /** How a 304 differs from the response that it stands for. */
 export interface NotModified {
@@ -25,10 +26,10 @@ export interface Recording {
    */
   answersNotModified(head: ResponseHead, body: Uint8Array): NotModified | undefined
   /**
-   * Fields to send with this head, which replace those that are set, such as the whole `Cache-Status`. `refused`: it is not the head of the
+   * Fields to send with this head, which replace those that are set, such as the whole `Cache-Status`. `foreign`: it is not the head of the
    * recorded response.
    */
-  extraFields(head: ResponseHead, refused?: 'hijacked'): Readonly<Record<string, string>>
+  extraFields(head: ResponseHead, foreign?: 'hijacked'): Readonly<Record<string, string>>
   /** The handler has handed its payload over: until the head, or the first read of a stream, only outer layers run. */
   handedOver(): void
   /** A layer reads the stream that the handler has handed over: the handler's code may run again. */
@@ -42,8 +43,8 @@ export interface Recording {
   restartBody(): void
   /** The body is complete. */
   end(): void
-  /** The response will not be completed: the client disconnected, the handler aborted it, or the load ended without it. */
-  abort(by: 'client' | 'handler'): void
+  /** The response will not be completed. */
+  abort(cause: AbortCause): void
   /** The response that was sent is not the recorded one, or the load has ended before its handler: it goes to its own client only. */
-  refuse(why: 'hijacked' | 'timeout'): void
+  disown(why: 'hijacked' | 'timeout'): void
 }

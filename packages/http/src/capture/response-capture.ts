@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { endRefuses } from '../fields/body-arguments.ts'
-import { addToHead, fieldsIn, isHeadSent, sentFields, setInsteadOf } from '../fields/head-arguments.ts'
+import { addToHead, fieldsIn, sentFields, setInsteadOf } from '../fields/head-arguments.ts'
+import { isHeadSent } from '../fields/response-state.ts'
 import { type HeaderFields, toText } from '../fields/header-fields.ts'
 import type { ResponseHead } from '../response/response-head.ts'
 import { DestroyGuard } from './destroy-guard.ts'
@@ -13,7 +14,7 @@ import { type CallOriginal, replaceMethods } from './response-methods.ts'
 
 const NOTHING = new Uint8Array()
 
-/** The methods that change what follows the end, besides those that look at the mode. */
+/** The methods that could still change a response after it is replaced; the others look at `mode`. */
 const IGNORED = [
   'setHeader',
   'setHeaders',
@@ -24,14 +25,21 @@ const IGNORED = [
   'writeProcessing',
 ] as const
 
+/**
+ * What the arguments of `writeHead` make: the head of the recorded response; that of a `foreign` one, which the handler has written past it; or one that
+ * does not come from the handler.
+ */
+export type WrittenHead =
+  { readonly kind: 'recorded' | 'foreign'; readonly head: ResponseHead } | { readonly kind: 'unrelated' }
+
 /** Follows a response through the methods that send it. A subclass says which head and which bytes are the handler's. */
 export abstract class ResponseCapture {
   protected readonly res: ServerResponse
   protected readonly recording: Recording
   protected readonly original: CallOriginal
   protected readonly innerHead: InnerHead
-  /** `pass`: the response goes to its client. `withhold`: it goes nowhere. `replaced`: another response was sent instead. */
-  protected mode: 'pass' | 'withhold' | 'replaced' = 'pass'
+  /** `send`: what is written goes to the client. `discard`: it goes nowhere. `replaced`: another response was sent instead. */
+  protected mode: 'send' | 'discard' | 'replaced' = 'send'
   /** The framework sends another response, by the same methods: with its end the mode becomes `replaced`. */
   protected replacing = false
   protected headSeen = false
@@ -55,12 +63,12 @@ export abstract class ResponseCapture {
       write: (...args) => this.#write(args),
       end: (...args) => this.#end(args),
       flushHeaders: () => {
-        this.beforeBody()
-        if (this.mode === 'pass' && this.detached === undefined) this.original('flushHeaders', [])
+        this.fixImplicitHead()
+        if (this.mode === 'send' && this.detached === undefined) this.original('flushHeaders', [])
       },
       // A stored response has no trailers (RFC 9111 section 3.1).
       addTrailers: (...args) => {
-        if (this.mode === 'pass') this.original('addTrailers', args)
+        if (this.mode === 'send') this.original('addTrailers', args)
       },
     })
     this.original = (method, args) =>
@@ -76,19 +84,15 @@ export abstract class ResponseCapture {
     this.#scope.runInside(handler)
   }
 
-  /** The head that these arguments of `writeHead` make; undefined if it is not the head of the recorded response. */
-  protected abstract headOf(args: readonly unknown[]): ResponseHead | undefined
-
-  /** The head that these arguments make, where the handler has written another response than the recorded one. */
-  protected abstract foreignHeadOf(args: readonly unknown[]): ResponseHead | undefined
+  protected abstract headOf(args: readonly unknown[]): WrittenHead
 
   protected abstract answersNotModified(head: ResponseHead): NotModified | undefined
 
   /**
-   * Writes an implicit head that must be known before the body. Node writes it inside `end`, which is too late for a head that is withheld,
-   * and does not write it at all if the client has left. `whole`: the body, if `end` brings all of it.
+   * Fixes an implicit head before the body, and writes it where it is withheld, or the client has left: Node would write it inside `end`, too late for the one,
+   * and not at all for the other. `whole`: the body, if `end` brings all of it.
    */
-  protected abstract beforeBody(whole?: Uint8Array): void
+  protected abstract fixImplicitHead(whole?: Uint8Array): void
 
   /** The bytes of the recorded body among these arguments of `write` or `end`. */
   protected abstract bodyIn(args: readonly unknown[]): Uint8Array | undefined
@@ -99,18 +103,18 @@ export abstract class ResponseCapture {
   protected abstract recordEnd(): void
 
   /** Called when an outer layer or Node has thrown before the head was out: the handler's next response is another one. */
-  protected onRefused(): void {
+  protected onHeadThrown(): void {
     this.bodiless = false
   }
 
   /** Called when the connection closes, also after a whole response. */
   protected abstract onClose(): void
 
-  protected abstract get clientLeft(): boolean
+  protected abstract get isConnectionGone(): boolean
 
   /** A handler that notices that its client has left often fails for that reason alone. Waiters must not get that failure. */
   protected failsForDeparture(status: number): boolean {
-    return this.clientLeft && status >= 400
+    return this.isConnectionGone && status >= 400
   }
 
   protected endRecording(): void {
@@ -119,8 +123,8 @@ export abstract class ResponseCapture {
   }
 
   /**
-   * From now on, a `destroy` by the handler ends its recording, and the connection only after the response that the cache sends on it: `Connection:
-   * close`, as long as that has no head.
+   * From now on a `destroy` by the handler only ends its recording. The connection closes after the cache's response, which says `Connection: close` if its
+   * head is not sent yet.
    */
   protected guardDestroy(): void {
     const { res, recording } = this
@@ -128,7 +132,7 @@ export abstract class ResponseCapture {
     this.#guard ??= new DestroyGuard(res, (destroy) => {
       if (!this.#mayBeHandler) return destroy()
       res.shouldKeepAlive = false
-      return recording.abort('handler')
+      return recording.abort('failure')
     })
   }
 
@@ -146,19 +150,19 @@ export abstract class ResponseCapture {
   /**
    * Ignores what the handler still does with its response: an error there could end the process, and a byte would belong to a connection that already
    * serves another request. A stream that it pipes is destroyed, as nobody reads it. An outer layer may delay the end: until the head is out, fields can be set.
+   * `status`: that of the response which is sent instead.
    */
-  protected ignoreHandler(): void {
+  protected ignoreHandler(status: number): void {
     const { res } = this
-    const { statusCode } = res
     this.mode = 'replaced'
     this.guardDestroy()
-    // Layers outside that count connections compare them when the response has finished.
+    // Layers outside must see the real `res.socket` at `finish`: some compare it with the one that they have counted.
     res.prependOnceListener('finish', () => {
       this.stopGuardingDestroy()
       queueMicrotask(() => this.guardDestroy())
     })
     // Node calls it within `end`. The layers inside, which may have replaced it, have no part in this response.
-    Reflect.set(res, 'writeHead', () => (isHeadSent(res) ? res : this.original('writeHead', [statusCode])))
+    Reflect.set(res, 'writeHead', () => (isHeadSent(res) ? res : this.original('writeHead', [status])))
     for (const name of IGNORED) {
       const method = res[name] as (...args: unknown[]) => unknown
       Reflect.set(res, name, (...args: unknown[]) => (isHeadSent(res) ? res : Reflect.apply(method, res, args)))
@@ -181,40 +185,36 @@ export abstract class ResponseCapture {
     try {
       return this.recording.outside(() => this.#scope.runOutside(call))
     } catch (error) {
-      if (!this.headSeen) this.onRefused()
+      if (!this.headSeen) this.onHeadThrown()
       throw error
     }
   }
 
   #writeHead(args: readonly unknown[]): unknown {
-    if (this.innerHead.takes(args) || this.mode !== 'pass') return this.res
+    if (this.innerHead.takes(args) || this.mode !== 'send') return this.res
     if (this.headSeen) return this.original('writeHead', args)
-    const head = this.headOf(args)
-    if (head === undefined) this.#sendForeignHead(args)
-    else if (this.recording.withholds(head.status)) this.#withhold()
-    else this.#sendHead(head, args)
+    const written = this.headOf(args)
+    if (written.kind === 'unrelated') this.original('writeHead', args)
+    else if (written.kind === 'foreign') this.#sendHead(written.head, args, 'hijacked')
+    else if (this.recording.withholds(written.head.status)) this.#discardWrites()
+    else this.#sendHead(written.head, args)
     this.headSeen = true
+    const head = written.kind === 'recorded' ? written.head : undefined
     // Outer layers add fields while the head passes them, such as the cookie of a session.
-    this.recordHead(head === undefined || this.mode !== 'pass' ? head : withOuter(head, sentFields(this.res)))
+    this.recordHead(head === undefined || this.mode !== 'send' ? head : withOuter(head, sentFields(this.res)))
     return this.res
   }
 
-  #withhold(): void {
-    this.mode = 'withhold'
+  #discardWrites(): void {
+    this.mode = 'discard'
     this.guardDestroy()
   }
 
-  #sendForeignHead(args: readonly unknown[]): void {
-    const head = this.foreignHeadOf(args)
-    if (head === undefined) this.original('writeHead', args)
-    else this.#sendHead(head, args, 'hijacked')
-  }
-
   /** If Node refuses the head, its fields are taken back: the handler's next try is another head. */
-  #sendHead(head: ResponseHead, args: readonly unknown[], refused?: 'hijacked'): void {
+  #sendHead(head: ResponseHead, args: readonly unknown[], foreign?: 'hijacked'): void {
     const { res } = this
-    const added = this.recording.extraFields(head, refused)
-    const notModified = refused === undefined ? this.answersNotModified(head) : undefined
+    const added = this.recording.extraFields(head, foreign)
+    const notModified = foreign === undefined ? this.answersNotModified(head) : undefined
     const set = Object.keys({ ...fieldsIn(args), ...added, ...notModified?.fields })
     const takeBack = this.snapshot([...set, ...(notModified?.removed ?? [])])
     const final = notModified === undefined ? args : setInsteadOf(res, args, 304, notModified)
@@ -228,13 +228,13 @@ export abstract class ResponseCapture {
   }
 
   #write(args: readonly unknown[]): boolean {
-    // An outer layer that delays the end calls it later: that of HTTP/2 calls `write` then.
+    // An outer layer may delay the end of the answer. That of HTTP/2 then calls `write`.
     const isOfAnswer = this.mode === 'replaced' && this.#scope.side === 'outside'
     if (this.#ending || isOfAnswer) return this.original('write', args) === true
-    this.beforeBody()
+    this.fixImplicitHead()
     if (this.mode === 'replaced') return discardChunk(args)
     const bodiless = this.bodiless && !this.ended
-    const discards = bodiless || this.mode === 'withhold' || this.detached?.open === true
+    const discards = bodiless || this.mode === 'discard' || this.detached?.open === true
     const accepted = discards ? discardChunk(args) : this.original('write', args) === true
     const bytes = this.bodyIn(args)
     if (bytes !== undefined) this.recording.chunk(bytes)
@@ -244,16 +244,16 @@ export abstract class ResponseCapture {
 
   #end(args: readonly unknown[]): unknown {
     // Node throws for these arguments. Nothing may be sent before.
-    if (this.mode === 'pass' && endRefuses(args)) return this.original('end', args)
+    if (this.mode === 'send' && endRefuses(args)) return this.original('end', args)
     const bytes = this.bodyIn(args)
-    this.beforeBody(bytes ?? NOTHING)
-    if (this.mode === 'pass') this.#sendEnd(args)
+    this.fixImplicitHead(bytes ?? NOTHING)
+    if (this.mode === 'send') this.#sendEnd(args)
     else discardChunk(args)
     if (this.mode === 'replaced' || this.ended) return this.res
     this.ended = true
     if (bytes !== undefined) this.recording.chunk(bytes)
     this.endRecording()
-    if (this.replacing) this.ignoreHandler()
+    if (this.replacing) this.ignoreHandler(this.res.statusCode)
     this.detached?.finish()
     return this.res
   }
@@ -279,6 +279,7 @@ export abstract class ResponseCapture {
   }
 }
 
+/** Written out in full: a spread is slow in V8, and each response needs it. */
 function withOuter(
   { status, fields, before, errorFields, bodyLength, form, final }: ResponseHead,
   outer: HeaderFields,

@@ -4,7 +4,7 @@ import { addToHead, parseHead } from '../fields/head-arguments.ts'
 import type { Exchange } from '../exchange.ts'
 import { linesOf } from '../fields/header-fields.ts'
 import { originForm } from '../request/eligible.ts'
-import { publishObservation } from '../observe/observation.ts'
+import { publishObservation } from './observation.ts'
 import { withQuery } from '../request/query.ts'
 import type { Route } from '../route/route.ts'
 

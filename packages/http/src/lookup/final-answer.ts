@@ -39,7 +39,7 @@ const NOTHING: FinalAnswer = { kind: 'nothing' }
 
 /** The facts about a request whose own handler has run, or still runs. */
 export interface HandledRequest {
-  readonly recorder: Pick<Recorder, 'revalidated' | 'passed' | 'ended' | 'mismatched' | 'withheld' | 'status'>
+  readonly recorder: Pick<Recorder, 'revalidated' | 'sent' | 'ended' | 'mismatched' | 'withheld' | 'status'>
   /** The load ended by `loadTimeout` before the URL was known to be shareable: the handler answers its client nevertheless. */
   readonly timedOutBeforeKnown: boolean
   readonly disconnected: boolean
@@ -54,14 +54,14 @@ export function answerAfterHandler(
   const { revalidated, withheld } = recorder
   if (timedOutBeforeKnown) return NOTHING
   if (revalidated !== undefined) return { kind: 'revalidated', response: revalidated, status: 304, lookup }
-  if (recorder.passed) return timedOut && !recorder.ended ? { kind: 'destroy' } : NOTHING
+  if (recorder.sent) return timedOut && !recorder.ended ? { kind: 'destroy' } : NOTHING
   if (disconnected) return NOTHING
-  if (lookup !== undefined && bringsResponse(lookup)) {
-    if (lookup.status !== 'loaded') return { kind: 'looked-up', lookup }
-    if (recorder.mismatched) return { kind: 'revalidated', response: lookup.value, status: 200, lookup }
-  }
+  const found = lookup !== undefined && bringsResponse(lookup) ? lookup : undefined
+  if (found !== undefined && found.status !== 'loaded') return { kind: 'looked-up', lookup: found }
+  if (found !== undefined && recorder.mismatched)
+    return { kind: 'revalidated', response: found.value, status: 200, lookup: found }
   if (withheld !== undefined) return { kind: 'complete', answer: answerFromWithheld(withheld) }
-  // Otherwise the cache was closed, or the lease was lost: the handler did not fail, and continues.
+  // No head and no timeout: the cache was closed, or the lease was lost. The handler did not fail, and continues.
   if (!timedOut && recorder.status === undefined) return NOTHING
   return { kind: 'error', error: errorResponseFor(error) ?? unavailable('CATTLEGRID_LOAD_FAILED', 1000) }
 }

@@ -26,12 +26,12 @@ export interface StorageFacts {
   /** A response of this URL was stored before: the URL is known to be shareable. */
   readonly storedBefore: boolean
   /** The request has credentials that its key does not hold. */
-  readonly authorized: boolean
+  readonly unkeyedCredentials: boolean
   /** Returns the tag of every response of this URL; undefined: there is none. */
   readonly urlTag: () => string | undefined
 }
 
-/** The facts that the recorder of one handler run needs. Objects that each response needs are written out in full: spreads are slow in V8. */
+/** The facts that the recorder of one handler run needs. */
 export interface RecorderFacts extends StorageFacts, MissReason {
   readonly holdsStale: boolean
   /** True if the load holds the lease: only then can the response be stored. */
@@ -69,7 +69,7 @@ export function recorderFor<Req, Res>(
     defaults: clientFreshness,
     extraFields: (head, judgement) => {
       const certain = head.bodyLength !== undefined && head.final === true
-      const expected = expectedResult(head, judgement, facts.leased)
+      const expected = expectedJudgement(head, judgement, facts.leased)
       const status = (cacheName: string): string =>
         appendMember(linesOf(head.fields, 'cache-status'), cacheName, leaderMember(expected, facts, certain))
       const lacksFreshness = judgement.kind === 'store' && !('cache-control' in head.fields)
@@ -81,13 +81,13 @@ export function recorderFor<Req, Res>(
   })
 }
 
-function expectedResult(head: ResponseHead, judgement: Judgement, leased: boolean): Judgement {
+function expectedJudgement(head: ResponseHead, judgement: Judgement, leased: boolean): Judgement {
   if (head.bodyLength !== undefined && !hasDeclaredLength(head, head.bodyLength)) return INCOMPLETE
   return leased || judgement.kind !== 'store' ? judgement : UNLEASED
 }
 
 /** When a handler began to run, and what it has read about its client so far. */
-interface HandlerRun {
+interface HandlerStart {
   readonly began: number
   readonly reads: PersonalReads
 }
@@ -97,7 +97,7 @@ export function judgeResponse<Req, Res>(
   exchange: Exchange<Req, Res>,
   route: Route<Req, Res>,
   facts: StorageFacts,
-  { began, reads }: HandlerRun,
+  { began, reads }: HandlerStart,
   head: ResponseHead,
 ): Judgement {
   // A read by the route's functions is no part of the response.
@@ -112,7 +112,7 @@ export function judgeResponse<Req, Res>(
 function judgeByRoute<Req, Res>(
   { request, response, res }: Exchange<Req, Res>,
   route: Route<Req, Res>,
-  { storedBefore, authorized, urlTag }: StorageFacts,
+  { storedBefore, unkeyedCredentials, urlTag }: StorageFacts,
   began: number,
   head: ResponseHead,
 ): Judgement {
@@ -131,7 +131,7 @@ function judgeByRoute<Req, Res>(
     stripSetCookie: storage.stripSetCookie,
     varyOn: storage.varyOn,
     storedBefore,
-    authorized,
+    unkeyedCredentials,
     began,
   }
   const judgement = judge(head, policy, route.runtime.timeOfDay())

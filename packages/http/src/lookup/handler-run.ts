@@ -1,7 +1,7 @@
 import { conditionsOf } from '../response/conditional.ts'
 import { type Exchange, rewriteUrlUntilEnd } from '../exchange.ts'
 import { recorderFor } from './handler-recorder.ts'
-import { isStoredBefore, type ResponseLoad } from './loaded-response.ts'
+import { isStoredBefore, type LoadTask } from './loaded-response.ts'
 import { cdnLoopField } from '../request/loop-detection.ts'
 import { normaliseRequest } from '../request/normalise.ts'
 import { isKeyed } from '../request/query.ts'
@@ -22,11 +22,11 @@ export function runHandler<Req, Res>(
   exchange: Exchange<Req, Res>,
   route: Route<Req, Res>,
   context: RequestContext,
-  responseLoad: ResponseLoad,
+  task: LoadTask,
   onStart: (recorder: Recorder) => void,
 ): Promise<RecordingResult> {
-  const { load, loadId, forwarded, collapseFailed } = responseLoad
-  const { urlTag, authorized } = context
+  const { load, loadId, forwarded, collapseFailed } = task
+  const { urlTag, unkeyedCredentials } = context
   const responseToRevalidate = responseToRevalidateOf(load, route)
   const conditions = conditionsOf(exchange.req.headers)
   // Before the recorder, which notices reads of the request.
@@ -36,13 +36,13 @@ export function runHandler<Req, Res>(
     leased: load.leased,
     conditions,
     storedBefore: isStoredBefore(forwarded),
-    authorized,
+    unkeyedCredentials,
     urlTag,
     responseToRevalidate,
     forwarded,
     collapseFailed,
   })
-  load.signal.addEventListener('abort', () => recorder.abort('handler'), { once: true })
+  load.signal.addEventListener('abort', () => recorder.abort('failure'), { once: true })
   onStart(recorder)
   exchange.run(recorder)
   return recorder.done
@@ -51,7 +51,7 @@ export function runHandler<Req, Res>(
 /** Shows the handler only what the key holds, the validators of the stored response, and the id of the load. */
 function prepareRequest(
   exchange: Exchange,
-  { query, hidden, keyed }: Pick<Route, 'query' | 'hidden' | 'keyed'>,
+  { query, hidden, keyRule }: Pick<Route, 'query' | 'hidden' | 'keyRule'>,
   { keyedUrl }: RequestContext,
   loadId: string,
   responseToRevalidate: RecordedResponse | undefined,
@@ -59,7 +59,7 @@ function prepareRequest(
   const validators = responseToRevalidate === undefined ? {} : validatorsOf(responseToRevalidate)
   const added = { ...validators, ...cdnLoopField(exchange.req.headers, loadId) }
   const { scheme, target, routed = target } = exchange
-  const host = keyedHost(exchange.host, keyed) || exchange.host
+  const host = keyedHost(exchange.host, keyRule) || exchange.host
   const path = keyedUrl(target)
   normaliseRequest(exchange.req, { host, scheme, path, hidden, added })
   const isInKey = path === target && (routed === target || keyedUrl(routed) === routed)

@@ -28,7 +28,7 @@ export function isKnownShareable({ appMode }: Pick<Route, 'appMode'>, forwarded:
 }
 
 /** One load, and the facts that a handler run for it needs. */
-export interface ResponseLoad extends Miss {
+export interface LoadTask extends Miss {
   readonly load: Load<never>
   /** Identifies the load in `CDN-Loop`, for a handler that sends a request to its own URL. */
   readonly loadId: string
@@ -40,10 +40,10 @@ export const OWN_RESPONSE: unique symbol = Symbol('own response')
 /** What a load brings to its callers. */
 export type Loaded = Stored | typeof OWN_RESPONSE
 
-/** The response of a load. `headers` are the request fields that the handler saw: they select the variant. */
-export interface LoadedResponse {
+/** What a load brings: the response to a request with these fields, which select the variant. */
+export interface LoadResult {
   readonly result: StorableResult | UnstoredResult
-  readonly headers: IncomingHttpHeaders
+  readonly requestFields: IncomingHttpHeaders
 }
 
 /** The reasons that may not hold for the next response: they make a key uncacheable for 1 s instead of 10 s. */
@@ -62,13 +62,13 @@ export interface UnstoredResult {
 /**
  * Maps the recording of the client's own handler to the result of its load: a response to store, or one that only the followers share.
  *
- * @param headers the request fields that the handler saw.
+ * @param requestFields those that the handler saw.
  * @param knownShareable as `isKnownShareable`: if not, an aborted response starts no cooldown.
  * @throws ResponseFailure when the handler failed; NoSharedResult when its client disconnected before the response was complete.
  */
 export function resultOfHandler(
   recorded: Exclude<RecordingResult, { kind: 'mismatched' }>,
-  headers: IncomingHttpHeaders,
+  requestFields: IncomingHttpHeaders,
   knownShareable: boolean,
 ): StorableResult | UnstoredResult {
   switch (recorded.kind) {
@@ -77,7 +77,7 @@ export function resultOfHandler(
     case 'share':
       return {
         kind: 'uncacheable',
-        value: withSelectingValues(recorded.response, recorded.vary, headers),
+        value: withSelectingValues(recorded.response, recorded.vary, requestFields),
         options: { for: '1s', share: true, why: recorded.why },
       }
     case 'unshareable':
@@ -85,10 +85,10 @@ export function resultOfHandler(
     case 'fail':
       throw new ResponseFailure(
         recorded.status,
-        recorded.response && withSelectingValues(recorded.response, recorded.vary, headers),
+        recorded.response && withSelectingValues(recorded.response, recorded.vary, requestFields),
       )
     case 'aborted':
-      if (recorded.by === 'client') throw new NoSharedResult('its client disconnected')
+      if (recorded.cause === 'departure') throw new NoSharedResult('its client disconnected')
       if (knownShareable) throw new ResponseFailure('aborted', undefined)
       return ownResponse('incomplete', '1s')
   }
@@ -102,17 +102,17 @@ function ownResponse(why: string, time: '1s' | '10s'): UnstoredResult {
 function withSelectingValues(
   response: RecordedResponse,
   vary: readonly string[],
-  headers: IncomingHttpHeaders,
+  requestFields: IncomingHttpHeaders,
 ): RecordedResponse {
-  return vary.length === 0 ? response : { ...response, selectedBy: selectingValues(vary, headers) }
+  return vary.length === 0 ? response : { ...response, selectedBy: selectingValues(vary, requestFields) }
 }
 
 /**
  * Maps a subrequest's response to the result of its load. One that cannot be stored does not make the key uncacheable: a subrequest has no
  * cookies and no credentials, and its response, such as a login page, says nothing about other requests.
  *
- * @throws ResponseFailure when the handler failed in a refresh; NoSharedResult when nothing can be stored, or when the handler failed for a
- *   `HEAD` request, which then runs its own handler.
+ * @throws ResponseFailure when the handler failed in a background load; NoSharedResult when nothing can be stored, or when the handler failed while a
+ *   client waits: a `HEAD` request then runs its own handler, and after a 304 that did not match, the client gets an error.
  */
 export function resultOfSubrequest(recorded: SubrequestResult, load: Load<never>): StorableResult {
   if (recorded.kind === 'store') return recorded

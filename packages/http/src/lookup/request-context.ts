@@ -14,8 +14,8 @@ export interface KeyedRequest {
   readonly key: string
   /** The request-target without unkeyed parameters. */
   readonly target: string
-  /** The request has credentials, and shares an entry with all other requests that have credentials. */
-  readonly authorized: boolean
+  /** The request has credentials that its key does not hold: it shares an entry with all other requests that have some. */
+  readonly unkeyedCredentials: boolean
 }
 
 /** A keyed request that is observed or that no immediate hit answers. `serve` makes at most one for a request. */
@@ -57,7 +57,7 @@ export function honouredDirectives<Req, Res>(
 export function requestContextOf<Req, Res>(
   exchange: Exchange<Req, Res>,
   route: Route<Req, Res>,
-  { candidate, directives, key, target, authorized }: KeyedRequest,
+  { candidate, directives, key, target, unkeyedCredentials }: KeyedRequest,
 ): RequestContext {
   // A cookie that an outer layer sets belongs to this client, and says nothing about other requests of the URL.
   const outerCookie = exchange.field('set-cookie') === undefined ? undefined : 'set-cookie'
@@ -65,17 +65,17 @@ export function requestContextOf<Req, Res>(
   const { matched, decodesPath } = exchange
   const canonical = canonicalUrls({ matched, decodesPath })
   const keyedUrl = (url: string): string => canonical(withQuery(url, route.query))
-  return { key, target, authorized, directives, unshareable, keyedUrl, urlTag: urlTagOf(exchange, route) }
+  return { key, target, unkeyedCredentials, directives, unshareable, keyedUrl, urlTag: urlTagOf(exchange, route) }
 }
 
 /** Reads the URL at once, because a leader's handler may get another spelling; hashes it on the first call. */
 export function urlTagOf(
   exchange: Exchange,
-  { invalidateOnUnsafe, query, keyed }: Pick<Route, 'invalidateOnUnsafe' | 'query' | 'keyed'>,
+  { invalidateOnUnsafe, query, keyRule }: Pick<Route, 'invalidateOnUnsafe' | 'query' | 'keyRule'>,
 ): () => string | undefined {
   if (!invalidateOnUnsafe) return () => undefined
   const { scheme, target } = exchange
-  const host = keyedHost(exchange.host, keyed)
+  const host = keyedHost(exchange.host, keyRule)
   let tag: string | undefined
   return () => (tag ??= urlTag({ scheme, host, target: withQuery(target, query) }))
 }
@@ -128,27 +128,27 @@ function withKey<Req, Res>(
   candidate: Candidate,
   directives: RequestDirectives,
 ): KeyedRequest | BypassReason {
-  const { scheme, layer, decodesPath, matched, req, routed } = exchange
+  const { scheme, place, decodesPath, matched, req, routed } = exchange
   const target = withQuery(exchange.target, route.query)
   const routeExtra = route.extra(exchange.request)
   if (routeExtra === null) return 'key-failed'
   const { authorization } = route.eligibility
-  const authorized = authorization === 'declared' && readUnreported(req.headers, 'authorization') !== undefined
-  const credentials = authorization === 'key' ? req.headers.authorization : authorized ? 'any' : undefined
+  const unkeyedCredentials = authorization === 'declared' && readUnreported(req.headers, 'authorization') !== undefined
+  const keyedCredentials = authorization === 'key' ? req.headers.authorization : undefined
   const parts = {
     scheme,
-    host: keyedHost(exchange.host, route.keyed),
+    host: keyedHost(exchange.host, route.keyRule),
     target,
     routed: routed === undefined ? undefined : withQuery(routed, route.query),
     matched,
-    layer,
+    place,
     decodesPath,
-    extra: [credentials, routeExtra, ...keyedValues(route.keyed, req.headers)],
+    extra: [unkeyedCredentials ? 'any' : keyedCredentials, routeExtra, ...keyedValues(route.keyRule, req.headers)],
   }
   // The memo must hold no secrets: of a client's request nothing but the URL.
-  const { headers, cookies } = route.keyed
-  const hasCredentials = credentials !== undefined && !authorized
-  const holdsValues = hasCredentials || routeExtra !== undefined || headers.length > 0 || cookies.length > 0
+  const { headers, cookies } = route.keyRule
+  const holdsValues =
+    keyedCredentials !== undefined || routeExtra !== undefined || headers.length > 0 || cookies.length > 0
   const key = holdsValues ? requestKey(parts) : route.keys.keyOf(parts)
-  return key === undefined ? 'key-too-long' : { candidate, directives, key, target, authorized }
+  return key === undefined ? 'key-too-long' : { candidate, directives, key, target, unkeyedCredentials }
 }

@@ -11,10 +11,10 @@ import type { ResponseLoader } from './response-loader.ts'
 import type { Route } from '../route/route.ts'
 import { variantKey, type VaryRecord } from '../response/vary.ts'
 
-/** A request that still has no response after so many lookups runs its own handler. */
-const MAX_LOOKUPS = 16
+/** A request that still has no response after so many rounds runs its own handler. */
+const MAX_ROUNDS = 16
 
-/** What a call accepts whose stale response may not be served. */
+/** The options of a lookup that may not return a stale response. */
 const NOTHING_STALE = { staleWhileRevalidate: false, staleIfError: false } as const
 
 /** The result of a request's lookups: a response, or the error with which the last lookup ended. */
@@ -55,19 +55,19 @@ export class RequestLookup<Req, Res> {
   /** Looks up again when a leader had no result for its followers: one of them leads next. Never rejects. */
   async run(): Promise<RequestResult> {
     const loader = this.#loader
-    for (let lookups = 1; ; lookups += 1) {
+    for (let round = 1; ; round += 1) {
       try {
-        return { lookup: await this.#lookUpOnce() }
+        return { lookup: await this.#lookUpRound() }
       } catch (error) {
-        const cannotLead = loader.hasResponse || loader.subrequestFailed || loader.isAnswered
+        const cannotLead = loader.ownHandlerAnswers || loader.subrequestFailed || loader.isAnswered
         const endsHere = cannotLead || this.#context.unshareable !== undefined
-        if (endsHere || lookups === MAX_LOOKUPS || !isNoSharedResult(error)) return { error }
+        if (endsHere || round === MAX_ROUNDS || !isNoSharedResult(error)) return { error }
       }
     }
   }
 
   /** Looks up the key of the URL; where that holds a record of variants, the key of this request's variant. */
-  async #lookUpOnce(): Promise<Lookup<RecordedResponse | typeof OWN_RESPONSE>> {
+  async #lookUpRound(): Promise<Lookup<RecordedResponse | typeof OWN_RESPONSE>> {
     const { key } = this.#context
     const ofUrl = await this.#lookUpWithinMaxAge(key, {
       record: undefined,
@@ -77,8 +77,8 @@ export class RequestLookup<Req, Res> {
     const { value: record } = ofUrl
     if (!isRecord(record)) return ofUrl as Lookup<RecordedResponse | typeof OWN_RESPONSE>
     // The handler's own response goes to this client; the record serves other requests only.
-    const { hasResponse, storable } = this.#loader
-    if (hasResponse) return { ...ofUrl, value: OWN_RESPONSE, freshFor: storable?.ttl ?? ofUrl.freshFor }
+    const { ownHandlerAnswers, storable } = this.#loader
+    if (ownHandlerAnswers) return { ...ofUrl, value: OWN_RESPONSE, freshFor: storable?.ttl ?? ofUrl.freshFor }
     const forwardedByUrl = this.#forwarded
     const miss: Miss = { record, forwarded: 'vary-miss', collapseFailed: ofUrl.role === 'follower' }
     const ofVariant = await this.#lookUpWithinMaxAge(variantKey(key, record, this.#req.headers), miss)
@@ -111,7 +111,7 @@ export class RequestLookup<Req, Res> {
     const loader = this.#loader
     this.#forwarded = miss.forwarded
     const takesAnyAge = this.#context.directives.maxAge === undefined
-    const stored = takesAnyAge && !loader.mayRefresh ? await storedWithoutRefresh(this.#route, key) : undefined
+    const stored = takesAnyAge && !loader.canRefresh ? await storedWithoutRefresh(this.#route, key) : undefined
     if (stored !== undefined) return stored
     const lookUp = (accepted: CallOptions<Loaded>): Promise<Lookup<Loaded>> =>
       view.lookup<Loaded, never>(key, (load) => loader.load(load, miss), accepted)

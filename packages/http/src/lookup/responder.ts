@@ -4,7 +4,7 @@ import { clearUncacheable } from './clear-uncacheable.ts'
 import { ClientDisconnect } from './client-disconnect.ts'
 import type { ServeError } from '../response/errors.ts'
 import type { Exchange } from '../exchange.ts'
-import { isHeadSent } from '../fields/head-arguments.ts'
+import { isHeadSent } from '../fields/response-state.ts'
 import { answerAfterHandler, answerWithoutHandler, type FinalAnswer, type UnhandledRequest } from './final-answer.ts'
 import { hitInStore } from './hit.ts'
 import { ResponseLoader } from './response-loader.ts'
@@ -70,9 +70,10 @@ export class Responder<Req, Res> {
     const result = await this.#lookup.run()
     const { recorder } = this.#loader
     if (recorder === undefined) {
-      this.#loader.finish()
+      this.#loader.forbidHandler()
       return answerWithoutHandler(this.#unhandledRequest(), result)
     }
+    // Its handler runs in this refresh, and decides whether the stale response is sent.
     await result.lookup?.refresh
     const { storable, timedOutBeforeKnown } = this.#loader
     if (storable !== undefined) await clearUncacheable(this.#route, storable.key, result.lookup?.outcome)
@@ -124,8 +125,8 @@ export class Responder<Req, Res> {
   /** After a handler, `onError` is not asked: what it writes would be the handler's response. */
   #fail(error: ServeError): void {
     const { request, response } = this.#exchange
-    const isHandled = this.#loader.recorder === undefined && this.#route.handlesError(error, request, response)
-    if (!isHandled) this.#exchange.fail(error)
+    const hasAnswered = this.#loader.recorder === undefined && this.#route.handlesError(error, request, response)
+    if (!hasAnswered) this.#exchange.fail(error)
   }
 
   #present(response: RecordedResponse, provenance: Provenance): Answer {

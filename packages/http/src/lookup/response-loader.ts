@@ -2,16 +2,16 @@ import { isCattlegridError, type Load, type UncacheableOptions } from '@cattlegr
 import { failedSubrequestsOf } from './subrequest/failed-subrequests.ts'
 import { NoSharedResult, isNoSharedResult } from '../response/errors.ts'
 import type { Exchange } from '../exchange.ts'
-import { isHeadSent } from '../fields/head-arguments.ts'
+import { isHeadSent } from '../fields/response-state.ts'
 import { runHandler } from './handler-run.ts'
-import { keepSelected } from './keep-selected.ts'
+import { keepAtPlace } from './keep-at-place.ts'
 import {
   isKnownShareable,
   type Loaded,
-  type LoadedResponse,
+  type LoadResult,
   type Miss,
   resultOfHandler,
-  type ResponseLoad,
+  type LoadTask,
 } from './loaded-response.ts'
 import { registerLoad } from '../request/loop-detection.ts'
 import { SubrequestLoader } from './subrequest/subrequest-loader.ts'
@@ -22,9 +22,9 @@ import type { Route } from '../route/route.ts'
 
 /** The request's own handler. It runs at most once, and never after the request has its result. */
 type OwnHandler =
-  | { readonly kind: 'may-run'; readonly onStart: (() => void) | undefined }
-  | { readonly kind: 'has-run'; readonly recorder: Recorder }
-  | { readonly kind: 'may-not-run' }
+  | { readonly kind: 'not-started'; readonly onStart: (() => void) | undefined }
+  | { readonly kind: 'started'; readonly recorder: Recorder }
+  | { readonly kind: 'forbidden' }
 
 /** A load that brought a response which can be stored. */
 interface StorableLoad {
@@ -44,7 +44,7 @@ export class ResponseLoader<Req, Res> {
   readonly #releaseAtStart: number
   #subrequestFailed = false
   #storable: StorableLoad | undefined
-  #handler: OwnHandler = { kind: 'may-run', onStart: undefined }
+  #handler: OwnHandler = { kind: 'not-started', onStart: undefined }
   #timedOutBeforeKnown = false
 
   constructor(exchange: Exchange<Req, Res>, route: Route<Req, Res>, context: RequestContext) {
@@ -58,12 +58,12 @@ export class ResponseLoader<Req, Res> {
 
   /** Records the request's own handler; undefined until that runs. */
   get recorder(): Recorder | undefined {
-    return this.#handler.kind === 'has-run' ? this.#handler.recorder : undefined
+    return this.#handler.kind === 'started' ? this.#handler.recorder : undefined
   }
 
   /** This request's own handler runs or has run, and its response goes to this client. False for a 304 that does not match the stored response. */
-  get hasResponse(): boolean {
-    return this.#handler.kind === 'has-run' && !this.#handler.recorder.mismatched
+  get ownHandlerAnswers(): boolean {
+    return this.#handler.kind === 'started' && !this.#handler.recorder.mismatched
   }
 
   /** A load has reached `loadTimeout` before the URL was known to be shareable: the request's own handler answers its client nevertheless. */
@@ -86,22 +86,22 @@ export class ResponseLoader<Req, Res> {
     return isHeadSent(this.#exchange.res)
   }
 
-  /** A stale response that this request gets may be refreshed now, on its behalf. */
-  get mayRefresh(): boolean {
+  /** A lookup of this request may refresh a stale response. False in inline mode where its own handler cannot fill the entry. */
+  get canRefresh(): boolean {
     return !(this.#route.refreshMode.inline && this.#handlerCannotFill)
   }
 
   /** Resolves once the request's own handler runs; for one wait at a time. */
   whenHandlerStarts(): Promise<void> {
     return new Promise((resolve) => {
-      if (this.#handler.kind === 'may-run') this.#handler = { kind: 'may-run', onStart: resolve }
+      if (this.#handler.kind === 'not-started') this.#handler = { kind: 'not-started', onStart: resolve }
       else resolve()
     })
   }
 
   /** The request has its result, and its handler has not run: it may not run any more. */
-  finish(): void {
-    this.#handler = { kind: 'may-not-run' }
+  forbidHandler(): void {
+    this.#handler = { kind: 'forbidden' }
   }
 
   /** Loads the URL's own key, or that of a variant. That a URL varies is learned from its response. */
@@ -112,8 +112,8 @@ export class ResponseLoader<Req, Res> {
     // An id of its own: the end of one load of the request must not end the loop detection of another.
     const loadId = route.runtime.token()
     const unregister = registerLoad(loadId, key)
-    const responseLoad = this.#responseLoad(load, loadId, miss)
-    const { result, headers } = await this.#produce(responseLoad)
+    const task = this.#task(load, loadId, miss)
+    const { result, requestFields } = await this.#produce(task)
       .finally(unregister)
       .catch((error: unknown) => {
         if (isNoSharedResult(error)) this.#noteRelease(load)
@@ -124,10 +124,10 @@ export class ResponseLoader<Req, Res> {
       return result.value
     }
     this.#storable = { key: load.key, ttl: result.lifetime.ttl }
-    return keepSelected(route, key, load, result, record, headers)
+    return keepAtPlace(route, key, load, result, record, requestFields)
   }
 
-  #responseLoad(load: Load<never>, loadId: string, { record, forwarded, collapseFailed }: Miss): ResponseLoad {
+  #task(load: Load<never>, loadId: string, { record, forwarded, collapseFailed }: Miss): LoadTask {
     return {
       load,
       loadId,
@@ -137,30 +137,37 @@ export class ResponseLoader<Req, Res> {
     }
   }
 
-  async #produce(responseLoad: ResponseLoad): Promise<LoadedResponse> {
-    const { load } = responseLoad
-    if (!isKnownShareable(this.#route, responseLoad.forwarded))
+  async #produce(task: LoadTask): Promise<LoadResult> {
+    const { load } = task
+    if (!isKnownShareable(this.#route, task.forwarded))
       load.signal.addEventListener('abort', () => this.#onAbort(load), { once: true })
     // The load of a request that has its result goes on for the entry, and for the requests that joined.
-    const isBehind = load.background || this.#handler.kind === 'may-not-run'
-    if (isBehind && !this.#route.refreshMode.inline) return await this.#subrequests.load(responseLoad)
-    if (isBehind && this.#handlerCannotFill) throw new NoSharedResult('its client cannot run the handler')
-    if (this.hasResponse || this.#subrequestFailed) throw new NoSharedResult('the request has led a load before')
-    if (this.isAnswered) throw new NoSharedResult('the request has been answered meanwhile')
-    return this.#handlerCannotFill ? await this.#replaceHandler(responseLoad) : await this.#runHandler(responseLoad)
+    const isBehind = load.background || this.#handler.kind === 'forbidden'
+    return await (isBehind ? this.#produceBehind(task) : this.#produceFirst(task))
   }
 
-  async #runHandler(responseLoad: ResponseLoad): Promise<LoadedResponse> {
-    const { headers } = this.#exchange.req
-    const recorded = await runHandler(this.#exchange, this.#route, this.#context, responseLoad, (recorder) => {
-      const onStart = this.#handler.kind === 'may-run' ? this.#handler.onStart : undefined
-      this.#handler = { kind: 'has-run', recorder }
+  async #produceBehind(task: LoadTask): Promise<LoadResult> {
+    if (!this.#route.refreshMode.inline) return await this.#subrequests.load(task)
+    if (this.#handlerCannotFill) throw new NoSharedResult('its client cannot run the handler')
+    return await this.#produceFirst(task)
+  }
+
+  async #produceFirst(task: LoadTask): Promise<LoadResult> {
+    if (this.ownHandlerAnswers || this.#subrequestFailed) throw new NoSharedResult('the request has led a load before')
+    if (this.isAnswered) throw new NoSharedResult('the request has been answered meanwhile')
+    return this.#handlerCannotFill ? await this.#replaceHandler(task) : await this.#runHandler(task)
+  }
+
+  async #runHandler(task: LoadTask): Promise<LoadResult> {
+    const { headers: requestFields } = this.#exchange.req
+    const recorded = await runHandler(this.#exchange, this.#route, this.#context, task, (recorder) => {
+      const onStart = this.#handler.kind === 'not-started' ? this.#handler.onStart : undefined
+      this.#handler = { kind: 'started', recorder }
       onStart?.()
     })
-    if (recorded.kind === 'mismatched')
-      return await this.#noteFailure(this.#subrequests.replaceMismatched(responseLoad))
-    const knownShareable = isKnownShareable(this.#route, responseLoad.forwarded)
-    return { result: resultOfHandler(recorded, headers, knownShareable), headers }
+    if (recorded.kind === 'mismatched') return await this.#noteFailure(this.#subrequests.replaceMismatched(task))
+    const knownShareable = isKnownShareable(this.#route, task.forwarded)
+    return { result: resultOfHandler(recorded, requestFields, knownShareable), requestFields }
   }
 
   /** At `loadTimeout`, a URL that is not known to be shareable becomes uncacheable: each request runs its own handler, for as long as that takes. */
@@ -168,18 +175,18 @@ export class ResponseLoader<Req, Res> {
     if (!isCattlegridError(load.signal.reason, 'CATTLEGRID_LOAD_TIMEOUT')) return
     this.#makeUncacheable(load, { share: false, why: 'timeout' })
     this.#timedOutBeforeKnown = true
-    this.recorder?.refuse('timeout')
+    this.recorder?.disown('timeout')
   }
 
   /** The handler of a `HEAD` request gives no body: a subrequest brings the response that can be stored. */
-  async #replaceHandler(responseLoad: ResponseLoad): Promise<LoadedResponse> {
+  async #replaceHandler(task: LoadTask): Promise<LoadResult> {
     if (this.#context.unshareable !== undefined) throw new NoSharedResult('its handler sees more than the key holds')
     const { cache, runtime } = this.#route
-    const send = (): Promise<LoadedResponse> => this.#subrequests.load(responseLoad)
-    return await this.#noteFailure(failedSubrequestsOf(cache).sendUnlessFailed(responseLoad.load.key, runtime, send))
+    const send = (): Promise<LoadResult> => this.#subrequests.load(task)
+    return await this.#noteFailure(failedSubrequestsOf(cache).sendUnlessFailed(task.load.key, runtime, send))
   }
 
-  async #noteFailure(replaced: Promise<LoadedResponse>): Promise<LoadedResponse> {
+  async #noteFailure(replaced: Promise<LoadResult>): Promise<LoadResult> {
     try {
       return await replaced
     } catch (error) {
@@ -200,7 +207,7 @@ export class ResponseLoader<Req, Res> {
 
   /** True if this request's own handler cannot fill the entry: it has started or may not run any more, its response goes to its own client only, or it answers `HEAD`. */
   get #handlerCannotFill(): boolean {
-    if (this.#context.unshareable !== undefined || this.#handler.kind !== 'may-run') return true
+    if (this.#context.unshareable !== undefined || this.#handler.kind !== 'not-started') return true
     return this.#exchange.req.method === 'HEAD'
   }
 }

@@ -9,10 +9,10 @@ export interface LookupPlace {
   readonly key: string
 }
 
-/** The key at which a response is kept. `record`: it is the first variant of this record, which is then kept at the key of the URL. */
+/** The key at which a response is kept. `recordToKeep`: the record of variants to keep at the key of the URL; undefined: none. */
 export interface ResponsePlace {
   readonly key: string
-  readonly record: VaryRecord | undefined
+  readonly recordToKeep: VaryRecord | undefined
 }
 
 /**
@@ -24,27 +24,27 @@ export interface ResponsePlace {
  * @param stale the record that the response replaces at the key of the URL: where it names the same fields, it keeps its id, and its variants.
  */
 export async function placeOf(
-  route: Pick<Route, 'cache' | 'keyed' | 'runtime' | 'variants' | 'maxVariants'>,
+  route: Pick<Route, 'cache' | 'keyRule' | 'runtime' | 'variants' | 'maxVariants'>,
   { urlKey, record, key }: LookupPlace,
   vary: readonly string[],
   headers: IncomingHttpHeaders,
   stale?: VaryRecord,
 ): Promise<ResponsePlace | undefined> {
-  const { cache, keyed, runtime } = route
-  const names = vary.filter((name) => !keyed.headers.includes(name))
+  const { cache, keyRule, runtime } = route
+  const names = vary.filter((name) => !keyRule.headers.includes(name))
   if (record === undefined) {
-    if (names.length === 0) return { key, record: undefined }
+    if (names.length === 0) return { key, recordToKeep: undefined }
     const first = stale?.vary.join() === names.join() ? stale : { vary: names, id: runtime.token() }
     const variant = variantKey(urlKey, first, headers)
     countVariant(route, first, variant)
-    return { key: variant, record: first }
+    return { key: variant, recordToKeep: first }
   }
   if (names.some((name) => !record.vary.includes(name))) {
     await cache.delete(urlKey).catch(() => undefined)
     return undefined
   }
   countVariant(route, record, key)
-  return { key, record: undefined }
+  return { key, recordToKeep: undefined }
 }
 
 function countVariant(

@@ -4,7 +4,7 @@ import type { Exchange } from '../exchange.ts'
 import { linesOf } from '../fields/header-fields.ts'
 import type { RequestContext } from '../lookup/request-context.ts'
 import { judgeResponse } from '../lookup/handler-recorder.ts'
-import { publishObservation } from './observation.ts'
+import { publishObservation } from '../lookup/observation.ts'
 import { PersonalReads } from '../request/personal-reads.ts'
 import { selectingNames } from '../response/recorded-fields.ts'
 import type { Recording } from '../capture/recording.ts'
@@ -118,14 +118,14 @@ class Observer<Req, Res> implements Recording {
     void this.#conclude()
   }
 
-  refuse(why: 'hijacked'): void {
+  disown(why: 'hijacked'): void {
     this.#judgement = { kind: 'unshareable', why }
     void this.#conclude()
   }
 
   #judge(head: ResponseHead): Judgement {
-    const { urlTag, authorized } = this.#context
-    const facts = { storedBefore: this.#lookup.storedBefore, authorized, urlTag }
+    const { urlTag, unkeyedCredentials } = this.#context
+    const facts = { storedBefore: this.#lookup.storedBefore, unkeyedCredentials, urlTag }
     const run = { began: this.#start.timeOfDay, reads: this.#reads }
     return judgeResponse(this.#exchange, this.#route, facts, run, this.#partial ? asWhole(head) : head)
   }

@@ -13,7 +13,7 @@ import { storeTrace, traceKeyOf } from './trace.ts'
 /** The runs under way, by the keys of their traces. */
 const runsOf: (cache: Cache) => Map<string, ObservedRun> = perCache(() => new Map<string, ObservedRun>())
 
-type ObservedRoute = Pick<Route, 'cache' | 'view' | 'keyed' | 'runtime' | 'variants' | 'maxVariants'>
+type ObservedRoute = Pick<Route, 'cache' | 'view' | 'keyRule' | 'runtime' | 'variants' | 'maxVariants'>
 
 /** A response that would have been stored. */
 export interface TracedResponse {

@@ -3,7 +3,7 @@ import type { RequestDirectives } from '../request/request-directives.ts'
 import { satisfiesMaxAge } from '../response/age.ts'
 import { isVaryRecord, type Stored } from '../response/recorded-response.ts'
 import type { RequestContext } from '../lookup/request-context.ts'
-import type { Observation } from './observation.ts'
+import type { Observation } from '../lookup/observation.ts'
 import type { Judgement } from '../response/storable.ts'
 
 /** How the cache would have treated an observed request; `unknown` until the store was read. */

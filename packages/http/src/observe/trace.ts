@@ -17,7 +17,7 @@ export function traceKeyOf(key: string): string {
 
 /** Stores a trace as the response would have been stored: for its lifetime, with its tags, and as a variant where `vary` has names. */
 export async function storeTrace(
-  route: Pick<Route, 'cache' | 'keyed' | 'runtime' | 'variants' | 'maxVariants'>,
+  route: Pick<Route, 'cache' | 'keyRule' | 'runtime' | 'variants' | 'maxVariants'>,
   lookup: LookupPlace,
   headers: IncomingHttpHeaders,
   vary: readonly string[],
@@ -29,7 +29,7 @@ export async function storeTrace(
   if (place === undefined) return
   const windows = { ttl, staleWhileRevalidate, staleIfError: 0, tags, codec: storedCodec }
   await cache.set<Stored>(place.key, traceOf(initialAge), windows)
-  if (place.record === undefined) return
+  if (place.recordToKeep === undefined) return
   const recordTtl = varyRecordTtl({ ttl, staleWhileRevalidate, staleIfError })
-  await cache.set<Stored>(lookup.urlKey, place.record, { ttl: recordTtl, codec: storedCodec, tags })
+  await cache.set<Stored>(lookup.urlKey, place.recordToKeep, { ttl: recordTtl, codec: storedCodec, tags })
 }

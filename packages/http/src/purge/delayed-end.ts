@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { endRefuses, lengthOf, writeRefuses } from '../fields/body-arguments.ts'
-import { isHeadSent, parseHead, showAsEnded, showAsOpen } from '../fields/head-arguments.ts'
+import { parseHead } from '../fields/head-arguments.ts'
+import { isHeadSent, showAsEnded, showAsOpen } from '../fields/response-state.ts'
 import type { HeaderFields } from '../fields/header-fields.ts'
 import { DestroyGuard } from '../capture/destroy-guard.ts'
 import { BODILESS } from '../response/response-head.ts'

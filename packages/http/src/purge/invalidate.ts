@@ -20,10 +20,10 @@ export function isUnsafe(method: string): boolean {
  */
 export function invalidateAfter(
   exchange: Exchange,
-  { cache, keyed, query }: Pick<Route, 'cache' | 'keyed' | 'query'>,
+  { cache, keyRule, query }: Pick<Route, 'cache' | 'keyRule' | 'query'>,
 ): void {
   const { scheme } = exchange
-  const host = keyedHost(exchange.host, keyed)
+  const host = keyedHost(exchange.host, keyRule)
   delayEnd(exchange.res, (fields) => {
     const named = ['location', 'content-location'].flatMap((name) => linesOf(fields, name))
     const urls = [originForm(exchange.target), ...named.map((url) => resolve(url, exchange, host))]

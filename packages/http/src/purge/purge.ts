@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { checkOptions, functionRule, isCattlegridError, type OptionRules } from '@cattlegrid/core'
-import { isHeadSent } from '../fields/head-arguments.ts'
+import { isHeadSent } from '../fields/response-state.ts'
 import type { Answer } from '../response/answer.ts'
 import type { HttpCache } from '../route/http-cache.ts'
 import type { PurgeOptions } from '../route/options.ts'

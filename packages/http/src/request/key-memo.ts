@@ -40,9 +40,9 @@ export class KeyMemo {
 }
 
 /** All parts of a key, each with its length, so that no part can forge a delimiter; an absent part differs from an empty one. */
-function memoText({ scheme, host, target, routed, matched, layer, decodesPath, extra = [] }: KeyParts): string {
+function memoText({ scheme, host, target, routed, matched, place, decodesPath, extra = [] }: KeyParts): string {
   let text = decodesPath ? 'd' : 'r'
-  text += lengthPrefixed(scheme) + lengthPrefixed(host) + lengthPrefixed(target) + lengthPrefixed(layer)
+  text += lengthPrefixed(scheme) + lengthPrefixed(host) + lengthPrefixed(target) + lengthPrefixed(place)
   text += routed === target ? '=' : lengthPrefixed(routed)
   if (matched !== undefined) {
     const { pattern, base, params } = matched

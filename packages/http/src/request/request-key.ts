@@ -21,10 +21,10 @@ export interface KeyParts {
   readonly host: string
   /** Origin-form: path and query, without unkeyed parameters. */
   readonly target: string
-  /** The target as the handler sees it, where an outer layer rewrote it. */
+  /** The target as other layers have rewritten it. */
   readonly routed?: string | undefined
   readonly matched?: Matched | undefined
-  readonly layer: string
+  readonly place: string
   /** True if the framework decodes a path before it routes: if not, `/%61` and `/a` may reach different handlers. */
   readonly decodesPath: boolean
   /** Other values that the route puts in the key; undefined: absent, which differs from empty. */
@@ -53,12 +53,12 @@ const PLAIN_PATTERN = /^(?:\/(?::\w+|[\w.~-]+))*\/?$/
  * where the parts exceed 8 KiB.
  */
 export function requestKey(parts: KeyParts): string | undefined {
-  const { scheme, layer, routed, target, extra = [] } = parts
+  const { scheme, place, routed, target, extra = [] } = parts
   const [path, query] = splitTarget(target)
   const rewritten = routed === undefined || routed === target ? [] : [routed]
   const spelling = canonicalPath(path, routeSpellings(parts).slice(0, 1), parts)
   const url = [scheme, normalHost(scheme, parts.host), spelling, sortedQuery(query)]
-  const all = [FORMAT, 'GET', layer, ...url, ...rewritten, '|', ...extra]
+  const all = [FORMAT, 'GET', place, ...url, ...rewritten, '|', ...extra]
   const text = all.map((part) => (part === undefined ? '-;' : `${part.length}:${part}`)).join('')
   if (Buffer.byteLength(text) > MAX_BYTES) return undefined
   return `http:${createHash('sha256').update(text).digest('base64url')}`

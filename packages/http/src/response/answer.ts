@@ -1,7 +1,7 @@
 import type { OutgoingHttpHeader, ServerResponse } from 'node:http'
 import { currentAge } from './age.ts'
 import { type Conditions, fieldsOfNotModified, notModified } from './conditional.ts'
-import { isHeadSent } from '../fields/head-arguments.ts'
+import { isHeadSent } from '../fields/response-state.ts'
 import type { HeaderFields } from '../fields/header-fields.ts'
 import { formatHttpDate } from '../fields/http-date.ts'
 import { type RangeRequest, selectRange } from './range.ts'

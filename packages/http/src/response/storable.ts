@@ -43,7 +43,7 @@ export interface StoragePolicy extends LifetimePolicy {
   readonly storedBefore: boolean
   readonly maxBodyBytes: number
   /** The request has credentials that its key does not hold: a response must allow storing (RFC 9111 section 3.5). */
-  readonly authorized: boolean
+  readonly unkeyedCredentials: boolean
   /** Stores a response that must be revalidated before each use, if it has a validator. Default: false. */
   readonly revalidates?: boolean | undefined
   /** The target list (RFC 9213): fields that count before `Cache-Control`, lower-case. */
@@ -98,7 +98,7 @@ function prohibitionOf(
   if (!policy.stripSetCookie && ('set-cookie' in fields || 'set-cookie' in outer)) return 'set-cookie'
   const refused = forbidden.find((name) => name !== 'no-cache' || !canBeValidated(head, policy))
   if (refused !== undefined) return refused
-  if (policy.authorized && !allowsAuthorized(directives)) return 'authorization'
+  if (policy.unkeyedCredentials && !allowsAuthorized(directives)) return 'authorization'
   const varies = varyForbids([...new Set([...varyNames(fields), ...varyNames(outer)])], policy.varyOn)
   if (varies !== undefined) return varies
   if (status === 206) return 'partial'

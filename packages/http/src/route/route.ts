@@ -31,9 +31,9 @@ export interface Route<Req = unknown, Res = unknown> extends HttpCache, RouteFun
   /** The cache, with these options, for reads that do not return a response which is kept only for errors. */
   readonly viewWithoutStaleIfError: Cache
   readonly keys: KeyMemo
-  readonly storage: Omit<StoragePolicy, 'ttl' | 'storedBefore' | 'authorized'>
+  readonly storage: Omit<StoragePolicy, 'ttl' | 'storedBefore' | 'unkeyedCredentials'>
   readonly eligibility: Eligibility
-  readonly keyed: KeyRule
+  readonly keyRule: KeyRule
   readonly query: QueryRule
   readonly personalReads: PersonalReadRule
   readonly personalReadWarning: PersonalReadWarning
@@ -82,7 +82,7 @@ export function compileRoute<Req, Res>(
   const { strip = [], maxVariants = 16, range = false, downstream = 'age', refresh = 'behind' } = given
   const { tagHeader, refreshHeaders = [], scrub = true, serverTiming = false } = given
   const key = (given.key ?? {}) as KeyOptions<Req>
-  const keyed: KeyRule = { headers: key.headers ?? [], cookies: key.cookies ?? [], host: key.host }
+  const keyRule: KeyRule = { headers: key.headers ?? [], cookies: key.cookies ?? [], host: key.host }
   return {
     ...http,
     ...routeFunctionsOf<Req, Res>(owner, given, key),
@@ -92,7 +92,7 @@ export function compileRoute<Req, Res>(
     keys: new KeyMemo(),
     mode: given.mode ?? 'serve',
     appMode: isAppMode(given),
-    hidden: hiddenFields(keyed, scrub),
+    hidden: hiddenFields(keyRule, scrub),
     strip,
     ignoreVary: given.ignoreVary ?? [],
     maxVariants,
@@ -104,7 +104,7 @@ export function compileRoute<Req, Res>(
     serverTiming,
     storage: storageOf(given, http),
     eligibility: eligibilityOf(given),
-    keyed,
+    keyRule,
     query: queryOf(given.query),
     personalReads: personalReadsOf(given, new ApplicationPackages(compileRoute)),
     personalReadWarning: new PersonalReadWarning(),

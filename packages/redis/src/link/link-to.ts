@@ -15,7 +15,7 @@ export type AnyRedisClient = RedisClient | RedisCluster | RedisSentinel | IoRedi
 /** A link, and what closes the connections that the store has made for it. */
 export interface OpenLink {
   readonly link: Link
-  close(): Promise<void>
+  readonly close: () => Promise<void>
 }
 
 /** The link to a user's client. `maxSilence`: how long the server may answer nothing before a connection that the store has made is replaced, ms. */

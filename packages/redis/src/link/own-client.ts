@@ -9,7 +9,7 @@ export interface OwnClientSetup {
   /** How long the server may answer nothing before the client is replaced, ms. */
   readonly maxSilence: number | false
   /** Makes a client, not yet connected. */
-  make(): OwnedClient | Promise<OwnedClient>
+  readonly make: () => OwnedClient | Promise<OwnedClient>
   /** Called once, if the first connection fails. */
   onUnreachable?: ((error: unknown) => void) | undefined
 }

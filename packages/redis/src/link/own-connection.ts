@@ -11,9 +11,9 @@ export interface Connectable {
 export interface OwnConnectionSetup<C extends Connectable> {
   readonly runtime: Runtime
   /** Makes a client, not yet connected. */
-  make(): C | Promise<C>
+  readonly make: () => C | Promise<C>
   /** Called with each client that was made, before it connects. */
-  onMade(client: C): void
+  readonly onMade: (client: C) => void
   /** Called if no client can be made. */
   onFailure?: ((error: unknown) => void) | undefined
 }

@@ -1,7 +1,7 @@
 import type { Runtime } from '@cattlegrid/core'
 import type { OwnedClient } from './client.ts'
-import { OWN_SETTINGS, type IoRedis, IoRedisClient } from './ioredis.ts'
-import { makeNodeRedis, type RedisClient } from './node-redis.ts'
+import { OWN_SETTINGS, IoRedisClient } from './ioredis.ts'
+import { makeNodeRedis } from './node-redis.ts'
 import { OwnClient } from './own-client.ts'
 
 /**
@@ -27,12 +27,11 @@ export function ownUrlClient(
 
 async function makeClient(url: string, runtime: Runtime): Promise<OwnedClient> {
   const nodeRedis = await installed(() => import('redis'))
-  if (nodeRedis !== undefined)
-    return makeNodeRedis((options) => nodeRedis.createClient(options) as RedisClient, url, runtime)
+  if (nodeRedis !== undefined) return makeNodeRedis((options) => nodeRedis.createClient(options), url, runtime)
   const ioredis = await installed(() => import('ioredis'))
   if (ioredis === undefined)
     throw new MissingPackageError('redisStore({ url }) needs the package redis or ioredis: run `npm install redis`.')
-  return new IoRedisClient(new ioredis.Redis(url, { ...OWN_SETTINGS, connectTimeout: 2000 }) as IoRedis)
+  return new IoRedisClient(new ioredis.Redis(url, { ...OWN_SETTINGS, connectTimeout: 2000 }))
 }
 
 class MissingPackageError extends Error {}

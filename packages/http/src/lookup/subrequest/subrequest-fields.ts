@@ -7,16 +7,16 @@ import type { VaryRecord } from '../../response/vary.ts'
 /** The request fields that a subrequest carries: normalised, those that the key and `Vary` name; as received, credentials in the key and those that the route adds. */
 export function subrequestFields(
   headers: IncomingHttpHeaders,
-  { keyed, refreshHeaders, eligibility }: Pick<Route, 'keyed' | 'refreshHeaders' | 'eligibility'>,
+  { keyRule, refreshHeaders, eligibility }: Pick<Route, 'keyRule' | 'refreshHeaders' | 'eligibility'>,
   record: VaryRecord | undefined,
 ): Record<string, string> {
   const credentials = eligibility.authorization === 'key' ? ['authorization'] : []
-  const selecting = [...keyed.headers, ...(record?.vary ?? [])].map(
+  const selecting = [...keyRule.headers, ...(record?.vary ?? [])].map(
     (name) => [name, selectingValue(name, headers)] as const,
   )
   const others = [...refreshHeaders, ...credentials].map((name) => [name, receivedValue(name, headers)] as const)
-  const clientCookies = cookiesOf(keyed.cookies.length === 0 ? undefined : headers.cookie)
-  const cookies = keyed.cookies.flatMap((name) => clientCookies.get(name) ?? [])
+  const clientCookies = cookiesOf(keyRule.cookies.length === 0 ? undefined : headers.cookie)
+  const cookies = keyRule.cookies.flatMap((name) => clientCookies.get(name) ?? [])
   const present = [...selecting, ...others].filter((field): field is [string, string] => field[1] !== undefined)
   return { ...(cookies.length === 0 ? {} : { cookie: cookies.join('; ') }), ...Object.fromEntries(present) }
 }

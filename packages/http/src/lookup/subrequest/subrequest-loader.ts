@@ -2,13 +2,7 @@ import { isCattlegridError, type Load } from '@cattlegrid/core'
 import type { IncomingHttpHeaders } from 'node:http'
 import { type ClientConnection, connectionOf } from './connection.ts'
 import type { Exchange } from '../../exchange.ts'
-import {
-  isStoredBefore,
-  type LoadedResponse,
-  rejectionOf,
-  type ResponseLoad,
-  resultOfSubrequest,
-} from '../loaded-response.ts'
+import { isStoredBefore, type LoadResult, rejectionOf, type LoadTask, resultOfSubrequest } from '../loaded-response.ts'
 import { cdnLoopField } from '../../request/loop-detection.ts'
 import { normalHost } from '../../fields/normal-host.ts'
 import { subrequestFields } from './subrequest-fields.ts'
@@ -38,11 +32,11 @@ export class SubrequestLoader<Req, Res> {
    *
    * @throws as `resultOfSubrequest`.
    */
-  async load(responseLoad: ResponseLoad): Promise<LoadedResponse> {
-    const { load } = responseLoad
-    const { returned, headers } = await this.#send(responseLoad, responseToRevalidateOf(load, this.#route))
-    if (returned.kind === 'mismatched') return await this.replaceMismatched(responseLoad)
-    return { result: resultOfSubrequest(returned, load), headers }
+  async load(task: LoadTask): Promise<LoadResult> {
+    const { load } = task
+    const { returned, requestFields } = await this.#send(task, responseToRevalidateOf(load, this.#route))
+    if (returned.kind === 'mismatched') return await this.replaceMismatched(task)
+    return { result: resultOfSubrequest(returned, load), requestFields }
   }
 
   /**
@@ -50,11 +44,11 @@ export class SubrequestLoader<Req, Res> {
    *
    * @throws as `resultOfSubrequest`.
    */
-  async replaceMismatched(responseLoad: ResponseLoad): Promise<LoadedResponse> {
-    const { load } = responseLoad
+  async replaceMismatched(task: LoadTask): Promise<LoadResult> {
+    const { load } = task
     try {
-      const { returned, headers } = await this.#send(responseLoad, undefined)
-      return { result: resultOfSubrequest(returned, load), headers }
+      const { returned, requestFields } = await this.#send(task, undefined)
+      return { result: resultOfSubrequest(returned, load), requestFields }
     } catch (error) {
       await this.#route.cache.delete(load.key).catch(() => undefined)
       throw error
@@ -63,21 +57,21 @@ export class SubrequestLoader<Req, Res> {
 
   /** Sends one subrequest, and reports a rejected response. */
   async #send(
-    { load, record, loadId, forwarded, collapseFailed }: ResponseLoad,
+    { load, record, loadId, forwarded, collapseFailed }: LoadTask,
     responseToRevalidate: RecordedResponse | undefined,
-  ): Promise<{ readonly returned: SubrequestResult; readonly headers: IncomingHttpHeaders }> {
+  ): Promise<{ readonly returned: SubrequestResult; readonly requestFields: IncomingHttpHeaders }> {
     const route = this.#route
     const exchange = this.#exchange
     const { key, keyedUrl, target } = this.#context
-    const { layer, scheme, host, req, routingFields } = exchange
-    const headers = { ...routingFields, ...subrequestFields(req.headers, route, record) }
+    const { place, scheme, host, req, routingFields } = exchange
+    const requestFields = { ...routingFields, ...subrequestFields(req.headers, route, record) }
     const { result: returned, status } = await sendSubrequest({
-      layer,
+      place,
       key,
       scheme,
       host: normalHost(scheme, host),
       headers: {
-        ...headers,
+        ...requestFields,
         ...(responseToRevalidate && validatorsOf(responseToRevalidate)),
         ...cdnLoopField({}, loadId),
       },
@@ -99,7 +93,7 @@ export class SubrequestLoader<Req, Res> {
     // For HEAD only a rejection by key is reported: every later refresh of the key would fail, too.
     if (why === 'key' || (why !== undefined && load.background && !wasEnded(load, why)))
       route.refreshMode.onRejection({ target, status, why })
-    return { returned, headers }
+    return { returned, requestFields }
   }
 }
 

@@ -15,14 +15,14 @@ export type SubrequestFacts = Pick<
   'responseToRevalidate' | 'leased' | 'storedBefore' | 'forwarded' | 'collapseFailed'
 >
 
-/** Marks a subrequest for the layer that sent it. */
+/** Marks a subrequest for the place that sent it. */
 export interface SubrequestMarker {
-  readonly layer: string
+  readonly place: string
   /** The key of the request that caused the subrequest. */
   readonly key: string
-  /** Called when the subrequest reaches the layer that sent it: the handler runs, and `recorder` records its response. */
+  /** Called when the subrequest reaches the place that sent it: the handler runs, and `recorder` records its response. */
   onReached(recorder: Recorder): void
-  /** Called when the subrequest reaches that layer, but its handler must not run. */
+  /** Called when the subrequest reaches that place, but its handler must not run. */
   onRefused(kind: Refusal): void
   readonly facts: SubrequestFacts
 }
@@ -39,7 +39,7 @@ export function isRefresh(req: IncomingMessage): boolean {
 
 /** `headers`: all fields of the subrequest except `Host` and the pseudo-header fields. */
 export interface Subrequest extends RequestLine {
-  readonly layer: string
+  readonly place: string
   readonly key: string
   readonly facts: SubrequestFacts
   /** The client's request that caused it. */
@@ -54,12 +54,12 @@ export interface Subrequest extends RequestLine {
 }
 
 /**
- * Why the layer that sent a subrequest runs no handler for it. `other-key`: it makes another key of the subrequest, because the key holds a value that
+ * Why the place that sent a subrequest runs no handler for it. `other-key`: it makes another key of the subrequest, because the key holds a value that
  * the subrequest lacks. `switched-off`: the cache was paused or disabled meanwhile.
  */
 type Refusal = 'other-key' | 'switched-off'
 
-/** `unreached`: it ended before this layer recorded it: an outer layer answered, the load was aborted, or its key could not be made. */
+/** `unreached`: it ended before its place recorded it: an outer layer answered, the load was aborted, or its key could not be made. */
 export type SubrequestResult = RecordingResult | { readonly kind: 'unreached' | Refusal }
 
 export interface SubrequestResponse {
@@ -69,7 +69,7 @@ export interface SubrequestResponse {
 }
 
 /**
- * Sends a request through the server that received the client's, and so through the whole application; resolves to the result that the sending layer
+ * Sends a request through the server that received the client's, and so through the whole application; resolves to the result that the sending place
  * recorded. The request carries the method, the URL and the host (RFC 9111 section 4.3.1). Of the client's fields it carries those in the key and in `Vary`, and
  * those in `refreshHeaders`; the cache adds validators, routing fields and `CDN-Loop`.
  */
@@ -83,18 +83,18 @@ export function sendSubrequest(subrequest: Subrequest): Promise<SubrequestRespon
     queueMicrotask(() => socket.destroy())
   })
   return new Promise<SubrequestResponse>((resolve) => {
-    let recording: Recorder | undefined
-    const onReached = (recorder: Recorder): void => {
-      recording = recorder
-      void recorder.done.then((result) => {
+    let recorder: Recorder | undefined
+    const onReached = (reached: Recorder): void => {
+      recorder = reached
+      void reached.done.then((result) => {
         // A response that will not be used is aborted, because it may be endless.
-        const notModified = recorder.revalidated !== undefined
+        const notModified = reached.revalidated !== undefined
         if (notModified || (result.kind !== 'store' && result.kind !== 'share')) socket.destroy()
-        resolve({ result, status: recorder.status })
+        resolve({ result, status: reached.status })
       })
     }
     const onClose = (): void => {
-      if (recording !== undefined) return recording.abort('handler')
+      if (recorder !== undefined) return recorder.abort('failure')
       resolve({ result: { kind: 'unreached' }, status: res.headersSent ? res.statusCode : undefined })
     }
     const rejectAs = (result: SubrequestResult): void => {
@@ -104,7 +104,7 @@ export function sendSubrequest(subrequest: Subrequest): Promise<SubrequestRespon
     socket.once('respond', () => rejectAs({ kind: 'unshareable', why: 'hijacked' }))
     Object.defineProperty(req, MARKER, {
       value: {
-        layer: subrequest.layer,
+        place: subrequest.place,
         key: subrequest.key,
         onReached,
         onRefused: (kind) => rejectAs({ kind }),

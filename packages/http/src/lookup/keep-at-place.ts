@@ -9,34 +9,34 @@ import type { Route } from '../route/route.ts'
 import type { VaryRecord } from '../response/vary.ts'
 
 /**
- * Commits the response of a load. Of a response that varies, the load of the URL's own key returns the record: the variant has a lease of its own, and is
- * committed before the record that makes it reachable. A stale record, after a soft purge, keeps its id where the response varies by the same fields: its
+ * Gives a load its lifetime, and returns the value that it commits: the response. Of a response that varies, the load of the URL's own key returns the record:
+ * the variant has a lease of its own, and is committed before the record that makes it reachable. A stale record, after a soft purge, keeps its id where the response varies by the same fields: its
  * other variants stay reachable, and are refreshed by their own requests.
  *
  * @param record the record that led to the key of the load; undefined: the key is the URL's own.
- * @param headers the request fields that the handler saw.
+ * @param requestFields those that the handler saw.
  * @throws NoSharedResult where the response is selected by a field that the record does not name.
  */
-export async function keepSelected<Req, Res>(
+export async function keepAtPlace<Req, Res>(
   route: Route<Req, Res>,
   urlKey: string,
   load: Load<never>,
   result: StorableResult,
   record: VaryRecord | undefined,
-  headers: IncomingHttpHeaders,
+  requestFields: IncomingHttpHeaders,
 ): Promise<Stored> {
   const { cache, callOptions, revalidate } = route
   const stale = staleRecordOf(load)
-  const place = await placeOf(route, { urlKey, record, key: load.key }, result.vary, headers, stale)
+  const place = await placeOf(route, { urlKey, record, key: load.key }, result.vary, requestFields, stale)
   if (place === undefined) throw new NoSharedResult('it varies by a field that its record does not name')
-  if (place.record === undefined) return keepResponse(load, result, revalidate)
+  if (place.recordToKeep === undefined) return keepResponse(load, result, revalidate)
   const keep = (inner: Load<never>): Stored => keepResponse(inner, result, revalidate)
   // The variant of a known record may be there, from before the purge.
-  await (place.record === stale
+  await (place.recordToKeep === stale
     ? cache.refresh(place.key, keep, callOptions)
     : cache.lookup(place.key, keep, callOptions))
   keepVaryRecord(load, result.lifetime)
-  return place.record
+  return place.recordToKeep
 }
 
 /** The record that the load replaces. */
