@@ -62,11 +62,18 @@ class DelayedEnd {
   end(args: readonly unknown[]): unknown {
     const res = this.#res
     if (endRefuses(args)) return this.#original('end', args)
-    if (!isHeadSent(res) && isSuccess(res.statusCode)) this.#sendHead(args)
+    if (!isHeadSent(res) && isSuccess(res.statusCode)) this.#fixHead(args)
     if (this.#delayed !== undefined) this.#afterEnd('end', args)
     else if (this.#beforeEndRuns === undefined) return this.#original('end', args)
     else this.#delayed = this.#endAfter(this.#beforeEndRuns, args)
     return res
+  }
+
+  /** A layer outside may still change the body, and so its length, in the delayed end: that makes the head. */
+  #fixHead(args: readonly unknown[]): void {
+    const res = this.#res
+    if (this.#isNodes) this.#sendHead(args)
+    else this.#beforeEndRuns ??= this.#beforeEnd(parseHead(res, [res.statusCode]).fields)
   }
 
   /** Node makes an implicit head inside `end`, where it knows the length. Here `end` comes later than the head. */
