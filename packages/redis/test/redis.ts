@@ -3,6 +3,7 @@ import type { Store } from '@cattlegrid/core'
 import { type RedisClient, redisStore, type RedisStoreOptions } from '@cattlegrid/redis'
 import type { StoreUnderTest } from '@cattlegrid/testkit'
 import { createClient } from 'redis'
+import { until } from './until.ts'
 
 export type Client = Awaited<ReturnType<typeof connect>>
 
@@ -67,6 +68,8 @@ export function openStores(view: () => Promise<View>): StoreUnderTest & { readon
       const client = await view()
       const store = redisStore({ client, namespace })
       opened.push(() => store.close().then(() => client.close()))
+      // Where the store makes its own connections.
+      await until(async () => (await store.ping()).kind === 'done')
       return store
     },
     advance: (ms) => new Promise((resolve) => setTimeout(resolve, ms + 20)),

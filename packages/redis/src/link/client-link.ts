@@ -37,7 +37,8 @@ export class ClientLink implements Link {
   subscriberConnection(): SubscriberConnection | undefined {
     if (!this.#canSubscribe) return undefined
     const client = this.#client.duplicate()
-    return { client, reconnects: client.reconnects, isCurrent: () => true }
+    const isCurrent = (): boolean => this.#client.reconnects || this.#client.isOpen
+    return { client, reconnects: client.reconnects, isCurrent }
   }
 
   whenOpen(listener: () => void): () => void {

@@ -1,7 +1,7 @@
 import type { Runtime } from '@cattlegrid/core'
 import type { Argument, Client, ReplyForm } from './client.ts'
 import type { ClusterClient, ClusterMaster } from './cluster-link.ts'
-import { callIoRedis, follow, type IoRedis, IoRedisClient, OWN_SETTINGS } from './ioredis.ts'
+import { callIoRedis, follow, type IoRedis, IoRedisClient, OWN_SETTINGS, unrefOnConnect } from './ioredis.ts'
 import { NotExecutedError } from './link.ts'
 import { type Connectable, OwnConnection } from './own-connection.ts'
 
@@ -27,6 +27,8 @@ export interface IoRedisCluster {
 
 /** How often it looks for a new topology, ms: by its own, ioredis looks for one only after a redirection. */
 const TOPOLOGY_INTERVAL = 5000
+/** How long a new connection waits for all masters, ms: one that is frozen must not keep the others from serving. */
+const FIRST_CONNECTIONS = 1000
 
 /** A cluster of ioredis or iovalkey, by a client with the settings of the user's, which is connected as long as the user's is open. */
 export class OwnIoRedisCluster implements ClusterClient {
@@ -36,8 +38,7 @@ export class OwnIoRedisCluster implements ClusterClient {
   constructor(source: IoRedisCluster, runtime: Runtime) {
     this.#connection = new OwnConnection({
       runtime,
-      make: () => duplicateCluster(source),
-      onMade: (cluster) => cluster.on('ready', () => this.#ready()),
+      make: () => new MadeCluster(duplicateCluster(source), runtime, () => this.#ready()),
     })
     follow(source, this.#connection)
   }
@@ -80,7 +81,7 @@ export class OwnIoRedisCluster implements ClusterClient {
   }
 }
 
-function duplicateCluster(source: IoRedisCluster): MadeCluster {
+function duplicateCluster(source: IoRedisCluster): IoRedisCluster {
   const { redisOptions } = source.options as { readonly redisOptions?: object }
   const override = {
     lazyConnect: true,
@@ -94,7 +95,7 @@ function duplicateCluster(source: IoRedisCluster): MadeCluster {
     clusterNodeRetryStrategy: null,
     redisOptions: { ...redisOptions, ...OWN_SETTINGS },
   }
-  return new MadeCluster(source.duplicate([], override))
+  return source.duplicate([], override)
 }
 
 /** A cluster object that the store has made. */
@@ -102,18 +103,25 @@ class MadeCluster implements Connectable {
   readonly #cluster: IoRedisCluster
   readonly #masters = new WeakMap<IoRedis, IoRedisMaster>()
   readonly #byAddress = new Map<string, IoRedisMaster>()
+  readonly #runtime: Runtime
+  readonly #onReady: () => void
+  #isReady = false
 
-  constructor(cluster: IoRedisCluster) {
+  constructor(cluster: IoRedisCluster, runtime: Runtime, onReady: () => void) {
     this.#cluster = cluster
+    this.#runtime = runtime
+    this.#onReady = onReady
     // Without a listener, ioredis prints each error.
     cluster.on('error', () => undefined)
     cluster.on('-node', () => this.#byAddress.clear())
-    // ioredis connects to a node when the cluster object sends it a command, and the store sends to the nodes themselves.
-    for (const event of ['ready', 'refresh']) cluster.on(event, () => this.#connectMasters())
+    cluster.on('refresh', () => {
+      if (this.#isReady) for (const master of this.masters()) this.connectTo(master)
+    })
   }
 
+  /** Empty until the masters are connected. */
   masters(): readonly IoRedisMaster[] {
-    return this.#cluster.nodes('master').map((node) => this.#masterAt(node))
+    return this.#isReady ? this.#knownMasters() : []
   }
 
   masterOf(slot: number): ClusterMaster | undefined {
@@ -135,8 +143,13 @@ class MadeCluster implements Connectable {
     return callIoRedis(this.#cluster, args, form)
   }
 
-  connect(): Promise<unknown> {
-    return this.#cluster.connect()
+  /** Connects to the masters, too: ioredis connects to a node when the cluster object sends it a command, and the store sends to the nodes themselves. */
+  async connect(): Promise<void> {
+    await this.#cluster.connect()
+    const waiting = this.#knownMasters().filter(({ node }) => node.status === 'wait')
+    await this.#atMost(FIRST_CONNECTIONS, Promise.allSettled(waiting.map(({ node }) => node.connect())))
+    this.#isReady = true
+    this.#onReady()
   }
 
   close(): Promise<unknown> {
@@ -151,9 +164,18 @@ class MadeCluster implements Connectable {
     this.#cluster.on(event, listener)
   }
 
-  /** Not before the cluster object is ready: it would find its nodes busy, and give up. */
-  #connectMasters(): void {
-    if (this.#cluster.status === 'ready') for (const master of this.masters()) this.connectTo(master)
+  #atMost(time: number, settled: Promise<unknown>): Promise<void> {
+    return new Promise((resolve) => {
+      const cancel = this.#runtime.schedule(resolve, time)
+      void settled.then(() => {
+        cancel()
+        resolve()
+      })
+    })
+  }
+
+  #knownMasters(): readonly IoRedisMaster[] {
+    return this.#cluster.nodes('master').map((node) => this.#masterAt(node))
   }
 
   #masterAt(node: IoRedis): IoRedisMaster {
@@ -172,6 +194,6 @@ class IoRedisMaster implements ClusterMaster {
     const { host, port } = node.options as { readonly host: string; readonly port: number }
     this.node = node
     this.address = `${host}:${port}`
-    this.client = new IoRedisClient(node)
+    this.client = new IoRedisClient(unrefOnConnect(node))
   }
 }

@@ -7,6 +7,8 @@ export interface IoRedis {
   /** `wait`, `connecting`, `connect`, `ready`, `close`, `reconnecting` or `end`. */
   readonly status: string
   readonly options: object
+  /** The socket of the present connection. */
+  readonly stream?: { unref(): unknown }
   call(command: string, ...args: Argument[]): Promise<unknown>
   callBuffer(command: string, ...args: Argument[]): Promise<unknown>
   subscribe(...channels: string[]): Promise<unknown>
@@ -114,7 +116,13 @@ export function callIoRedis(
 
 /** A client of the same server, or of the same Sentinel, as the user's: not yet connected. */
 function duplicateIoRedis(client: IoRedis): OwnedClient {
-  return new IoRedisClient(client.duplicate(OWN_SETTINGS))
+  return new IoRedisClient(unrefOnConnect(client.duplicate(OWN_SETTINGS)))
+}
+
+/** Only the user's client may keep the process alive. */
+export function unrefOnConnect(client: IoRedis): IoRedis {
+  client.on('connect', () => client.stream?.unref())
+  return client
 }
 
 /** Makes a client with the settings of the user's, which is connected as long as the user's is open. `maxSilence`: as `OwnClientSetup`. */

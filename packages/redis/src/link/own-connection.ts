@@ -13,7 +13,7 @@ export interface OwnConnectionSetup<C extends Connectable> {
   /** Makes a client, not yet connected. */
   readonly make: () => C | Promise<C>
   /** Called with each client that was made, before it connects. */
-  readonly onMade: (client: C) => void
+  readonly onMade?: ((client: C) => void) | undefined
   /** Called if no client can be made. */
   onFailure?: ((error: unknown) => void) | undefined
 }
@@ -98,7 +98,7 @@ export class OwnConnection<C extends Connectable> {
     this.#client = client
     client.on('ready', () => (this.#failures = 0))
     client.on('end', () => this.#retryLater(client))
-    this.#setup.onMade(client)
+    this.#setup.onMade?.(client)
     // The steps report a failed connection as `away`.
     client.connect().catch(() => undefined)
   }
