@@ -56,8 +56,9 @@ export async function record(handler: Handler, setting: Setting = {}): Promise<O
     // As the road does, once the load is over without the recording.
     res.once('finish', () => setImmediate(() => recorder.abort('failure')))
     void recorder.done.then(() => onceRecorded?.(capture, recorder))
-    if (!leaves) return handler(res, req, capture)
-    res.once('close', () => handler(res, req, capture))
+    const run = (): void => capture.run(() => handler(res, req, capture))
+    if (!leaves) return run()
+    res.once('close', run)
     return leaving.abort()
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

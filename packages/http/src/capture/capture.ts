@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Http2ServerRequest } from 'node:http2'
 import type { Readable } from 'node:stream'
 import { bytesOf } from '../fields/body-arguments.ts'
 import { fieldsIn, parseHead, setInsteadOf } from '../fields/head-arguments.ts'
@@ -6,6 +7,7 @@ import { showAsEnded, showAsOpen } from '../fields/response-state.ts'
 import { type HeaderFields, toFields } from '../fields/header-fields.ts'
 import { type Answer, setAnswerFields } from '../response/answer.ts'
 import type { ResponseHead } from '../response/response-head.ts'
+import { onDestroy } from './destroy-listeners.ts'
 import { DetachedResponse } from './detached-response.ts'
 import { ErrorFields } from './error-fields.ts'
 import { OwnVary } from './own-vary.ts'
@@ -40,6 +42,7 @@ class HandlerCapture extends ResponseCapture implements Capture {
   readonly #final: boolean
   /** The head as the handler left it when its body began, and the status that was then sent on: a `writeHead` with that status is this head. */
   #implicitHead: { readonly head: ResponseHead; readonly status: number } | undefined
+  #destroyedByHandler = false
   /** Makes a refused 304 the handler's response again. */
   #undoNotModified: (() => void) | undefined
 
@@ -50,6 +53,10 @@ class HandlerCapture extends ResponseCapture implements Capture {
     this.#before = toFields(res.getHeaders())
     this.#final = final
     const original = replaceMethods(res, {
+      destroy: (...args) => {
+        this.#destroyedByHandler ||= this.mayBeHandler
+        return original('destroy', args)
+      },
       setHeader: (...args) => {
         this.#noteField(args, res.getHeader('vary'))
         return original('setHeader', args)
@@ -59,6 +66,10 @@ class HandlerCapture extends ResponseCapture implements Capture {
         return original('appendHeader', args)
       },
     })
+    // Node destroys a connection for many reasons of its client, such as bytes that are no HTTP: only the handler's own call is its failure.
+    const { stream = req.socket } = req as IncomingMessage & Partial<Pick<Http2ServerRequest, 'stream'>>
+    const stop = onDestroy(stream, () => (this.#destroyedByHandler ||= this.isHandler))
+    res.once('close', stop)
   }
 
   send(answer: Answer): void {
@@ -155,7 +166,7 @@ class HandlerCapture extends ResponseCapture implements Capture {
 
   protected override onClose(): void {
     if ((this.ended && this.headSeen) || this.mode === 'replaced') return
-    const cause = closedByClient(this.#req, this.res) ? 'departure' : 'failure'
+    const cause = this.#destroyedByHandler ? 'failure' : 'departure'
     // After a close, Node writes no head for an `end` that an outer layer delays.
     if (this.headSeen || this.ended || cause === 'failure') this.recording.abort(cause)
     else this.#detach()
@@ -188,13 +199,4 @@ class HandlerCapture extends ResponseCapture implements Capture {
     res.statusCode = 200
     res.statusMessage = ''
   }
-}
-
-/**
- * True if the client hung up, by the end of its stream or by a reset; else the response was destroyed here. Node closes a response that waits
- * for its turn on the connection only with the connection, which is not its handler's doing either.
- */
-function closedByClient({ socket }: IncomingMessage, res: ServerResponse): boolean {
-  const queued = res.socket === null && socket.destroyed
-  return queued || socket.readableEnded || (socket.errored !== null && 'syscall' in socket.errored)
 }

@@ -130,16 +130,20 @@ export abstract class ResponseCapture {
     const { res, recording } = this
     this.#guard?.enable()
     this.#guard ??= new DestroyGuard(res, (destroy) => {
-      if (!this.#mayBeHandler) return destroy()
+      if (!this.mayBeHandler) return destroy()
       res.shouldKeepAlive = false
       return recording.abort('failure')
     })
   }
 
+  /** True if the code that runs is certainly the handler's. */
+  protected get isHandler(): boolean {
+    return this.#scope.side === 'inside'
+  }
+
   /** True if the code that runs may be the handler's. */
-  get #mayBeHandler(): boolean {
-    const { side } = this.#scope
-    return side === 'inside' || (side === undefined && !this.#handlerEnded)
+  protected get mayBeHandler(): boolean {
+    return this.isHandler || (this.#scope.side === undefined && !this.#handlerEnded)
   }
 
   /** Called before a response is sent in the place of the recorded one. */

@@ -81,6 +81,8 @@ export interface Leaver {
   /** Resolves with the first bytes of the response. */
   readonly begun: Promise<void>
   leave(): void
+  /** Sends what is no HTTP: the server then breaks the connection. */
+  garble(): void
   /** Resolves 50 ms after the disconnect, when the server has noticed it. */
   readonly gone: Promise<void>
 }
@@ -104,6 +106,9 @@ export function askAndLeave(origin: string, path: string): Leaver {
     gone,
     leave: () => {
       request.destroy()
+    },
+    garble: () => {
+      request.socket?.write('no HTTP\r\n\r\n')
     },
   }
 }

@@ -153,6 +153,25 @@ export function describeFailingLeaders({ factory, describe, test }: Contract): v
       })
     }
 
+    test('a leader whose client sends what is no HTTP fails no follower, and its key does not cool down', async () => {
+      const gate = createGate()
+      const origin = counted(async (run) => {
+        if (run === 1) await gate.opened
+        return text('well')
+      })
+      await onStage(factory, [{ path: '/garbled', cache, handle: origin.handle }], async (stage) => {
+        const leader = stage.askAndLeave('/garbled')
+        await stage.seen('load', 1)
+        const crowd = stage.crowd(20, '/garbled')
+        await stage.seen('join', 20)
+        leader.garble()
+        await leader.gone
+        gate.open()
+        for (const { text: body } of await crowd) assert.equal(body, 'well')
+        assert.equal((await stage.ask('/garbled')).text, 'well')
+      })
+    })
+
     test('a leader whose client reads nothing does not slow its followers down', async () => {
       const chunk = 'x'.repeat(64 * 1024)
       const origin = counted(() => stream(Array<string>(256).fill(chunk), { 'content-type': 'text/plain' }))
