@@ -116,6 +116,14 @@ export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply> {
     return rewriteUrl(this.request, rewrite)
   }
 
+  /** A validator that returns the fields gives the request a copy of them, which comes before those of Node's request. */
+  fieldsReplaced(names: readonly string[]): void {
+    const { request } = this
+    if (request.headers === this.req.headers) return
+    const copied = Object.entries(request.headers)
+    request.headers = Object.fromEntries(copied.filter(([name]) => !names.includes(name.toLowerCase())))
+  }
+
   pass(): void {
     this.#runHandler()
   }

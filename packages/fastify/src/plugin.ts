@@ -36,6 +36,8 @@ async function cattlegridPlugin(app: FastifyInstance, options: CattlegridOptions
     // A default `ttl` does not count for a route without `config.cache`.
     const { cache: own = { ttl: 'origin' } } = declared.config ?? {}
     markSeen(declared)
+    // A route of @fastify/websocket: its handler gets a socket in the place of a request.
+    if (Reflect.get(declared, 'websocket') === true) return
     if (own === false || (!asksForCache(declared.config) && handlers.isOwnHeadRoute(declared))) return
     const { cache: named, ...ofRoute }: FastifyRouteOptions = { ...own }
     const used = checkRouteCache({ cache: named }) ?? cache

@@ -11,6 +11,7 @@ export function rewriteUrl(request: FastifyRequest, rewrite: UrlRewrite): (() =>
   if (parsed === undefined) return undefined
   // Middleware, as middie and @fastify/express run it, keeps the URL on Node's request.
   const undo = rewriteRequestUrl(raw, rewrite)
+  if (undo === undefined) return undefined
   // Fastify computes `originalUrl` at the first read and keeps it.
   Object.defineProperty(request, 'originalUrl', { configurable: true, value: url(originalUrl) })
   request.query = keeps === undefined ? parsed : keptQuery(request, parsed, keeps)

@@ -47,6 +47,8 @@ export interface Exchange<Req = unknown, Res = unknown> {
    * done, and then changes nothing.
    */
   rewriteUrl(rewrite: UrlRewrite): (() => void) | undefined
+  /** Called when the cache has replaced or removed these request fields in `req`: a copy of them that the framework keeps must not show the old ones. */
+  fieldsReplaced?(names: readonly string[]): void
   /** Lets the handler answer, uncached and unrecorded. */
   pass(): void
   /** Lets the handler answer its own client, and reports the response to `recording`. At most once, and not after `pass`. */

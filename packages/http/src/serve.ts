@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http'
 import type { InvalidOptionError } from '@cattlegrid/core'
 import type { Answer } from './response/answer.ts'
 import type { BypassReason } from './response/cache-status.ts'
@@ -6,6 +5,7 @@ import { type RequestDirectives, NO_DIRECTIVES } from './request/request-directi
 import type { Exchange } from './exchange.ts'
 import { isHeadSent } from './fields/response-state.ts'
 import { normalHost } from './fields/normal-host.ts'
+import { canHideUnkeyed } from './lookup/handler-run.ts'
 import { hitInProcess, hitInStore } from './lookup/hit.ts'
 import { invalidateAfter, isUnsafe } from './purge/invalidate.ts'
 import { recorderFor } from './lookup/handler-recorder.ts'
@@ -49,7 +49,9 @@ export function serve<Req, Res>(exchange: Exchange<Req, Res>, route: Route<Req, 
     removeLoopMembers(exchange.req)
     return bypass(exchange, route, 'loop')
   }
-  void new Responder(exchange, route, requestContextOf(exchange, route, request)).respond()
+  const context = requestContextOf(exchange, route, request)
+  if (!canHideUnkeyed(exchange, route, context)) return bypass(exchange, route, 'no-path')
+  void new Responder(exchange, route, context).respond()
 }
 
 /**
@@ -132,13 +134,15 @@ function recordSubrequest<Req, Res>(
     urlTag: urlTagOf(exchange, route),
   })
   const { host } = route.keyRule
-  if (typeof host === 'string') showHost(exchange.req, normalHost(exchange.scheme, host))
+  if (typeof host === 'string') showHost(exchange, normalHost(exchange.scheme, host))
   marker.onReached(recorder)
   exchange.run(recorder)
 }
 
 /** Shows the handler the fixed host of the key, in `Host` and `:authority`, whichever are present. */
-function showHost(req: IncomingMessage, host: string): void {
+function showHost(exchange: Exchange, host: string): void {
+  const { req } = exchange
   const names = ['host', ':authority'].filter((name) => req.headers[name] !== undefined)
   replaceFields(req, new Map(names.map((name) => [name, host])))
+  exchange.fieldsReplaced?.(names)
 }

@@ -156,6 +156,14 @@ describe('an answer that must not be kept', () => {
     expect(recorded).toEqual({ kind: 'aborted', cause: 'failure' })
   })
 
+  test('because it is destroyed right after its end, as @hono/node-server does for a stream that fails', async () => {
+    const { recorded } = await record((res) => {
+      res.write('a part')
+      setImmediate(() => [res.end(' and an error'), res.destroy(new Error('torn'))])
+    })
+    expect(recorded).toEqual({ kind: 'aborted', cause: 'failure' })
+  })
+
   test('data after the end reaches neither client nor recording', async () => {
     const { recorded, body } = await record((res) => {
       res.once('error', () => undefined)

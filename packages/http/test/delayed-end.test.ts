@@ -92,6 +92,31 @@ describe('a layer outside that rewrites the body in its end', () => {
   })
 })
 
+describe('a second answer, below a layer outside that rewrites the body in its end,', () => {
+  test('gets Node’s error, and changes nothing', async () => {
+    const thrown: unknown[] = []
+    const { status, headers, body } = await post({
+      outside: rewriting,
+      handle: (res) => {
+        res.end('once')
+        res.statusCode = 500
+        try {
+          res.setHeader('content-type', 'text/html')
+        } catch (error) {
+          thrown.push((error as NodeJS.ErrnoException).code)
+        }
+        res.end('twice')
+      },
+    })
+    expect([status, body, headers['content-type'], thrown]).toEqual([
+      200,
+      'once and rewritten',
+      undefined,
+      ['ERR_HTTP_HEADERS_SENT'],
+    ])
+  })
+})
+
 describe('while the end waits', () => {
   test.each<[string, (res: ServerResponse) => void]>([
     ['end(text)', (res) => res.end('done')],

@@ -12,7 +12,7 @@ function watching(object: object) {
     onAssign: () => {},
   }
   const watched = watchObject(object, ['user'], observer)
-  return { reads, redefined: () => watched.redefined(observer), stop: () => watched.stop(observer) }
+  return { reads, unwatched: () => watched.unwatched(observer), stop: () => watched.stop(observer) }
 }
 
 describe('a watched property', () => {
@@ -128,19 +128,19 @@ describe('a watched property', () => {
 
   test('that other code defines anew says so, and stays as that code defined it', () => {
     const object = { user: 'ann' }
-    const { redefined, stop } = watching(object)
-    expect(redefined()).toBeUndefined()
+    const { unwatched, stop } = watching(object)
+    expect(unwatched()).toBeUndefined()
     Object.defineProperty(object, 'user', { configurable: true, get: () => 'bob' })
-    expect(redefined()).toBe('user')
+    expect(unwatched()).toBe('user')
     stop()
     expect(object.user).toBe('bob')
   })
 
   test('that was deleted does not count as redefined', () => {
     const object: { user?: string } = { user: 'ann' }
-    const { redefined } = watching(object)
+    const { unwatched } = watching(object)
     delete object.user
-    expect(redefined()).toBeUndefined()
+    expect(unwatched()).toBeUndefined()
   })
 
   test.each([

@@ -55,6 +55,7 @@ class HandlerCapture extends ResponseCapture implements Capture {
     const original = replaceMethods(res, {
       destroy: (...args) => {
         this.#destroyedByHandler ||= this.mayBeHandler
+        if (this.#destroyedByHandler && this.ended && this.detached === undefined) recording.abort('failure')
         return original('destroy', args)
       },
       setHeader: (...args) => {

@@ -1,5 +1,5 @@
 interface Destroyable {
-  destroy(...args: never[]): unknown
+  readonly destroy: (...args: never[]) => unknown
 }
 
 const listenersOf = new WeakMap<Destroyable, Set<() => void>>()
@@ -14,7 +14,7 @@ export function onDestroy(connection: Destroyable, listener: () => void): () => 
 function listenTo(connection: Destroyable): Set<() => void> {
   const listeners = new Set<() => void>()
   listenersOf.set(connection, listeners)
-  const { destroy } = connection
+  const destroy = connection.destroy as (...args: unknown[]) => unknown
   Reflect.set(connection, 'destroy', (...args: unknown[]): unknown => {
     for (const listener of listeners) listener()
     return Reflect.apply(destroy, connection, args)

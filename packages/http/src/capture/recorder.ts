@@ -144,12 +144,15 @@ export class Recorder implements Recording {
     return reads === undefined ? call() : reads.outside(call)
   }
 
+  /** The result is certain only in the next microtask: a handler that destroys its response right after its end has not completed it. */
   end(): void {
     this.#body.end()
-    this.#advance()
+    queueMicrotask(() => this.#advance())
   }
 
   abort(cause: AbortCause): void {
+    // A whole response stays whole when its client leaves.
+    if (cause === 'departure' && this.#body.ended) this.#advance()
     this.#finish(abortedResult('judgement' in this.#state ? this.#state : undefined, cause))
   }
 

@@ -5,6 +5,8 @@ import { isStoredBefore, type LoadTask } from './loaded-response.ts'
 import { cdnLoopField } from '../request/loop-detection.ts'
 import { normaliseRequest } from '../request/normalise.ts'
 import { isKeyed } from '../request/query.ts'
+import { NoSharedResult } from '../response/errors.ts'
+import type { UrlRewrite } from '../request/url-rewrite.ts'
 import { keyedHost } from '../request/request-key.ts'
 import type { RecordedResponse } from '../response/recorded-response.ts'
 import type { Recorder } from '../capture/recorder.ts'
@@ -48,24 +50,46 @@ export function runHandler<Req, Res>(
   return recorder.done
 }
 
+/** True if the handler can be shown only what the key holds of the URL: a layer outside may have made a part of it read-only. */
+export function canHideUnkeyed(
+  exchange: Exchange,
+  route: Pick<Route, 'query'>,
+  context: Pick<RequestContext, 'keyedUrl'>,
+): boolean {
+  const rewrite = rewriteToKeyed(exchange, route, context)
+  if (rewrite === undefined) return true
+  const undo = exchange.rewriteUrl(rewrite)
+  undo?.()
+  return undo !== undefined
+}
+
 /** Shows the handler only what the key holds, the validators of the stored response, and the id of the load. */
 function prepareRequest(
   exchange: Exchange,
-  { query, hidden, keyRule }: Pick<Route, 'query' | 'hidden' | 'keyRule'>,
-  { keyedUrl }: RequestContext,
+  route: Pick<Route, 'query' | 'hidden' | 'keyRule'>,
+  context: RequestContext,
   loadId: string,
   responseToRevalidate: RecordedResponse | undefined,
 ): void {
+  const { hidden, keyRule } = route
   const validators = responseToRevalidate === undefined ? {} : validatorsOf(responseToRevalidate)
   const added = { ...validators, ...cdnLoopField(exchange.req.headers, loadId) }
-  const { scheme, target, routed = target } = exchange
   const host = keyedHost(exchange.host, keyRule) || exchange.host
-  const path = keyedUrl(target)
-  normaliseRequest(exchange.req, { host, scheme, path, hidden, added })
-  const isInKey = path === target && (routed === target || keyedUrl(routed) === routed)
-  if (query.kind === 'all' && isInKey) return
-  rewriteUrlUntilEnd(exchange, {
-    url: keyedUrl,
-    keeps: query.kind === 'all' ? undefined : (name) => isKeyed(name, query),
-  })
+  const path = context.keyedUrl(exchange.target)
+  const rewrite = rewriteToKeyed(exchange, route, context)
+  if (rewrite !== undefined && rewriteUrlUntilEnd(exchange, rewrite) === undefined)
+    throw new NoSharedResult('its URL cannot be rewritten')
+  const replaced = normaliseRequest(exchange.req, { host, scheme: exchange.scheme, path, hidden, added })
+  exchange.fieldsReplaced?.(replaced)
+}
+
+/** undefined: the whole URL is in the key. */
+function rewriteToKeyed(
+  { target, routed = target }: Exchange,
+  { query }: Pick<Route, 'query'>,
+  { keyedUrl }: Pick<RequestContext, 'keyedUrl'>,
+): UrlRewrite | undefined {
+  if (query.kind !== 'all') return { url: keyedUrl, keeps: (name) => isKeyed(name, query) }
+  const isInKey = keyedUrl(target) === target && (routed === target || keyedUrl(routed) === routed)
+  return isInKey ? undefined : { url: keyedUrl }
 }

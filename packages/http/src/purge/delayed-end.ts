@@ -12,37 +12,37 @@ type BeforeEnd = (fields: HeaderFields) => Promise<void>
 
 /**
  * Calls `beforeEnd` with the fields of a 2xx or 3xx head, and sends the end of that response once that is done. Until then the app sees a response
- * that has ended: what Node throws for a wrong argument is thrown to the handler, and `headersSent`, `writableEnded` and `finished` are true. If it
- * then destroys the response or its connection, that follows the end.
+ * that has ended: what Node throws for a wrong argument, or for a field that comes after the end, is thrown to it, and `headersSent` and `writableEnded` are
+ * true, and `finished`, too, unless a layer outside may still write. If it then destroys the response or its connection, that follows the end.
  */
 export function delayEnd(res: ServerResponse, beforeEnd: BeforeEnd): void {
-  const isNodes = !Object.hasOwn(res, 'write') && !Object.hasOwn(res, 'end')
+  const writesToNode = !Object.hasOwn(res, 'write') && !Object.hasOwn(res, 'end')
   const original = replaceMethods(res, {
     writeHead: (...args) => delayed.writeHead(args),
     write: (...args) => delayed.write(args),
     end: (...args) => delayed.end(args),
   })
-  const delayed = new DelayedEnd(res, beforeEnd, original, isNodes)
+  const delayed = new DelayedEnd(res, beforeEnd, original, writesToNode)
 }
 
 class DelayedEnd {
   readonly #res: ServerResponse
   readonly #beforeEnd: BeforeEnd
   readonly #original: CallOriginal
-  /** No layer outside has replaced the methods, as compression does, which writes the response after the handler's end. */
-  readonly #isNodes: boolean
+  /** `write` and `end` are Node's: no layer outside has replaced them, as compression does, which writes the response after the handler's end. */
+  readonly #writesToNode: boolean
   /** Set as soon as `beforeEnd` was called. */
   #beforeEndRuns: Promise<void> | undefined
   /** Settles when the delayed end is sent; undefined: the handler has not ended the response, or its end is not delayed. */
-  #delayed: Promise<void> | undefined
+  #endSettled: Promise<void> | undefined
   /** The end is sent, or being sent: the `end` of HTTP/2 calls `write`. */
   #endSent = false
 
-  constructor(res: ServerResponse, beforeEnd: BeforeEnd, original: CallOriginal, isNodes: boolean) {
+  constructor(res: ServerResponse, beforeEnd: BeforeEnd, original: CallOriginal, writesToNode: boolean) {
     this.#res = res
     this.#beforeEnd = beforeEnd
     this.#original = original
-    this.#isNodes = isNodes
+    this.#writesToNode = writesToNode
   }
 
   /** Node comes first: a head that it refuses is no success. */
@@ -54,25 +54,26 @@ class DelayedEnd {
   }
 
   write(args: readonly unknown[]): unknown {
-    if (this.#delayed === undefined || this.#endSent || writeRefuses(args)) return this.#original('write', args)
-    this.#afterEnd('write', args)
+    if (this.#endSettled === undefined || this.#endSent || writeRefuses(args)) return this.#original('write', args)
+    this.#callAfterEnd('write', args)
     return false
   }
 
   end(args: readonly unknown[]): unknown {
     const res = this.#res
     if (endRefuses(args)) return this.#original('end', args)
-    if (!isHeadSent(res) && isSuccess(res.statusCode)) this.#fixHead(args)
-    if (this.#delayed !== undefined) this.#afterEnd('end', args)
+    if (!isHeadSent(res) && isSuccess(res.statusCode)) this.#startBeforeEnd(args)
+    if (this.#endSettled !== undefined) this.#callAfterEnd('end', args)
     else if (this.#beforeEndRuns === undefined) return this.#original('end', args)
-    else this.#delayed = this.#endAfter(this.#beforeEndRuns, args)
+    else this.#endSettled = this.#sendEndAfter(this.#beforeEndRuns, args)
     return res
   }
 
-  /** A layer outside may still change the body, and so its length, in the delayed end: that makes the head. */
-  #fixHead(args: readonly unknown[]): void {
+  /** A layer outside may still change the body, and so its length, in the delayed end: then that makes the head. */
+  #startBeforeEnd(args: readonly unknown[]): void {
     const res = this.#res
-    if (this.#isNodes) this.#sendHead(args)
+    // It calls `writeHead` above.
+    if (this.#writesToNode) this.#sendHead(args)
     else this.#beforeEndRuns ??= this.#beforeEnd(parseHead(res, [res.statusCode]).fields)
   }
 
@@ -92,17 +93,19 @@ class DelayedEnd {
   }
 
   /** Never rejects. */
-  async #endAfter(running: Promise<void>, args: readonly unknown[]): Promise<void> {
+  async #sendEndAfter(running: Promise<void>, args: readonly unknown[]): Promise<void> {
     const res = this.#res
     let destroy: (() => void) | undefined
     const guard = new DestroyGuard(res, (again) => {
       destroy ??= again
     })
-    showAsEnded(res, this.#isNodes)
-    // Node answers a layer outside that ends the response now, by a method it kept, by an error event, which must not end the process.
-    if (this.#isNodes) res.on('error', ignored)
+    showAsEnded(res, this.#writesToNode)
+    // What is written after the end, or by a layer outside that has kept Node's `end`, gets an error event, which must not end the process.
+    res.on('error', ignored)
+    const unlock = isHeadSent(res) ? ignored : lockFields(res)
     await running
     this.#endSent = true
+    unlock()
     showAsOpen(res)
     guard.disable()
     try {
@@ -115,12 +118,37 @@ class DelayedEnd {
   }
 
   /** After the delayed end, so that Node reports a write after an end. */
-  #afterEnd(method: 'write' | 'end', args: readonly unknown[]): void {
-    void this.#delayed?.then(() => this.#original(method, args)).catch(() => undefined)
+  #callAfterEnd(method: 'write' | 'end', args: readonly unknown[]): void {
+    void this.#endSettled?.then(() => this.#original(method, args)).catch(() => undefined)
   }
 }
 
 function ignored(): void {}
+
+/** The methods that change the fields of a response, and throw once its head is sent. */
+const OF_FIELDS = ['setHeader', 'setHeaders', 'appendHeader', 'removeHeader'] as const
+
+/**
+ * Keeps status and fields as they are, although Node has not got them: a second answer of the app gets Node's error. `writeHead` stays, because Node calls it
+ * for a layer outside that has kept `end`, and answers now. Returns a function that ends this.
+ */
+function lockFields(res: ServerResponse): () => void {
+  const { statusCode, statusMessage } = res
+  const before = OF_FIELDS.map((name) => [name, Object.getOwnPropertyDescriptor(res, name)] as const)
+  for (const name of OF_FIELDS)
+    Object.defineProperty(res, name, { configurable: true, writable: true, value: refuseField })
+  return () => {
+    for (const [name, own] of before)
+      if (own === undefined) Reflect.deleteProperty(res, name)
+      else Object.defineProperty(res, name, own)
+    Object.assign(res, { statusCode, statusMessage })
+  }
+}
+
+function refuseField(): never {
+  const message = 'Cannot change headers after they are sent to the client'
+  throw Object.assign(new Error(message), { code: 'ERR_HTTP_HEADERS_SENT' })
+}
 
 function isSuccess(status: number): boolean {
   return status >= 200 && status < 400

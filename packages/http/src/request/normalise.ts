@@ -65,12 +65,13 @@ export interface HandlerInput {
   readonly added: Readonly<Record<string, string>>
 }
 
-/** Removes from a leader's request the input that its key does not hold. */
-export function normaliseRequest(req: IncomingMessage, input: HandlerInput): void {
+/** Removes from a leader's request the input that its key does not hold. Returns the names of the fields that it has replaced or removed. */
+export function normaliseRequest(req: IncomingMessage, input: HandlerInput): readonly string[] {
   const { added } = input
   const replaced = replacementsFor(req, input)
   for (const name of Object.keys(added)) replaced.set(name, added[name])
   replaceFields(req, replaced)
+  return [...replaced.keys()]
 }
 
 /** Sets fields, or removes them where the value is undefined, in all three representations. */

@@ -95,7 +95,7 @@ export class PersonalReads {
 
   /** The first read that counts; undefined: none so far. */
   get found(): PersonalRead | undefined {
-    this.#found ??= this.#firstRead ?? this.#redefined
+    this.#found ??= this.#firstRead ?? this.#unwatched
     return this.#found
   }
 
@@ -182,11 +182,16 @@ export class PersonalReads {
     return !this.#application.includes(reader)
   }
 
-  get #redefined(): PersonalRead | undefined {
+  /** A property whose reads cannot be seen counts as read. */
+  get #unwatched(): PersonalRead | undefined {
     for (const { object, expression, observer } of this.#watches) {
-      const name = object.redefined(observer)
+      const name = object.unwatched(observer)
       if (name !== undefined)
-        return { name, expression: `${expression}.${name}`, place: 'an inner layer that redefines the property' }
+        return {
+          name,
+          expression: `${expression}.${name}`,
+          place: 'code that cannot be seen, because a layer has defined the property',
+        }
     }
     return undefined
   }

@@ -10,30 +10,55 @@ export interface UrlRewrite {
 
 /**
  * Rewrites the URL wherever layers over `node:http` keep it on Node's request: `url`, `originalUrl`, a parsed `query`, and the parsed URLs of the
- * package parseurl. Returns a function that undoes it, except where another layer has replaced a value meanwhile.
+ * package parseurl. Returns a function that undoes it, except where another layer has replaced a value meanwhile; undefined where a property cannot be
+ * replaced, and then nothing is changed.
  */
-export function rewriteRequestUrl(req: IncomingMessage, { url, keeps }: UrlRewrite): () => void {
+export function rewriteRequestUrl(req: IncomingMessage, { url, keeps }: UrlRewrite): (() => void) | undefined {
   const text = (value: unknown): unknown => (typeof value === 'string' ? url(value) : value)
   const parsed = (value: unknown): unknown => (isObject(value) ? reparsed(value, url) : value)
   const query = (value: unknown): unknown =>
-    isObject(value) && keeps !== undefined
+    isObject(value) && keeps !== undefined && Object.keys(value).some((name) => !keeps(name))
       ? Object.fromEntries(Object.entries(value).filter(([name]) => keeps(name)))
       : value
-  const rewrites = { url: text, originalUrl: text, query, _parsedUrl: parsed, _parsedOriginalUrl: parsed }
-  const undos = Object.entries(rewrites).map(([name, rewrite]) => replaceValue(req, name, rewrite))
-  return () => {
-    for (const undo of undos) undo()
+  // The query last: a getter that parses the URL at each read shows the rewritten one, and stays.
+  const rewrites = { url: text, originalUrl: text, _parsedUrl: parsed, _parsedOriginalUrl: parsed, query }
+  const undos: (() => void)[] = []
+  const undo = (): void => {
+    for (const one of undos.splice(0).toReversed()) one()
   }
+  for (const [name, rewrite] of Object.entries(rewrites)) {
+    const undoOne = replaceValue(req, name, rewrite)
+    if (undoOne === undefined) {
+      undo()
+      return undefined
+    }
+    undos.push(undoOne)
+  }
+  return undo
 }
 
-function replaceValue(req: IncomingMessage, name: string, rewrite: (value: unknown) => unknown): () => void {
-  // Other getters parse at each read; that of `url` is HTTP/2's.
-  const before: unknown = name === 'url' ? req.url : Object.getOwnPropertyDescriptor(req, name)?.value
-  if (before === undefined) return () => undefined
+/** Returns a function that undoes it; undefined where the property cannot be replaced. */
+function replaceValue(
+  req: IncomingMessage,
+  name: string,
+  rewrite: (value: unknown) => unknown,
+): (() => void) | undefined {
+  const own = Object.getOwnPropertyDescriptor(req, name)
+  const before: unknown = Reflect.get(req, name)
   const after = rewrite(before)
-  Reflect.set(req, name, after)
+  if (after === before) return () => undefined
+  // That of `url` over HTTP/2 is an accessor, which takes the value.
+  const isSet = own?.get === undefined && Reflect.set(req, name, after) && Reflect.get(req, name) === after
+  if (isSet)
+    return () => {
+      if (Reflect.get(req, name) === after) Reflect.set(req, name, before)
+    }
+  const value = { configurable: true, enumerable: own?.enumerable ?? true, writable: true, value: after }
+  if (!Reflect.defineProperty(req, name, value)) return undefined
   return () => {
-    if (Reflect.get(req, name) === after) Reflect.set(req, name, before)
+    if (Reflect.get(req, name) !== after) return
+    if (own === undefined) Reflect.deleteProperty(req, name)
+    else Object.defineProperty(req, name, own)
   }
 }
 

@@ -46,7 +46,8 @@ export class WatchedObject {
   }
 
   add(names: readonly string[], observer: PropertyObserver): void {
-    this.#watches.push({ names: names.filter((name) => this.#define(name)), observer })
+    for (const name of names) this.#define(name)
+    this.#watches.push({ names, observer })
   }
 
   stop(observer: PropertyObserver): void {
@@ -54,8 +55,8 @@ export class WatchedObject {
     if (index !== -1) this.#watches.splice(index, 1)
   }
 
-  /** The property of `observer` that other code has defined anew, so that its reads are not reported any more; undefined: there is none. */
-  redefined(observer: PropertyObserver): string | undefined {
+  /** A property of `observer` whose reads are not reported, as it cannot be defined anew, or other code has done so; undefined: there is none. */
+  unwatched(observer: PropertyObserver): string | undefined {
     const watch = this.#watches.find((candidate) => candidate.observer === observer)
     return watch?.names.find((name) => {
       const own = Object.getOwnPropertyDescriptor(this.#object, name)
@@ -97,14 +98,12 @@ export class WatchedObject {
     return property.get === undefined ? property.value : property.get.call(receiver)
   }
 
-  /** Returns false if the property cannot be watched. */
-  #define(name: string): boolean {
+  #define(name: string): void {
     const own = Object.getOwnPropertyDescriptor(this.#object, name)
-    if (own !== undefined && isWatching(own, name)) return true
-    if (own?.configurable === false || !Object.isExtensible(this.#object)) return false
+    if (own !== undefined && isWatching(own, name)) return
+    if (own?.configurable === false || !Object.isExtensible(this.#object)) return
     if (own === undefined) this.#own.delete(name)
     this.#redefine(name, own)
-    return true
   }
 
   #redefine(name: string, own: PropertyDescriptor | undefined): void {
