@@ -216,6 +216,7 @@ export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply> {
     const { reject } = this.#ownDeferred
     try {
       const result = this.#handler()
+      // Fastify waits for `reply.send`.
       if (result === undefined) return
       Promise.resolve(result).then(
         (value) => this.#onReturn(value),

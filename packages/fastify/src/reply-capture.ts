@@ -90,7 +90,7 @@ export class ReplyCapture {
   #passOn(payload: unknown, done: OnSendDone): void {
     this.#recording.handedOver()
     done(null, payload)
-    // Unless one of them is asynchronous, they have run. A stream may then run the handler's code before it is read.
+    // Unless one of them is asynchronous, they have run. If one has set the stream flowing, its source may run the handler's code from now on.
     if (payload instanceof Readable && payload.readableFlowing === true) this.#recording.streamRead()
   }
 }

@@ -7,7 +7,7 @@ import type { Recording } from './capture/recording.ts'
 import type { Matched } from './request/request-key.ts'
 import type { UrlRewrite } from './request/url-rewrite.ts'
 
-/** An error for the framework's error handling. A 503 or 504 has `statusCode` and `headers`; a function among the options that is wrong has neither. */
+/** An error for the framework's error handling. A 503 or 504 has `statusCode` and `headers`; the error of a function among the options has neither. */
 export type PassedError = (ServeError | InvalidOptionError) & Partial<Pick<ServeError, 'headers' | 'statusCode'>>
 
 /**
@@ -55,7 +55,7 @@ export interface Exchange<Req = unknown, Res = unknown> {
   run(recording: Recording): void
   /** Answers in the handler's place. After `run`, it first drops the fields that the handler set, and ignores what the handler still writes. */
   send(answer: Answer): void
-  /** Passes an error to the framework's own error handling. Also after `run`, before the first byte is sent. */
+  /** Passes an error to the framework's own error handling. Also after `run`, before the first byte is sent; does nothing where the handler's whole payload cannot be replaced any more. */
   fail(error: PassedError): void
   /**
    * Sends a subrequest into the root of the application. Called where the request came without a server, injected or from a serverless platform, or its

@@ -19,7 +19,7 @@ interface MiddlewareRequest extends IncomingMessage {
   originalUrl?: string | undefined
 }
 
-/** How many places that cache a request has passed: an outer and an inner one of the same URL have separate entries. */
+/** For each request, the number of caching places that it has passed: an outer and an inner one of the same URL have separate entries. */
 const depths = new WeakMap<IncomingMessage, number>()
 
 /**
@@ -37,7 +37,7 @@ export abstract class NodeExchange<Req extends MiddlewareRequest = IncomingMessa
   readonly #next: (error?: unknown) => void
   #capture: Capture | undefined
 
-  /** `place`: the number or the name of the place that caches; a name begins with a digit, as `@` marks a place inside another. */
+  /** `place`: the number or the name of the place that caches; a name must not begin with `@`, which marks a place inside another. */
   constructor(req: Req, res: ServerResponse, next: (error?: unknown) => void, place: number | string) {
     this.req = req
     this.res = res

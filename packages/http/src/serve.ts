@@ -16,7 +16,7 @@ import { bypass } from './lookup/bypass.ts'
 import {
   honouredDirectives,
   type KeyedRequest,
-  keyedRequestOf,
+  takeKeyedRequest,
   originalMethodOf,
   requestContextOf,
   urlTagOf,
@@ -78,7 +78,7 @@ function keyedRequestOrWhy<Req, Res>(
   directives: typeof honouredDirectives<Req, Res>,
 ): KeyedRequest | BypassReason | undefined {
   try {
-    return keyedRequestOf(exchange, route, directives)
+    return takeKeyedRequest(exchange, route, directives)
   } catch (error) {
     exchange.fail(error as InvalidOptionError)
     return undefined
@@ -123,6 +123,7 @@ function recordSubrequest<Req, Res>(
 ): void {
   if (marker.place !== exchange.place || isHeadSent(exchange.res)) return exchange.pass()
   const request = keyedRequestOrWhy(exchange, route, noDirectives)
+  // The framework answers with an error: for the sender, the subrequest has reached no handler.
   if (request === undefined) return undefined
   // The cache was switched off meanwhile, which says nothing about the key.
   if (request === 'paused' || request === 'disabled') return marker.onRefused('switched-off')

@@ -12,7 +12,7 @@ import {
   systemRuntime,
   textRule,
 } from '@cattlegrid/core'
-import { type AnyRedisClient, unsupportedReason } from './link/link-to.ts'
+import { type AnyRedisClient, acceptedInstead } from './link/link-to.ts'
 
 const WATCHDOG = 2000
 
@@ -40,7 +40,7 @@ const clientRule: OptionRule<AnyRedisClient> = {
   accepted: 'a connected or connecting client of redis (5.1+ or 6), ioredis (5 or 6) or iovalkey',
   parse(value) {
     if (typeof value !== 'object' || value === null) return INVALID
-    const reason = unsupportedReason(value)
+    const reason = acceptedInstead(value)
     if (reason !== undefined) throw new InvalidOptionError('redisStore.client', value, reason)
     return value as AnyRedisClient
   },

@@ -41,8 +41,9 @@ import { readTagNumbers } from './tag-numbers.ts'
 import { TagSequence } from './tag-sequence.ts'
 
 /**
- * Creates a store on Redis or Valkey (one server, a cluster, or Sentinel) through node-redis. With `client`, it never connects or closes that client
- * and opens one more connection for wake-ups. With `url`, it creates its own client, which `close` closes. Several caches may use one store: it is
+ * Creates a store on Redis or Valkey: one server, a cluster, or the master that Sentinel names. With `client`, it never connects or closes that client, and
+ * opens one more connection for wake-ups; of an ioredis client it takes the settings, and sends its commands over a connection of its own, too. With `url`, it
+ * creates its own client, which `close` closes. Several caches may use one store: it is
  * closed with the last of them.
  *
  * @throws InvalidOptionError for an unknown option or an invalid value.

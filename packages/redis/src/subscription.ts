@@ -1,6 +1,6 @@
 import type { CancelTimer, Notice, Runtime } from '@cattlegrid/core'
 import type { SubscriberConnection, Link } from './link/link.ts'
-import { handshakeOf, type OwnedClient } from './link/client.ts'
+import { handshakeOf, type ConnectableClient } from './link/client.ts'
 import { parseMessage } from './wake-message.ts'
 import { Watchdog } from './watchdog.ts'
 
@@ -50,7 +50,7 @@ export class Subscription {
 
   /** Connects once the user's client is open: the store never contacts a server that the user's client has not connected to. */
   start(): void {
-    this.#cancelOpen = this.#link.whenOpen(this.#open)
+    this.#cancelOpen = this.#link.whenSubscribable(this.#open)
   }
 
   close(): void {
@@ -112,7 +112,7 @@ export class Subscription {
   #connectionLost(connection: SubscriberConnection): void {
     if (connection !== this.#connection) return
     // A client whose reconnect strategy has given up never opens again.
-    if (!connection.reconnects || !connection.client.isOpen) this.#replace()
+    if (!connection.mayReconnect || !connection.client.isOpen) this.#replace()
     else this.#markDisconnected()
   }
 
@@ -143,7 +143,7 @@ export class Subscription {
   }
 
   #drop(): void {
-    const client: OwnedClient | undefined = this.#connection?.client
+    const client: ConnectableClient | undefined = this.#connection?.client
     this.#connection = undefined
     this.#markDisconnected()
     client?.destroy()

@@ -40,7 +40,7 @@ class HandlerCapture extends ResponseCapture implements Capture {
   readonly #errorFields = new ErrorFields()
   /** No outer layer has wrapped `writeHead`: no field can be added to the head. */
   readonly #final: boolean
-  /** The head as the handler left it when its body began, and the status that was then sent on: a `writeHead` with that status is this head. */
+  /** The head as the handler left it when its body began, and the status that `writeHead` will get for it: 304 where the client has the response already. */
   #implicitHead: { readonly head: ResponseHead; readonly status: number } | undefined
   #destroyedByHandler = false
   /** Makes a refused 304 the handler's response again. */
@@ -93,6 +93,7 @@ class HandlerCapture extends ResponseCapture implements Capture {
 
   /** Whatever the handler writes is recorded. */
   protected override headOf(args: readonly unknown[]): WrittenHead {
+    if (this.replacing) return { kind: 'unrelated' }
     const implicit = this.#implicitHead
     return { kind: 'recorded', head: implicit?.status === Number(args[0]) ? implicit.head : this.#presentHead(args) }
   }
@@ -111,12 +112,12 @@ class HandlerCapture extends ResponseCapture implements Capture {
     }
   }
 
-  /** `fixImplicitHead` has decided it. */
+  /** `settleImplicitHead` has decided it. */
   protected override answersNotModified(): undefined {
     return undefined
   }
 
-  protected override fixImplicitHead(whole?: Uint8Array): void {
+  protected override settleImplicitHead(whole?: Uint8Array): void {
     const { res, recording } = this
     if (this.mode !== 'send' || this.headSeen || this.#implicitHead !== undefined) return
     const head = this.#presentHead(this.innerHead.collect(), whole?.length)
@@ -146,7 +147,8 @@ class HandlerCapture extends ResponseCapture implements Capture {
     return bytesOf(args)
   }
 
-  protected override recordHead(head: ResponseHead): void {
+  protected override recordHead(head: ResponseHead | undefined): void {
+    if (head === undefined) return
     const { recording } = this
     if (this.failsForDeparture(head.status)) recording.abort('departure')
     recording.head(head)

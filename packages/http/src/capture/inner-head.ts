@@ -33,7 +33,7 @@ export class InnerHead {
     if (writeHeadOf(res) === own) return [statusCode]
     const args = this.#run(statusCode)
     res.statusCode = Number(args[0])
-    // When Node calls `writeHead` in `end`, it gets the arguments that the layers have passed on, unless the status has changed.
+    // The inner layers have run, and are taken off. When Node calls `writeHead` in `end`, it gets the arguments that the layers have passed on, unless the status has changed.
     this.#own = (...given) => own(...(given[0] === args[0] ? args : given))
     Reflect.set(res, 'writeHead', this.#own)
     return args

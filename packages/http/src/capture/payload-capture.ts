@@ -116,7 +116,7 @@ export class PayloadCapture extends ResponseCapture {
       : this.recording.answersNotModified(head, bytes)
   }
 
-  protected override fixImplicitHead(): void {
+  protected override settleImplicitHead(): void {
     if (this.detached?.open === true && !this.headSeen) this.res.writeHead(this.res.statusCode)
   }
 

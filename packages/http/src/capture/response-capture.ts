@@ -63,7 +63,7 @@ export abstract class ResponseCapture {
       write: (...args) => this.#write(args),
       end: (...args) => this.#end(args),
       flushHeaders: () => {
-        this.fixImplicitHead()
+        this.settleImplicitHead()
         if (this.mode === 'send' && this.detached === undefined) this.original('flushHeaders', [])
       },
       // A stored response has no trailers (RFC 9111 section 3.1).
@@ -89,10 +89,10 @@ export abstract class ResponseCapture {
   protected abstract answersNotModified(head: ResponseHead): NotModified | undefined
 
   /**
-   * Fixes an implicit head before the body, and writes it where it is withheld, or the client has left: Node would write it inside `end`, too late for the one,
-   * and not at all for the other. `whole`: the body, if `end` brings all of it.
+   * Settles an implicit head before the body. Writes it at once where Node's own, inside `end`, would come too late, as it is withheld, or may never come, as
+   * the client has left. `whole`: the body, if `end` brings all of it.
    */
-  protected abstract fixImplicitHead(whole?: Uint8Array): void
+  protected abstract settleImplicitHead(whole?: Uint8Array): void
 
   /** The bytes of the recorded body among these arguments of `write` or `end`. */
   protected abstract bodyIn(args: readonly unknown[]): Uint8Array | undefined
@@ -235,22 +235,26 @@ export abstract class ResponseCapture {
     // An outer layer may delay the end of the answer. That of HTTP/2 then calls `write`.
     const isOfAnswer = this.mode === 'replaced' && this.#scope.side === 'outside'
     if (this.#ending || isOfAnswer) return this.original('write', args) === true
-    this.fixImplicitHead()
+    this.settleImplicitHead()
     if (this.mode === 'replaced') return discardChunk(args)
-    const bodiless = this.bodiless && !this.ended
-    const discards = bodiless || this.mode === 'discard' || this.detached?.open === true
-    const accepted = discards ? discardChunk(args) : this.original('write', args) === true
+    const accepted = this.#discards ? discardChunk(args) : this.original('write', args) === true
     const bytes = this.bodyIn(args)
     if (bytes !== undefined) this.recording.chunk(bytes)
     // The copy is bounded, so the handler need not wait for a slow client.
     return this.recording.copying || accepted
   }
 
+  get #discards(): boolean {
+    // After the end, Node itself refuses the write.
+    const isBodiless = this.bodiless && !this.ended
+    return isBodiless || this.mode === 'discard' || this.detached?.open === true
+  }
+
   #end(args: readonly unknown[]): unknown {
     // Node throws for these arguments. Nothing may be sent before.
     if (this.mode === 'send' && endRefuses(args)) return this.original('end', args)
     const bytes = this.bodyIn(args)
-    this.fixImplicitHead(bytes ?? NOTHING)
+    this.settleImplicitHead(bytes ?? NOTHING)
     if (this.mode === 'send') this.#sendEnd(args)
     else discardChunk(args)
     if (this.mode === 'replaced' || this.ended) return this.res

@@ -40,7 +40,7 @@ export const OWN_RESPONSE: unique symbol = Symbol('own response')
 /** What a load brings to its callers. */
 export type Loaded = Stored | typeof OWN_RESPONSE
 
-/** What a load brings: the response to a request with these fields, which select the variant. */
+/** What was produced for a load, before it is kept: the response to a request with these fields, which select the variant. */
 export interface LoadResult {
   readonly result: StorableResult | UnstoredResult
   readonly requestFields: IncomingHttpHeaders
@@ -60,7 +60,7 @@ export interface UnstoredResult {
 }
 
 /**
- * Maps the recording of the client's own handler to the result of its load: a response to store, or one that only the followers share.
+ * Maps the recording of the client's own handler to the result of its load: a response to store, one that only the followers share, or none for others.
  *
  * @param requestFields those that the handler saw.
  * @param knownShareable as `isKnownShareable`: if not, an aborted response starts no cooldown.

@@ -23,8 +23,8 @@ const ONLY_IF_CACHED_MISS: Answer = {
   body: Buffer.alloc(0),
 }
 
-/** Of a response that has not been stored before. */
-const NEW: Pick<Provenance, 'residentTime' | 'waited'> = { residentTime: 0, waited: 0 }
+/** Of a response that its handler has just given or confirmed. */
+const JUST_MADE: Pick<Provenance, 'residentTime' | 'waited'> = { residentTime: 0, waited: 0 }
 
 /** Responds to one request that is no immediate hit: with what its lookup brings, or by its own handler. */
 export class Responder<Req, Res> {
@@ -110,10 +110,14 @@ export class Responder<Req, Res> {
         return this.#present(value, { residentTime, waited, kind: servedKind(lookup), member })
       }
       case 'shared':
-        return this.#present(final.response, { ...NEW, kind: 'collapsed', member: () => collapsedMember(forwarded) })
+        return this.#present(final.response, {
+          ...JUST_MADE,
+          kind: 'collapsed',
+          member: () => collapsedMember(forwarded),
+        })
       case 'revalidated':
         return this.#present(final.response, {
-          ...NEW,
+          ...JUST_MADE,
           kind: 'revalidated',
           member: () => revalidatedMember(final.lookup, final.status),
         })

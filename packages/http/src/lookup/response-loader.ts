@@ -4,7 +4,7 @@ import { NoSharedResult, isNoSharedResult } from '../response/errors.ts'
 import type { Exchange } from '../exchange.ts'
 import { isHeadSent } from '../fields/response-state.ts'
 import { runHandler } from './handler-run.ts'
-import { keepAtPlace } from './keep-at-place.ts'
+import { keepAtKey } from './keep-at-key.ts'
 import {
   isKnownShareable,
   type Loaded,
@@ -124,7 +124,7 @@ export class ResponseLoader<Req, Res> {
       return result.value
     }
     this.#storable = { key: load.key, ttl: result.lifetime.ttl }
-    return keepAtPlace(route, key, load, result, record, requestFields)
+    return keepAtKey(route, key, load, result, record, requestFields)
   }
 
   #task(load: Load<never>, loadId: string, { record, forwarded, collapseFailed }: Miss): LoadTask {
@@ -143,16 +143,16 @@ export class ResponseLoader<Req, Res> {
       load.signal.addEventListener('abort', () => this.#onAbort(load), { once: true })
     // The load of a request that has its result goes on for the entry, and for the requests that joined.
     const isBehind = load.background || this.#handler.kind === 'forbidden'
-    return await (isBehind ? this.#produceBehind(task) : this.#produceFirst(task))
+    return await (isBehind ? this.#produceBehind(task) : this.#produceByRequest(task))
   }
 
   async #produceBehind(task: LoadTask): Promise<LoadResult> {
     if (!this.#route.refreshMode.inline) return await this.#subrequests.load(task)
     if (this.#handlerCannotFill) throw new NoSharedResult('its client cannot run the handler')
-    return await this.#produceFirst(task)
+    return await this.#produceByRequest(task)
   }
 
-  async #produceFirst(task: LoadTask): Promise<LoadResult> {
+  async #produceByRequest(task: LoadTask): Promise<LoadResult> {
     if (this.ownHandlerAnswers || this.#subrequestFailed) throw new NoSharedResult('the request has led a load before')
     if (this.isAnswered) throw new NoSharedResult('the request has been answered meanwhile')
     return this.#handlerCannotFill ? await this.#replaceHandler(task) : await this.#runHandler(task)
@@ -165,7 +165,8 @@ export class ResponseLoader<Req, Res> {
       this.#handler = { kind: 'started', recorder }
       onStart?.()
     })
-    if (recorded.kind === 'mismatched') return await this.#noteFailure(this.#subrequests.replaceMismatched(task))
+    if (recorded.kind === 'mismatched')
+      return await this.#noteSubrequestFailure(this.#subrequests.replaceMismatched(task))
     const knownShareable = isKnownShareable(this.#route, task.forwarded)
     return { result: resultOfHandler(recorded, requestFields, knownShareable), requestFields }
   }
@@ -183,12 +184,12 @@ export class ResponseLoader<Req, Res> {
     if (this.#context.unshareable !== undefined) throw new NoSharedResult('its handler sees more than the key holds')
     const { cache, runtime } = this.#route
     const send = (): Promise<LoadResult> => this.#subrequests.load(task)
-    return await this.#noteFailure(failedSubrequestsOf(cache).sendUnlessFailed(task.load.key, runtime, send))
+    return await this.#noteSubrequestFailure(failedSubrequestsOf(cache).sendUnlessFailed(task.load.key, runtime, send))
   }
 
-  async #noteFailure(replaced: Promise<LoadResult>): Promise<LoadResult> {
+  async #noteSubrequestFailure(loading: Promise<LoadResult>): Promise<LoadResult> {
     try {
-      return await replaced
+      return await loading
     } catch (error) {
       this.#subrequestFailed = true
       throw error

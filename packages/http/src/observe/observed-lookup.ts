@@ -7,7 +7,7 @@ import { variantKey } from '../response/vary.ts'
 import { perCache } from '../route/per-cache.ts'
 import type { Route } from '../route/route.ts'
 import { type ObservedRun, type Role, roleOf } from './role.ts'
-import type { LookupPlace } from '../lookup/response-place.ts'
+import type { LookupKeys } from '../lookup/storage-key.ts'
 import { storeTrace, traceKeyOf } from './trace.ts'
 
 /** The runs under way, by the keys of their traces. */
@@ -31,7 +31,7 @@ export class ObservedLookup {
   readonly #route: ObservedRoute
   readonly #context: RequestContext
   readonly #headers: IncomingHttpHeaders
-  #trace: LookupPlace
+  #trace: LookupKeys
   #found: ReadResult<Stored> | undefined
   #role: Role = 'unknown'
   #run: ObservedRun | undefined

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { varyRecordTtl } from '../response/keep-response.ts'
-import { type LookupPlace, placeOf } from '../lookup/response-place.ts'
+import { type LookupKeys, assignKey } from '../lookup/storage-key.ts'
 import { type RecordedResponse, type Stored, storedCodec } from '../response/recorded-response.ts'
 import type { Lifetime } from '../response/lifetime.ts'
 import type { Route } from '../route/route.ts'
@@ -18,18 +18,18 @@ export function traceKeyOf(key: string): string {
 /** Stores a trace as the response would have been stored: for its lifetime, with its tags, and as a variant where `vary` has names. */
 export async function storeTrace(
   route: Pick<Route, 'cache' | 'keyRule' | 'runtime' | 'variants' | 'maxVariants'>,
-  lookup: LookupPlace,
+  lookup: LookupKeys,
   headers: IncomingHttpHeaders,
   vary: readonly string[],
   { ttl, staleWhileRevalidate, staleIfError, tags }: Lifetime,
   initialAge: number,
 ): Promise<void> {
   const { cache } = route
-  const place = await placeOf(route, lookup, vary, headers)
-  if (place === undefined) return
+  const storage = await assignKey(route, lookup, vary, headers)
+  if (storage === undefined) return
   const windows = { ttl, staleWhileRevalidate, staleIfError: 0, tags, codec: storedCodec }
-  await cache.set<Stored>(place.key, traceOf(initialAge), windows)
-  if (place.recordToKeep === undefined) return
+  await cache.set<Stored>(storage.key, traceOf(initialAge), windows)
+  if (storage.recordToKeep === undefined) return
   const recordTtl = varyRecordTtl({ ttl, staleWhileRevalidate, staleIfError })
-  await cache.set<Stored>(lookup.urlKey, place.recordToKeep, { ttl: recordTtl, codec: storedCodec, tags })
+  await cache.set<Stored>(lookup.urlKey, storage.recordToKeep, { ttl: recordTtl, codec: storedCodec, tags })
 }

@@ -7,8 +7,8 @@ const MAX_FRAMES = 30
 export interface Caller {
   /** The package that its file belongs to, by its folder in `node_modules`; undefined: the application's own code. */
   readonly package: string | undefined
-  /** The nearest place in the application's own code, such as `page (/app/routes.js:12:5)`; without one, the place of the call. */
-  readonly place: string
+  /** The nearest position in the application's own code, such as `page (/app/routes.js:12:5)`; without one, that of the call. */
+  readonly position: string
   /** The packages of all callers, direct and indirect. */
   readonly packages: readonly string[]
 }
@@ -38,7 +38,7 @@ function callerIn(frames: readonly NodeJS.CallSite[]): Caller {
   const place = frames.find((frame) => packageOf(frame) === undefined) ?? nearest
   return {
     package: nearest && packageOf(nearest),
-    place: place === undefined ? 'an unknown place' : placeOf(place),
+    position: place === undefined ? 'an unknown place' : positionOf(place),
     packages: frames.flatMap((frame) => packageOf(frame) ?? []),
   }
 }
@@ -70,10 +70,10 @@ function mainPackage(): string | undefined {
   }
 }
 
-function placeOf(frame: NodeJS.CallSite): string {
-  const place = `${fileOf(frame)}:${frame.getLineNumber()}:${frame.getColumnNumber()}`
+function positionOf(frame: NodeJS.CallSite): string {
+  const position = `${fileOf(frame)}:${frame.getLineNumber()}:${frame.getColumnNumber()}`
   const name = frame.getFunctionName()
-  return name === null ? place : `${name} (${place})`
+  return name === null ? position : `${name} (${position})`
 }
 
 function packageOf(frame: NodeJS.CallSite): string | undefined {

@@ -38,7 +38,7 @@ export interface PersonalRead {
   /** As in the code: `req.user`, `headers.cookie`. */
   readonly expression: string
   /** Where in the code. */
-  readonly place: string
+  readonly position: string
 }
 
 interface Read {
@@ -172,7 +172,7 @@ export class PersonalReads {
     for (const { name, expression, stack } of this.#reads) {
       const { caller } = stack
       if (!READ_BY_PROVIDERS.includes(name) || !this.#provides(caller.package))
-        return { name, expression, place: caller.place }
+        return { name, expression, position: caller.position }
     }
     return undefined
   }
@@ -190,7 +190,7 @@ export class PersonalReads {
         return {
           name,
           expression: `${expression}.${name}`,
-          place: 'code that cannot be seen, because a layer has defined the property',
+          position: 'code that cannot be seen, because a layer has defined the property',
         }
     }
     return undefined

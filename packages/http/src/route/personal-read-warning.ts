@@ -5,12 +5,12 @@ export class PersonalReadWarning {
   #given = false
 
   /** `target`: the URL of the request. */
-  give({ name, expression, place }: PersonalRead, target: string): void {
+  give({ name, expression, position }: PersonalRead, target: string): void {
     if (this.#given) return
     this.#given = true
     const [path] = target.split('?')
     process.emitWarning(
-      `The handler of ${path} reads ${expression}, in ${place}. Its response is therefore its own client's, and is not stored. If every client ` +
+      `The handler of ${path} reads ${expression}, in ${position}. Its response is therefore its own client's, and is not stored. If every client ` +
         `gets the same response, allow the read: allowReads: ['${name}']. If the response depends on the client, put what it depends on into ` +
         'the key (key.cookies, key.headers or key.extra) and then allow the read. If only the middleware that identifies the client reads it, ' +
         'put that middleware before cached().',

@@ -36,20 +36,20 @@ export class ClientLink implements Link {
 
   subscriberConnection(): SubscriberConnection | undefined {
     if (!this.#canSubscribe) return undefined
-    const client = this.#client.duplicate()
-    const isCurrent = (): boolean => this.#client.reconnects || this.#client.isOpen
-    return { client, reconnects: client.reconnects, isCurrent }
+    const { duplicatesReconnect } = this.#client
+    const isCurrent = (): boolean => duplicatesReconnect || this.#client.isOpen
+    return { client: this.#client.duplicate(), mayReconnect: duplicatesReconnect, isCurrent }
   }
 
-  whenOpen(listener: () => void): () => void {
+  whenSubscribable(listener: () => void): () => void {
     if (!this.#canSubscribe) return this.#client.onceReady(listener)
     listener()
     return () => undefined
   }
 
-  /** A client that does not reconnect would end at once where its server is away. */
+  /** A duplicate that does not reconnect would end at once where its server is away. */
   get #canSubscribe(): boolean {
-    const { isOpen, isReady, reconnects } = this.#client
-    return isReady || (isOpen && reconnects)
+    const { isOpen, isReady, duplicatesReconnect } = this.#client
+    return isReady || (isOpen && duplicatesReconnect)
   }
 }

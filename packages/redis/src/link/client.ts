@@ -14,16 +14,16 @@ export interface Client extends Server {
   readonly isOpen: boolean
   /** True if a command is sent at once. */
   readonly isReady: boolean
-  /** True: it connects again by itself once its connection is lost. False: it ends. */
-  readonly reconnects: boolean
+  /** True: its duplicates connect again by themselves once their connection is lost. False: they end. */
+  readonly duplicatesReconnect: boolean
   /** Makes a client of the same server with the same settings, not yet connected. */
-  duplicate(): OwnedClient
+  duplicate(): ConnectableClient
   /** Calls `listener` when the client is ready the next time. Returns a function that cancels this. */
   onceReady(listener: () => void): () => void
 }
 
-/** A client that the store has made, and so connects and destroys. */
-export interface OwnedClient extends Client {
+/** A client with all that its maker needs: only that connects and destroys it. */
+export interface ConnectableClient extends Client {
   connect(): Promise<unknown>
   subscribe(channel: string, listener: (message: string) => void): Promise<unknown>
   /** Waits for the replies to commands already sent. */
@@ -37,7 +37,7 @@ export interface OwnedClient extends Client {
 export type ClientEvent = 'connect' | 'ready' | 'error' | 'reconnecting' | 'end'
 
 /** Resolves when the handshake is complete or the connection has failed. */
-export function handshakeOf(client: OwnedClient): Promise<void> {
+export function handshakeOf(client: ConnectableClient): Promise<void> {
   return new Promise((resolve) => {
     const events: readonly ClientEvent[] = ['ready', 'error', 'reconnecting', 'end']
     const settle = (): void => {

@@ -80,10 +80,10 @@ export class ClusterLink implements Link {
     if (master?.client === undefined) return undefined
     const { address, client } = master
     const isCurrent = (): boolean => this.#cluster.masters().some((one) => one.address === address)
-    return { client: client.duplicate(), reconnects: false, isCurrent }
+    return { client: client.duplicate(), mayReconnect: false, isCurrent }
   }
 
-  whenOpen(listener: () => void): () => void {
+  whenSubscribable(listener: () => void): () => void {
     if (!this.isReady) return this.#cluster.onceReady(listener)
     listener()
     return () => undefined

@@ -1,7 +1,7 @@
 import type { Runtime } from '@cattlegrid/core'
 import type { Argument, Client, ReplyForm } from './client.ts'
 import type { ClusterClient, ClusterMaster } from './cluster-link.ts'
-import { callIoRedis, follow, type IoRedis, IoRedisClient, OWN_SETTINGS, unrefOnConnect } from './ioredis.ts'
+import { callIoRedis, openWith, type IoRedis, IoRedisClient, OWN_SETTINGS, unrefOnConnect } from './ioredis.ts'
 import { NotExecutedError } from './link.ts'
 import { type Connectable, OwnConnection } from './own-connection.ts'
 
@@ -25,7 +25,7 @@ export interface IoRedisCluster {
   off(event: string, listener: (...args: unknown[]) => void): unknown
 }
 
-/** How often it looks for a new topology, ms: by its own, ioredis looks for one only after a redirection. */
+/** How often it looks for a new topology, ms: by default, ioredis looks for one only after a redirection. */
 const TOPOLOGY_INTERVAL = 5000
 /** How long a new connection waits for all masters, ms: one that is frozen must not keep the others from serving. */
 const FIRST_CONNECTIONS = 1000
@@ -40,7 +40,7 @@ export class OwnIoRedisCluster implements ClusterClient {
       runtime,
       make: () => new MadeCluster(duplicateCluster(source), runtime, () => this.#ready()),
     })
-    follow(source, this.#connection)
+    openWith(source, this.#connection)
   }
 
   get isOpen(): boolean {

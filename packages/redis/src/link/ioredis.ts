@@ -1,5 +1,12 @@
 import type { Runtime } from '@cattlegrid/core'
-import { type Argument, type ClientEvent, type Emitter, type OwnedClient, onceAny, type ReplyForm } from './client.ts'
+import {
+  type Argument,
+  type ClientEvent,
+  type Emitter,
+  type ConnectableClient,
+  onceAny,
+  type ReplyForm,
+} from './client.ts'
 import { OwnClient } from './own-client.ts'
 
 /** The part of a client of ioredis 5 or 6 (`new Redis()`, also by Sentinel), or of iovalkey, that the store uses. */
@@ -21,7 +28,7 @@ export interface IoRedis {
 }
 
 /**
- * The settings of a client that the store makes from the user's. By its own, ioredis sends unanswered commands once more after it has reconnected, at an
+ * The settings of a client that the store makes from the user's. By default, ioredis sends unanswered commands once more after it has reconnected, at an
  * unknown later time: an entry that was deleted meanwhile would be written again. A prefix, numbers as text or a timer per command would change what the
  * store sends or gets.
  */
@@ -47,8 +54,8 @@ export const OWN_SETTINGS: Readonly<Record<string, unknown>> = {
 }
 
 /** A client that the store has made by ioredis or iovalkey, with OWN_SETTINGS. */
-export class IoRedisClient implements OwnedClient {
-  readonly reconnects = false
+export class IoRedisClient implements ConnectableClient {
+  readonly duplicatesReconnect = false
   readonly #client: IoRedis
 
   constructor(client: IoRedis) {
@@ -70,7 +77,7 @@ export class IoRedisClient implements OwnedClient {
     return callIoRedis(this.#client, args, form)
   }
 
-  duplicate(): OwnedClient {
+  duplicate(): ConnectableClient {
     return duplicateIoRedis(this.#client)
   }
 
@@ -115,7 +122,7 @@ export function callIoRedis(
 }
 
 /** A client of the same server, or of the same Sentinel, as the user's: not yet connected. */
-function duplicateIoRedis(client: IoRedis): OwnedClient {
+function duplicateIoRedis(client: IoRedis): ConnectableClient {
   return new IoRedisClient(unrefOnConnect(client.duplicate(OWN_SETTINGS)))
 }
 
@@ -128,19 +135,19 @@ export function unrefOnConnect(client: IoRedis): IoRedis {
 /** Makes a client with the settings of the user's, which is connected as long as the user's is open. `maxSilence`: as `OwnClientSetup`. */
 export function ownIoRedis(source: IoRedis, runtime: Runtime, maxSilence: number | false): OwnClient {
   const own = new OwnClient({ runtime, maxSilence, make: () => duplicateIoRedis(source) })
-  follow(source, own)
+  openWith(source, own)
   return own
 }
 
-/** What the store opens and closes with a user's client. */
-interface Follower {
+/** What the store opens and suspends with a user's client. */
+interface OwnConnection {
   open(): void
   suspend(): void
 }
 
-/** Opens the follower whenever the user's client connects, and suspends it when that has ended: only the user's client may keep the process alive. */
-export function follow(source: Emitter & { readonly status: string }, follower: Follower): void {
-  if (source.status !== 'wait' && source.status !== 'end') follower.open()
-  source.on('connecting', () => follower.open())
-  source.on('end', () => follower.suspend())
+/** Opens the store's own connection whenever the user's client connects, and suspends it when that has ended: only the user's client may keep the process alive. */
+export function openWith(source: Emitter & { readonly status: string }, own: OwnConnection): void {
+  if (source.status !== 'wait' && source.status !== 'end') own.open()
+  source.on('connecting', () => own.open())
+  source.on('end', () => own.suspend())
 }

@@ -49,11 +49,11 @@ async function nothing(): Promise<void> {
 }
 
 /** Returns what the store accepts instead of this object; undefined when it accepts the object. */
-export function unsupportedReason(client: object): string | undefined {
+export function acceptedInstead(client: object): string | undefined {
   if ('execute' in client)
     return 'a client, not a pool: a pool sends two commands over two connections, and the store needs them in order'
   if (isIoRedisLike(client)) return missingMethod(client, ['callBuffer', 'duplicate', 'connect', 'on', 'off'])
-  if (isSentinel(client)) return unsupportedSentinel(client)
+  if (isSentinel(client)) return acceptedInsteadOfSentinel(client)
   const methods = isCluster(client)
     ? ['sendCommand', 'on', 'off']
     : ['sendCommand', 'duplicate', 'connect', 'on', 'off', 'unref']
@@ -68,7 +68,7 @@ function missingMethod(client: object, methods: readonly string[]): string | und
   return methods.some(isMissing) ? SUPPORTED : undefined
 }
 
-function unsupportedSentinel(sentinel: RedisSentinel): string | undefined {
+function acceptedInsteadOfSentinel(sentinel: RedisSentinel): string | undefined {
   return reservesConnection(sentinel)
     ? undefined
     : 'a Sentinel client made with `reserveClient: true`: without it node-redis takes a connection from its pool for every burst of commands, ' +

@@ -1,5 +1,5 @@
 import { type Away, awayBecause } from '@cattlegrid/core'
-import type { Argument, OwnedClient, ReplyForm, Server } from './client.ts'
+import type { Argument, ConnectableClient, ReplyForm, Server } from './client.ts'
 
 /** The error of a step that certainly had no effect in Redis: for example, because its server is not connected. */
 export class NotExecutedError extends Error {}
@@ -18,9 +18,9 @@ export type KeyGroup = readonly [Buffer, ...(readonly Buffer[])]
 
 /** A client for wake-ups, not yet connected. The caller connects it and destroys it. */
 export interface SubscriberConnection {
-  readonly client: OwnedClient
-  /** True: the client reconnects by itself. False where its server may be gone for good: the subscription then requests a new connection. */
-  readonly reconnects: boolean
+  readonly client: ConnectableClient
+  /** True: the client connects again by itself. False where it does not, or its server may be gone for good: the subscription then requests another one. */
+  readonly mayReconnect: boolean
   /** False once published messages no longer reach the server that the client is connected to. */
   isCurrent(): boolean
 }
@@ -46,8 +46,8 @@ export interface Link {
   grouped(keys: readonly Buffer[]): readonly KeyGroup[]
   /** Returns undefined while no server is available. */
   subscriberConnection(): SubscriberConnection | undefined
-  /** Calls `listener` once: now if the client is open, else when it opens. Returns a function that cancels this. */
-  whenOpen(listener: () => void): () => void
+  /** Calls `listener` once, when `subscriberConnection` may return a connection: now or later. Returns a function that cancels this. */
+  whenSubscribable(listener: () => void): () => void
 }
 
 /** One group of all keys, for a server that has all slots. */

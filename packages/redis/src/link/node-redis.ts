@@ -1,5 +1,5 @@
 import type { Runtime } from '@cattlegrid/core'
-import { type Argument, type ClientEvent, type OwnedClient, onceAny, type ReplyForm } from './client.ts'
+import { type Argument, type ClientEvent, type ConnectableClient, onceAny, type ReplyForm } from './client.ts'
 
 /** The options of a single command, which override those of its client. */
 export interface SendOptions {
@@ -38,8 +38,8 @@ export const SEND_OPTIONS: Readonly<Record<ReplyForm, SendOptions>> = {
 }
 
 /** A client of node-redis. */
-export class NodeRedisClient implements OwnedClient {
-  readonly reconnects = true
+export class NodeRedisClient implements ConnectableClient {
+  readonly duplicatesReconnect = true
   readonly #client: RedisClient
   readonly #sender: Pick<RedisClient, 'sendCommand'>
 
@@ -62,7 +62,7 @@ export class NodeRedisClient implements OwnedClient {
     return this.#sender.sendCommand(args, SEND_OPTIONS[form])
   }
 
-  duplicate(): OwnedClient {
+  duplicate(): ConnectableClient {
     const duplicate = this.#client.duplicate()
     // Only the user's client may keep the process alive.
     duplicate.unref()
@@ -107,7 +107,7 @@ export function makeNodeRedis(
   createClient: (options: object) => RedisClient,
   url: string,
   runtime: Runtime,
-): OwnedClient {
+): ConnectableClient {
   return new NodeRedisClient(
     createClient({
       url,

@@ -1,6 +1,6 @@
 import type { Runtime } from '@cattlegrid/core'
 import { Watchdog } from '../watchdog.ts'
-import { type Argument, type Client, handshakeOf, type OwnedClient, type ReplyForm } from './client.ts'
+import { type Argument, type Client, handshakeOf, type ConnectableClient, type ReplyForm } from './client.ts'
 import { NotExecutedError } from './link.ts'
 import { OwnConnection } from './own-connection.ts'
 
@@ -9,14 +9,14 @@ export interface OwnClientSetup {
   /** How long the server may answer nothing before the client is replaced, ms. */
   readonly maxSilence: number | false
   /** Makes a client, not yet connected. */
-  readonly make: () => OwnedClient | Promise<OwnedClient>
+  readonly make: () => ConnectableClient | Promise<ConnectableClient>
   /** Called once, if the first connection fails. */
   onUnreachable?: ((error: unknown) => void) | undefined
 }
 
 /** A client of one server that the store makes and connects, and replaces when it ends or its server falls silent. */
 export class OwnClient implements Client {
-  readonly #connection: OwnConnection<OwnedClient>
+  readonly #connection: OwnConnection<ConnectableClient>
   readonly #watchdog: Watchdog | undefined
   readonly #onUnreachable: (error: unknown) => void
   readonly #readyListeners = new Set<() => void>()
@@ -42,8 +42,8 @@ export class OwnClient implements Client {
     return this.#connection.client?.isReady === true
   }
 
-  get reconnects(): boolean {
-    return this.#connection.client?.reconnects === true
+  get duplicatesReconnect(): boolean {
+    return this.#connection.client?.duplicatesReconnect === true
   }
 
   send(args: readonly Argument[], form: ReplyForm): Promise<unknown> {
@@ -52,7 +52,7 @@ export class OwnClient implements Client {
     return reply
   }
 
-  duplicate(): OwnedClient {
+  duplicate(): ConnectableClient {
     return this.#madeClient().duplicate()
   }
 
@@ -74,13 +74,13 @@ export class OwnClient implements Client {
     return this.#connection.close()
   }
 
-  #madeClient(): OwnedClient {
+  #madeClient(): ConnectableClient {
     const { client } = this.#connection
     if (client === undefined) throw new NotExecutedError('The store has no connection to Redis')
     return client
   }
 
-  #watch(client: OwnedClient): void {
+  #watch(client: ConnectableClient): void {
     // A server may accept the connection and never complete the handshake.
     client.on('connect', () => this.#watchdog?.watch(handshakeOf(client)))
     client.on('ready', () => this.#ready())

@@ -23,7 +23,9 @@ const MAX_RETRY_DELAY = 1000
 /** The time for which `close` waits for the replies to commands already sent, ms. */
 const CLOSE_TIMEOUT = 1000
 
-/** Keeps a client connected while it is open: makes a new one when the last has ended. Its timers do not keep the process alive. */
+/**
+ * Keeps a client connected while it is open: makes a new one when the last has ended, unless none can be made. Its timers do not keep the process alive.
+ */
 export class OwnConnection<C extends Connectable> {
   readonly #setup: OwnConnectionSetup<C>
   #isOpen = false

@@ -1,5 +1,5 @@
 import type { Runtime } from '@cattlegrid/core'
-import type { OwnedClient } from './client.ts'
+import type { ConnectableClient } from './client.ts'
 import { OWN_SETTINGS, IoRedisClient } from './ioredis.ts'
 import { makeNodeRedis } from './node-redis.ts'
 import { OwnClient } from './own-client.ts'
@@ -25,7 +25,7 @@ export function ownUrlClient(
   return own
 }
 
-async function makeClient(url: string, runtime: Runtime): Promise<OwnedClient> {
+async function makeClient(url: string, runtime: Runtime): Promise<ConnectableClient> {
   const nodeRedis = await installed(() => import('redis'))
   if (nodeRedis !== undefined) return makeNodeRedis((options) => nodeRedis.createClient(options), url, runtime)
   const ioredis = await installed(() => import('ioredis'))

@@ -67,10 +67,10 @@ export class SentinelLink implements Link {
     if (reserved === undefined) return undefined
     const client = new NodeRedisClient(reserved).duplicate()
     const address = this.#address()
-    return { client, reconnects: false, isCurrent: () => this.#address() === address }
+    return { client, mayReconnect: false, isCurrent: () => this.#address() === address }
   }
 
-  whenOpen(listener: () => void): () => void {
+  whenSubscribable(listener: () => void): () => void {
     // `redis` 6 emits `ready`; both versions emit `topology-change` for the first topology.
     if (!this.isReady) return onceAny(this.#sentinel, ['ready', 'topology-change'], listener)
     listener()
@@ -85,6 +85,7 @@ export class SentinelLink implements Link {
     if (!this.isReady) return undefined
     let reserved: RedisClient | undefined
     const note = async (client: RedisClient): Promise<void> => void (reserved = client)
+    // It calls `note` before it returns.
     this.#sentinel._execute(false, note).catch(() => undefined)
     return reserved
   }
@@ -100,7 +101,8 @@ export class SentinelLink implements Link {
  * not atomic: with one connection a burst is several times slower; with more, it may hang forever. Returns true when this is unknown, as with `redis` 5.
  */
 export function reservesConnection(sentinel: RedisSentinel): boolean {
-  return optionsOf(sentinel)?.reserveClient ?? optionsOf(sentinel) === undefined
+  const options = optionsOf(sentinel)
+  return options === undefined || options.reserveClient === true
 }
 
 /**
@@ -113,6 +115,7 @@ function optionsOf(sentinel: RedisSentinel): SentinelOptions | undefined {
     options = given
   }
   try {
+    // `duplicate` takes the constructor of its prototype.
     const prototype: unknown = Object.create(sentinel, { constructor: { value: constructor } })
     const derived = Object.create(prototype as object) as RedisSentinel
     derived.duplicate?.()

@@ -87,7 +87,7 @@ export class NullSocket extends Duplex {
 }
 
 /**
- * Also the stream of a subrequest that repeats a request over HTTP/2, for a handler that looks at it. It emits `respond` for a response that is sent on
+ * A socket that is also the stream of a subrequest which repeats a request over HTTP/2, for a handler that looks at it. It emits `respond` for a response that is sent on
  * the stream itself, of which Node's response knows nothing.
  */
 export class NullStream extends NullSocket {

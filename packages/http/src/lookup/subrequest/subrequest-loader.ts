@@ -90,7 +90,7 @@ export class SubrequestLoader<Req, Res> {
       dispatch: (subReq, subRes) => exchange.dispatch(subReq, subRes),
     })
     const why = rejectionOf(returned)
-    // For HEAD only a rejection by key is reported: every later refresh of the key would fail, too.
+    // While a client waits, only a rejection by key is reported: every later refresh of the key would fail, too.
     if (why === 'key' || (why !== undefined && load.background && !wasEnded(load, why)))
       route.refreshMode.onRejection({ target, status, why })
     return { returned, requestFields }

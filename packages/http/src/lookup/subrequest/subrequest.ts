@@ -87,7 +87,7 @@ export function sendSubrequest(subrequest: Subrequest): Promise<SubrequestRespon
     const onReached = (reached: Recorder): void => {
       recorder = reached
       void reached.done.then((result) => {
-        // A response that will not be used is aborted, because it may be endless.
+        // A withheld 304 never emits `finish`; any other response that is not used may be endless.
         const notModified = reached.revalidated !== undefined
         if (notModified || (result.kind !== 'store' && result.kind !== 'share')) socket.destroy()
         resolve({ result, status: reached.status })

@@ -4,7 +4,7 @@ import { NoSharedResult } from '../response/errors.ts'
 import { keepResponse, keepVaryRecord } from '../response/keep-response.ts'
 import type { StorableResult } from './loaded-response.ts'
 import { isVaryRecord, type Stored } from '../response/recorded-response.ts'
-import { placeOf } from './response-place.ts'
+import { assignKey } from './storage-key.ts'
 import type { Route } from '../route/route.ts'
 import type { VaryRecord } from '../response/vary.ts'
 
@@ -17,7 +17,7 @@ import type { VaryRecord } from '../response/vary.ts'
  * @param requestFields those that the handler saw.
  * @throws NoSharedResult where the response is selected by a field that the record does not name.
  */
-export async function keepAtPlace<Req, Res>(
+export async function keepAtKey<Req, Res>(
   route: Route<Req, Res>,
   urlKey: string,
   load: Load<never>,
@@ -27,16 +27,16 @@ export async function keepAtPlace<Req, Res>(
 ): Promise<Stored> {
   const { cache, callOptions, revalidate } = route
   const stale = staleRecordOf(load)
-  const place = await placeOf(route, { urlKey, record, key: load.key }, result.vary, requestFields, stale)
-  if (place === undefined) throw new NoSharedResult('it varies by a field that its record does not name')
-  if (place.recordToKeep === undefined) return keepResponse(load, result, revalidate)
+  const storage = await assignKey(route, { urlKey, record, key: load.key }, result.vary, requestFields, stale)
+  if (storage === undefined) throw new NoSharedResult('it varies by a field that its record does not name')
+  if (storage.recordToKeep === undefined) return keepResponse(load, result, revalidate)
   const keep = (inner: Load<never>): Stored => keepResponse(inner, result, revalidate)
   // The variant of a known record may be there, from before the purge.
-  await (place.recordToKeep === stale
-    ? cache.refresh(place.key, keep, callOptions)
-    : cache.lookup(place.key, keep, callOptions))
+  await (storage.recordToKeep === stale
+    ? cache.refresh(storage.key, keep, callOptions)
+    : cache.lookup(storage.key, keep, callOptions))
   keepVaryRecord(load, result.lifetime)
-  return place.recordToKeep
+  return storage.recordToKeep
 }
 
 /** The record that the load replaces. */
