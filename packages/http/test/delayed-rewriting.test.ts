@@ -19,6 +19,20 @@ function rewriting(res: ServerResponse): void {
   }
 }
 
+test('a layer that rewrites the body by a prototype of the response declares the length itself', async () => {
+  const outside = (res: ServerResponse): void => {
+    const prototype = Object.create(Object.getPrototypeOf(res) as object) as ServerResponse
+    const { end } = res
+    prototype.end = () => {
+      res.setHeader('content-length', '9')
+      return Reflect.apply(end, res, ['rewritten']) as ServerResponse
+    }
+    Object.setPrototypeOf(res, prototype)
+  }
+  const { body, headers } = await post({ outside, handle: (res) => res.end('done') })
+  expect([body, headers['content-length']]).toEqual(['rewritten', '9'])
+})
+
 describe('a layer outside that rewrites the body in its end', () => {
   test.each<[string, (res: ServerResponse) => void]>([
     ['end(text)', (res) => res.end('done')],
@@ -31,7 +45,10 @@ describe('a layer outside that rewrites the body in its end', () => {
 })
 
 describe('a second answer, below a layer outside that rewrites the body in its end,', () => {
-  test('gets Node’s error, and changes nothing', async () => {
+  test.each<[string, (res: ServerResponse) => void]>([
+    ['by a field', (res) => res.setHeader('content-type', 'text/html')],
+    ['by a head', (res) => res.writeHead(500)],
+  ])('%s gets Node’s error, and changes nothing', async (_, again) => {
     const thrown: unknown[] = []
     const { status, headers, body } = await post({
       outside: rewriting,
@@ -39,7 +56,8 @@ describe('a second answer, below a layer outside that rewrites the body in its e
         res.end('once')
         res.statusCode = 500
         try {
-          res.setHeader('content-type', 'text/html')
+          res.flushHeaders()
+          again(res)
         } catch (error) {
           thrown.push((error as NodeJS.ErrnoException).code)
         }

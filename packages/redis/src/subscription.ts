@@ -96,6 +96,7 @@ export class Subscription {
   #markConnected(connection: SubscriberConnection): void {
     if (connection !== this.#connection || this.#connected) return
     this.#connected = true
+    this.#checkTimer?.()
     this.#failures = 0
     this.#checkTimer = this.#runtime.schedule(() => this.#checkAlive(connection), CHECK_INTERVAL)
     this.#notify({ kind: 'connected' })
@@ -113,7 +114,19 @@ export class Subscription {
     if (connection !== this.#connection) return
     // A client whose reconnect strategy has given up never opens again.
     if (!connection.mayReconnect || !connection.client.isOpen) this.#replace()
-    else this.#markDisconnected()
+    else {
+      this.#markDisconnected()
+      this.#checkTimer = this.#runtime.schedule(() => this.#checkRecovered(connection), CHECK_INTERVAL)
+    }
+  }
+
+  /** A client also emits `error` where its connection stays, for example for a PING that a busy server refuses: then no `ready` follows. */
+  #checkRecovered(connection: SubscriberConnection): void {
+    if (connection !== this.#connection || this.#connected) return
+    this.#checkTimer = this.#runtime.schedule(() => this.#checkRecovered(connection), CHECK_INTERVAL)
+    const { client } = connection
+    // The client subscribes again before it is ready again.
+    if (client.isReady) client.send(['PING'], 'text').then(() => this.#markConnected(connection), ignored)
   }
 
   #subscribeFailed(connection: SubscriberConnection, error: unknown): void {
@@ -156,3 +169,5 @@ export class Subscription {
     if (!this.#closed) this.#notify({ kind: 'disconnected' })
   }
 }
+
+function ignored(): void {}

@@ -94,6 +94,27 @@ describe('the user’s client', () => {
   })
 })
 
+test('a connection for wake-ups that gets an error, and does not break, is heard again', async () => {
+  await admin.configSet('busy-reply-threshold', '10')
+  const client = createClient({ url: server.url, pingInterval: 50 })
+  client.on('error', () => undefined)
+  await client.connect()
+  ends.push(() => client.destroy())
+  const store = redisStore({ client })
+  ends.push(() => store.close())
+  const { kinds } = watched(store)
+  await until(() => kinds().includes('connected'))
+  const busy = admin.eval('while true do end').catch(() => 'killed')
+  await until(() => kinds().includes('disconnected'))
+  const other = await connect(server.url)
+  ends.push(() => other.destroy())
+  await until(async () => (await other.sendCommand(['SCRIPT', 'KILL']).catch(() => '')) === 'OK')
+  expect(await busy).toBe('killed')
+  await until(() => kinds().at(-1) === 'connected')
+  await put(store, 'k', 1)
+  await until(() => kinds().includes('committed'))
+})
+
 describe('the client that the store creates', () => {
   test('connects in the background, works, and is closed with the store', async () => {
     const store = redisStore({ url: server.url })
@@ -114,6 +135,7 @@ describe('the client that the store creates', () => {
     ends.push(() => store.close())
     const { kinds } = watched(store)
     expect((await store.acquire('k', request)).kind).toBe('away')
+    await until(() => kinds().includes('warning'))
     for (let round = 0; round < 2; round += 1) {
       server = await startRedis({ port: server.port })
       await until(async () => (await store.inspect('k')).kind === 'found')

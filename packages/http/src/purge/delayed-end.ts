@@ -1,4 +1,5 @@
-import type { ServerResponse } from 'node:http'
+import { ServerResponse } from 'node:http'
+import { Http2ServerResponse } from 'node:http2'
 import { endRefuses, lengthOf, writeRefuses } from '../fields/body-arguments.ts'
 import { parseHead } from '../fields/head-arguments.ts'
 import { isHeadSent, showAsEnded, showAsOpen } from '../fields/response-state.ts'
@@ -16,7 +17,7 @@ type BeforeEnd = (fields: HeaderFields) => Promise<void>
  * true, and `finished`, too, unless a layer outside may still write. If it then destroys the response or its connection, that follows the end.
  */
 export function delayEnd(res: ServerResponse, beforeEnd: BeforeEnd): void {
-  const writesToNode = !Object.hasOwn(res, 'write') && !Object.hasOwn(res, 'end')
+  const writesToNode = isNodes(res)
   const original = replaceMethods(res, {
     writeHead: (...args) => delayed.writeHead(args),
     write: (...args) => delayed.write(args),
@@ -102,7 +103,7 @@ class DelayedEnd {
     showAsEnded(res, this.#writesToNode)
     // What is written after the end, or by a layer outside that has kept Node's `end`, gets an error event, which must not end the process.
     res.on('error', ignored)
-    const unlock = isHeadSent(res) ? ignored : lockFields(res)
+    const unlock = isHeadSent(res) ? ignored : lockHead(res)
     await running
     this.#endSent = true
     unlock()
@@ -125,18 +126,33 @@ class DelayedEnd {
 
 function ignored(): void {}
 
-/** The methods that change the fields of a response, and throw once its head is sent. */
-const OF_FIELDS = ['setHeader', 'setHeaders', 'appendHeader', 'removeHeader'] as const
+const nodes = [ServerResponse.prototype, Http2ServerResponse.prototype].map((prototype) => ({
+  write: Reflect.get(prototype, 'write'),
+  end: Reflect.get(prototype, 'end'),
+}))
+
+/** True if `write` and `end` are Node's own. A layer may have replaced them on the response, or on a prototype of it. */
+function isNodes(res: ServerResponse): boolean {
+  return nodes.some(({ write, end }) => Reflect.get(res, 'write') === write && Reflect.get(res, 'end') === end)
+}
+
+/** The methods that throw once the head of a response is sent. */
+const OF_HEAD = ['setHeader', 'setHeaders', 'appendHeader', 'removeHeader', 'writeHead'] as const
 
 /**
- * Keeps status and fields as they are, although Node has not got them: a second answer of the app gets Node's error. `writeHead` stays, because Node calls it
- * for a layer outside that has kept `end`, and answers now. Returns a function that ends this.
+ * Keeps the head as it is, although Node has not got it: a second answer of the app gets Node's error. A layer outside that has kept Node's `end`, and answers
+ * now, gets its implicit head, which Node makes by `_implicitHeader`. Returns a function that ends this.
  */
-function lockFields(res: ServerResponse): () => void {
+function lockHead(res: ServerResponse): () => void {
   const { statusCode, statusMessage } = res
-  const before = OF_FIELDS.map((name) => [name, Object.getOwnPropertyDescriptor(res, name)] as const)
-  for (const name of OF_FIELDS)
-    Object.defineProperty(res, name, { configurable: true, writable: true, value: refuseField })
+  const writeHead = Reflect.get(res, 'writeHead')
+  const locked: readonly (readonly [string, unknown])[] = [
+    ...OF_HEAD.map((name) => [name, refuseField] as const),
+    ['flushHeaders', ignored],
+    ['_implicitHeader', () => Reflect.apply(writeHead, res, [res.statusCode])],
+  ]
+  const before = locked.map(([name]) => [name, Object.getOwnPropertyDescriptor(res, name)] as const)
+  for (const [name, value] of locked) Object.defineProperty(res, name, { configurable: true, writable: true, value })
   return () => {
     for (const [name, own] of before)
       if (own === undefined) Reflect.deleteProperty(res, name)

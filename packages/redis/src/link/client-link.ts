@@ -35,21 +35,17 @@ export class ClientLink implements Link {
   }
 
   subscriberConnection(): SubscriberConnection | undefined {
-    if (!this.#canSubscribe) return undefined
-    const { duplicatesReconnect } = this.#client
+    const { duplicatesReconnect, isReady } = this.#client
+    // A duplicate that does not reconnect would end at once where its server is away.
+    if (!duplicatesReconnect && !isReady) return undefined
     const isCurrent = (): boolean => duplicatesReconnect || this.#client.isOpen
     return { client: this.#client.duplicate(), mayReconnect: duplicatesReconnect, isCurrent }
   }
 
   whenSubscribable(listener: () => void): () => void {
-    if (!this.#canSubscribe) return this.#client.onceReady(listener)
+    const { isOpen, isReady, duplicatesReconnect } = this.#client
+    if (!isReady && !(isOpen && duplicatesReconnect)) return this.#client.onceReady(listener)
     listener()
     return () => undefined
-  }
-
-  /** A duplicate that does not reconnect would end at once where its server is away. */
-  get #canSubscribe(): boolean {
-    const { isOpen, isReady, duplicatesReconnect } = this.#client
-    return isReady || (isOpen && duplicatesReconnect)
   }
 }
