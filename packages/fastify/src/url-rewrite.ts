@@ -1,5 +1,5 @@
 import { parse } from 'node:querystring'
-import { rewriteRequestUrl, type UrlRewrite } from '@cattlegrid/http'
+import { isPlain, rewriteRequestUrl, type UrlRewrite } from '@cattlegrid/http'
 import type { FastifyRequest } from 'fastify'
 
 /** Rewrites the URL wherever the handler may read it. Returns a function that restores it, or undefined if the URL cannot be rewritten. */
@@ -8,7 +8,7 @@ export function rewriteUrl(request: FastifyRequest, rewrite: UrlRewrite): (() =>
   const { raw, query, originalUrl } = request
   const { url: seen = '' } = raw
   const parsed = reparsedQuery(seen, url(seen), query)
-  if (parsed === undefined) return undefined
+  if (parsed === undefined || (keeps !== undefined && !isPlain(parsed))) return undefined
   // Middleware, as middie and @fastify/express run it, keeps the URL on Node's request.
   const undo = rewriteRequestUrl(raw, rewrite)
   if (undo === undefined) return undefined

@@ -98,6 +98,17 @@ describe('the user’s client of ioredis', () => {
     await until(() => isDone(store))
   })
 
+  test('has no part in a store that is closed: it opens nothing, and keeps no listener', async () => {
+    const client = clientOf({ lazyConnect: true })
+    const listeners = (): number => ['connecting', 'end'].reduce((sum, event) => sum + client.listenerCount(event), 0)
+    const before = listeners()
+    for (let round = 0; round < 12; round += 1) await redisStore({ client }).close()
+    expect(listeners()).toBe(before)
+    await client.connect()
+    await client.ping()
+    expect(await connections()).toBe(1)
+  })
+
   test('lets its process end, although the store is not closed', async () => {
     const member = resolve(__dirname, 'ioredis-member.ts')
     const child = spawn(process.execPath, ['--import', 'tsx', member, server.url], { stdio: 'inherit' })

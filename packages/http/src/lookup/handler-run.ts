@@ -3,7 +3,7 @@ import { type Exchange, rewriteUrlUntilEnd } from '../exchange.ts'
 import { recorderFor } from './handler-recorder.ts'
 import { isStoredBefore, type LoadTask } from './loaded-response.ts'
 import { cdnLoopField } from '../request/loop-detection.ts'
-import { normaliseRequest } from '../request/normalise.ts'
+import { hasReplaceableFields, normaliseRequest } from '../request/normalise.ts'
 import { isKeyed } from '../request/query.ts'
 import { NoSharedResult } from '../response/errors.ts'
 import type { UrlRewrite } from '../request/url-rewrite.ts'
@@ -50,12 +50,13 @@ export function runHandler<Req, Res>(
   return recorder.done
 }
 
-/** True if the handler can be shown only what the key holds of the URL: a layer outside may have made a part of it read-only. */
+/** True if the handler can be shown only what the key holds: a layer outside may have made a part of the request read-only. */
 export function canHideUnkeyed(
   exchange: Exchange,
   route: Pick<Route, 'query'>,
   context: Pick<RequestContext, 'keyedUrl'>,
 ): boolean {
+  if (!hasReplaceableFields(exchange.req)) return false
   const rewrite = rewriteToKeyed(exchange, route, context)
   if (rewrite === undefined) return true
   const undo = exchange.rewriteUrl(rewrite)

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { normalHost } from '../fields/normal-host.ts'
 import { reduceEncoding } from '../fields/selecting-value.ts'
 import { METHOD_OVERRIDES } from './eligible.ts'
+import { isPlain } from './url-rewrite.ts'
 import type { KeyRule } from './request-key.ts'
 
 /**
@@ -72,6 +73,15 @@ export function normaliseRequest(req: IncomingMessage, input: HandlerInput): rea
   for (const name of Object.keys(added)) replaced.set(name, added[name])
   replaceFields(req, replaced)
   return [...replaced.keys()]
+}
+
+/** True if fields can be hidden in `req.headers`: a layer may have replaced it by an object whose fields stay, or are those of another object. */
+export function hasReplaceableFields(req: IncomingMessage): boolean {
+  const { headers } = req
+  if (headers !== req.headers || !Object.isExtensible(headers) || !isPlain(headers)) return false
+  return Object.values(Object.getOwnPropertyDescriptors(headers)).every(
+    (field) => field.configurable === true && (field.writable === true || field.set !== undefined),
+  )
 }
 
 /** Sets fields, or removes them where the value is undefined, in all three representations. */

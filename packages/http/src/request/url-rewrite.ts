@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http'
+import { types } from 'node:util'
 
 /** Replaces the URL that a request's handler sees. */
 export interface UrlRewrite {
@@ -14,6 +15,7 @@ export interface UrlRewrite {
  * replaced, and then nothing is changed.
  */
 export function rewriteRequestUrl(req: IncomingMessage, { url, keeps }: UrlRewrite): (() => void) | undefined {
+  if (keeps !== undefined && !isPlain(Reflect.get(req, 'query') ?? {})) return undefined
   const text = (value: unknown): unknown => (typeof value === 'string' ? url(value) : value)
   const parsed = (value: unknown): unknown => (isObject(value) ? reparsed(value, url) : value)
   const query = (value: unknown): unknown =>
@@ -77,6 +79,14 @@ function reparsed(parsed: object, url: (url: string) => string): object {
     _raw: rewritten,
   }
   return Object.assign(Object.create(Object.getPrototypeOf(parsed) as object) as object, parsed, fields)
+}
+
+/** True for an object that has all its entries itself, as enumerable properties: those can be filtered. */
+export function isPlain(value: unknown): boolean {
+  if (!isObject(value) || types.isProxy(value)) return false
+  const prototype: unknown = Object.getPrototypeOf(value)
+  const isRoot = prototype === null || Object.getPrototypeOf(prototype) === null
+  return isRoot && Object.getOwnPropertyNames(value).length === Object.keys(value).length
 }
 
 function isObject(value: unknown): value is object {

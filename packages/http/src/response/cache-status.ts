@@ -21,6 +21,7 @@ export type BypassReason =
   | 'loop'
   | 'key-failed'
   | 'key-too-long'
+  | 'read-only'
   | 'no-store'
   | 'set-cookie'
   | 'head'

@@ -34,13 +34,14 @@ const FIRST_CONNECTIONS = 1000
 export class OwnIoRedisCluster implements ClusterClient {
   readonly #connection: OwnConnection<MadeCluster>
   readonly #readyListeners = new Set<() => void>()
+  readonly #part: () => void
 
   constructor(source: IoRedisCluster, runtime: Runtime) {
     this.#connection = new OwnConnection({
       runtime,
       make: () => new MadeCluster(duplicateCluster(source), runtime, () => this.#ready()),
     })
-    openWith(source, this.#connection)
+    this.#part = openWith(source, this.#connection)
   }
 
   get isOpen(): boolean {
@@ -71,6 +72,7 @@ export class OwnIoRedisCluster implements ClusterClient {
   }
 
   close(): Promise<void> {
+    this.#part()
     return this.#connection.close()
   }
 

@@ -134,8 +134,8 @@ export function unrefOnConnect(client: IoRedis): IoRedis {
 
 /** Makes a client with the settings of the user's, which is connected as long as the user's is open. `maxSilence`: as `OwnClientSetup`. */
 export function ownIoRedis(source: IoRedis, runtime: Runtime, maxSilence: number | false): OwnClient {
-  const own = new OwnClient({ runtime, maxSilence, make: () => duplicateIoRedis(source) })
-  openWith(source, own)
+  const own = new OwnClient({ runtime, maxSilence, make: () => duplicateIoRedis(source), onClose: () => part() })
+  const part = openWith(source, own)
   return own
 }
 
@@ -145,9 +145,18 @@ interface OwnConnection {
   suspend(): void
 }
 
-/** Opens the store's own connection whenever the user's client connects, and suspends it when that has ended: only the user's client may keep the process alive. */
-export function openWith(source: Emitter & { readonly status: string }, own: OwnConnection): void {
+/**
+ * Opens the store's own connection whenever the user's client connects, and suspends it when that has ended: only the user's client may keep the process alive.
+ * Returns a function that parts the two.
+ */
+export function openWith(source: Emitter & { readonly status: string }, own: OwnConnection): () => void {
   if (source.status !== 'wait' && source.status !== 'end') own.open()
-  source.on('connecting', () => own.open())
-  source.on('end', () => own.suspend())
+  const open = (): void => own.open()
+  const suspend = (): void => own.suspend()
+  source.on('connecting', open)
+  source.on('end', suspend)
+  return () => {
+    source.off('connecting', open)
+    source.off('end', suspend)
+  }
 }

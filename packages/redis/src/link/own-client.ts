@@ -10,6 +10,7 @@ export interface OwnClientSetup {
   readonly maxSilence: number | false
   /** Makes a client, not yet connected. */
   readonly make: () => ConnectableClient | Promise<ConnectableClient>
+  readonly onClose?: (() => void) | undefined
   /** Called once, if the first connection fails. */
   onUnreachable?: ((error: unknown) => void) | undefined
 }
@@ -19,11 +20,13 @@ export class OwnClient implements Client {
   readonly #connection: OwnConnection<ConnectableClient>
   readonly #watchdog: Watchdog | undefined
   readonly #onUnreachable: (error: unknown) => void
+  readonly #onClose: (() => void) | undefined
   readonly #readyListeners = new Set<() => void>()
   #mayReport = true
 
-  constructor({ runtime, maxSilence, make, onUnreachable = () => undefined }: OwnClientSetup) {
+  constructor({ runtime, maxSilence, make, onClose, onUnreachable = () => undefined }: OwnClientSetup) {
     this.#onUnreachable = onUnreachable
+    this.#onClose = onClose
     this.#watchdog =
       maxSilence === false ? undefined : new Watchdog(runtime, maxSilence, () => this.#connection.replace())
     this.#connection = new OwnConnection({
@@ -71,6 +74,7 @@ export class OwnClient implements Client {
 
   close(): Promise<void> {
     this.#watchdog?.stop()
+    this.#onClose?.()
     return this.#connection.close()
   }
 
