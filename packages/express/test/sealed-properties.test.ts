@@ -135,7 +135,7 @@ describe('fields that cannot be hidden', () => {
           next()
         })
         app.get('/page', cached({ ttl: '1m' }), ({ headers }, res) => {
-          res.send(`${headers['x-forwarded-host']} ${headers.cookie}`)
+          res.send(`${String(headers['x-forwarded-host'])} ${headers.cookie}`)
         })
       },
       async ({ port }) => {

@@ -20,3 +20,13 @@ describe('a validator that returns the fields of a request', () => {
     })
   })
 })
+
+test('fields that are read-only make the request bypass the cache, and nothing fails', async () => {
+  await withApp(async ({ app }) => {
+    app.addHook('onRequest', async (request) => {
+      Object.defineProperty(request, 'headers', { value: { ...request.headers }, writable: false })
+    })
+    app.get('/page', { config: { cache: { ttl: '1h' } } }, () => 'page')
+    for (let turn = 0; turn < 3; turn += 1) expect((await app.inject('/page')).body).toBe('page')
+  })
+})

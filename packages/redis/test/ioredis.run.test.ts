@@ -9,7 +9,7 @@ import { Cluster, Redis } from 'ioredis'
 import { type FaultProxy, startFaultProxy } from '../../../test/support/fault-proxy.ts'
 import { startRedisCluster } from '../../../test/support/redis-cluster.ts'
 import { startRedisSentinel } from '../../../test/support/redis-sentinel.ts'
-import { entryOf, found, lead, put } from './entries.ts'
+import { entryOf, found, lead, put, request } from './entries.ts'
 import { addressOf, closing } from './ioredis.ts'
 import { type Client, connect } from './redis.ts'
 import { until } from './until.ts'
@@ -139,6 +139,16 @@ describe('a connection that breaks', () => {
     expect((await store.read('k', json)).kind).toBe('away')
     await until(() => isDone(store))
     await until(() => kinds.join(' ') === 'connected disconnected connected')
+  })
+
+  test('to a master that has become a replica is replaced: its address may lead to another server now', async () => {
+    const { store } = open({ client: clientOf() })
+    await until(() => isDone(store))
+    const idsOf = async (): Promise<readonly number[]> => (await admin.clientList()).map(({ id }) => id)
+    const before = await idsOf()
+    await admin.replicaOf('127.0.0.1', 1)
+    expect(await store.acquire('k', request)).toMatchObject({ kind: 'away' })
+    await until(async () => (await idsOf()).some((id) => !before.includes(id)))
   })
 
   test('is opened again, by the store and by its subscription, when the server returns', async () => {

@@ -59,7 +59,8 @@ export class RequestLookup<Req, Res> {
       try {
         return { lookup: await this.#lookUpRound() }
       } catch (error) {
-        const cannotLead = loader.ownHandlerAnswers || loader.subrequestFailed || loader.isAnswered
+        const hasLed = loader.ownHandlerAnswers || loader.subrequestFailed || loader.cannotRecord
+        const cannotLead = hasLed || loader.isAnswered
         const endsHere = cannotLead || this.#context.unshareable !== undefined
         if (endsHere || round === MAX_ROUNDS || !isNoSharedResult(error)) return { error }
       }

@@ -16,6 +16,7 @@ import {
 import { registerLoad } from '../request/loop-detection.ts'
 import { SubrequestLoader } from './subrequest/subrequest-loader.ts'
 import type { Recorder } from '../capture/recorder.ts'
+import type { RecordingResult } from '../capture/recording-result.ts'
 import type { RequestContext } from './request-context.ts'
 import { type ReleasedKeys, releasedKeysOf } from './released-keys.ts'
 import type { Route } from '../route/route.ts'
@@ -74,6 +75,11 @@ export class ResponseLoader<Req, Res> {
   /** The load that brought a response which can be stored. */
   get storable(): StorableLoad | undefined {
     return this.#storable
+  }
+
+  /** This request's own handler may not be recorded any more. */
+  get cannotRecord(): boolean {
+    return this.#handler.kind === 'forbidden'
   }
 
   /** A subrequest in the place of the request's own handler brought no response. */
@@ -160,15 +166,24 @@ export class ResponseLoader<Req, Res> {
 
   async #runHandler(task: LoadTask): Promise<LoadResult> {
     const { headers: requestFields } = this.#exchange.req
-    const recorded = await runHandler(this.#exchange, this.#route, this.#context, task, (recorder) => {
-      const onStart = this.#handler.kind === 'not-started' ? this.#handler.onStart : undefined
-      this.#handler = { kind: 'started', recorder }
-      onStart?.()
+    const recorded = await this.#recordHandler(task).catch((error: unknown) => {
+      if (this.#handler.kind === 'started') throw error
+      // The cache has failed before the handler: that runs without it.
+      this.#handler = { kind: 'forbidden' }
+      throw new NoSharedResult(`its handler cannot be recorded: ${String(error)}`)
     })
     if (recorded.kind === 'mismatched')
       return await this.#noteSubrequestFailure(this.#subrequests.replaceMismatched(task))
     const knownShareable = isKnownShareable(this.#route, task.forwarded)
     return { result: resultOfHandler(recorded, requestFields, knownShareable), requestFields }
+  }
+
+  async #recordHandler(task: LoadTask): Promise<RecordingResult> {
+    return await runHandler(this.#exchange, this.#route, this.#context, task, (recorder) => {
+      const onStart = this.#handler.kind === 'not-started' ? this.#handler.onStart : undefined
+      this.#handler = { kind: 'started', recorder }
+      onStart?.()
+    })
   }
 
   /** At `loadTimeout`, a URL that is not known to be shareable becomes uncacheable: each request runs its own handler, for as long as that takes. */

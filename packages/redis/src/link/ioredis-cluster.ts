@@ -1,7 +1,15 @@
 import type { Runtime } from '@cattlegrid/core'
 import type { Argument, Client, ReplyForm } from './client.ts'
 import type { ClusterClient, ClusterMaster } from './cluster-link.ts'
-import { callIoRedis, openWith, type IoRedis, IoRedisClient, OWN_SETTINGS, unrefOnConnect } from './ioredis.ts'
+import {
+  callIoRedis,
+  disconnect,
+  openWith,
+  type IoRedis,
+  IoRedisClient,
+  OWN_SETTINGS,
+  unrefOnConnect,
+} from './ioredis.ts'
 import { NotExecutedError } from './link.ts'
 import { type Connectable, OwnConnection } from './own-connection.ts'
 
@@ -88,6 +96,8 @@ function duplicateCluster(source: IoRedisCluster): IoRedisCluster {
   const override = {
     lazyConnect: true,
     enableOfflineQueue: false,
+    // It would ask a random node, which may be frozen.
+    enableReadyCheck: false,
     enableAutoPipelining: false,
     keyPrefix: '',
     scaleReads: 'master',
@@ -159,7 +169,7 @@ class MadeCluster implements Connectable {
   }
 
   destroy(): void {
-    this.#cluster.disconnect()
+    disconnect(this.#cluster)
   }
 
   on(event: 'ready' | 'end', listener: () => void): void {

@@ -36,7 +36,8 @@ export const OWN_SETTINGS: Readonly<Record<string, unknown>> = {
   lazyConnect: true,
   autoResendUnfulfilledCommands: false,
   enableOfflineQueue: false,
-  reconnectOnError: null,
+  // The address may lead to another server now: the one that was the master is a replica.
+  reconnectOnError: ({ message }: Error) => message.startsWith('READONLY'),
   // The store reconnects, by timers that do not keep the process alive.
   retryStrategy: null,
   autoResubscribe: false,
@@ -107,7 +108,7 @@ export class IoRedisClient implements ConnectableClient {
   }
 
   destroy(): void {
-    this.#client.disconnect()
+    disconnect(this.#client)
   }
 }
 
@@ -126,6 +127,11 @@ function duplicateIoRedis(client: IoRedis): ConnectableClient {
   return new IoRedisClient(unrefOnConnect(client.duplicate(OWN_SETTINGS)))
 }
 
+/** ioredis starts a timer that keeps the process alive, even for a client that has ended. */
+export function disconnect(client: Pick<IoRedis, 'status' | 'disconnect'>): void {
+  if (client.status !== 'end') client.disconnect()
+}
+
 /** Only the user's client may keep the process alive. */
 export function unrefOnConnect(client: IoRedis): IoRedis {
   client.on('connect', () => client.stream?.unref())
@@ -134,7 +140,9 @@ export function unrefOnConnect(client: IoRedis): IoRedis {
 
 /** Makes a client with the settings of the user's, which is connected as long as the user's is open. `maxSilence`: as `OwnClientSetup`. */
 export function ownIoRedis(source: IoRedis, runtime: Runtime, maxSilence: number | false): OwnClient {
-  const own = new OwnClient({ runtime, maxSilence, make: () => duplicateIoRedis(source), onClose: () => part() })
+  // Each time by the settings of that moment: a password may have changed.
+  const make = (): ConnectableClient => duplicateIoRedis(source)
+  const own = new OwnClient({ runtime, maxSilence, make, duplicate: make, onClose: () => part() })
   const part = openWith(source, own)
   return own
 }

@@ -10,6 +10,8 @@ export interface OwnClientSetup {
   readonly maxSilence: number | false
   /** Makes a client, not yet connected. */
   readonly make: () => ConnectableClient | Promise<ConnectableClient>
+  /** Makes a duplicate. Default: of the present client. */
+  readonly duplicate?: (() => ConnectableClient) | undefined
   readonly onClose?: (() => void) | undefined
   /** Called once, if the first connection fails. */
   onUnreachable?: ((error: unknown) => void) | undefined
@@ -21,10 +23,12 @@ export class OwnClient implements Client {
   readonly #watchdog: Watchdog | undefined
   readonly #onUnreachable: (error: unknown) => void
   readonly #onClose: (() => void) | undefined
+  readonly #duplicate: () => ConnectableClient
   readonly #readyListeners = new Set<() => void>()
   #mayReport = true
 
-  constructor({ runtime, maxSilence, make, onClose, onUnreachable = () => undefined }: OwnClientSetup) {
+  constructor({ runtime, maxSilence, make, duplicate, onClose, onUnreachable = () => undefined }: OwnClientSetup) {
+    this.#duplicate = duplicate ?? (() => this.#madeClient().duplicate())
     this.#onUnreachable = onUnreachable
     this.#onClose = onClose
     this.#watchdog =
@@ -56,7 +60,7 @@ export class OwnClient implements Client {
   }
 
   duplicate(): ConnectableClient {
-    return this.#madeClient().duplicate()
+    return this.#duplicate()
   }
 
   onceReady(listener: () => void): () => void {
