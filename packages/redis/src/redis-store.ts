@@ -58,10 +58,9 @@ const detached = new AsyncResource('cattlegrid.redis')
 
 function openStore(setup: RedisStoreSetup): Store {
   const { client, url, runtime, watchdog } = setup
+  const warn = (message: string): void => store.warn(message)
   const opened =
-    client === undefined
-      ? linkToUrl(url, runtime, watchdog, (message) => store.warn(message))
-      : linkTo(client, runtime, watchdog)
+    client === undefined ? linkToUrl(url, runtime, watchdog, warn) : linkTo(client, runtime, watchdog, warn)
   const store = new RedisStore(opened, setup)
   return store
 }

@@ -98,6 +98,19 @@ describe('the user’s client of ioredis', () => {
     await until(() => isDone(store))
   })
 
+  test('that gets no further connection gives one warning', async () => {
+    const client = await closing(clientOf())
+    await admin.configSet('maxclients', '2')
+    const notices: Notice[] = []
+    const store = redisStore({ client })
+    ends.push(() => store.close())
+    store.watch((notice) => void notices.push(notice))
+    await until(() => notices.length > 0)
+    expect(notices).toEqual([{ kind: 'warning', message: expect.stringContaining('no further connection') }])
+    await admin.configSet('maxclients', '100')
+    await until(() => isDone(store))
+  })
+
   test('has no part in a store that is closed: it opens nothing, and keeps no listener', async () => {
     const client = clientOf({ lazyConnect: true })
     const listeners = (): number => ['connecting', 'end'].reduce((sum, event) => sum + client.listenerCount(event), 0)
@@ -109,9 +122,14 @@ describe('the user’s client of ioredis', () => {
     expect(await connections()).toBe(1)
   })
 
-  test('lets its process end, although the store is not closed', async () => {
+  test.each([
+    ['a client', (): readonly string[] => [server.url]],
+    ['a cluster of which no node is there', () => []],
+  ])('lets its process end, although the store is not closed: %s', async (_, args) => {
     const member = resolve(__dirname, 'ioredis-member.ts')
-    const child = spawn(process.execPath, ['--import', 'tsx', member, server.url], { stdio: 'inherit' })
+    const child = spawn(process.execPath, ['--import', 'tsx', member, ...args()], {
+      stdio: ['ignore', 'inherit', 'ignore'],
+    })
     ends.push(() => child.kill('SIGKILL'))
     expect(await once(child, 'exit')).toEqual([0, null])
   })

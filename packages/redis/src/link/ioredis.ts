@@ -7,7 +7,7 @@ import {
   onceAny,
   type ReplyForm,
 } from './client.ts'
-import { OwnClient } from './own-client.ts'
+import { OwnClient, reasonOf } from './own-client.ts'
 
 /** The part of a client of ioredis 5 or 6 (`new Redis()`, also by Sentinel), or of iovalkey, that the store uses. */
 export interface IoRedis {
@@ -138,11 +138,25 @@ export function unrefOnConnect(client: IoRedis): IoRedis {
   return client
 }
 
-/** Makes a client with the settings of the user's, which is connected as long as the user's is open. `maxSilence`: as `OwnClientSetup`. */
-export function ownIoRedis(source: IoRedis, runtime: Runtime, maxSilence: number | false): OwnClient {
+/**
+ * Makes a client with the settings of the user's, which is connected as long as the user's is open. `maxSilence`: as `OwnClientSetup`. `warn` is called once if
+ * it cannot connect, although the user's has.
+ */
+export function ownIoRedis(
+  source: IoRedis,
+  runtime: Runtime,
+  maxSilence: number | false,
+  warn: (message: string) => void,
+): OwnClient {
   // Each time by the settings of that moment: a password may have changed.
   const make = (): ConnectableClient => duplicateIoRedis(source)
-  const own = new OwnClient({ runtime, maxSilence, make, duplicate: make, onClose: () => part() })
+  const onUnreachable = (error: unknown): void => {
+    if (source.status === 'ready')
+      warn(
+        `Redis accepts no further connection with the settings of your client (${reasonOf(error)}), and the store needs two. Until then, each process loads on its own.`,
+      )
+  }
+  const own = new OwnClient({ runtime, maxSilence, make, duplicate: make, onClose: () => part(), onUnreachable })
   const part = openWith(source, own)
   return own
 }
@@ -161,10 +175,12 @@ export function openWith(source: Emitter & { readonly status: string }, own: Own
   if (source.status !== 'wait' && source.status !== 'end') own.open()
   const open = (): void => own.open()
   const suspend = (): void => own.suspend()
+  // A cluster that is closed while it reconnects never ends.
+  const ends = ['disconnecting', 'end']
   source.on('connecting', open)
-  source.on('end', suspend)
+  for (const event of ends) source.on(event, suspend)
   return () => {
     source.off('connecting', open)
-    source.off('end', suspend)
+    for (const event of ends) source.off(event, suspend)
   }
 }

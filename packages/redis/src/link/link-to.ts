@@ -19,13 +19,18 @@ export interface OpenLink {
 }
 
 /** The link to a user's client. `maxSilence`: how long the server may answer nothing before a connection that the store has made is replaced, ms. */
-export function linkTo(client: AnyRedisClient, runtime: Runtime, maxSilence: number | false): OpenLink {
+export function linkTo(
+  client: AnyRedisClient,
+  runtime: Runtime,
+  maxSilence: number | false,
+  warn: (message: string) => void,
+): OpenLink {
   if (isIoRedisCluster(client)) {
     const own = new OwnIoRedisCluster(client, runtime)
     return { link: new ClusterLink(own, runtime), close: () => own.close() }
   }
   if (isIoRedis(client)) {
-    const own = ownIoRedis(client, runtime, maxSilence)
+    const own = ownIoRedis(client, runtime, maxSilence, warn)
     return { link: new ClientLink(own), close: () => own.close() }
   }
   if (isCluster(client)) return { link: new ClusterLink(new NodeRedisCluster(client), runtime), close: nothing }

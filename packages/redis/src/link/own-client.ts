@@ -93,6 +93,7 @@ export class OwnClient implements Client {
     client.on('connect', () => this.#watchdog?.watch(handshakeOf(client)))
     client.on('ready', () => this.#ready())
     client.on('error', (error) => this.#unreachable(error))
+    client.on('end', () => this.#unreachable(new Error('it closes the connection')))
   }
 
   #ready(): void {
@@ -107,4 +108,10 @@ export class OwnClient implements Client {
     this.#mayReport = false
     this.#onUnreachable(error)
   }
+}
+
+/** Why a connection failed, in words. */
+export function reasonOf(error: unknown): string {
+  const { code, message } = error as NodeJS.ErrnoException
+  return message === '' ? String(code) : message
 }

@@ -2,7 +2,7 @@ import type { Runtime } from '@cattlegrid/core'
 import type { ConnectableClient } from './client.ts'
 import { OWN_SETTINGS, IoRedisClient } from './ioredis.ts'
 import { makeNodeRedis } from './node-redis.ts'
-import { OwnClient } from './own-client.ts'
+import { OwnClient, reasonOf } from './own-client.ts'
 
 /**
  * The client that the store makes for a URL, by the package that is installed.
@@ -49,9 +49,7 @@ async function installed<T>(load: () => Promise<T>): Promise<T | undefined> {
 
 function unreachable(url: string, error: unknown): string {
   if (error instanceof MissingPackageError) return error.message
-  const { code, message } = error as NodeJS.ErrnoException
-  const reason = message === '' ? String(code) : message
   // Without the url's user and password.
   const { host } = new URL(url)
-  return `Redis at ${host} cannot be reached (${reason}): check \`url\`. Until it answers, each process loads on its own.`
+  return `Redis at ${host} cannot be reached (${reasonOf(error)}): check \`url\`. Until it answers, each process loads on its own.`
 }
