@@ -81,7 +81,9 @@ export class Subscription {
     for (const event of LOST) client.on(event, () => this.#connectionLost(connection))
     const subscribe = async (): Promise<void> => {
       await client.connect()
-      await client.subscribe(this.#channel, (message) => this.#receive(message))
+      const answer = client.subscribe(this.#channel, (message) => this.#receive(message))
+      this.#watchdog?.watch(answer)
+      await answer
       subscribed = true
       this.#markConnected(connection)
     }

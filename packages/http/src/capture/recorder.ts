@@ -147,6 +147,8 @@ export class Recorder implements Recording {
   /** The result is certain only in the next microtask: a handler that destroys its response right after its end has not completed it. */
   end(): void {
     this.#body.end()
+    // Loggers outside run before the microtask, and their reads do not count.
+    if (this.#state.kind !== 'waiting') this.#setup.reads?.stop()
     queueMicrotask(() => this.#advance())
   }
 

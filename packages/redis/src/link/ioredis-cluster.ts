@@ -102,6 +102,11 @@ function duplicateCluster(source: IoRedisCluster): IoRedisCluster {
     keyPrefix: '',
     scaleReads: 'master',
     slotsRefreshInterval: TOPOLOGY_INTERVAL,
+    // A command that is tried again later would be executed at an unknown time. A redirection is followed at once.
+    maxRedirections: 5,
+    retryDelayOnFailover: 0,
+    retryDelayOnClusterDown: 0,
+    retryDelayOnTryAgain: 0,
     // The store connects again, by timers that do not keep the process alive.
     clusterRetryStrategy: null,
     clusterNodeRetryStrategy: null,

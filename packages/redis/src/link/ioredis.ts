@@ -44,6 +44,8 @@ export const OWN_SETTINGS: Readonly<Record<string, unknown>> = {
   enableAutoPipelining: false,
   commandTimeout: undefined,
   socketTimeout: undefined,
+  // One sentinel may be frozen.
+  sentinelCommandTimeout: 1000,
   keepAlive: 5000,
   keyPrefix: '',
   stringNumbers: false,
