@@ -11,9 +11,9 @@ import type {
   RedisSentinel,
   RedisStoreOptions,
 } from '@cattlegrid/redis'
-import * as ioRedis6 from 'ioredis'
+import * as ioRedis6 from 'ioredis6'
 import * as oldestIoRedis from 'ioredis-oldest'
-import * as ioRedis5 from 'ioredis5'
+import * as ioRedis5 from 'ioredis'
 import * as iovalkey from 'iovalkey'
 import * as redis6 from 'redis'
 import * as oldestRedis from 'redis-oldest'
@@ -110,7 +110,7 @@ const versions: readonly (readonly [string, Library])[] = [
   ['the newest redis 5', nodeRedis(redis5)],
   ['redis 6', nodeRedis(redis6)],
   ['ioredis 5.0.0', ioRedis({ Redis: OldestRedis as IoRedisLibrary['Redis'], Cluster: oldestIoRedis.Cluster })],
-  ['the newest ioredis 5', ioRedis(ioRedis5)],
+  ['ioredis 5.8', ioRedis(ioRedis5)],
   ['ioredis 6', ioRedis(ioRedis6)],
   ['iovalkey', ioRedis(iovalkey)],
 ]

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, test } from '@jest/globals'
 import { describeStoreContract } from '@cattlegrid/testkit'
-import { Cluster, Redis } from 'ioredis'
+import { Cluster, Redis } from 'ioredis6'
 import { type RedisClusterServers, startRedisCluster } from '../../../test/support/redis-cluster.ts'
 import { addressOf, closing } from './ioredis.ts'
 import { openRedis, openStores, redisUrl } from './redis.ts'

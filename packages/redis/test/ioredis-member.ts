@@ -1,6 +1,6 @@
 import { createCache } from '@cattlegrid/core'
 import { redisStore } from '@cattlegrid/redis'
-import { Cluster, Redis } from 'ioredis'
+import { Cluster, Redis } from 'ioredis6'
 
 // A program that ends its own client, and nothing else.
 const [, , url = ''] = process.argv

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import { isCattlegridError, type InvalidOptionError, systemRuntime } from '@cattlegrid/core'
 import { redisStore, type RedisStoreOptions } from '@cattlegrid/redis'
-import { Cluster, Redis } from 'ioredis'
+import { Cluster, Redis } from 'ioredis6'
 import { createClient, createClientPool, createCluster, createSentinel } from 'redis'
 import { optionsTable } from './options-table.ts'
 

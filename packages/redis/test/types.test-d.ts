@@ -1,7 +1,7 @@
 import { createCache, type Store } from '@cattlegrid/core'
 import { redisStore } from '@cattlegrid/redis'
-import { Cluster as OldCluster, Redis as OldRedis } from 'ioredis5'
-import { Cluster, Redis } from 'ioredis'
+import { Cluster as OldCluster, Redis as OldRedis } from 'ioredis'
+import { Cluster, Redis } from 'ioredis6'
 import { Cluster as ValkeyCluster, Redis as Valkey } from 'iovalkey'
 import { createClient, createClientPool, createCluster, createSentinel, RESP_TYPES } from 'redis'
 
