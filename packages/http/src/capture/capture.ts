@@ -54,7 +54,9 @@ class HandlerCapture extends ResponseCapture implements Capture {
     this.#final = final
     const original = replaceMethods(res, {
       destroy: (...args) => {
-        this.#destroyedByHandler ||= this.mayBeHandler
+        // Node itself destroys a response that waits for its turn on a connection which is gone.
+        const isQueued = res.socket === null && req.socket.destroyed
+        this.#destroyedByHandler ||= this.mayBeHandler && !isQueued
         if (this.#destroyedByHandler && this.ended && this.detached === undefined) recording.abort('failure')
         return original('destroy', args)
       },
