@@ -93,7 +93,10 @@ export class OwnClient implements Client {
     client.on('connect', () => this.#watchdog?.watch(handshakeOf(client)))
     client.on('ready', () => this.#ready())
     client.on('error', (error) => this.#unreachable(error))
-    client.on('end', () => this.#unreachable(new Error('it closes the connection')))
+    client.on('end', () => {
+      // Not where the store itself has destroyed it.
+      if (client === this.#connection.client) this.#unreachable(new Error('it closes the connection'))
+    })
   }
 
   #ready(): void {
