@@ -164,7 +164,7 @@ export function ownIoRedis(
 }
 
 /** What the store opens and suspends with a user's client. */
-interface OwnConnection {
+interface Suspendable {
   open(): void
   suspend(): void
 }
@@ -173,7 +173,7 @@ interface OwnConnection {
  * Opens the store's own connection whenever the user's client connects, and suspends it when that has ended: only the user's client may keep the process alive.
  * Returns a function that parts the two.
  */
-export function openWith(source: Emitter & { readonly status: string }, own: OwnConnection): () => void {
+export function openWith(source: Emitter & { readonly status: string }, own: Suspendable): () => void {
   if (source.status !== 'wait' && source.status !== 'end') own.open()
   const open = (): void => own.open()
   const suspend = (): void => own.suspend()
