@@ -32,6 +32,12 @@ export class BoundedMap<K, V extends object | string | number> {
     this.#onForget?.(forgotten.values())
   }
 
+  /** Not a use of the keys. */
+  *values(): IterableIterator<V> {
+    yield* this.#younger.values()
+    yield* this.#older.values()
+  }
+
   delete(key: K): void {
     this.#younger.delete(key)
     this.#older.delete(key)

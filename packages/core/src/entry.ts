@@ -104,6 +104,19 @@ export function makeEntry(content: EntryContent, state: EntryState, from: Entry[
   }
 }
 
+/** The entry that a write at `now` makes. Whole ms: a number with a fraction would be an object of its own in the heap. */
+export function writtenEntry(
+  written: NewEntry,
+  { version, tagSeq, size }: Pick<EntryState, 'version' | 'tagSeq' | 'size'>,
+  now: number,
+): Entry {
+  const committedAt = Math.floor(now)
+  const freshUntil = committedAt + Math.floor(written.ttl)
+  const loadTime = Math.ceil(written.loadTime)
+  const state = { version, committedAt, freshUntil, expired: false, loadTime, tagSeq, size }
+  return makeEntry(written, state, 'store')
+}
+
 /** The same entry as a copy that is kept elsewhere. */
 export function copyOf(entry: Entry, from: Entry['from']): Entry {
   return makeEntry(entry, entry, from)

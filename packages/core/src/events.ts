@@ -63,10 +63,10 @@ export interface CacheEvents {
   unreadable: { readonly key: string; readonly why: 'foreign' | 'undecodable'; readonly error: unknown }
   /** The store did not answer a step, or had no turn for it in time. Steps that are not sent because the breaker is open or the connection is lost emit none: `breaker` and `notices` tell of them. */
   away: { readonly key: string; readonly step: string; readonly error: unknown }
-  /** The circuit breaker opened, because the store did not answer in time: no step is sent (`open`). Or it closed, because the store answers again (`closed`). */
-  breaker: { readonly state: 'open' | 'closed' }
-  /** Notices of the store may be lost from now on (`disconnected`), or arrive again (`connected`). */
-  notices: { readonly state: 'disconnected' | 'connected' }
+  /** The circuit breaker opened, because the store did not answer in time: no step is sent (`open`). Or it closed, because the store answers again (`closed`). `node`: the address of the node that it is about, where the store has several. */
+  breaker: { readonly state: 'open' | 'closed'; readonly node: string | undefined }
+  /** Notices of the store may be lost from now on (`disconnected`), or arrive again (`connected`). `node` as of `breaker`; undefined: those of all nodes. */
+  notices: { readonly state: 'disconnected' | 'connected'; readonly node: string | undefined }
   /** A problem for an operator; the message names the remedy. */
   warning: { readonly message: string }
   /** A listener of another event threw or rejected; no call failed because of it. */

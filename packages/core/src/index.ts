@@ -104,6 +104,8 @@ export {
   type Released,
   type Renewed,
   type Store,
+  type StoreNodes,
+  type StorePart,
   type TagNumber,
   type TagNumbersRead,
   type TagsInvalidated,

@@ -7,7 +7,9 @@ import {
   memoryStore,
   type NewEntry,
   type Notice,
+  type Done,
   type Store,
+  type StoreNodes,
   type TagNumber,
 } from '@cattlegrid/core'
 import { createManualRuntime, type ManualRuntime } from '@cattlegrid/testkit'
@@ -41,6 +43,9 @@ const steps: readonly Step[] = [
   'ping',
 ]
 
+/** The node of the tags of a store with several nodes. */
+export const TAGS_NODE = 'tags'
+
 const NEVER: TagNumber = { invalidated: 0, expired: 0, expiredAt: 0 }
 
 /**
@@ -61,6 +66,10 @@ export class Remote {
   refused: readonly Step[] = steps
   /** The keys of which it answers no step, as those of a node that is down; it answers the others. */
   lost: readonly string[] = []
+  /** The node of each key, where it has several; that of the tags is `TAGS_NODE`. Set it before `join`. */
+  nodeOf: ((key: string) => string) | undefined
+  /** The nodes that answer no step, as frozen ones do. */
+  silent: readonly string[] = []
   /** Whether it keeps bytes, as a store outside the process does: what it reads are views of a larger reply. */
   encodes = false
   /** Whether what it tells gets lost. */
@@ -115,6 +124,7 @@ export class Remote {
     return {
       ...(slowed as unknown as Pick<Store, Step>),
       shared: true,
+      nodes: this.#nodes(),
       peek: () => undefined,
       renew: memory.renew.bind(memory),
       inspect: memory.inspect.bind(memory),
@@ -129,6 +139,24 @@ export class Remote {
         }
       },
     }
+  }
+
+  #nodes(): StoreNodes | undefined {
+    const ofKey = this.nodeOf
+    if (ofKey === undefined) return undefined
+    const ping = (node: string): Promise<Done> => {
+      this.asked['ping'] = this.count('ping') + 1
+      return this.silent.includes(node) ? new Promise(() => {}) : Promise.resolve({ kind: 'done' })
+    }
+    return { ofKey, ofTags: () => TAGS_NODE, ofRefreshBudget: () => TAGS_NODE, ping }
+  }
+
+  /** True where one of the nodes that the step needs is silent. */
+  #isSilent(step: Step, [first, written]: readonly unknown[]): boolean {
+    if (this.nodeOf === undefined) return false
+    if (step === 'tagNumbers' || step === 'invalidateTags') return this.silent.includes(TAGS_NODE)
+    const needsTags = (step === 'commit' || step === 'put') && (written as NewEntry).tags.length > 0
+    return this.silent.includes(this.nodeOf(keyOf(first as string))) || (needsTags && this.silent.includes(TAGS_NODE))
   }
 
   #real(step: Step): (...args: readonly never[]) => Promise<unknown> {
@@ -201,7 +229,7 @@ export class Remote {
         return { kind: 'away', why: 'error', cause: this.refuses }
       if (this.lost.includes(keyOf(args[0]))) return { kind: 'away', why: 'error', cause: new Error('node down') }
       const delay = (this.delays[step] ?? 0) + (step === 'read' ? this.#queueOnConnection() : 0)
-      if (delay === Infinity) return await new Promise(() => {})
+      if (delay === Infinity || this.#isSilent(step, args)) return await new Promise(() => {})
       const answer = await real(...args)
       if (delay > 0) await new Promise<void>((resolve) => void this.runtime.schedule(resolve, delay))
       return answer

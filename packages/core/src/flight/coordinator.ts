@@ -65,11 +65,14 @@ export class LoadCoordinator {
         return this.onAllInvalidated()
       case 'disconnected':
       case 'connected':
-        this.services.events.emit('notices', { state: notice.kind })
+        this.services.events.emit('notices', { state: notice.kind, node: notice.part?.name })
         return this.#resumeAllAcquires()
       case 'away':
       case 'back':
-        return this.services.events.emit('breaker', { state: notice.kind === 'away' ? 'open' : 'closed' })
+        return this.services.events.emit('breaker', {
+          state: notice.kind === 'away' ? 'open' : 'closed',
+          node: notice.part?.name,
+        })
       case 'warning':
         return this.services.events.warn(notice.message)
     }

@@ -29,6 +29,11 @@ export async function answerOf<T>(step: () => Promise<T>): Promise<T | Away> {
   }
 }
 
+/** The answer of a step; `away` for none: a custom store may return nothing, against its contract. */
+export function answerIn<T>(returned: T | undefined): T | Away {
+  return returned ?? awayBecause(new TypeError('The store returned no answer'))
+}
+
 /** The answer to a read. */
 export type Read = Found | Missing | Away
 
@@ -124,12 +129,37 @@ export type Notice =
       readonly tagSeq: number
       readonly how: 'delete' | 'expire'
     }
-  /** Every entry was removed; notices may be lost from now on (`disconnected`); notices arrive from now on (`connected`): a shared store also says so to each new listener. */
-  | { readonly kind: 'cleared' | 'disconnected' | 'connected' }
+  /** Every entry was removed. */
+  | { readonly kind: 'cleared' }
+  /** Notices may be lost from now on (`disconnected`), or arrive from now on (`connected`): a shared store also says so to each new listener. */
+  | { readonly kind: 'disconnected' | 'connected'; readonly part?: StorePart | undefined }
   /** The store is not asked for a while, because it did not answer (`away`); it answers again (`back`). */
-  | { readonly kind: 'away' | 'back' }
+  | { readonly kind: 'away' | 'back'; readonly part?: StorePart | undefined }
   /** A problem for an operator; the message names the remedy. */
   | { readonly kind: 'warning'; readonly message: string }
+
+/** A part of a store, such as one node of a cluster. Where a notice names none, it is about the whole store. */
+export interface StorePart {
+  /** For people, such as the node's address. */
+  readonly name: string
+  /** True for a key whose entry is there. */
+  includes(key: string): boolean
+}
+
+/**
+ * The nodes of a store that is spread over several servers. They fail apart: each has a circuit breaker and a bounded number of steps in flight of its
+ * own. A node is named by its address.
+ */
+export interface StoreNodes {
+  /** The node of the key's entry and lease. */
+  ofKey(key: string): string
+  /** The node of the tag numbers. */
+  ofTags(): string
+  /** The node of the refresh budget. */
+  ofRefreshBudget(): string
+  /** Answers `done` when the node can be reached, or no key is on it any more. */
+  ping(node: string): Promise<Done>
+}
 
 /** The state of a key, for diagnosis. Times in ms; `awaited`: a caller waits for the lease's end. */
 export interface Inspection {
@@ -178,6 +208,8 @@ export interface TagNumbersRead {
 export interface Store {
   /** True when other processes use it too: only then is it asked within a deadline, and copied in this process. */
   readonly shared: boolean
+  /** Absent: the store is one node. */
+  readonly nodes?: StoreNodes | undefined
   /** Returns the entry if this process has it in memory: synchronous, so that a hit awaits nothing. `now`: the time by which the hit is judged, ms. */
   peek(key: string, codec: Codec, now: number): Entry | undefined
   /** Reads the entry. A shared store does not judge its tags: its reader does, by `tagNumbers`. */
@@ -211,8 +243,11 @@ export interface Store {
    * stale, and also the entry of such a load, which is stored. Neither ends a lease.
    */
   invalidateTags(tags: readonly string[], how: 'delete' | 'expire'): Promise<TagsInvalidated>
-  /** Reads the number of each tag: one greater than an entry's `tagSeq` means that the tag was invalidated, or expired, since the entry's load began. */
-  tagNumbers(tags: readonly string[]): Promise<TagNumbersRead | Away>
+  /**
+   * Reads the number of each tag: one greater than an entry's `tagSeq` means that the tag was invalidated, or expired, since the entry's load began.
+   * `since`: the moment from which a time limit counts, by `now()`. Default: now.
+   */
+  tagNumbers(tags: readonly string[], since?: number): Promise<TagNumbersRead | Away>
   /** Grants the permit of a background refresh, within limits that all processes share. A process that dies holds its permit for `holdFor`. */
   permitRefresh(request: RefreshRequest): Promise<RefreshPermitted>
   /** Ends a permit, also one that was granted without an answer. `unused`: nothing was loaded, so its share of the rate is given back. */

@@ -1,4 +1,4 @@
-import { type Entry, EXPIRED_BY_HAND, makeEntry, type NewEntry, type Version } from '../../entry.ts'
+import { type Entry, EXPIRED_BY_HAND, makeEntry, type NewEntry, type Version, writtenEntry } from '../../entry.ts'
 import type { Runtime } from '../../runtime/runtime.ts'
 import { entryOverhead, heapSizeOf } from '../heap-size.ts'
 import { HitLru, LruNode } from '../hit-lru.ts'
@@ -84,14 +84,9 @@ export class EntryTable {
 
   /** Writes an entry, which ends the state of its key. */
   write(key: string, written: NewEntry, tagSeq: number, size: number): Version {
-    // Whole ms: a number with a fraction would be an object of its own in the heap.
-    const now = Math.floor(this.#runtime.now())
     this.#writes += 1
     const version = String(this.#writes)
-    const freshUntil = now + Math.floor(written.ttl)
-    const loadTime = Math.ceil(written.loadTime)
-    const state = { version, committedAt: now, freshUntil, expired: false, loadTime, tagSeq, size }
-    this.#set(key, makeEntry(written, state, 'store'), undefined)
+    this.#set(key, writtenEntry(written, { version, tagSeq, size }, this.#runtime.now()), undefined)
     return version
   }
 

@@ -1,5 +1,5 @@
 import type { Codec } from '../../codec/codec.ts'
-import { awayBecause, type Read, type Store } from '../store.ts'
+import { answerIn, awayBecause, type Read, type Store } from '../store.ts'
 
 /** Receives the answer of a read: called once, and never throws. */
 export type OnRead = (read: Read) => void
@@ -17,7 +17,7 @@ export interface CallbackStore extends Store {
 export function readFrom(store: Store, key: string, codec: Codec, onRead: OnRead): void {
   const failed = (cause: unknown): void => onRead(awayBecause(cause))
   try {
-    store.read(key, codec).then(onRead, failed)
+    store.read(key, codec).then((read) => onRead(answerIn(read)), failed)
   } catch (cause) {
     failed(cause)
   }

@@ -1,14 +1,16 @@
 import type { CancelTimer, Runtime } from '../../runtime/runtime.ts'
-import type { Done } from '../store.ts'
+import { answerOf, type Done } from '../store.ts'
 
 /** So many steps in a row without an answer open the breaker. */
 const MOST_TIMEOUTS = 5
 /** The longest pause before the next ping while it is open, ms. */
 const PAUSE = 1000
+/** With more pings than this under way the pauses grow: a node that is silent for hours is not sent one each second. */
+const PINGS_UNDER_WAY = 10
 
 /**
- * Keeps steps from a store that does not answer: each would cost its caller the whole deadline, and they would pile up in
- * front of the store. While it is open it sends nothing but a ping from time to time; the first answer closes it.
+ * Keeps steps from a node that does not answer: each would cost its caller the whole deadline, and they would pile up in
+ * front of the node. While it is open it sends nothing but a ping from time to time; the first prompt answer closes it.
  */
 export class CircuitBreaker {
   readonly #runtime: Runtime
@@ -16,13 +18,14 @@ export class CircuitBreaker {
   readonly #onChange: (state: 'away' | 'back') => void
   readonly #timeout: number
   #timeouts = 0
-  /** When the store answered last. */
+  /** When the node answered last. */
   #answeredAt = -Infinity
   #cancelPing: CancelTimer | undefined
+  #pingsUnderWay = 0
   #open = false
   #ended = false
 
-  /** `timeout`, ms: the breaker stays closed while any step was answered within this time: only a part of the store may be silent. */
+  /** `timeout`, ms: the breaker stays closed while any step was answered within this time, as in a burst. A ping must be answered within it, too. */
   constructor(
     runtime: Runtime,
     timeout: number,
@@ -55,9 +58,9 @@ export class CircuitBreaker {
     this.#onChange('away')
   }
 
-  /** Pings now instead of later: something else shows that the store is reachable. */
+  /** Pings now instead of later: something else shows that the node is reachable. */
   probe(): void {
-    if (this.#open) void this.#pingStore()
+    if (this.#open) void this.#pingNode()
   }
 
   /** Stops the pings for good. */
@@ -68,17 +71,24 @@ export class CircuitBreaker {
 
   #schedulePing(): void {
     this.#cancelPing?.()
+    const pause = PAUSE * Math.max(1, this.#pingsUnderWay / PINGS_UNDER_WAY)
     // At random, so that the processes of a fleet do not ping at the same moment.
-    this.#cancelPing = this.#runtime.schedule(() => void this.#pingStore(), PAUSE * (0.5 + this.#runtime.random() / 2))
+    this.#cancelPing = this.#runtime.schedule(() => void this.#pingNode(), pause * (0.5 + this.#runtime.random() / 2))
   }
 
-  async #pingStore(): Promise<void> {
-    const answer = await this.#ping()
-    if (!this.#open || this.#ended) return
-    if (answer.kind === 'away') {
-      this.#schedulePing()
-      return
-    }
+  async #pingNode(): Promise<void> {
+    this.#pingsUnderWay += 1
+    this.#schedulePing()
+    const sentAt = this.#runtime.now()
+    const answer = await answerOf(this.#ping)
+    this.#pingsUnderWay -= 1
+    if (!this.#open || this.#ended || answer.kind === 'away') return
+    if (this.#runtime.now() - sentAt <= this.#timeout) this.#close()
+    // The node answers again, late ones first: whether it is prompt is seen by one more.
+    else if (this.#pingsUnderWay === 0) void this.#pingNode()
+  }
+
+  #close(): void {
     this.#cancelPing?.()
     this.#open = false
     this.#timeouts = 0

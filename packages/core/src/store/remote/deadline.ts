@@ -1,5 +1,5 @@
 import { type Runtime, runDetached } from '../../runtime/runtime.ts'
-import { type Away, awayBecause } from '../store.ts'
+import { answerIn, type Away, awayBecause } from '../store.ts'
 
 /** A deadline passes in so many ticks of one shared timer: a timer for every step would cost more than the step. */
 const TICKS = 10
@@ -20,7 +20,17 @@ interface PendingStep {
   ticksLeft: number
   /** Its time limit, in time-outs. */
   readonly limit: number
+  readonly observer: StepObserver | undefined
   readonly onTimeout: (away: Away) => void
+}
+
+/** The terms of a step. */
+export interface StepTerms {
+  /** Its time limit, in time-outs. Default: 1. */
+  readonly limit?: number | undefined
+  /** The part of it that the call has already used, in ticks. Default: 0. */
+  readonly spent?: number | undefined
+  readonly observer?: StepObserver | undefined
 }
 
 /**
@@ -30,7 +40,6 @@ interface PendingStep {
 export class Deadline {
   readonly #runtime: Runtime
   readonly #timeout: number
-  readonly #observer: StepObserver | undefined
   /** In no order: the last one takes the place of one that is removed. A Set would be rehashed again and again. */
   readonly #pending: PendingStep[] = []
   #ticking = false
@@ -38,10 +47,9 @@ export class Deadline {
   readonly #tickTimes: number[] = Array.from({ length: TICKS }, () => -Infinity)
   #tickCount = 0
 
-  constructor(runtime: Runtime, timeout: number, observer?: StepObserver) {
+  constructor(runtime: Runtime, timeout: number) {
     this.#runtime = runtime
     this.#timeout = timeout
-    this.#observer = observer
   }
 
   /** The number of ticks since that moment, at most those of one time-out. None passes while this process is too busy, or no step is pending. */
@@ -49,22 +57,18 @@ export class Deadline {
     return this.#tickTimes.filter((time) => time >= moment).length
   }
 
-  /** The answer of the step, or `away` when none came within `limit` × the time-out, of which `spent` ticks are used up. Never rejects. */
-  within<T extends { readonly kind: string }>(
-    step: TimedStep<T>,
-    limit: number = 1,
-    spent: number = 0,
-  ): Promise<T | Away> {
+  /** The answer of the step, or `away` when none came within its time limit. Never rejects. */
+  within<T extends { readonly kind: string }>(step: TimedStep<T>, terms?: StepTerms): Promise<T | Away> {
     return new Promise((resolve) => {
       let over = false
       const end = (answer: T | Away): void => {
         over = true
         resolve(answer)
       }
-      const answered = this.withCallback<T>(end, limit, spent)
+      const answered = this.withCallback<T>(end, terms)
       const failed = (cause: unknown): void => answered(awayBecause(cause))
       try {
-        step(() => over).then(answered, failed)
+        step(() => over).then((answer) => answered(answerIn(answer)), failed)
       } catch (cause) {
         failed(cause)
       }
@@ -74,24 +78,18 @@ export class Deadline {
   /** The same for a step with a callback: returns the function to give to the step. It ignores an answer that comes too late. */
   withCallback<T extends { readonly kind: string }>(
     onAnswer: (answer: T | Away) => void,
-    limit: number = 1,
-    spent: number = 0,
+    { limit = 1, spent = 0, observer }: StepTerms = {},
   ): (answer: T | Away) => void {
     // One more, because the first tick comes early: it is under way already.
     const ticksLeft = Math.max(0, TICKS * limit - spent) + 1
-    const pending: PendingStep = { index: -1, ticksLeft, limit, onTimeout: onAnswer }
+    const pending: PendingStep = { index: -1, ticksLeft, limit, observer, onTimeout: onAnswer }
     this.#add(pending)
     return (answer) => {
       if (pending.index < 0) return
       this.#remove(pending)
-      this.#observe(answer, (ticksLeft - pending.ticksLeft) / TICKS)
+      if (observer !== undefined) observe(observer, answer, (ticksLeft - pending.ticksLeft) / TICKS)
       onAnswer(answer)
     }
-  }
-
-  #observe(answer: { readonly kind: string } | Away, took: number): void {
-    if (answer.kind === 'away' && 'why' in answer && answer.why === 'deadline') this.#observer?.timedOut()
-    else this.#observer?.answered(took)
   }
 
   #add(pending: PendingStep): void {
@@ -126,7 +124,12 @@ export class Deadline {
     this.#remove(pending)
     // Made only here: an error with its stack costs more than the step.
     const cause = new Error(`The store did not answer within ${this.#timeout * pending.limit} ms`)
-    this.#observer?.timedOut()
+    pending.observer?.timedOut()
     pending.onTimeout({ kind: 'away', why: 'deadline', cause })
   }
+}
+
+function observe(observer: StepObserver, answer: { readonly kind: string } | Away, took: number): void {
+  if (answer.kind === 'away' && 'why' in answer && answer.why === 'deadline') observer.timedOut()
+  else observer.answered(took)
 }

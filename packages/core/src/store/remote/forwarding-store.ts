@@ -18,6 +18,7 @@ import type {
   Released,
   Renewed,
   Store,
+  StoreNodes,
   TagNumbersRead,
   TagsInvalidated,
 } from '../store.ts'
@@ -26,10 +27,12 @@ import type { CallbackStore, OnRead } from './callback-store.ts'
 /** Passes every step on to another store: a decorator declares only what it does differently, and how it reads. */
 export abstract class ForwardingStore<Inner extends Store> implements CallbackStore {
   readonly shared: boolean
+  readonly nodes: StoreNodes | undefined
   protected readonly inner: Inner
 
   constructor(inner: Inner) {
     this.shared = inner.shared
+    this.nodes = inner.nodes
     this.inner = inner
   }
 
@@ -71,8 +74,8 @@ export abstract class ForwardingStore<Inner extends Store> implements CallbackSt
     return this.inner.invalidateTags(tags, how)
   }
 
-  tagNumbers(tags: readonly string[]): Promise<TagNumbersRead | Away> {
-    return this.inner.tagNumbers(tags)
+  tagNumbers(tags: readonly string[], since?: number): Promise<TagNumbersRead | Away> {
+    return this.inner.tagNumbers(tags, since)
   }
 
   permitRefresh(request: RefreshRequest): Promise<RefreshPermitted> {

@@ -3,7 +3,7 @@ import { type Entry, EXPIRED_BY_HAND } from '../../entry.ts'
 import type { Runtime } from '../../runtime/runtime.ts'
 import { entryOverhead, heapSizeOf } from '../heap-size.ts'
 import { HitLru } from '../hit-lru.ts'
-import type { Notice } from '../store.ts'
+import type { Notice, StorePart } from '../store.ts'
 import { Sweeper } from '../sweeper.ts'
 import { InvalidationLog } from './invalidation-log.ts'
 import { entryToKeep, LocalCopy } from './local-copy.ts'
@@ -39,7 +39,7 @@ export class LocalCopies {
   readonly #tags = new InvalidationLog(TAGS_KEPT)
   /** Kept in a log: a read in flight needs no record of its own that would have to be removed after it. */
   readonly #droppedKeys = new InvalidationLog(KEYS_KEPT)
-  /** Raised by `dropAll`. */
+  /** Raised by `dropAll` and `dropPart`. */
   #epoch = 0
   #refused = 0
 
@@ -81,10 +81,15 @@ export class LocalCopies {
     }
   }
 
+  /** True when an invalidation has arrived since the snapshot that concerns its key, whichever tags that has. */
+  isOvertaken({ key, dropSeq, epoch }: InvalidationSnapshot): boolean {
+    return epoch !== this.#epoch || this.#droppedKeys.notedSince(key, dropSeq)
+  }
+
   /** Keeps the answer of a read as a copy, unless an invalidation has overtaken it. `entry` undefined: the key has none any more. */
   keep(snapshot: InvalidationSnapshot, entry: Entry | undefined, codec: Codec, from: Entry['from']): void {
     const { key, sentAt, tagSeq } = snapshot
-    if (this.#isOvertaken(snapshot)) return
+    if (this.isOvertaken(snapshot)) return
     if (entry === undefined) return this.#forget(key)
     const until = Math.floor(sentAt) + this.#maxAge
     // A read counts as a use, even of a copy that is not needed while the store answers.
@@ -125,6 +130,13 @@ export class LocalCopies {
     this.#sweeper.stop()
   }
 
+  /** Changes in this part of the store may have gone unnoticed: drops its copies, and keeps no answer of a read under way. Default: the whole store. */
+  dropPart(part?: StorePart): void {
+    if (part === undefined) return this.dropAll()
+    this.#epoch += 1
+    for (const { key } of this.#copies.values()) if (part.includes(key)) this.#copies.delete(key)
+  }
+
   /** Drops the copies that a change at the store, by any process, has made wrong. */
   onNotice(notice: Notice): void {
     if ('key' in notice) this.drop(notice.key)
@@ -163,10 +175,6 @@ export class LocalCopies {
     if (this.#copies.hasRoom()) return true
     this.#refused = (this.#refused + 1) % ADMIT_ONE_IN
     return this.#refused === 0
-  }
-
-  #isOvertaken({ key, dropSeq, epoch }: InvalidationSnapshot): boolean {
-    return epoch !== this.#epoch || this.#droppedKeys.notedSince(key, dropSeq)
   }
 }
 

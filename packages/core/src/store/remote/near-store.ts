@@ -15,7 +15,6 @@ export function nearStore(store: CallbackStore, runtime: Runtime, limits: CopyLi
 class NearStore extends CopyingStore {
   readonly #runtime: Runtime
   #connected = false
-  #away = false
 
   constructor(inner: CallbackStore, runtime: Runtime, limits: CopyLimits) {
     super(inner, new LocalCopies(runtime, limits))
@@ -28,7 +27,7 @@ class NearStore extends CopyingStore {
   }
 
   override readWithCallback(key: string, codec: Codec, onRead: OnRead): void {
-    if (!this.#keepsCopies) return this.inner.readWithCallback(key, codec, onRead)
+    if (!this.#connected) return this.inner.readWithCallback(key, codec, onRead)
     const snapshot = this.copies.begin(key, this.#runtime.coarseNow())
     const keep = catching(onRead, (read) => {
       const entry = read.kind === 'found' && read.entry.from === 'store' ? read.entry : undefined
@@ -51,16 +50,17 @@ class NearStore extends CopyingStore {
     })
   }
 
-  /** Without notices, or without the store, this process would not learn that a copy has become wrong. */
-  get #keepsCopies(): boolean {
-    return this.#connected && !this.#away
-  }
-
   #onNotice(notice: Notice): void {
-    if (notice.kind === 'connected' || notice.kind === 'disconnected') this.#connected = notice.kind === 'connected'
-    else if (notice.kind === 'away' || notice.kind === 'back') this.#away = notice.kind === 'away'
-    else return this.copies.onNotice(notice)
-    // Changes before this moment may have gone unnoticed: neither the copies nor the answers of reads under way can be trusted.
-    this.copies.dropAll()
+    switch (notice.kind) {
+      case 'connected':
+      case 'disconnected':
+        if (notice.part === undefined) this.#connected = notice.kind === 'connected'
+        return this.copies.dropPart(notice.part)
+      case 'away':
+      case 'back':
+        return this.copies.dropPart(notice.part)
+      default:
+        this.copies.onNotice(notice)
+    }
   }
 }

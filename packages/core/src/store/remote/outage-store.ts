@@ -1,5 +1,5 @@
-import { type Codec, encodeToOwnBytes, raw } from '../../codec/codec.ts'
-import { copyOf, type Entry, makeEntry, type NewEntry, NO_VERSION, type Version } from '../../entry.ts'
+import { type Codec, raw } from '../../codec/codec.ts'
+import { copyOf, type Entry, makeEntry, type NewEntry, NO_VERSION, type Version, writtenEntry } from '../../entry.ts'
 import type { Runtime } from '../../runtime/runtime.ts'
 import { memoryStore } from '../memory/memory-store.ts'
 import type {
@@ -18,11 +18,11 @@ import type {
   Renewed,
   Store,
   TagsInvalidated,
-  Unkeepable,
 } from '../store.ts'
 import { type CallbackStore, catching, type OnRead } from './callback-store.ts'
 import { CopyingStore } from './copying-store.ts'
 import { LocalCopies, type InvalidationSnapshot } from './local-copies.ts'
+import { EncodedValue } from './encoded-value.ts'
 import type { CopyLimits } from './remote-limits.ts'
 
 /** Called for every lease that an away store was asked for; a read reports in its answer that the store is away. */
@@ -42,7 +42,10 @@ export function outageStore(store: CallbackStore, runtime: Runtime, limits: Copy
 /** The version that is replaced by a load whose key could not be read: no entry of the store has it. */
 const UNKNOWN_VERSION: Version = 'unknown'
 
-interface LocalGrant {
+/** What is known of a load when it begins. */
+interface Grant {
+  /** True for a lease of this process alone, which ends here. */
+  readonly local: boolean
   /** The state of the invalidations when the load began. */
   readonly snapshot: InvalidationSnapshot
   /** The version of the store that the load replaces. */
@@ -54,8 +57,8 @@ class OutageStore extends CopyingStore {
   readonly #local: Store
   readonly #maxAge: number
   readonly #onAway: OnAway
-  /** The leases that this process granted: each ends at the store that granted it. */
-  readonly #localGrants = new WeakMap<Lease, LocalGrant>()
+  /** Each lease ends at the store that granted it. */
+  readonly #grants = new WeakMap<Lease, Grant>()
   /** The leases of running loads whose key could not be read, by key: the next answer to a read of the key ends them. */
   readonly #awayLeases = new Map<string, Lease>()
   /** Since then notices arrive; without them, nothing would tell that a copy has become wrong. Infinity: they do not. */
@@ -79,33 +82,29 @@ class OutageStore extends CopyingStore {
 
   override async acquire(key: string, request: AcquireRequest): Promise<Acquire> {
     if (request.away === true) return await this.#acquireLocally(key, request)
+    const snapshot = this.copies.begin(key, this.#runtime.now())
     const answer = await this.inner.acquire(key, request)
+    if (answer.kind === 'lead') this.#grants.set(answer.lease, { local: false, snapshot, replaces: request.seen })
     if (answer.kind !== 'away') return answer
     this.#onAway(key, answer)
     return await this.#acquireLocally(key, request)
   }
 
   override renew(lease: Lease, duration: number): Promise<Renewed> {
-    return (this.#localGrants.has(lease) ? this.#local : this.inner).renew(lease, duration)
+    return (this.#isLocal(lease) ? this.#local : this.inner).renew(lease, duration)
   }
 
   override async commit(lease: Lease, entry: NewEntry, codec: Codec, onSlow?: () => void): Promise<Commit> {
-    const grant = this.#localGrants.get(lease)
-    if (grant === undefined) return await super.commit(lease, entry, codec, onSlow)
-    const encoded = encode(entry.value, codec)
-    if ('kind' in encoded) return encoded
-    this.#forgetLease(lease)
-    const answer = await this.#local.commit(lease, { ...entry, value: encoded }, raw)
-    if (answer.kind !== 'stored') return answer
-    const loaded = this.#local.peek(lease.key, raw, this.#runtime.now())
-    if (loaded !== undefined) this.#keepLocally(grant, { ...loaded, value: undefined, encoded }, codec)
-    // The copies serve the value; as an entry of the local store it would only refuse the next lease.
-    await this.#local.invalidate(lease.key, 'delete', 0)
-    return { kind: 'away', why: 'error', cause: new Error('Not stored: the store was away when the load began') }
+    const value = EncodedValue.of(entry.value, codec)
+    if (this.#isLocal(lease)) return await this.#commitLocally(lease, entry, value, codec)
+    const answer = await this.inner.commit(lease, entry, value, onSlow)
+    if (answer.kind === 'away') this.#keepLoaded(lease, entry, value, codec)
+    else this.copies.drop(lease.key)
+    return answer
   }
 
   override release(lease: Lease, ending: Ending): Promise<Released> {
-    if (!this.#localGrants.has(lease)) return super.release(lease, ending)
+    if (!this.#isLocal(lease)) return super.release(lease, ending)
     this.#forgetLease(lease)
     if (ending.kind === 'uncacheable') this.copies.drop(lease.key)
     return this.#local.release(lease, ending)
@@ -170,8 +169,8 @@ class OutageStore extends CopyingStore {
   }
 
   /**
-   * The value that this process loaded because the store, which still answers reads, could not grant a lease: a store out of
-   * memory, a read-only replica, a slow one. It is served while the store has the version that the load replaced, and if
+   * The value that this process loaded because the store, which still answers reads, could not grant a lease or did not answer the commit: a store out of
+   * memory, a read-only replica, a slow one, a node of the tags that is silent. It is served while the store has the version that the load replaced, and if
    * notices have reported every invalidation since the load began. The next load asks the store for a lease again.
    */
   #localInstead(read: Exclude<Read, Away>, key: string, codec: Codec): Read | undefined {
@@ -185,10 +184,32 @@ class OutageStore extends CopyingStore {
     return { kind: 'found', entry: local }
   }
 
-  #keepLocally({ snapshot, replaces }: LocalGrant, loaded: Entry, codec: Codec): void {
-    this.#localUntil = loaded.committedAt + this.#maxAge
-    const entry = makeEntry(loaded, { ...loaded, version: replaces }, 'outage')
-    this.copies.keep({ ...snapshot, sentAt: loaded.committedAt }, entry, codec, 'outage')
+  async #commitLocally(lease: Lease, entry: NewEntry, value: EncodedValue, codec: Codec): Promise<Commit> {
+    if (value.bytes === undefined) return { kind: 'unkeepable', why: 'encode-failed', cause: value.error }
+    this.#forgetLease(lease)
+    const answer = await this.#local.commit(lease, { ...entry, value: value.bytes }, raw)
+    if (answer.kind !== 'stored') return answer
+    this.#keepLoaded(lease, entry, value, codec)
+    // The copies serve the value; as an entry of the local store it would only refuse the next lease.
+    await this.#local.invalidate(lease.key, 'delete', 0)
+    return { kind: 'away', why: 'error', cause: new Error('Not stored: the store was away when the load began') }
+  }
+
+  /** Keeps a value that the store has not got, or has not confirmed, unless an invalidation has overtaken its load. */
+  #keepLoaded(lease: Lease, loaded: NewEntry, value: EncodedValue, codec: Codec): void {
+    const grant = this.#grants.get(lease)
+    if (grant === undefined || value.bytes === undefined || this.copies.isOvertaken(grant.snapshot))
+      return this.copies.drop(lease.key)
+    const { snapshot, replaces } = grant
+    const state = { version: replaces, tagSeq: lease.tagSeq ?? 0, size: value.bytes.length }
+    const entry = writtenEntry({ ...loaded, value: undefined }, state, this.#runtime.now())
+    this.#localUntil = entry.committedAt + this.#maxAge
+    const kept = makeEntry({ ...entry, encoded: value.bytes }, entry, 'outage')
+    this.copies.keep({ ...snapshot, sentAt: entry.committedAt }, kept, codec, 'outage')
+  }
+
+  #isLocal(lease: Lease): boolean {
+    return this.#grants.get(lease)?.local === true
   }
 
   async #acquireLocally(key: string, request: AcquireRequest): Promise<Acquire> {
@@ -196,7 +217,8 @@ class OutageStore extends CopyingStore {
     const answer = await this.#local.acquire(key, { ...request, seen: NO_VERSION })
     if (answer.kind !== 'lead') return answer
     if (request.away === true) this.#awayLeases.set(key, answer.lease)
-    this.#localGrants.set(answer.lease, { snapshot, replaces: request.away === true ? UNKNOWN_VERSION : request.seen })
+    const replaces = request.away === true ? UNKNOWN_VERSION : request.seen
+    this.#grants.set(answer.lease, { local: true, snapshot, replaces })
     return answer
   }
 
@@ -208,14 +230,5 @@ class OutageStore extends CopyingStore {
   /** The store has answered a read of the key: what this process still loads without it does not count any more. */
   #endLease(key: string): void {
     if (this.#awayLeases.delete(key)) void this.#local.invalidate(key, 'delete', 0)
-  }
-}
-
-/** The bytes of a value that callers have: the copy must not change with it. */
-function encode(value: unknown, codec: Codec): Buffer | Unkeepable {
-  try {
-    return encodeToOwnBytes(value, codec)
-  } catch (cause) {
-    return { kind: 'unkeepable', why: 'encode-failed', cause }
   }
 }

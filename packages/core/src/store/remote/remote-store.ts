@@ -6,10 +6,14 @@ import { type OnAway, outageStore } from './outage-store.ts'
 import type { RemoteLimits } from './remote-limits.ts'
 import { tagStore } from './tag-store.ts'
 
-/** Decorates a shared store for the engine: `near(outage(guarded(tags(store))))`. The deadline of a read includes the read of its tags. */
+/**
+ * Decorates a shared store for the engine: `near(outage(tags(guarded(store))))`. The tags are judged outside the guard: their numbers are a step of
+ * their own, which another node may answer. It has what the read has left of the call's time for the store.
+ */
 export function remoteStore(store: Store, runtime: Runtime, limits: RemoteLimits, onAway: OnAway): Store {
   const { storeTimeout, patience, tagMaxAge, near, outage } = limits
-  const guarded = guardedStore(tagStore(store, runtime, tagMaxAge), runtime, storeTimeout, patience)
-  const withOutage = outage === undefined ? guarded : outageStore(guarded, runtime, outage, onAway)
+  const guarded = guardedStore(store, runtime, storeTimeout, patience)
+  const tags = tagStore(guarded, runtime, { maxAge: tagMaxAge, outageMaxAge: outage?.maxAge ?? 0 })
+  const withOutage = outage === undefined ? tags : outageStore(tags, runtime, outage, onAway)
   return near === undefined ? withOutage : nearStore(withOutage, runtime, near)
 }

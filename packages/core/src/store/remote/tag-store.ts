@@ -14,48 +14,55 @@ import {
   type TagsInvalidated,
 } from '../store.ts'
 import { expireAt, judgeTags, tagExpiry } from '../tag-expiry.ts'
-import { type CallbackStore, catching, type OnRead, readFrom } from './callback-store.ts'
+import { type CallbackStore, catching, type OnRead } from './callback-store.ts'
 import { ForwardingStore } from './forwarding-store.ts'
-import { addUser, removeUser } from './store-users.ts'
 
 /** So many tags keep their number; the store is asked again for the others. */
 const TAGS_KEPT = 5_000
 
 interface KnownTag extends TagNumber {
-  /** From here on it is too old to judge by. */
+  /** When the store was asked for it, or told it. */
+  readonly knownAt: number
+  /** From here on it is too old to judge by, while the store answers. */
   readonly until: number
 }
 
-/**
- * Judges the tags of the entries that a shared store returns, by numbers that are at most `maxAge` ms old. The innermost decorator: it counts the
- * caches that use the store.
- *
- * @throws InvalidOptionError for a closed store.
- */
-export function tagStore(store: Store, runtime: Runtime, maxAge: number): CallbackStore {
-  return new TagStore(store, runtime, maxAge)
+/** How old the numbers may be by which tags are judged, ms: `maxAge` while the store tells them, `outageMaxAge` while it does not. */
+export interface TagLimits {
+  readonly maxAge: number
+  readonly outageMaxAge: number
 }
 
-class TagStore extends ForwardingStore<Store> {
-  readonly #runtime: Runtime
-  readonly #maxAge: number
-  readonly #numbers = new BoundedMap<string, KnownTag>(TAGS_KEPT)
+/**
+ * Judges the tags of the entries that a shared store returns, by numbers that are at most `maxAge` ms old. The numbers may be on another node than the
+ * entry: while that node alone is away, entries are judged by the numbers known before, as copies are served in an outage.
+ */
+export function tagStore(store: CallbackStore, runtime: Runtime, limits: TagLimits): CallbackStore {
+  return new TagStore(store, runtime, limits)
+}
 
-  constructor(inner: Store, runtime: Runtime, maxAge: number) {
-    addUser(inner)
+class TagStore extends ForwardingStore<CallbackStore> {
+  readonly #runtime: Runtime
+  readonly #limits: TagLimits
+  readonly #numbers = new BoundedMap<string, KnownTag>(TAGS_KEPT)
+  /** An invalidation may have gone unnoticed then: each number known before is asked for again before it counts. */
+  #disconnectedAt = -Infinity
+
+  constructor(inner: CallbackStore, runtime: Runtime, limits: TagLimits) {
     super(inner)
     this.#runtime = runtime
-    this.#maxAge = maxAge
+    this.#limits = limits
   }
 
   override readWithCallback(key: string, codec: Codec, onRead: OnRead): void {
+    const sentAt = this.#runtime.coarseNow()
     const judge = catching(onRead, (read) => {
       const entry = read.kind === 'found' ? this.#judgeByKnown(read.entry) : undefined
       if (read.kind !== 'found' || entry === read.entry) onRead(read)
       else if (entry !== undefined) onRead({ kind: 'found', entry })
-      else void this.#confirm(read).then(onRead, (cause: unknown) => onRead(awayBecause(cause)))
+      else void this.#confirm(read, sentAt).then(onRead, (cause: unknown) => onRead(awayBecause(cause)))
     })
-    readFrom(this.inner, key, codec, judge)
+    this.inner.readWithCallback(key, codec, judge)
   }
 
   override async inspect(key: string): Promise<Inspection | Away> {
@@ -76,47 +83,66 @@ class TagStore extends ForwardingStore<Store> {
   override watch(listener: (notice: Notice) => void): () => void {
     return this.inner.watch((notice) => {
       if (notice.kind === 'tags') this.#note(notice.tags, notice.tagSeq, notice.how)
-      else if (notice.kind === 'disconnected') this.#numbers.clear()
+      else if (notice.kind === 'disconnected' && notice.part === undefined) this.#disconnectedAt = this.#runtime.now()
       listener(notice)
     })
-  }
-
-  override close(): Promise<void> {
-    return removeUser(this.inner)
   }
 
   /** The entry by the numbers that this process knows. Undefined if those do not suffice, or would make it unusable. */
   #judgeByKnown(entry: Entry): Entry | undefined {
     if (entry.tags.length === 0) return entry
     const now = this.#runtime.now()
-    const known = (tag: string): KnownTag | undefined => {
-      const number = this.#numbers.get(tag)
-      return number !== undefined && now < number.until ? number : undefined
-    }
-    return expireAt(entry, tagExpiry(entry, known))
+    return expireAt(
+      entry,
+      tagExpiry(entry, (tag) =>
+        this.#known(tag, ({ knownAt, until }) => now < until && knownAt > this.#disconnectedAt),
+      ),
+    )
   }
 
   /** Asks the store. A kept number may be too high: the store may have lost the tag and numbered it anew. No load starts because of one unconfirmed. */
-  async #confirm({ entry }: Found): Promise<Read> {
+  async #confirm({ entry }: Found, since: number): Promise<Read> {
     const sentAt = this.#runtime.now()
-    const answer = await this.inner.tagNumbers(entry.tags)
-    if (answer.kind === 'away') return answer
+    const answer = await this.inner.tagNumbers(entry.tags, since)
+    if (answer.kind === 'away') return this.#judgeInOutage(entry, answer)
     for (const [index, tag] of entry.tags.entries()) {
       const number = answer.numbers[index]
       if (number === undefined) this.#numbers.delete(tag)
-      else this.#keep(tag, { ...number, until: sentAt + this.#maxAge })
+      else this.#keep(tag, { ...number, knownAt: sentAt, until: sentAt + this.#limits.maxAge })
     }
     const judged = judgeTags(entry, answer.numbers)
     return judged === undefined ? { kind: 'missing', version: entry.version } : { kind: 'found', entry: judged }
+  }
+
+  /** The entry by numbers that were known lately: nobody can invalidate a tag while its node is away. */
+  #judgeInOutage(entry: Entry, away: Away): Read {
+    const since = this.#runtime.now() - this.#limits.outageMaxAge
+    const judged = expireAt(
+      entry,
+      tagExpiry(entry, (tag) => this.#known(tag, ({ knownAt }) => knownAt > since)),
+    )
+    return judged === undefined ? away : { kind: 'found', entry: judged }
+  }
+
+  #known(tag: string, isRecent: (number: KnownTag) => boolean): KnownTag | undefined {
+    const number = this.#numbers.get(tag)
+    return number !== undefined && isRecent(number) ? number : undefined
   }
 
   /** Notes an invalidation. The moment of an expiry is the store's to tell: the next read asks for it. */
   #note(tags: readonly string[], tagSeq: number, how: 'delete' | 'expire'): void {
     const now = this.#runtime.now()
     for (const tag of tags) {
+      const { invalidated = 0, knownAt = -Infinity } = this.#numbers.get(tag) ?? {}
       if (how === 'delete')
-        this.#keep(tag, { invalidated: tagSeq, expired: 0, expiredAt: 0, until: now + this.#maxAge })
-      else this.#keep(tag, { invalidated: 0, expired: tagSeq, expiredAt: now, until: now })
+        this.#keep(tag, {
+          invalidated: tagSeq,
+          expired: 0,
+          expiredAt: 0,
+          knownAt: now,
+          until: now + this.#limits.maxAge,
+        })
+      else this.#keep(tag, { invalidated, expired: tagSeq, expiredAt: now, knownAt, until: now })
     }
   }
 

@@ -1,0 +1,102 @@
+import type { Runtime } from '../../runtime/runtime.ts'
+import type { Away, Done } from '../store.ts'
+import { CircuitBreaker } from './circuit-breaker.ts'
+import type { Deadline, StepObserver, StepTerms, TimedStep } from './deadline.ts'
+import { type Lane, StepQueue } from './step-queue.ts'
+
+/** The terms of a step that may have to wait for its turn. */
+export interface QueuedTerms extends StepTerms {
+  /** Default: `step`. */
+  readonly lane?: Lane
+}
+
+export interface NodeGuardSetup {
+  readonly runtime: Runtime
+  readonly deadline: Deadline
+  /** The time limit of a step, ms. */
+  readonly timeout: number
+  /** The longest wait of a step for its turn, ms. */
+  readonly patience: number
+  readonly ping: () => Promise<Done>
+  readonly onChange: (state: 'away' | 'back') => void
+  /** The answer of every step while the breaker is open. Made once: an error with its stack costs more than the answer. */
+  readonly whileOpen: Away
+}
+
+/** Guards one node of a store: how many steps are in flight to it, and whether it is sent any. */
+export class NodeGuard {
+  readonly #breaker: CircuitBreaker
+  readonly #queue: StepQueue
+  readonly #deadline: Deadline
+  readonly #whileOpen: Away
+  readonly #readTerms: StepTerms
+  /** Of a step that two nodes answer: which of them was silent is unknown, so it tells the breaker nothing. */
+  readonly #placeOnly: StepObserver
+
+  constructor({ runtime, deadline, timeout, patience, ping, onChange, whileOpen }: NodeGuardSetup) {
+    this.#deadline = deadline
+    this.#whileOpen = whileOpen
+    this.#queue = new StepQueue(runtime, patience)
+    this.#breaker = new CircuitBreaker(runtime, timeout, ping, (state) => {
+      if (state === 'away') this.#queue.refuseAll(whileOpen)
+      onChange(state)
+    })
+    // Later: steps that time out together open the breaker before another one is sent in their place.
+    const leaveLater = (): void => queueMicrotask(() => this.#queue.leave(1))
+    this.#placeOnly = { answered: (took) => this.#queue.leave(took), timedOut: leaveLater }
+    const observer: StepObserver = {
+      answered: (took) => {
+        this.#breaker.answered()
+        this.#queue.leave(took)
+      },
+      timedOut: () => {
+        this.#breaker.timedOut()
+        leaveLater()
+      },
+    }
+    this.#readTerms = { observer }
+  }
+
+  /** The answer of every step for now; undefined while the node is sent steps. */
+  get refusal(): Away | undefined {
+    return this.#breaker.open ? this.#whileOpen : undefined
+  }
+
+  /** True when some step has waited for its turn since that moment. */
+  waitedSince(moment: number): boolean {
+    return this.#queue.waitedSince(moment)
+  }
+
+  /** Calls `send`, at once or in its turn, with the function that receives the answer. No promise: a hit would pay for it. */
+  read<T extends { readonly kind: string }>(
+    send: (onAnswer: (answer: T | Away) => void) => void,
+    onAnswer: (answer: T | Away) => void,
+  ): void {
+    if (this.#breaker.open) onAnswer(this.#whileOpen)
+    else if (this.#queue.tryEnter()) send(this.#deadline.withCallback(onAnswer, this.#readTerms))
+    else this.#queue.wait('read', () => send(this.#deadline.withCallback(onAnswer, this.#readTerms)), onAnswer)
+  }
+
+  /** `other`: a second node that the step needs. */
+  run<T extends { readonly kind: string }>(
+    step: TimedStep<T>,
+    terms: QueuedTerms = {},
+    other: NodeGuard = this,
+  ): Promise<T | Away> {
+    const refusal = this.refusal ?? other.refusal
+    if (refusal !== undefined) return Promise.resolve(refusal)
+    const observer = other === this ? this.#readTerms.observer : this.#placeOnly
+    const send = (): Promise<T | Away> => this.#deadline.within(step, { ...terms, observer })
+    if (this.#queue.tryEnter()) return send()
+    return new Promise((resolve) => this.#queue.wait(terms.lane ?? 'step', () => resolve(send()), resolve))
+  }
+
+  /** Pings an away node now instead of later. */
+  probe(): void {
+    this.#breaker.probe()
+  }
+
+  end(): void {
+    this.#breaker.end()
+  }
+}
