@@ -20,17 +20,17 @@ export class EntryWrites {
   readonly #scripts: Scripts
   readonly #tags: TagSequence
   readonly #runtime: Runtime
-  readonly #sharded: boolean
+  readonly #spread: boolean
   /** By key, the latest put without an answer, unless a later step of this process overwrites it. */
   readonly #unfinished = new Map<string, object>()
 
-  /** `sharded`: keys and tags may be on different servers. */
-  constructor(steps: StepRunner, scripts: Scripts, tags: TagSequence, runtime: Runtime, sharded: boolean) {
+  /** `spread`: keys and tags may be on different servers. */
+  constructor(steps: StepRunner, scripts: Scripts, tags: TagSequence, runtime: Runtime, spread: boolean) {
     this.#steps = steps
     this.#scripts = scripts
     this.#tags = tags
     this.#runtime = runtime
-    this.#sharded = sharded
+    this.#spread = spread
   }
 
   /** The value exists already, so only a tag invalidation from now on voids it. */
@@ -39,7 +39,7 @@ export class EntryWrites {
     this.#unfinished.set(key, put)
     const isLatest = (): boolean => this.#unfinished.get(key) === put
     const writing = this.#steps.run(async () => {
-      const inTwoSteps = this.#sharded && entry.tags.length > 0
+      const inTwoSteps = this.#spread && entry.tags.length > 0
       if (inTwoSteps) return await this.#putAfterTags(key, entry, codec, isLatest, isAbandoned)
       const record = encodeEntry(entry, codec, EXPIRED_BY_HAND, 0)
       if ('kind' in record) return record

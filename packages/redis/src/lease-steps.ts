@@ -16,7 +16,7 @@ import { isErrorReply, NotExecutedError } from './link/link.ts'
 import type { PendingReleases } from './pending-releases.ts'
 import type { Scripts } from './scripts.ts'
 import type { StepRunner } from './step-runner.ts'
-import { type TagSequence, withTimeout } from './tag-sequence.ts'
+import type { TagSequence } from './tag-sequence.ts'
 
 const HANDOVER: Ending = { kind: 'handover' }
 
@@ -54,13 +54,13 @@ export class LeaseSteps {
       const released = this.#pending.sendOf(key)
       // Sent in the same write as the acquire, so before the load begins: a tag invalidation from now on voids its result, though it names its tags only at
       // its end.
-      const reading = this.#tags.read()
+      const sequence = this.#tags.read()
       const granted = await this.#scripts.acquire(key, token, request)
       // This process may hold it: waiting would be in vain.
       if (granted.kind === 'held' && (await released) === false)
         throw new NotExecutedError('Redis does not release a lease that this process has stopped using')
       if (granted.kind !== 'lead') return granted
-      const tagSeq = await withTimeout(reading, this.#runtime)
+      const tagSeq = await sequence()
       const lease: GrantedLease = {
         key,
         token,

@@ -20,6 +20,7 @@ import type {
   Renewed,
   Runtime,
   Store,
+  StoreNodes,
   TagNumbersRead,
   TagsInvalidated,
 } from '@cattlegrid/core'
@@ -37,6 +38,7 @@ import { EntryReader } from './read-entry.ts'
 import { RedisKeys } from './redis-keys.ts'
 import { Scripts } from './scripts.ts'
 import { StepRunner } from './step-runner.ts'
+import { storeNodes } from './store-nodes.ts'
 import { readTagNumbers } from './tag-numbers.ts'
 import { TagSequence } from './tag-sequence.ts'
 
@@ -67,6 +69,7 @@ function openStore(setup: RedisStoreSetup): Store {
 
 class RedisStore implements Store {
   readonly shared = true
+  readonly nodes: StoreNodes | undefined
   readonly #link: Link
   readonly #closeLink: () => Promise<void>
   readonly #redisKeys: RedisKeys
@@ -85,9 +88,10 @@ class RedisStore implements Store {
     const redisKeys = new RedisKeys(namespace)
     const denied = new DeniedCommands((message) => this.#notices.announce({ kind: 'warning', message }))
     const scripts = new Scripts(link, redisKeys, denied)
-    const tags = new TagSequence(link, redisKeys, scripts, denied)
+    const tags = new TagSequence(link, redisKeys, scripts, denied, runtime)
     const reader = new EntryReader(link, redisKeys, runtime, denied)
     this.#link = link
+    this.nodes = link.nodes && storeNodes(link.nodes, redisKeys, (step) => this.#steps.run(step))
     this.#scripts = scripts
     this.#closeLink = close
     this.#redisKeys = redisKeys
@@ -99,7 +103,7 @@ class RedisStore implements Store {
       this.#notices.announce({ kind: 'released', key })
     })
     this.#leases = new LeaseSteps(this.#steps, scripts, tags, runtime, this.#pending, (key) => reader.forget(key))
-    this.#writes = new EntryWrites(this.#steps, scripts, tags, runtime, link.sharded)
+    this.#writes = new EntryWrites(this.#steps, scripts, tags, runtime, link.nodes !== undefined)
     this.#notices = new NoticeHub(link, redisKeys.channel, runtime, watchdog, (notice) => {
       if ('key' in notice) reader.forget(notice.key)
       else if (notice.kind === 'connected') this.#checkPublish()

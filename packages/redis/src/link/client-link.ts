@@ -3,7 +3,7 @@ import { type KeyGroup, type Link, oneGroup, type SubscriberConnection } from '.
 
 /** A link to one server. */
 export class ClientLink implements Link {
-  readonly sharded = false
+  readonly nodes = undefined
   readonly #client: Client
 
   constructor(client: Client) {

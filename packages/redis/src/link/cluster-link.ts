@@ -1,7 +1,14 @@
 import type { Runtime } from '@cattlegrid/core'
 import type { Argument, Client, ReplyForm, Server } from './client.ts'
 import { keySlot } from './key-slot.ts'
-import { type KeyGroup, type Link, NotExecutedError, type SubscriberConnection } from './link.ts'
+import {
+  type KeyGroup,
+  type Link,
+  type LinkNodes,
+  NotExecutedError,
+  type SubscriberConnection,
+  UNASSIGNED,
+} from './link.ts'
 
 /** A master of a cluster. */
 export interface ClusterMaster {
@@ -29,7 +36,13 @@ export interface ClusterClient {
  * two commands in one write. When a slot has moved, the cluster object follows the redirection.
  */
 export class ClusterLink implements Link {
-  readonly sharded = true
+  readonly nodes: LinkNodes = {
+    addressOf: (name) => this.#cluster.masterOf(keySlot(name))?.address ?? UNASSIGNED,
+    masterAt: (address) => {
+      const master = this.#cluster.masters().find((one) => one.address === address)
+      return master && { send: (args, form) => this.#readyClient(master).send(args, form) }
+    },
+  }
   readonly #cluster: ClusterClient
   readonly #runtime: Pick<Runtime, 'random'>
 

@@ -25,6 +25,17 @@ export interface SubscriberConnection {
   isCurrent(): boolean
 }
 
+/** The masters of a cluster. */
+export interface LinkNodes {
+  /** The address of the master of a key, by the key's name; `UNASSIGNED` while the cluster knows none. */
+  addressOf(name: string): string
+  /** The master at an address; undefined once the cluster has none there. */
+  masterAt(address: string): Server | undefined
+}
+
+/** Stands for the address of a slot that no master serves. */
+export const UNASSIGNED = 'unassigned'
+
 /**
  * Hides what the user's client is connected to: one server, a cluster, or the master that Sentinel names. It reads from masters only: a
  * replica may lag behind an acknowledged invalidation.
@@ -38,8 +49,8 @@ export interface Link {
   send(key: string, args: readonly Argument[], form: ReplyForm): Promise<unknown>
   /** Calls `ask` with the master of `key`. Its commands are executed in order, even when the slot moves; `ask` may be called twice. */
   inOrder<T>(key: string, ask: (server: Server) => Promise<T>): Promise<T>
-  /** True if the keys are spread over several servers, so that a script cannot use any two of them. */
-  readonly sharded: boolean
+  /** The nodes over which the keys are spread: a script cannot use any two keys. Undefined for one server. */
+  readonly nodes: LinkNodes | undefined
   /** Every master. */
   masters(): readonly Server[]
   /** Splits keys into groups; one command may name all keys of a group. */

@@ -23,7 +23,7 @@ interface SentinelOptions {
 
 /** A link to the master that Sentinel names. */
 export class SentinelLink implements Link {
-  readonly sharded = false
+  readonly nodes = undefined
   readonly #sentinel: RedisSentinel
 
   constructor(sentinel: RedisSentinel) {
