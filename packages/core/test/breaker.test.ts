@@ -53,6 +53,25 @@ describe('a store that does not answer five steps in a row', () => {
     expect(await cache.get('k')).toBe('kept')
   })
 
+  it('is not used while its answers to pings are late', async () => {
+    remote.freeze(true)
+    await miss(5)
+    remote.freeze(false)
+    remote.delays.ping = 400
+    await remote.runtime.advance(5000)
+    expect(states).toEqual(['open'])
+    delete remote.delays.ping
+    await remote.runtime.advance(1300)
+    expect(states).toEqual(['open', 'closed'])
+  })
+
+  it('is pinged less often the more pings have no answer', async () => {
+    remote.freeze(true)
+    await miss(5)
+    await remote.runtime.advance(3_600_000)
+    expect(remote.count('ping')).toBeLessThan(400)
+  })
+
   it('is pinged at once when notices arrive again', async () => {
     remote.freeze(true)
     await miss(5)
@@ -111,6 +130,14 @@ describe('the time of a call for its store', () => {
   it('is storeTimeout for all of its steps together', async () => {
     Object.assign(remote.delays, { read: 200, acquire: 200 })
     const call = cache.getOrSet('cold', () => 'alone')
+    await remote.runtime.advance(300)
+    expect(await Promise.race([call, Promise.resolve('waits')])).toBe('alone')
+  })
+
+  it('is storeTimeout for a read and the numbers of its tags together', async () => {
+    await cache.set('tagged', 'kept', { tags: ['t'] })
+    Object.assign(remote.delays, { read: 200, tagNumbers: 200 })
+    const call = cache.getOrSet('tagged', () => 'alone')
     await remote.runtime.advance(300)
     expect(await Promise.race([call, Promise.resolve('waits')])).toBe('alone')
   })

@@ -72,4 +72,10 @@ describe('a store', () => {
     expect(String(causes[0])).not.toContain('did not answer within')
     await cache.close()
   })
+
+  it('that answers nothing to an acquire is away: its callers load', async () => {
+    const cache = createCache({ store: storeWith({ acquire: () => Promise.resolve(undefined as never) }), ttl: '1m' })
+    expect(await cache.getOrSet('cold', () => 'loaded')).toBe('loaded')
+    await cache.close()
+  })
 })

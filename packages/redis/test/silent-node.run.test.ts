@@ -70,7 +70,7 @@ async function byNodeRedis(): Promise<Watched> {
   const commands = new Unanswered()
   // A node's client is derived from the object that sends.
   for (const { port, client: node } of client.masters)
-    commands.count(port, (node as unknown as { _self: Sender })._self)
+    commands.count(port, Reflect.getPrototypeOf(node ?? {}) as Sender)
   return { client: client as RedisStoreClient, unanswered: commands.of }
 }
 
@@ -118,7 +118,7 @@ async function open(watched: Watched, options: CacheOptions = {}): Promise<Opene
 async function mastersWithSubscribers(namespace: string): Promise<readonly RedisServer[]> {
   const channel = `${namespace}:wake`
   const counts = await Promise.all(observers.map((observer) => observer.pubSubNumSub([channel])))
-  return servers.masters.filter((_, place) => Number(counts[place]?.[channel]) > 0)
+  return servers.masters.filter((_, place) => (counts[place]?.[channel] ?? 0) > 0)
 }
 
 /** A master with neither the tag numbers nor the subscription of the store. */

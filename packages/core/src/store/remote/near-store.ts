@@ -51,16 +51,10 @@ class NearStore extends CopyingStore {
   }
 
   #onNotice(notice: Notice): void {
-    switch (notice.kind) {
-      case 'connected':
-      case 'disconnected':
-        if (notice.part === undefined) this.#connected = notice.kind === 'connected'
-        return this.copies.dropPart(notice.part)
-      case 'away':
-      case 'back':
-        return this.copies.dropPart(notice.part)
-      default:
-        this.copies.onNotice(notice)
-    }
+    if (notice.kind === 'connected' || notice.kind === 'disconnected') {
+      if (notice.part === undefined) this.#connected = notice.kind === 'connected'
+      this.copies.dropPart(notice.part)
+    } else if (notice.kind === 'away' || notice.kind === 'back') this.copies.dropPart(notice.part)
+    else this.copies.onNotice(notice)
   }
 }

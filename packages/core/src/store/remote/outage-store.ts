@@ -1,5 +1,5 @@
 import { type Codec, raw } from '../../codec/codec.ts'
-import { copyOf, type Entry, makeEntry, type NewEntry, NO_VERSION, type Version, writtenEntry } from '../../entry.ts'
+import { copyOf, makeEntry, type NewEntry, NO_VERSION, type Version, writtenEntry } from '../../entry.ts'
 import type { Runtime } from '../../runtime/runtime.ts'
 import { memoryStore } from '../memory/memory-store.ts'
 import type {

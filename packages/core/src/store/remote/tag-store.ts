@@ -9,7 +9,6 @@ import {
   type Inspection,
   type Notice,
   type Read,
-  type Store,
   type TagNumber,
   type TagsInvalidated,
 } from '../store.ts'
