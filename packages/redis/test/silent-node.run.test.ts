@@ -110,7 +110,11 @@ async function open(watched: Watched, options: CacheOptions = {}): Promise<Opene
   cache.on('away', ({ key }) => void opened.away.push(key))
   cache.on('breaker', ({ state, node }) => void opened.breaker.push(`${node?.split(':').at(-1)} ${state}`))
   await until(async () => (await mastersWithSubscribers(namespace)).length === 1)
+  const noticed = new Set<string>()
+  store.watch((notice) => notice.kind === 'committed' && noticed.add(notice.key))
   await Promise.all(KEYS.map((key) => cache.set(key, key, { tags: ['t'] })))
+  // A notice that came later would drop a copy.
+  await until(() => noticed.size === KEYS.length)
   for (let round = 0; round < 2; round += 1) await Promise.all(KEYS.map((key) => cache.get(key)))
   return opened
 }
