@@ -1,6 +1,6 @@
 import { TestProcess } from '../fleet/process.ts'
 import type { Command } from './command.ts'
-import type { MatrixFault, Via } from './faults.ts'
+import { type MatrixFault, UNWATCHED, type Via } from './faults.ts'
 import type { MemberReport } from './report.ts'
 
 /** How much is asked, and for how long the fault lasts. Times in ms. */
@@ -51,7 +51,7 @@ export async function playCell(fault: MatrixFault, via: Via, scale: Scale, membe
     await scene.break(everybody)
     await meet(everybody, scale)
     await scene.heal(everybody)
-    const patience = fault.endsSilently === true && via === 'client' ? NOBODY_WATCHES : scale.patience
+    const patience = fault.endsSilently === true && UNWATCHED.includes(via) ? NOBODY_WATCHES : scale.patience
     await everybody({ do: 'recover', patience, callers: Math.ceil(scale.callers / 10) })
     return { fault: fault.name, via, processes: await Promise.all(members.map((member) => reportOf(member))) }
   } finally {

@@ -4,9 +4,12 @@ import { type Fault, startFaultProxy } from '../support/fault-proxy.ts'
 import type { Command } from './command.ts'
 import { REDIS_NAME } from './lost-name.ts'
 
-/** How the processes reach Redis: by a client that the store makes, or by one of their own with default options. */
-export const VIAS = ['url', 'client'] as const
+/** How the processes reach Redis: by a client that the store makes, or by one of their own with default options: of `redis` 6 (`client`), `redis` 5 or ioredis. */
+export const VIAS = ['url', 'client', 'redis5', 'ioredis'] as const
 export type Via = (typeof VIAS)[number]
+
+/** Clients of the application's own: if their connection ends silently, nobody but the application can find out. */
+export const UNWATCHED: readonly Via[] = ['client', 'redis5']
 
 type Everybody = (command: Command) => Promise<unknown>
 
@@ -24,7 +27,7 @@ export interface MatrixFault {
   readonly title: string
   /** What the store still does meanwhile: no step, or reads only, or all of them in time, though late. */
   readonly answers: 'nothing' | 'reads' | 'everything'
-  /** Whether a connection that the application made itself finds out by itself: if not, nobody can but its owner. */
+  /** Whether the connection of an unwatched client stays open. */
   readonly endsSilently?: boolean
   start(): Promise<Scene>
 }

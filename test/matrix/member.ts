@@ -1,9 +1,12 @@
 // One process of the matrix, as an application is one: a cache over Redis with nothing but defaults, and a crowd of callers.
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { createCache, type Lookup } from '@cattlegrid/core'
-import { redisStore } from '@cattlegrid/redis'
+import { redisStore, type RedisStoreOptions } from '@cattlegrid/redis'
+import { Redis } from 'ioredis'
 import { createClient } from 'redis'
+import { createClient as createClient5 } from 'redis5'
 import type { Command } from './command.ts'
+import type { Via } from './faults.ts'
 import { learnName, loseName } from './lost-name.ts'
 import { KEY_KINDS, type KeyKind, LOAD_TIME, type MemberReport, type Recovery, type Write, WRITES } from './report.ts'
 import { type Crowd, KeyTally } from './tally.ts'
@@ -11,7 +14,8 @@ import { type Crowd, KeyTally } from './tally.ts'
 const PATIENCE = 20_000
 const STEP = 20
 
-const { MATRIX_URL: url = '', MATRIX_VIA = '' } = process.env
+const url = process.env['MATRIX_URL'] ?? ''
+const MATRIX_VIA = process.env['MATRIX_VIA'] as Via
 const trouble: string[] = []
 for (const event of ['unhandledRejection', 'uncaughtException', 'warning'])
   process.on(event, (reason: unknown) => trouble.push(`${event}: ${String(reason)}`))
@@ -20,13 +24,28 @@ learnName()
 // A process that does not get ready fails its cell instead of stopping the run.
 const stillborn = setTimeout(() => process.exit(1), PATIENCE)
 
-async function userClient() {
-  const client = createClient({ url })
-  client.on('error', () => {})
-  return await client.connect()
+type UserClient = NonNullable<RedisStoreOptions['client']>
+
+const clients: Readonly<Record<Exclude<Via, 'url'>, () => Promise<UserClient>>> = {
+  client: () => nodeRedis(createClient({ url })),
+  redis5: () => nodeRedis(createClient5({ url })),
+  async ioredis() {
+    const client = new Redis(url, { lazyConnect: true })
+    client.on('error', () => {})
+    await client.connect()
+    return client
+  },
 }
 
-const store = redisStore(MATRIX_VIA === 'url' ? { url } : { client: await userClient() })
+async function nodeRedis<C extends { on(event: string, listener: () => void): unknown; connect(): Promise<unknown> }>(
+  client: C,
+): Promise<C> {
+  client.on('error', () => {})
+  await client.connect()
+  return client
+}
+
+const store = redisStore(MATRIX_VIA === 'url' ? { url } : { client: await clients[MATRIX_VIA]() })
 const cache = createCache({ store, ttl: '1h', staleWhileRevalidate: '1h' })
 const tallies: Record<KeyKind, KeyTally> = { hot: new KeyTally(), stale: new KeyTally(), cold: new KeyTally() }
 const writes: Record<Write, string[]> = { set: [], delete: [], expire: [], invalidateTags: [] }

@@ -1,5 +1,5 @@
 import type { Cell, ProcessReport } from './cell.ts'
-import { FAULTS, type MatrixFault } from './faults.ts'
+import { FAULTS, type MatrixFault, UNWATCHED } from './faults.ts'
 import { KEY_KINDS, type KeyKind, LOAD_TIME, STORE_TIMEOUT, WRITES } from './report.ts'
 
 const AWAY = 'CATTLEGRID_STORE_AWAY'
@@ -61,7 +61,7 @@ function recovered({ alive, recovery }: ProcessReport, { endsSilently }: MatrixF
   const most = 2 + Math.ceil(took / OUTAGE_AGE)
   return [
     // A connection that only its owner can end stays silent: the application's own client is its own affair.
-    ...((reads === null || writes === null) && !(endsSilently === true && via === 'client')
+    ...((reads === null || writes === null) && !(endsSilently === true && UNWATCHED.includes(via))
       ? ['did not get back to the store']
       : []),
     ...(loads > most ? [`loaded the hot key ${loads} times on the way back`] : []),
