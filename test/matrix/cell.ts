@@ -1,6 +1,6 @@
 import { TestProcess } from '../fleet/process.ts'
 import type { Command } from './command.ts'
-import { type MatrixFault, UNWATCHED, type Via } from './faults.ts'
+import { type MatrixFault, type Via } from './faults.ts'
 import type { MemberReport } from './report.ts'
 
 /** How much is asked, and for how long the fault lasts. Times in ms. */
@@ -32,9 +32,6 @@ export interface Cell {
 export const FULL: Scale = { processes: 8, callers: 200, waves: 3, spread: 500, down: 13_000, patience: 30_000 }
 export const SMALL: Scale = { processes: 2, callers: 20, waves: 2, spread: 300, down: 1500, patience: 20_000 }
 
-/** Only a watchdog ends a connection that is silent; this is how long one is looked for where there is none. */
-const NOBODY_WATCHES = 3000
-
 type Member = TestProcess<Command>
 
 /** Breaks Redis under processes that are at work, lets callers come, heals it, and asks the processes how it was. */
@@ -51,8 +48,7 @@ export async function playCell(fault: MatrixFault, via: Via, scale: Scale, membe
     await scene.break(everybody)
     await meet(everybody, scale)
     await scene.heal(everybody)
-    const patience = fault.endsSilently === true && UNWATCHED.includes(via) ? NOBODY_WATCHES : scale.patience
-    await everybody({ do: 'recover', patience, callers: Math.ceil(scale.callers / 10) })
+    await everybody({ do: 'recover', patience: scale.patience, callers: Math.ceil(scale.callers / 10) })
     return { fault: fault.name, via, processes: await Promise.all(members.map((member) => reportOf(member))) }
   } finally {
     await Promise.all(members.map((member) => member.kill()))

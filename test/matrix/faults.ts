@@ -8,9 +8,6 @@ import { REDIS_NAME } from './lost-name.ts'
 export const VIAS = ['url', 'client', 'redis5', 'ioredis'] as const
 export type Via = (typeof VIAS)[number]
 
-/** Clients of the application's own: if their connection ends silently, nobody but the application can find out. */
-export const UNWATCHED: readonly Via[] = ['client', 'redis5']
-
 type Everybody = (command: Command) => Promise<unknown>
 
 /** A Redis in good health, and what is going to happen to it. */
@@ -27,8 +24,6 @@ export interface MatrixFault {
   readonly title: string
   /** What the store still does meanwhile: no step, or reads only, or all of them in time, though late. */
   readonly answers: 'nothing' | 'reads' | 'everything'
-  /** Whether the connection of an unwatched client stays open. */
-  readonly endsSilently?: boolean
   start(): Promise<Scene>
 }
 
@@ -60,7 +55,7 @@ export const FAULTS: readonly MatrixFault[] = [
   onItself('stopped', 'Redis stopped (SIGSTOP)', stopped),
   onItself('killed', 'Redis killed, and back empty', killed),
   onTheWay('black-hole', 'network swallows everything', { kind: 'black-hole' }),
-  { ...onTheWay('half-open', 'peer dead, connection open', { kind: 'half-open' }), endsSilently: true },
+  onTheWay('half-open', 'peer dead, connection open', { kind: 'half-open' }),
   onTheWay('reset', 'connections reset', { kind: 'reset' }),
   {
     ...onTheWay('latency-200', 'answers 200 ms late', { kind: 'latency', ms: 200, direction: 'to-client' }),

@@ -1,5 +1,5 @@
 import type { Cell, ProcessReport } from './cell.ts'
-import { FAULTS, type MatrixFault, UNWATCHED } from './faults.ts'
+import { FAULTS, type MatrixFault } from './faults.ts'
 import { KEY_KINDS, type KeyKind, LOAD_TIME, STORE_TIMEOUT, WRITES } from './report.ts'
 
 const AWAY = 'CATTLEGRID_STORE_AWAY'
@@ -18,7 +18,7 @@ export function broken(cell: Cell): string[] {
       ...survival(report),
       ...KEY_KINDS.flatMap((kind) => asked(report, kind, fault)),
       ...written(report, fault),
-      ...recovered(report, fault, cell),
+      ...recovered(report),
     ].map((sentence) => `${cell.fault} via ${cell.via}, process ${index}: ${sentence}`),
   )
 }
@@ -54,16 +54,13 @@ function written({ writes }: ProcessReport, { answers }: MatrixFault): string[] 
   )
 }
 
-function recovered({ alive, recovery }: ProcessReport, { endsSilently }: MatrixFault, { via }: Cell): string[] {
+function recovered({ alive, recovery }: ProcessReport): string[] {
   if (recovery === undefined) return alive ? ['did not finish'] : []
   const { reads, writes, loads } = recovery
   const took = Math.max(reads ?? 0, writes ?? 0)
   const most = 2 + Math.ceil(took / OUTAGE_AGE)
   return [
-    // A connection that only its owner can end stays silent: the application's own client is its own affair.
-    ...((reads === null || writes === null) && !(endsSilently === true && UNWATCHED.includes(via))
-      ? ['did not get back to the store']
-      : []),
+    ...(reads === null || writes === null ? ['did not get back to the store'] : []),
     ...(loads > most ? [`loaded the hot key ${loads} times on the way back`] : []),
   ]
 }

@@ -28,8 +28,9 @@ export interface RedisStoreOptions {
   /** The prefix of every key and of the channel. Caches with the same namespace share their entries. Default: `'cattlegrid'`. */
   readonly namespace?: string | undefined
   /**
-   * How long a server may answer nothing before the store replaces the connection; for the connections that the store created (with `url`, and for
-   * wake-ups). Otherwise a peer that vanished silently goes unnoticed for minutes. Only a complete reply counts as an answer: allow more time for large values over a slow network. `false` never replaces it. Default: `'2s'`.
+   * How long a server may answer nothing before the store connects anew: it replaces a connection that it created (with `url`, and for wake-ups), and beside your
+   * own client of node-redis it opens one, which it uses until yours is connected again. Otherwise a peer that vanished silently goes unnoticed for minutes. Only a
+   * complete reply counts as an answer: allow more time for large values over a slow network. `false` never does so. Default: `'2s'`.
    */
   readonly watchdog?: Duration | false | undefined
   /** The source of time, timers, randomness and tokens; for tests. Default: the system's. */

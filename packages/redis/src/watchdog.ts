@@ -25,6 +25,11 @@ export class Watchdog {
     this.#reconnect = reconnect
   }
 
+  /** True while a watched command is pending. */
+  get isWatching(): boolean {
+    return this.#pending > 0
+  }
+
   /** Watches a pending command; an error is an answer as well as a reply. */
   watch(answer: Promise<unknown>): void {
     if (this.#pending === 0) this.#silentChecks = 0

@@ -28,7 +28,7 @@ function clusterWith(node: Partial<RedisClient>): { readonly link: ClusterLink; 
     on: () => undefined,
     off: () => undefined,
   }
-  return { link: new ClusterLink(new NodeRedisCluster(cluster), systemRuntime), sent }
+  return { link: new ClusterLink(new NodeRedisCluster(cluster, systemRuntime, false), systemRuntime), sent }
 }
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))

@@ -8,6 +8,7 @@ import { NodeRedisClient, type RedisClient } from './node-redis.ts'
 import { NodeRedisCluster, type RedisCluster } from './node-redis-cluster.ts'
 import { ownUrlClient } from './own-url-client.ts'
 import { reservesConnection, type RedisSentinel, SentinelLink } from './sentinel-link.ts'
+import { WatchedClient } from './watched-client.ts'
 
 /** The clients that send to a master and keep two commands in order: all but a pool. */
 export type AnyRedisClient = RedisClient | RedisCluster | RedisSentinel | IoRedis | IoRedisCluster
@@ -33,9 +34,14 @@ export function linkTo(
     const own = ownIoRedis(client, runtime, maxSilence, warn)
     return { link: new ClientLink(own), close: () => own.close() }
   }
-  if (isCluster(client)) return { link: new ClusterLink(new NodeRedisCluster(client), runtime), close: nothing }
+  if (isCluster(client)) {
+    const own = new NodeRedisCluster(client, runtime, maxSilence)
+    return { link: new ClusterLink(own, runtime), close: () => own.close() }
+  }
   if (isSentinel(client)) return { link: new SentinelLink(client), close: nothing }
-  return { link: new ClientLink(new NodeRedisClient(client)), close: nothing }
+  if (maxSilence === false) return { link: new ClientLink(new NodeRedisClient(client)), close: nothing }
+  const watched = new WatchedClient(new NodeRedisClient(client), runtime, maxSilence)
+  return { link: new ClientLink(watched), close: () => watched.close() }
 }
 
 /** The link to the server at a URL. `warn`: as of `ownUrlClient`. */

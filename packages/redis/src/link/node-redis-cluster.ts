@@ -1,6 +1,8 @@
+import type { Runtime } from '@cattlegrid/core'
 import { type Argument, type Client, onceAny, type ReplyForm } from './client.ts'
 import type { ClusterClient, ClusterMaster } from './cluster-link.ts'
 import { NodeRedisClient, type RedisClient, SEND_OPTIONS, type SendOptions } from './node-redis.ts'
+import { WatchedClient } from './watched-client.ts'
 
 /** A node of a cluster; node-redis creates its client when it is first needed. */
 export interface ClusterNode {
@@ -27,10 +29,16 @@ export interface RedisCluster {
 /** A cluster of node-redis. */
 export class NodeRedisCluster implements ClusterClient {
   readonly #cluster: RedisCluster
+  readonly #runtime: Runtime
+  readonly #maxSilence: number | false
   readonly #masters = new WeakMap<ClusterNode, NodeRedisMaster>()
+  readonly #watched = new Set<WatchedClient>()
 
-  constructor(cluster: RedisCluster) {
+  /** `maxSilence`: as of `WatchedClient`; false: no node is watched. */
+  constructor(cluster: RedisCluster, runtime: Runtime, maxSilence: number | false) {
     this.#cluster = cluster
+    this.#runtime = runtime
+    this.#maxSilence = maxSilence
   }
 
   get isOpen(): boolean {
@@ -59,10 +67,25 @@ export class NodeRedisCluster implements ClusterClient {
     return onceAny(this.#cluster, ['connect'], listener)
   }
 
+  async close(): Promise<void> {
+    await Promise.all([...this.#watched].map((client) => client.close()))
+  }
+
   #masterAt(node: ClusterNode): NodeRedisMaster {
     let master = this.#masters.get(node)
-    if (master === undefined) this.#masters.set(node, (master = new NodeRedisMaster(node)))
+    if (master === undefined)
+      this.#masters.set(node, (master = new NodeRedisMaster(node, (client) => this.#clientOf(client))))
     return master
+  }
+
+  #clientOf(client: RedisClient): Client {
+    if (this.#maxSilence === false) return new NodeRedisClient(client)
+    const watched = new WatchedClient(new NodeRedisClient(client), this.#runtime, this.#maxSilence)
+    this.#watched.add(watched)
+    client.on('end', () => {
+      if (this.#watched.delete(watched)) void watched.close()
+    })
+    return watched
   }
 
   async #connect(node: ClusterNode): Promise<void> {
@@ -77,11 +100,13 @@ export class NodeRedisCluster implements ClusterClient {
 /** node-redis replaces the client of a node that has ended. */
 class NodeRedisMaster implements ClusterMaster {
   readonly node: ClusterNode
+  readonly #clientOf: (client: RedisClient) => Client
   #source: RedisClient | undefined
   #client: Client | undefined
 
-  constructor(node: ClusterNode) {
+  constructor(node: ClusterNode, clientOf: (client: RedisClient) => Client) {
     this.node = node
+    this.#clientOf = clientOf
   }
 
   get address(): string {
@@ -92,7 +117,7 @@ class NodeRedisMaster implements ClusterMaster {
     const { client } = this.node
     if (client !== this.#source) {
       this.#source = client
-      this.#client = client && new NodeRedisClient(client)
+      this.#client = client && this.#clientOf(client)
     }
     return this.#client
   }
