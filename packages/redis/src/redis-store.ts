@@ -25,8 +25,10 @@ import type {
   TagsInvalidated,
 } from '@cattlegrid/core'
 import { clearNamespace } from './clear.ts'
+import { clientSettingsWarning } from './client-settings.ts'
 import { DeniedCommands } from './denied-commands.ts'
 import { EntryWrites } from './entry-writes.ts'
+import { evictionWarning } from './eviction.ts'
 import { inspectKey } from './inspect.ts'
 import { LeaseSteps } from './lease-steps.ts'
 import { awayAfter, type Link } from './link/link.ts'
@@ -81,15 +83,17 @@ class RedisStore implements Store {
   readonly #leases: LeaseSteps
   readonly #writes: EntryWrites
   readonly #notices: NoticeHub
-  #checksPublish = true
+  readonly #client: RedisStoreSetup['client']
+  #isChecked = false
   #closed = false
 
-  constructor({ link, close }: OpenLink, { namespace, runtime, watchdog }: RedisStoreSetup) {
+  constructor({ link, close }: OpenLink, { client, namespace, runtime, watchdog }: RedisStoreSetup) {
     const redisKeys = new RedisKeys(namespace)
     const denied = new DeniedCommands((message) => this.#notices.announce({ kind: 'warning', message }))
     const scripts = new Scripts(link, redisKeys, denied)
     const tags = new TagSequence(link, redisKeys, scripts, denied, runtime)
     const reader = new EntryReader(link, redisKeys, runtime, denied)
+    this.#client = client
     this.#link = link
     this.nodes = link.nodes && storeNodes(link.nodes, redisKeys, (step) => this.#steps.run(step))
     this.#scripts = scripts
@@ -106,7 +110,7 @@ class RedisStore implements Store {
     this.#writes = new EntryWrites(this.#steps, scripts, tags, runtime, link.nodes !== undefined)
     this.#notices = new NoticeHub(link, redisKeys.channel, runtime, watchdog, (notice) => {
       if ('key' in notice) reader.forget(notice.key)
-      else if (notice.kind === 'connected') this.#checkPublish()
+      else if (notice.kind === 'connected') this.#checkSetUp()
     })
   }
 
@@ -212,12 +216,17 @@ class RedisStore implements Store {
     await this.#closeLink()
   }
 
-  /** Publishes an empty message, which every process ignores: the scripts go on when Redis denies a PUBLISH, so none of them would report that. */
-  #checkPublish(): void {
-    if (!this.#checksPublish) return
-    this.#checksPublish = false
-    void this.#steps.run(() =>
-      this.#link.send(this.#redisKeys.tagSequence, ['PUBLISH', this.#redisKeys.channel, ''], 'text'),
-    )
+  /** Warns once of what would keep the store from working well. */
+  #checkSetUp(): void {
+    if (this.#isChecked) return
+    this.#isChecked = true
+    const warnOf = (message: string | undefined): void => {
+      if (message !== undefined) this.warn(message)
+    }
+    const key = this.#redisKeys.tagSequence
+    // Every process ignores an empty message. The scripts go on when Redis denies a PUBLISH, so none of them would report that.
+    void this.#steps.run(() => this.#link.send(key, ['PUBLISH', this.#redisKeys.channel, ''], 'text'))
+    if (this.#client !== undefined) warnOf(clientSettingsWarning(this.#client))
+    void evictionWarning(this.#link, key).then(warnOf)
   }
 }
