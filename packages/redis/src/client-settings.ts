@@ -25,8 +25,8 @@ function settingsOf(client: object): ClientSettings | undefined {
     const connected = masters.find((node) => node.client !== undefined)?.client
     return connected && settingsOf(connected)
   }
-  // The options of ioredis: the store's own connections have settings of their own.
-  return 'callBuffer' in client ? undefined : (client as { readonly options?: ClientSettings }).options
+  // ioredis has options of other names, and the store's own connections have settings of their own.
+  return (client as { readonly options?: ClientSettings }).options
 }
 
 function problemsOf({ commandsQueueMaxLength, socket }: ClientSettings): readonly string[] {
