@@ -201,6 +201,37 @@ describe.each([
     )
   })
 
+  test.each<[string, RouteOptions, (req: Request) => unknown]>([
+    ['a keyed cookie', { key: { cookies: ['tenant'] } }, (req) => req.headers.cookie],
+    ['an allowed read', { key: { headers: ['tenant'] }, allowReads: ['session'] }, (req) => req.session],
+    ['credentials in its key', { authorization: 'key' }, (req) => Reflect.get(req, 'user')],
+  ])('(of a cache layer inside, by %s) has its response in no entry of app mode', async (way, options, look) => {
+    const page: RequestHandler = (req, res) =>
+      void res.set('cache-control', 'public, max-age=60').send(JSON.stringify(look(req)))
+    const tell: RequestHandler = (req, res, next) => {
+      const name = req.headers['tenant']
+      puts('user', name)(req, res, () => puts('session', name)(req, res, next))
+    }
+    await onSite(
+      (app, cached) => {
+        app.get('/me', tell, cached(), cached({ ttl, ...options }), page)
+      },
+      async ({ get, runtime }) => {
+        const ask = (tenant: string) => {
+          const credentials = way.startsWith('credentials') ? { authorization: `bearer of ${tenant}` } : {}
+          return get('/me').set({ tenant, cookie: `tenant=${tenant}`, ...credentials })
+        }
+        await ask('ann')
+        // The outer layer's key has been uncacheable until now; the inner layer has a hit.
+        await runtime.advance(11_000)
+        await ask('ann')
+        expect((await ask('bob')).text).toContain('bob')
+      },
+      {},
+      make,
+    )
+  })
+
   test('sees the same values as without the cache, and may assign them', async () => {
     let seen: unknown
     await askTwice([puts('user')], {}, [

@@ -2,6 +2,7 @@ import type { BypassReason } from '../response/cache-status.ts'
 import { type RequestDirectives, requestDirectivesOf, NO_DIRECTIVES } from '../request/request-directives.ts'
 import { type Candidate, ineligibleReason, originForm, type UnkeyedInput, unkeyedInputOf } from '../request/eligible.ts'
 import { type Exchange, rewriteUrlUntilEnd } from '../exchange.ts'
+import { countAllowedReads } from '../request/personal-reads.ts'
 import { withQuery } from '../request/query.ts'
 import { canonicalUrls, keyedHost, keyedValues, requestKey, urlTag } from '../request/request-key.ts'
 import { readUnreported } from '../request/watched-fields.ts'
@@ -132,6 +133,7 @@ function withKey<Req, Res>(
   directives: RequestDirectives,
 ): KeyedRequest | BypassReason {
   const { scheme, place, decodesPath, matched, req, routed } = exchange
+  countAllowedReads(req, route.personalReads)
   const target = withQuery(exchange.target, route.query)
   const routeExtra = route.extra(exchange.request)
   if (routeExtra === null) return 'key-failed'

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { type ApplicationPackages, CapturedStack } from './caller.ts'
 import { watchCookies } from './watched-cookies.ts'
-import { watchFields } from './watched-fields.ts'
+import { readUnreported, watchFields } from './watched-fields.ts'
 import { type PropertyObserver, watchObject, type WatchedObject } from './watched-object.ts'
 
 /** Properties of a request by which middleware tells handlers about its client: those of passport, OpenID Connect, sessions and cookie parsers. */
@@ -47,6 +47,24 @@ interface Read {
   readonly stack: CapturedStack
 }
 
+/** The reads of each request that are watched now: those of nested layers. */
+const watching = new WeakMap<IncomingMessage, Set<PersonalReads>>()
+
+/**
+ * Counts the reads that a layer inside allows or has in its key as made, for the layers outside: they see none of them when it answers from its entries,
+ * and their keys do not hold what its key holds.
+ */
+export function countAllowedReads(
+  req: IncomingMessage,
+  { allowed, keyedCookies, ownsCredentials }: PersonalReadRule,
+): void {
+  if (allowed.length === 0 && keyedCookies.length === 0 && !ownsCredentials) return
+  const layers = watching.get(req)
+  if (layers === undefined) return
+  const owned = ownsCredentials && readUnreported(req.headers, 'authorization') !== undefined ? OF_CREDENTIALS : []
+  for (const layer of layers) layer.count([...allowed, ...owned], keyedCookies)
+}
+
 interface Watch {
   readonly object: WatchedObject
   /** How code calls the object. */
@@ -63,6 +81,8 @@ interface Watch {
 export class PersonalReads {
   readonly #keyedCookies: readonly string[]
   readonly #application: PersonalReadRule['application']
+  readonly #req: IncomingMessage
+  readonly #names: readonly string[]
   readonly #watches: Watch[] = []
   readonly #stops: (() => void)[] = []
   readonly #reads: Read[] = []
@@ -83,10 +103,13 @@ export class PersonalReads {
     const allowed = [...rule.allowed, ...owned, ...(rule.ownsCredentials ? ['authorization'] : [])]
     const counts = (name: string): boolean => !allowed.includes(name)
     const names = PROPERTIES.filter(counts)
+    const fields = rule.watchesFields ? FIELDS.filter(counts) : []
+    this.#req = req
+    this.#names = [...names, ...fields]
+    watching.set(req, (watching.get(req) ?? new Set()).add(this))
     this.#watch(req, 'req', names)
     if (request !== req && request instanceof Object) this.#watch(request, 'request', names)
-    if (!rule.watchesFields) return
-    const fields = FIELDS.filter(counts)
+    if (fields.length === 0) return
     this.#watchFields(headers, 'headers', fields)
     // A request over HTTP/2, or one that Fastify injects in tests, has none.
     const { headersDistinct } = req as Partial<IncomingMessage>
@@ -118,7 +141,15 @@ export class PersonalReads {
     this.#paused = false
   }
 
+  /** Counts one of these names, or a cookie of these, as read: a layer inside has it in its key or allows its handler the read. */
+  count(names: readonly string[], cookies: readonly string[]): void {
+    const ofCookies = cookies.some((cookie) => !this.#keyedCookies.includes(cookie)) ? COOKIES : []
+    const name = [...names, ...ofCookies].find((each) => this.#names.includes(each))
+    if (name !== undefined) this.#note(`req.${name}`, name, countAllowedReads)
+  }
+
   stop(): void {
+    watching.get(this.#req)?.delete(this)
     // Later, a property that was redefined cannot be told from one that is not watched any more.
     void this.found
     for (const { object, observer } of this.#watches.splice(0)) object.stop(observer)
