@@ -21,8 +21,8 @@ import { newDeferred, type Deferred } from './deferred.ts'
 /** Distinguishes routes of one URL. */
 export interface RoutePlace {
   readonly name: string
-  /** The version constraint. */
-  readonly version: string | undefined
+  /** Request fields without which Fastify would choose another route, such as one of another version. */
+  readonly routingFields: Readonly<Record<string, string>> | undefined
   /** The path as declared, where the app ignores the case of paths or their trailing slash. */
   readonly pattern: string | undefined
   /** True if an `onSend` hook of others may get the route's payloads. */
@@ -35,16 +35,24 @@ interface HeadBefore {
   readonly fields: readonly (readonly [name: string, HeaderFields[string] | undefined])[]
 }
 
+/** Runs the handler of one request, or the error handling in its place. */
+export interface HandlerCalls {
+  /** Returns what Fastify would get from the handler. */
+  run(): unknown
+  /** Passes an error to the error handling that encloses the handler. Its fields are set on the reply. Default: to Fastify's own. */
+  fail?: ((error: PassedError) => void) | undefined
+}
+
 /** Translates one request to a cached route: made where Fastify calls the handler, or in the `onRequest` hook for `phase: 'onRequest'`. */
 export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply> {
   readonly decodesPath: boolean = true
   readonly request: FastifyRequest
   readonly response: FastifyReply
   readonly place: string
-  readonly #version: string | undefined
+  readonly routingFields: Readonly<Record<string, string>> | undefined
   readonly #pattern: string | undefined
   readonly #hasOnSend: () => boolean
-  readonly #handler: () => unknown
+  readonly #handler: HandlerCalls
   #deferred: Deferred | undefined
   #capture: ReplyCapture | undefined
   #replaced = false
@@ -57,13 +65,13 @@ export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply> {
   constructor(
     request: FastifyRequest,
     reply: FastifyReply,
-    { name, version, pattern, hasOnSend }: RoutePlace,
-    handler: () => unknown,
+    { name, routingFields, pattern, hasOnSend }: RoutePlace,
+    handler: HandlerCalls,
   ) {
     this.request = request
     this.response = reply
     this.place = name
-    this.#version = version
+    this.routingFields = routingFields
     this.#pattern = pattern
     this.#hasOnSend = hasOnSend
     this.#handler = handler
@@ -101,11 +109,6 @@ export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply> {
   get matched(): Matched | undefined {
     if (this.#pattern === undefined) return undefined
     return { pattern: this.#pattern, base: '', params: this.request.params as Matched['params'] }
-  }
-
-  /** Without it Fastify would choose a route of another version. */
-  get routingFields(): Readonly<Record<string, string>> | undefined {
-    return this.#version === undefined ? undefined : { 'accept-version': this.#version }
   }
 
   field(name: string): HeaderFields[string] | undefined {
@@ -149,7 +152,7 @@ export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply> {
     const pending = this.#replaceHandler(Object.keys(headers))
     try {
       this.response.headers(headers)
-      if (pending === undefined) this.response.send(error)
+      if (pending === undefined) this.#passError(error)
       else {
         // If the error handler throws as well, Fastify sends the status that is set.
         this.response.code(statusCode)
@@ -212,10 +215,15 @@ export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply> {
     done(null, stored ?? null)
   }
 
+  #passError(error: PassedError): void {
+    if (this.#handler.fail === undefined) this.response.send(error)
+    else this.#handler.fail(error)
+  }
+
   #runHandler(): void {
     const { reject } = this.#ownDeferred
     try {
-      const result = this.#handler()
+      const result = this.#handler.run()
       // Fastify waits for `reply.send`.
       if (result === undefined) return
       Promise.resolve(result).then(

@@ -1,5 +1,6 @@
 import { subscribe } from 'node:diagnostics_channel'
 import type { FastifyInstance, FastifyReply, RouteOptions } from 'fastify'
+import type { FastifyRouteOptions } from './fastify-augmentation.ts'
 
 /** Continues after an `onSend` hook: with an error, or with the payload that is sent. */
 export type OnSendDone = (error: Error | null, payload?: unknown) => void
@@ -42,7 +43,10 @@ subscribe('fastify.initialization', (message) => {
   Reflect.set(fastify, 'addHook', observedAddHook)
 })
 
-export function asksForCache(config: RouteOptions['config']): boolean {
+/** `config`: the own configuration of a route. */
+export function asksForCache(
+  config: { readonly cache?: FastifyRouteOptions | false | undefined } | undefined,
+): boolean {
   return config?.cache !== undefined && config.cache !== false
 }
 

@@ -1,14 +1,8 @@
-import {
-  compileRoute,
-  directivesOf,
-  type HttpCache,
-  httpCache,
-  purgeEndpoint,
-  type PurgeOptions,
-} from '@cattlegrid/http'
+import { compileRoute, type HttpCache, httpCache, purgeEndpoint, type PurgeOptions } from '@cattlegrid/http'
 import type { FastifyInstance, FastifyRequest, RouteHandlerMethod } from 'fastify'
 import fp from 'fastify-plugin'
 import type { FastifyRouteOptions } from './fastify-augmentation.ts'
+import { decorateReplies } from './handler-exchanges.ts'
 import { asksForCache, knownAppOf } from './known-apps.ts'
 import { type CattlegridOptions, checkPluginOptions, checkRouteCache } from './options.ts'
 import { RouteHandlers } from './route-handler.ts'
@@ -27,11 +21,7 @@ async function cattlegridPlugin(app: FastifyInstance, options: CattlegridOptions
   compileRoute('cattlegrid.defaults', http, defaults, undefined)
 
   app.decorate('cattlegrid', { cache, purge: (endpoint) => purgeHandler(http, endpoint) })
-  app.decorateReply('cattlegrid', {
-    getter() {
-      return directivesOf(this.raw)
-    },
-  })
+  decorateReplies(app)
   app.addHook('onRoute', (declared) => {
     // A default `ttl` does not count for a route without `config.cache`.
     const { cache: own = { ttl: 'origin' } } = declared.config ?? {}

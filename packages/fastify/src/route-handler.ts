@@ -1,13 +1,14 @@
 import { type Route, serve, serveStored } from '@cattlegrid/http'
 import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler, RouteOptions } from 'fastify'
 import { FastifyExchange, type RoutePlace } from './exchange.ts'
-import { addFirstOnSend, knownAppOf } from './known-apps.ts'
+import { ExchangeSlots, foldsPaths } from './exchange-slots.ts'
+import { knownAppOf } from './known-apps.ts'
 
 type CachedRoute = Route<FastifyRequest, FastifyReply>
 
-/** Puts the cache into routes. The exchange of a request is a property of its reply: for a hit that costs less than a map of all replies. */
+/** Puts the cache into routes. */
 export class RouteHandlers {
-  readonly #slot = Symbol('cattlegrid.exchange')
+  readonly #slots: ExchangeSlots
   /** The handlers of the routes installed so far, each with its URLs. */
   readonly #urlsOf = new WeakMap<object, Set<string>>()
 
@@ -17,12 +18,7 @@ export class RouteHandlers {
   constructor(app: FastifyInstance) {
     this.#known = knownAppOf(app)
     this.#foldsPaths = foldsPaths(app)
-    app.decorateReply(this.#slot, undefined)
-    addFirstOnSend(app, (reply, payload, done) => {
-      const exchange = slotsOf(reply)[this.#slot]
-      if (exchange === undefined) done(null, payload)
-      else exchange.onSend(payload, done)
-    })
+    this.#slots = new ExchangeSlots(app)
   }
 
   /** True for a `HEAD` route that the app declares itself: it may answer differently from the `GET` route of its URL. */
@@ -35,19 +31,23 @@ export class RouteHandlers {
    * authentication.
    */
   install(declared: RouteOptions, route: CachedRoute): void {
-    const slot = this.#slot
+    const slots = this.#slots
     const { handler, constraints } = declared
     this.#urlsOf.set(handler, (this.#urlsOf.get(handler) ?? new Set()).add(declared.url))
     const known = this.#known
     // Later `onRoute` hooks may add one to the route.
     const hasOnSend = (): boolean => known?.hasOnSend !== false || declared.onSend !== undefined
     const pattern = this.#foldsPaths ? declared.url : undefined
-    const place = { name: placeName(constraints), version: constraints?.version, pattern, hasOnSend }
+    const version = constraints?.version
+    const routingFields = version === undefined ? undefined : { 'accept-version': version }
+    const place = { name: placeName(constraints), routingFields, pattern, hasOnSend }
     if (route.phase === 'onRequest')
       declared.onRequest = [this.#serveOnRequest(place, route), declared.onRequest ?? []].flat()
     declared.handler = function cattlegrid(request, reply) {
-      const exchange = new FastifyExchange(request, reply, place, () => handler.call(this, request, reply))
-      slotsOf(reply)[slot] = exchange
+      const exchange = new FastifyExchange(request, reply, place, {
+        run: () => handler.call(this, request, reply),
+      })
+      slots.put(reply, exchange)
       serve(exchange, route)
       return exchange.returned
     }
@@ -56,32 +56,14 @@ export class RouteHandlers {
   /** Sends fresh entries before authentication and validation, for a route with `phase: 'onRequest'`. */
   #serveOnRequest(place: RoutePlace, route: CachedRoute): onRequestHookHandler {
     return (request, reply, next) => {
-      const exchange = new FastifyExchange(request, reply, place, () => undefined)
-      slotsOf(reply)[this.#slot] = exchange
+      const exchange = new FastifyExchange(request, reply, place, { run: () => undefined })
+      this.#slots.put(reply, exchange)
       serveStored(exchange, route, () => {
-        slotsOf(reply)[this.#slot] = undefined
+        this.#slots.put(reply, undefined)
         next()
       })
     }
   }
-}
-
-/** True if the app takes paths for one that differ in case or in a trailing slash. */
-function foldsPaths({ initialConfig }: FastifyInstance): boolean {
-  const { routerOptions = {} } = initialConfig
-  return [initialConfig, routerOptions].some(
-    ({ caseSensitive, ignoreTrailingSlash }: PathOptions) => caseSensitive === false || ignoreTrailingSlash === true,
-  )
-}
-
-interface PathOptions {
-  readonly caseSensitive?: boolean | undefined
-  readonly ignoreTrailingSlash?: boolean | undefined
-}
-
-/** Fastify's types do not know decorators whose name is a symbol. */
-function slotsOf(reply: object): Record<symbol, FastifyExchange | undefined> {
-  return reply as Record<symbol, FastifyExchange | undefined>
 }
 
 /** Routes of one URL differ in their constraints: a version, a host. */

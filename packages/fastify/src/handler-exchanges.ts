@@ -1,0 +1,43 @@
+import { type Exchange, directivesOf } from '@cattlegrid/http'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { FastifyExchange, type HandlerCalls, type RoutePlace } from './exchange.ts'
+import { ExchangeSlots, foldsPaths } from './exchange-slots.ts'
+import { knownAppOf } from './known-apps.ts'
+
+/** Gives the handlers of cached routes their `ResponseDirectives`. Also called where another cache of the app has done so. */
+export function decorateReplies(app: FastifyInstance): void {
+  if (app.hasReplyDecorator('cattlegrid')) return
+  app.decorateReply('cattlegrid', {
+    getter() {
+      return directivesOf(this.raw)
+    },
+  })
+}
+
+/** The exchanges of an app whose framework caches inside Fastify's handlers, such as NestJS, where guards run there. Made before the app is ready. */
+export class HandlerExchanges {
+  readonly #slots: ExchangeSlots
+  readonly #foldsPaths: boolean
+  readonly #hasOnSend: () => boolean
+
+  constructor(app: FastifyInstance) {
+    const known = knownAppOf(app)
+    this.#slots = new ExchangeSlots(app)
+    this.#foldsPaths = foldsPaths(app)
+    this.#hasOnSend = () => known?.hasOnSend !== false
+    decorateReplies(app)
+  }
+
+  /** Makes the exchange of a request whose Fastify handler runs. `place`: see `Exchange.place`. */
+  open(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    place: Pick<RoutePlace, 'name' | 'routingFields'>,
+    handler: HandlerCalls,
+  ): Exchange<FastifyRequest, FastifyReply> {
+    const pattern = this.#foldsPaths ? request.routeOptions.url : undefined
+    const exchange = new FastifyExchange(request, reply, { ...place, pattern, hasOnSend: this.#hasOnSend }, handler)
+    this.#slots.put(reply, exchange)
+    return exchange
+  }
+}
