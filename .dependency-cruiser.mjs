@@ -7,6 +7,7 @@ const packages = {
   http: ['core'],
   express: ['core', 'http'],
   fastify: ['core', 'http'],
+  nestjs: ['core', 'http', 'express', 'fastify'],
   testkit: ['core', 'http'],
 }
 

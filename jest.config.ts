@@ -3,20 +3,18 @@ import type { Config } from 'jest'
 
 type Project = Exclude<NonNullable<Config['projects']>[number], string>
 
+/** A transform for files whose decorators are of this proposal. */
+function compiled(decorators: object): [path: string, options: Record<string, unknown>] {
+  const jsc = { target: 'es2022', parser: { syntax: 'typescript', decorators: true }, transform: decorators }
+  return ['@swc/jest', { jsc, module: { type: 'commonjs' } }]
+}
+
 const shared: Project = {
   testEnvironment: '<rootDir>/test/environment.ts',
   transform: {
-    '\\.[cm]?[jt]s$': [
-      '@swc/jest',
-      {
-        jsc: {
-          target: 'es2022',
-          parser: { syntax: 'typescript', decorators: true },
-          transform: { decoratorVersion: '2023-11' },
-        },
-        module: { type: 'commonjs' },
-      },
-    ],
+    // NestJS knows the older proposal only.
+    '/packages/nestjs/test/.*\\.ts$': compiled({ legacyDecorator: true, decoratorMetadata: true }),
+    '\\.[cm]?[jt]s$': compiled({ decoratorVersion: '2023-11' }),
   },
   // Fastify's `inject` requires cookie@2, which is ESM only, and @fastify/cookie imports it; @fastify/static requires one more, express-openid-connect requires three. Jest on Node < 24.9 can do neither.
   transformIgnorePatterns: [
@@ -24,7 +22,9 @@ const shared: Project = {
   ],
   moduleNameMapper: {
     '^@cattlegrid/core/decorator$': '<rootDir>/packages/core/src/decorator/index.ts',
-    '^@cattlegrid/(core|redis|http|express|fastify|testkit)$': '<rootDir>/packages/$1/src/index.ts',
+    '^@cattlegrid/express/exchange$': '<rootDir>/packages/express/src/express-request.ts',
+    '^@cattlegrid/fastify/handler-exchanges$': '<rootDir>/packages/fastify/src/handler-exchanges.ts',
+    '^@cattlegrid/(core|redis|http|express|fastify|nestjs|testkit)$': '<rootDir>/packages/$1/src/index.ts',
   },
 }
 

@@ -6,6 +6,7 @@ import { cachedMethod } from '@cattlegrid/core/decorator'
 import { expressCache } from '@cattlegrid/express'
 import cattlegrid from '@cattlegrid/fastify'
 import { httpCache } from '@cattlegrid/http'
+import { Cached, CattlegridModule, InjectCache, InvalidateTags } from '@cattlegrid/nestjs'
 import { redisStore } from '@cattlegrid/redis'
 import { describeAdapterContract, describeStoreContract, startRedis } from '@cattlegrid/testkit'
 import express from 'express'
@@ -50,6 +51,14 @@ async function plugin(): Promise<void> {
   await app.close()
 }
 
+/** The decorators are called by hand: this file has standard ones. */
+function nest(): void {
+  Cached({ ttl: '30s', tags: (request) => [`product:${request.params['id']}`] })(Prices)
+  InvalidateTags((result: { id: string }) => [`product:${result.id}`])(Prices)
+  InjectCache()(Prices, undefined, 0)
+  if (CattlegridModule.forRoot({ cache }).global !== true) throw new Error('the module is not global')
+}
+
 async function main(): Promise<void> {
   const values: unknown[] = [
     duration('1s'),
@@ -64,6 +73,7 @@ async function main(): Promise<void> {
   if (values.includes(undefined)) throw new Error('an export is undefined')
   await functions()
   middleware()
+  nest()
   await plugin()
   await cache.close()
 }

@@ -1,0 +1,18 @@
+import { type CallHandler, Inject, Injectable, type NestInterceptor } from '@nestjs/common'
+import type { Observable } from 'rxjs'
+import { CATTLEGRID_CACHE } from './inject-cache.ts'
+
+/**
+ * Marks handlers whose responses are cached, as `@Cached()` does: `@UseInterceptors(CacheInterceptor)` on a controller or a handler. As a global interceptor
+ * it marks all `GET` handlers, and those without a `ttl` of their own store only responses that declare a lifetime.
+ *
+ * It does nothing itself: `ResponseCache` serves before every interceptor, wherever this one stands. Its dependency makes the app fail at the
+ * start where no `CattlegridModule` is imported.
+ */
+export class CacheInterceptor implements NestInterceptor {
+  intercept(_context: unknown, next: CallHandler): Observable<unknown> {
+    return next.handle()
+  }
+}
+Injectable()(CacheInterceptor)
+Inject(CATTLEGRID_CACHE)(CacheInterceptor, undefined, 0)

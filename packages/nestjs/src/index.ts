@@ -1,0 +1,8 @@
+export { CacheDirectives } from './cache-directives.ts'
+export { isRefresh, type ResponseDirectives, ServeError } from '@cattlegrid/http'
+export { Cached, type CachedOptions, type CachedRequest, type CachedResponse, CacheTTL } from './cached.ts'
+export { CacheInterceptor } from './cache-interceptor.ts'
+export { CATTLEGRID_CACHE, InjectCache } from './inject-cache.ts'
+export { InvalidateTags } from './invalidate-tags.ts'
+export { CattlegridModule } from './module.ts'
+export type { CattlegridModuleOptions } from './options.ts'

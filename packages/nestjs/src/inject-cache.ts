@@ -1,0 +1,14 @@
+import { Inject } from '@nestjs/common'
+
+/** The token of the cache: `app.get<Cache>(CATTLEGRID_CACHE)`. A text, so that the ES module and the CommonJS module have the same one. */
+export const CATTLEGRID_CACHE = 'CATTLEGRID_CACHE'
+
+/**
+ * Injects the cache of `CattlegridModule`, for values that are no responses, and for invalidation.
+ *
+ * @example
+ * constructor(@InjectCache() private readonly cache: Cache) {}
+ */
+export function InjectCache(): PropertyDecorator & ParameterDecorator {
+  return Inject(CATTLEGRID_CACHE)
+}

@@ -1,0 +1,78 @@
+import { type Cache, isCattlegridError } from '@cattlegrid/core'
+import {
+  applyDecorators,
+  type CallHandler,
+  type ExecutionContext,
+  Inject,
+  Injectable,
+  type NestInterceptor,
+  SetMetadata,
+  UseInterceptors,
+} from '@nestjs/common'
+import { Reflector } from '@nestjs/core'
+import { concatMap, type Observable } from 'rxjs'
+import type { CachedRequest, CachedResponse } from './cached.ts'
+import { CATTLEGRID_CACHE } from './inject-cache.ts'
+
+const TAGS = 'cattlegrid:invalidated-tags'
+
+type Tags = readonly string[]
+type TagsOf<Result, Input> = (result: Result, input: Input) => Tags
+
+/**
+ * Invalidates tags after the handler has succeeded, and before its response is sent: its client reads nothing old afterwards. The tags may depend on what the
+ * handler returned, and on its input: the request; in a GraphQL resolver the arguments; in a message handler the data. Nothing is invalidated if the handler
+ * throws, or sets a status of 400 or more. If the store does not answer, the response is sent nevertheless, and the cache emits an event.
+ *
+ * A handler that sends its own response (`@Res()` without `passthrough`) has sent it before.
+ *
+ * @example
+ * @Put(':id')
+ * @InvalidateTags((product: Product) => [`product:${product.id}`, 'products'])
+ * update(@Body() body: Product): Promise<Product> {}
+ */
+export function InvalidateTags<Result = unknown, Input = CachedRequest>(
+  tags: Tags | TagsOf<Result, Input>,
+): MethodDecorator & ClassDecorator {
+  return applyDecorators(SetMetadata(TAGS, tags), UseInterceptors(TagInvalidator))
+}
+
+class TagInvalidator implements NestInterceptor {
+  readonly #cache: Cache
+  readonly #reflector = new Reflector()
+
+  constructor(cache: Cache) {
+    this.#cache = cache
+  }
+
+  intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
+    const tags = this.#reflector.getAllAndOverride<Tags | TagsOf<unknown, unknown>>(TAGS, [
+      context.getHandler(),
+      context.getClass(),
+    ])
+    return next.handle().pipe(
+      concatMap(async (result: unknown) => {
+        if (hasFailed(context)) return result
+        const named = typeof tags === 'function' ? tags(result, inputOf(context)) : tags
+        // The write is done: it does not fail where the store is away.
+        await this.#cache.invalidateTags([...named]).catch(ignoreAway)
+        return result
+      }),
+    )
+  }
+}
+Injectable()(TagInvalidator)
+Inject(CATTLEGRID_CACHE)(TagInvalidator, undefined, 0)
+
+function ignoreAway(error: unknown): void {
+  if (!isCattlegridError(error, 'CATTLEGRID_STORE_AWAY')) throw error
+}
+
+function hasFailed(context: ExecutionContext): boolean {
+  return context.getType() === 'http' && context.switchToHttp().getResponse<CachedResponse>().statusCode >= 400
+}
+
+/** The arguments of a handler begin with the request or the data of a message; those of a resolver with its parent, before its arguments. */
+function inputOf(context: ExecutionContext): unknown {
+  return context.getArgByIndex<unknown>(context.getType<string>() === 'graphql' ? 1 : 0)
+}

@@ -1,0 +1,4 @@
+import { describeAdapterContract } from '@cattlegrid/testkit'
+import { startNest } from './contract-app.ts'
+
+describeAdapterContract('NestJS on Express', (cache, routes) => startNest('Express', cache, routes))

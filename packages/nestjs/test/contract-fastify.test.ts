@@ -1,0 +1,4 @@
+import { describeAdapterContract } from '@cattlegrid/testkit'
+import { startNest } from './contract-app.ts'
+
+describeAdapterContract('NestJS on Fastify', (cache, routes) => startNest('Fastify', cache, routes))
