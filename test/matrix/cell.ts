@@ -1,6 +1,6 @@
 import { TestProcess } from '../fleet/process.ts'
 import type { Command } from './command.ts'
-import { type MatrixFault, type Via } from './faults.ts'
+import type { MatrixFault, Via } from './faults.ts'
 import type { MemberReport } from './report.ts'
 
 /** How much is asked, and for how long the fault lasts. Times in ms. */
