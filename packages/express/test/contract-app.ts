@@ -1,8 +1,13 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { pipeline, type Readable } from 'node:stream'
 import type { Cache } from '@cattlegrid/core'
-import type { AdapterServer, ContractAnswer, ContractRequest, ContractRoute } from '@cattlegrid/testkit'
+import {
+  type AdapterServer,
+  type ContractAnswer,
+  type ContractRequest,
+  type ContractRoute,
+  sendStream,
+} from '@cattlegrid/testkit'
 import express, { type Express, type Request, type RequestHandler, type Response } from 'express'
 import { type Cached, expressCache } from '../src/index.ts'
 
@@ -60,27 +65,7 @@ function answerBy(res: Response, answer: ContractAnswer): void {
   for (const [name, value] of Object.entries(answer.headers))
     res.set(name, typeof value === 'string' ? value : [...value])
   if (answer.send === 'json') res.json(answer.body)
-  else if (answer.send === 'stream') streamTo(res, answer.body, answer.trailers)
+  else if (answer.send === 'stream') sendStream(res, answer.body, answer.trailers)
   else if (answer.send === 'nothing') res.end()
   else res.send(answer.body)
-}
-
-/** From Node 24 on, `pipeline` refuses a response that has ended, and leaves the stream to its caller. */
-function pipeTo(res: Response, body: Readable): void {
-  try {
-    pipeline(body, res, () => undefined)
-  } catch (error) {
-    body.destroy()
-    throw error
-  }
-}
-
-function streamTo(res: Response, body: Readable, trailers: Readonly<Record<string, string>> | undefined): void {
-  if (trailers === undefined) return pipeTo(res, body)
-  res.set('trailer', Object.keys(trailers).join(', '))
-  body.once('end', () => {
-    res.addTrailers(trailers)
-    res.end()
-  })
-  body.pipe(res, { end: false })
 }

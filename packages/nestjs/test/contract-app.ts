@@ -1,10 +1,15 @@
 import 'reflect-metadata'
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
-import { pipeline, type Readable } from 'node:stream'
 import { text as textOf } from 'node:stream/consumers'
 import type { Cache } from '@cattlegrid/core'
 import type { ResponseDirectives } from '@cattlegrid/http'
-import type { AdapterServer, ContractAnswer, ContractRequest, ContractRoute } from '@cattlegrid/testkit'
+import {
+  type AdapterServer,
+  type ContractAnswer,
+  type ContractRequest,
+  type ContractRoute,
+  sendStream,
+} from '@cattlegrid/testkit'
 import {
   Controller,
   type ExecutionContext,
@@ -147,20 +152,10 @@ function answerBy(reply: Reply, answer: ContractAnswer): unknown {
  */
 function streamBy(reply: Reply, { body, trailers }: ContractAnswer & { readonly send: 'stream' }): unknown {
   if (reply.raw === undefined) {
-    pipeTo(rawOf(reply), body, trailers)
+    sendStream(rawOf(reply), body, trailers)
     return SENT
   }
   if (trailers === undefined) return new StreamableFile(body)
   for (const [name, value] of Object.entries(trailers)) reply.trailer(name, async () => value)
   return textOf(body)
-}
-
-function pipeTo(res: ServerResponse, body: Readable, trailers: Readonly<Record<string, string>> | undefined): void {
-  if (trailers === undefined) return void pipeline(body, res, () => undefined)
-  res.setHeader('trailer', Object.keys(trailers).join(', '))
-  body.once('end', () => {
-    res.addTrailers(trailers)
-    res.end()
-  })
-  body.pipe(res, { end: false })
 }

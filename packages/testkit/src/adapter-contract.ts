@@ -48,6 +48,7 @@ export type {
   ContractRequest,
   ContractRoute,
 } from './adapter-contract/contract-route.ts'
+export { sendStream } from './adapter-contract/send-stream.ts'
 export type { AdapterFactory, AdapterServer, ContractStore } from './adapter-contract/stage.ts'
 
 /**

@@ -9,6 +9,7 @@ export {
   type ContractRunner,
   type ContractStore,
   describeAdapterContract,
+  sendStream,
 } from './adapter-contract.ts'
 export { createManualRuntime, type ManualRuntime, type ManualRuntimeOptions } from './manual-runtime.ts'
 export { type RedisServer, startRedis, type StartRedisOptions } from './redis-server.ts'
