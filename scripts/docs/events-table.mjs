@@ -8,9 +8,12 @@ const units = {
   remaining: 'ms',
   took: 'ms',
   ttl: 'ms',
+  size: 'bytes',
   cooldown: 'ms',
   waited: 'ms',
   abandoned: 'loads',
+  call: 'an id',
+  flight: 'an id',
 }
 
 /** @param {import('./regions.mjs').Page} page @param {{ file: string, node: object }} found `CacheEvents` */

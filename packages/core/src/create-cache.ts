@@ -18,6 +18,7 @@ import { type Runtime, runDetached } from './runtime/runtime.ts'
 import { memoryStore } from './store/memory/memory-store.ts'
 import { disabledStore } from './store/disabled-store.ts'
 import { remoteStore } from './store/remote/remote-store.ts'
+import { Activity } from './stats.ts'
 import type { Store } from './store/store.ts'
 
 /**
@@ -32,13 +33,14 @@ export function createCache(options?: CacheOptions): Cache {
 }
 
 function wireCache(setup: CacheSetup): Cache {
-  const { settings, limits, refreshLimits, runtime, enabled, strictCodec } = setup
-  const events = new Events()
+  const { name, settings, limits, refreshLimits, runtime, enabled, strictCodec } = setup
+  const events = new Events(name)
   const store = enabled ? openStore(setup, events) : disabledStore(setup.store, runtime)
   const services = {
     store,
     runtime,
     events,
+    activity: new Activity(),
     freshness: windowFreshness,
     cooldown: doublingCooldown,
     earlyRefresh: earlyRefresh(() => runtime.random()),

@@ -2,7 +2,10 @@ import { type Channel, channel } from 'node:diagnostics_channel'
 import { InvalidOptionError } from './errors.ts'
 import type { Outcome } from './load.ts'
 
-/** The events of a cache, by name. Times in ms. `key` is the key in the store, as in errors: for a key of more than 1,024 characters its digest. The same objects go to the `node:diagnostics_channel` named `cattlegrid:<event>`. */
+/**
+ * The fields of each event of a cache, by the event's name; `CacheEvent` is the event itself. Times in ms. `key` is the key in the store, as in errors: for a key of more than 1,024 characters its digest.
+ * `call` and `flight` are numbers that identify a call and a flight in this process.
+ */
 export interface CacheEvents {
   /** A call that may load, or `peek`, was answered at once from an entry. A call emits a `hit` or a `miss`, and never both. `from`: which copy of the entry. `age` and `freshFor` in ms; `freshFor` is negative for a stale one. */
   hit: {
@@ -11,12 +14,21 @@ export interface CacheEvents {
     readonly from: 'store' | 'near' | 'outage'
     readonly age: number
     readonly freshFor: number
+    readonly size: number
   }
-  /** A call found no entry that it may be served at once. One `answer` follows. */
-  miss: { readonly key: string }
+  /** A `hit` with the status `stale`, for a listener that needs no event of each fresh hit. */
+  'stale-hit': {
+    readonly key: string
+    readonly from: 'store' | 'near' | 'outage'
+    readonly age: number
+    readonly freshFor: number
+  }
+  /** A call found no entry that it may be served at once. One `answer` follows. `took`: ms since the call began. */
+  miss: { readonly key: string; readonly call: number; readonly took: number }
   /** A call that had missed ended: with a value, or with `error` (`failed`). `from` and `role` as in the result of `lookup`; undefined for `failed`. `age` of the value and `waited` in ms. */
   answer: {
     readonly key: string
+    readonly call: number
     readonly status: 'fresh' | 'stale' | 'loaded' | 'failed'
     readonly from: 'store' | 'near' | 'outage' | 'load' | undefined
     readonly role: 'none' | 'follower' | 'leader' | undefined
@@ -25,25 +37,44 @@ export interface CacheEvents {
     readonly error: unknown
   }
   /** A call joined the key's running refresh in this process. */
-  join: { readonly key: string }
-  /** A flight was granted the lease and loads. `background`: no caller waits for it. */
-  lead: { readonly key: string; readonly background: boolean }
-  /** A flight found the lease held and waits; `remaining` is what is left of the lease, ms. */
-  follow: { readonly key: string; readonly remaining: number }
+  join: { readonly key: string; readonly call: number; readonly flight: number }
+  /** A flight was granted the lease and loads. `background`: no caller waits for it. `takeover`: it had waited for another flight's lease, which ended without a value. */
+  lead: {
+    readonly key: string
+    readonly flight: number
+    readonly background: boolean
+    readonly takeover: boolean
+  }
+  /** A flight found the lease held and waits; `remaining` is what is left of the lease, ms. `call`: the one that began the flight. */
+  follow: { readonly key: string; readonly call: number; readonly flight: number; readonly remaining: number }
   /** A waiting flight reads again, after a notice or when its timer fires. */
-  wake: { readonly key: string; readonly by: 'notice' | 'timer' }
-  /** A loader is called. `leased`: the load holds the lease, so its result can be stored. */
-  load: { readonly key: string; readonly background: boolean; readonly leased: boolean }
-  /** A load ended, stored or not; `took` in ms. */
-  outcome: { readonly key: string; readonly outcome: Outcome; readonly took: number }
-  /** A leader's value was stored; it is fresh for `ttl` ms. */
-  commit: { readonly key: string; readonly ttl: number }
-  /** A commit was refused: the lease was lost or voided while the load ran. */
-  refused: { readonly key: string; readonly why: string }
+  wake: { readonly key: string; readonly flight: number; readonly by: 'notice' | 'timer' }
+  /** A loader is called. `leased`: the load holds the lease, so its result can be stored. `call`: the one that began the flight. */
+  load: {
+    readonly key: string
+    readonly call: number
+    readonly flight: number
+    readonly background: boolean
+    readonly leased: boolean
+  }
+  /** A load ended, stored or not; `took`: the time of its loader, ms. `leased` as in `load`. */
+  outcome: {
+    readonly key: string
+    readonly flight: number
+    readonly outcome: Outcome
+    readonly took: number
+    readonly leased: boolean
+  }
+  /** A leader's value was stored; it is fresh for `ttl` ms. `took`: the time until the store's answer, ms. */
+  commit: { readonly key: string; readonly flight: number; readonly ttl: number; readonly took: number }
+  /** A commit was refused: the lease was lost or voided while the load ran. `took`: the time until the store's answer, ms. */
+  refused: { readonly key: string; readonly flight: number; readonly why: string; readonly took: number }
+  /** The store broke its contract: it stored the value of a lease after it had refused to renew that lease. Nothing but a fault of the store causes it. */
+  violation: { readonly key: string; readonly flight: number; readonly what: 'commit-after-loss' }
   /** A lease was renewed; `remaining` in ms. */
   renew: { readonly key: string; readonly remaining: number }
   /** A lease was lost before its load ended: a renewal was refused, or `maxHold` has passed. The load goes on, and the store refuses its commit. */
-  'lease-lost': { readonly key: string; readonly why: string }
+  'lease-lost': { readonly key: string; readonly flight: number; readonly why: string }
   /** A load under a lease ended with an error that `isFailure` accepts, such as `LoadTimeoutError`. The key cools down for `cooldown` ms. */
   'load-failed': { readonly key: string; readonly error: unknown; readonly cooldown: number }
   /** A flight began no load, because the key cools down; `remaining` is what is left of the cooldown, ms. */
@@ -77,6 +108,7 @@ export interface CacheEvents {
 
 const names: { readonly [E in keyof CacheEvents]: true } = {
   hit: true,
+  'stale-hit': true,
   miss: true,
   answer: true,
   join: true,
@@ -87,6 +119,7 @@ const names: { readonly [E in keyof CacheEvents]: true } = {
   outcome: true,
   commit: true,
   refused: true,
+  violation: true,
   renew: true,
   'lease-lost': true,
   'load-failed': true,
@@ -106,12 +139,19 @@ const names: { readonly [E in keyof CacheEvents]: true } = {
 
 /** The name of an event. */
 export type EventName = keyof CacheEvents
+/**
+ * An event: its fields, its name as `type`, and the `name` of its cache as `cache`. The union of all events; `CacheEvent<'commit'>` is one of them. The same
+ * object goes to the listeners and to the `node:diagnostics_channel` named `cattlegrid:<type>`.
+ */
+export type CacheEvent<E extends EventName = EventName> = {
+  [N in E]: CacheEvents[N] & { readonly type: N; readonly cache: string }
+}[E]
 /** Receives the events of one name, in the middle of the step that emits them. */
-export type Listener<E extends EventName> = (event: CacheEvents[E]) => void
+export type Listener<E extends EventName> = (event: CacheEvent<E>) => void
 
 /** One event's listeners. */
 export class EventChannel {
-  readonly listeners: Set<(event: CacheEvents[EventName]) => unknown> = new Set()
+  readonly listeners: Set<(event: CacheEvent) => unknown> = new Set()
   readonly channel: Channel
 
   constructor(name: EventName) {
@@ -127,6 +167,12 @@ export class EventChannel {
 /** Emits the events of one cache to its listeners and to `node:diagnostics_channel`. A failing listener never fails a call. */
 export class Events {
   readonly #channels = new Map<EventName, EventChannel>()
+  /** The `name` of the cache. */
+  readonly cacheName: string
+
+  constructor(cacheName = 'default') {
+    this.cacheName = cacheName
+  }
 
   /** @throws InvalidOptionError for an unknown event, or a listener that is not a function. */
   on<E extends EventName>(name: E, listener: Listener<E>): () => void {
@@ -136,7 +182,7 @@ export class Events {
       throw new InvalidOptionError(`on.${name}`, listener, 'a function (event) => void')
     const { listeners } = this.channelOf(name)
     // A function for each registration: a listener that is added twice is called twice, and removed one at a time.
-    const registered = (event: CacheEvents[EventName]): unknown => listener(event as CacheEvents[E])
+    const registered = (event: CacheEvent): unknown => listener(event as unknown as CacheEvent<E>)
     listeners.add(registered)
     return () => {
       listeners.delete(registered)
@@ -154,8 +200,10 @@ export class Events {
     else process.emitWarning(message, { type: 'CattlegridWarning', ...(code === undefined ? {} : { code }) })
   }
 
-  emit<E extends EventName>(name: E, event: CacheEvents[E]): void {
+  emit<E extends EventName>(name: E, fields: CacheEvents[E]): void {
     const { channel: diagnostics, listeners } = this.channelOf(name)
+    if (listeners.size === 0 && !diagnostics.hasSubscribers) return
+    const event = { ...fields, type: name, cache: this.cacheName } as CacheEvent
     if (diagnostics.hasSubscribers) diagnostics.publish(event)
     for (const listener of listeners) {
       try {

@@ -33,7 +33,7 @@ export {
   TooManyWaitersError,
   WaitTimeoutError,
 } from './errors.ts'
-export type { CacheEvents, EventName, Listener } from './events.ts'
+export type { CacheEvent, CacheEvents, EventName, Listener } from './events.ts'
 export type { Abandoned, CallerSignal, KeepOptions, Load, Loader, Outcome, UncacheableOptions } from './load.ts'
 export type { Lookup } from './lookup/lookup.ts'
 export {
@@ -82,6 +82,7 @@ export type {
 } from './options/options.ts'
 export type { RefreshRequest } from './refresh-quota.ts'
 export { type CancelTimer, type Runtime, systemRuntime } from './runtime/runtime.ts'
+export type { CacheStats, HitCounts } from './stats.ts'
 export { memoryStore } from './store/memory/memory-store.ts'
 export type { MemoryStoreOptions } from './store/memory/options.ts'
 export {

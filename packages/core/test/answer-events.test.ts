@@ -1,11 +1,11 @@
 import { describe, expect, it } from '@jest/globals'
-import type { Cache, CacheEvents, EventName } from '@cattlegrid/core'
+import type { Cache, CacheEvent, EventName } from '@cattlegrid/core'
 import { createFleet, Origin, rejection, settle } from './fleet.ts'
 import { Remote } from './remote.ts'
 
 /** What a cache emits, event by event. */
-function hear<E extends EventName>(cache: Cache, name: E): readonly CacheEvents[E][] {
-  const heard: CacheEvents[E][] = []
+function hear<E extends EventName>(cache: Cache, name: E): readonly CacheEvent<E>[] {
+  const heard: CacheEvent<E>[] = []
   cache.on(name, (event) => void heard.push(event))
   return heard
 }
@@ -21,7 +21,7 @@ describe('every call', () => {
     await fleet.runtime.advance(200)
     origin.last.resolve('one')
     await Promise.all(first)
-    expect(answers).toEqual(
+    expect(answers).toMatchObject(
       ['leader', 'follower'].map((role) => {
         const loaded = { key: 'k', status: 'loaded', from: 'load', age: 0, waited: 200, error: undefined }
         return { ...loaded, role }
@@ -63,7 +63,7 @@ describe('every call', () => {
     expect(await leading).toBe('own')
     await fleet.runtime.advance(1100)
     expect(await joined).toMatchObject({ code: 'CATTLEGRID_WAIT_TIMEOUT' })
-    expect(timeouts).toEqual([{ key: 'own', waited: expect.any(Number) }])
+    expect(timeouts).toMatchObject([{ key: 'own', waited: expect.any(Number) }])
     origin.last.resolve('other')
     await other
   })
@@ -95,7 +95,7 @@ describe('a store that is away', () => {
     const reads = Array.from({ length: 5 }, (_, index) => cache.get(`silent ${index}`))
     await remote.runtime.advance(300)
     await Promise.all(reads)
-    expect(breaker).toEqual([{ state: 'open' }])
+    expect(breaker).toMatchObject([{ state: 'open' }])
     expect(away).toHaveLength(5)
     for (let call = 0; call < 100; call += 1) await cache.getOrSet('k', () => 'alone')
     await cache.get('unknown')

@@ -59,7 +59,7 @@ describe('a batch whose caller leaves while a key still asks for its lease', () 
     expect(await batch).toMatchObject({ message: 'left' })
     await fleet.runtime.advance(500)
     const outcome = { kind: 'abandoned', why: 'no-waiters' }
-    expect(outcomes).toEqual([['outcome', { key: 'fast', outcome, took: 0 }]])
+    expect(outcomes).toEqual([['outcome', { key: 'fast', outcome, took: 0, leased: true }]])
     expect(await cache.inspect('fast')).toMatchObject({ lease: null, cooldown: null })
     expect(await cache.getOrSetMany(['fast'], all)).toEqual(all(['fast']))
   })

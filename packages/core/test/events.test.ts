@@ -1,6 +1,6 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals'
-import { type Cache, type CacheEvents, createCache, type EventName, memoryStore } from '@cattlegrid/core'
+import { type Cache, type CacheEvent, createCache, type EventName, memoryStore } from '@cattlegrid/core'
 import { createManualRuntime, type ManualRuntime } from '@cattlegrid/testkit'
 import { Events } from '../src/events.ts'
 
@@ -46,7 +46,7 @@ const toured: readonly EventName[] = [
 
 describe('a listener', () => {
   it('receives every event of its name, and none after it was removed', async () => {
-    const commits: CacheEvents['commit'][] = []
+    const commits: CacheEvent<'commit'>[] = []
     const off = cache.on('commit', (event) => commits.push(event))
     await cache.getOrSet('a', () => 1)
     await cache.getOrSet('b', () => 2, { ttl: '1s' })
@@ -55,9 +55,11 @@ describe('a listener', () => {
     off()
     await cache.getOrSet('c', () => 3)
     await runtime.advance(0)
+    const [first = 0, second = 0] = commits.map(({ flight }) => flight)
+    expect(second).toBeGreaterThan(first)
     expect(commits).toEqual([
-      { key: 'a', ttl: 10_000 },
-      { key: 'b', ttl: 1000 },
+      { type: 'commit', cache: 'default', key: 'a', flight: first, ttl: 10_000, took: 0 },
+      { type: 'commit', cache: 'default', key: 'b', flight: second, ttl: 1000, took: 0 },
     ])
   })
 
@@ -113,7 +115,12 @@ describe('a listener', () => {
     cache.on('invalidate', listener)
     await cache.delete('k')
     await runtime.advance(0)
-    expect(failed).toHaveBeenCalledWith({ event: 'invalidate', error: broken })
+    expect(failed).toHaveBeenCalledWith({
+      type: 'observer-failed',
+      cache: 'default',
+      event: 'invalidate',
+      error: broken,
+    })
   })
 })
 
@@ -135,7 +142,7 @@ describe('the diagnostics channel', () => {
     const listener = jest.fn()
     cache.on('invalidate', listener)
     await cache.delete('k')
-    expect(subscriber).toHaveBeenCalledWith({ key: 'k', how: 'delete' })
+    expect(subscriber).toHaveBeenCalledWith({ type: 'invalidate', cache: 'default', key: 'k', how: 'delete' })
     expect(subscriber.mock.calls[0]?.[0]).toBe(listener.mock.calls[0]?.[0])
   })
 
@@ -144,7 +151,9 @@ describe('the diagnostics channel', () => {
     await cache.set('k', 1)
     await cache.getOrSet('k', fail)
     await cache.get('k')
-    expect(subscriber).toHaveBeenCalledWith({ key: 'k', status: 'fresh', from: 'store', age: 0, freshFor: 10_000 })
+    expect(subscriber).toHaveBeenCalledWith(
+      expect.objectContaining({ type: 'hit', cache: 'default', key: 'k', status: 'fresh', from: 'store', age: 0 }),
+    )
   })
 
   it('receives events although a listener throws', async () => {

@@ -77,10 +77,15 @@ export async function settle({ runtime }: Fleet): Promise<void> {
   await runtime.advance(0)
 }
 
-/** The events of a cache that have one of these names, with their fields, in their order. */
+/** The events of a cache that have one of these names, with the fields that differ from one step to another, in their order. */
 export function record(cache: Cache, ...names: readonly (keyof CacheEvents)[]): (readonly [string, unknown])[] {
   const seen: (readonly [string, unknown])[] = []
-  for (const name of names) cache.on(name, (event) => seen.push([name, event]))
+  for (const name of names)
+    cache.on(name, (event) => {
+      const { type: _type, cache: _cache, ...fields } = event
+      const { flight: _flight, call: _call, ...others } = fields as { readonly flight?: number; readonly call?: number }
+      seen.push([name, others])
+    })
   return seen
 }
 

@@ -89,7 +89,7 @@ describe('the end of a load under a lease is reported', () => {
     origin.last.resolve('old')
     await call
     await settle(fleet)
-    expect(events).toEqual([['refused', { key: 'k', why: 'voided' }]])
+    expect(events).toEqual([['refused', { key: 'k', why: 'voided', took: 0 }]])
   })
 
   it('as too large, with the cause', async () => {

@@ -177,6 +177,7 @@ export const optionsTable: Record<string, Record<string, Row>> = {
   LoadOptions: load,
   CacheOptions: {
     ...load,
+    name: { refuses: [...nothingOfUse, 7, true, 'n'.repeat(101)], takes: ['products', 'n'], accepted: 'string' },
     store,
     codec,
     staleWhileRevalidate: window,

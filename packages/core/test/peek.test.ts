@@ -57,7 +57,18 @@ describe('a peek', () => {
     cache.on('hit', (event) => hits.push(event))
     cache.peek('k')
     cache.peek('other')
-    expect(hits).toEqual([{ key: 'k', status: 'fresh', from: 'store', age: 0, freshFor: 60_000 }])
+    expect(hits).toEqual([
+      {
+        key: 'k',
+        status: 'fresh',
+        from: 'store',
+        age: 0,
+        freshFor: 60_000,
+        size: expect.any(Number),
+        type: 'hit',
+        cache: 'default',
+      },
+    ])
   })
 
   it('throws for an invalid key, an invalid option, and a closed cache', async () => {

@@ -2,7 +2,7 @@
 import {
   type ByteSize,
   type Cache,
-  type CacheEvents,
+  type CacheEvent,
   type CacheOptions,
   type CallOptions,
   type Codec,
@@ -167,11 +167,13 @@ cache.wrap(() => 7, { key: () => 'k', codec: productCodec })
 
 // Events have the type of their name
 const off = cache.on('load-failed', (event) => {
-  same<typeof event, CacheEvents['load-failed']>(true)
+  same<typeof event, CacheEvent<'load-failed'>>(true)
+  same<typeof event.type, 'load-failed'>(true)
   same<typeof event.cooldown, number>(true)
 })
 same<typeof off, () => void>(true)
 cache.on('outcome', ({ outcome, took }) => void [told(outcome), took.toFixed()])
+export const ttlOf = (event: CacheEvent): number => (event.type === 'commit' ? event.ttl : 0)
 // @ts-expect-error no such event
 cache.on('comitted', () => {})
 // @ts-expect-error a commit has no cooldown

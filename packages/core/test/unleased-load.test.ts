@@ -91,7 +91,9 @@ describe('a load without a lease that fails', () => {
     const { caches } = withoutLeases()
     const events = record(caches[0], 'outcome')
     expect(await rejection(caches[0].getOrSet('k', broken))).toBe(error)
-    expect(events).toEqual([['outcome', { key: 'k', outcome: { kind: 'failed', error, cooldown: 0 }, took: 0 }]])
+    expect(events).toEqual([
+      ['outcome', { key: 'k', outcome: { kind: 'failed', error, cooldown: 0 }, took: 0, leased: false }],
+    ])
   })
 
   it('is replaced by the stale value', async () => {

@@ -28,7 +28,7 @@ export async function lookUpMany(
   const values = new Map<string, unknown>()
   const others = keys.filter(([requestedKey, storedKey]) => {
     const entry = lookups.peek(storedKey, settings)
-    if (entry !== undefined) lookups.emitHit(storedKey, entry)
+    if (entry !== undefined) lookups.noteHit(storedKey, entry)
     // Also for a key that has no value yet: it takes its place in the order of the Map.
     values.set(requestedKey, entry?.value)
     return entry === undefined

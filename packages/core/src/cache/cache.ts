@@ -15,10 +15,13 @@ import type {
   WrapOptions,
 } from '../options/options.ts'
 import type { Runtime } from '../runtime/runtime.ts'
+import type { CacheStats } from '../stats.ts'
 import type { Inspection } from '../store/store.ts'
 
 /** A cache that calls a key's loader once per expiry, however many callers and processes ask for the key. */
 export interface Cache {
+  /** The option `name`. */
+  readonly name: string
   /** True when other processes may use the same store. */
   readonly shared: boolean
   /** True from `pause` to `resume`, called on this cache or on a view of it. */
@@ -130,6 +133,8 @@ export interface Cache {
   ): (...args: Parameters<F>) => Promise<Awaited<ReturnType<F>>>
   /** Calls `listener` for every `event`, until the returned function is called. */
   on<E extends EventName>(event: E, listener: Listener<E>): () => void
+  /** Returns what this cache has done in this process, and does now. All views of a cache have the same. */
+  stats(): CacheStats
   /**
    * Bypasses the cache in this process until `resume`, for an emergency: every call runs its own loader, within `maxLoads`, and no stored
    * value is served and no loaded value stored. Writes and invalidations still reach the store.

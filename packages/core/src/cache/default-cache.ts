@@ -33,6 +33,7 @@ import {
 import type { Cache, Inspected, ReadResult } from './cache.ts'
 import { EntryReader, readResultOf } from './entry-reader.ts'
 import { EntryWriter } from './entry-writer.ts'
+import type { CacheStats } from '../stats.ts'
 import type { LoadCoordinator } from '../flight/coordinator.ts'
 import type { Lifecycle } from './lifecycle.ts'
 import { waitForStore } from './wait-for-store.ts'
@@ -83,6 +84,10 @@ export class DefaultCache implements Cache {
     return { staleWhileRevalidate, staleIfError }
   }
 
+  get name(): string {
+    return this.#coordinator.services.events.cacheName
+  }
+
   get runtime(): Runtime {
     return this.#coordinator.services.runtime
   }
@@ -115,7 +120,7 @@ export class DefaultCache implements Cache {
     const stored = this.#acceptKey(key)
     const entry = this.#lookups.peek(stored, this.#settings, readCodec(this.#settings, 'peek', options))
     if (entry === undefined) return undefined
-    this.#lookups.emitHit(stored, entry)
+    this.#lookups.noteHit(stored, entry)
     return readResultOf(entry, entry.value, 'fresh', this.#coordinator.services.runtime.coarseNow()) as ReadResult<V>
   }
 
@@ -217,6 +222,12 @@ export class DefaultCache implements Cache {
 
   on<E extends EventName>(event: E, listener: Listener<E>): () => void {
     return this.#coordinator.services.events.on(event, listener)
+  }
+
+  stats(): CacheStats {
+    const { activity, admission } = this.#coordinator.services
+    const { fresh, stale, loading, leases } = activity
+    return { hits: { fresh: { ...fresh }, stale: { ...stale } }, waiting: admission.waiters, loading, leases }
   }
 
   pause(): void {

@@ -18,6 +18,11 @@ export class AdmissionControl {
     this.#limits = limits
   }
 
+  /** The number of waiting calls that count towards `maxWaiters`. */
+  get waiters(): number {
+    return this.#waiters
+  }
+
   /** Identifies a load of `key` in this cache. */
   activeLoad(key: string): ActiveLoad {
     return { owner: this, key }

@@ -5,6 +5,7 @@ import type { RefreshBudget } from './refresh-budget.ts'
 import type { CooldownPolicy, EarlyRefreshPolicy, FreshnessPolicy } from '../policy/policy.ts'
 import type { PermitSource } from './permits.ts'
 import type { Runtime } from '../runtime/runtime.ts'
+import type { Activity } from '../stats.ts'
 import type { Store } from '../store/store.ts'
 
 /** The store, the policies and the services of one cache. `createCache` wires them. */
@@ -12,6 +13,7 @@ export interface EngineServices {
   readonly store: Store
   readonly runtime: Runtime
   readonly events: Events
+  readonly activity: Activity
   readonly freshness: FreshnessPolicy
   readonly cooldown: CooldownPolicy
   readonly earlyRefresh: EarlyRefreshPolicy

@@ -15,6 +15,8 @@ export interface FlightStep {
   abort(reason: unknown): void
 }
 
+let flights = 0
+
 type Phase = 'acquiring' | 'waiting' | 'loading'
 
 /**
@@ -26,6 +28,10 @@ type Phase = 'acquiring' | 'waiting' | 'loading'
  */
 export class Flight {
   readonly key: string
+  /** Identifies it in events. */
+  readonly id: number
+  /** The call that began it. */
+  readonly call: number
   /** True when it began without a caller: the call that started it was served an entry. Later calls may join it. */
   readonly background: boolean
   readonly #waiters = new FlightWaiters()
@@ -45,8 +51,11 @@ export class Flight {
   #aborted = false
   #settled = false
 
-  constructor(key: string, background: boolean) {
+  constructor(key: string, call: number, background: boolean) {
+    flights += 1
+    this.id = flights
     this.key = key
+    this.call = call
     this.background = background
   }
 

@@ -11,12 +11,12 @@ export async function emitAnswer(
   try {
     const result = await answering
     const { status, from, role, age, waited } = result
-    if (state.missed) events.emit('answer', { key, status, from, role, age, waited, error: undefined })
+    if (state.missed) events.emit('answer', { key, call: state.id, status, from, role, age, waited, error: undefined })
     return result
   } catch (error) {
     const waited = waitedTime(state, runtime.now())
-    if (state.missed)
-      events.emit('answer', { key, status: 'failed', from: undefined, role: undefined, age: 0, waited, error })
+    const failed = { status: 'failed', from: undefined, role: undefined, age: 0 } as const
+    if (state.missed) events.emit('answer', { key, call: state.id, ...failed, waited, error })
     throw error
   }
 }

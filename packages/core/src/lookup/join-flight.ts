@@ -58,7 +58,7 @@ export class FlightJoiner {
     const { events, admission } = this.#services
     const { storedKey: key } = call
     const joined = this.#coordinator.flights.joinable(key)
-    const flight = joined ?? new Flight(key, false)
+    const flight = joined ?? new Flight(key, state.id, false)
     const ownFlight = joined === undefined ? flight : undefined
     const waitedBefore = flight.totalWait(storeRead.judgedAt)
     const part: Participation = { call, flight, ownFlight, fallback, state, waitedBefore }
@@ -68,7 +68,7 @@ export class FlightJoiner {
     const waiting = this.#wait(part, role, state.waitBudget, removeWaiter)
     if (ownFlight !== undefined)
       this.#coordinator.flights.register(ownFlight, runRefresh(ownFlight, call, storeRead, this.#coordinator))
-    else if (events.hasListeners('join')) events.emit('join', { key })
+    else if (events.hasListeners('join')) events.emit('join', { key, call: state.id, flight: flight.id })
     // After its registration: the flight then has asked for its share of the batch's permit, which the loader call waits for.
     call.batch?.onRead(call.requestedKey)
     return waiting.then((result) => this.#resultFor(result, part, onContinue))
@@ -82,7 +82,7 @@ export class FlightJoiner {
     onContinue: OnContinue<T>,
     permit?: LoadPermit,
   ): Promise<T> {
-    const flight = new Flight(call.storedKey, false)
+    const flight = new Flight(call.storedKey, state.id, false)
     flight.detach()
     const part: Participation = { call, flight, ownFlight: flight, fallback, state, waitedBefore: 0 }
     const removeWaiter = this.#admitAlone(flight, call, permit)

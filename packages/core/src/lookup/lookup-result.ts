@@ -20,6 +20,8 @@ export interface LookupResult extends Omit<Lookup<unknown>, 'outcome' | 'refresh
 
 /** The state of a call, from one read of the store to the next. */
 export interface CallState {
+  /** Identifies the call in events. */
+  readonly id: number
   readonly startedAt: number
   /** The moment at which it last sent, or joined, a read of the store. */
   readAt: number
@@ -42,8 +44,11 @@ export interface ServeOptions {
 
 /** Emits the hit of an entry that was judged `status`. */
 export function emitHit(events: Events, key: string, entry: Entry, status: 'fresh' | 'stale', now: number): void {
+  const { from, size } = entry
+  const age = ageOf(entry, now)
   const freshFor = freshForOf(entry, status === 'fresh', now)
-  events.emit('hit', { key, status, from: entry.from, age: ageOf(entry, now), freshFor })
+  events.emit('hit', { key, status, from, age, freshFor, size })
+  if (status === 'stale') events.emit('stale-hit', { key, from, age, freshFor })
 }
 
 /** Makes a result of an entry that was judged `status`. `settings`: those of the call. */

@@ -15,7 +15,10 @@ import type { Lookup } from './lookup.ts'
 import { orAbort } from './abort-listeners.ts'
 import { FlightJoiner, type OnContinue } from './join-flight.ts'
 import type { Settings } from '../options/settings.ts'
+import type { Activity } from '../stats.ts'
 import type { Read } from '../store/store.ts'
+
+let calls = 0
 
 /** Makes the answer of the called method from the result. */
 type OnResult<T> = (result: LookupResult) => T | Promise<T>
@@ -27,13 +30,18 @@ export class LookupRunner {
   readonly #permits: PermitSource
   readonly #joiner: FlightJoiner
   readonly #hitChannel: EventChannel
+  readonly #staleHitChannel: EventChannel
+  readonly #activity: Activity
 
   constructor(coordinator: LoadCoordinator, permits: PermitSource) {
     this.#services = coordinator.services
     this.#coordinator = coordinator
     this.#permits = permits
     this.#joiner = new FlightJoiner(coordinator)
-    this.#hitChannel = coordinator.services.events.channelOf('hit')
+    const { activity, events } = coordinator.services
+    this.#activity = activity
+    this.#hitChannel = events.channelOf('hit')
+    this.#staleHitChannel = events.channelOf('stale-hit')
   }
 
   /** Returns a fresh entry from this process, unless its early refresh is due. Synchronous: the fastest hit awaits nothing. */
@@ -59,7 +67,8 @@ export class LookupRunner {
   value(storedKey: string, requestedKey: string, loader: Loader<unknown, never>, settings: Settings): Promise<unknown> {
     const entry = this.peek(storedKey, settings)
     if (entry === undefined) return this.#runForValue(storedKey, requestedKey, loader, settings)
-    if (this.#hitChannel.hasListeners) this.emitHit(storedKey, entry)
+    this.#activity.fresh[entry.from] += 1
+    if (this.#hitChannel.hasListeners) this.#emitFreshHit(storedKey, entry)
     return promiseOf(entry)
   }
 
@@ -70,16 +79,28 @@ export class LookupRunner {
     if (entry === undefined) return this.run(call, this.#lookupOf)
     const options = { now: this.#services.runtime.now(), role: 'none', state: undefined, refresh: undefined } as const
     const result = serveEntry(settings, entry, 'fresh', options)
-    this.emitHit(key, entry)
+    this.noteHit(key, entry)
     return Promise.resolve(this.#lookupOf(result))
   }
 
   readonly #lookupOf: OnResult<Lookup<unknown>> = (result) => lookupOf(result, this.#services.admission)
 
-  /** Emits the hit of an entry that `peek` returned. */
-  emitHit(key: string, entry: Entry): void {
+  /** Counts and emits the hit of an entry that `peek` returned. */
+  noteHit(key: string, entry: Entry): void {
+    this.#activity.fresh[entry.from] += 1
+    if (this.#hitChannel.hasListeners) this.#emitFreshHit(key, entry)
+  }
+
+  #emitFreshHit(key: string, entry: Entry): void {
     const { events, runtime } = this.#services
-    if (this.#hitChannel.hasListeners) emitHit(events, key, entry, 'fresh', runtime.now())
+    emitHit(events, key, entry, 'fresh', runtime.now())
+  }
+
+  /** Counts and emits a hit of an entry that the store returned. */
+  #noteStoreHit(key: string, entry: Entry, verdict: 'fresh' | 'stale', now: number): void {
+    this.#activity[verdict][entry.from] += 1
+    const isHeard = this.#hitChannel.hasListeners || (verdict === 'stale' && this.#staleHitChannel.hasListeners)
+    if (isHeard) emitHit(this.#services.events, key, entry, verdict, now)
   }
 
   /**
@@ -123,7 +144,15 @@ export class LookupRunner {
 
   #newCallState({ settings }: Call): CallState {
     const now = this.#services.runtime.now()
-    return { startedAt: now, readAt: now, missed: false, foundStale: false, waitBudget: settings.waitTimeout }
+    calls += 1
+    return {
+      id: calls,
+      startedAt: now,
+      readAt: now,
+      missed: false,
+      foundStale: false,
+      waitBudget: settings.waitTimeout,
+    }
   }
 
   #readStore<T>(call: Call, state: CallState, onResult: OnResult<T>): Promise<T> {
@@ -155,10 +184,10 @@ export class LookupRunner {
     if (refreshesEarly) this.#services.earlyRefresh.noteAttempt(key, entry)
     const refreshes = verdict === 'stale' || refreshesEarly
     const refresh = refreshes
-      ? refreshInBackground(call, entry, { read, judgedAt: now, sentAt: undefined }, this.#coordinator)
+      ? refreshInBackground(call, entry, { read, judgedAt: now, sentAt: undefined }, this.#coordinator, state.id)
       : undefined
     const result = serveEntry(settings, entry, verdict, { now, role: 'none', state, refresh })
-    if (!state.missed && this.#hitChannel.hasListeners) emitHit(this.#services.events, key, entry, verdict, now)
+    if (!state.missed) this.#noteStoreHit(key, entry, verdict, now)
     return onResult(result)
   }
 
@@ -195,10 +224,11 @@ export class LookupRunner {
    * @throws ClosedError; ReentrantLoadError; the reason of the caller's signal.
    */
   #beginMiss({ storedKey: key, settings }: Call, state: CallState): void {
-    const { admission, events } = this.#services
+    const { admission, events, runtime } = this.#services
     if (this.#coordinator.closed) throw new ClosedError()
     admission.checkReentrancy(key)
-    if (!state.missed && events.hasListeners('miss')) events.emit('miss', { key })
+    if (!state.missed && events.hasListeners('miss'))
+      events.emit('miss', { key, call: state.id, took: runtime.now() - state.startedAt })
     state.missed = true
     settings.signal?.throwIfAborted()
   }

@@ -86,6 +86,8 @@ export interface LoadOptions {
 
 /** Options of `createCache`. */
 export interface CacheOptions extends LoadOptions {
+  /** The name of the cache in its events, metrics and spans: give each cache of a process its own. 1 to 100 characters. Default: `'default'`. */
+  readonly name?: string | undefined
   /** The store of entries and leases. Default: `memoryStore({ maxEntries: 10_000, maxBytes: '64mb' })`. */
   readonly store?: Store | undefined
   /** Encodes and decodes values for a shared store. Default: `json`. */

@@ -13,6 +13,7 @@ import {
   orFalse,
   type Parsed,
   runtimeRule,
+  textRule,
 } from '../option-rules/option-rules.ts'
 import { type Runtime, systemRuntime } from '../runtime/runtime.ts'
 import type { CopyLimits, RemoteLimits } from '../store/remote/remote-limits.ts'
@@ -55,6 +56,7 @@ const budgetRules = {
 
 const cacheRows = {
   ...loadRows,
+  name: textRule('a string of 1 to 100 characters', /^.{1,100}$/s),
   store: storeRule,
   codec: codecRow,
   staleWhileRevalidate: staleWhileRevalidateRow,
@@ -79,6 +81,7 @@ type ParsedCacheOptions = Parsed<typeof cacheRows>
 
 /** Everything that `createCache` builds a cache from. */
 export interface CacheSetup {
+  readonly name: string
   readonly settings: Settings
   readonly limits: AdmissionLimits
   readonly store: Store | undefined
@@ -94,11 +97,11 @@ export interface CacheSetup {
 export function cacheSetup(options: CacheOptions | undefined): CacheSetup {
   const parsed = checkOptions('createCache', options, cacheRows)
   const settings = applyOptions(DEFAULTS, options ?? {}, cacheRows, 'createCache')
-  const { store, runtime = systemRuntime, enabled = true, strictCodec = false } = parsed
+  const { name = 'default', store, runtime = systemRuntime, enabled = true, strictCodec = false } = parsed
   const limits = admissionLimits(parsed)
   const refreshLimits = refreshLimitsOf(parsed)
   const remote = remoteLimits(parsed, settings)
-  return { settings, limits, store, remote, refreshLimits, runtime, enabled, strictCodec }
+  return { name, settings, limits, store, remote, refreshLimits, runtime, enabled, strictCodec }
 }
 
 function refreshLimitsOf({ refreshBudget }: ParsedCacheOptions): RefreshLimits | undefined {

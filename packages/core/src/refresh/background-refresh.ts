@@ -11,6 +11,7 @@ export function refreshInBackground(
   entry: Entry,
   storeRead: TimedRead,
   coordinator: LoadCoordinator,
+  callId: number,
 ): Flight | undefined {
   const { services, flights, suppression } = coordinator
   const { refreshBudget } = services
@@ -19,7 +20,7 @@ export function refreshInBackground(
   if (coordinator.closed) return undefined
   if (suppression.holds(call.storedKey, entry.version, storeRead.judgedAt)) return undefined
   if (refreshBudget !== undefined && !refreshBudget.mayAsk(storeRead.judgedAt)) return undefined
-  const flight = new Flight(call.storedKey, true)
+  const flight = new Flight(call.storedKey, callId, true)
   flights.register(flight, runRefresh(flight, call, storeRead, coordinator))
   void flight.outcome.then((outcome) => {
     if (!mayRepeatAtOnce(outcome)) return

@@ -9,8 +9,13 @@ export interface LeaseHold {
   readonly maxHold: number
 }
 
-/** Renews a lease every third of its duration, until the returned function is called or the lease is lost, at the latest at `maxHold`. */
-export function keepAlive(lease: Lease, hold: LeaseHold, services: EngineServices, onLost: () => void): CancelTimer {
+/** Renews a lease every third of its duration, until the returned function is called or the lease is lost, at the latest at `maxHold`; `onLost` gets the reason. */
+export function keepAlive(
+  lease: Lease,
+  hold: LeaseHold,
+  services: EngineServices,
+  onLost: (why: string) => void,
+): CancelTimer {
   const { store, runtime, events } = services
   let stopped = false
   let cancel: CancelTimer
@@ -18,17 +23,13 @@ export function keepAlive(lease: Lease, hold: LeaseHold, services: EngineService
     stopped = true
     cancel()
   }
-  const lose = (why: string): void => {
-    if (events.hasListeners('lease-lost')) events.emit('lease-lost', { key: lease.key, why })
-    onLost()
-  }
   const renew = async (): Promise<void> => {
     const left = hold.maxHold - (runtime.now() - lease.sentAt)
-    if (left < 1) return lose('max-hold')
+    if (left < 1) return onLost('max-hold')
     const duration = Math.min(hold.duration, left)
     const answer = await answerOf(() => store.renew(lease, duration))
     if (stopped) return undefined
-    if (answer.kind === 'refused') return lose(answer.why)
+    if (answer.kind === 'refused') return onLost(answer.why)
     if (answer.kind === 'renewed' && events.hasListeners('renew'))
       events.emit('renew', { key: lease.key, remaining: duration })
     return scheduleRenewal()

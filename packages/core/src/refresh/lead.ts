@@ -25,9 +25,7 @@ export async function lead(
   entry: Entry | undefined,
   services: EngineServices,
 ): Promise<void> {
-  const { events, runtime } = services
-  if (events.hasListeners('lead')) events.emit('lead', { key: call.storedKey, background: flight.background })
-  const replaced = replacedEntry(services, call, entry, runtime.now())
+  const replaced = replacedEntry(services, call, entry, services.runtime.now())
   await new LeasedLoad(flight, call, lease, permit, services).run(replaced)
 }
 
@@ -39,6 +37,8 @@ class LeasedLoad {
   readonly #load: LoadRun
   #releasing: Promise<Released> | undefined
   #stopRenewals: CancelTimer = () => undefined
+  /** True once the store has refused to renew the lease. */
+  #renewalRefused = false
 
   constructor(flight: Flight, call: Call, lease: Lease, permit: LoadPermit, services: EngineServices) {
     this.#flight = flight
@@ -51,11 +51,17 @@ class LeasedLoad {
   async run(replaced: Entry | undefined): Promise<void> {
     const { loadTimeout, leaseDuration, maxHold } = this.#call.settings
     const hold = { duration: leaseDuration, maxHold: maxHold ?? loadTimeout + leaseDuration }
-    this.#stopRenewals = keepAlive(this.#lease, hold, this.#services, () => this.#loseLease())
-    const { result, took } = await this.#load.run(this.#flight, replaced, true)
-    this.#stopRenewals()
-    const outcome = await this.#conclude(result, took)
-    emitOutcome(this.#services, this.#call.storedKey, outcome, took)
+    const { activity } = this.#services
+    activity.leases += 1
+    try {
+      this.#stopRenewals = keepAlive(this.#lease, hold, this.#services, (why) => this.#loseLease(why))
+      const { result, took } = await this.#load.run(this.#flight, replaced, true)
+      this.#stopRenewals()
+      const outcome = await this.#conclude(result, took)
+      emitOutcome(this.#services, this.#flight, outcome, took, true)
+    } finally {
+      activity.leases -= 1
+    }
   }
 
   #conclude(result: LoadResult, took: number): Promise<Outcome> {
@@ -80,7 +86,11 @@ class LeasedLoad {
   }
 
   /** A load for which callers wait goes on, whatever ended its lease. Without callers, or when the last one leaves, the loader's signal is aborted. */
-  #loseLease(): void {
+  #loseLease(why: string): void {
+    const { events } = this.#services
+    this.#renewalRefused = why !== 'max-hold'
+    if (events.hasListeners('lease-lost'))
+      events.emit('lease-lost', { key: this.#call.storedKey, flight: this.#flight.id, why })
     this.#flight.onLastCallerLeft(() => this.#load.requestStop(new LeaseLostError(this.#call.storedKey)))
   }
 
@@ -109,23 +119,34 @@ class LeasedLoad {
     const result: FlightResult = { kind: 'loaded', value, freshFor: entry.ttl }
     // The flight's callers get an unknown outcome; the `outcome` event waits for the answer.
     const onSlow = (): void => void this.#settleFlight(result, { kind: 'abandoned', why: 'away' })
+    const sentAt = runtime.now()
     // No call may join from here: an invalidation may be acknowledged after the commit and before that call.
     this.#flight.detach()
     const committing = answerOf(() => store.commit(this.#lease, entry, this.#call.settings.codec, onSlow))
     // Early callers need not wait for the store's answer.
     this.#flight.settleOwnerAndEarly(result)
-    return this.#settleCommit(await committing, result, entry.ttl)
+    const answer = await committing
+    this.#emitCommit(answer, entry.ttl, runtime.now() - sentAt)
+    return this.#settleCommit(answer, result)
   }
 
-  async #settleCommit(answer: Commit, result: FlightResult, ttl: number): Promise<Outcome> {
+  #emitCommit(answer: Commit, ttl: number, took: number): void {
+    const { events } = this.#services
+    const { key, id: flight } = this.#flight
+    if (answer.kind === 'refused' && events.hasListeners('refused'))
+      events.emit('refused', { key, flight, why: answer.why, took })
+    if (answer.kind !== 'stored') return
+    if (events.hasListeners('commit')) events.emit('commit', { key, flight, ttl, took })
+    if (this.#renewalRefused) events.emit('violation', { key, flight, what: 'commit-after-loss' })
+  }
+
+  async #settleCommit(answer: Commit, result: FlightResult): Promise<Outcome> {
     const { events } = this.#services
     const key = this.#call.storedKey
     switch (answer.kind) {
       case 'stored':
-        if (events.hasListeners('commit')) events.emit('commit', { key, ttl })
         return this.#settleFlight(result, { kind: 'committed' })
       case 'refused':
-        if (events.hasListeners('refused')) events.emit('refused', { key, why: answer.why })
         return this.#settleFlight({ kind: 'retry' }, { kind: 'refused', why: answer.why })
       case 'unkeepable': {
         if (events.hasListeners(answer.why)) events.emit(answer.why, { key, error: answer.cause })

@@ -94,11 +94,13 @@ export class LoadRun implements FlightStep {
     leased: boolean,
   ): Promise<{ readonly result: LoadResult; readonly took: number }> {
     const { storedKey: key, batch } = this.#call
-    const { runtime, events, admission } = this.#services
+    const { runtime, events, admission, activity } = this.#services
     const { background } = flight
+    activity.loading += 1
     flight.beginLoad()
     flight.setStep(this)
-    if (events.hasListeners('load')) events.emit('load', { key, background, leased })
+    if (events.hasListeners('load'))
+      events.emit('load', { key, call: flight.call, flight: flight.id, background, leased })
     // No caller waited when a background load began, so it is not inside the load that happened to trigger it.
     const scope = newLoadScope(background ? [] : activeLoads(), [admission.activeLoad(key)])
     const load = this.#makeLoad(replaced, { background, leased })
@@ -107,6 +109,7 @@ export class LoadRun implements FlightStep {
     this.#callLoader(scope, load)
     const result = await this.#result.promise
     leaveLoadScope(scope)
+    activity.loading -= 1
     batch?.onLoadEnd(load)
     this.#cancelTimeout()
     // Before the store is asked to end the lease: no loader runs while it answers.
@@ -194,6 +197,12 @@ function staleOf(entry: Entry, age: number, settings: Settings): NonNullable<Loa
   }
 }
 
-export function emitOutcome({ events }: EngineServices, key: string, outcome: Outcome, took: number): void {
-  if (events.hasListeners('outcome')) events.emit('outcome', { key, outcome, took })
+export function emitOutcome(
+  { events }: EngineServices,
+  { key, id: flight }: Flight,
+  outcome: Outcome,
+  took: number,
+  leased: boolean,
+): void {
+  if (events.hasListeners('outcome')) events.emit('outcome', { key, flight, outcome, took, leased })
 }

@@ -48,6 +48,8 @@ class RefreshRun implements FlightStep {
   /** Registered before the acquire is sent: a notice that arrives before the wait begins still ends it. A background flight never waits. */
   readonly #waiter: LeaseWaiter | undefined
   #changes = 0
+  /** True once it has waited for another flight's lease. */
+  #followed = false
 
   constructor(flight: Flight, call: Call, coordinator: LoadCoordinator) {
     this.#flight = flight
@@ -151,6 +153,7 @@ class RefreshRun implements FlightStep {
     switch (answer.kind) {
       case 'lead':
         this.#refreshPermit?.use()
+        this.#emitLead()
         return lead(flight, this.#call, answer.lease, this.#permit, entry, this.#services)
       case 'held':
         return this.#follow(answer.remaining, entry)
@@ -169,6 +172,13 @@ class RefreshRun implements FlightStep {
       case 'away':
         return this.#loadWithoutStore('acquire', answer)
     }
+  }
+
+  #emitLead(): void {
+    const { events } = this.#services
+    const { id: flight, background } = this.#flight
+    if (events.hasListeners('lead'))
+      events.emit('lead', { key: this.#call.storedKey, flight, background, takeover: this.#followed })
   }
 
   /** Loads, unless another flight of this process loads the key: its callers read again, and join that one. */
@@ -192,11 +202,14 @@ class RefreshRun implements FlightStep {
       this.#suppressRefresh(entry, remaining)
       return settleAbandoned(this.#flight, 'held')
     }
-    if (events.hasListeners('follow')) events.emit('follow', { key: this.#call.storedKey, remaining })
+    const { storedKey: key } = this.#call
+    const { id: flight, call } = this.#flight
+    if (events.hasListeners('follow')) events.emit('follow', { key, call, flight, remaining })
+    this.#followed = true
     const by = await this.#pause(remaining)
     const { stopReason } = this.#flight
     if (stopReason !== undefined) return settleAbandoned(this.#flight, stopReason)
-    if (events.hasListeners('wake')) events.emit('wake', { key: this.#call.storedKey, by })
+    if (events.hasListeners('wake')) events.emit('wake', { key, flight, by })
   }
 
   /** Pauses if the entry changes again and again. A background flight then leaves the refresh to the process that commits so often. */

@@ -45,7 +45,7 @@ export async function loadUnleased(
   if (why === 'unleased') flight.letLateJoinersReadAgain()
   const load = new LoadRun(call, services, permit, () => flight.settleJoiners('load-alone'))
   const { result: loaded, took } = await load.run(flight, undefined, false)
-  emitOutcome(services, call.storedKey, settle(flight, call.settings, loaded, why), took)
+  emitOutcome(services, flight, settle(flight, call.settings, loaded, why), took, false)
 }
 
 function settle(flight: Flight, settings: Settings, loaded: LoadResult, why: 'unleased' | 'away'): Outcome {

@@ -1,0 +1,28 @@
+/** So many hits, by the copy of the entry that answered them. */
+export interface HitCounts {
+  readonly store: number
+  readonly near: number
+  readonly outage: number
+}
+
+/** What a cache has done in this process, and does now. It is counted in any case, because a listener of each hit would cost more than the hit. */
+export interface CacheStats {
+  /** The calls that an entry answered at once, since the cache was created. */
+  readonly hits: { readonly fresh: HitCounts; readonly stale: HitCounts }
+  /** The calls that wait now, as `maxWaiters` counts them. */
+  readonly waiting: number
+  /** The loads that run now. */
+  readonly loading: number
+  /** The leases that this process holds now. */
+  readonly leases: number
+}
+
+type MutableCounts = { -readonly [K in keyof HitCounts]: number }
+
+/** The counters of one cache that its calls raise as they go. */
+export class Activity {
+  readonly fresh: MutableCounts = { store: 0, near: 0, outage: 0 }
+  readonly stale: MutableCounts = { store: 0, near: 0, outage: 0 }
+  loading = 0
+  leases = 0
+}
