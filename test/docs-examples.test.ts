@@ -86,6 +86,7 @@ describe('the examples of the documents', () => {
       'loads-avoided',
       'own-codec',
       'recognise',
+      'requests',
       'store-contract',
       'strict-codec',
       'testing-clock',

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { type Matched, NodeExchange, type UrlRewrite } from '@cattlegrid/http'
-import { declaredMount, type Route, type RoutingApp } from './layer.ts'
+import { declaredMount, routePattern, type Route, type RoutingApp } from './layer.ts'
 
 /** The parts of an Express app that the adapter reads; they are the same in Express 4 and 5. */
 interface App extends RoutingApp {
@@ -43,6 +43,11 @@ export class ExpressExchange extends NodeExchange<ExpressRequest> {
     if (whole === originalUrl) return whole
     // Express adds a slash to a mount point that is requested without one; that is no rewriting.
     return withoutSlash(whole) === withoutSlash(originalUrl) ? originalUrl : whole
+  }
+
+  get pattern(): string | undefined {
+    const { app, route, baseUrl } = this.req
+    return route === undefined ? undefined : routePattern(route, app, baseUrl)
   }
 
   get matched(): Matched | undefined {

@@ -61,6 +61,13 @@ export function declaredMount(route: Route, app: RoutingApp, requested: string):
   return mounts.find((mount) => mount.toLowerCase() === folded) ?? requested
 }
 
+/** The path of a route after its mount point, as the app declares them; a mount point with parameters is `/*`, because there is no bound to what is requested. */
+export function routePattern(route: Route, app: RoutingApp, requested: string): string {
+  const { mounts } = positionOf(route, app)
+  const mount = declaredMount(route, app, requested)
+  return (mount === '' || mounts.includes(mount) ? mount : '/*') + String(route.path)
+}
+
 /** The layers of an app and of its routers in the order in which Express matches them, without those of the apps that are mounted in it. */
 export function layersOf(app: RoutingApp): readonly MountedLayer[] {
   // Express 4 throws when `router` is read.

@@ -106,6 +106,10 @@ export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply> {
     return this.request.url
   }
 
+  get pattern(): string | undefined {
+    return this.request.routeOptions.url
+  }
+
   get matched(): Matched | undefined {
     if (this.#pattern === undefined) return undefined
     return { pattern: this.#pattern, base: '', params: this.request.params as Matched['params'] }

@@ -29,6 +29,8 @@ export interface Exchange<Req = unknown, Res = unknown> {
   readonly target: string
   /** `target` as other layers have rewritten it; with the mount path, unless the framework does not tell it. */
   readonly routed?: string | undefined
+  /** The pattern of the route, with that of its mount point, as the app declares them; undefined where the cache stands before the routes. */
+  readonly pattern?: string | undefined
   /** The route's pattern and parameters, where the framework ignores the case of a path or its trailing slash. */
   readonly matched?: Matched | undefined
   /**

@@ -21,6 +21,7 @@ import {
   requestContextOf,
   urlTagOf,
 } from './lookup/request-context.ts'
+import { forgetRequest, reportRequest } from './lookup/request-report.ts'
 import type { Route } from './route/route.ts'
 import { type SubrequestMarker, subrequestMarkerOf } from './lookup/subrequest/subrequest.ts'
 import { Responder } from './lookup/responder.ts'
@@ -35,6 +36,7 @@ import { Responder } from './lookup/responder.ts'
 export function serve<Req, Res>(exchange: Exchange<Req, Res>, route: Route<Req, Res>): void {
   const marker = subrequestMarkerOf(exchange.req)
   if (marker !== undefined) return recordSubrequest(marker, exchange, route)
+  reportRequest(exchange, route)
   const request = keyedRequestOrWhy(exchange, route, honouredDirectives)
   if (request === undefined) return undefined
   if (typeof request === 'string') {
@@ -61,12 +63,17 @@ export function serve<Req, Res>(exchange: Exchange<Req, Res>, route: Route<Req, 
 export function serveStored<Req, Res>(exchange: Exchange<Req, Res>, route: Route<Req, Res>, onMiss: () => void): void {
   if (subrequestMarkerOf(exchange.req) !== undefined || route.mode === 'observe' || isHeadSent(exchange.res))
     return onMiss()
+  reportRequest(exchange, route)
+  const miss = (): void => {
+    forgetRequest(exchange)
+    onMiss()
+  }
   const request = keyedRequestOrWhy(exchange, route, noDirectives)
   if (request === undefined) return undefined
-  if (typeof request === 'string') return onMiss()
+  if (typeof request === 'string') return miss()
   if (trySendHit(exchange, route, request.key)) return undefined
   const sendOrMiss = (hit?: Answer): void => {
-    if (!isHeadSent(exchange.res) && !trySend(exchange, hit)) onMiss()
+    if (!isHeadSent(exchange.res) && !trySend(exchange, hit)) miss()
   }
   void hitInStore(exchange, route, request.key).then(sendOrMiss, () => sendOrMiss())
 }

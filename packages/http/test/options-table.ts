@@ -78,6 +78,8 @@ export const optionsTable: Record<string, Record<string, unknown>> = {
     refreshHeaders: [null, 1, 'x-a', {}, ['two words'], [1], [''], ['a:b']],
     invalidateOnUnsafe: [null, 1, 'POST'],
     serverTiming: [null, 1, 'on'],
+    xCache: [null, 1, 'on'],
+    eventUrl: [null, 1, 'on'],
     onError: [null, true, 'throw', {}],
     negativeTtl: [null, Number.NaN, -1, '5', true, {}, Number.POSITIVE_INFINITY],
     skip: [null, Number.NaN, -1, true, 'GET', {}, Number.POSITIVE_INFINITY],

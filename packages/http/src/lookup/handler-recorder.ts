@@ -1,5 +1,5 @@
 import { processBudget } from '../capture/capture-budget.ts'
-import { appendMember, leaderMember, type MissReason } from '../response/cache-status.ts'
+import { leaderVerdict, type MissReason, statusFields } from '../response/cache-status.ts'
 import type { Conditions } from '../response/conditional.ts'
 import type { Exchange } from '../exchange.ts'
 import { linesOf } from '../fields/header-fields.ts'
@@ -8,6 +8,7 @@ import { Recorder } from '../capture/recorder.ts'
 import { hasDeclaredLength, type ResponseHead } from '../response/response-head.ts'
 import { PersonalReads } from '../request/personal-reads.ts'
 import { givenDirectives } from '../response/response-directives.ts'
+import { noteVerdict } from './request-report.ts'
 import type { Route } from '../route/route.ts'
 import { judge, type Judgement, type StoragePolicy } from '../response/storable.ts'
 import { joinTags, tagsIn } from '../response/tags.ts'
@@ -48,7 +49,7 @@ export function recorderFor<Req, Res>(
   route: Route<Req, Res>,
   facts: RecorderFacts,
 ): Recorder {
-  const { storage, runtime, strip, clientFreshness, cacheStatus: name } = route
+  const { storage, runtime, strip, clientFreshness } = route
   const began = runtime.timeOfDay()
   const reads = new PersonalReads(exchange.request, exchange.req, route.personalReads)
   return new Recorder({
@@ -70,11 +71,11 @@ export function recorderFor<Req, Res>(
     extraFields: (head, judgement) => {
       const certain = head.bodyLength !== undefined && head.final === true
       const expected = expectedJudgement(head, judgement, facts.leased)
-      const status = (cacheName: string): string =>
-        appendMember(linesOf(head.fields, 'cache-status'), cacheName, leaderMember(expected, facts, certain))
+      const verdict = leaderVerdict(expected, facts, certain)
+      noteVerdict(exchange, verdict)
       const lacksFreshness = judgement.kind === 'store' && !('cache-control' in head.fields)
       return {
-        ...(name === undefined ? {} : { 'cache-status': status(name) }),
+        ...statusFields(route, linesOf(head.fields, 'cache-status'), verdict),
         ...(lacksFreshness ? clientFreshness : {}),
       }
     },

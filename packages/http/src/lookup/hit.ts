@@ -1,7 +1,7 @@
 import type { ReadResult } from '@cattlegrid/core'
 import { satisfiesMaxAge } from '../response/age.ts'
 import type { Answer } from '../response/answer.ts'
-import { hitMember } from '../response/cache-status.ts'
+import { hitVerdict, type Verdict } from '../response/cache-status.ts'
 import type { Exchange } from '../exchange.ts'
 import { isUsable, isVaryRecord, type Stored } from '../response/recorded-response.ts'
 import type { Route } from '../route/route.ts'
@@ -57,11 +57,10 @@ function hitFrom<Req, Res>(
   if (isVaryRecord(value) || !isUsable(value, age) || !isSelectedBy(value.selectedBy, exchange.req.headers))
     return undefined
   if (!satisfiesMaxAge(value.initialAge, age, maxAge)) return undefined
-  const member = (): string => hitMember(freshFor)
+  const verdict = (): Verdict => hitVerdict(freshFor)
   return presentResponse(exchange, route, value, preconditionsOf(exchange, route), {
     residentTime: age,
     waited: 0,
-    kind: 'hit',
-    member,
+    verdict,
   })
 }

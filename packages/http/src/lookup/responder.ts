@@ -1,5 +1,5 @@
 import type { Answer } from '../response/answer.ts'
-import { collapsedMember, revalidatedMember, servedKind, servedMember } from '../response/cache-status.ts'
+import { collapsedVerdict, revalidatedVerdict, servedVerdict, type Verdict } from '../response/cache-status.ts'
 import { clearUncacheable } from './clear-uncacheable.ts'
 import { ClientDisconnect } from './client-disconnect.ts'
 import type { ServeError } from '../response/errors.ts'
@@ -10,6 +10,7 @@ import { hitInStore } from './hit.ts'
 import { ResponseLoader } from './response-loader.ts'
 import { bypass } from './bypass.ts'
 import type { RecordedResponse } from '../response/recorded-response.ts'
+import { noteError } from './request-report.ts'
 import type { RequestContext } from './request-context.ts'
 import { isKnownShareable } from './loaded-response.ts'
 import { RequestLookup } from './request-lookup.ts'
@@ -65,6 +66,7 @@ export class Responder<Req, Res> {
     if (directives.onlyIfCached) {
       // Where the cache cannot be read, nothing of it can be served.
       const hit = await hitInStore(this.#exchange, this.#route, key, directives.maxAge).catch(() => undefined)
+      if (hit === undefined) noteError(this.#exchange, 'only-if-cached')
       return { kind: 'complete', answer: hit ?? ONLY_IF_CACHED_MISS }
     }
     const result = await this.#lookup.run()
@@ -106,20 +108,18 @@ export class Responder<Req, Res> {
       case 'looked-up': {
         const { lookup } = final
         const { value, age: residentTime, waited } = lookup
-        const member = (): string => servedMember(lookup, forwarded, this.#loader.recorder)
-        return this.#present(value, { residentTime, waited, kind: servedKind(lookup), member })
+        const verdict = (): Verdict => servedVerdict(lookup, forwarded, this.#loader.recorder)
+        return this.#present(value, { residentTime, waited, verdict })
       }
       case 'shared':
         return this.#present(final.response, {
           ...JUST_MADE,
-          kind: 'collapsed',
-          member: () => collapsedMember(forwarded),
+          verdict: () => collapsedVerdict(forwarded),
         })
       case 'revalidated':
         return this.#present(final.response, {
           ...JUST_MADE,
-          kind: 'revalidated',
-          member: () => revalidatedMember(final.lookup, final.status),
+          verdict: () => revalidatedVerdict(final.lookup, final.status),
         })
       case 'complete':
         return final.answer
@@ -129,6 +129,7 @@ export class Responder<Req, Res> {
   /** After a handler, `onError` is not asked: what it writes would be the handler's response. */
   #fail(error: ServeError): void {
     const { request, response } = this.#exchange
+    noteError(this.#exchange, error.code)
     const hasAnswered = this.#loader.recorder === undefined && this.#route.handlesError(error, request, response)
     if (!hasAnswered) this.#exchange.fail(error)
   }

@@ -1,10 +1,11 @@
 import { initialAge } from '../response/age.ts'
-import { appendMember, observedMember } from '../response/cache-status.ts'
+import { observedVerdict, statusFields } from '../response/cache-status.ts'
 import type { Exchange } from '../exchange.ts'
 import { linesOf } from '../fields/header-fields.ts'
 import type { RequestContext } from '../lookup/request-context.ts'
 import { judgeResponse } from '../lookup/handler-recorder.ts'
 import { publishObservation } from '../lookup/observation.ts'
+import { noteVerdict } from '../lookup/request-report.ts'
 import { PersonalReads } from '../request/personal-reads.ts'
 import { selectingNames } from '../response/recorded-fields.ts'
 import type { Recording } from '../capture/recording.ts'
@@ -69,11 +70,11 @@ class Observer<Req, Res> implements Recording {
   }
 
   extraFields(head: ResponseHead): Readonly<Record<string, string>> {
-    const { cacheStatus: name } = this.#route
     const { role, run } = this.#lookup
-    if (name === undefined || role === 'unknown') return {}
-    const member = observedMember(outcomeOf(role, run, this.#judge(head), this.#context))
-    return { 'cache-status': appendMember(linesOf(head.fields, 'cache-status'), name, member) }
+    if (role === 'unknown') return {}
+    const verdict = observedVerdict(outcomeOf(role, run, this.#judge(head), this.#context))
+    noteVerdict(this.#exchange, verdict)
+    return statusFields(this.#route, linesOf(head.fields, 'cache-status'), verdict)
   }
 
   handedOver(): void {

@@ -2,8 +2,24 @@ import type { Lookup } from '@cattlegrid/core'
 import type { IneligibleReason, UnkeyedInput } from '../request/eligible.ts'
 import type { Judgement } from './storable.ts'
 
-/** A member of the list `Cache-Status` (RFC 9211), without the cache's name. */
-export type Member = string
+/**
+ * What the cache did with a request. `hit`, `stale`: served from an entry. `collapsed`: it waited for the response of another request. `miss`: its own handler ran, or a
+ * subrequest in its place. `revalidated`: its handler answered 304. `bypass`: the cache took no part.
+ */
+export type VerdictKind = 'hit' | 'stale' | 'collapsed' | 'miss' | 'revalidated' | 'bypass'
+
+/** A `VerdictKind` with the parameters of `Cache-Status` (RFC 9211 section 2). Without `fwd` the request is a hit. */
+export interface Verdict {
+  readonly kind: VerdictKind
+  readonly fwd?: Forwarded | 'bypass' | 'method' | undefined
+  readonly fwdStatus?: number | undefined
+  /** True: it waited for another one's response. False: it waited, and may not get it. */
+  readonly collapsed?: boolean | undefined
+  readonly stored?: boolean | undefined
+  /** ms; negative for a stale response. */
+  readonly ttl?: number | undefined
+  readonly detail?: string | undefined
+}
 
 /**
  * Why no stored response was served (RFC 9211 section 2.2). `uri-miss`: none of the URL is stored, as far as the cache knows. `vary-miss`: none of this
@@ -27,22 +43,36 @@ export type BypassReason =
   | 'head'
   | 'collapsed'
 
+/** The member of `Cache-Status` without the cache's name. */
+export function memberOf({ fwd, fwdStatus, collapsed, stored, ttl, detail }: Verdict): string {
+  const parameters = [
+    fwd === undefined ? 'hit' : `fwd=${fwd}`,
+    fwdStatus === undefined ? undefined : `fwd-status=${fwdStatus}`,
+    collapsed === undefined ? undefined : collapsed ? 'collapsed' : 'collapsed=?0',
+    stored === true ? 'stored' : undefined,
+    // Rounded down, so that the ttl of a stale response is negative.
+    ttl === undefined ? undefined : `ttl=${Math.floor(ttl / 1000)}`,
+    detail === undefined ? undefined : `detail=${detail}`,
+  ]
+  return parameters.filter((parameter) => parameter !== undefined).join('; ')
+}
+
 /** The first member is the nearest to the origin. */
-export function appendMember(existing: string | readonly string[] | undefined, name: string, member: Member): string {
+export function appendMember(existing: string | readonly string[] | undefined, name: string, verdict: Verdict): string {
   const before = existing === undefined || existing.length === 0 ? '' : `${String(existing)}, `
-  return `${before}${name}; ${member}`
+  return `${before}${name}; ${memberOf(verdict)}`
 }
 
 /** @param forwarded for `collapsed`: why the request waited. */
-export function bypassMember(why: BypassReason, forwarded: Forwarded): Member {
-  if (why === 'collapsed') return `fwd=${forwarded}; collapsed=?0`
-  if (why === 'no-store') return 'fwd=request'
-  return why === 'method' ? 'fwd=method' : `fwd=bypass; detail=${why}`
+export function bypassVerdict(why: BypassReason, forwarded: Forwarded): Verdict {
+  if (why === 'collapsed') return { kind: 'bypass', fwd: forwarded, collapsed: false }
+  if (why === 'no-store') return { kind: 'bypass', fwd: 'request' }
+  return why === 'method' ? { kind: 'bypass', fwd: 'method' } : { kind: 'bypass', fwd: 'bypass', detail: why }
 }
 
-/** The member of an observed request, which bypasses the cache: what the cache would have done, and why. */
-export function observedMember({ would, why }: { readonly would: string; readonly why: string | undefined }): Member {
-  return `fwd=bypass; detail=would-${would}${why === undefined ? '' : `/${why}`}`
+/** The verdict on an observed request, which bypasses the cache: what the cache would have done, and why. */
+export function observedVerdict({ would, why }: { readonly would: string; readonly why: string | undefined }): Verdict {
+  return { kind: 'bypass', fwd: 'bypass', detail: `would-${would}${why === undefined ? '' : `/${why}`}` }
 }
 
 /** How a request came to run its own handler. */
@@ -52,17 +82,16 @@ export interface MissReason {
   readonly collapseFailed: boolean
 }
 
-/** The member in a leader's own head. `certain`: nothing can prevent the storing any more; only then it says `stored`. */
-export function leaderMember(
+/** The verdict in a leader's own head. `certain`: nothing can prevent the storing any more; only then it says `stored`. */
+export function leaderVerdict(
   judgement: Judgement,
   { forwarded, collapseFailed }: MissReason,
   certain: boolean,
-): Member {
-  const forward = `fwd=${forwarded}${collapseFailed ? '; collapsed=?0' : ''}`
-  if (judgement.kind === 'store')
-    return certain ? `${forward}; stored; ttl=${seconds(judgement.lifetime.ttl)}` : forward
+): Verdict {
+  const miss: Verdict = { kind: 'miss', fwd: forwarded, ...(collapseFailed ? { collapsed: false } : {}) }
+  if (judgement.kind === 'store') return certain ? { ...miss, stored: true, ttl: judgement.lifetime.ttl } : miss
   // The response that this request waited for has the reason.
-  return collapseFailed ? forward : `${forward}; detail=${judgement.kind === 'fail' ? 'status' : judgement.why}`
+  return collapseFailed ? miss : { ...miss, detail: judgement.kind === 'fail' ? 'status' : judgement.why }
 }
 
 /** A handler's failure that a stale response replaces. */
@@ -71,64 +100,75 @@ export interface MaskedFailure {
   readonly status: number | undefined
 }
 
-/** The member of a response that is served from an entry without waiting; for a stale one the ttl is negative. */
-export function hitMember(freshFor: number): Member {
-  return `hit; ttl=${seconds(freshFor)}`
+/** The verdict on a request that gets a fresh entry without waiting. */
+export function hitVerdict(freshFor: number): Verdict {
+  return { kind: 'hit', ttl: freshFor }
 }
 
-/** The kind of a response from the cache; `Server-Timing` has it. `miss`: a subrequest brought the response for this request. */
-export type ServedKind = 'hit' | 'stale' | 'collapsed' | 'revalidated' | 'miss'
-
 /** The kind of a response that a lookup brought: from an entry, or from a load that was not the request's own handler. */
-export function servedKind({
+function servedKind({
   status,
   role,
-}: Pick<Lookup<unknown>, 'status' | 'role'>): Exclude<ServedKind, 'revalidated'> {
+}: Pick<Lookup<unknown>, 'status' | 'role'>): Exclude<VerdictKind, 'revalidated' | 'bypass'> {
   if (status === 'stale') return 'stale'
   if (role === 'none') return 'hit'
   return role === 'leader' ? 'miss' : 'collapsed'
 }
 
-/** The member of such a response. */
-export function servedMember(
+/** The verdict on a request that gets such a response. */
+export function servedVerdict(
   lookup: Pick<Lookup<unknown>, 'status' | 'role' | 'freshFor' | 'waited' | 'outcome'>,
   forwarded: Forwarded,
   masked: MaskedFailure | undefined,
-): Member {
-  const { freshFor, waited, outcome } = lookup
-  const ttl = `ttl=${seconds(freshFor)}`
-  switch (servedKind(lookup)) {
+): Verdict {
+  const { freshFor: ttl, waited, outcome } = lookup
+  const kind = servedKind(lookup)
+  switch (kind) {
     case 'hit':
-      return hitMember(freshFor)
-    case 'stale': {
+      return hitVerdict(ttl)
+    case 'stale':
       // A stale response that is served without waiting is stale-while-revalidate; after a wait it masks a failure, or a slow load.
-      if (masked === undefined && waited === 0) return `${hitMember(freshFor)}; detail=stale-while-revalidate`
-      const fwdStatus = masked?.status === undefined ? '' : `fwd-status=${masked.status}; `
-      return `fwd=stale; ${fwdStatus}${ttl}; detail=stale-if-error`
-    }
+      if (masked === undefined && waited === 0) return { kind, ttl, detail: 'stale-while-revalidate' }
+      return { kind, fwd: 'stale', fwdStatus: masked?.status, ttl, detail: 'stale-if-error' }
     case 'miss':
-      return outcome?.kind === 'committed' ? `fwd=${forwarded}; stored; ${ttl}` : `fwd=${forwarded}`
+      return outcome?.kind === 'committed' ? { kind, fwd: forwarded, stored: true, ttl } : { kind, fwd: forwarded }
     case 'collapsed':
-      return freshFor > 0 ? `${collapsedMember(forwarded)}; ${ttl}` : collapsedMember(forwarded)
+      return { ...collapsedVerdict(forwarded), ttl: ttl > 0 ? ttl : undefined }
   }
 }
 
-/** The member of a response that is shared with the requests that waited for it, and not stored. */
-export function collapsedMember(forwarded: Forwarded): Member {
-  return `fwd=${forwarded}; collapsed`
+/** The verdict on a request that gets a response which is shared with the requests that waited for it, and not stored. */
+export function collapsedVerdict(forwarded: Forwarded): Verdict {
+  return { kind: 'collapsed', fwd: forwarded, collapsed: true }
 }
 
-/** The member of a leader whose handler answered 304. `status` 200: that 304 did not match, and a subrequest got a new response. */
-export function revalidatedMember(
+/** The verdict on a leader whose handler answered 304. `status` 200: that 304 did not match, and a subrequest got a new response. */
+export function revalidatedVerdict(
   lookup: Pick<Lookup<unknown>, 'status' | 'freshFor'> | undefined,
   status: 200 | 304 = 304,
-): Member {
+): Verdict {
   const stored = lookup?.status === 'loaded' && lookup.freshFor > 0
-  const forwarded = `fwd=stale; fwd-status=${status}`
-  return stored ? `${forwarded}; stored; ttl=${seconds(lookup.freshFor)}` : forwarded
+  const revalidated: Verdict = { kind: 'revalidated', fwd: 'stale', fwdStatus: status }
+  return stored ? { ...revalidated, stored, ttl: lookup.freshFor } : revalidated
 }
 
-/** Rounded down, so that the ttl of a stale response is negative. */
-function seconds(milliseconds: number): number {
-  return Math.floor(milliseconds / 1000)
+const X_CACHE = {
+  hit: 'HIT',
+  stale: 'STALE',
+  collapsed: 'MISS',
+  miss: 'MISS',
+  revalidated: 'MISS',
+  bypass: 'BYPASS',
+} as const
+
+/** The fields that tell a client of a verdict, as the route asks for them. `before`: the members of caches nearer the origin. */
+export function statusFields(
+  { cacheStatus: name, xCache }: { readonly cacheStatus: string | undefined; readonly xCache: boolean },
+  before: string | readonly string[] | undefined,
+  verdict: Verdict,
+): Record<string, string> {
+  return {
+    ...(name === undefined ? {} : { 'cache-status': appendMember(before, name, verdict) }),
+    ...(xCache ? { 'x-cache': X_CACHE[verdict.kind] } : {}),
+  }
 }

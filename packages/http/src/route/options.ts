@@ -107,6 +107,10 @@ export interface RouteOptions<Req = unknown, Res = unknown> extends Omit<LoadOpt
   readonly cacheStatus?: boolean | string | undefined
   /** Adds `Server-Timing` to responses from the cache, with the time that their client waited. Default: false. */
   readonly serverTiming?: boolean | undefined
+  /** Adds `X-Cache`, for tools that do not read `Cache-Status`: `HIT`, `STALE`, `MISS` (also a request that waited for another one's response) or `BYPASS`. Default: false. */
+  readonly xCache?: boolean | undefined
+  /** Puts the request-target, query included, into the events of `cattlegrid:http`. It may hold secrets, and it has no bound. Default: false. */
+  readonly eventUrl?: boolean | undefined
   /** Fastify only. `onRequest`: fresh responses are served before the route's own authentication and validation, to every client. Default: `'preHandler'`, after them. */
   readonly phase?: 'preHandler' | 'onRequest' | undefined
   /** Answers in the place of cattlegrid's 503 or 504 where no handler has run; returns true when it has answered, or will. Default: the framework's error handling. */

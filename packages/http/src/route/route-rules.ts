@@ -144,6 +144,8 @@ const routeRules = {
     parse: (value) => (typeof value === 'string' && CACHE_NAME.test(value) ? value : INVALID),
   }),
   serverTiming: booleanRule,
+  xCache: booleanRule,
+  eventUrl: booleanRule,
   phase: oneOfRule('preHandler', 'onRequest'),
   onError: functionRule<(...args: never[]) => boolean>('a function (error, req, res) => boolean'),
 } satisfies OptionRules<RouteOptions>
@@ -180,6 +182,8 @@ export type ParsedRoute = { readonly [K in keyof Required<RouteOptions>]?: unkno
   readonly refreshHeaders?: readonly string[] | undefined
   readonly invalidateOnUnsafe?: boolean | undefined
   readonly serverTiming?: boolean | undefined
+  readonly xCache?: boolean | undefined
+  readonly eventUrl?: boolean | undefined
 }
 
 /** @throws InvalidOptionError for an unknown option or a value that is not accepted. */

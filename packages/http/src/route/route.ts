@@ -59,7 +59,11 @@ export interface Route<Req = unknown, Res = unknown> extends HttpCache, RouteFun
   readonly phase: 'preHandler' | 'onRequest'
   /** The name in `Cache-Status`; undefined: the field is not sent. */
   readonly cacheStatus: string | undefined
+  /** `X-Cache` is sent. */
+  readonly xCache: boolean
   readonly serverTiming: boolean
+  /** The events of `cattlegrid:http` have the request-target. */
+  readonly eventUrl: boolean
 }
 
 /**
@@ -102,6 +106,8 @@ export function compileRoute<Req, Res>(
     refreshMode: new RefreshMode(refresh),
     refreshHeaders,
     serverTiming,
+    xCache: given.xCache ?? false,
+    eventUrl: given.eventUrl ?? false,
     storage: storageOf(given, http),
     eligibility: eligibilityOf(given),
     keyRule,
