@@ -8,6 +8,7 @@ const packages = {
   express: ['core', 'http'],
   fastify: ['core', 'http'],
   nestjs: ['core', 'http', 'express', 'fastify'],
+  metrics: ['core', 'http'],
   testkit: ['core', 'http'],
 }
 

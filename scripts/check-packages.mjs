@@ -12,7 +12,18 @@ const root = resolve(import.meta.dirname, '..')
 const bin = (name) => join(root, 'node_modules/.bin', name)
 
 /** What the application of `packages/consumer.ts` depends on besides our packages. */
-const own = ['express', 'fastify', 'redis', '@types/node', '@types/express', '@nestjs/common', '@nestjs/core', 'rxjs']
+const own = [
+  'express',
+  'fastify',
+  'redis',
+  'prom-client',
+  '@opentelemetry/api',
+  '@types/node',
+  '@types/express',
+  '@nestjs/common',
+  '@nestjs/core',
+  'rxjs',
+]
 
 /** How a command ended and what it said. */
 const outcome = (running) =>

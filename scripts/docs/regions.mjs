@@ -2,6 +2,7 @@
 //
 //   <!-- generated: options CacheOptions -->     a table of that interface's own members, and where the others are told
 //   <!-- generated: events CacheEvents -->       a table of the events and their fields
+//   <!-- generated: metrics all -->               a table of the metrics that both exporters have
 //   <!-- generated: guards rules -->             a table of the protocol's rules and the tests that hold them
 //   <!-- generated: faults matrix -->            a table of what callers got in each fault
 //   <!-- generated: bench hit -->                the tables of a kept result of bench/; all `targets`; the `machines`
@@ -19,6 +20,7 @@ import { Declarations } from '../house/options.mjs'
 import { benchRegion, figureAt, plotImage } from './bench-tables.mjs'
 import { eventsTable } from './events-table.mjs'
 import { matrixTable } from './matrix-table.mjs'
+import { metricsTable } from './metrics-table.mjs'
 import { optionsTable } from './options-table.mjs'
 import { rulesTable } from './rules-table.mjs'
 
@@ -32,6 +34,7 @@ const events = 'packages/core/src/events.ts'
 const generators = {
   guards: (page, file) => rulesTable(page, file),
   faults: (page) => matrixTable(page),
+  metrics: (page) => metricsTable(page),
   bench: ({ tree }, _, name) => benchRegion(tree, name),
   plot: ({ tree }, _, name) => plotImage(tree, name),
   options: (page, file, name) => optionsTable(page, name, declared(page, file, `options ${name}`)),

@@ -6,11 +6,14 @@ import { cachedMethod } from '@cattlegrid/core/decorator'
 import { expressCache } from '@cattlegrid/express'
 import cattlegrid from '@cattlegrid/fastify'
 import { httpCache } from '@cattlegrid/http'
+import { openTelemetryMetrics, openTelemetryTraces } from '@cattlegrid/metrics/opentelemetry'
+import { prometheusMetrics } from '@cattlegrid/metrics/prometheus'
 import { Cached, CattlegridModule, InjectCache, InvalidateTags } from '@cattlegrid/nestjs'
 import { redisStore } from '@cattlegrid/redis'
 import { describeAdapterContract, describeStoreContract, startRedis } from '@cattlegrid/testkit'
 import express from 'express'
 import Fastify from 'fastify'
+import { register } from 'prom-client'
 
 const cache: Cache = createCache({ store: memoryStore({ maxEntries: 10 }), ttl: '30s' })
 
@@ -59,6 +62,14 @@ function nest(): void {
   if (CattlegridModule.forRoot({ cache }).global !== true) throw new Error('the module is not global')
 }
 
+async function metrics(): Promise<void> {
+  const stops = [prometheusMetrics(cache), openTelemetryMetrics(cache), openTelemetryTraces(cache)]
+  await cache.getOrSet('measured', () => 1)
+  if (!(await register.metrics()).includes('cattlegrid_loads_total{cache="default"'))
+    throw new Error('a load is not in the metrics')
+  for (const stop of stops) stop()
+}
+
 async function main(): Promise<void> {
   const values: unknown[] = [
     duration('1s'),
@@ -72,6 +83,7 @@ async function main(): Promise<void> {
   ]
   if (values.includes(undefined)) throw new Error('an export is undefined')
   await functions()
+  await metrics()
   middleware()
   nest()
   await plugin()

@@ -1,6 +1,11 @@
 import { type Cache, type CacheOptions, createCache } from '@cattlegrid/core'
+import { openTelemetryMetrics, openTelemetryTraces } from '@cattlegrid/metrics/opentelemetry'
+import { prometheusMetrics } from '@cattlegrid/metrics/prometheus'
 import { redisStore } from '@cattlegrid/redis'
+import { MeterProvider } from '@opentelemetry/sdk-metrics'
+import { BasicTracerProvider } from '@opentelemetry/sdk-trace-base'
 import { LRUCache } from 'lru-cache'
+import { Registry } from 'prom-client'
 import { openWith } from './cattlegrid.ts'
 import type { Open, Opened, Setting } from './contender.ts'
 import { connected } from './node-redis.ts'
@@ -48,6 +53,22 @@ export const floors: Readonly<Record<string, Open>> = {
 export const ours: Readonly<Record<string, Open>> = {
   getOrSet: openWith({}),
   'getOrSet, every feature': async (setting) => tagged(createCache({ ttl: setting.ttl, ...everyFeature }), setting),
+  'getOrSet, with Prometheus': async (setting) => {
+    const register = new Registry()
+    return memory(setting, (cache) => {
+      prometheusMetrics(cache, { register })
+      return (key) => cache.getOrSet(key, () => setting.load(key))
+    })
+  },
+  'getOrSet, with OpenTelemetry': async (setting) => {
+    const meter = new MeterProvider().getMeter('bench')
+    const tracer = new BasicTracerProvider().getTracer('bench')
+    return memory(setting, (cache) => {
+      openTelemetryMetrics(cache, { meter })
+      openTelemetryTraces(cache, { tracer })
+      return (key) => cache.getOrSet(key, () => setting.load(key))
+    })
+  },
   'getOrSet, one options object': async (setting) => {
     const options = { ttl: '1m' } as const
     return memory(setting, (cache) => (key) => cache.getOrSet(key, () => setting.load(key), options))

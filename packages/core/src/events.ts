@@ -48,7 +48,7 @@ export interface CacheEvents {
   /** A flight found the lease held and waits; `remaining` is what is left of the lease, ms. `call`: the one that began the flight. */
   follow: { readonly key: string; readonly call: number; readonly flight: number; readonly remaining: number }
   /** A waiting flight reads again, after a notice or when its timer fires. */
-  wake: { readonly key: string; readonly flight: number; readonly by: 'notice' | 'timer' }
+  wake: { readonly key: string; readonly call: number; readonly flight: number; readonly by: 'notice' | 'timer' }
   /** A loader is called. `leased`: the load holds the lease, so its result can be stored. `call`: the one that began the flight. */
   load: {
     readonly key: string

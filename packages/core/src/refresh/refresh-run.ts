@@ -209,7 +209,7 @@ class RefreshRun implements FlightStep {
     const by = await this.#pause(remaining)
     const { stopReason } = this.#flight
     if (stopReason !== undefined) return settleAbandoned(this.#flight, stopReason)
-    if (events.hasListeners('wake')) events.emit('wake', { key, flight, by })
+    if (events.hasListeners('wake')) events.emit('wake', { key, call, flight, by })
   }
 
   /** Pauses if the entry changes again and again. A background flight then leaves the refresh to the process that commits so often. */

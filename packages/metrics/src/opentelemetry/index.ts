@@ -1,0 +1,3 @@
+export { openTelemetryMetrics } from './metrics.ts'
+export type { OpenTelemetryMetricsOptions, OpenTelemetryTracesOptions } from './options.ts'
+export { openTelemetryTraces } from './traces.ts'

@@ -1,0 +1,66 @@
+import { booleanRule, type Cache, checkOptions, objectRule, type OptionRules } from '@cattlegrid/core'
+import { type Histogram, type Meter, metrics as openTelemetry, type ObservableResult } from '@opentelemetry/api'
+import { CacheObservation } from '../cache-observation.ts'
+import { bucketsOf, type CollectedId, collectedIds, type HistogramId, histogramIds, metrics } from '../catalogue.ts'
+import type { OpenTelemetryMetricsOptions } from './options.ts'
+
+const rules = {
+  http: booleanRule,
+  meter: objectRule<Meter>('a Meter of @opentelemetry/api', 'createHistogram', 'createObservableCounter'),
+} satisfies OptionRules<OpenTelemetryMetricsOptions>
+
+/**
+ * Makes the metrics of a cache as OpenTelemetry instruments: those of `prometheusMetrics`, under the names that an exporter to Prometheus turns into the same
+ * ones, such as `cattlegrid.loads`. Every measurement has the attribute `cache`. Set the global meter provider before, or give a meter.
+ *
+ * @returns a function that stops it.
+ * @throws InvalidOptionError for an option that is unknown or has an invalid value.
+ * @example
+ * const stop = openTelemetryMetrics(cache)
+ */
+export function openTelemetryMetrics(cache: Cache, options?: OpenTelemetryMetricsOptions): () => void {
+  const parsed = checkOptions('openTelemetryMetrics', options, rules)
+  const { meter = openTelemetry.getMeter('@cattlegrid/metrics'), http = true } = parsed
+  const histograms = new Map(histogramIds.map((id) => [id, histogramOf(meter, id)]))
+  const observation = new CacheObservation(cache.root, {
+    http,
+    record: (id, labels, seconds) => histograms.get(id)?.record(seconds, { cache: cache.name, ...labels }),
+  })
+  const stops = collectedIds.map((id) => observe(meter, id, observation))
+  return () => {
+    observation.stop()
+    for (const stop of stops) stop()
+  }
+}
+
+function observe(meter: Meter, id: CollectedId, observation: CacheObservation): () => void {
+  const { kind, help: description } = metrics[id]
+  const options = { description, unit: unitOf(id) }
+  const instrument =
+    kind === 'counter'
+      ? meter.createObservableCounter(nameOf(id), options)
+      : meter.createObservableGauge(nameOf(id), options)
+  const callback = (result: ObservableResult): void => {
+    const { name: cache } = observation.cache
+    for (const { labels, value } of observation.collect(id)) result.observe(value, { cache, ...labels })
+  }
+  instrument.addCallback(callback)
+  return () => instrument.removeCallback(callback)
+}
+
+function histogramOf(meter: Meter, id: HistogramId): Histogram {
+  const advice = { explicitBucketBoundaries: [...bucketsOf(id)] }
+  return meter.createHistogram(nameOf(id), { description: metrics[id].help, unit: 's', advice })
+}
+
+/** An exporter to Prometheus adds the unit and `_total` again. */
+function nameOf(id: CollectedId | HistogramId): string {
+  return metrics[id].name
+    .replace(/^cattlegrid_/, 'cattlegrid.')
+    .replace(/_total$/, '')
+    .replace(/_seconds$/, '')
+}
+
+function unitOf(id: CollectedId): string {
+  return metrics[id].name.endsWith('_seconds_total') ? 's' : '1'
+}

@@ -1,0 +1,47 @@
+import { type Cache, checkOptions, booleanRule, objectRule, type OptionRules } from '@cattlegrid/core'
+import { register as globalRegistry, type Registry } from 'prom-client'
+import { CacheObservation } from '../cache-observation.ts'
+import { Families } from './families.ts'
+import type { PrometheusOptions } from './options.ts'
+
+export type { PrometheusOptions } from './options.ts'
+
+const rules = {
+  http: booleanRule,
+  register: objectRule<Registry>('a Registry of prom-client', 'registerMetric', 'getSingleMetric', 'metrics'),
+} satisfies OptionRules<PrometheusOptions>
+
+const familiesOf = new WeakMap<Registry, Families>()
+
+/**
+ * Adds the metrics of a cache to a registry of `prom-client`. Every metric has the label `cache`, with the cache's `name`; no label ever holds a key or a URL. Several
+ * caches may share a registry. Hits are counted by the cache itself, and read when the metrics are: a hit costs nothing more.
+ *
+ * @returns a function that takes the cache out again; its histograms stay as they are.
+ * @throws InvalidOptionError for an option that is unknown or has an invalid value; for a second cache with the same name.
+ * @example
+ * const stop = prometheusMetrics(cache)
+ * app.get('/metrics', async (req, res) => res.type(register.contentType).send(await register.metrics()))
+ */
+export function prometheusMetrics(cache: Cache, options?: PrometheusOptions): () => void {
+  const { register = globalRegistry, http = true } = checkOptions('prometheusMetrics', options, rules)
+  const families = registeredFamilies(register)
+  families.requireFree(cache.name)
+  const observation = new CacheObservation(cache.root, {
+    http,
+    record: (id, labels, seconds) => families.observe(cache.name, id, labels, seconds),
+  })
+  families.add(observation)
+  return () => {
+    observation.stop()
+    families.remove(observation)
+  }
+}
+
+function registeredFamilies(register: Registry): Families {
+  const known = familiesOf.get(register)
+  if (known?.registered === true) return known
+  const families = new Families(register)
+  familiesOf.set(register, families)
+  return families
+}
