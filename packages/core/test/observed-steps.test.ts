@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { type Cache, type CacheEvent, createCache, type EventName } from '@cattlegrid/core'
+import { type Cache, type CacheEvent, createCache, type Duration, type EventName } from '@cattlegrid/core'
 import { createFleet, Origin, rejection, settle } from './fleet.ts'
 
 /** The events of a cache that have one of these names, in their order. */
@@ -70,12 +70,25 @@ describe('an event', () => {
   })
 })
 
+interface Faults {
+  readonly renews: boolean
+  readonly keepsFence: boolean
+  readonly maxHold?: Duration
+}
+
 describe('a violation', () => {
-  async function loadAfterRefusedRenewal(keepsFence: boolean): Promise<readonly CacheEvent<'violation'>[]> {
-    const fleet = createFleet()
+  /** The violations of a load of 4 s. */
+  async function violationsOf({ renews, keepsFence, maxHold = '1h' }: Faults): Promise<readonly CacheEvent[]> {
+    const fleet = createFleet({ lease: { duration: '3s', maxHold } })
     const [cache] = fleet.caches
     const violations = hear(cache, 'violation')
-    fleet.store.renew = () => Promise.resolve({ kind: 'refused', why: 'taken' })
+    if (!renews) fleet.store.renew = () => Promise.resolve({ kind: 'refused', why: 'taken' })
+    const { commit } = fleet.store
+    // Like a store without a fence: it stores whatever lease it is given.
+    fleet.store.commit = async (lease, entry, codec, onSlow) => {
+      const answer = await commit.call(fleet.store, lease, entry, codec, onSlow)
+      return answer.kind === 'refused' ? { kind: 'stored', version: 'unfenced' } : answer
+    }
     if (keepsFence) fleet.store.commit = () => Promise.resolve({ kind: 'refused', why: 'taken' })
     const origin = new Origin()
     const call = cache.getOrSet('k', origin.loader)
@@ -87,11 +100,18 @@ describe('a violation', () => {
   }
 
   it('is reported when the store accepts the commit of a lease that it did not renew', async () => {
-    expect(await loadAfterRefusedRenewal(false)).toMatchObject([{ key: 'k', what: 'commit-after-loss' }])
+    expect(await violationsOf({ renews: false, keepsFence: false })).toMatchObject([
+      { key: 'k', what: 'commit-after-loss' },
+    ])
   })
 
   it('is none when the store refuses that commit', async () => {
-    expect(await loadAfterRefusedRenewal(true)).toEqual([])
+    expect(await violationsOf({ renews: false, keepsFence: true })).toEqual([])
+  })
+
+  it('is none when the store has renewed the lease, or was not asked to because of maxHold', async () => {
+    expect(await violationsOf({ renews: true, keepsFence: false })).toEqual([])
+    expect(await violationsOf({ renews: true, keepsFence: false, maxHold: '3s' })).toEqual([])
   })
 })
 

@@ -72,6 +72,19 @@ describe('the spans of a cache', () => {
     expect(commit?.attributes).toMatchObject({ 'cache.operation': 'set', 'cache.ttl': 10 })
   })
 
+  it('link the wait of a call that joins while the load runs to that load, and to no other', async () => {
+    const { cache, runtime } = traced()
+    const load = (): Promise<string> => new Promise((resolve) => runtime.schedule(() => resolve('value'), 200))
+    const calls = [cache.getOrSet('a', load), cache.getOrSet('b', load)]
+    await runtime.advance(100)
+    calls.push(cache.getOrSet('b', load))
+    await runtime.advance(100)
+    await Promise.all(calls)
+    const [wait] = spans('wait')
+    expect(wait?.links.map((link) => link.context.spanId)).toEqual([idOf(spans('load')[1])])
+    expect(wait && millisecondsOf(wait)).toBe(100)
+  })
+
   it('tell every outcome, and end', async () => {
     const { stop, ...pair } = traced()
     await playEveryOutcome(pair)
