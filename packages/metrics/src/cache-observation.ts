@@ -29,6 +29,8 @@ export class CacheObservation {
   readonly #details = new BoundedLabel(MOST_REASONS)
   readonly #routes = new BoundedLabel(MOST_ROUTES)
   readonly #openBreakers = new Set<string>()
+  /** The nodes of the store whose notices may be lost. */
+  readonly #silentNodes = new Set<string>()
   readonly #stops: (() => void)[] = []
   /** The metrics that no event counts. */
   readonly #states: { readonly [K in CollectedId]?: () => readonly Sample[] } = {
@@ -93,15 +95,16 @@ export class CacheObservation {
   #observeStore(): void {
     this.#on('away', ({ step }) => this.#add('storeErrors', { step }))
     this.#on('invalidate', ({ how }) => this.#add('invalidations', { how }))
-    this.#on('breaker', (event) => {
-      // Of a store of several nodes, each has a breaker.
-      const { state, node = '' } = event as typeof event & { readonly node?: string | undefined }
+    this.#on('breaker', ({ state, node = '' }) => {
       if (state === 'open') this.#openBreakers.add(node)
       else this.#openBreakers.delete(node)
     })
-    this.#on('notices', ({ state }) => {
+    this.#on('notices', ({ state, node }) => {
       this.#disconnectedFor += this.#disconnectedNow()
-      this.#disconnectedSince = state === 'disconnected' ? this.cache.runtime.now() : undefined
+      if (state === 'disconnected') this.#silentNodes.add(node ?? '')
+      else if (node === undefined) this.#silentNodes.clear()
+      else this.#silentNodes.delete(node)
+      this.#disconnectedSince = this.#silentNodes.size > 0 ? this.cache.runtime.now() : undefined
     })
   }
 

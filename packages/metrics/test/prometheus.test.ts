@@ -98,6 +98,30 @@ describe('the metrics of a cache', () => {
     await Promise.all(calls)
   })
 
+  it('count each node of a store that has several', async () => {
+    const { cache, notify, runtime } = pairOfCaches()
+    const register = new Registry()
+    prometheusMetrics(cache, { register })
+    const [first, second] = ['10.0.0.1:6379', '10.0.0.2:6379'].map((name) => ({ name, includes: () => true }))
+    const seen = async (): Promise<unknown[]> => {
+      const lines = await linesOf(register)
+      const names = ['breaker_open', 'notices_connected', 'disconnected_seconds_total']
+      return names.map((name) => lines.get(`cattlegrid_${name}{cache="one"}`))
+    }
+    for (const part of [first, second]) notify({ kind: 'away', part })
+    for (const part of [first, second]) notify({ kind: 'disconnected', part })
+    await runtime.advance(1000)
+    expect(await seen()).toEqual([2, 0, 1])
+    notify({ kind: 'back', part: first })
+    notify({ kind: 'connected', part: first })
+    await runtime.advance(1000)
+    expect(await seen()).toEqual([1, 0, 2])
+    notify({ kind: 'back', part: second })
+    notify({ kind: 'connected' })
+    await runtime.advance(1000)
+    expect(await seen()).toEqual([0, 1, 2])
+  })
+
   it('share a registry with those of other caches, which have other names', async () => {
     const { cache, other } = pairOfCaches()
     const register = new Registry()
