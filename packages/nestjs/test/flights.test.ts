@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { EventEmitter } from 'node:events'
 import { request as send, type ServerResponse } from 'node:http'
 import { pipeline, Readable } from 'node:stream'
@@ -245,11 +246,17 @@ describeOnBoth('requests at the same time', (platform) => {
     })
   })
 
-  test('a handler may pipe a stream: Node does not warn of the listeners of its response', async () => {
-    await onSite(async ({ get, app }) => {
-      expect(await get('/piped')).toMatchObject({ text: 'piped' })
-      expect(app.get(Pages).listeners).toBeLessThanOrEqual(EventEmitter.defaultMaxListeners)
-    })
+  test('a handler may pipe a stream, and requests are counted: Node does not warn of the listeners of its response', async () => {
+    const count = (): void => undefined
+    subscribe('cattlegrid:http', count)
+    try {
+      await onSite(async ({ get, app }) => {
+        expect(await get('/piped')).toMatchObject({ text: 'piped' })
+        expect(app.get(Pages).listeners).toBeLessThanOrEqual(EventEmitter.defaultMaxListeners)
+      })
+    } finally {
+      unsubscribe('cattlegrid:http', count)
+    }
   })
 
   test('each handler runs in the async context of its own request', async () => {

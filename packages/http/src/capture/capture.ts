@@ -43,6 +43,8 @@ class HandlerCapture extends ResponseCapture implements Capture {
   /** The head as the handler left it when its body began, and the status that `writeHead` will get for it: 304 where the client has the response already. */
   #implicitHead: { readonly head: ResponseHead; readonly status: number } | undefined
   #destroyedByHandler = false
+  /** Ends the watch over the connection. */
+  readonly #stopWatching: () => void
   /** Makes a refused 304 the handler's response again. */
   #undoNotModified: (() => void) | undefined
 
@@ -71,8 +73,7 @@ class HandlerCapture extends ResponseCapture implements Capture {
     })
     // Node destroys a connection for many reasons of its client, such as bytes that are no HTTP: only the handler's own call is its failure.
     const { stream = req.socket } = req as IncomingMessage & Partial<Pick<Http2ServerRequest, 'stream'>>
-    const stop = onDestroy(stream, () => (this.#destroyedByHandler ||= this.isHandler))
-    res.once('close', stop)
+    this.#stopWatching = onDestroy(stream, () => (this.#destroyedByHandler ||= this.isHandler))
   }
 
   send(answer: Answer): void {
@@ -170,6 +171,7 @@ class HandlerCapture extends ResponseCapture implements Capture {
   }
 
   protected override onClose(): void {
+    this.#stopWatching()
     if ((this.ended && this.headSeen) || this.mode === 'replaced') return
     const cause = this.#destroyedByHandler ? 'failure' : 'departure'
     // After a close, Node writes no head for an `end` that an outer layer delays.
