@@ -1,5 +1,5 @@
 import { createCache } from '@cattlegrid/core'
-import { redisStore } from '@cattlegrid/redis'
+import { type AnyRedisClient, redisStore } from '@cattlegrid/redis'
 import { Redis } from 'ioredis'
 import { createClient } from 'redis'
 import { openWith } from './cattlegrid.ts'
@@ -47,16 +47,13 @@ export const floors: Readonly<Record<string, Open>> = {
 export const ours: Readonly<Record<string, Open>> = {
   getOrSet: openWith({}),
   /** Shows whether the timer of the default client is paid for: then this one would be faster. */
-  'getOrSet, client without timer': async ({ load, ttl, redis, namespace }) => {
+  'getOrSet, client without timer': async ({ redis, ...setting }) => {
     const client = await withoutTimer(redis)
-    const cache = createCache({ ttl, store: redisStore({ client, namespace }), storeTimeout: '20s' })
-    return {
-      get: (key) => cache.getOrSet(key, () => load(key)),
-      close: async () => {
-        await cache.close()
-        client.destroy()
-      },
-    }
+    return overClient(client, setting, async () => client.destroy())
+  },
+  'getOrSet, ioredis': async ({ redis, ...setting }) => {
+    const client = new Redis(redis ?? '')
+    return overClient(client, setting, async () => client.disconnect())
   },
   'getOrSet, every feature': openWith({
     staleWhileRevalidate: '5m',
@@ -65,6 +62,18 @@ export const ours: Readonly<Record<string, Open>> = {
     earlyRefresh: { beta: 1 },
     maxLoads: 100,
   }),
+}
+
+/** Over a client that the application made. */
+function overClient(client: AnyRedisClient, { load, ttl, namespace }: ByHand, close: Opened['close']): Opened {
+  const cache = createCache({ ttl, store: redisStore({ client, namespace }), storeTimeout: '20s' })
+  return {
+    get: (key) => cache.getOrSet(key, () => load(key)),
+    close: async () => {
+      await cache.close()
+      await close()
+    },
+  }
 }
 
 type NodeRedis = ReturnType<typeof createClient<{}, {}, {}, 3, {}>>
