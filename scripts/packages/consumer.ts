@@ -6,6 +6,7 @@ import { cachedMethod } from '@cattlegrid/core/decorator'
 import { expressCache } from '@cattlegrid/express'
 import cattlegrid from '@cattlegrid/fastify'
 import { httpCache } from '@cattlegrid/http'
+import { logEvents } from '@cattlegrid/metrics/logs'
 import { openTelemetryMetrics, openTelemetryTraces } from '@cattlegrid/metrics/opentelemetry'
 import { prometheusMetrics } from '@cattlegrid/metrics/prometheus'
 import { Cached, CattlegridModule, InjectCache, InvalidateTags } from '@cattlegrid/nestjs'
@@ -63,7 +64,12 @@ function nest(): void {
 }
 
 async function metrics(): Promise<void> {
-  const stops = [prometheusMetrics(cache), openTelemetryMetrics(cache), openTelemetryTraces(cache)]
+  const stops = [
+    prometheusMetrics(cache),
+    openTelemetryMetrics(cache),
+    openTelemetryTraces(cache),
+    logEvents(cache, console),
+  ]
   await cache.getOrSet('measured', () => 1)
   if (!(await register.metrics()).includes('cattlegrid_loads_total{cache="default"'))
     throw new Error('a load is not in the metrics')

@@ -2,6 +2,7 @@ import { AdmissionControl } from './flight/admission-control.ts'
 import type { Cache } from './cache/cache.ts'
 import { Permits } from './flight/permits.ts'
 import { CodecCheck } from './flight/codec-check.ts'
+import { debugEvents } from './debug-log.ts'
 import { LoadCoordinator } from './flight/coordinator.ts'
 import { emitAway } from './flight/emit-away.ts'
 import { DefaultCache } from './cache/default-cache.ts'
@@ -35,6 +36,7 @@ export function createCache(options?: CacheOptions): Cache {
 function wireCache(setup: CacheSetup): Cache {
   const { name, settings, limits, refreshLimits, runtime, enabled, strictCodec } = setup
   const events = new Events(name)
+  debugEvents(events)
   const store = enabled ? openStore(setup, events) : disabledStore(setup.store, runtime)
   const services = {
     store,

@@ -139,6 +139,7 @@ const names: { readonly [E in keyof CacheEvents]: true } = {
 
 /** The name of an event. */
 export type EventName = keyof CacheEvents
+export const eventNames = Object.keys(names) as readonly EventName[]
 /**
  * An event: its fields, its name as `type`, and the `name` of its cache as `cache`. The union of all events; `CacheEvent<'commit'>` is one of them. The same
  * object goes to the listeners and to the `node:diagnostics_channel` named `cattlegrid:<type>`.
@@ -176,8 +177,7 @@ export class Events {
 
   /** @throws InvalidOptionError for an unknown event, or a listener that is not a function. */
   on<E extends EventName>(name: E, listener: Listener<E>): () => void {
-    if (!Object.hasOwn(names, name))
-      throw new InvalidOptionError('on', name, `an event: ${Object.keys(names).join(', ')}`)
+    if (!Object.hasOwn(names, name)) throw new InvalidOptionError('on', name, `an event: ${eventNames.join(', ')}`)
     if (typeof listener !== 'function')
       throw new InvalidOptionError(`on.${name}`, listener, 'a function (event) => void')
     const { listeners } = this.channelOf(name)

@@ -4,6 +4,7 @@ export type { Cache, Inspected, ReadResult } from './cache/cache.ts'
 export { type Codec, json, type OpenCodec, raw, structured } from './codec/codec.ts'
 export { createCache } from './create-cache.ts'
 export { type ByteSize, type Duration, duration } from './option-rules/duration.ts'
+export { debugEvent, isDebugged } from './debug-log.ts'
 export {
   type Entry,
   EXPIRED_BY_HAND,

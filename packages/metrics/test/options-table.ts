@@ -13,4 +13,8 @@ export const optionsTable: Readonly<Record<string, Readonly<Record<string, reado
     hits: [null, 1, 'on'],
     keys: [null, 1, 'on'],
   },
+  LogOptions: {
+    every: [null, -1, 'soon'],
+    keys: [null, 1, 'on'],
+  },
 }

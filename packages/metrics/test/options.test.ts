@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { createCache } from '@cattlegrid/core'
+import { logEvents } from '@cattlegrid/metrics/logs'
 import { openTelemetryMetrics, openTelemetryTraces } from '@cattlegrid/metrics/opentelemetry'
 import { prometheusMetrics } from '@cattlegrid/metrics/prometheus'
 import { Registry } from 'prom-client'
@@ -10,6 +11,7 @@ const calls: Readonly<Record<string, (options: unknown) => () => void>> = {
   PrometheusOptions: (options) => prometheusMetrics(cache, { register: new Registry(), ...(options as object) }),
   OpenTelemetryMetricsOptions: (options) => openTelemetryMetrics(cache, options as never),
   OpenTelemetryTracesOptions: (options) => openTelemetryTraces(cache, options as never),
+  LogOptions: (options) => logEvents(cache, console, options as never),
 }
 
 describe.each(Object.entries(optionsTable))('%s', (name, rows) => {

@@ -1,4 +1,5 @@
 import { channel } from 'node:diagnostics_channel'
+import { debugEvent, isDebugged } from '@cattlegrid/core'
 import type { Exchange } from '../exchange.ts'
 import type { Verdict, VerdictKind } from '../response/cache-status.ts'
 import type { Route } from '../route/route.ts'
@@ -45,6 +46,8 @@ const ROLES: { readonly [K in HttpEvent['verdict']]: HttpEvent['role'] } = {
   error: 'none',
   none: 'none',
 }
+
+if (isDebugged) requests.subscribe((event) => debugEvent(event as HttpEvent))
 
 /** Publishes the request when its response has ended, if anybody listens now. */
 export function reportRequest<Req, Res>(exchange: Exchange<Req, Res>, route: Route<Req, Res>): void {

@@ -1,0 +1,53 @@
+import {
+  booleanRule,
+  type Cache,
+  type CacheEvent,
+  checkOptions,
+  durationRule,
+  type EventName,
+  InvalidOptionError,
+  objectRule,
+  type OptionRules,
+} from '@cattlegrid/core'
+import { type LogLine, logLines } from './log-lines.ts'
+import type { Logger, LogOptions } from './options.ts'
+import { RateLimit } from './rate-limit.ts'
+
+export type { Logger, LogOptions } from './options.ts'
+
+const rules = { every: durationRule(0), keys: booleanRule } satisfies OptionRules<LogOptions>
+const loggerRule = objectRule<Logger>('a logger with info, warn and error', 'info', 'warn', 'error')
+
+const DEFAULT_EVERY = 10_000
+
+/**
+ * Writes a line for each event of a cache that a person should see: the store is away or answers again, a load failed, a lease was lost, a value is not stored.
+ * Each line has `cache`, the cache's `name`, and `event`. Warnings of the cache, which otherwise go to the process, are written, too.
+ *
+ * @returns a function that stops it.
+ * @throws InvalidOptionError for an option that is unknown or has an invalid value; for a logger without `info`, `warn` and `error`.
+ * @example
+ * const stop = logEvents(cache, pino())
+ */
+export function logEvents(cache: Cache, logger: Logger, options?: LogOptions): () => void {
+  const { every = DEFAULT_EVERY, keys = false } = checkOptions('logEvents', options, rules)
+  const parsed = loggerRule.parse(logger)
+  if (typeof parsed === 'symbol') throw new InvalidOptionError('logEvents.logger', logger, loggerRule.accepted)
+  const limit = new RateLimit(every)
+  const write = (event: CacheEvent, { level, message, about = {}, more }: LogLine): void => {
+    const kind = [event.type, ...Object.values(about)].join('\n')
+    const suppressed = limit.admit(kind, cache.runtime.now())
+    if (suppressed === undefined) return
+    const key = keys && 'key' in event ? { key: event.key } : {}
+    const count = suppressed > 0 ? { suppressed } : {}
+    logger[level]({ cache: event.cache, event: event.type, ...key, ...about, ...more, ...count }, message)
+  }
+  const stops = Object.entries(logLines).map(([name, lineOf]) =>
+    cache.on(name as EventName, (event) => write(event, lineOf(event as never))),
+  )
+  // Each is emitted once for its cause.
+  stops.push(cache.on('warning', (event) => logger.warn({ cache: event.cache, event: 'warning' }, event.message)))
+  return () => {
+    for (const stop of stops.splice(0)) stop()
+  }
+}
