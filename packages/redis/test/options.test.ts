@@ -47,6 +47,11 @@ describe('the options of redisStore', () => {
 
   test.each([
     ['a pool, because it would break the order of commands', createClientPool(), 'order'],
+    [
+      'a client of valkey-glide, because it may or may not be connected',
+      { customCommand: () => undefined, invokeScript: () => undefined, close: () => undefined },
+      'valkey-glide does not report whether it is connected',
+    ],
     ['a pipeline of ioredis', new Redis({ lazyConnect: true }).pipeline(), 'ioredis (5 or 6)'],
     [
       'a Sentinel client that keeps no connection, because it may hang',

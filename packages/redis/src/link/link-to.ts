@@ -63,6 +63,8 @@ async function nothing(): Promise<void> {
 export function acceptedInstead(client: object): string | undefined {
   if ('execute' in client)
     return 'a client, not a pool: a pool sends two commands over two connections, and the store needs them in order'
+  if ('customCommand' in client)
+    return `${SUPPORTED}: @valkey/valkey-glide does not report whether it is connected, and the store must know before it sends`
   if (isIoRedisLike(client)) return missingMethod(client, ['callBuffer', 'duplicate', 'connect', 'on', 'off'])
   if (isSentinel(client)) return acceptedInsteadOfSentinel(client)
   const methods = isCluster(client)
