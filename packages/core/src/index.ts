@@ -81,6 +81,7 @@ export type {
   ViewOptions,
   WrapOptions,
 } from './options/options.ts'
+export { isDigest, storedKey } from './options/stored-key.ts'
 export type { RefreshRequest } from './refresh-quota.ts'
 export { type CancelTimer, type Runtime, systemRuntime } from './runtime/runtime.ts'
 export type { CacheStats, HitCounts } from './stats.ts'

@@ -1,5 +1,13 @@
 import { beforeEach, describe, expect, it, jest } from '@jest/globals'
-import { type Cache, createCache, InvalidKeyError, type Store, memoryStore } from '@cattlegrid/core'
+import {
+  type Cache,
+  createCache,
+  InvalidKeyError,
+  isDigest,
+  memoryStore,
+  type Store,
+  storedKey,
+} from '@cattlegrid/core'
 import { createManualRuntime } from '@cattlegrid/testkit'
 import * as fc from 'fast-check'
 
@@ -73,6 +81,18 @@ describe('a long key', () => {
     const put = jest.spyOn(store, 'put')
     await cache.set('k'.repeat(5000), 'long')
     expect(put.mock.calls[0]?.[0].length).toBeLessThan(200)
+  })
+
+  it('is found in the store under the key that storedKey returns', async () => {
+    const put = jest.spyOn(store, 'put')
+    for (const [, key] of keys) await cache.set(key, 'a value')
+    expect(put.mock.calls.map(([key]) => key)).toEqual(keys.map(([, key]) => storedKey(key)))
+  })
+
+  it('is replaced by a text that isDigest recognizes, and no other key is', () => {
+    const digest = storedKey('k'.repeat(1025))
+    expect(isDigest(digest)).toBe(true)
+    for (const key of ['k'.repeat(1024), '%sha256:short', ` ${digest}`, '']) expect(isDigest(key)).toBe(false)
   })
 
   it('differs from another in a single character, wherever that stands', async () => {

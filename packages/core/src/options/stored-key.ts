@@ -6,12 +6,14 @@ const LONGEST_STORED = 1024
 const LONGEST_KEY = 65_536
 /** The prefix of a digest. A key with this prefix is replaced by its own digest, so that no key can collide with another's digest. */
 const DIGEST_PREFIX = '%sha256:'
+const DIGEST = /^%sha256:[\w-]{43}:/
 const PERCENT = DIGEST_PREFIX.charCodeAt(0)
 /** So many characters of a long key stay readable behind its digest. */
 const READABLE = 64
 
 /**
- * The key under which an entry is stored: the key itself, or the digest of one that has more than 1,024 characters.
+ * The key under which a store gets and keeps the entry of a key: the key itself, or the digest of one that has more than 1,024 characters. A tool that
+ * asks a store without a cache needs it.
  *
  * @throws InvalidKeyError for a key that is not a string, or has more than 65,536 characters.
  */
@@ -29,6 +31,11 @@ function checkedKey(key: unknown): string {
   // UTF-16, so that every code unit counts: UTF-8 encodes all lone surrogates alike.
   const digest = createHash('sha256').update(Buffer.from(key, 'utf16le')).digest('base64url')
   return `${DIGEST_PREFIX}${digest}:${key.slice(0, READABLE)}`
+}
+
+/** True for a key as `storedKey` returns it in place of a long one, and as events and notices name it. */
+export function isDigest(key: string): boolean {
+  return DIGEST.test(key)
 }
 
 /** The keys, each once, with their stored keys. @throws InvalidKeyError for anything but an array of keys. */
