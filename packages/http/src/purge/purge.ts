@@ -4,8 +4,8 @@ import { isHeadSent } from '../fields/response-state.ts'
 import type { Answer } from '../response/answer.ts'
 import type { HttpCache } from '../route/http-cache.ts'
 import type { PurgeOptions } from '../route/options.ts'
-import { urlTag } from '../request/request-key.ts'
 import { joinTags } from '../response/tags.ts'
+import { urlTagsOf } from './url-tags.ts'
 
 const rules = {
   authorize: functionRule<(request: never) => unknown>('a function (req) => boolean'),
@@ -80,21 +80,17 @@ function purgedBy(target: string): Purged | undefined {
   const parameters = new URLSearchParams(index < 0 ? '' : target.slice(index + 1))
   const urls = parameters.getAll('url')
   if (!urls.every((url) => URL.canParse(url))) return undefined
+  const urlTags = urls.map(urlTagsOf)
   const named = joinTags(
     parameters.getAll('tag'),
-    urls.map((url) => tagOfUrl(url)),
+    urlTags.map(([withHost]) => withHost),
   )
   if (named === undefined || named.length === 0) return undefined
   const flags = parameters.getAll('soft')
   if (!flags.every((flag) => flag === '' || flag === '1')) return undefined
   // The tags of routes whose key has no host.
-  const lists = urls.length === 0 ? [named] : [named, urls.map((url) => tagOfUrl(url, ''))]
+  const lists = urls.length === 0 ? [named] : [named, urlTags.map(([, withoutHost]) => withoutHost)]
   return { lists, soft: flags.length > 0 }
-}
-
-function tagOfUrl(text: string, keyedHost?: string): string {
-  const { protocol, host, pathname, search } = new URL(text)
-  return urlTag({ scheme: protocol.slice(0, -1), host: keyedHost ?? host, target: pathname + search })
 }
 
 function emptyAnswer(status: number, fields: Readonly<Record<string, string>> = {}): Answer {
