@@ -75,11 +75,22 @@ const engineRules = [
 ]
 
 /** A package is imported by its name, which leads to its build where there is one. */
-const packageRules = Object.entries(packages).map(([name, others]) => {
+function packageRule(name, others, from) {
   const allowed = `^(?:packages|@cattlegrid)/(?:${[name, ...others].join('|')})(?:/|$)`
   const to = { path: '^(?:packages|@cattlegrid)/', pathNot: allowed }
-  return rule(`${name}-imports-${others.join('-and-') || 'no-other-package'}`, { path: `^packages/${name}/src/` }, to)
-})
+  const named = others.length === 0 ? 'no-other-package' : others.join('-and-')
+  return rule(`${name}-imports-${named}`, from, to)
+}
+
+/** The one file that shows what another package has stored: docs/decisions/0011. */
+const COMMAND_LINE_HTTP = '^packages/redis/src/cli/http-package[.]ts$'
+
+const packageRules = [
+  ...Object.entries(packages).map(([name, others]) =>
+    packageRule(name, others, { path: `^packages/${name}/src/`, pathNot: COMMAND_LINE_HTTP }),
+  ),
+  packageRule('redis', ['core', 'http'], { path: COMMAND_LINE_HTTP }),
+]
 
 const ownSources = '^((?:packages|examples)/[^/]+)/(?:src|test)/'
 const nameRule = rule('published-names-only', { path: ownSources }, { path: ownSources, pathNot: '^$1/' })

@@ -7,8 +7,17 @@ import { entryOf, expiryOf } from './decode-entry.ts'
 
 const builtInCodecs: readonly Codec[] = [json, structured, raw]
 
-/** Returns the entry, lease and cooldown of a key. A value of a custom codec is returned as its bytes. Rejects with the error of Redis or the client. */
-export async function inspectKey(link: Link, redisKeys: RedisKeys, key: string, sentAt: number): Promise<Inspection> {
+/**
+ * Returns the entry, lease and cooldown of a key. A value of a codec that is neither built in nor among `codecs` is returned as its bytes. Rejects with
+ * the error of Redis or the client.
+ */
+export async function inspectKey(
+  link: Link,
+  redisKeys: RedisKeys,
+  key: string,
+  sentAt: number,
+  codecs: readonly Codec[] = [],
+): Promise<Inspection> {
   const entryName = redisKeys.entry(key)
   const send = (...args: readonly string[]): Promise<unknown> => link.send(entryName, args, 'text')
   const [left, bytes, leaseLeft, lease, time] = await Promise.all([
@@ -20,15 +29,15 @@ export async function inspectKey(link: Link, redisKeys: RedisKeys, key: string, 
   ])
   const [seconds, micros] = time as readonly string[]
   const value = typeof lease === 'string' ? lease : ''
-  const entry = Buffer.isBuffer(bytes) ? inspectEntry(bytes, Number(left), sentAt) : undefined
+  const entry = Buffer.isBuffer(bytes) ? inspectEntry(bytes, Number(left), sentAt, codecs) : undefined
   const now = Number(seconds) * 1_000_000 + Number(micros)
   return { kind: 'found', entry, ...inspectLease(value, Number(leaseLeft), now) }
 }
 
-function inspectEntry(bytes: Buffer, left: number, sentAt: number): Entry | undefined {
+function inspectEntry(bytes: Buffer, left: number, sentAt: number, codecs: readonly Codec[]): Entry | undefined {
   const record = decodeRecord(bytes)
   if (record === undefined) return undefined
-  const codec = builtInCodecs.find(({ id }) => id === record.codecId) ?? raw
+  const codec = [...builtInCodecs, ...codecs].find(({ id }) => id === record.codecId) ?? raw
   const expiry = expiryOf(record, left, sentAt)
   try {
     return entryOf(record, codec.decode(record.body), record.body, expiry)

@@ -148,7 +148,8 @@ export function startsWithHead(bytes: Buffer, { version, bodyStart }: RecordHead
   return true
 }
 
-function isRecord(bytes: Buffer): boolean {
+/** True if the bytes begin as a record of this format does. */
+export function isRecord(bytes: Buffer): boolean {
   return bytes.length >= TAGS_START + 2 && bytes[0] === MAGIC && bytes[1] === FORMAT
 }
 

@@ -55,6 +55,12 @@ export class RedisKeys {
     return `${this.#prefix}{${escapeKey(key)}}`
   }
 
+  /** The key whose entry has this name; undefined for any other name. */
+  keyOf(name: string): string | undefined {
+    if (!name.startsWith(`${this.#prefix}{`) || !name.endsWith('}')) return undefined
+    return unescapeKey(name.slice(this.#prefix.length + 1, -1))
+  }
+
   lease(key: string): string {
     return `${this.entry(key)}:l`
   }

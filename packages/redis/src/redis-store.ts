@@ -69,6 +69,11 @@ function openStore(setup: RedisStoreSetup): Store {
   return store
 }
 
+/** A store on a link that the caller has opened; the store closes it. */
+export function storeOn(opened: OpenLink, setup: RedisStoreSetup): Store {
+  return new RedisStore(opened, setup)
+}
+
 class RedisStore implements Store {
   readonly shared = true
   readonly nodes: StoreNodes | undefined

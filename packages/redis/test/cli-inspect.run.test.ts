@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { json, type Store, structured } from '@cattlegrid/core'
 import { cattlegrid, type Ran, rowsOf } from './cli.ts'
@@ -53,7 +52,7 @@ describe('an entry', () => {
   test('that is fresh is one JSON document with --json', async () => {
     await put(store, 'k', { id: 7 }, { staleIfError: 1000, loadTime: 60, tags: ['shop'] })
     const { entry, ...rest } = await document('k')
-    expect(rest).toEqual({ key: 'k', state: 'fresh', lease: null, cooldown: null, notes: [] })
+    expect(rest).toEqual({ key: 'k', storedAs: 'k', state: 'fresh', lease: null, cooldown: null, notes: [] })
     const { age, freshFor, ...others } = entry as Record<string, number>
     expect(others).toEqual({
       staleWhileRevalidate: 0,
@@ -95,21 +94,17 @@ describe('an entry', () => {
   })
 
   test('that does not exist is gone, and not an error', async () => {
+    await put(store, 'another', 1)
     expect(await rows('k')).toEqual({ key: 'k', state: 'gone', lease: 'none', cooldown: 'none' })
     expect(await document('k')).toEqual({
       key: 'k',
+      storedAs: 'k',
       state: 'gone',
       entry: null,
       lease: null,
       cooldown: null,
       notes: [],
     })
-  })
-
-  test('of another namespace is not seen', async () => {
-    await put(store, 'k', 1)
-    const { out } = await cattlegrid(['inspect', 'k', '--namespace', `test:${randomUUID()}`, '--timeout', '20s'])
-    expect(rowsOf(out)['state']).toBe('gone')
   })
 
   test('whose key begins with a dash, or is empty, is found', async () => {

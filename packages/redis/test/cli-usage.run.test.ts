@@ -13,7 +13,7 @@ describe('help', () => {
       expect([code, err]).toEqual([0, ''])
       for (const word of ['inspect', 'delete', 'expire', 'tags', 'expire-tags', 'watch'])
         expect(out).toMatch(new RegExp(`^  ${word} `, 'm'))
-      for (const word of ['--url', '--namespace', '--timeout', '--json', '--help', '--version', 'Exit codes'])
+      for (const word of ['--url', '--page', '--namespace', '--timeout', '--json', '--help', '--version', 'Exit codes'])
         expect(out).toContain(word)
     },
   )
@@ -55,6 +55,18 @@ const wrong: readonly (readonly [title: string, args: readonly string[], says: s
   ['a time-out of 0', ['inspect', 'k', '--timeout', '0s'], 'accepted: a text such as'],
   ['a URL of another kind', ['inspect', 'k', '--url', 'http://h'], "accepted: a URL such as 'redis://127.0.0.1:6379'"],
   ['a URL with a path', ['inspect', 'k', '--url', 'redis://h/nine'], 'accepted: a URL such as'],
+  ['a page in the place of the server', ['inspect', 'k', '--url', 'https://shop/x'], 'The URL of a page takes no key'],
+  ['a page in the place of the server of watch', ['watch', '--url', 'https://shop/x'], 'takes no URL of a page'],
+  ['a page that is no URL', ['inspect', '--page', '/products/7'], "accepted: the URL of a page, such as 'https://"],
+  ['a page of another kind', ['delete', '--page', 'redis://h/7'], 'accepted: the URL of a page'],
+  [
+    'a page beside a key',
+    ['delete', 'k', '--page', 'https://shop/x'],
+    "'delete' takes keys or the URL of a page, not both",
+  ],
+  ['a page for tags', ['tags', '--page', 'https://shop/x'], "'tags' takes no URL of a page"],
+  ['a key that no cache accepts', ['inspect', 'x'.repeat(65_537)], 'a string of at most 65536 characters'],
+  ['keys of which no cache accepts one', ['expire', 'k', 'x'.repeat(65_537)], 'a string of at most 65536 characters'],
   ['a namespace with a brace', ['inspect', 'k', '--namespace', 'a{b'], 'accepted: 1 to 128 characters'],
 ]
 

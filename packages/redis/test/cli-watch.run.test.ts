@@ -29,6 +29,7 @@ describe('watch', () => {
   beforeEach(async () => {
     redis = await openRedis()
     store = await redis.open()
+    await put(store, 'there', 1)
     options = ['--namespace', redis.namespace, '--timeout', '20s']
   })
   afterEach(() => redis.stop())

@@ -20,10 +20,14 @@ export interface Running {
   readonly ended: Promise<Ran>
 }
 
-/** A process of its own. `url`: what REDIS_URL says there; by default the server of this test run. */
-export function start(args: readonly string[], url: string = process.env['CATTLEGRID_TEST_REDIS_URL'] ?? ''): Running {
+/** A process of its own. `url`: what REDIS_URL says there; by default the server of this test run. `hidden`: packages that are not installed there. */
+export function start(
+  args: readonly string[],
+  url: string = process.env['CATTLEGRID_TEST_REDIS_URL'] ?? '',
+  hidden: readonly string[] = [],
+): Running {
   if (!existsSync(program)) throw new Error(`${program} is not built: npm run build`)
-  const env = { ...process.env, REDIS_URL: url, NODE_OPTIONS: '' }
+  const env = { ...process.env, REDIS_URL: url, NODE_OPTIONS: hidden.length === 0 ? '' : `--import=${hiding(hidden)}` }
   const child = spawn(process.execPath, [program, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] })
   const said = { out: '', err: '' }
   child.stdout.setEncoding('utf8').on('data', (chunk: string) => (said.out += chunk))
@@ -41,8 +45,22 @@ export function start(args: readonly string[], url: string = process.env['CATTLE
   }
 }
 
-export function cattlegrid(args: readonly string[], url?: string): Promise<Ran> {
-  return start(args, url).ended
+export function cattlegrid(args: readonly string[], url?: string, hidden?: readonly string[]): Promise<Ran> {
+  return start(args, url, hidden).ended
+}
+
+/** A module that makes Node find none of these packages. */
+function hiding(packages: readonly string[]): string {
+  const hooks = `export function resolve(name, context, next) {
+    if (!${JSON.stringify(packages)}.includes(name)) return next(name, context)
+    throw Object.assign(new Error('Cannot find package ' + name), { code: 'ERR_MODULE_NOT_FOUND' })
+  }`
+  return moduleOf(`import { register } from 'node:module'; register(${JSON.stringify(moduleOf(hooks))})`)
+}
+
+function moduleOf(source: string): string {
+  // NODE_OPTIONS is split at blanks.
+  return `data:text/javascript;base64,${Buffer.from(source).toString('base64')}`
 }
 
 /** The value behind each label of what was printed for people; further lines are joined to it. */

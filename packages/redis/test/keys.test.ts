@@ -43,6 +43,20 @@ describe('the name of a key in Redis', () => {
     )
   })
 
+  test('leads back to the key, and no other name of the store does', () => {
+    const names = new RedisKeys('ns')
+    fc.assert(
+      fc.property(anyString, (key) => {
+        expect(names.keyOf(names.entry(key))).toBe(key)
+        for (const other of [names.lease(key), names.temporary(key, 'token'), names.tag(key)])
+          expect(names.keyOf(other)).toBeUndefined()
+        expect(names.keyOf(new RedisKeys('other').entry(key))).toBeUndefined()
+      }),
+    )
+    for (const other of [names.tagSequence, names.refreshRate, names.runningRefreshes])
+      expect(names.keyOf(other)).toBeUndefined()
+  })
+
   test('is never the name of the tags', () => {
     fc.assert(
       fc.property(anyString, (key) => !new RedisKeys('ns').entry(key).startsWith(new RedisKeys('ns').tagSequence)),

@@ -27,12 +27,14 @@ export type CommandLine =
       readonly kind: 'run'
       readonly command: Command
       readonly operands: readonly string[]
+      readonly page: string | undefined
       readonly target: Target
       readonly json: boolean
     }
 
 const syntax = {
   url: { type: 'string' },
+  page: { type: 'string' },
   namespace: { type: 'string' },
   timeout: { type: 'string' },
   json: { type: 'boolean' },
@@ -44,8 +46,20 @@ const urlRule: OptionRule<string> = {
   accepted: "a URL such as 'redis://127.0.0.1:6379' or 'rediss://user:password@host:6380/0'",
   parse(value, path) {
     const text = typeof value === 'string' ? value : ''
-    if (/^rediss?:\/\/./.test(text) && URL.canParse(text) && /^\/?\d*$/.test(new URL(text).pathname)) return text
+    if (/^rediss?:\/\/./.test(text) && URL.canParse(text) && isServer(new URL(text))) return text
+    if (isPage(text))
+      throw new InvalidOptionError(path?.() ?? 'url', masked(text), `${this.accepted}. The URL of a page takes no key`)
     throw new InvalidOptionError(path?.() ?? 'url', masked(text), this.accepted)
+  },
+}
+
+const pageRule: OptionRule<string> = {
+  accepted: "the URL of a page, such as 'https://shop.example/products/7?size=2'",
+  parse(value, path) {
+    const text = typeof value === 'string' ? value : ''
+    if (!isPage(text)) throw new InvalidOptionError(path?.() ?? 'page', masked(text), this.accepted)
+    const { origin, pathname, search } = new URL(text)
+    return origin + pathname + search
   },
 }
 
@@ -61,6 +75,7 @@ const flagRule: OptionRule<boolean> = {
 
 const rules = {
   '--url': urlRule,
+  '--page': pageRule,
   '--namespace': textRule('a text', /^/),
   '--timeout': timeoutRule,
   '--json': flagRule,
@@ -83,14 +98,34 @@ export function readArguments(
   if (command === undefined) {
     throw usageError(`No command was given; accepted: ${commands.map((one) => one.name).join(', ')}.`)
   }
-  const operandError = command.operandError(operands)
-  if (operandError !== undefined) throw usageError(operandError, command.name)
+  const page = options['--page']
+  const error = page === undefined ? command.operandError(operands) : pageError(command, operands)
+  if (error !== undefined) throw usageError(error, command.name)
   const target = {
     url: options['--url'] ?? urlOf(environment),
     namespace: options['--namespace'] ?? DEFAULT_NAMESPACE,
     timeout: options['--timeout'] ?? DEFAULT_TIMEOUT,
   }
-  return { kind: 'run', command, operands, target, json: options['--json'] === true }
+  return { kind: 'run', command, operands, page, target, json: options['--json'] === true }
+}
+
+function isPage(text: string): boolean {
+  return /^https?:\/\/./i.test(text) && URL.canParse(text)
+}
+
+/** True for the URL of a server: it has no path but the number of a database, and its credentials can be decoded. */
+function isServer({ pathname, username, password }: URL): boolean {
+  try {
+    decodeURIComponent(username + password)
+    return /^\/?\d*$/.test(pathname)
+  } catch {
+    return false
+  }
+}
+
+function pageError({ name, takesPage }: Command, operands: readonly string[]): string | undefined {
+  if (takesPage !== true) return `'${name}' takes no URL of a page.`
+  return operands.length === 0 ? undefined : `'${name}' takes keys or the URL of a page, not both.`
 }
 
 /** Splits a command line into operands and options; options keep the names that were typed. */
@@ -109,7 +144,13 @@ function split(args: readonly string[]): { readonly positionals: string[]; reado
       throw usageError(`Option '${path}' needs a value; accepted: ${rules[path as keyof typeof rules].accepted}.`)
     given[path] = value ?? true
   }
-  return { positionals, given }
+  return { positionals, given: positionals.length > 1 ? given : withPage(given) }
+}
+
+/** Without operands, `--url` with the URL of a page means `--page`: no server's URL has its scheme. */
+function withPage(given: Record<string, unknown>): Record<string, unknown> {
+  const { '--url': url, ...others } = given
+  return typeof url === 'string' && isPage(url) ? { '--page': url, ...others } : given
 }
 
 function commandOf(name: string, commands: readonly Command[]): Command | undefined {

@@ -15,6 +15,8 @@ export interface CommandContext {
   readonly connection: Connection
   /** Keys or tags. */
   readonly operands: readonly string[]
+  /** The URL of `--page`, in place of keys. */
+  readonly page: string | undefined
   /** True: results are printed as JSON. */
   readonly json: boolean
   readonly terminal: Terminal
@@ -27,6 +29,8 @@ export interface Command {
   readonly summary: string
   /** The text that `--help` adds for this command. */
   readonly details: string
+  /** True: `--page` may stand in place of the keys. */
+  readonly takesPage?: true
   /** Returns what is wrong with the operands; undefined if they are valid. */
   operandError(operands: readonly string[]): string | undefined
   run(context: CommandContext): Promise<void>

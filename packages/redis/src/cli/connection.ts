@@ -1,10 +1,15 @@
-import { type Away, InvalidOptionError, type Runtime, type Store } from '@cattlegrid/core'
-import { createClient } from 'redis'
-import { redisStore } from '../redis-store.ts'
+import { type Away, type Inspection, InvalidOptionError, type Runtime, type Store } from '@cattlegrid/core'
+import { inspectKey } from '../inspect.ts'
+import { installedPackage, MissingPackageError } from '../link/installed-package.ts'
+import type { Link } from '../link/link.ts'
+import type { OpenLink } from '../link/link-to.ts'
+import { type RedisStoreSetup, storeSetup } from '../options.ts'
+import { RedisKeys } from '../redis-keys.ts'
+import { storeOn } from '../redis-store.ts'
 import { CommandError, reasonOf } from './command-error.ts'
+import { httpCodec } from './http-value.ts'
 import { formatDuration } from './print.ts'
-
-const MAX_RETRY_DELAY = 1000
+import { openServer } from './server.ts'
 
 /** The cache that a command works on, and how long the command waits for it. */
 export interface Target {
@@ -14,41 +19,36 @@ export interface Target {
   readonly timeout: number
 }
 
-type Client = ReturnType<typeof createClient>
-
 /** A store behind a connection that may be dead: every call answers in time or throws a CommandError. */
 export class Connection {
-  readonly #client: Client
+  readonly redisKeys: RedisKeys
+  readonly runtime: Runtime
+  readonly #link: Link
   readonly #store: Store
-  readonly #runtime: Runtime
   readonly #target: Target
   readonly #endsAt: number
 
-  constructor(client: Client, store: Store, target: Target, runtime: Runtime) {
-    this.#client = client
-    this.#store = store
+  constructor(opened: OpenLink, setup: RedisStoreSetup, target: Target, endsAt: number) {
+    this.redisKeys = new RedisKeys(setup.namespace)
+    this.runtime = setup.runtime
+    this.#link = opened.link
+    this.#store = storeOn(opened, setup)
     this.#target = target
-    this.#runtime = runtime
-    this.#endsAt = runtime.now() + target.timeout
+    this.#endsAt = endsAt
   }
 
-  /** @throws CommandError for an invalid namespace or URL, or when the server cannot be reached. */
+  /** @throws CommandError for an invalid namespace, or when the server cannot be reached. */
   static async open(target: Target, runtime: Runtime): Promise<Connection> {
-    let isOpen = false
-    const client = clientAt(target, () => isOpen)
-    // The step that fails reports the error.
-    client.on('error', () => undefined)
-    const connection = new Connection(client, storeOn(client, target, runtime), target, runtime)
+    const setup = setupOf(target, runtime)
     try {
-      await connection.within(client.connect(), target.timeout)
+      // Before the clock starts: an import is no wait for the server.
+      const installed = await installedPackage()
+      const endsAt = runtime.now() + target.timeout
+      const opening = openServer(installed, target.url, target.timeout, runtime)
+      return new Connection(await within(opening, target, target.timeout, runtime), setup, target, endsAt)
     } catch (error) {
-      connection.close()
-      throw error instanceof CommandError
-        ? error
-        : new CommandError(1, `${serverName(target)} cannot be reached: ${reasonOf(error)}.`, hintFor(error))
+      throw openError(error, target)
     }
-    isOpen = true
-    return connection
   }
 
   /** The server and the namespace, without credentials. */
@@ -60,18 +60,37 @@ export class Connection {
     return this.#target.timeout
   }
 
-  get runtime(): Runtime {
-    return this.#runtime
+  /** What is left of the command's time, ms. */
+  get timeLeft(): number {
+    return Math.max(0, this.#endsAt - this.runtime.now())
+  }
+
+  get namespace(): string {
+    return this.#target.namespace
   }
 
   /** Runs a step of the store. `timeout`, ms: by default, what is left of the command's. @throws CommandError when the store is away. */
   async request<T extends { readonly kind: string }>(
     step: (store: Store) => Promise<T | Away>,
-    timeout: number = Math.max(0, this.#endsAt - this.#runtime.now()),
+    timeout: number = this.timeLeft,
   ): Promise<Exclude<T, Away>> {
     const answer = await this.within(step(this.#store), timeout)
     if (!isAway(answer)) return answer as Exclude<T, Away>
-    throw new CommandError(1, `${serverName(this.#target)} refused: ${reasonOf(answer.cause)}.`, hintFor(answer.cause))
+    throw this.#refusal(answer.cause)
+  }
+
+  /** Sends commands that are no step of a store. @throws CommandError when they are refused, or not answered in what is left of the command's time. */
+  async ask<T>(send: (link: Link) => Promise<T>): Promise<T> {
+    try {
+      return await this.within(send(this.#link), this.timeLeft)
+    } catch (error) {
+      throw error instanceof CommandError ? error : this.#refusal(error)
+    }
+  }
+
+  /** The entry, the lease and the cooldown of a key. The value of an HTTP response comes as `HttpBytes`. @throws CommandError as `ask`. */
+  inspect(key: string): Promise<Inspection> {
+    return this.ask((link) => inspectKey(link, this.redisKeys, key, this.runtime.now(), [httpCodec]))
   }
 
   watch(listener: Parameters<Store['watch']>[0]): () => void {
@@ -79,51 +98,23 @@ export class Connection {
   }
 
   /** Rejects with a CommandError after `timeout` ms, or with the error of `answer`. */
-  async within<T>(answer: Promise<T>, timeout: number): Promise<T> {
-    let stop = (): void => undefined
-    const expired = new Promise<never>((_, reject) => {
-      const expire = (): void => reject(timeoutError(this.#target))
-      stop = this.#runtime.schedule(expire, timeout)
-    })
-    try {
-      return await Promise.race([answer, expired])
-    } finally {
-      stop()
-    }
+  within<T>(answer: Promise<T>, timeout: number): Promise<T> {
+    return within(answer, this.#target, timeout, this.runtime)
   }
 
   /** Does not wait: a frozen server would never answer. */
   close(): void {
     void this.#store.close()
-    if (this.#client.isOpen) this.#client.destroy()
+  }
+
+  #refusal(cause: unknown): CommandError {
+    return new CommandError(1, `${serverName(this.#target)} refused: ${reasonOf(cause)}.`, hintFor(cause))
   }
 }
 
-/** Creates a client that gives up at once if the first connection fails, and otherwise reconnects forever. */
-function clientAt({ url, timeout }: Target, wasOpen: () => boolean): Client {
+function setupOf({ url, namespace }: Target, runtime: Runtime): RedisStoreSetup {
   try {
-    return createClient({
-      url,
-      disableOfflineQueue: true,
-      maintNotifications: 'disabled',
-      socket: {
-        connectTimeout: timeout,
-        reconnectStrategy: (retries) =>
-          wasOpen() ? Math.min(50 * 2 ** Math.min(retries, 10), MAX_RETRY_DELAY) : false,
-      },
-    })
-  } catch (error) {
-    throw new CommandError(
-      2,
-      `${masked(url)} is no valid URL: ${reasonOf(error)}.`,
-      'Percent-encode the user and the password.',
-    )
-  }
-}
-
-function storeOn(client: Client, { namespace }: Target, runtime: Runtime): Store {
-  try {
-    return redisStore({ client, namespace, runtime })
+    return storeSetup({ url, namespace, runtime })
   } catch (error) {
     if (!(error instanceof InvalidOptionError)) throw error
     throw new CommandError(
@@ -132,6 +123,30 @@ function storeOn(client: Client, { namespace }: Target, runtime: Runtime): Store
       'Run cattlegrid --help.',
     )
   }
+}
+
+async function within<T>(answer: Promise<T>, target: Target, timeout: number, runtime: Runtime): Promise<T> {
+  let stop = (): void => undefined
+  const expired = new Promise<never>((_, reject) => {
+    const expire = (): void => reject(timeoutError(target))
+    stop = runtime.schedule(expire, timeout)
+  })
+  try {
+    return await Promise.race([answer, expired])
+  } finally {
+    stop()
+  }
+}
+
+function openError(error: unknown, target: Target): CommandError {
+  if (error instanceof CommandError) return error
+  if (error instanceof MissingPackageError)
+    return new CommandError(
+      1,
+      'No client for Redis is installed here.',
+      'Run npm install redis, or install ioredis or iovalkey.',
+    )
+  return new CommandError(1, `${serverName(target)} cannot be reached: ${reasonOf(error)}.`, hintFor(error))
 }
 
 function isAway(answer: { readonly kind: string }): answer is Away {
@@ -166,7 +181,7 @@ const hints: readonly (readonly [RegExp, string])[] = [
   ],
   [/NOPERM/, 'The Redis user lacks a right that the store needs; docs/redis.md lists them.'],
   [/READONLY/, 'That server is a replica; name its master with --url.'],
-  [/MOVED|CROSSSLOT|CLUSTERDOWN/, 'That server belongs to a cluster; this command works on single servers only.'],
+  [/MOVED|CROSSSLOT|CLUSTERDOWN|TRYAGAIN/, 'The cluster is not complete, or a slot is moving; try again in a moment.'],
   [/LOADING/, 'The server is loading its data; try again in a moment.'],
 ]
 

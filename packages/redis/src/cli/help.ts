@@ -7,6 +7,11 @@ const options = table([
     'the server: redis://user:password@host:6379/0, or rediss:// with TLS',
     '(default: REDIS_URL, else redis://127.0.0.1:6379)',
   ],
+  [
+    '  --page <url>',
+    'inspect, delete, expire: in place of keys, a page such as https://shop.example/products/7;',
+    'finds its responses by the tag of their URL; --url does the same with such a URL',
+  ],
   ['  --namespace <text>', 'the namespace of the caches (default: cattlegrid)'],
   ['  --timeout <duration>', 'how long to wait for the server, such as 500ms or 30s (default: 5s)'],
   ['  --json', 'print results as JSON, one document per line'],

@@ -1,27 +1,38 @@
 import { type Done, MAX_TAG_LENGTH } from '@cattlegrid/core'
-import type { CommandContext, Command } from './command.ts'
+import type { CommandContext, Command, Terminal } from './command.ts'
 import { CommandError } from './command-error.ts'
+import type { Connection } from './connection.ts'
+import { tagsOfPage } from './http-package.ts'
+import { keysError, storedKeyOf } from './keys.ts'
+import { emptyNamespaceNote } from './namespaces.ts'
 import { jsonLine, displayKey, displayKeys } from './print.ts'
 
+const PAGE_DETAILS = `--page invalidates the tag of the URL, as a purge of that URL does: every response of the page that carries the tag.
+Responses carry it where the route has invalidateOnUnsafe, as all of an app have by default; the command cannot know
+whether others exist. Leave out the query parameters that the route leaves out of its key.`
 const RETRY_HINT = 'Retrying is safe.'
 
 export const deleteCommand: Command = {
   name: 'delete',
-  synopsis: '<key>...',
+  synopsis: '<key>... | --page <url>',
   summary: 'removes entries everywhere',
   details: `Also voids the lease, so that no load that began earlier can bring the value back, and ends a
-cooldown. A key without an entry is not an error.`,
-  operandError: (keys) => (keys.length > 0 ? undefined : "'delete' takes one or more keys; none was given."),
+cooldown. A key without an entry is not an error.
+${PAGE_DETAILS}`,
+  takesPage: true,
+  operandError: (keys) => (keys.length > 0 ? keysError(keys) : "'delete' takes one or more keys; none was given."),
   run: (context) => invalidate(context, 'delete', 'deleted'),
 }
 
 export const expireCommand: Command = {
   name: 'expire',
-  synopsis: '<key>...',
+  synopsis: '<key>... | --page <url>',
   summary: 'makes entries stale',
   details: `Stale entries may be served within the stale windows that they were stored with. Also voids the lease
-and ends a cooldown. A key without an entry is not an error.`,
-  operandError: (keys) => (keys.length > 0 ? undefined : "'expire' takes one or more keys; none was given."),
+and ends a cooldown. A key without an entry is not an error.
+${PAGE_DETAILS}`,
+  takesPage: true,
+  operandError: (keys) => (keys.length > 0 ? keysError(keys) : "'expire' takes one or more keys; none was given."),
   run: (context) => invalidate(context, 'expire', 'expired'),
 }
 
@@ -56,18 +67,47 @@ async function invalidateTags(
   done: 'invalidated' | 'expired',
 ): Promise<void> {
   const tags = [...new Set(operands)]
+  await warnOfEmptyNamespace(connection, terminal)
   const { tagSeq } = await connection.request((store) => store.invalidateTags(tags, how)).catch(throwUnconfirmed(tags))
   terminal.out(json ? jsonLine({ tags, tagSeq }) : tags.map((tag) => `${done}  ${displayKey(tag)}`).join('\n'))
 }
 
-/** Invalidates each key separately, and reports the confirmed keys even if others fail. */
-async function invalidate(
-  { connection, operands, json, terminal }: CommandContext,
+/** Invalidates the tag of a page, and says so. */
+async function invalidatePage(
+  { connection, json, terminal }: CommandContext,
+  page: string,
   how: 'delete' | 'expire',
   done: 'deleted' | 'expired',
 ): Promise<void> {
+  const tags = await tagsOfPage(page)
+  await warnOfEmptyNamespace(connection, terminal)
+  const { tagSeq } = await connection
+    .request((store) => store.invalidateTags(tags, how))
+    .catch(throwUnconfirmed([page]))
+  terminal.out(json ? jsonLine({ page, tags, tagSeq }) : `${done}  the tag of ${displayKey(page)}`)
+}
+
+/** Before the invalidation: that of a key may empty the namespace, and that of a tag leaves something there. */
+async function warnOfEmptyNamespace(
+  connection: Connection,
+  terminal: Terminal,
+  keys?: readonly string[],
+): Promise<void> {
+  const note = await emptyNamespaceNote(connection, keys)
+  if (note !== undefined) terminal.err(`${note}.`)
+}
+
+/** Invalidates each key separately, and reports the confirmed keys even if others fail. */
+async function invalidate(
+  context: CommandContext,
+  how: 'delete' | 'expire',
+  done: 'deleted' | 'expired',
+): Promise<void> {
+  const { connection, operands, page, json, terminal } = context
+  if (page !== undefined) return await invalidatePage(context, page, how, done)
   const keys = [...new Set(operands)]
-  const step = (key: string): Promise<Done> => connection.request((store) => store.invalidate(key, how, 0))
+  await warnOfEmptyNamespace(connection, terminal, keys.map(storedKeyOf))
+  const step = (key: string): Promise<Done> => connection.request((store) => store.invalidate(storedKeyOf(key), how, 0))
   const outcomes = await Promise.allSettled(keys.map(step))
   const confirmed = keys.filter((_, index) => outcomes[index]?.status === 'fulfilled')
   const unconfirmedKeys = keys.filter((_, index) => outcomes[index]?.status !== 'fulfilled')

@@ -14,7 +14,8 @@ export function valueLines(value: unknown): readonly string[] {
   return rest === 0 ? shown : [...shown, `… ${rest} more lines; --json shows all of them`]
 }
 
-function cut(line: string): string {
+/** A line, cut to the width of a screen. */
+export function cut(line: string): string {
   // The cut may split a surrogate pair: escape the half that is left.
   return line.length <= LONGEST_LINE ? line : `${escapeControls(line.slice(0, LONGEST_LINE - 1))}…`
 }
@@ -34,9 +35,9 @@ function inspected(value: unknown): string {
   }
 }
 
-/** A value in a JSON document: itself if JSON can represent it, base64 for bytes, else a description. */
+/** A value in a JSON document: itself if JSON can represent it, base64 for bytes, the parts of what an HTTP cache stores, else a description. */
 export interface JsonValue {
-  readonly form: 'json' | 'base64' | 'text'
+  readonly form: 'json' | 'base64' | 'http' | 'vary' | 'text'
   readonly value: unknown
 }
 

@@ -1,6 +1,7 @@
 import type { CancelTimer, Notice } from '@cattlegrid/core'
 import type { CommandContext, Command } from './command.ts'
 import { CommandError } from './command-error.ts'
+import { emptyNamespaceNote } from './namespaces.ts'
 import { jsonLine, displayKey, displayKeys, formatDuration, escapeControls } from './print.ts'
 
 const KIND_WIDTH = 'committed'.length
@@ -48,6 +49,8 @@ class Watch {
     })
     await connection.within(subscribed, connection.timeout)
     terminal.err(`Watching ${connection.name}. Press Ctrl-C to stop.`)
+    const note = await emptyNamespaceNote(connection)
+    if (note !== undefined) terminal.err(`${note}.`)
     this.#schedulePing()
   }
 

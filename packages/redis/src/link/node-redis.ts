@@ -107,6 +107,7 @@ export function makeNodeRedis(
   createClient: (options: object) => RedisClient,
   url: string,
   runtime: Runtime,
+  connectTimeout: number,
 ): ConnectableClient {
   return new NodeRedisClient(
     createClient({
@@ -115,7 +116,7 @@ export function makeNodeRedis(
       commandsQueueMaxLength: 10_000,
       maintNotifications: 'disabled',
       socket: {
-        connectTimeout: 2000,
+        connectTimeout,
         keepAliveInitialDelay: 5000,
         reconnectStrategy: (retries: number) =>
           Math.min(50 * 2 ** Math.min(retries, 10), 1000) + runtime.random() * 100,
