@@ -70,6 +70,8 @@ export class Remote {
   nodeOf: ((key: string) => string) | undefined
   /** The nodes that answer no step, as frozen ones do. */
   silent: readonly string[] = []
+  /** Whether notices about a key arrive, where it subscribes by parts. Set it before `join`. */
+  hears: ((key: string) => boolean) | undefined
   /** Whether it keeps bytes, as a store outside the process does: what it reads are views of a larger reply. */
   encodes = false
   /** Whether what it tells gets lost. */
@@ -125,6 +127,7 @@ export class Remote {
       ...(slowed as unknown as Pick<Store, Step>),
       shared: true,
       nodes: this.#nodes(),
+      hears: this.hears && ((key) => this.hears?.(key) === true),
       peek: () => undefined,
       renew: memory.renew.bind(memory),
       inspect: memory.inspect.bind(memory),

@@ -210,6 +210,11 @@ export interface Store {
   readonly shared: boolean
   /** Absent: the store is one node. */
   readonly nodes?: StoreNodes | undefined
+  /**
+   * Returns true while notices about the key arrive. A store that subscribes by parts begins to subscribe when it is asked about a key for the first time.
+   * Absent: the notices of every key arrive while the store is connected.
+   */
+  readonly hears?: ((key: string) => boolean) | undefined
   /** Returns the entry if this process has it in memory: synchronous, so that a hit awaits nothing. `now`: the time by which the hit is judged, ms. */
   peek(key: string, codec: Codec, now: number): Entry | undefined
   /** Reads the entry. A shared store does not judge its tags: its reader does, by `tagNumbers`. */

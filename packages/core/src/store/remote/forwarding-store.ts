@@ -28,11 +28,13 @@ import type { CallbackStore, OnRead } from './callback-store.ts'
 export abstract class ForwardingStore<Inner extends Store> implements CallbackStore {
   readonly shared: boolean
   readonly nodes: StoreNodes | undefined
+  readonly hears: ((key: string) => boolean) | undefined
   protected readonly inner: Inner
 
   constructor(inner: Inner) {
     this.shared = inner.shared
     this.nodes = inner.nodes
+    this.hears = inner.hears
     this.inner = inner
   }
 

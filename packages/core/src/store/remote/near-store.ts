@@ -27,7 +27,8 @@ class NearStore extends CopyingStore {
   }
 
   override readWithCallback(key: string, codec: Codec, onRead: OnRead): void {
-    if (!this.#connected) return this.inner.readWithCallback(key, codec, onRead)
+    // Asked before the read is sent: its answer may be older than a notice that did not arrive.
+    if (this.hears?.(key) === false || !this.#connected) return this.inner.readWithCallback(key, codec, onRead)
     const snapshot = this.copies.begin(key, this.#runtime.coarseNow())
     const keep = catching(onRead, (read) => {
       const entry = read.kind === 'found' && read.entry.from === 'store' ? read.entry : undefined

@@ -39,7 +39,7 @@ export function outageStore(store: CallbackStore, runtime: Runtime, limits: Copy
   return new OutageStore(store, runtime, limits, onAway)
 }
 
-/** The version that is replaced by a load whose key could not be read: no entry of the store has it. */
+/** The version that is replaced by a load whose key could not be read, or about whose key no notices arrived: no entry of the store has it. */
 const UNKNOWN_VERSION: Version = 'unknown'
 
 /** What is known of a load when it begins. */
@@ -75,6 +75,8 @@ class OutageStore extends CopyingStore {
   }
 
   override readWithCallback(key: string, codec: Codec, onRead: OnRead): void {
+    // A store that subscribes by parts begins to: notices end the copy of a value that is invalidated.
+    this.hears?.(key)
     const snapshot = this.copies.begin(key, this.#runtime.coarseNow())
     const answer = catching(onRead, (read) => onRead(this.#answerOf(read, snapshot, codec)))
     this.inner.readWithCallback(key, codec, answer)
@@ -83,8 +85,9 @@ class OutageStore extends CopyingStore {
   override async acquire(key: string, request: AcquireRequest): Promise<Acquire> {
     if (request.away === true) return await this.#acquireLocally(key, request)
     const snapshot = this.copies.begin(key, this.#runtime.now())
+    const replaces = this.#replacedVersion(key, request)
     const answer = await this.inner.acquire(key, request)
-    if (answer.kind === 'lead') this.#grants.set(answer.lease, { local: false, snapshot, replaces: request.seen })
+    if (answer.kind === 'lead') this.#grants.set(answer.lease, { local: false, snapshot, replaces })
     if (answer.kind !== 'away') return answer
     this.#onAway(key, answer)
     return await this.#acquireLocally(key, request)
@@ -136,8 +139,7 @@ class OutageStore extends CopyingStore {
 
   override watch(listener: (notice: Notice) => void): () => void {
     const unwatch = this.inner.watch((notice) => {
-      if (notice.kind === 'connected') this.#connectedAt = this.#runtime.now()
-      else if (notice.kind === 'disconnected') this.#connectedAt = Infinity
+      if (notice.kind === 'connected' || notice.kind === 'disconnected') this.#onConnection(notice)
       // A lease that ended without a commit makes no copy wrong.
       if (notice.kind !== 'released') this.copies.onNotice(notice)
       listener(notice)
@@ -150,6 +152,12 @@ class OutageStore extends CopyingStore {
       unwatch()
       unwatchLocal()
     }
+  }
+
+  #onConnection({ kind, part }: Extract<Notice, { readonly kind: 'connected' | 'disconnected' }>): void {
+    if (part === undefined) this.#connectedAt = kind === 'connected' ? this.#runtime.now() : Infinity
+    // Loads that began before may have missed an invalidation. Which of them did, `hears` no longer tells once the part is back.
+    else if (this.#connectedAt !== Infinity) this.#connectedAt = this.#runtime.now()
   }
 
   #answerOf(read: Read, snapshot: InvalidationSnapshot, codec: Codec): Read {
@@ -214,12 +222,17 @@ class OutageStore extends CopyingStore {
 
   async #acquireLocally(key: string, request: AcquireRequest): Promise<Acquire> {
     const snapshot = this.copies.begin(key, this.#runtime.now())
+    const replaces = this.#replacedVersion(key, request)
     const answer = await this.#local.acquire(key, { ...request, seen: NO_VERSION })
     if (answer.kind !== 'lead') return answer
     if (request.away === true) this.#awayLeases.set(key, answer.lease)
-    const replaces = request.away === true ? UNKNOWN_VERSION : request.seen
     this.#grants.set(answer.lease, { local: true, snapshot, replaces })
     return answer
+  }
+
+  /** Asked before the load begins: without notices, an invalidation during the load would go unnoticed. */
+  #replacedVersion(key: string, request: AcquireRequest): Version {
+    return request.away === true || this.hears?.(key) === false ? UNKNOWN_VERSION : request.seen
   }
 
   /** The load that has the lease has ended. */
