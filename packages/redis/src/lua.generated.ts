@@ -52,7 +52,9 @@ else
   redis.call('SET', KEYS[1], ARGV[5], 'PX', ARGV[2])
 end
 redis.call('DEL', KEYS[2])
-if string.sub(value, 24, 24) == '+' then redis.pcall('PUBLISH', ARGV[3], ARGV[4]) end
+if string.sub(value, 24, 24) == '+' and type(ARGV[6] and redis.pcall('SPUBLISH', ARGV[6], ARGV[4])) ~= 'number' then
+  redis.pcall('PUBLISH', ARGV[3], ARGV[4])
+end
 return 1`,
   endRefresh: `redis.call('ZREM', KEYS[2], ARGV[1])
 local due, rate = tonumber(redis.call('GET', KEYS[1])), tonumber(ARGV[2])
@@ -99,7 +101,7 @@ else
 end
 local holdOff = left > (tonumber(ARGV[4]) or 0) and string.format('%.0f', left) or ARGV[4]
 if holdOff ~= '0' then redis.call('SET', KEYS[2], 'H', 'PX', holdOff) end
-redis.pcall('PUBLISH', ARGV[2], ARGV[3])
+if type(ARGV[5] and redis.pcall('SPUBLISH', ARGV[5], ARGV[3])) ~= 'number' then redis.pcall('PUBLISH', ARGV[2], ARGV[3]) end
 return 1`,
   noteTags: `local function read(key)
   local value = redis.pcall('GET', key)
@@ -171,14 +173,16 @@ else
   redis.call('SET', KEYS[1], string.sub(ARGV[4], 1, 24) .. version .. tail, 'PX', ARGV[1])
 end
 redis.call('DEL', KEYS[2])
-redis.pcall('PUBLISH', ARGV[2], ARGV[3])
+if type(ARGV[6] and redis.pcall('SPUBLISH', ARGV[6], ARGV[3])) ~= 'number' then redis.pcall('PUBLISH', ARGV[2], ARGV[3]) end
 return version`,
   release: `local value = redis.call('GET', KEYS[1])
 if not value then return -1 end
 if string.sub(value, 1, 23) ~= 'L' .. ARGV[1] then return -2 end
 if KEYS[2] then redis.call('UNLINK', KEYS[2]) end
 if ARGV[2] == '' or redis.pcall('SET', KEYS[1], ARGV[2], 'PX', ARGV[3]).err then redis.call('DEL', KEYS[1]) end
-if string.sub(value, 24, 24) == '+' then redis.pcall('PUBLISH', ARGV[4], ARGV[5]) end
+if string.sub(value, 24, 24) == '+' and type(ARGV[6] and redis.pcall('SPUBLISH', ARGV[6], ARGV[5])) ~= 'number' then
+  redis.pcall('PUBLISH', ARGV[4], ARGV[5])
+end
 return 1`,
   renew: `local value = redis.call('GET', KEYS[1])
 if not value then return -1 end

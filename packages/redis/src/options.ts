@@ -1,4 +1,5 @@
 import {
+  booleanRule,
   checkOptions,
   type Duration,
   durationRule,
@@ -12,9 +13,11 @@ import {
   systemRuntime,
   textRule,
 } from '@cattlegrid/core'
-import { type AnyRedisClient, acceptedInstead } from './link/link-to.ts'
+import { type AnyRedisClient, acceptedInstead, hasShardedChannels } from './link/link-to.ts'
 
 const WATCHDOG = 2000
+const SHARDED_CLIENT =
+  'false, or true with the client of a cluster that has sharded channels: createCluster() of redis, or new Cluster() of a later ioredis 5, ioredis 6 or iovalkey'
 
 /** Options of `redisStore`. */
 export interface RedisStoreOptions {
@@ -33,6 +36,13 @@ export interface RedisStoreOptions {
    * complete reply counts as an answer: allow more time for large values over a slow network. `false` never does so. Default: `'2s'`.
    */
   readonly watchdog?: Duration | false | undefined
+  /**
+   * True: on a cluster, the notices about a key (its commit, release, deletion, expiry) are published on the channel of its group of slots, which only
+   * the node of that group and the processes that use keys of the group hear. False: on one channel, which all nodes and all processes hear. Tags and
+   * `clear` always use that one. All processes of a namespace must agree: one without this option does not hear what the others publish. It needs Redis 7,
+   * and the client of a cluster with sharded channels. Default: `false`.
+   */
+  readonly shardedNotices?: boolean | undefined
   /** The source of time, timers, randomness and tokens; for tests. Default: the system's. */
   readonly runtime?: Runtime | undefined
 }
@@ -61,6 +71,7 @@ const rules = {
     /^[^{}\s\p{Surrogate}]{1,128}$/u,
   ),
   watchdog: orFalse(durationRule(100, 60_000)),
+  shardedNotices: booleanRule,
   runtime: runtimeRule,
 } satisfies OptionRules<RedisStoreOptions>
 
@@ -71,18 +82,29 @@ export interface RedisStoreSetup {
   readonly namespace: string
   /** ms */
   readonly watchdog: number | false
+  readonly shardedNotices: boolean
   readonly runtime: Runtime
 }
 
 export function storeSetup(options: RedisStoreOptions): RedisStoreSetup {
-  const { client, url, namespace, watchdog, runtime } = checkOptions('redisStore', options, rules)
+  const {
+    client,
+    url,
+    namespace,
+    watchdog,
+    shardedNotices = false,
+    runtime,
+  } = checkOptions('redisStore', options, rules)
   if ((client === undefined) === (url === undefined))
     throw new InvalidOptionError('redisStore.client', client, 'either client or url, and not both')
+  if (shardedNotices && (client === undefined || !hasShardedChannels(client)))
+    throw new InvalidOptionError('redisStore.shardedNotices', shardedNotices, SHARDED_CLIENT)
   return {
     client,
     url: url ?? '',
     namespace: namespace ?? 'cattlegrid',
     watchdog: watchdog ?? WATCHDOG,
+    shardedNotices,
     runtime: runtime ?? systemRuntime,
   }
 }

@@ -1,3 +1,5 @@
+import { groupOf, tagOf } from './slot-groups.ts'
+
 /** Braces would end the hash tag early, `%` starts an escape, and UTF-8 cannot encode half a surrogate pair. */
 const UNSAFE = /[%{}]|\p{Surrogate}/gu
 /** Matches keys that need no escape: nearly all. */
@@ -42,6 +44,7 @@ export class RedisKeys {
   /** The key of the background refreshes that run. */
   readonly runningRefreshes: string
   readonly #prefix: string
+  readonly #shardedChannels: string[] = []
 
   constructor(namespace: string) {
     this.#prefix = `${namespace}:`
@@ -49,6 +52,19 @@ export class RedisKeys {
     this.tagSequence = `${namespace}:{%tags}`
     this.refreshRate = `${namespace}:{%refreshes}:rate`
     this.runningRefreshes = `${namespace}:{%refreshes}:running`
+  }
+
+  /** The sharded channel of the notices about a key. */
+  shardedChannel(key: string): string {
+    return this.channelOfGroup(this.groupOf(key))
+  }
+
+  groupOf(key: string): number {
+    return groupOf(`{${escapeKey(key)}}`)
+  }
+
+  channelOfGroup(group: number): string {
+    return (this.#shardedChannels[group] ??= `${this.channel}:{${tagOf(group)}}`)
   }
 
   entry(key: string): string {

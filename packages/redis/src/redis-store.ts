@@ -39,6 +39,7 @@ import { PendingReleases } from './pending-releases.ts'
 import { EntryReader } from './read-entry.ts'
 import { RedisKeys } from './redis-keys.ts'
 import { Scripts } from './scripts.ts'
+import { ShardedNotices } from './sharded-notices.ts'
 import { StepRunner } from './step-runner.ts'
 import { storeNodes } from './store-nodes.ts'
 import { readTagNumbers } from './tag-numbers.ts'
@@ -77,6 +78,7 @@ export function storeOn(opened: OpenLink, setup: RedisStoreSetup): Store {
 class RedisStore implements Store {
   readonly shared = true
   readonly nodes: StoreNodes | undefined
+  readonly hears: ((key: string) => boolean) | undefined
   readonly #link: Link
   readonly #closeLink: () => Promise<void>
   readonly #redisKeys: RedisKeys
@@ -88,14 +90,15 @@ class RedisStore implements Store {
   readonly #leases: LeaseSteps
   readonly #writes: EntryWrites
   readonly #notices: NoticeHub
+  readonly #sharded: ShardedNotices | undefined
   readonly #client: RedisStoreSetup['client']
   #isChecked = false
   #closed = false
 
-  constructor({ link, close }: OpenLink, { client, namespace, runtime, watchdog }: RedisStoreSetup) {
+  constructor({ link, close }: OpenLink, { client, namespace, runtime, watchdog, shardedNotices }: RedisStoreSetup) {
     const redisKeys = new RedisKeys(namespace)
     const denied = new DeniedCommands((message) => this.#notices.announce({ kind: 'warning', message }))
-    const scripts = new Scripts(link, redisKeys, denied)
+    const scripts = new Scripts(link, redisKeys, denied, shardedNotices)
     const tags = new TagSequence(link, redisKeys, scripts, denied, runtime)
     const reader = new EntryReader(link, redisKeys, runtime, denied)
     this.#client = client
@@ -117,6 +120,13 @@ class RedisStore implements Store {
       if ('key' in notice) reader.forget(notice.key)
       else if (notice.kind === 'connected') this.#checkSetUp()
     })
+    const announce = (notice: Notice): void => this.#notices.announce(notice)
+    const sharded =
+      shardedNotices && link.nodes !== undefined
+        ? new ShardedNotices({ link, nodes: link.nodes, redisKeys, runtime, maxSilence: watchdog, announce })
+        : undefined
+    this.#sharded = sharded
+    this.hears = sharded && ((key) => sharded.hears(key))
   }
 
   warn(message: string): void {
@@ -139,6 +149,8 @@ class RedisStore implements Store {
   }
 
   acquire(key: string, request: AcquireRequest): Promise<Acquire> {
+    // Before the acquire: a notice of the end of a lease that is held must find the subscription.
+    this.#sharded?.await(key)
     return this.#leases.acquire(key, request)
   }
 
@@ -217,6 +229,7 @@ class RedisStore implements Store {
     this.#pending.close()
     this.#steps.close()
     this.#reader.forgetAll()
+    this.#sharded?.close()
     this.#notices.close()
     await this.#closeLink()
   }

@@ -51,8 +51,11 @@ export class Scripts {
   readonly #link: Link
   readonly #redisKeys: RedisKeys
   readonly #denied: DeniedCommands
+  readonly #sharded: boolean
 
-  constructor(link: Link, redisKeys: RedisKeys, denied: DeniedCommands) {
+  /** `sharded`: the notices of a key are published on the channel of its group of slots. */
+  constructor(link: Link, redisKeys: RedisKeys, denied: DeniedCommands, sharded: boolean) {
+    this.#sharded = sharded
     this.#link = link
     this.#redisKeys = redisKeys
     this.#denied = denied
@@ -93,7 +96,7 @@ export class Scripts {
   async commit(key: string, token: string, { bytes, keepFor }: EncodedRecord): Promise<'stored' | Rejection> {
     const args = [token, ms(keepFor), this.#redisKeys.channel, keyMessage('committed', key)]
     const reply = await this.#write(key, token, bytes, (keys, record) =>
-      this.#run('commit', keys, [...args, ...record]),
+      this.#run('commit', keys, [...args, record[0] ?? '', ...this.#shardedChannel(key)]),
     )
     return rejectionOf(reply) ?? 'stored'
   }
@@ -111,9 +114,10 @@ export class Scripts {
   ): Promise<string> {
     const args = [ms(keepFor), this.#redisKeys.channel, keyMessage('committed', key)]
     const tagKeys = tags === undefined ? [] : this.#tagKeys(tags.tags)
-    const keepTags = tags === undefined ? [] : [ms(tags.keepFor)]
+    const shardedChannel = this.#shardedChannel(key)
+    const keepTags = tags === undefined ? (shardedChannel.length === 0 ? [] : ['']) : [ms(tags.keepFor)]
     const run = (keys: ScriptKeys, record: readonly Buffer[]): Promise<unknown> =>
-      this.#run('put', [...keys, ...tagKeys], [...args, record[0] ?? '', ...keepTags], maySendAgain)
+      this.#run('put', [...keys, ...tagKeys], [...args, record[0] ?? '', ...keepTags, ...shardedChannel], maySendAgain)
     const reply = await this.#write(key, token, bytes, run, maySendAgain)
     return typeof reply === 'string' ? reply : NO_VERSION
   }
@@ -127,14 +131,15 @@ export class Scripts {
     const lease = this.#redisKeys.lease(key)
     // One key, if possible: while a slot moves, a script with two keys fails whose keys are on different nodes.
     const keys: ScriptKeys = ending.kind === 'uncacheable' ? [lease, this.#redisKeys.entry(key)] : [lease]
-    const args = [token, value, ms(duration), this.#redisKeys.channel, keyMessage('released', key)]
+    const channels = [this.#redisKeys.channel, keyMessage('released', key), ...this.#shardedChannel(key)]
+    const args = [token, value, ms(duration), ...channels]
     return rejectionOf(await this.#run('release', keys, args)) ?? 'released'
   }
 
   async invalidate(key: string, how: 'delete' | 'expire', holdOff: number): Promise<void> {
     const message = keyMessage(how === 'delete' ? 'deleted' : 'expired', key)
     const args = [how, this.#redisKeys.channel, message, holdOff > 0 ? ms(holdOff) : '0']
-    await this.#run('invalidate', this.#keys(key), args)
+    await this.#run('invalidate', this.#keys(key), [...args, ...this.#shardedChannel(key)])
   }
 
   /** Returns the new number of the tags. */
@@ -194,6 +199,11 @@ export class Scripts {
 
   #keys(key: string): readonly [entry: string, lease: string] {
     return [this.#redisKeys.entry(key), this.#redisKeys.lease(key)]
+  }
+
+  /** The last argument of a script that publishes a notice about the key. */
+  #shardedChannel(key: string): readonly string[] {
+    return this.#sharded ? [this.#redisKeys.shardedChannel(key)] : []
   }
 
   #refreshKeys(): ScriptKeys {

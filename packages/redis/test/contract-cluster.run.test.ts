@@ -20,6 +20,15 @@ async function connect(options: { readonly RESP?: 2 | 3; readonly useReplicas?: 
 describeStoreContract('a cluster', async () => openStores(() => connect()), { describe, test })
 
 describeStoreContract(
+  'a cluster with sharded notices',
+  async () => openStores(() => connect(), { shardedNotices: true }),
+  {
+    describe,
+    test,
+  },
+)
+
+describeStoreContract(
   'a cluster, by a client that reads from replicas in the older protocol',
   async () => openStores(() => connect({ RESP: 2, useReplicas: true })),
   { describe, test },

@@ -8,6 +8,7 @@ export const optionsTable: Record<string, Record<string, unknown>> = {
     url: [...noText, '', '127.0.0.1:6379', 'http://127.0.0.1', 'redis://', 'redis://:port', '250ms'],
     namespace: [...noText, '', 'a b', 'a{b', 'a}b', 'a\nb', '\uD800', 'n'.repeat(129)],
     watchdog: [null, Number.NaN, Infinity, -1, 0, 99, 60_001, true, 'soon', '2', {}, [], () => undefined],
+    shardedNotices: [null, Number.NaN, 0, 1, 'true', {}, [], () => undefined],
     runtime: [...noObject, { now: () => 0 }],
   },
 }

@@ -36,6 +36,28 @@ describe('the options of redisStore', () => {
     expect(error.message).toContain("did you mean 'namespace'?")
   })
 
+  test.each([
+    ['a client of one server', { client }],
+    ['a client of one server, of ioredis', { client: new Redis({ lazyConnect: true }) }],
+    ['a URL', { url: 'redis://127.0.0.1:1' }],
+  ])('refuse sharded notices with %s', (_, connection) => {
+    const error = refusal({ ...connection, shardedNotices: true })
+    expect(error).toMatchObject({ option: 'redisStore.shardedNotices', value: true })
+    expect(error.message).toContain('a cluster')
+  })
+
+  test('take sharded notices with a cluster of either make', async () => {
+    const clusters = [
+      createCluster({ rootNodes: [{ url: 'redis://127.0.0.1:1' }] }),
+      new Cluster([{ host: '127.0.0.1', port: 1 }], { lazyConnect: true }),
+    ]
+    for (const one of clusters) {
+      const store = redisStore({ client: one, shardedNotices: true })
+      expect(store.hears).toBeDefined()
+      await store.close()
+    }
+  })
+
   test.each([undefined, null, 'redis://127.0.0.1', 5, []])('refuse %p in their place', (options) => {
     expect(refusal(options).option).toMatch(/^redisStore/)
   })

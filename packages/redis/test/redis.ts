@@ -59,14 +59,17 @@ export function openRedisBy(make: () => RedisClient): () => Promise<RedisUnderTe
 export type View = NonNullable<RedisStoreOptions['client']> & { close(): Promise<unknown> }
 
 /** A namespace of its own, in which each view has a client of its own; what it writes is left where it is. */
-export function openStores(view: () => Promise<View>): StoreUnderTest & { readonly namespace: string } {
+export function openStores(
+  view: () => Promise<View>,
+  options: Pick<RedisStoreOptions, 'shardedNotices'> = {},
+): StoreUnderTest & { readonly namespace: string } {
   const namespace = `test:${randomUUID()}`
   const opened: (() => Promise<unknown>)[] = []
   return {
     namespace,
     async open() {
       const client = await view()
-      const store = redisStore({ client, namespace })
+      const store = redisStore({ client, namespace, ...options })
       opened.push(() => store.close().then(() => client.close()))
       // Where the store makes its own connections.
       await until(async () => (await store.ping()).kind === 'done')

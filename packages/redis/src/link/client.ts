@@ -26,6 +26,8 @@ export interface Client extends Server {
 export interface ConnectableClient extends Client {
   connect(): Promise<unknown>
   subscribe(channel: string, listener: (message: string) => void): Promise<unknown>
+  /** Subscribes to a sharded channel, whose messages reach only the node of its slot. Every call names the same listener. */
+  subscribeSharded(channel: string, listener: (message: string) => void): Promise<unknown>
   /** Waits for the replies to commands already sent. */
   close(): Promise<unknown>
   destroy(): void
@@ -33,8 +35,14 @@ export interface ConnectableClient extends Client {
   off(event: ClientEvent, listener: (...args: unknown[]) => void): unknown
 }
 
-/** `connect`: the handshake begins. `end`: the client does not connect again. */
-export type ClientEvent = 'connect' | 'ready' | 'error' | 'reconnecting' | 'end'
+/**
+ * `connect`: the handshake begins. `end`: the client does not connect again. `moved`: the server has ended the subscription to a sharded channel; the channel
+ * is the argument, unless the client does not tell it.
+ */
+export type ClientEvent = 'connect' | 'ready' | 'error' | 'reconnecting' | 'end' | 'moved'
+
+/** The error of a client that has no sharded channels. */
+export class ShardedUnsupportedError extends Error {}
 
 /** Resolves when the handshake is complete or the connection has failed. */
 export function handshakeOf(client: ConnectableClient): Promise<void> {

@@ -42,6 +42,10 @@ export class ClusterLink implements Link {
       const master = this.#cluster.masters().find((one) => one.address === address)
       return master && { send: (args, form) => this.#readyClient(master).send(args, form) }
     },
+    subscriberAt: (address) => {
+      const master = this.#cluster.masters().find((one) => one.address === address)
+      return master?.client?.isReady === true ? master.client.duplicate() : undefined
+    },
   }
   readonly #cluster: ClusterClient
   readonly #runtime: Pick<Runtime, 'random'>

@@ -6,6 +6,7 @@ import {
   type ConnectableClient,
   onceAny,
   type ReplyForm,
+  ShardedUnsupportedError,
 } from './client.ts'
 import { OwnClient, reasonOf } from './own-client.ts'
 
@@ -19,6 +20,7 @@ export interface IoRedis {
   call(command: string, ...args: Argument[]): Promise<unknown>
   callBuffer(command: string, ...args: Argument[]): Promise<unknown>
   subscribe(...channels: string[]): Promise<unknown>
+  ssubscribe?(...channels: string[]): Promise<unknown>
   duplicate(override?: object): IoRedis
   connect(): Promise<unknown>
   quit(): Promise<unknown>
@@ -60,6 +62,7 @@ export const OWN_SETTINGS: Readonly<Record<string, unknown>> = {
 export class IoRedisClient implements ConnectableClient {
   readonly duplicatesReconnect = false
   readonly #client: IoRedis
+  #listensToShards = false
 
   constructor(client: IoRedis) {
     this.#client = client
@@ -103,6 +106,15 @@ export class IoRedisClient implements ConnectableClient {
   subscribe(channel: string, listener: (message: string) => void): Promise<unknown> {
     this.#client.on('message', (_channel, message) => listener(String(message)))
     return this.#client.subscribe(channel)
+  }
+
+  /** Older versions take the reply for that of any other command: they return it as it is, and no message would arrive. */
+  async subscribeSharded(channel: string, listener: (message: string) => void): Promise<unknown> {
+    if (!this.#listensToShards) this.#client.on('smessage', (_channel, message) => listener(String(message)))
+    this.#listensToShards = true
+    const channels = await this.#client.ssubscribe?.(channel)
+    if (typeof channels !== 'number') throw new ShardedUnsupportedError('This ioredis has no sharded channels')
+    return channels
   }
 
   close(): Promise<unknown> {

@@ -1,4 +1,5 @@
-const SLOTS = 2 ** 14
+/** The number of slots of a cluster. */
+export const SLOTS = 16_384
 const POLYNOMIAL = 0x1021
 
 const table = Uint16Array.from({ length: 256 }, (_, byte) => {

@@ -73,6 +73,14 @@ export function acceptedInstead(client: object): string | undefined {
   return 'isOpen' in client ? missingMethod(client, methods) : SUPPORTED
 }
 
+/** True for a client of a cluster that can subscribe to sharded channels. */
+export function hasShardedChannels(client: AnyRedisClient): boolean {
+  const [name, isOfCluster] = isIoRedisLike(client)
+    ? ['ssubscribe', isIoRedisCluster(client)]
+    : ['sSubscribe', isCluster(client)]
+  return isOfCluster && typeof (client as unknown as Record<string, unknown>)[name] === 'function'
+}
+
 const SUPPORTED =
   'a client of the package redis (5.1+ or 6: createClient(), createCluster() or createSentinel()), or of ioredis (5 or 6) or iovalkey (Redis or Cluster)'
 

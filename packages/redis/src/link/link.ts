@@ -31,6 +31,8 @@ export interface LinkNodes {
   addressOf(name: string): string
   /** The master at an address; undefined once the cluster has none there. */
   masterAt(address: string): Server | undefined
+  /** A client of the master at an address, not yet connected; undefined while the cluster is not connected to that master. The caller destroys it. */
+  subscriberAt(address: string): ConnectableClient | undefined
 }
 
 /** Stands for the address of a slot that no master serves. */

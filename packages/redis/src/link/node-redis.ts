@@ -1,5 +1,12 @@
 import type { Runtime } from '@cattlegrid/core'
-import { type Argument, type ClientEvent, type ConnectableClient, onceAny, type ReplyForm } from './client.ts'
+import {
+  type Argument,
+  type ClientEvent,
+  type ConnectableClient,
+  onceAny,
+  type ReplyForm,
+  ShardedUnsupportedError,
+} from './client.ts'
 
 /** The options of a single command, which override those of its client. */
 export interface SendOptions {
@@ -17,6 +24,7 @@ export interface RedisClient {
   duplicate(): RedisClient
   connect(): Promise<unknown>
   subscribe(channel: string, listener: (message: string) => void): Promise<unknown>
+  sSubscribe?(channel: string, listener: (message: string) => void): Promise<unknown>
   destroy(): void
   close(): Promise<unknown>
   unref(): void
@@ -36,6 +44,9 @@ export const SEND_OPTIONS: Readonly<Record<ReplyForm, SendOptions>> = {
   text: { ...asWritten, typeMapping: {} },
   bytes: { ...asWritten, typeMapping: { [BLOB_STRING]: Buffer } },
 }
+
+/** node-redis' names of events, where they differ. */
+const EVENT_NAMES: Readonly<Partial<Record<ClientEvent, string>>> = { moved: 'sharded-channel-moved' }
 
 /** A client of node-redis. */
 export class NodeRedisClient implements ConnectableClient {
@@ -74,11 +85,11 @@ export class NodeRedisClient implements ConnectableClient {
   }
 
   on(event: ClientEvent, listener: (...args: unknown[]) => void): void {
-    this.#client.on(event, listener)
+    this.#client.on(EVENT_NAMES[event] ?? event, listener)
   }
 
   off(event: ClientEvent, listener: (...args: unknown[]) => void): void {
-    this.#client.off(event, listener)
+    this.#client.off(EVENT_NAMES[event] ?? event, listener)
   }
 
   connect(): Promise<unknown> {
@@ -87,6 +98,11 @@ export class NodeRedisClient implements ConnectableClient {
 
   subscribe(channel: string, listener: (message: string) => void): Promise<unknown> {
     return this.#client.subscribe(channel, listener)
+  }
+
+  async subscribeSharded(channel: string, listener: (message: string) => void): Promise<unknown> {
+    if (this.#client.sSubscribe === undefined) throw new ShardedUnsupportedError('The Redis client has no sSubscribe')
+    return await this.#client.sSubscribe(channel, listener)
   }
 
   close(): Promise<unknown> {

@@ -1,6 +1,7 @@
 -- Write an entry and end the lease, but only if the token still holds it.
 --   KEYS[1] entry   KEYS[2] lease   KEYS[3] temporary key with the record, if it is long
---   ARGV[1] token   ARGV[2] time to keep, ms   ARGV[3] channel   ARGV[4] message   ARGV[5] record, if it is short
+--   ARGV[1] token   ARGV[2] time to keep, ms   ARGV[3] channel   ARGV[4] message   ARGV[5] record, '' if it is long
+--   ARGV[6] sharded channel, if the message belongs there
 -- Returns 1 written, -1 no lease, -2 another token's, -3 the temporary key is gone.
 local value = redis.call('GET', KEYS[2])
 if not value or string.sub(value, 1, 23) ~= 'L' .. ARGV[1] then
@@ -15,5 +16,7 @@ else
   redis.call('SET', KEYS[1], ARGV[5], 'PX', ARGV[2])
 end
 redis.call('DEL', KEYS[2])
-if string.sub(value, 24, 24) == '+' then redis.pcall('PUBLISH', ARGV[3], ARGV[4]) end
+if string.sub(value, 24, 24) == '+' and type(ARGV[6] and redis.pcall('SPUBLISH', ARGV[6], ARGV[4])) ~= 'number' then
+  redis.pcall('PUBLISH', ARGV[3], ARGV[4])
+end
 return 1

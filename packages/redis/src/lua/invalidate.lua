@@ -1,6 +1,7 @@
 -- Delete or expire an entry, and void its lease, cooldown or uncacheable mark.
 --   KEYS[1] entry   KEYS[2] lease
 --   ARGV[1] 'delete' or 'expire'   ARGV[2] channel   ARGV[3] message   ARGV[4] hold-off, ms, '0' for none: a longer one that runs stays
+--   ARGV[5] sharded channel, if the message belongs there: only if another node serves that is it published on the channel of all
 -- Returns 1.
 local left = redis.pcall('GET', KEYS[2]) == 'H' and redis.call('PTTL', KEYS[2]) or 0
 -- The lease first: after an error below, a lease that still exists could commit.
@@ -24,5 +25,5 @@ else
 end
 local holdOff = left > (tonumber(ARGV[4]) or 0) and string.format('%.0f', left) or ARGV[4]
 if holdOff ~= '0' then redis.call('SET', KEYS[2], 'H', 'PX', holdOff) end
-redis.pcall('PUBLISH', ARGV[2], ARGV[3])
+if type(ARGV[5] and redis.pcall('SPUBLISH', ARGV[5], ARGV[3])) ~= 'number' then redis.pcall('PUBLISH', ARGV[2], ARGV[3]) end
 return 1

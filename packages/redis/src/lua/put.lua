@@ -1,7 +1,7 @@
 -- Write an entry without a lease, with a version newer than the present one, and void the lease. Give tags that have no number the tag sequence.
 --   KEYS[1] entry   KEYS[2] lease   KEYS[3...] temporary key, if the record is long; the tag sequence and the tags, if there are any
 --   ARGV[1] time to keep, ms   ARGV[2] channel   ARGV[3] message   ARGV[4] record, '' if it is long
---   ARGV[5] minimum time to keep the numbers of the tags, ms
+--   ARGV[5] minimum time to keep the numbers of the tags, ms   ARGV[6] sharded channel, if the message belongs there
 -- Returns the version written, or '' when the temporary key is gone.
 local time, previous = redis.call('TIME'), tonumber(redis.call('GETRANGE', KEYS[1], 24, 39))
 local now = time[1] * 1000000 + time[2]
@@ -35,5 +35,5 @@ else
   redis.call('SET', KEYS[1], string.sub(ARGV[4], 1, 24) .. version .. tail, 'PX', ARGV[1])
 end
 redis.call('DEL', KEYS[2])
-redis.pcall('PUBLISH', ARGV[2], ARGV[3])
+if type(ARGV[6] and redis.pcall('SPUBLISH', ARGV[6], ARGV[3])) ~= 'number' then redis.pcall('PUBLISH', ARGV[2], ARGV[3]) end
 return version
