@@ -1,7 +1,7 @@
 import { keySlot, SLOTS } from './link/key-slot.ts'
 
 /** The number of groups into which the slots of a cluster are divided. All processes must agree on it: a channel stands for one group. */
-export const SLOT_GROUPS = 1024
+const SLOT_GROUPS = 1024
 const SLOTS_OF_GROUP = SLOTS / SLOT_GROUPS
 
 /** The hash tag of each group's channel. Its slot is in the group. */

@@ -67,7 +67,7 @@ describe('the options of redisStore', () => {
     expect(refusal({ client, url: 'redis://127.0.0.1:1' }).message).toContain('either client or url')
   })
 
-  test.each([
+  test.each<[string, object, string]>([
     ['a pool, because it would break the order of commands', createClientPool(), 'order'],
     [
       'a client of valkey-glide, because it may or may not be connected',

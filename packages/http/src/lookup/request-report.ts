@@ -1,4 +1,4 @@
-import { channel } from 'node:diagnostics_channel'
+import { channel, subscribe } from 'node:diagnostics_channel'
 import { debugEvent, isDebugged } from '@cattlegrid/core'
 import type { Exchange } from '../exchange.ts'
 import type { Verdict, VerdictKind } from '../response/cache-status.ts'
@@ -47,7 +47,7 @@ const ROLES: { readonly [K in HttpEvent['verdict']]: HttpEvent['role'] } = {
   none: 'none',
 }
 
-if (isDebugged) requests.subscribe((event) => debugEvent(event as HttpEvent))
+if (isDebugged) subscribe('cattlegrid:http', (event) => debugEvent(event as HttpEvent))
 
 /** Publishes the request when its response has ended, if anybody listens now. */
 export function reportRequest<Req, Res>(exchange: Exchange<Req, Res>, route: Route<Req, Res>): void {
