@@ -2,8 +2,8 @@ import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify'
 import { RouteBeforePluginError } from './errors.ts'
 import { asksForCache, knownAppOf } from './known-apps.ts'
 
-/** Set on the `config` of each route that the plugin has seen. */
-const SEEN = Symbol('cattlegrid.seen')
+/** Set on the `config` of each route that the plugin has seen, also by another copy of this package, such as its CommonJS build. */
+const SEEN = Symbol.for('cattlegrid.seen')
 
 type Config = RouteOptions['config'] & { readonly [SEEN]?: true }
 
