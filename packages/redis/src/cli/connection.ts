@@ -112,9 +112,11 @@ export class Connection {
   }
 }
 
-function setupOf({ url, namespace }: Target, runtime: Runtime): RedisStoreSetup {
+function setupOf({ url, namespace, timeout }: Target, runtime: Runtime): RedisStoreSetup {
+  // A silent server is reported after `timeout`, before the store gives its connection up.
+  const watchdog = Math.min(60_000, Math.max(100, 3 * timeout))
   try {
-    return storeSetup({ url, namespace, runtime })
+    return storeSetup({ url, namespace, runtime, watchdog })
   } catch (error) {
     if (!(error instanceof InvalidOptionError)) throw error
     throw new CommandError(
