@@ -116,6 +116,7 @@ describe.each(makers)('a slot that moves, by %s', (_, make) => {
     await move(slot, 'next')
     await until(async () => (await there.store.put(inside, entryOf('new'), json)).kind === 'stored')
     await until(async () => (await here.cache.get(inside)) === 'new')
+    expect(here.notices.some(({ kind }) => kind === 'disconnected')).toBe(true)
     // Nobody has told the old master that its move is over.
     for (const observer of observers) await observer.sendCommand(['CLUSTER', 'SETSLOT', String(slot), 'STABLE'])
   })
