@@ -20,11 +20,17 @@ const NEVER_REPEATED = new Set([
 /** Fields for the client of one request (RFC 9111 section 3.1). */
 const OF_ONE_CLIENT = ['proxy-authenticate', 'proxy-authentication-info', 'proxy-authorization', 'set-cookie']
 
-/** The fields that a handler has added for its own client: those that differ from the fields `before` it. Outer layers set the others anew. */
+/** Fields that describe the body. They are stored with it, whichever layer set them: outer layers may describe another body for the client of a hit. */
+const OF_THE_BODY: ReadonlySet<string> = new Set(['content-type', 'content-language', 'content-encoding'])
+
+/**
+ * The fields that a handler has added for its own client: those that differ from the fields `before` it, and those of the body. Outer layers set the
+ * others anew.
+ */
 export function addedFields({ fields, before }: Pick<ResponseHead, 'fields' | 'before'>): AddedFields {
   const added = noFields()
   for (const [name, value] of Object.entries(fields)) {
-    if (NEVER_REPEATED.has(name) || sameValue(value, before[name])) continue
+    if (NEVER_REPEATED.has(name) || (sameValue(value, before[name]) && !OF_THE_BODY.has(name))) continue
     added[name] = typeof value === 'string' ? value : [...value]
   }
   for (const name of connectionNames(fields)) delete added[name]
