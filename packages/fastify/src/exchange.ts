@@ -241,7 +241,9 @@ export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply> {
 
   #onReturn(value: unknown): void {
     if (value === undefined) this.#capture?.payloadCapture.returnedNothing()
-    if (this.#replaced) this.#capture?.discard(value)
+    // While asynchronous hooks have what the handler sent, Fastify would take what it returns for a second payload: recorded, but never sent.
+    const hasSent = value !== this.response && this.#capture?.payloadCapture.hasPayload === true
+    if (this.#replaced || hasSent) this.#capture?.discard(value)
     else this.#ownDeferred.resolve(value)
   }
 

@@ -84,6 +84,11 @@ export class PayloadCapture extends ResponseCapture {
     if (this.isConnectionGone && this.#payload === undefined) this.#abort()
   }
 
+  /** True if the handler has sent a payload, which asynchronous hooks may still have. */
+  get hasPayload(): boolean {
+    return this.#payload !== undefined
+  }
+
   /** True if the whole of another response was sent: whatever the handler still sends is ignored. */
   get isReplaced(): boolean {
     return this.mode === 'replaced'
