@@ -21,3 +21,17 @@ test.each([
     })
   },
 )
+
+test('of a handler that sends twice while an asynchronous onSend hook holds the first payload, nothing is stored', async () => {
+  await withApp(async ({ app, bodies }) => {
+    app.addHook('onSend', async (_request, _reply, payload) => {
+      await turn()
+      return `${String(payload)}!`
+    })
+    app.get('/a', { config: { cache } }, (_request, reply) => {
+      void reply.send('first')
+      void reply.send('second')
+    })
+    expect(await bodies('/a', 3)).toEqual(['first!', 'first!', 'first!'])
+  })
+})

@@ -70,7 +70,11 @@ export class PayloadCapture extends ResponseCapture {
     const errorFields = noted.namesFor(status)
     const head = { status, fields, before, errorFields, bodyLength: known?.length, form: formOf(payload) }
     if (this.failsForDeparture(status)) this.#abort()
-    if (this.#payload !== undefined && !this.headSeen && !this.#withheld) this.recording.restartBody()
+    if (this.#payload !== undefined && !this.headSeen && !this.#withheld) {
+      // A handler that sends twice: it does not show which of the two reaches the client.
+      if (this.#payload.bytes !== undefined && this.#payload.head.status === status) this.#disown()
+      this.recording.restartBody()
+    }
     const pending = { head, bytes: known, whole: known !== undefined }
     this.#payload = pending
     if (!this.recording.withholds(status))
