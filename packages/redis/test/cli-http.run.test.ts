@@ -170,7 +170,7 @@ describe('a page', () => {
     const server = await startRedis({ own: true })
     const client = await connect(server.url)
     await client.sendCommand(['EVAL', "for i = 1, 1000000 do redis.call('SET', 'n:{' .. i .. '}', '') end", '0'])
-    const args = ['inspect', '--page', page, '--json', '--namespace', 'n', '--timeout', '3s']
+    const args = ['inspect', '--page', page, '--json', '--namespace', 'n', '--timeout', '5s']
     const { code, out, err } = await cattlegrid(args, server.url)
     await client.close()
     await server.stop()

@@ -34,10 +34,12 @@ export async function findTagged(
   for await (const { server, names } of scan(connection, redisKeys.patterns.entries)) {
     for (const key of await keysCarrying(connection, server, names, tags)) found.add(key)
     searched += names.filter((name) => name !== redisKeys.tagSequence).length
-    if (runtime.now() > endsAt) return { keys: [...found], searched, complete: false }
-    if (runtime.now() < progressAt) continue
-    progressAt = runtime.now() + PROGRESS_INTERVAL
-    onProgress(searched)
+    const now = runtime.now()
+    if (now >= progressAt) {
+      progressAt = now + PROGRESS_INTERVAL
+      onProgress(searched)
+    }
+    if (now > endsAt) return { keys: [...found], searched, complete: false }
   }
   return { keys: [...found], searched, complete: true }
 }
