@@ -20,6 +20,8 @@ const limits = {
   lease: { duration: '1h', maxHold: '2h' },
   failureCooldown: { min: '30m', max: '1h' },
   waitTimeout: '30s',
+  // Else this process would serve the value that the store has not got.
+  outage: false,
 } as const
 
 function cacheOn(options: RedisStoreOptions, storeTimeout: number = 10_000): Cache {
