@@ -77,14 +77,15 @@ export class Connection {
   async next(method: string = 'GET'): Promise<Answer> {
     for (;;) {
       const found = firstOf(this.#received, method, this.#ended)
-      if (found !== undefined) {
+      if (typeof found !== 'number') {
         this.#received = this.#received.slice(found.raw.length)
         return found
       }
       if (this.#ended) return NOTHING
-      await new Promise<void>((resolve) => {
-        this.#woken = resolve
-      })
+      while (this.#received.length < found && !this.#ended)
+        await new Promise<void>((resolve) => {
+          this.#woken = resolve
+        })
     }
   }
 
@@ -116,21 +117,21 @@ export class Connection {
   }
 }
 
-/** The first final answer in what came, by RFC 9112 section 6.3; undefined where more is to come. */
-function firstOf(text: string, method: string, ended: boolean): Answer | undefined {
+/** The first final answer in what came, by RFC 9112 section 6.3; where more is to come, the length that must have come before it is worth another look. */
+function firstOf(text: string, method: string, ended: boolean): Answer | number {
   const end = text.indexOf('\r\n\r\n')
-  if (end < 0) return undefined
+  if (end < 0) return text.length + 1
   const [line = '', ...lines] = text.slice(0, end).split('\r\n')
   const status = Number(line.split(' ')[1])
   const interim = status < 200
   if (interim) {
     const final = firstOf(text.slice(end + 4), method, ended)
-    return final === undefined ? undefined : { ...final, raw: text.slice(0, end + 4) + final.raw }
+    return typeof final === 'number' ? end + 4 + final : { ...final, raw: text.slice(0, end + 4) + final.raw }
   }
   const fields = fieldsIn(lines)
   const body = method === 'HEAD' || status === 204 || status === 304 ? '' : undefined
   const read = body === undefined ? bodyIn(text.slice(end + 4), fields, ended) : { body, length: 0, whole: true }
-  if (read === undefined) return undefined
+  if (typeof read === 'number') return end + 4 + read
   return { status, fields, body: read.body, whole: read.whole, raw: text.slice(0, end + 4 + read.length) }
 }
 
@@ -151,26 +152,26 @@ interface Body {
   readonly whole: boolean
 }
 
-function bodyIn(text: string, fields: Answer['fields'], ended: boolean): Body | undefined {
+function bodyIn(text: string, fields: Answer['fields'], ended: boolean): Body | number {
   if (fields['transfer-encoding'] !== undefined) return chunksIn(text, ended)
   const [declared] = fields['content-length'] ?? []
-  if (declared === undefined) return ended ? { body: text, length: text.length, whole: true } : undefined
+  if (declared === undefined) return ended ? { body: text, length: text.length, whole: true } : text.length + 1
   const whole = text.length >= Number(declared)
-  if (!whole && !ended) return undefined
+  if (!whole && !ended) return Number(declared)
   const body = text.slice(0, Number(declared))
   return { body, length: body.length, whole }
 }
 
-function chunksIn(text: string, ended: boolean): Body | undefined {
+function chunksIn(text: string, ended: boolean): Body | number {
   let body = ''
   let at = 0
   for (;;) {
     const line = text.indexOf('\r\n', at)
     const size = Number.parseInt(text.slice(at, line), 16)
-    if (line < 0 || text.length < line + 2 + size + 2)
-      return ended ? { body, length: text.length, whole: false } : undefined
+    const next = line < 0 ? text.length + 1 : line + 2 + size + 2
+    if (text.length < next) return ended ? { body, length: text.length, whole: false } : next
     body += text.slice(line + 2, line + 2 + size)
-    at = line + 2 + size + 2
+    at = next
     if (size === 0) return { body, length: at, whole: true }
   }
 }

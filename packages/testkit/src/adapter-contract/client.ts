@@ -1,6 +1,5 @@
 import { strict as assert } from 'node:assert'
 import { type Agent, type ClientRequest, type IncomingMessage, request as send } from 'node:http'
-import supertest from 'supertest'
 import type { ContractMethod } from './contract-route.ts'
 
 /** The request that a client sends. */
@@ -8,7 +7,7 @@ export interface Ask {
   readonly method?: ContractMethod | undefined
   readonly headers?: Readonly<Record<string, string>> | undefined
   readonly body?: string | undefined
-  /** Only `askExactly` uses it. Default: a connection of its own. */
+  /** Default: a connection of its own. */
   readonly agent?: Agent | undefined
 }
 
@@ -19,39 +18,13 @@ export interface Received {
   readonly cookies: readonly string[]
   readonly body: Buffer
   readonly text: string
-  /** Only `askExactly` fills it. */
   readonly trailers: Readonly<Record<string, string | undefined>>
 }
 
 const CUT_OFF: Received = { status: 0, headers: {}, cookies: [], body: Buffer.alloc(0), text: '', trailers: {} }
 
-/** Sends a request on a new socket and waits for the whole response. */
-export async function ask(
-  origin: string,
-  path: string,
-  { method = 'GET', headers = {}, body }: Ask = {},
-): Promise<Received> {
-  const verb = method.toLowerCase() as 'get' | 'head' | 'post' | 'put'
-  try {
-    const response = await supertest(origin)[verb](path).set(headers).buffer(true).parse(collect).send(body)
-    const received = Buffer.isBuffer(response.body) ? response.body : Buffer.alloc(0)
-    return receive(response.status, response.headers, received)
-  } catch {
-    return CUT_OFF
-  }
-}
-
-function collect(response: supertest.Response, done: (error: Error | null, body: unknown) => void): void {
-  const source = response as unknown as IncomingMessage
-  const chunks: Buffer[] = []
-  source.on('data', (chunk: Buffer) => chunks.push(chunk))
-  source.once('end', () => {
-    done(null, Buffer.concat(chunks))
-  })
-}
-
-/** Sends the request target exactly as given; client libraries would normalise it. */
-export function askExactly(
+/** Sends a request on a new socket, its target exactly as given, and waits for the whole response. */
+export function ask(
   origin: string,
   target: string,
   { method = 'GET', headers = {}, body, agent }: Ask = {},

@@ -73,7 +73,7 @@ export function describeLateFailures({ factory, describe, test }: Contract): voi
             ]
             await onStage(factory, routes, async (stage) => {
               const agent = new Agent({ keepAlive: true, maxSockets: 1 })
-              const ask = (path: string): Promise<Received> => stage.askExactly(path, { agent })
+              const ask = (path: string): Promise<Received> => stage.ask(path, { agent })
               if (replaced === 'stale') await ask('/slow')
               await stage.runtime.advance(11_000)
               const answered = ask('/slow')

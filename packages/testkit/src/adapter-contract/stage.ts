@@ -1,6 +1,6 @@
 import { type Cache, type CacheOptions, createCache, memoryStore, type Store, systemRuntime } from '@cattlegrid/core'
 import { createManualRuntime, type ManualRuntime } from '../manual-runtime.ts'
-import { type Ask, ask, askAndLeave, askExactly, type Leaver, type Received, until } from './client.ts'
+import { type Ask, ask, askAndLeave, type Leaver, type Received, until } from './client.ts'
 import type { ContractRoute } from './contract-route.ts'
 
 /** A server that listens on a free port of the loopback interface. */
@@ -35,8 +35,8 @@ export interface Stage {
   readonly runtime: ManualRuntime
   readonly cache: Cache
   readonly origin: string
-  ask(path: string, request?: Ask): Promise<Received>
-  askExactly(target: string, request?: Ask): Promise<Received>
+  /** Sends a request, its target exactly as given. */
+  ask(target: string, request?: Ask): Promise<Received>
   /** Sends a request to another server than the stage's own. */
   askElsewhere(origin: string, path: string, request?: Ask): Promise<Received>
   askAndLeave(path: string): Leaver
@@ -88,8 +88,7 @@ function stageOf({ origin }: AdapterServer, cache: Cache, runtime: ManualRuntime
     runtime,
     cache,
     origin,
-    ask: (path, request) => ask(origin, path, request),
-    askExactly: (target, request) => askExactly(origin, target, request),
+    ask: (target, request) => ask(origin, target, request),
     askElsewhere: ask,
     askAndLeave: (path) => askAndLeave(origin, path),
     crowd: (size, path, request = () => ({})) =>

@@ -24,11 +24,11 @@ export function describeTrailers({ factory, describe, test }: Contract): void {
     test('reaches its own client with them, and is stored without them and without the Trailer field', async () => {
       const origin = counted((run) => withTrailers(`run ${run}`))
       await onStage(factory, [{ path: '/summed', cache, handle: origin.handle }], async (stage) => {
-        const first = await stage.askExactly('/summed')
+        const first = await stage.ask('/summed')
         assert.equal(first.text, 'run 1')
         assert.deepEqual(first.trailers, { 'x-sum': '7' })
         await stage.seen('commit', 1)
-        const second = await stage.askExactly('/summed')
+        const second = await stage.ask('/summed')
         assert.equal(second.text, 'run 1')
         assert.equal(second.headers['x-kind'], 'summed')
         hasNone(second, 5)
@@ -43,9 +43,9 @@ export function describeTrailers({ factory, describe, test }: Contract): void {
         return withTrailers(`run ${run}`)
       })
       await onStage(factory, [{ path: '/awaited', cache, handle: origin.handle }], async (stage) => {
-        const leader = stage.askExactly('/awaited')
+        const leader = stage.ask('/awaited')
         await stage.seen('load', 1)
-        const follower = stage.askExactly('/awaited')
+        const follower = stage.ask('/awaited')
         await stage.seen('join', 1)
         gate.open()
         assert.deepEqual((await leader).trailers, { 'x-sum': '7' })
@@ -58,9 +58,9 @@ export function describeTrailers({ factory, describe, test }: Contract): void {
       const origin = counted(() => withTrailers('one'))
       const before = () => ({ headers: { trailer: 'x-sum' } })
       await onStage(factory, [{ path: '/announced', cache, before, handle: origin.handle }], async (stage) => {
-        assert.equal((await stage.askExactly('/announced')).text, 'one')
+        assert.equal((await stage.ask('/announced')).text, 'one')
         await stage.seen('commit', 1)
-        const second = await stage.askExactly('/announced')
+        const second = await stage.ask('/announced')
         assert.equal(second.text, 'one')
         hasNone(second, 3)
         assert.equal(origin.runs, 1)
@@ -73,10 +73,10 @@ export function describeTrailers({ factory, describe, test }: Contract): void {
         const origin = counted((run) => (run === 1 ? stream(['good']) : withTrailers('bad', 503)))
         const route = { path: '/fails', cache: { ...cache, staleIfError: '1h' }, handle: origin.handle } as const
         await onStage(factory, [route], async (stage) => {
-          await stage.askExactly('/fails')
+          await stage.ask('/fails')
           await stage.seen('commit', 1)
           await stage.runtime.advance(11_000)
-          const stale = await stage.askExactly('/fails')
+          const stale = await stage.ask('/fails')
           assert.equal(stale.text, 'good')
           hasNone(stale, 4)
           assert.equal(origin.runs, 2)

@@ -1,0 +1,18 @@
+import { checkDocs } from './docs.mjs'
+import { checkGuards } from './guards.mjs'
+import { checkLua } from './lua.mjs'
+import { checkMaps } from './maps.mjs'
+import { checkNames } from './names.mjs'
+import { checkOptions } from './options.mjs'
+import { checkWords } from './words.mjs'
+
+/** The checks by the name of each. */
+export const checks = {
+  lua: checkLua,
+  names: checkNames,
+  words: checkWords,
+  maps: checkMaps,
+  options: checkOptions,
+  docs: checkDocs,
+  guards: checkGuards,
+}
