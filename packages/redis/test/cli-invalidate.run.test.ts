@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { json, type Store } from '@cattlegrid/core'
 import { type RedisServer, startRedis } from '@cattlegrid/testkit'
-import { cattlegrid, type Ran } from './cli.ts'
+import { cattlegrid, type Ran, start } from './cli.ts'
 import { entryOf, isFresh, lead, LONG, put } from './entries.ts'
 import { connect, openRedis, type RedisUnderTest } from './redis.ts'
 
@@ -164,7 +164,7 @@ describe('on a server that does not execute the command', () => {
     web.listen(0, '127.0.0.1')
     await once(web, 'listening')
     const { port } = web.address() as AddressInfo
-    const { code, out, err } = await cattlegrid(['inspect', 'k', '--timeout', '5s'], `redis://127.0.0.1:${port}`)
+    const { code, out, err } = await start(['inspect', 'k', '--timeout', '5s'], `redis://127.0.0.1:${port}`).ended
     web.close()
     expect([code, out]).toEqual([1, ''])
     expect(err).toMatch(/^cattlegrid: /)

@@ -1,7 +1,8 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, fork, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { afterAll } from '@jest/globals'
 
 /** As it is built and packed. */
 const program = resolve(__dirname, '../dist/esm/cli/main.js')
@@ -27,7 +28,7 @@ export function start(
   hidden: readonly string[] = [],
 ): Running {
   if (!existsSync(program)) throw new Error(`${program} is not built: npm run build`)
-  const env = { ...process.env, REDIS_URL: url, NODE_OPTIONS: hidden.length === 0 ? '' : `--import=${hiding(hidden)}` }
+  const env = { ...process.env, REDIS_URL: url, NODE_OPTIONS: withoutPackages(hidden) }
   const child = spawn(process.execPath, [program, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] })
   const said = { out: '', err: '' }
   child.stdout.setEncoding('utf8').on('data', (chunk: string) => (said.out += chunk))
@@ -45,8 +46,40 @@ export function start(
   }
 }
 
-export function cattlegrid(args: readonly string[], url?: string, hidden?: readonly string[]): Promise<Ran> {
-  return start(args, url, hidden).ended
+/** Runs a command, one after the other, in a process that runs all those of a test file for which the same packages are hidden. */
+export function cattlegrid(
+  args: readonly string[],
+  url: string = process.env['CATTLEGRID_TEST_REDIS_URL'] ?? '',
+  hidden: readonly string[] = [],
+): Promise<Ran> {
+  const turn = last.then(async () => {
+    const host = hostOf(hidden)
+    host.send({ args, url })
+    const ended = once(host, 'exit').then(() => Promise.reject(new Error(`The host ended in ${args.join(' ')}`)))
+    const [ran] = (await Promise.race([once(host, 'message'), ended])) as [Ran]
+    return ran
+  })
+  last = turn.catch(() => undefined)
+  return turn
+}
+
+const hosts = new Map<string, ChildProcess>()
+let last: Promise<unknown> = Promise.resolve()
+afterAll(() => {
+  for (const host of hosts.values()) host.kill()
+})
+
+function hostOf(hidden: readonly string[]): ChildProcess {
+  const name = hidden.join()
+  const env = { ...process.env, NODE_OPTIONS: withoutPackages(hidden) }
+  const host =
+    hosts.get(name) ?? fork(resolve(__dirname, 'cli-host.mjs'), { env, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
+  hosts.set(name, host)
+  return host
+}
+
+function withoutPackages(hidden: readonly string[]): string {
+  return hidden.length === 0 ? '' : `--import=${hiding(hidden)}`
 }
 
 /** A module that makes Node find none of these packages. */

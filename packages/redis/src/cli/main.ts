@@ -1,12 +1,7 @@
 #!/usr/bin/env node
 import type { Terminal } from './command.ts'
-import { escapeControls } from './print.ts'
+import { escapeLines } from './print.ts'
 import { reportError, run } from './run.ts'
-
-/** Escapes each line: messages contain text from Redis and from the command line, which must not control the terminal. */
-function escapeLines(text: string): string {
-  return text.split('\n').map(escapeControls).join('\n')
-}
 
 const terminal: Terminal = {
   out: (text) => void process.stdout.write(`${escapeLines(text)}\n`),

@@ -17,6 +17,11 @@ export function escapeControls(text: string): string {
   })
 }
 
+/** Escapes each line: messages contain text from Redis and from the command line, which must not control the terminal. */
+export function escapeLines(text: string): string {
+  return text.split('\n').map(escapeControls).join('\n')
+}
+
 /** A key or tag for a message: in quotes if it is empty, or if its beginning or end would be unclear. */
 export function displayKey(key: string): string {
   return key === '' || /^\s|\s$|, /.test(key) ? `'${escapeControls(key)}'` : escapeControls(key)
