@@ -1,5 +1,7 @@
+import { Readable } from 'node:stream'
 import { setImmediate as turn } from 'node:timers/promises'
 import { expect, test } from '@jest/globals'
+import type { RouteHandlerMethod } from 'fastify'
 import { cache, withApp } from './cached-app.ts'
 
 test.each([
@@ -22,16 +24,48 @@ test.each([
   },
 )
 
-test('of a handler that sends twice while an asynchronous onSend hook holds the first payload, nothing is stored', async () => {
-  await withApp(async ({ app, bodies }) => {
-    app.addHook('onSend', async (_request, _reply, payload) => {
-      await turn()
-      return `${String(payload)}!`
-    })
-    app.get('/a', { config: { cache } }, (_request, reply) => {
+test.each<readonly [string, RouteHandlerMethod]>([
+  ['sends twice', (_request, reply) => void reply.send('first').send('second')],
+  ['sends twice, with another status', (_request, reply) => void reply.send('first').code(203).send('second')],
+  [
+    'sends a stream and a text',
+    (_request, reply) =>
+      void reply
+        .type('text/plain')
+        .send(Readable.from(['first']))
+        .send('second'),
+  ],
+  [
+    'sends and throws',
+    async (_request, reply) => {
       void reply.send('first')
-      void reply.send('second')
+      throw Object.assign(new Error('second'), { statusCode: 404 })
+    },
+  ],
+])(
+  'of a handler that %s while an asynchronous onSend hook holds the first payload, nothing is stored',
+  async (_title, handler) => {
+    await withApp(async ({ app, bodies }) => {
+      app.addHook('onSend', async (_request, _reply, payload) => {
+        await turn()
+        return payload
+      })
+      app.get('/a', { config: { cache } }, handler)
+      expect(await bodies('/a', 3)).toEqual(['first', 'first', 'first'])
     })
-    expect(await bodies('/a', 3)).toEqual(['first!', 'first!', 'first!'])
+  },
+)
+
+test('the error page that replaces a stream which failed before its first byte is stored', async () => {
+  let runs = 0
+  await withApp(async ({ app, bodies }) => {
+    app.get('/a', { config: { cache } }, (_request, reply) => {
+      runs += 1
+      const failed = new Readable({ read: () => failed.destroy(Object.assign(new Error('none'), { statusCode: 404 })) })
+      void reply.type('text/plain').send(failed)
+    })
+    const [first, ...others] = await bodies('/a', 3)
+    expect(others).toEqual([first, first])
+    expect(runs).toBe(1)
   })
 })

@@ -1,6 +1,7 @@
+import { once } from 'node:events'
 import { IncomingMessage, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
-import { Readable } from 'node:stream'
+import { PassThrough, Readable } from 'node:stream'
 import { describe, expect, test } from '@jest/globals'
 import { CaptureBudget } from '../src/capture/capture-budget.ts'
 import { ErrorFields } from '../src/capture/error-fields.ts'
@@ -24,13 +25,13 @@ function captured() {
 }
 
 /** Sends a stream of these chunks, as a framework whose later hook reads the whole stream before the head is out. */
-async function readEarly(capture: PayloadCapture, chunks: Iterable<Buffer>): Promise<Buffer> {
-  const copy = capture.follow(200, {}, Readable.from(chunks, { objectMode: false }))?.payload as Readable
+async function readEarly(capture: PayloadCapture, chunks: Iterable<Buffer>, status = 200): Promise<Buffer> {
+  const copy = capture.follow(status, {}, Readable.from(chunks, { objectMode: false }))?.payload as Readable
   return Buffer.concat((await copy.toArray()) as Buffer[])
 }
 
-function send(res: ServerResponse, body: Buffer): void {
-  res.writeHead(200)
+function send(res: ServerResponse, body: Buffer, status = 200): void {
+  res.writeHead(status)
   res.end(body)
 }
 
@@ -64,9 +65,21 @@ describe('a stream that a later hook reads before the head is out', () => {
   test('is forgotten where the framework sends another payload instead, also if it was too large', async () => {
     const { budget, recorder, res, capture } = captured()
     await readEarly(capture, [Buffer.alloc(8), Buffer.alloc(8)])
-    const body = await readEarly(capture, [Buffer.from('other')])
+    const body = await readEarly(capture, [Buffer.from('other')], 500)
     expect(budget.held).toBe(5)
-    send(res, body)
+    send(res, body, 500)
     expect(await recorder.done).toMatchObject({ kind: 'store', response: { body: Buffer.from('other') } })
   })
+})
+
+test('a stream under way is not whole because the framework sends another payload, which is', async () => {
+  const { recorder, res, capture } = captured()
+  const source = new PassThrough()
+  const copy = capture.follow(200, {}, source)?.payload as Readable
+  res.writeHead(200)
+  source.write('begun')
+  await once(copy, 'data')
+  capture.follow(500, {}, 'The handler threw.')
+  res.end()
+  expect(await recorder.done).toMatchObject({ kind: 'unshareable', why: 'hijacked' })
 })

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Readable } from 'node:stream'
 import { parseHead } from '../fields/head-arguments.ts'
 import { showAsEnded, showAsOpen } from '../fields/response-state.ts'
 import type { HeaderFields } from '../fields/header-fields.ts'
@@ -27,6 +28,7 @@ interface PendingPayload {
   /** undefined: it is a stream. */
   readonly bytes: Buffer | undefined
   whole: boolean
+  copy: Readable | undefined
 }
 
 /**
@@ -70,12 +72,12 @@ export class PayloadCapture extends ResponseCapture {
     const errorFields = noted.namesFor(status)
     const head = { status, fields, before, errorFields, bodyLength: known?.length, form: formOf(payload) }
     if (this.failsForDeparture(status)) this.#abort()
-    if (this.#payload !== undefined && !this.headSeen && !this.#withheld) {
-      // A handler that sends twice: it does not show which of the two reaches the client.
-      if (this.#payload.bytes !== undefined && this.#payload.head.status === status) this.#disown()
-      this.recording.restartBody()
+    if (this.#payload !== undefined && !this.#withheld) {
+      // A handler that sends twice, or throws after it has sent: nothing shows which of the two payloads reaches the client. A failure is never stored.
+      if (this.headSeen || (status < 500 && !hasFailed(this.#payload))) this.#disown()
+      if (!this.headSeen) this.recording.restartBody()
     }
-    const pending = { head, bytes: known, whole: known !== undefined }
+    const pending: PendingPayload = { head, bytes: known, whole: known !== undefined, copy: undefined }
     this.#payload = pending
     if (!this.recording.withholds(status))
       return { payload: known === undefined ? (this.#copy(pending, payload) ?? payload) : payload }
@@ -188,9 +190,10 @@ export class PayloadCapture extends ResponseCapture {
       pending.whole = true
     }
     const onRead = (): void => this.recording.streamRead()
-    return copyOfStream(payload, { onRead, onChunk, onEnd })?.once('close', () => {
+    pending.copy = copyOfStream(payload, { onRead, onChunk, onEnd })?.once('close', () => {
       if (this.#payload === pending && !pending.whole && this.isConnectionGone) this.#abort()
     })
+    return pending.copy
   }
 
   #disown(): void {
@@ -202,4 +205,9 @@ export class PayloadCapture extends ResponseCapture {
     if (!this.#over) this.recording.abort(this.#withheld || this.#destroyed ? 'failure' : 'departure')
     this.#over = true
   }
+}
+
+/** True for a stream that has failed before the head was out: the framework sends the error in its place. */
+function hasFailed({ copy }: PendingPayload): boolean {
+  return copy !== undefined && copy.errored !== null
 }
