@@ -98,3 +98,26 @@ describe.each(CASES)('on $version, a layer outside that $what in end', ({ make, 
     })
   })
 })
+
+test('a layer outside that declares its coding before the handler runs encodes the stored body for the clients that accept it, and no other', async () => {
+  await onSite(
+    (app, cached) => {
+      app.use((req, res, next) => {
+        const end = res.end.bind(res) as (...args: unknown[]) => typeof res
+        if (req.get('accept-encoding') === 'gzip') {
+          res.setHeader('Content-Encoding', 'gzip')
+          res.end = ((body: Buffer) => {
+            res.removeHeader('Content-Length')
+            return end(gzipSync(body))
+          }) as typeof res.end
+        }
+        next()
+      })
+      app.get('/a', cached({ ttl: '1m' }), (_req, res) => void res.end(Buffer.from('text')))
+    },
+    async ({ get }) => {
+      for (const coding of ['gzip', 'identity', 'gzip'])
+        expect((await get('/a').set('accept-encoding', coding).responseType('text')).body.toString()).toBe('text')
+    },
+  )
+})

@@ -26,3 +26,14 @@ test('a hit has the type and the language of its body, where an outer layer choo
     expect(await ask({ accept: 'image/x' })).toEqual(first)
   })
 })
+
+test('a hit has no type if its body has none, though an outer layer declares one for its client', async () => {
+  await withApp(async ({ app }) => {
+    app.addHook('onRequest', async ({ headers: { accept } }, reply) => {
+      if (accept !== undefined) reply.type(accept)
+    })
+    app.get('/a', { config: { cache } }, (_request, reply) => void reply.send())
+    const answers = [await app.inject('/a'), await app.inject({ url: '/a', headers: { accept: 'image/x' } })]
+    expect(answers.map(({ headers }) => headers['content-type'])).toEqual([undefined, undefined])
+  })
+})

@@ -25,7 +25,7 @@ describe.each(['constructor', '__proto__', 'tostring'])('a field that is called 
   })
 
   test('is taken off on hits where the inside took it off', () => {
-    expect(removedFields({ fields: toFields({}), before: toFields(named(name, 'outside')) })).toEqual([name])
+    expect(removedFields({ fields: toFields({}), before: toFields(named(name, 'outside')) })).toContain(name)
   })
 
   test('is stored with all its lines', () => {

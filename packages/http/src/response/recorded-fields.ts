@@ -20,8 +20,11 @@ const NEVER_REPEATED = new Set([
 /** Fields for the client of one request (RFC 9111 section 3.1). */
 const OF_ONE_CLIENT = ['proxy-authenticate', 'proxy-authentication-info', 'proxy-authorization', 'set-cookie']
 
-/** Fields that describe the body. They are stored with it, whichever layer set them: outer layers may describe another body for the client of a hit. */
-const OF_THE_BODY: ReadonlySet<string> = new Set(['content-type', 'content-language', 'content-encoding'])
+/**
+ * Fields that describe the body. They are stored with it, whichever layer set them: outer layers may describe another body for the client of a hit. Not
+ * `Content-Encoding`: an outer layer that has set it encodes the stored body, too, for each client anew.
+ */
+const OF_THE_BODY: ReadonlySet<string> = new Set(['content-type', 'content-language'])
 
 /**
  * The fields that a handler has added for its own client: those that differ from the fields `before` it, and those of the body. Outer layers set the
@@ -44,9 +47,13 @@ export function storedFields(head: Pick<ResponseHead, 'fields' | 'before'>, stri
   return stored
 }
 
-/** The fields of outer layers to remove on a hit: those that inner layers removed, and `Trailer`, because a stored response has no trailers. */
+/**
+ * The fields of outer layers to remove on a hit: those that inner layers removed, the type of another body where the stored one has none, and `Trailer`,
+ * because a stored response has no trailers.
+ */
 export function removedFields({ fields, before }: Pick<ResponseHead, 'fields' | 'before'>): string[] {
-  return Object.keys(before).filter((name) => name === 'trailer' || !(name in fields))
+  const names = new Set(['content-type', ...Object.keys(before)])
+  return [...names].filter((name) => name === 'trailer' || !(name in fields))
 }
 
 /** Outer layers choose by these request fields (compression, CORS). A choice of the handler shows in the response field. */
