@@ -164,6 +164,8 @@ describe('codings', () => {
     ['*', 'br, gzip, zstd'],
     ['*;q=0', 'identity'],
     ['gzip;q=0, *', 'br, zstd'],
+    ['deflate, identity;q=0.5', 'deflate'],
+    ['deflate;q=0', 'identity'],
     ['identity', 'identity'],
     ['', 'identity'],
   ])('%j is %j', (accepted, reduced) => {

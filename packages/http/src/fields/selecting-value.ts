@@ -20,7 +20,7 @@ export function receivedValue(name: string, headers: IncomingHttpHeaders): strin
   return value === undefined ? undefined : String(value)
 }
 
-/** The codings among `CODINGS` that the client accepts, sorted; `identity` where there is none. */
+/** The codings among `CODINGS` that the client accepts, sorted; where there is none, `deflate` if it is accepted by name, else `identity`. */
 export function reduceEncoding(accepted: string): string {
   const isAccepted = new Map(
     accepted
@@ -35,5 +35,6 @@ export function reduceEncoding(accepted: string): string {
       }),
   )
   const wanted = CODINGS.filter((coding) => isAccepted.get(coding) ?? isAccepted.get('*') ?? false)
-  return wanted.length === 0 ? 'identity' : wanted.join(', ')
+  if (wanted.length > 0) return wanted.join(', ')
+  return isAccepted.get('deflate') === true ? 'deflate' : 'identity'
 }
