@@ -45,3 +45,62 @@ describe('a 304 that confirms a stored response, with fields that are not stored
     )
   })
 })
+
+test('a layer outside sees no conditions of the cache when the head of the response passes it', async () => {
+  const seen: unknown[] = []
+  let runs = 0
+  await onSite(
+    (app, cached) => {
+      app.use((req, res, next) => {
+        const writeHead = res.writeHead.bind(res) as (...args: unknown[]) => typeof res
+        res.writeHead = ((...args: unknown[]) => {
+          seen.push(req.headers['if-none-match'], req.headersDistinct['if-none-match'])
+          return writeHead(...args)
+        }) as typeof res.writeHead
+        next()
+      })
+      app.get('/a', cached({ ttl: '1m', revalidate: true }), (req, res) => {
+        runs += 1
+        expect(req.get('if-none-match')).toBe(runs === 1 ? undefined : '"1"')
+        if (runs === 4) Object.freeze(req.headers)
+        res.status(runs === 2 ? 304 : 200)
+        res.set('ETag', '"1"').end()
+      })
+    },
+    async ({ get, runtime }) => {
+      for (let turn = 0; turn < 4; turn += 1) {
+        expect((await get('/a')).status).toBe(200)
+        await runtime.advance(61_000)
+      }
+      expect(seen.slice(0, 6)).toEqual(Array.from({ length: 6 }))
+      expect(runs).toBe(4)
+    },
+  )
+})
+
+test('what the inside removes from every response stays removed when a 304 confirms the stored one; fields of its content stay', async () => {
+  await onSite(
+    (app, cached) => {
+      app.use((_req, res, next) => {
+        res.set({ 'Content-Encoding': 'identity', 'Content-Language': 'de' })
+        next()
+      })
+      app.get('/a', cached({ ttl: '1m', revalidate: true }), (req, res) => {
+        res.removeHeader('x-powered-by')
+        res.removeHeader('content-language')
+        res.set('ETag', '"1"')
+        if (req.get('if-none-match') === undefined) return void res.end('one')
+        res.removeHeader('content-encoding')
+        return void res.status(304).end()
+      })
+    },
+    async ({ get, runtime }) => {
+      for (let turn = 0; turn < 3; turn += 1) {
+        const { headers, text } = await get('/a')
+        expect([text, headers['content-encoding']]).toEqual(['one', 'identity'])
+        expect([headers['x-powered-by'], headers['content-language']]).toEqual([undefined, undefined])
+        if (turn < 1) await runtime.advance(61_000)
+      }
+    },
+  )
+})

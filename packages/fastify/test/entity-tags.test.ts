@@ -34,6 +34,28 @@ describe.each(['before', 'after'])('@fastify/etag, registered %s the cache', (or
     )
   })
 
+  test.each([
+    ['confirms the stored response', true],
+    ['sends it again', false],
+  ])('gives a client without conditions the whole response if the handler %s', async (_title, confirms) => {
+    await withApp(
+      async ({ app, runtime }) => {
+        if (order === 'after') await app.register(etag)
+        app.get('/page', { config: { cache: { ...cache, revalidate: true } } }, async (request, reply) => {
+          void reply.header('etag', '"1"')
+          if (!confirms || request.headers['if-none-match'] === undefined) return 'a page'
+          return await reply.code(304).send()
+        })
+        for (let turn = 0; turn < 2; turn += 1) {
+          const { statusCode, body } = await app.inject('/page')
+          expect([statusCode, body]).toEqual([200, 'a page'])
+          await runtime.advance(11_000)
+        }
+      },
+      order === 'before' ? { early: (app) => app.register(etag) } : {},
+    )
+  })
+
   test('leaves a stream, to which it gives none, the entity-tag of the cache', async () => {
     await withApp(
       async ({ app }) => {

@@ -29,6 +29,8 @@ export interface RecorderSetup extends ResultRules, CopyLimits {
   readonly reads?: PersonalReads | undefined
   /** Called for a response that would be stored, and is not because its handler has read this. */
   readonly onPersonalRead?: ((read: PersonalRead) => void) | undefined
+  /** Called before outer layers get the response, or its head is withheld. */
+  readonly onHandOver?: (() => void) | undefined
   /** A stale response may replace a failure, which is withheld from the client. */
   readonly holdsStale: boolean
   /** The stored response that the handler revalidates: a 304 confirms it. */
@@ -46,6 +48,7 @@ export class Recorder implements Recording {
   #judged: { readonly head: ResponseHead; readonly judgement: Judgement } | undefined
   /** No part of `#state`: a load may end before there is a head, and a response may go on once its result is certain. */
   #settled = false
+  #isHandedOver = false
   #resolve: (result: RecordingResult) => void = () => undefined
 
   constructor(setup: RecorderSetup) {
@@ -115,6 +118,7 @@ export class Recorder implements Recording {
   }
 
   head(head: ResponseHead): void {
+    this.#handOver()
     this.#setup.reads?.resume()
     if (this.#state.kind !== 'waiting') return
     this.#state = stateAfter(this.#state, this.#setup.responseToRevalidate, head, (given) => this.#judge(given))
@@ -132,6 +136,7 @@ export class Recorder implements Recording {
   }
 
   handedOver(): void {
+    this.#handOver()
     this.#setup.reads?.pause()
   }
 
@@ -140,6 +145,7 @@ export class Recorder implements Recording {
   }
 
   outside<T>(call: () => T): T {
+    this.#handOver()
     const { reads } = this.#setup
     return reads === undefined ? call() : reads.outside(call)
   }
@@ -167,6 +173,14 @@ export class Recorder implements Recording {
   stopWithholding(): void {
     this.#state = withoutWithholding(this.#state)
     if (this.#settled) this.#body.drop()
+  }
+
+  #handOver(): void {
+    const { onHandOver, reads } = this.#setup
+    if (this.#isHandedOver || onHandOver === undefined) return
+    this.#isHandedOver = true
+    if (reads === undefined) onHandOver()
+    else reads.outside(onHandOver)
   }
 
   /** Judges each head once, because that calls the route's functions. */

@@ -6,10 +6,12 @@ import { linesOf } from '../fields/header-fields.ts'
 import type { RecordedResponse } from '../response/recorded-response.ts'
 import { Recorder } from '../capture/recorder.ts'
 import { hasDeclaredLength, type ResponseHead } from '../response/response-head.ts'
+import { hasReplaceableFields, replaceFields } from '../request/normalise.ts'
 import { PersonalReads } from '../request/personal-reads.ts'
 import { givenDirectives } from '../response/response-directives.ts'
 import { noteVerdict } from './request-report.ts'
 import type { Route } from '../route/route.ts'
+import { validatorsOf } from '../response/revalidate.ts'
 import { judge, type Judgement, type StoragePolicy } from '../response/storable.ts'
 import { joinTags, tagsIn } from '../response/tags.ts'
 
@@ -58,6 +60,7 @@ export function recorderFor<Req, Res>(
     strip,
     ignoreVary: route.ignoreVary,
     responseToRevalidate: facts.responseToRevalidate,
+    onHandOver: facts.responseToRevalidate && validatorsHider(exchange, facts.responseToRevalidate),
     holdsStale: facts.holdsStale,
     conditions: facts.conditions,
     maxBodyBytes: storage.maxBodyBytes,
@@ -80,6 +83,15 @@ export function recorderFor<Req, Res>(
       }
     },
   })
+}
+
+/** Returns a function that hides the cache's conditions from outer layers: they would send a 304 to a client that has sent none. */
+function validatorsHider(exchange: Exchange, stored: RecordedResponse): () => void {
+  return () => {
+    const names = Object.keys(validatorsOf(stored))
+    // The handler may have frozen them.
+    if (hasReplaceableFields(exchange.req)) replaceFields(exchange.req, new Map(names.map((name) => [name, undefined])))
+  }
 }
 
 function expectedJudgement(head: ResponseHead, judgement: Judgement, leased: boolean): Judgement {

@@ -1,3 +1,4 @@
+import { fieldsOfContent } from './conditional.ts'
 import { linesOf } from '../fields/header-fields.ts'
 import type { RecordedResponse } from './recorded-response.ts'
 import type { ResponseHead } from './response-head.ts'
@@ -26,11 +27,18 @@ export function confirms({ fields }: ResponseHead, stored: RecordedResponse): bo
   return named === undefined || named === known || (named.startsWith('W/') && named.slice(2) === known)
 }
 
-/** The head of the stored response, updated by the fields of a 304 (RFC 9111 section 4.3.4). Without a `Date` in the 304 it is dated now. */
+/**
+ * The head of the stored response, updated by the fields of a 304 (RFC 9111 section 4.3.4). Without a `Date` in the 304 it is dated now. What inner layers
+ * removed from the 304 stays removed, except fields of a content: a 304 has none.
+ */
 export function freshened(head: ResponseHead, stored: RecordedResponse): ResponseHead {
   const updates = Object.entries(head.fields).filter(([name]) => !NOT_UPDATED.includes(name))
+  const contentFields = fieldsOfContent(stored.fields)
+  const outer = Object.entries(head.before).filter(
+    ([name]) => name in head.fields || (contentFields.includes(name) && !stored.removed.includes(name)),
+  )
   const { date: _, ...kept } = stored.fields
-  const fields = { ...head.before, ...kept, ...Object.fromEntries(updates) }
+  const fields = { ...Object.fromEntries(outer), ...kept, ...Object.fromEntries(updates) }
   return { ...head, status: stored.status, fields, bodyLength: stored.body.length, form: stored.form }
 }
 
