@@ -43,7 +43,10 @@ interface State {
   given: GivenDirectives
 }
 
-const states = new WeakMap<ServerResponse, State>()
+/** Set on the response, for all layers of the application: those of another copy of this package, such as its CommonJS build, must know them, too. */
+const STATE = Symbol.for('cattlegrid.directives')
+
+type WithState = ServerResponse & { readonly [STATE]?: State }
 
 /** All layers of the application get the same object for a response. */
 export function directivesOf(res: ServerResponse): ResponseDirectives {
@@ -51,11 +54,11 @@ export function directivesOf(res: ServerResponse): ResponseDirectives {
 }
 
 export function givenDirectives(res: ServerResponse): GivenDirectives {
-  return states.get(res)?.given ?? {}
+  return (res as WithState)[STATE]?.given ?? {}
 }
 
 function stateOf(res: ServerResponse): State {
-  const known = states.get(res)
+  const known = (res as WithState)[STATE]
   if (known !== undefined) return known
   const state: State = {
     given: {},
@@ -68,6 +71,6 @@ function stateOf(res: ServerResponse): State {
       },
     },
   }
-  states.set(res, state)
+  Object.defineProperty(res, STATE, { value: state })
   return state
 }
