@@ -34,13 +34,22 @@ const config: Config = {
     {
       ...shared,
       displayName: 'unit',
-      testMatch: ['<rootDir>/{packages,examples}/*/test/**/*.test.ts', '<rootDir>/test/**/*.test.ts'],
-      testPathIgnorePatterns: ['/node_modules/', '\\.(?:int|run)\\.test\\.ts$', '<rootDir>/test/faults/'],
+      testMatch: ['<rootDir>/{packages,examples}/*/test/**/*.test.ts'],
+      testPathIgnorePatterns: ['/node_modules/', '\\.(?:int|run)\\.test\\.ts$'],
     },
     {
       ...shared,
       displayName: 'integration',
-      testMatch: ['<rootDir>/{packages,examples}/*/test/**/*.int.test.ts', '<rootDir>/test/**/*.int.test.ts'],
+      testMatch: ['<rootDir>/{packages,examples}/*/test/**/*.int.test.ts'],
+      globalSetup: '<rootDir>/test/redis-setup.ts',
+      globalTeardown: '<rootDir>/test/redis-teardown.ts',
+    },
+    {
+      ...shared,
+      displayName: 'repository',
+      // Of all packages together: real middleware in every order, attacks, random apps, the documents, the rules of the house.
+      testMatch: ['<rootDir>/test/**/*.test.ts'],
+      testPathIgnorePatterns: ['/node_modules/', '\\.run\\.test\\.ts$', '<rootDir>/test/faults/'],
       globalSetup: '<rootDir>/test/redis-setup.ts',
       globalTeardown: '<rootDir>/test/redis-teardown.ts',
     },

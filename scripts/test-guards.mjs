@@ -37,8 +37,7 @@ function copyOf(root) {
 
 /** What jest says of the one test of a guard: `green`, `red`, or why neither can be said. */
 function runTest(copy, { test, title }) {
-  const project = { int: 'integration', run: 'faults' }[/\.(int|run)\.test\.ts$/.exec(test)?.[1]] ?? 'unit'
-  const chosen = ['--selectProjects', project, '--runTestsByPath', test, '--testNamePattern', escaped(title)]
+  const chosen = ['--runTestsByPath', test, '--testNamePattern', escaped(title)]
   const how = [
     '--runInBand',
     '--json',
