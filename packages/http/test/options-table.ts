@@ -77,6 +77,7 @@ export const optionsTable: Record<string, Record<string, unknown>> = {
     refresh: [null, true, 'ahead'],
     refreshHeaders: [null, 1, 'x-a', {}, ['two words'], [1], [''], ['a:b']],
     invalidateOnUnsafe: [null, 1, 'POST'],
+    cacheStatusKey: [null, 1, 'key'],
     serverTiming: [null, 1, 'on'],
     xCache: [null, 1, 'on'],
     eventUrl: [null, 1, 'on'],

@@ -36,6 +36,7 @@ import { describeAfterEnd } from './adapter-contract/after-end.ts'
 import { describeReasons } from './adapter-contract/reasons.ts'
 import { describeUrls } from './adapter-contract/urls.ts'
 import { describeVariants } from './adapter-contract/variants.ts'
+import { describeReporting } from './adapter-contract/reporting.ts'
 import { describeResponseDirectives } from './adapter-contract/response-directives.ts'
 import { describeWrongArguments } from './adapter-contract/wrong-arguments.ts'
 import { type ContractRunner, globalRunner } from './contract-runner.ts'
@@ -112,6 +113,7 @@ export function describeAdapterContract(
     describeLateFailures,
     describeLateLoads,
     describeReasons,
+    describeReporting,
   ]
   runner.describe(`the adapter contract on ${name}`, () => {
     for (const part of parts) part(contract)

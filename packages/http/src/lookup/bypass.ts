@@ -1,15 +1,10 @@
 import { replaceMethods } from '../capture/response-methods.ts'
-import {
-  type BypassReason,
-  bypassVerdict,
-  type Forwarded,
-  statusFields,
-  type Verdict,
-} from '../response/cache-status.ts'
+import { type BypassReason, bypassVerdict, type Forwarded, type Verdict } from '../response/cache-status.ts'
 import { addToHead, parseHead } from '../fields/head-arguments.ts'
 import type { Exchange } from '../exchange.ts'
 import { linesOf } from '../fields/header-fields.ts'
 import { originForm } from '../request/eligible.ts'
+import { isReporting, reportFields, type ReportRule } from '../response/report-fields.ts'
 import { publishObservation } from './observation.ts'
 import { noteVerdict } from './request-report.ts'
 import { withQuery } from '../request/query.ts'
@@ -18,11 +13,11 @@ import type { Route } from '../route/route.ts'
 /** Lets the handler answer; `Cache-Status` gives the reason. `forwarded`: for `collapsed`, why the request waited. */
 export function bypass(
   exchange: Exchange,
-  route: Pick<Route, 'cacheStatus' | 'xCache' | 'mode' | 'query'>,
+  route: ReportRule & Pick<Route, 'mode' | 'query'>,
   why: BypassReason,
   forwarded: Forwarded = 'uri-miss',
 ): void {
-  const { cacheStatus, xCache, mode, query } = route
+  const { mode, query } = route
   const verdict = bypassVerdict(why, forwarded)
   noteVerdict(exchange, verdict)
   if (mode === 'observe') {
@@ -30,20 +25,20 @@ export function bypass(
     const target = (): string => withQuery(originForm(exchange.target), query)
     publishObservation(() => ({ method, target: target(), would: 'run', why, status: undefined, took: 0 }))
   }
-  if (cacheStatus !== undefined || xCache) addStatusFields(exchange, route, verdict)
+  if (isReporting(route)) addReportFields(exchange, route, verdict)
   exchange.pass()
 }
 
 /** Adds the fields when the head is written, the member after those of caches nearer the origin (RFC 9211 section 2). */
-function addStatusFields({ res }: Exchange, route: Pick<Route, 'cacheStatus' | 'xCache'>, verdict: Verdict): void {
-  let added = false
+function addReportFields({ res }: Exchange, rule: ReportRule, verdict: Verdict): void {
+  let isAdded = false
   const original = replaceMethods(res, {
     writeHead: (...args) => {
-      if (added) return original('writeHead', args)
-      added = true
+      if (isAdded) return original('writeHead', args)
+      isAdded = true
       const { fields } = parseHead(res, args)
-      const status = statusFields(route, linesOf(fields, 'cache-status'), verdict)
-      return original('writeHead', addToHead(res, args, status))
+      const added = reportFields(rule, (name) => linesOf(fields, name), { verdict })
+      return original('writeHead', addToHead(res, args, added))
     },
   })
 }

@@ -1,5 +1,5 @@
 import { processBudget } from '../capture/capture-budget.ts'
-import { leaderVerdict, type MissReason, statusFields } from '../response/cache-status.ts'
+import { leaderVerdict, type MissReason } from '../response/cache-status.ts'
 import type { Conditions } from '../response/conditional.ts'
 import type { Exchange } from '../exchange.ts'
 import { linesOf } from '../fields/header-fields.ts'
@@ -7,6 +7,8 @@ import type { RecordedResponse } from '../response/recorded-response.ts'
 import { Recorder } from '../capture/recorder.ts'
 import { hasDeclaredLength, type ResponseHead } from '../response/response-head.ts'
 import { hasReplaceableFields, replaceFields } from '../request/normalise.ts'
+import type { HandlerTimes } from './handler-times.ts'
+import { reportFields } from '../response/report-fields.ts'
 import { PersonalReads } from '../request/personal-reads.ts'
 import { givenDirectives } from '../response/response-directives.ts'
 import { noteVerdict } from './request-report.ts'
@@ -39,6 +41,9 @@ export interface RecorderFacts extends StorageFacts, MissReason {
   readonly holdsStale: boolean
   /** True if the load holds the lease: only then can the response be stored. */
   readonly leased: boolean
+  /** The key of the load, and the times of its handler; undefined: no client gets this response. */
+  readonly key?: string
+  readonly times?: HandlerTimes
   /** The conditions of the handler's own client; undefined: it has none. */
   readonly conditions?: Conditions | undefined
   /** The stored response whose validators the handler was given. */
@@ -78,7 +83,11 @@ export function recorderFor<Req, Res>(
       noteVerdict(exchange, verdict)
       const lacksFreshness = judgement.kind === 'store' && !('cache-control' in head.fields)
       return {
-        ...statusFields(route, linesOf(head.fields, 'cache-status'), verdict),
+        ...reportFields(route, (name) => linesOf(head.fields, name), {
+          verdict,
+          key: facts.key,
+          ...facts.times?.untilNow(),
+        }),
         ...(lacksFreshness ? clientFreshness : {}),
       }
     },

@@ -27,7 +27,7 @@ export function runHandler<Req, Res>(
   task: LoadTask,
   onStart: (recorder: Recorder) => void,
 ): Promise<RecordingResult> {
-  const { load, loadId, forwarded, collapseFailed } = task
+  const { load, loadId, forwarded, collapseFailed, times } = task
   const { urlTag, unkeyedCredentials } = context
   const responseToRevalidate = responseToRevalidateOf(load, route)
   const conditions = conditionsOf(exchange.req.headers)
@@ -43,9 +43,12 @@ export function runHandler<Req, Res>(
     responseToRevalidate,
     forwarded,
     collapseFailed,
+    key: load.key,
+    times,
   })
   load.signal.addEventListener('abort', () => recorder.abort('failure'), { once: true })
   onStart(recorder)
+  times.begin()
   exchange.run(recorder)
   return recorder.done
 }

@@ -20,7 +20,8 @@ export function hitInProcess<Req, Res>(
   try {
     const first = route.view.peek<Stored>(key)
     const variant = first === undefined ? undefined : variantKeyIn(exchange, key, first)
-    return hitFrom(exchange, route, variant === undefined ? first : route.view.peek<Stored>(variant))
+    const found = variant === undefined ? first : route.view.peek<Stored>(variant)
+    return hitFrom(exchange, route, variant ?? key, found)
   } catch {
     // The cache is closed: the lookup handles that.
     return undefined
@@ -38,7 +39,8 @@ export async function hitInStore<Req, Res>(
 ): Promise<Answer | undefined> {
   const first = await route.view.read<Stored>(key)
   const variant = first === undefined ? undefined : variantKeyIn(exchange, key, first)
-  return hitFrom(exchange, route, variant === undefined ? first : await route.view.read<Stored>(variant), maxAge)
+  const found = variant === undefined ? first : await route.view.read<Stored>(variant)
+  return hitFrom(exchange, route, variant ?? key, found, maxAge)
 }
 
 /** The key of this client's variant; undefined where the entry of the URL is no record of variants. */
@@ -49,6 +51,7 @@ function variantKeyIn({ req }: Exchange, key: string, { value }: ReadResult<Stor
 function hitFrom<Req, Res>(
   exchange: Exchange<Req, Res>,
   route: Route<Req, Res>,
+  key: string,
   found: ReadResult<Stored> | undefined,
   maxAge: number = Infinity,
 ): Answer | undefined {
@@ -60,7 +63,7 @@ function hitFrom<Req, Res>(
   const verdict = (): Verdict => hitVerdict(freshFor)
   return presentResponse(exchange, route, value, preconditionsOf(exchange, route), {
     residentTime: age,
-    waited: 0,
+    key,
     verdict,
   })
 }

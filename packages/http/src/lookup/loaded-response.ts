@@ -1,6 +1,7 @@
 import type { Load, UncacheableOptions } from '@cattlegrid/core'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Forwarded, MissReason } from '../response/cache-status.ts'
+import type { HandlerTimes } from './handler-times.ts'
 import { NoSharedResult, ResponseFailure } from '../response/errors.ts'
 import type { RecordedResponse, Stored } from '../response/recorded-response.ts'
 import type { RecordingResult } from '../capture/recording-result.ts'
@@ -32,6 +33,8 @@ export interface LoadTask extends Miss {
   readonly load: Load<never>
   /** Identifies the load in `CDN-Loop`, for a handler that sends a request to its own URL. */
   readonly loadId: string
+  /** The times of the handler of the request that leads. */
+  readonly times: HandlerTimes
 }
 
 /** The value of a load whose response only the handler's own client gets, from the handler. */

@@ -31,6 +31,7 @@ export class RequestLookup<Req, Res> {
   readonly #loader: ResponseLoader<Req, Res>
   readonly #options: CallOptions<Loaded>
   #forwarded: Forwarded = 'uri-miss'
+  #key: string
 
   constructor(
     req: IncomingMessage,
@@ -43,6 +44,7 @@ export class RequestLookup<Req, Res> {
     this.#route = route
     this.#context = context
     this.#loader = loader
+    this.#key = context.key
     // A client that gives a max-age and no max-stale takes no stale response (RFC 9111 section 5.2.1.1).
     this.#options = context.directives.maxAge === undefined ? { signal } : { signal, staleWhileRevalidate: false }
   }
@@ -50,6 +52,11 @@ export class RequestLookup<Req, Res> {
   /** Why no stored response was served at once, as far as the lookups have shown. */
   get forwarded(): Forwarded {
     return this.#forwarded
+  }
+
+  /** The key that was looked up last: that of the URL, or of a variant. */
+  get key(): string {
+    return this.#key
   }
 
   /** Looks up again when a leader had no result for its followers: one of them leads next. Never rejects. */
@@ -111,6 +118,7 @@ export class RequestLookup<Req, Res> {
     const { view } = this.#route
     const loader = this.#loader
     this.#forwarded = miss.forwarded
+    this.#key = key
     const takesAnyAge = this.#context.directives.maxAge === undefined
     const stored = takesAnyAge && !loader.canRefresh ? await storedWithoutRefresh(this.#route, key) : undefined
     if (stored !== undefined) return stored

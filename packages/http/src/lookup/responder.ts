@@ -24,9 +24,6 @@ const ONLY_IF_CACHED_MISS: Answer = {
   body: Buffer.alloc(0),
 }
 
-/** Of a response that its handler has just given or confirmed. */
-const JUST_MADE: Pick<Provenance, 'residentTime' | 'waited'> = { residentTime: 0, waited: 0 }
-
 /** Responds to one request that is no immediate hit: with what its lookup brings, or by its own handler. */
 export class Responder<Req, Res> {
   readonly #exchange: Exchange<Req, Res>
@@ -103,22 +100,25 @@ export class Responder<Req, Res> {
   }
 
   #answerOf(final: FinalAnswer & { readonly kind: 'looked-up' | 'shared' | 'revalidated' | 'complete' }): Answer {
-    const { forwarded } = this.#lookup
+    const { forwarded, key } = this.#lookup
     switch (final.kind) {
       case 'looked-up': {
         const { lookup } = final
         const { value, age: residentTime, waited } = lookup
         const verdict = (): Verdict => servedVerdict(lookup, forwarded, this.#loader.recorder)
-        return this.#present(value, { residentTime, waited, verdict })
+        return this.#present(value, { residentTime, key, waited, verdict })
       }
       case 'shared':
         return this.#present(final.response, {
-          ...JUST_MADE,
+          residentTime: 0,
+          key,
           verdict: () => collapsedVerdict(forwarded),
         })
       case 'revalidated':
         return this.#present(final.response, {
-          ...JUST_MADE,
+          residentTime: 0,
+          key,
+          ...this.#loader.times.untilNow(),
           verdict: () => revalidatedVerdict(final.lookup, final.status),
         })
       case 'complete':

@@ -4,6 +4,7 @@ import { NoSharedResult, isNoSharedResult } from '../response/errors.ts'
 import type { Exchange } from '../exchange.ts'
 import { isHeadSent } from '../fields/response-state.ts'
 import { runHandler } from './handler-run.ts'
+import { HandlerTimes } from './handler-times.ts'
 import { keepAtKey } from './keep-at-key.ts'
 import {
   isKnownShareable,
@@ -36,6 +37,8 @@ interface StorableLoad {
 
 /** The loads of one request: they run its own handler at most once, whichever key leads to it. */
 export class ResponseLoader<Req, Res> {
+  /** The times of the request's own handler. */
+  readonly times: HandlerTimes
   readonly #exchange: Exchange<Req, Res>
   readonly #route: Route<Req, Res>
   readonly #context: RequestContext
@@ -52,6 +55,7 @@ export class ResponseLoader<Req, Res> {
     this.#exchange = exchange
     this.#route = route
     this.#context = context
+    this.times = new HandlerTimes(route.runtime)
     this.#subrequests = new SubrequestLoader(exchange, route, context)
     this.#releasedKeys = releasedKeysOf(route.cache)
     this.#releaseAtStart = this.#releasedKeys.latest
@@ -140,6 +144,7 @@ export class ResponseLoader<Req, Res> {
       record,
       forwarded: load.stale === undefined ? forwarded : 'stale',
       collapseFailed: collapseFailed || this.#releasedKeys.releasedAfter(load.key, this.#releaseAtStart),
+      times: this.times,
     }
   }
 

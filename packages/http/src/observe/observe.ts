@@ -1,5 +1,6 @@
 import { initialAge } from '../response/age.ts'
-import { observedVerdict, statusFields } from '../response/cache-status.ts'
+import { observedVerdict } from '../response/cache-status.ts'
+import { reportFields } from '../response/report-fields.ts'
 import type { Exchange } from '../exchange.ts'
 import { linesOf } from '../fields/header-fields.ts'
 import type { RequestContext } from '../lookup/request-context.ts'
@@ -74,7 +75,7 @@ class Observer<Req, Res> implements Recording {
     if (role === 'unknown') return {}
     const verdict = observedVerdict(outcomeOf(role, run, this.#judge(head), this.#context))
     noteVerdict(this.#exchange, verdict)
-    return statusFields(this.#route, linesOf(head.fields, 'cache-status'), verdict)
+    return reportFields(this.#route, (name) => linesOf(head.fields, name), { verdict })
   }
 
   handedOver(): void {

@@ -57,10 +57,15 @@ export function memberOf({ fwd, fwdStatus, collapsed, stored, ttl, detail }: Ver
   return parameters.filter((parameter) => parameter !== undefined).join('; ')
 }
 
-/** The first member is the nearest to the origin. */
-export function appendMember(existing: string | readonly string[] | undefined, name: string, verdict: Verdict): string {
+/** The first member is the nearest to the origin. `key`: a key of the cache, which no character needs to be escaped in. */
+export function appendMember(
+  existing: string | readonly string[] | undefined,
+  name: string,
+  verdict: Verdict,
+  key?: string,
+): string {
   const before = existing === undefined || existing.length === 0 ? '' : `${String(existing)}, `
-  return `${before}${name}; ${memberOf(verdict)}`
+  return `${before}${name}; ${memberOf(verdict)}${key === undefined ? '' : `; key="${key}"`}`
 }
 
 /** @param forwarded for `collapsed`: why the request waited. */
@@ -150,25 +155,4 @@ export function revalidatedVerdict(
   const stored = lookup?.status === 'loaded' && lookup.freshFor > 0
   const revalidated: Verdict = { kind: 'revalidated', fwd: 'stale', fwdStatus: status }
   return stored ? { ...revalidated, stored, ttl: lookup.freshFor } : revalidated
-}
-
-const X_CACHE = {
-  hit: 'HIT',
-  stale: 'STALE',
-  collapsed: 'MISS',
-  miss: 'MISS',
-  revalidated: 'MISS',
-  bypass: 'BYPASS',
-} as const
-
-/** The fields that tell a client of a verdict, as the route asks for them. `before`: the members of caches nearer the origin. */
-export function statusFields(
-  { cacheStatus: name, xCache }: { readonly cacheStatus: string | undefined; readonly xCache: boolean },
-  before: string | readonly string[] | undefined,
-  verdict: Verdict,
-): Record<string, string> {
-  return {
-    ...(name === undefined ? {} : { 'cache-status': appendMember(before, name, verdict) }),
-    ...(xCache ? { 'x-cache': X_CACHE[verdict.kind] } : {}),
-  }
 }

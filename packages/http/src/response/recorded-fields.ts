@@ -17,8 +17,14 @@ const NEVER_REPEATED = new Set([
   'content-length',
 ])
 
-/** Fields for the client of one request (RFC 9111 section 3.1). */
-const OF_ONE_CLIENT = ['proxy-authenticate', 'proxy-authentication-info', 'proxy-authorization', 'set-cookie']
+/** Fields for the client of one request (RFC 9111 section 3.1); `Server-Timing` tells how long its response took. */
+const OF_ONE_CLIENT = [
+  'proxy-authenticate',
+  'proxy-authentication-info',
+  'proxy-authorization',
+  'server-timing',
+  'set-cookie',
+]
 
 /**
  * Fields that describe the body. They are stored with it, whichever layer set them: outer layers may describe another body for the client of a hit. Not

@@ -105,7 +105,9 @@ export interface RouteOptions<Req = unknown, Res = unknown> extends Omit<LoadOpt
   readonly invalidateOnUnsafe?: boolean | undefined
   /** Adds `Cache-Status` (RFC 9211) to responses, under this name; true: `cattlegrid`. It shows clients what is cached. Default: false. */
   readonly cacheStatus?: boolean | string | undefined
-  /** Adds `Server-Timing` to responses from the cache, with the time that their client waited. Default: false. */
+  /** Adds the parameter `key` to `Cache-Status`: the key that the request looked up, for `cattlegrid inspect`. It is a digest of everything in the key. Default: false. */
+  readonly cacheStatusKey?: boolean | undefined
+  /** Adds to `Server-Timing` what the cache did, as in `X-Cache` (`cache;desc=hit`), and in ms how long the client waited (`wait`) and its handler took up to the head (`load`). Default: false. */
   readonly serverTiming?: boolean | undefined
   /** Adds `X-Cache`, for tools that do not read `Cache-Status`: `HIT`, `STALE`, `MISS` (also a request that waited for another one's response) or `BYPASS`. Default: false. */
   readonly xCache?: boolean | undefined

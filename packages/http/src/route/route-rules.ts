@@ -143,6 +143,7 @@ const routeRules = {
     accepted: 'a token such as edge-1',
     parse: (value) => (typeof value === 'string' && CACHE_NAME.test(value) ? value : INVALID),
   }),
+  cacheStatusKey: booleanRule,
   serverTiming: booleanRule,
   xCache: booleanRule,
   eventUrl: booleanRule,
@@ -181,6 +182,7 @@ export type ParsedRoute = { readonly [K in keyof Required<RouteOptions>]?: unkno
   readonly refresh?: 'behind' | 'inline' | undefined
   readonly refreshHeaders?: readonly string[] | undefined
   readonly invalidateOnUnsafe?: boolean | undefined
+  readonly cacheStatusKey?: boolean | undefined
   readonly serverTiming?: boolean | undefined
   readonly xCache?: boolean | undefined
   readonly eventUrl?: boolean | undefined

@@ -19,12 +19,13 @@ import { type Stored, storedCodec } from '../response/recorded-response.ts'
 import type { KeyRule } from '../request/request-key.ts'
 import { type RouteFunctions, routeFunctionsOf } from './route-functions.ts'
 import { type ParsedRoute, parseRouteOptions } from './route-rules.ts'
+import type { ReportRule } from '../response/report-fields.ts'
 import type { StoragePolicy } from '../response/storable.ts'
 import { PersonalReadWarning } from './personal-read-warning.ts'
 import { RefreshMode } from './refresh-mode.ts'
 
 /** The checked options of a route, with their defaults. */
-export interface Route<Req = unknown, Res = unknown> extends HttpCache, RouteFunctions<Req, Res> {
+export interface Route<Req = unknown, Res = unknown> extends HttpCache, RouteFunctions<Req, Res>, ReportRule {
   readonly callOptions: CallOptions<Stored>
   /** The cache, with these options and the route's `maxLoads`. */
   readonly view: Cache
@@ -57,11 +58,6 @@ export interface Route<Req = unknown, Res = unknown> extends HttpCache, RouteFun
   /** The `Cache-Control` of stored responses that have none. */
   readonly clientFreshness: Readonly<Record<string, string>>
   readonly phase: 'preHandler' | 'onRequest'
-  /** The name in `Cache-Status`; undefined: the field is not sent. */
-  readonly cacheStatus: string | undefined
-  /** `X-Cache` is sent. */
-  readonly xCache: boolean
-  readonly serverTiming: boolean
   /** The events of `cattlegrid:http` have the request-target. */
   readonly eventUrl: boolean
 }
@@ -84,7 +80,7 @@ export function compileRoute<Req, Res>(
   }
   const callOptions = callOptionsOf(given)
   const { strip = [], maxVariants = 16, range = false, downstream = 'age', refresh = 'behind' } = given
-  const { tagHeader, refreshHeaders = [], scrub = true, serverTiming = false } = given
+  const { tagHeader, refreshHeaders = [], scrub = true } = given
   const key = (given.key ?? {}) as KeyOptions<Req>
   const keyRule: KeyRule = { headers: key.headers ?? [], cookies: key.cookies ?? [], host: key.host }
   return {
@@ -105,8 +101,6 @@ export function compileRoute<Req, Res>(
     downstream,
     refreshMode: new RefreshMode(refresh),
     refreshHeaders,
-    serverTiming,
-    xCache: given.xCache ?? false,
     eventUrl: given.eventUrl ?? false,
     storage: storageOf(given, http),
     eligibility: eligibilityOf(given),
@@ -119,8 +113,17 @@ export function compileRoute<Req, Res>(
     clientFreshness: clientFreshnessOf(given.clientMaxAge),
     phase: given.phase ?? 'preHandler',
     invalidateOnUnsafe: given.invalidateOnUnsafe ?? isAppMode(given),
-    cacheStatus: nameOf(given.cacheStatus),
+    ...reportRuleOf(given),
   }
+}
+
+function reportRuleOf({
+  cacheStatus,
+  cacheStatusKey = false,
+  xCache = false,
+  serverTiming = false,
+}: ParsedRoute): ReportRule {
+  return { cacheStatus: nameOf(cacheStatus), cacheStatusKey, xCache, serverTiming }
 }
 
 function isAppMode({ ttl }: ParsedRoute): boolean {
