@@ -15,7 +15,7 @@ export interface Prometheus {
 
 /** Starts Prometheus on a free port: the one on the PATH, or Debian's package, which is unpacked and not installed. */
 export async function startPrometheus(target: string, rules: string): Promise<Prometheus> {
-  const program = findPrometheus()
+  const program = findProgram('prometheus')
   const folder = mkdtempSync(join(tmpdir(), 'cattlegrid-prometheus-'))
   const port = await freePort()
   writeFileSync(join(folder, 'prometheus.yml'), configOf(target, rules))
@@ -64,10 +64,15 @@ function configOf(target: string, rules: string): string {
   })
 }
 
-function findPrometheus(): string {
+/** Checks a configuration of Prometheus and the rules that it names. @throws Error with what `promtool` complains about. */
+export function checkConfiguration(file: string): void {
+  execFileSync(findProgram('promtool'), ['check', 'config', file], { stdio: 'pipe' })
+}
+
+function findProgram(name: 'prometheus' | 'promtool'): string {
   const folder = resolve('node_modules/.cache/prometheus')
-  const unpacked = join(folder, 'usr/bin/prometheus')
-  const found = ['prometheus', unpacked].find(runs)
+  const unpacked = join(folder, 'usr/bin', name)
+  const found = [name, unpacked].find(runs)
   if (found !== undefined) return found
   if (!existsSync(unpacked)) unpack(folder)
   return unpacked

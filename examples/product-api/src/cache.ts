@@ -7,10 +7,13 @@ export interface OpenCache {
   readonly close: () => Promise<void>
 }
 
+/** In the metrics and events of each process. */
+const NAME = 'product-api'
+
 /** A cache in Redis, shared by all processes; without a URL, a cache in the memory of this process. */
 export async function openCache(redisUrl: string | undefined, namespace: string): Promise<OpenCache> {
   if (redisUrl === undefined) {
-    const cache = createCache()
+    const cache = createCache({ name: NAME })
     return { cache, close: () => cache.close() }
   }
   const client = createClient({ url: redisUrl })
@@ -23,7 +26,7 @@ export async function openCache(redisUrl: string | undefined, namespace: string)
   })
   await client.connect()
   // Longer than the default: in the demo Redis shares the machine with the database, the APIs and the load generator.
-  const cache = createCache({ store: redisStore({ client, namespace }), storeTimeout: '2s' })
+  const cache = createCache({ name: NAME, store: redisStore({ client, namespace }), storeTimeout: '2s' })
   return {
     cache,
     close: async () => {

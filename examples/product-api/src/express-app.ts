@@ -3,6 +3,7 @@ import { expressCache } from '@cattlegrid/express'
 import express, { type ErrorRequestHandler, type Express } from 'express'
 import { answerError } from './answer-error.ts'
 import type { Catalogue } from './catalogue.ts'
+import { metricsPageOf } from './metrics.ts'
 import { readChange, readId, readPage, RequestError } from './requests.ts'
 
 export function createExpressApp(catalogue: Catalogue, cache: Cache): Express {
@@ -27,6 +28,11 @@ export function createExpressApp(catalogue: Catalogue, cache: Cache): Express {
   })
   app.get('/unprotected/ranking', async (_req, res) => {
     res.json(await catalogue.ranking('unprotected'))
+  })
+
+  const metrics = metricsPageOf(cache)
+  app.get('/metrics', async (_req, res) => {
+    res.type(metrics.contentType).send(await metrics.read())
   })
 
   app.use((_req, _res, next) => next(new RequestError(404, 'there is no such page')))

@@ -3,6 +3,7 @@ import cattlegrid from '@cattlegrid/fastify'
 import Fastify, { type FastifyInstance } from 'fastify'
 import { answerError } from './answer-error.ts'
 import type { Catalogue } from './catalogue.ts'
+import { metricsPageOf } from './metrics.ts'
 import { readChange, readId, readPage, RequestError } from './requests.ts'
 
 export async function createFastifyApp(catalogue: Catalogue, cache: Cache): Promise<FastifyInstance> {
@@ -31,6 +32,9 @@ export async function createFastifyApp(catalogue: Catalogue, cache: Cache): Prom
   )
   app.get('/strict/ranking', { config: { cache: { ttl: '1s' } } }, () => catalogue.ranking('strict'))
   app.get('/unprotected/ranking', () => catalogue.ranking('unprotected'))
+
+  const metrics = metricsPageOf(cache)
+  app.get('/metrics', (_request, reply) => metrics.read().then((text) => reply.type(metrics.contentType).send(text)))
 
   return app
 }
