@@ -1,0 +1,76 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterEach, expect, test } from '@jest/globals'
+import { type Cache, createCache } from '@cattlegrid/core'
+import { logEvents } from '@cattlegrid/metrics/logs'
+import { redisStore } from '@cattlegrid/redis'
+import { startRedis } from '@cattlegrid/testkit'
+
+const SHARED = process.env['CATTLEGRID_TEST_REDIS_URL'] ?? ''
+
+interface Logged {
+  readonly cache: Cache
+  /** The messages of the log. */
+  readonly lines: readonly string[]
+}
+
+const open: Cache[] = []
+
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((cache) => cache.close({ drain: 1 })))
+})
+
+async function logged(namespace: string, url = SHARED): Promise<Logged> {
+  const cache = createCache({ store: redisStore({ url, namespace }), ttl: '1h', storeTimeout: '5s' })
+  const lines: string[] = []
+  const write = (_fields: object, message: string): void => void lines.push(message)
+  logEvents(cache, { info: write, warn: write, error: write })
+  open.push(cache)
+  await cache.ready()
+  return { cache, lines }
+}
+
+test('Redis is gone: a line of the log says that it does not answer', async () => {
+  const redis = await startRedis({ own: true })
+  const { cache, lines } = await logged('why', redis.url)
+  await redis.stop()
+  expect(await cache.getOrSet('k', () => 'own')).toBe('own')
+  const told = /The store (does not answer in time|did not answer a step in time)|Notices of the store may be lost/
+  // The connection may tell of its end only after the first call.
+  for (let turn = 0; turn < 500 && !told.test(lines.join('\n')); turn += 1) await sleep(20)
+  expect(lines.join('\n')).toMatch(told)
+})
+
+test('a key cools down: a line of the log says that its load failed, and inspect shows the cooldown', async () => {
+  const { cache, lines } = await logged(`why-${randomUUID()}`)
+  const failing = cache.getOrSet('k', () => {
+    throw new TypeError('down')
+  })
+  await expect(failing).rejects.toThrow('down')
+  await expect(cache.getOrSet('k', () => 'value')).rejects.toMatchObject({ code: 'CATTLEGRID_LOAD_FAILED' })
+  expect(lines).toContain('A load failed: its key cools down.')
+  expect(await cache.inspect('k')).toMatchObject({ cooldown: { attempts: 1 } })
+})
+
+test('another process holds the lease: inspect shows it', async () => {
+  const namespace = `why-${randomUUID()}`
+  const [leader, follower] = [await logged(namespace), await logged(namespace)]
+  let end = (_value: string): void => {}
+  const led = leader.cache.getOrSet('k', () => new Promise<string>((resolve) => (end = resolve)))
+  while (leader.cache.stats().leases === 0) await new Promise(setImmediate)
+  const followed = follower.cache.getOrSet('k', () => 'own')
+  const inspected = await follower.cache.inspect('k')
+  expect([inspected?.state, inspected?.lease?.remaining]).toEqual(['gone', expect.any(Number)])
+  end('led')
+  expect(await Promise.all([led, followed])).toEqual(['led', 'led'])
+})
+
+test('a tag fell, or the namespace is another one: inspect shows no usable entry', async () => {
+  const namespace = `why-${randomUUID()}`
+  const [one, other] = [await logged(namespace), await logged(`${namespace}-other`)]
+  await one.cache.set('k', 'value', { tags: ['t'] })
+  const before = await Promise.all([one.cache.inspect('k'), other.cache.inspect('k')])
+  await one.cache.invalidateTags(['t'])
+  const states = [...before, await one.cache.inspect('k')].map((inspected) => inspected?.state)
+  expect(states).toEqual(['fresh', 'gone', 'gone'])
+})
