@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto'
 import { redisStore } from '@cattlegrid/redis'
 import { type AdapterFactory, type ContractStore, describeAdapterContract } from '@cattlegrid/testkit'
 import { describe, test } from '@jest/globals'
-import express4 from 'express4'
 import { createClient } from 'redis'
 import { startExpress } from '../../packages/express/test/contract-app.ts'
 import { startFastify } from '../../packages/fastify/test/contract-app.ts'
@@ -26,8 +25,6 @@ async function openRedis(): Promise<ContractStore> {
 }
 
 const express: AdapterFactory = (cache, routes) => startExpress(cache, routes)
-const expressBefore5: AdapterFactory = (cache, routes) => startExpress(cache, routes, express4)
 
 describeAdapterContract('Express, over Redis', express, { describe, test }, openRedis)
-describeAdapterContract('Express 4, over Redis', expressBefore5, { describe, test }, openRedis)
 describeAdapterContract('Fastify, over Redis', startFastify, { describe, test }, openRedis)
