@@ -12,6 +12,7 @@ const units = {
   cooldown: 'ms',
   waited: 'ms',
   abandoned: 'loads',
+  attempt: 'loads in a row',
   call: 'an id',
   flight: 'an id',
 }

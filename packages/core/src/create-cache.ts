@@ -2,10 +2,12 @@ import { AdmissionControl } from './flight/admission-control.ts'
 import type { Cache } from './cache/cache.ts'
 import { Permits } from './flight/permits.ts'
 import { CodecCheck } from './flight/codec-check.ts'
-import { debugEvents } from './debug-log.ts'
+import { debugEvents } from './history/debug-log.ts'
 import { LoadCoordinator } from './flight/coordinator.ts'
 import { emitAway } from './flight/emit-away.ts'
 import { DefaultCache } from './cache/default-cache.ts'
+import { Diagnostics } from './history/diagnostics.ts'
+import { Explainer } from './cache/explainer.ts'
 import { Events } from './events.ts'
 import { Lifecycle } from './cache/lifecycle.ts'
 import { RefreshBudget } from './flight/refresh-budget.ts'
@@ -19,7 +21,7 @@ import { type Runtime, runDetached } from './runtime/runtime.ts'
 import { memoryStore } from './store/memory/memory-store.ts'
 import { disabledStore } from './store/disabled-store.ts'
 import { remoteStore } from './store/remote/remote-store.ts'
-import { Activity } from './stats.ts'
+import { Activity } from './history/stats.ts'
 import type { Store } from './store/store.ts'
 
 /**
@@ -34,7 +36,7 @@ export function createCache(options?: CacheOptions): Cache {
 }
 
 function wireCache(setup: CacheSetup): Cache {
-  const { name, settings, limits, refreshLimits, runtime, enabled, strictCodec } = setup
+  const { name, settings, limits, refreshLimits, diagnostics, runtime, enabled, strictCodec } = setup
   const events = new Events(name)
   debugEvents(events)
   const store = enabled ? openStore(setup, events) : disabledStore(setup.store, runtime)
@@ -52,7 +54,8 @@ function wireCache(setup: CacheSetup): Cache {
     codecCheck: new CodecCheck(strictCodec, events),
   }
   const coordinator = new LoadCoordinator(services, enabled)
-  return new DefaultCache(coordinator, new Lifecycle(coordinator), settings)
+  const explainer = new Explainer(services, new Diagnostics(events, runtime, diagnostics, settings.shareErrorMessages))
+  return new DefaultCache(coordinator, new Lifecycle(coordinator, explainer), explainer, settings)
 }
 
 function openStore({ store, remote, runtime }: CacheSetup, events: Events): Store {

@@ -1,5 +1,6 @@
 import { type Channel, channel } from 'node:diagnostics_channel'
 import { InvalidOptionError } from './errors.ts'
+import type { LeaseHolder } from './history/lease-holder.ts'
 import type { Outcome } from './load.ts'
 
 /**
@@ -38,15 +39,23 @@ export interface CacheEvents {
   }
   /** A call joined the key's running refresh in this process. */
   join: { readonly key: string; readonly call: number; readonly flight: number }
-  /** A flight was granted the lease and loads. `background`: no caller waits for it. `takeover`: it had waited for another flight's lease, which ended without a value. */
+  /** A flight was granted the lease and loads. `lease`: names the lease in the events of all processes. `attempt`: 1, and one more for each load of the key that has failed in a row. `background`: no caller waits for it. `takeover`: it had waited for another flight's lease, which ended without a value. */
   lead: {
     readonly key: string
     readonly flight: number
+    readonly lease: string
+    readonly attempt: number
     readonly background: boolean
     readonly takeover: boolean
   }
-  /** A flight found the lease held and waits; `remaining` is what is left of the lease, ms. `call`: the one that began the flight. */
-  follow: { readonly key: string; readonly call: number; readonly flight: number; readonly remaining: number }
+  /** A flight found the lease held and waits; `remaining` is what is left of the lease, ms. `call`: the one that began the flight. `holder`: the holder of the lease, where the store knows it. */
+  follow: {
+    readonly key: string
+    readonly call: number
+    readonly flight: number
+    readonly remaining: number
+    readonly holder: LeaseHolder | undefined
+  }
   /** A waiting flight reads again, after a notice or when its timer fires. */
   wake: { readonly key: string; readonly call: number; readonly flight: number; readonly by: 'notice' | 'timer' }
   /** A loader is called. `leased`: the load holds the lease, so its result can be stored. `call`: the one that began the flight. */
@@ -65,25 +74,39 @@ export interface CacheEvents {
     readonly took: number
     readonly leased: boolean
   }
-  /** A leader's value was stored; it is fresh for `ttl` ms. `took`: the time until the store's answer, ms. */
-  commit: { readonly key: string; readonly flight: number; readonly ttl: number; readonly took: number }
-  /** A commit was refused: the lease was lost or voided while the load ran. `took`: the time until the store's answer, ms. */
-  refused: { readonly key: string; readonly flight: number; readonly why: string; readonly took: number }
+  /** A leader's value was stored, with `tags`; it is fresh for `ttl` ms. `lease` as in `lead`. `took`: the time until the store's answer, ms. */
+  commit: {
+    readonly key: string
+    readonly flight: number
+    readonly lease: string
+    readonly tags: readonly string[]
+    readonly ttl: number
+    readonly took: number
+  }
+  /** A commit was refused: the lease was lost or voided while the load ran. `lease` as in `lead`. `took`: the time until the store's answer, ms. */
+  refused: {
+    readonly key: string
+    readonly flight: number
+    readonly lease: string
+    readonly why: string
+    readonly took: number
+  }
   /** The store broke its contract: it stored the value of a lease after it had refused to renew that lease. Nothing but a fault of the store causes it. */
   violation: { readonly key: string; readonly flight: number; readonly what: 'commit-after-loss' }
   /** A lease was renewed; `remaining` in ms. */
   renew: { readonly key: string; readonly remaining: number }
-  /** A lease was lost before its load ended: a renewal was refused, or `maxHold` has passed. The load goes on, and the store refuses its commit. */
-  'lease-lost': { readonly key: string; readonly flight: number; readonly why: string }
+  /** A lease was lost before its load ended: a renewal was refused, or `maxHold` has passed. The load goes on, and the store refuses its commit. `lease` as in `lead`. */
+  'lease-lost': { readonly key: string; readonly flight: number; readonly lease: string; readonly why: string }
   /** A load under a lease ended with an error that `isFailure` accepts, such as `LoadTimeoutError`. The key cools down for `cooldown` ms. */
   'load-failed': { readonly key: string; readonly error: unknown; readonly cooldown: number }
   /** A flight began no load, because the key cools down; `remaining` is what is left of the cooldown, ms. */
   cooling: { readonly key: string; readonly remaining: number }
   /** A call reached the end of its `waitTimeout`; `waited` in ms. */
   'wait-timeout': { readonly key: string; readonly waited: number }
-  /** The store executed a `set` or an invalidation; `key` holds the tags of `invalidateTags` (`tags`) and `expireTags` (`expire-tags`), and `*` for `clear`. */
+  /** The store executed a `set` or an invalidation; `key` holds the tags of `invalidateTags` (`tags`) and `expireTags` (`expire-tags`), which `tags` lists, and `*` for `clear`. */
   invalidate: {
     readonly key: string
+    readonly tags: readonly string[]
     readonly how: 'set' | 'delete' | 'expire' | 'tags' | 'expire-tags' | 'clear'
   }
   /** The value could not be encoded: its callers get it, and it is not stored. */

@@ -1,10 +1,17 @@
 export { BoundedMap } from './bounded-map.ts'
 export type { ManyLoad, ManyLoader } from './batch/many-loader.ts'
-export type { Cache, Inspected, ReadResult } from './cache/cache.ts'
+export type { Cache, ReadResult } from './cache/cache.ts'
+export type { Inspected } from './cache/inspected.ts'
 export { type Codec, json, type OpenCodec, raw, structured } from './codec/codec.ts'
+export type { Asked, Explanation, HotKeyReport } from './cache/explanation.ts'
 export { createCache } from './create-cache.ts'
 export { type ByteSize, type Duration, duration } from './option-rules/duration.ts'
-export { debugEvent, isDebugged } from './debug-log.ts'
+export type { Answers, HistoryProcess } from './history/exchange.ts'
+export { formatDuration } from './history/format-duration.ts'
+export type { Field, RecordedEvent, RecordedType } from './history/recorded-event.ts'
+export type { ExplainedEvent } from './history/timeline.ts'
+export type { WeighedKey } from './history/top-keys.ts'
+export { debugEvent, isDebugged } from './history/debug-log.ts'
 export {
   type Entry,
   EXPIRED_BY_HAND,
@@ -35,6 +42,7 @@ export {
   WaitTimeoutError,
 } from './errors.ts'
 export type { CacheEvent, CacheEvents, EventName, Listener } from './events.ts'
+export { type InspectedLease, leaseId, type LeaseHolder } from './history/lease-holder.ts'
 export type { Abandoned, CallerSignal, KeepOptions, Load, Loader, Outcome, UncacheableOptions } from './load.ts'
 export type { Lookup } from './lookup/lookup.ts'
 export {
@@ -66,8 +74,10 @@ export type {
   CallOptions,
   CloseOptions,
   EarlyRefreshOptions,
+  ExplainOptions,
   FailureCooldownOptions,
   GetOptions,
+  HotKeysOptions,
   InvalidateOptions,
   LeaseOptions,
   LoadOptions,
@@ -84,7 +94,7 @@ export type {
 export { isDigest, storedKey } from './options/stored-key.ts'
 export type { RefreshRequest } from './refresh-quota.ts'
 export { type CancelTimer, type Runtime, systemRuntime } from './runtime/runtime.ts'
-export type { CacheStats, HitCounts } from './stats.ts'
+export type { CacheStats, HitCounts } from './history/stats.ts'
 export { memoryStore } from './store/memory/memory-store.ts'
 export type { MemoryStoreOptions } from './store/memory/options.ts'
 export {

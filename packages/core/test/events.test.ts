@@ -56,10 +56,12 @@ describe('a listener', () => {
     await cache.getOrSet('c', () => 3)
     await runtime.advance(0)
     const [first = 0, second = 0] = commits.map(({ flight }) => flight)
+    const [lease, other] = commits.map((commit) => commit.lease)
+    expect(lease).not.toBe(other)
     expect(second).toBeGreaterThan(first)
     expect(commits).toEqual([
-      { type: 'commit', cache: 'default', key: 'a', flight: first, ttl: 10_000, took: 0 },
-      { type: 'commit', cache: 'default', key: 'b', flight: second, ttl: 1000, took: 0 },
+      { type: 'commit', cache: 'default', key: 'a', flight: first, lease, tags: [], ttl: 10_000, took: 0 },
+      { type: 'commit', cache: 'default', key: 'b', flight: second, lease: other, tags: [], ttl: 1000, took: 0 },
     ])
   })
 
@@ -142,7 +144,7 @@ describe('the diagnostics channel', () => {
     const listener = jest.fn()
     cache.on('invalidate', listener)
     await cache.delete('k')
-    expect(subscriber).toHaveBeenCalledWith({ type: 'invalidate', cache: 'default', key: 'k', how: 'delete' })
+    expect(subscriber).toHaveBeenCalledWith({ type: 'invalidate', cache: 'default', key: 'k', tags: [], how: 'delete' })
     expect(subscriber.mock.calls[0]?.[0]).toBe(listener.mock.calls[0]?.[0])
   })
 

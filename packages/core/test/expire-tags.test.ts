@@ -68,7 +68,7 @@ describe('expireTags', () => {
     const [cache] = createFleet().caches
     const seen = record(cache, 'invalidate')
     await cache.expireTags(['a', 'b'])
-    expect(seen).toEqual([['invalidate', { key: 'a b', how: 'expire-tags' }]])
+    expect(seen).toEqual([['invalidate', { key: 'a b', tags: ['a', 'b'], how: 'expire-tags' }]])
     await expect(cache.expireTags([''])).rejects.toThrow(/'expireTags'/)
     const remote = new Remote()
     remote.refuses = new Error('reset')

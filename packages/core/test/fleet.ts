@@ -83,7 +83,16 @@ export function record(cache: Cache, ...names: readonly (keyof CacheEvents)[]): 
   for (const name of names)
     cache.on(name, (event) => {
       const { type: _type, cache: _cache, ...fields } = event
-      const { flight: _flight, call: _call, ...others } = fields as { readonly flight?: number; readonly call?: number }
+      const {
+        flight: _flight,
+        call: _call,
+        lease: _lease,
+        ...others
+      } = fields as {
+        readonly flight?: number
+        readonly call?: number
+        readonly lease?: string
+      }
       seen.push([name, others])
     })
   return seen

@@ -109,8 +109,8 @@ describe('deleteMany', () => {
     await cache.deleteMany(['a', 'b', 'a'])
     expect([...(await cache.getMany(['a', 'b', 'c'])).keys()]).toEqual(['c'])
     expect(seen.map(([, event]) => event)).toEqual([
-      { key: 'a', how: 'delete' },
-      { key: 'b', how: 'delete' },
+      { key: 'a', tags: [], how: 'delete' },
+      { key: 'b', tags: [], how: 'delete' },
     ])
   })
 

@@ -174,6 +174,10 @@ export const optionsTable: Record<string, Record<string, Row>> = {
   OutageOptions: { maxEntries: entries, maxAge: duration([false, 0], 1) },
   RefreshBudgetOptions: { perSecond: count, atOnce: count },
   TagOptions: { maxAge: duration([false], 0) },
+  HotKeysOptions: {
+    size: { ...entries, refuses: [...entries.refuses, 10_001] },
+    plain: { refuses: notABoolean, takes: [true, false], accepted: 'true or false' },
+  },
   LoadOptions: load,
   CacheOptions: {
     ...load,
@@ -196,6 +200,8 @@ export const optionsTable: Record<string, Record<string, Row>> = {
       takes: [{ perSecond: 7 }, { atOnce: 7 }],
       accepted: 'object',
     },
+    history: { ...entries, refuses: entries.refuses.filter((value) => value !== 0), takes: [...entries.takes, 0] },
+    hotKeys: { refuses: [null, 7, true, []], takes: [false, {}, { size: 7 }], accepted: 'object' },
     maxWaiters: count,
     maxWaitersPerKey: count,
     enabled: { refuses: notABoolean, takes: [true, false], accepted: 'true or false' },
@@ -210,6 +216,7 @@ export const optionsTable: Record<string, Record<string, Row>> = {
   WrapOptions: { ...call, key: { refuses: notAFunction, takes: [() => 'k'], accepted: 'function (...args)' } },
   CloseOptions: { drain: duration([false], 0) },
   ReadyOptions: { timeout: duration([false], 0) },
+  ExplainOptions: { timeout: duration([false], 0) },
   MemoryStoreOptions: {
     maxEntries: entries,
     maxBytes: bytes,

@@ -94,7 +94,7 @@ export class Remote {
 
   /** A cache on it, as a process of its own has it. */
   join(options: CacheOptions = {}): Cache {
-    return createCache({ store: this.#view(), runtime: this.runtime, ttl: '10s', storeTimeout: '250ms', ...options })
+    return createCache({ store: this.view(), runtime: this.runtime, ttl: '10s', storeTimeout: '250ms', ...options })
   }
 
   /** Says something to every process, as a store does that loses its channel. */
@@ -120,7 +120,8 @@ export class Remote {
     return this.asked[step] ?? 0
   }
 
-  #view(): Store {
+  /** The store as one process has it. */
+  view(): Store {
     const { memory } = this
     const slowed = Object.fromEntries(steps.map((step) => [step, this.#slow(step)]))
     return {

@@ -1,9 +1,17 @@
-import { type Ending, type Failure, failureCountLifetime, type Inspection } from '@cattlegrid/core'
+import { hostname } from 'node:os'
+import {
+  type Ending,
+  type Failure,
+  failureCountLifetime,
+  type Inspection,
+  leaseId,
+  type LeaseHolder,
+} from '@cattlegrid/core'
 import { wholeMs } from './record.ts'
 
 // The value at a lease key. Its fields have fixed positions, because the scripts read them with string.sub:
 //
-//   'L' token (22)  '+' awaited or '-'  attempts (4 digits)  granted at (16 digits, server time in µs)     held
+//   'L' token (22)  '+' awaited or '-'  attempts (4 digits)  granted at (16 digits, server time in µs)  pid ' ' host     held
 //   'X' kept after the cooldown, ms (8 digits)   attempts (4 digits)  failure                             cooling
 //   'U' '1' shared or '0'                                                                                 uncacheable
 //   'H'                                                                                                   held off
@@ -11,6 +19,8 @@ import { wholeMs } from './record.ts'
 const LONGEST_SURVIVAL = 99_999_999
 const MOST_ATTEMPTS = 9999
 const MOST_BYTES = 256
+/** This process, in the leases that it is granted: a process that is frozen cannot say that it holds one. */
+export const PROCESS_NAME: string = `${process.pid} ${hostname().slice(0, 64)}`
 
 /** The value that replaces a lease when it ends, and its time to live, ms. An empty `value` means none. */
 export interface EncodedKeyState {
@@ -58,12 +68,19 @@ function digits(value: number, length: number): string {
   return String(value).padStart(length, '0')
 }
 
+/** The process that holds a lease, by its value; undefined for the lease of a version that does not name it. */
+export function holderOf(value: string): LeaseHolder | undefined {
+  const [, token = '', pid, host = ''] = /^L(.{22})[+-]\d{20}(\d{1,10}) (.{1,64})$/s.exec(value) ?? []
+  return pid === undefined ? undefined : { lease: leaseId(token), pid: Number(pid), host }
+}
+
 /** Decodes a lease value for inspection. `left`: its time to live, ms; `now`: the server's time, µs. */
 export function inspectLease(value: string, left: number, now: number): Pick<Inspection, 'lease' | 'cooldown'> {
   const held = /^L.{22}([+-])\d{4}(\d{16})/s.exec(value)
   if (held !== null && left > 0) {
     const heldFor = Math.max(0, (now - Number(held[2])) / 1000)
-    return { lease: { heldFor, remaining: left, awaited: held[1] === '+' }, cooldown: undefined }
+    const lease = { heldFor, remaining: left, awaited: held[1] === '+', holder: holderOf(value) }
+    return { lease, cooldown: undefined }
   }
   const [, survival, attempts, failure = ''] = /^X(\d{8})(\d{4})(.*)$/s.exec(value) ?? []
   const remaining = left - Number(survival)

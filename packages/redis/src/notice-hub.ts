@@ -10,17 +10,25 @@ export class NoticeHub {
   readonly #onNotice: (notice: Notice) => void
   #started = false
 
-  /** `onNotice` is called before the listeners. `maxSilence`: how long the server may answer nothing before the store reconnects, ms. */
+  /** `onNotice` is called before the listeners; `onOther` gets the messages that are no notices. `maxSilence`: how long the server may answer nothing before the store reconnects, ms. */
   constructor(
     link: Link,
     channel: string,
     runtime: Runtime,
     maxSilence: number | false,
     onNotice: (notice: Notice) => void,
+    onOther: (message: string) => void,
   ) {
     this.#link = link
     this.#onNotice = onNotice
-    this.#subscription = new Subscription(link, channel, (notice) => this.announce(notice), runtime, maxSilence)
+    this.#subscription = new Subscription(
+      link,
+      channel,
+      (notice) => this.announce(notice),
+      onOther,
+      runtime,
+      maxSilence,
+    )
   }
 
   watch(listener: (notice: Notice) => void): () => void {

@@ -32,7 +32,7 @@ export function unescapeKey(escaped: string): string | undefined {
 
 /**
  * Every name that a store uses in Redis. All names of one cache key share a hash tag, so that a script may use them together in a cluster; all
- * tag names share another, and so do the two names of the refresh budget. No escaped key is `%tags` or `%refreshes`, so these names never collide with
+ * tag names share another, and so do the two names of the refresh budget. No escaped key is `%tags`, `%refreshes` or `%answers`, so these names never collide with
  * those of a cache key.
  */
 export class RedisKeys {
@@ -52,6 +52,11 @@ export class RedisKeys {
     this.tagSequence = `${namespace}:{%tags}`
     this.refreshRate = `${namespace}:{%refreshes}:rate`
     this.runningRefreshes = `${namespace}:{%refreshes}:running`
+  }
+
+  /** The list of the answers to a question. */
+  answers(question: string): string {
+    return `${this.#prefix}{%answers}:${question}`
   }
 
   /** The sharded channel of the notices about a key. */

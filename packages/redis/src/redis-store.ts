@@ -2,6 +2,7 @@ import { AsyncResource } from 'node:async_hooks'
 import type {
   Acquire,
   AcquireRequest,
+  Answers,
   Away,
   Cleared,
   Codec,
@@ -37,6 +38,7 @@ import { NoticeHub } from './notice-hub.ts'
 import { type RedisStoreOptions, type RedisStoreSetup, storeSetup } from './options.ts'
 import { PendingReleases } from './pending-releases.ts'
 import { EntryReader } from './read-entry.ts'
+import { Questions } from './questions.ts'
 import { RedisKeys } from './redis-keys.ts'
 import { Scripts } from './scripts.ts'
 import { ShardedNotices } from './sharded-notices.ts'
@@ -90,6 +92,7 @@ class RedisStore implements Store {
   readonly #leases: LeaseSteps
   readonly #writes: EntryWrites
   readonly #notices: NoticeHub
+  readonly #questions: Questions
   readonly #sharded: ShardedNotices | undefined
   readonly #client: RedisStoreSetup['client']
   #isChecked = false
@@ -116,10 +119,13 @@ class RedisStore implements Store {
     })
     this.#leases = new LeaseSteps(this.#steps, scripts, tags, runtime, this.#pending, (key) => reader.forget(key))
     this.#writes = new EntryWrites(this.#steps, scripts, tags, runtime, link.nodes !== undefined)
-    this.#notices = new NoticeHub(link, redisKeys.channel, runtime, watchdog, (notice) => {
+    this.#questions = new Questions({ link, redisKeys, scripts, steps: this.#steps, runtime })
+    const onNotice = (notice: Notice): void => {
       if ('key' in notice) reader.forget(notice.key)
       else if (notice.kind === 'connected') this.#checkSetUp()
-    })
+    }
+    const onOther = (message: string): void => this.#questions.receive(message)
+    this.#notices = new NoticeHub(link, redisKeys.channel, runtime, watchdog, onNotice, onOther)
     const announce = (notice: Notice): void => this.#notices.announce(notice)
     const sharded =
       shardedNotices && link.nodes !== undefined
@@ -217,6 +223,14 @@ class RedisStore implements Store {
       await this.#link.send(this.#redisKeys.tagSequence, ['PING'], 'text')
       return { kind: 'done' } as const
     })
+  }
+
+  answerQuestions(answer: (question: string) => string | undefined): () => void {
+    return this.#questions.answerWith(answer)
+  }
+
+  askProcesses(question: string, timeout: number): Promise<Answers | Away> {
+    return this.#questions.ask(question, timeout)
   }
 
   watch(listener: (notice: Notice) => void): () => void {

@@ -1,7 +1,7 @@
 import { type Acquire, type AcquireRequest, type Ending, NO_VERSION, type RefreshRequest } from '@cattlegrid/core'
 import type { DeniedCommands } from './denied-commands.ts'
 import type { RedisKeys } from './redis-keys.ts'
-import { failureOf, encodeKeyState } from './lease-value.ts'
+import { encodeKeyState, failureOf, holderOf, PROCESS_NAME } from './lease-value.ts'
 import type { Link } from './link/link.ts'
 import { luaSources } from './lua.generated.ts'
 import { type EncodedRecord, wholeMs } from './record.ts'
@@ -25,6 +25,7 @@ const scripts = {
   noteTags: script(luaSources.noteTags),
   permitRefresh: script(luaSources.permitRefresh),
   endRefresh: script(luaSources.endRefresh),
+  answer: script(luaSources.answer),
 } as const
 
 /** A granted lease: the version that its commit writes, and the number of loads that failed in a row. */
@@ -38,6 +39,12 @@ export interface Grant {
 export interface NumberedTags {
   readonly tags: readonly string[]
   readonly keepFor: number
+}
+
+/** For how long the answers to a question are kept, ms, and how many. */
+export interface AnswerLimits {
+  readonly keepFor: number
+  readonly most: number
 }
 
 /** Why a script refuses a token: there is no lease, or another token holds it. */
@@ -67,14 +74,14 @@ export class Scripts {
     { duration, seen, wake, maxCooldown }: AcquireRequest,
   ): Promise<Grant | Exclude<Acquire, { kind: 'lead' | 'away' }>> {
     const longest = maxCooldown === undefined ? '' : ms(maxCooldown)
-    const args = [token, ms(duration), Buffer.from(seen, 'latin1'), wake ? '1' : '0', longest]
+    const args = [token, ms(duration), Buffer.from(seen, 'latin1'), wake ? '1' : '0', longest, PROCESS_NAME]
     const reply = await this.#run('acquire', this.#keys(key), args)
     const [code, first, second, third] = reply as readonly [number, ...unknown[]]
     switch (code) {
       case 1:
         return { kind: 'lead', version: String(first), attempts: Number(second) }
       case 2:
-        return { kind: 'held', remaining: Number(first) }
+        return { kind: 'held', remaining: Number(first), holder: holderOf(String(second)) }
       case 3:
         return { kind: 'changed' }
       case 4:
@@ -163,6 +170,11 @@ export class Scripts {
 
   async endRefresh({ token, perSecond }: RefreshRequest, unused: boolean): Promise<void> {
     await this.#run('endRefresh', this.#refreshKeys(), [token, unused ? limit(perSecond) : '0'])
+  }
+
+  /** Gives an answer to a question, unless it has too many. */
+  async answer(question: string, answer: string, { keepFor, most }: AnswerLimits): Promise<void> {
+    await this.#run('answer', [this.#redisKeys.answers(question)], [answer, ms(keepFor), String(most)])
   }
 
   async #run(

@@ -19,6 +19,7 @@ export class Subscription {
   readonly #link: Link
   readonly #channel: string
   readonly #notify: (notice: Notice) => void
+  readonly #onOther: (message: string) => void
   readonly #runtime: Runtime
   readonly #watchdog: Watchdog | undefined
   #connection: SubscriberConnection | undefined
@@ -29,17 +30,19 @@ export class Subscription {
   #connected = false
   #closed = false
 
-  /** `maxSilence`: how long the server may answer nothing before the connection is replaced, ms. */
+  /** `onOther` gets the messages that are no notices. `maxSilence`: how long the server may answer nothing before the connection is replaced, ms. */
   constructor(
     link: Link,
     channel: string,
     notify: (notice: Notice) => void,
+    onOther: (message: string) => void,
     runtime: Runtime,
     maxSilence: number | false,
   ) {
     this.#link = link
     this.#channel = channel
     this.#notify = notify
+    this.#onOther = onOther
     this.#runtime = runtime
     this.#watchdog = maxSilence === false ? undefined : new Watchdog(runtime, maxSilence, this.#replace)
   }
@@ -91,8 +94,10 @@ export class Subscription {
   }
 
   #receive(message: string): void {
+    if (this.#closed) return
     const notice = parseMessage(message)
-    if (notice !== undefined && !this.#closed) this.#notify(notice)
+    if (notice === undefined) this.#onOther(message)
+    else this.#notify(notice)
   }
 
   #markConnected(connection: SubscriberConnection): void {

@@ -6,6 +6,7 @@ import type { Lookup } from '../lookup/lookup.ts'
 import type {
   CallOptions,
   CloseOptions,
+  ExplainOptions,
   GetOptions,
   InvalidateOptions,
   ReadOptions,
@@ -15,8 +16,9 @@ import type {
   WrapOptions,
 } from '../options/options.ts'
 import type { Runtime } from '../runtime/runtime.ts'
-import type { CacheStats } from '../stats.ts'
-import type { Inspection } from '../store/store.ts'
+import type { CacheStats } from '../history/stats.ts'
+import type { Explanation, HotKeyReport } from './explanation.ts'
+import type { Inspected } from './inspected.ts'
 
 /** A cache that calls a key's loader once per expiry, however many callers and processes ask for the key. */
 export interface Cache {
@@ -126,6 +128,17 @@ export interface Cache {
   clear(): Promise<number>
   /** Describes the state of a key, for diagnosis. Undefined while the store is away. */
   inspect(key: string): Promise<Inspected | undefined>
+  /**
+   * Tells the story of a key: its state, and what the processes that use the store remember of it, as data and as sentences. For people who ask why: it costs a question to every
+   * process. While the store is away, only this process is asked. See the option `history`.
+   *
+   * @example
+   * for (const sentence of (await cache.explain('product:7')).sentences) console.log(sentence)
+   * @throws InvalidOptionError; InvalidKeyError; ClosedError.
+   */
+  explain(key: string, options?: ExplainOptions): Promise<Explanation>
+  /** Returns the keys of all processes that cost the most load time, and those that the most calls wait for, by the option `hotKeys`. Asks as `explain` does. */
+  hotKeys(options?: ExplainOptions): Promise<HotKeyReport>
   /** Returns a function that calls `fn` through the cache. */
   wrap<F extends (...args: never[]) => unknown>(
     fn: F,
@@ -162,15 +175,4 @@ export interface ReadResult<V> {
   readonly age: number
   /** Time until the value stops being fresh, ms; negative for a stale one. */
   readonly freshFor: number
-}
-
-/** The result of `inspect`. Times in ms. */
-export interface Inspected {
-  readonly state: 'fresh' | 'stale' | 'gone'
-  readonly age: number | undefined
-  readonly freshFor: number | undefined
-  readonly lease: Inspection['lease'] | null
-  readonly cooldown: Inspection['cooldown'] | null
-  /** The number of calls of this process that wait for a load of the key. */
-  readonly waitersHere: number
 }

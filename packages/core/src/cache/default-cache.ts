@@ -9,6 +9,7 @@ import { requireFunction } from '../option-rules/option-rules.ts'
 import type {
   CallOptions,
   CloseOptions,
+  ExplainOptions,
   GetOptions,
   InvalidateOptions,
   ReadOptions,
@@ -25,15 +26,19 @@ import type { Runtime } from '../runtime/runtime.ts'
 import {
   checkedTags,
   drainTime,
+  explainTimeout,
   getSettings,
   holdOffTime,
   readCodec,
   readyTimeout,
 } from '../options/operation-options.ts'
-import type { Cache, Inspected, ReadResult } from './cache.ts'
+import type { Cache, ReadResult } from './cache.ts'
+import type { Inspected } from './inspected.ts'
 import { EntryReader, readResultOf } from './entry-reader.ts'
 import { EntryWriter } from './entry-writer.ts'
-import type { CacheStats } from '../stats.ts'
+import type { Explainer } from './explainer.ts'
+import type { Explanation, HotKeyReport } from './explanation.ts'
+import type { CacheStats } from '../history/stats.ts'
 import type { LoadCoordinator } from '../flight/coordinator.ts'
 import type { Lifecycle } from './lifecycle.ts'
 import { waitForStore } from './wait-for-store.ts'
@@ -49,6 +54,7 @@ export class DefaultCache implements Cache {
   readonly #settings: Settings
   readonly #coordinator: LoadCoordinator
   readonly #lifecycle: Lifecycle
+  readonly #explainer: Explainer
   readonly #permits: PermitSource
   readonly #lookups: LookupRunner
   readonly #reader: EntryReader
@@ -57,6 +63,7 @@ export class DefaultCache implements Cache {
   constructor(
     coordinator: LoadCoordinator,
     lifecycle: Lifecycle,
+    explainer: Explainer,
     settings: Settings,
     permits: PermitSource = coordinator.services.permits,
     root?: Cache,
@@ -65,6 +72,7 @@ export class DefaultCache implements Cache {
     this.#settings = settings
     this.#coordinator = coordinator
     this.#lifecycle = lifecycle
+    this.#explainer = explainer
     this.#permits = permits
     this.#lookups = new LookupRunner(coordinator, permits)
     this.#reader = new EntryReader(coordinator, this.#lookups, settings)
@@ -95,7 +103,7 @@ export class DefaultCache implements Cache {
   with(options: ViewOptions): Cache {
     const { settings, maxLoads } = viewSettings(this.#settings, options)
     const permits = maxLoads === undefined ? this.#permits : new ViewPermits(maxLoads, this.#permits)
-    return new DefaultCache(this.#coordinator, this.#lifecycle, settings, permits, this.root)
+    return this.#withSettings(settings, permits)
   }
 
   getOrSet<V, S = V>(key: string, loader: Loader<V, S>, options?: CallOptions<V>): Promise<V> {
@@ -213,11 +221,19 @@ export class DefaultCache implements Cache {
   ): (...args: Parameters<F>) => Promise<Awaited<ReturnType<F>>> {
     requireFunction('wrap', fn, 'a function to wrap')
     const { key, settings } = wrapSettings(this.#settings, options, 'wrap')
-    return wrapFunction(
-      new DefaultCache(this.#coordinator, this.#lifecycle, settings, this.#permits, this.root),
-      fn,
-      key,
-    )
+    return wrapFunction(this.#withSettings(settings), fn, key)
+  }
+
+  async explain(key: string, options?: ExplainOptions): Promise<Explanation> {
+    const timeout = explainTimeout('explain', options)
+    const stored = this.#acceptKey(key)
+    return await this.#explainer.explain(key, timeout, () => this.#reader.inspect(stored))
+  }
+
+  async hotKeys(options?: ExplainOptions): Promise<HotKeyReport> {
+    const timeout = explainTimeout('hotKeys', options)
+    this.#lifecycle.throwIfClosed()
+    return await this.#explainer.hotKeys(timeout)
   }
 
   on<E extends EventName>(event: E, listener: Listener<E>): () => void {
@@ -245,6 +261,10 @@ export class DefaultCache implements Cache {
 
   async close(options?: CloseOptions): Promise<void> {
     await this.#lifecycle.close(drainTime(options))
+  }
+
+  #withSettings(settings: Settings, permits: PermitSource = this.#permits): DefaultCache {
+    return new DefaultCache(this.#coordinator, this.#lifecycle, this.#explainer, settings, permits, this.root)
   }
 
   #call(key: string, loader: Loader<unknown, never>, settings: Settings): Call {

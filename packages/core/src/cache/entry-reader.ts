@@ -5,7 +5,8 @@ import { emitAway } from '../flight/emit-away.ts'
 import { takeValue } from '../flight/take-value.ts'
 import type { LookupRunner } from '../lookup/lookup-runner.ts'
 import type { Settings } from '../options/settings.ts'
-import type { Inspected, ReadResult } from './cache.ts'
+import type { ReadResult } from './cache.ts'
+import type { Inspected } from './inspected.ts'
 
 /** Reads entries without loading. Its keys are stored keys. */
 export class EntryReader {
@@ -77,7 +78,7 @@ export class EntryReader {
     const { store, runtime, freshness } = this.#coordinator.services
     const answer = await store.inspect(key)
     if (answer.kind === 'away') return undefined
-    const { entry, lease = null, cooldown = null } = answer
+    const { entry, lease = null, cooldown = null, invalidatedTags } = answer
     const now = runtime.now()
     const verdict = entry === undefined ? 'gone' : freshness.judge(entry, now, this.#settings)
     return {
@@ -86,6 +87,8 @@ export class EntryReader {
       freshFor: entry === undefined ? undefined : freshForOf(entry, verdict === 'fresh', now),
       lease,
       cooldown,
+      tags: entry?.tags ?? invalidatedTags ?? [],
+      invalidatedTags,
       waitersHere: this.#coordinator.waitingCalls(key),
     }
   }

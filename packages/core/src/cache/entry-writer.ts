@@ -48,7 +48,7 @@ export class EntryWriter {
   async invalidateTags(tags: readonly string[], how: 'delete' | 'expire'): Promise<void> {
     const answer = await this.#coordinator.services.store.invalidateTags(tags, how)
     this.#coordinator.onTagsInvalidated(tags)
-    this.#confirmExecuted(tags.join(' '), how === 'delete' ? 'tags' : 'expire-tags', answer)
+    this.#confirmExecuted(tags.join(' '), how === 'delete' ? 'tags' : 'expire-tags', answer, tags)
   }
 
   async clear(): Promise<number> {
@@ -63,12 +63,17 @@ export class EntryWriter {
    *
    * @throws StoreAwayError
    */
-  #confirmExecuted(key: string, how: CacheEvents['invalidate']['how'], answer: Executed | Away): void {
+  #confirmExecuted(
+    key: string,
+    how: CacheEvents['invalidate']['how'],
+    answer: Executed | Away,
+    tags: readonly string[] = [],
+  ): void {
     const { events } = this.#coordinator.services
     if (answer.kind === 'away') {
       emitAway(events, key, how, answer)
       throw new StoreAwayError(how, key, answer)
     }
-    if (events.hasListeners('invalidate')) events.emit('invalidate', { key, how })
+    if (events.hasListeners('invalidate')) events.emit('invalidate', { key, tags, how })
   }
 }

@@ -1,14 +1,17 @@
 import type { LoadCoordinator } from '../flight/coordinator.ts'
 import { ClosedError } from '../errors.ts'
+import type { Explainer } from './explainer.ts'
 
 /** Decides whether a cache accepts calls, and closes it once. */
 export class Lifecycle {
   readonly #coordinator: LoadCoordinator
+  readonly #explainer: Explainer
   readonly #unwatch: () => void
   #closing: Promise<void> | undefined
 
-  constructor(coordinator: LoadCoordinator) {
+  constructor(coordinator: LoadCoordinator, explainer: Explainer) {
     this.#coordinator = coordinator
+    this.#explainer = explainer
     this.#unwatch = coordinator.services.store.watch((notice) => coordinator.onNotice(notice))
   }
 
@@ -35,6 +38,7 @@ export class Lifecycle {
     const { store, events } = this.#coordinator.services
     const abandoned = await this.#coordinator.close(drain, new ClosedError())
     this.#unwatch()
+    this.#explainer.close()
     await store.close()
     events.emit('close', { abandoned })
   }

@@ -5,7 +5,7 @@ import type { RefreshBudget } from './refresh-budget.ts'
 import type { CooldownPolicy, EarlyRefreshPolicy, FreshnessPolicy } from '../policy/policy.ts'
 import type { PermitSource } from './permits.ts'
 import type { Runtime } from '../runtime/runtime.ts'
-import type { Activity } from '../stats.ts'
+import type { Activity } from '../history/stats.ts'
 import type { Store } from '../store/store.ts'
 
 /** The store, the policies and the services of one cache. `createCache` wires them. */

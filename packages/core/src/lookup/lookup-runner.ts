@@ -15,7 +15,7 @@ import type { Lookup } from './lookup.ts'
 import { orAbort } from './abort-listeners.ts'
 import { FlightJoiner, type OnContinue } from './join-flight.ts'
 import type { Settings } from '../options/settings.ts'
-import type { Activity } from '../stats.ts'
+import type { Activity } from '../history/stats.ts'
 import type { Read } from '../store/store.ts'
 
 let calls = 0

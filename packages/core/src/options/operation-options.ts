@@ -8,13 +8,21 @@ import {
   type OptionRules,
   tagsRule,
 } from '../option-rules/option-rules.ts'
-import type { CloseOptions, GetOptions, InvalidateOptions, ReadOptions, ReadyOptions } from './options.ts'
+import type {
+  CloseOptions,
+  GetOptions,
+  InvalidateOptions,
+  ReadOptions,
+  ExplainOptions,
+  ReadyOptions,
+} from './options.ts'
 import type { Settings } from './settings.ts'
 
 const getRules = { stale: booleanRule, codec: codecRule } satisfies OptionRules<GetOptions>
 const readRules = { codec: codecRule } satisfies OptionRules<ReadOptions>
 const closeRules = { drain: durationRule(0) } satisfies OptionRules<CloseOptions>
 const readyRules = { timeout: durationRule(0) } satisfies OptionRules<ReadyOptions>
+const explainRules = { timeout: durationRule(0) } satisfies OptionRules<ExplainOptions>
 const invalidateRules = { holdOff: durationRule(0) } satisfies OptionRules<InvalidateOptions>
 
 /** The settings of `get` and `getMany`. */
@@ -46,6 +54,11 @@ export function drainTime(options: CloseOptions | undefined): number {
 /** The longest time that `ready` waits, ms. */
 export function readyTimeout(options: ReadyOptions | undefined): number {
   return checkOptions('ready', options, readyRules).timeout ?? 5000
+}
+
+/** The time that `explain` and `hotKeys` give other processes, ms. */
+export function explainTimeout(verb: 'explain' | 'hotKeys', options: ExplainOptions | undefined): number {
+  return checkOptions(verb, options, explainRules).timeout ?? 500
 }
 
 /** @throws InvalidOptionError for a value with a `then`: a promise that resolves with it would call that, so a hit could not return it. */

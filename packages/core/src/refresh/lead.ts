@@ -4,6 +4,7 @@ import type { EngineServices } from '../flight/engine-services.ts'
 import { type Call, replacedEntry } from '../flight/call.ts'
 import type { Entry, NewEntry } from '../entry.ts'
 import { LeaseLostError } from '../errors.ts'
+import { leaseId } from '../history/lease-holder.ts'
 import { emitAway } from '../flight/emit-away.ts'
 import type { Flight } from '../flight/flight.ts'
 import type { FlightResult } from '../flight/flight-waiters.ts'
@@ -89,8 +90,7 @@ class LeasedLoad {
   #loseLease(why: string): void {
     const { events } = this.#services
     this.#renewalRefused = why !== 'max-hold'
-    if (events.hasListeners('lease-lost'))
-      events.emit('lease-lost', { key: this.#call.storedKey, flight: this.#flight.id, why })
+    if (events.hasListeners('lease-lost')) events.emit('lease-lost', { ...this.#ids, why })
     this.#flight.onLastCallerLeft(() => this.#load.requestStop(new LeaseLostError(this.#call.storedKey)))
   }
 
@@ -126,18 +126,23 @@ class LeasedLoad {
     // Early callers need not wait for the store's answer.
     this.#flight.settleOwnerAndEarly(result)
     const answer = await committing
-    this.#emitCommit(answer, entry.ttl, runtime.now() - sentAt)
+    this.#emitCommit(answer, entry, runtime.now() - sentAt)
     return this.#settleCommit(answer, result)
   }
 
-  #emitCommit(answer: Commit, ttl: number, took: number): void {
+  #emitCommit(answer: Commit, { ttl, tags }: NewEntry, took: number): void {
     const { events } = this.#services
     const { key, id: flight } = this.#flight
     if (answer.kind === 'refused' && events.hasListeners('refused'))
-      events.emit('refused', { key, flight, why: answer.why, took })
+      events.emit('refused', { ...this.#ids, why: answer.why, took })
     if (answer.kind !== 'stored') return
-    if (events.hasListeners('commit')) events.emit('commit', { key, flight, ttl, took })
+    if (events.hasListeners('commit')) events.emit('commit', { ...this.#ids, tags, ttl, took })
     if (this.#renewalRefused) events.emit('violation', { key, flight, what: 'commit-after-loss' })
+  }
+
+  /** What the events of the lease have in common. */
+  get #ids(): { readonly key: string; readonly flight: number; readonly lease: string } {
+    return { key: this.#flight.key, flight: this.#flight.id, lease: leaseId(this.#lease.token) }
   }
 
   async #settleCommit(answer: Commit, result: FlightResult): Promise<Outcome> {

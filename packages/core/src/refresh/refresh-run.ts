@@ -3,11 +3,12 @@ import type { EngineServices } from '../flight/engine-services.ts'
 import { type Call, noteAndJudge, type TimedRead } from '../flight/call.ts'
 import type { Entry } from '../entry.ts'
 import { LoadFailedError } from '../errors.ts'
+import { leaseId } from '../history/lease-holder.ts'
 import type { Abandoned } from '../load.ts'
 import { emitAway } from '../flight/emit-away.ts'
 import type { Flight, FlightStep } from '../flight/flight.ts'
 import { POLL_INTERVAL, type LeaseWaiter } from '../flight/lease-waiters.ts'
-import type { Acquire, Away, Read } from '../store/store.ts'
+import type { Acquire, Away, Lease, Read } from '../store/store.ts'
 import { lead } from './lead.ts'
 import { LoadPermit } from './load-permit.ts'
 import { RefreshPermit } from './refresh-permit.ts'
@@ -153,10 +154,10 @@ class RefreshRun implements FlightStep {
     switch (answer.kind) {
       case 'lead':
         this.#refreshPermit?.use()
-        this.#emitLead()
+        this.#emitLead(answer.lease)
         return lead(flight, this.#call, answer.lease, this.#permit, entry, this.#services)
       case 'held':
-        return this.#follow(answer.remaining, entry)
+        return this.#follow(answer, entry)
       case 'changed':
         return this.#countChange()
       case 'cooling':
@@ -174,11 +175,12 @@ class RefreshRun implements FlightStep {
     }
   }
 
-  #emitLead(): void {
+  #emitLead({ token, attempts }: Lease): void {
     const { events } = this.#services
+    if (!events.hasListeners('lead')) return
     const { id: flight, background } = this.#flight
-    if (events.hasListeners('lead'))
-      events.emit('lead', { key: this.#call.storedKey, flight, background, takeover: this.#followed })
+    const lease = { lease: leaseId(token), attempt: attempts + 1 }
+    events.emit('lead', { key: this.#call.storedKey, flight, ...lease, background, takeover: this.#followed })
   }
 
   /** Loads, unless another flight of this process loads the key: its callers read again, and join that one. */
@@ -196,7 +198,7 @@ class RefreshRun implements FlightStep {
   }
 
   /** Waits for the end of the lease. A background flight does not wait: it leaves the refresh to the leader. */
-  async #follow(remaining: number, entry: Entry | undefined): Promise<void> {
+  async #follow({ remaining, holder }: Acquire & { kind: 'held' }, entry: Entry | undefined): Promise<void> {
     const { events } = this.#services
     if (this.#waiter === undefined) {
       this.#suppressRefresh(entry, remaining)
@@ -204,7 +206,7 @@ class RefreshRun implements FlightStep {
     }
     const { storedKey: key } = this.#call
     const { id: flight, call } = this.#flight
-    if (events.hasListeners('follow')) events.emit('follow', { key, call, flight, remaining })
+    if (events.hasListeners('follow')) events.emit('follow', { key, call, flight, remaining, holder })
     this.#followed = true
     const by = await this.#pause(remaining)
     const { stopReason } = this.#flight

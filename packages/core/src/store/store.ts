@@ -1,6 +1,8 @@
 import type { Codec } from '../codec/codec.ts'
 import type { Entry, NewEntry, Version } from '../entry.ts'
 import type { Failure } from '../errors.ts'
+import type { Answers } from '../history/exchange.ts'
+import type { InspectedLease, LeaseHolder } from '../history/lease-holder.ts'
 import type { RefreshRequest } from '../refresh-quota.ts'
 
 /**
@@ -79,12 +81,12 @@ export interface AcquireRequest {
 }
 
 /**
- * The answer to an acquire; `remaining` in ms. `lead`: the lease is granted. `held`: another caller holds it. `cooling`: the last load failed.
+ * The answer to an acquire; `remaining` in ms. `lead`: the lease is granted. `held`: another caller, which a store may name, holds it. `cooling`: the last load failed.
  * `uncacheable`: the last load was not to be stored. `held-off`: a value loaded now would not be stored. `changed`: the version is another one.
  */
 export type Acquire =
   | { readonly kind: 'lead'; readonly lease: Lease }
-  | { readonly kind: 'held'; readonly remaining: number }
+  | { readonly kind: 'held'; readonly remaining: number; readonly holder?: LeaseHolder | undefined }
   | { readonly kind: 'cooling'; readonly remaining: number; readonly attempts: number; readonly failure: Failure }
   | { readonly kind: 'uncacheable'; readonly remaining: number; readonly share: boolean }
   | { readonly kind: 'held-off'; readonly remaining: number }
@@ -161,12 +163,13 @@ export interface StoreNodes {
   ping(node: string): Promise<Done>
 }
 
-/** The state of a key, for diagnosis. Times in ms; `awaited`: a caller waits for the lease's end. */
+/** The state of a key, for diagnosis. Times in ms. `invalidatedTags`: there is no `entry`, because these tags of it were invalidated. */
 export interface Inspection {
   readonly kind: 'found'
   readonly entry: Entry | undefined
-  readonly lease: { readonly heldFor: number; readonly remaining: number; readonly awaited: boolean } | undefined
+  readonly lease: InspectedLease | undefined
   readonly cooldown: { readonly remaining: number; readonly attempts: number; readonly failure: Failure } | undefined
+  readonly invalidatedTags?: readonly string[] | undefined
 }
 
 /** The answer to a step without a result. */
@@ -263,6 +266,13 @@ export interface Store {
   inspect(key: string): Promise<Inspection | Away>
   /** Answers `done` when the store can be reached. */
   ping(): Promise<Done>
+  /**
+   * For diagnosis, with `askProcesses`: calls `answer` for each question of another process, until the returned function is called. An answer of undefined is not sent. Absent: a
+   * cache explains a key, and lists hot keys, by what its own process remembers.
+   */
+  readonly answerQuestions?: ((answer: (question: string) => string | undefined) => () => void) | undefined
+  /** Asks the other processes, those of this process's caches included. Waits for `timeout` ms, or until all have answered. Nothing may be kept for it while nobody asks. */
+  readonly askProcesses?: ((question: string, timeout: number) => Promise<Answers | Away>) | undefined
   /** Calls `listener` for every change at the store, made by any process, until the returned function is called. */
   watch(listener: (notice: Notice) => void): () => void
   /** Releases the store's own resources, such as connections. Of the caches that use a shared store, the last one calls it. */

@@ -1,8 +1,8 @@
 -- Acquire the lease of an entry, for a caller that has seen the present version of the entry.
 --   KEYS[1] entry   KEYS[2] lease
 --   ARGV[1] token   ARGV[2] duration, ms   ARGV[3] version seen, '' for no entry   ARGV[4] '1' to publish the end of the lease
---   ARGV[5] longest cooldown to believe, ms, '' for any
--- Returns {1, version to commit, attempts} granted; {2, ms left} held; {3} changed; {4, ms left, attempts, failure} cooling;
+--   ARGV[5] longest cooldown to believe, ms, '' for any   ARGV[6] name of the caller's process, which no step reads
+-- Returns {1, version to commit, attempts} granted; {2, ms left, lease value} held; {3} changed; {4, ms left, attempts, failure} cooling;
 --   {5, ms left, share} uncacheable; {6, ms left} held off.
 local version = redis.call('GETRANGE', KEYS[1], 24, 39)
 if version ~= ARGV[3] then return {3} end
@@ -28,12 +28,12 @@ if left > 0 then
       redis.pcall('PEXPIRE', KEYS[2], left)
       redis.pcall('SETRANGE', KEYS[2], 23, '+')
     end
-    return {2, left}
+    return {2, left, string.sub(value, 1, 200)}
   end
 end
 local time, previous = redis.call('TIME'), tonumber(version)
 local now = time[1] * 1000000 + time[2]
 local next = (previous and previous >= now and previous < 9007199254740000) and previous + 1 or now
-local holder = 'L' .. ARGV[1] .. awaited .. string.format('%04.0f%016.0f', attempts, now)
+local holder = 'L' .. ARGV[1] .. awaited .. string.format('%04.0f%016.0f', attempts, now) .. (ARGV[6] or '')
 redis.call('SET', KEYS[2], holder, 'PX', ARGV[2])
 return {1, string.format('%016.0f', next), attempts}

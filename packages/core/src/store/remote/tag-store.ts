@@ -67,8 +67,13 @@ class TagStore extends ForwardingStore<CallbackStore> {
   override async inspect(key: string): Promise<Inspection | Away> {
     const answer = await this.inner.inspect(key)
     if (answer.kind === 'away' || answer.entry === undefined || answer.entry.tags.length === 0) return answer
-    const known = await this.inner.tagNumbers(answer.entry.tags)
-    return known.kind === 'away' ? known : { ...answer, entry: judgeTags(answer.entry, known.numbers) }
+    const { tags, tagSeq } = answer.entry
+    const known = await this.inner.tagNumbers(tags)
+    if (known.kind === 'away') return known
+    const entry = judgeTags(answer.entry, known.numbers)
+    if (entry !== undefined) return { ...answer, entry }
+    const invalidatedTags = tags.filter((_, index) => (known.numbers[index]?.invalidated ?? Infinity) > tagSeq)
+    return { ...answer, entry, invalidatedTags }
   }
 
   override async invalidateTags(tags: readonly string[], how: 'delete' | 'expire'): Promise<TagsInvalidated> {

@@ -1,5 +1,5 @@
 import { debuglog, inspect } from 'node:util'
-import { type Events, eventNames } from './events.ts'
+import { type Events, eventNames } from '../events.ts'
 
 const debug = debuglog('cattlegrid')
 

@@ -1,0 +1,124 @@
+import type { HistoryProcess } from '../history/exchange.ts'
+import { formatDuration } from '../history/format-duration.ts'
+import { type ExplainedEvent, holderName, timelineSentences } from '../history/timeline.ts'
+import type { WeighedKey } from '../history/top-keys.ts'
+import type { Inspected } from './inspected.ts'
+
+/** The processes that were asked. */
+export interface Asked {
+  /** The caches that answered, this one first; one that keeps nothing does not. */
+  readonly processes: readonly HistoryProcess[]
+  /** So many processes had the question and did not answer in time: they are frozen or busy, or have an older version. Undefined: unknown, as on a cluster. */
+  readonly unanswered: number | undefined
+  /** The reason why no other process was asked. */
+  readonly problem: string | undefined
+}
+
+/** The result of `explain`: the state of a key, and the events that led to it. */
+export interface Explanation extends Asked {
+  /** The key in the store: of a long key, its digest. */
+  readonly key: string
+  /** The moment of the question, ms since 1970. */
+  readonly at: number
+  /** Undefined while the store is away. */
+  readonly state: Inspected | undefined
+  /** Oldest first. Events of other hosts are moved onto this host's clock, where theirs is wrong. */
+  readonly events: readonly ExplainedEvent[]
+  /** The same as sentences: the events, then the state, then what is missing. */
+  readonly sentences: readonly string[]
+}
+
+/** The result of `hotKeys`. A key is a digest, such as `#3f9a01bc77d0`, unless its process has `plain`. */
+export interface HotKeyReport extends Asked {
+  /** By the time that the loaders took, ms, the greatest first. */
+  readonly loadTime: readonly WeighedKey[]
+  /** By the calls and flights that waited for a load, the greatest first. */
+  readonly followers: readonly WeighedKey[]
+}
+
+/** The sentences of an explanation. `remembers`: this cache keeps a history. */
+export function sentencesOf(
+  explanation: Omit<Explanation, 'sentences'>,
+  requestedKey: string,
+  remembers: boolean,
+): readonly string[] {
+  const { key, events, state, processes, problem } = explanation
+  const several = processes.length > 1 || problem === undefined
+  const nameOf = namerOf(processes)
+  return [
+    ...(key === requestedKey ? [] : [`The key is long: it is stored as ${key}.`]),
+    ...timelineSentences(events, nameOf),
+    ...(events.length > 0
+      ? []
+      : [
+          `No ${several ? 'process that answered' : 'event of the key'} ${several ? 'remembers an event of the key' : 'is remembered'}.`,
+        ]),
+    ...stateSentences(state, processes, explanation.unanswered),
+    ...missing(explanation, remembers),
+  ]
+}
+
+/** Short names: the host and the cache only where they tell processes apart. */
+function namerOf(processes: readonly HistoryProcess[]): (process: HistoryProcess) => string {
+  const hosts = new Set(processes.map(({ host }) => host))
+  const names = new Set(processes.map(({ name }) => name))
+  return ({ pid, host, name }) =>
+    `pid ${pid}${hosts.size > 1 ? ` on ${host}` : ''}${names.size > 1 ? ` (${name})` : ''}`
+}
+
+function stateSentences(
+  state: Inspected | undefined,
+  processes: readonly HistoryProcess[],
+  unanswered: number | undefined,
+): readonly string[] {
+  if (state === undefined)
+    return ['The store does not answer: each process serves its own copies, and loads on its own.']
+  const { cooldown, lease, waitersHere } = state
+  const sentences = [entrySentence(state)]
+  if (lease !== null && lease !== undefined) sentences.push(leaseSentence(lease, processes, unanswered))
+  if (cooldown !== null && cooldown !== undefined) {
+    const { remaining, attempts, failure } = cooldown
+    const reason = failure.code === undefined ? failure.name : `${failure.name} ${failure.code}`
+    const loads = attempts === 1 ? 'the last load' : `the last ${attempts} loads`
+    sentences.push(
+      `The key cools down: nobody loads it for another ${formatDuration(remaining)}, because ${loads} failed (${reason}).`,
+    )
+  }
+  if (waitersHere > 0)
+    sentences.push(
+      `${waitersHere} ${waitersHere === 1 ? 'call' : 'calls'} of this process ${waitersHere === 1 ? 'waits' : 'wait'} for the load.`,
+    )
+  return sentences
+}
+
+function entrySentence({ state, freshFor = 0, invalidatedTags = [] }: Inspected): string {
+  if (state === 'fresh') return `Now: fresh for another ${formatDuration(freshFor)}.`
+  if (state === 'stale') return `Now: stale since ${formatDuration(-freshFor)}.`
+  if (invalidatedTags.length === 0) return 'Now: the store has no entry of the key.'
+  const one = invalidatedTags.length === 1
+  return `Now: gone, because the ${one ? 'tag' : 'tags'} ${invalidatedTags.join(', ')} ${one ? 'was' : 'were'} invalidated after its load began.`
+}
+
+function leaseSentence(
+  { heldFor, remaining, holder }: NonNullable<Inspected['lease']>,
+  processes: readonly HistoryProcess[],
+  unanswered: number | undefined,
+): string {
+  const held = `${formatDuration(heldFor)}; unless it is renewed, it ends in ${formatDuration(remaining)}`
+  if (holder === undefined) return `The lease is held for ${held}.`
+  const answered = processes.some(({ pid, host }) => pid === holder.pid && host === holder.host)
+  const silent = !answered && unanswered !== 0 ? ', which did not answer: it may be frozen or dead' : ''
+  return `The lease is held by ${holderName(holder.pid, holder.host)}${silent}, for ${held}.`
+}
+
+function missing({ unanswered, problem }: Asked, remembers: boolean): readonly string[] {
+  return [
+    ...(problem === undefined ? [] : [problem]),
+    ...(unanswered === undefined || unanswered === 0
+      ? []
+      : [
+          `${unanswered} ${unanswered === 1 ? 'process' : 'processes'} did not answer in time: frozen, busy, or of an older version.`,
+        ]),
+    ...(remembers || problem === undefined ? [] : ['This cache keeps no history: set the option `history`.']),
+  ]
+}

@@ -1,0 +1,111 @@
+import { BoundedMap } from '../bounded-map.ts'
+import { type CacheEvent, eventNames, type Events } from '../events.ts'
+import type { Runtime } from '../runtime/runtime.ts'
+import { fieldsOf, isRecorded, type RecordedEvent, type RecordedType } from './recorded-event.ts'
+
+/** An event in the ring; times by `now()`. */
+interface Slot extends Pick<RecordedEvent, 'type' | 'key' | 'fields' | 'failure'> {
+  readonly at: number
+  until: number
+  count: number
+  /** How many events were recorded before it. */
+  readonly place: number
+}
+
+/** The events of one kind that the calls of a key emit, while no other event of the key comes between. */
+type Burst = { [T in MergedType]?: Slot }
+type MergedType = 'miss' | 'join' | 'answer'
+
+/** The last events of one cache in this process. A herd takes few places: its equal events count as one. */
+export class History {
+  readonly size: number
+  readonly #runtime: Runtime
+  readonly #slots: Slot[] = []
+  readonly #bursts: BoundedMap<string, Burst>
+  #recorded = 0
+  #disconnected = false
+
+  constructor(size: number, runtime: Runtime) {
+    this.size = size
+    this.#runtime = runtime
+    this.#bursts = new BoundedMap(Math.min(size, 1000))
+  }
+
+  /** Records the events of a cache from now on. */
+  listenTo(events: Events): void {
+    for (const name of eventNames) if (isRecorded(name)) events.on(name, (event) => this.#record(name, event))
+  }
+
+  /**
+   * The events that tell the story of a key, oldest first: its own, the invalidations that may concern it, and, where there are any, those of the connection. `tags`:
+   * the tags of its entry, as far as the caller knows them.
+   */
+  of(key: string, tags: readonly string[] = []): readonly RecordedEvent[] {
+    const slots = this.#inOrder()
+    const own = slots.filter((slot) => slot.key === key)
+    const known = new Set([...tags, ...own.flatMap(({ type, fields }) => (type === 'commit' ? tagsIn(fields) : []))])
+    const concerns = (slot: Slot): boolean =>
+      slot.key === key || invalidates(slot, known) || (own.length > 0 && slot.key === undefined)
+    return slots.filter(concerns).map((slot) => this.#dated(slot))
+  }
+
+  #record(type: RecordedType, event: CacheEvent): void {
+    // The first connection is part of no story.
+    if (event.type === 'notices' && event.state === 'connected' && !this.#disconnected) return
+    if (event.type === 'notices') this.#disconnected = event.state === 'disconnected'
+    const key = 'key' in event ? event.key : undefined
+    const merges = type === 'miss' || type === 'join' || type === 'answer'
+    if (key !== undefined && merges) return this.#merge(type, key, event)
+    if (key !== undefined) this.#bursts.delete(key)
+    this.#add(type, key, event)
+  }
+
+  #merge(type: MergedType, key: string, event: CacheEvent): void {
+    let burst = this.#bursts.get(key)
+    if (burst === undefined) this.#bursts.set(key, (burst = {}))
+    const last = burst[type]
+    const same = last !== undefined && last.place >= this.#recorded - this.size && isSame(last, event)
+    if (!same) {
+      burst[type] = this.#add(type, key, event)
+      return
+    }
+    last.count += 1
+    last.until = this.#runtime.now()
+  }
+
+  #add(type: RecordedType, key: string | undefined, event: CacheEvent): Slot {
+    const at = this.#runtime.now()
+    const slot = { type, key, ...fieldsOf(event), at, until: at, count: 1, place: this.#recorded }
+    this.#slots[this.#recorded % this.size] = slot
+    this.#recorded += 1
+    return slot
+  }
+
+  #inOrder(): readonly Slot[] {
+    const oldest = this.#recorded % this.size
+    return this.#recorded < this.size ? this.#slots : [...this.#slots.slice(oldest), ...this.#slots.slice(0, oldest)]
+  }
+
+  /** With the time of day, which a step of the system's clock must not tear apart: it counts back from now. */
+  #dated({ type, key, fields, failure, at, until, count }: Slot): RecordedEvent {
+    const zero = this.#runtime.timeOfDay() - this.#runtime.now()
+    return { type, key, fields, failure, at: Math.round(zero + at), until: Math.round(zero + until), count }
+  }
+}
+
+/** Two answers merge if they are of the same kind. */
+function isSame({ fields }: Slot, event: CacheEvent): boolean {
+  if (event.type === 'join') return fields['flight'] === event.flight
+  return event.type !== 'answer' || (fields['status'] === event.status && fields['role'] === event.role)
+}
+
+function tagsIn(fields: RecordedEvent['fields']): readonly string[] {
+  const tags = fields['tags']
+  return Array.isArray(tags) ? (tags as readonly string[]) : []
+}
+
+/** True for an invalidation of everything, or of one of these tags. */
+function invalidates({ type, fields }: Slot, tags: ReadonlySet<string>): boolean {
+  if (type !== 'invalidate') return false
+  return fields['how'] === 'clear' || tagsIn(fields).some((tag) => tags.has(tag))
+}

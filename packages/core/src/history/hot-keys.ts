@@ -1,0 +1,69 @@
+import { createHash } from 'node:crypto'
+import type { Events } from '../events.ts'
+import { TopKeys, type WeighedKey } from './top-keys.ts'
+
+/** The keys with the most load time, and those with the most followers, since the cache was created. */
+export interface WeighedKeys {
+  /** By the time that their loaders took, ms. */
+  readonly loadTime: readonly WeighedKey[]
+  /** By the calls and flights that waited for another one's load. */
+  readonly followers: readonly WeighedKey[]
+  /** The most that a key weighs that is not listed. */
+  readonly unlisted: { readonly loadTime: number; readonly followers: number }
+}
+
+/** The keys of one cache in this process that cost most. */
+export class HotKeys {
+  readonly #loadTime: TopKeys
+  readonly #followers: TopKeys
+  readonly #plain: boolean
+
+  /** `plain`: keys are shown as they are. */
+  constructor(size: number, plain: boolean) {
+    this.#loadTime = new TopKeys(size)
+    this.#followers = new TopKeys(size)
+    this.#plain = plain
+  }
+
+  listenTo(events: Events): void {
+    events.on('outcome', ({ key, took }) => this.#loadTime.add(key, took))
+    events.on('join', ({ key }) => this.#followers.add(key, 1))
+    events.on('follow', ({ key }) => this.#followers.add(key, 1))
+  }
+
+  list(): WeighedKeys {
+    return {
+      loadTime: this.#named(this.#loadTime),
+      followers: this.#named(this.#followers),
+      unlisted: { loadTime: this.#loadTime.unlisted, followers: this.#followers.unlisted },
+    }
+  }
+
+  #named(keys: TopKeys): readonly WeighedKey[] {
+    return keys.list().map(({ key, ...weight }) => ({ key: this.#plain ? key : digestOf(key), ...weight }))
+  }
+}
+
+/** A key may hold a name or an address: its digest lets the same key of several processes be found, and no more. */
+function digestOf(key: string): string {
+  return `#${createHash('sha256').update(key).digest('hex').slice(0, 12)}`
+}
+
+/**
+ * The keys of several processes, their weights added up. A key that a process does not list may weigh there as much as the lightest one that it does: that much more is
+ * its `error`.
+ */
+export function mergeWeights(
+  lists: readonly { readonly keys: readonly WeighedKey[]; readonly unlisted: number }[],
+): readonly WeighedKey[] {
+  const unlisted = lists.reduce((sum, list) => sum + list.unlisted, 0)
+  const merged = new Map<string, { weight: number; error: number }>()
+  for (const { keys, unlisted: here } of lists)
+    for (const { key, weight, error } of keys) {
+      const sum = merged.get(key) ?? { weight: unlisted, error: unlisted }
+      merged.set(key, { weight: sum.weight + weight - here, error: sum.error + error - here })
+    }
+  return [...merged]
+    .map(([key, { weight, error }]) => ({ key, weight, error }))
+    .toSorted((one, other) => other.weight - one.weight)
+}

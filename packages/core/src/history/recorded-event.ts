@@ -1,0 +1,82 @@
+import type { Failure } from '../errors.ts'
+import type { CacheEvent, EventName } from '../events.ts'
+
+/** Too frequent, or without a story: `warning` is not heard, so that the process prints it where nobody else listens. */
+const UNRECORDED = ['hit', 'stale-hit', 'renew', 'warning'] as const
+
+/** The name of an event that a history keeps. */
+export type RecordedType = Exclude<EventName, (typeof UNRECORDED)[number]>
+
+/** An event as a history keeps it: no value, and of an error its name, code and message. */
+export interface RecordedEvent {
+  readonly type: RecordedType
+  /** The moment of the event, ms since 1970 by the clock of its process. */
+  readonly at: number
+  /** The last of `count` equal events, ms since 1970. */
+  readonly until: number
+  /** So many calls did the same, one after the other: `miss`, `join` and `answer`. */
+  readonly count: number
+  readonly key: string | undefined
+  /** The other fields of the event, by name. */
+  readonly fields: Readonly<Record<string, Field>>
+  /** The error, where the event has one; its message only in the process of the event, and elsewhere with `shareErrorMessages`. */
+  readonly failure: Failure | undefined
+}
+
+/** A field of a recorded event. */
+export type Field = string | number | boolean | readonly string[]
+
+const LONGEST_TEXT = 256
+
+export function isRecorded(name: EventName): name is RecordedType {
+  return !(UNRECORDED as readonly string[]).includes(name)
+}
+
+/** What a history keeps of an event: `error` and `outcome` in plain words, because an error may hold values. */
+export function fieldsOf(event: CacheEvent): Pick<RecordedEvent, 'fields' | 'failure'> {
+  const fields: Record<string, Field> = {}
+  for (const [name, value] of Object.entries(event)) if (!IDENTITY.has(name)) addField(fields, name, value)
+  const error = errorOf(event)
+  return { fields, failure: error === undefined ? undefined : failureOf(error) }
+}
+
+const IDENTITY = new Set(['type', 'cache', 'key', 'error'])
+
+function addField(fields: Record<string, Field>, name: string, value: unknown): void {
+  if (typeof value === 'string') fields[name] = value.slice(0, LONGEST_TEXT)
+  else if (typeof value === 'number' || typeof value === 'boolean') fields[name] = value
+  else if (Array.isArray(value)) fields[name] = value.map((one) => String(one).slice(0, LONGEST_TEXT))
+  else if (name === 'outcome' && isObject(value)) {
+    addField(fields, 'outcome', value['kind'])
+    addField(fields, 'why', value['why'])
+  } else if (name === 'holder' && isObject(value)) {
+    for (const part of ['lease', 'pid', 'host']) addField(fields, part, value[part])
+  }
+}
+
+function errorOf(event: CacheEvent): unknown {
+  if ('error' in event) return event.error
+  return event.type === 'outcome' && event.outcome.kind === 'failed' ? event.outcome.error : undefined
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null
+}
+
+/** The name, the code and the message of anything thrown. Its getters may throw. */
+function failureOf(error: unknown): Failure {
+  return {
+    name: textOf(error, 'name') ?? typeof error,
+    code: textOf(error, 'code'),
+    message: textOf(error, 'message'),
+  }
+}
+
+function textOf(error: unknown, field: keyof Failure): string | undefined {
+  try {
+    const value = (error as Readonly<Record<string, unknown>> | null | undefined)?.[field]
+    return typeof value === 'string' || typeof value === 'number' ? String(value).slice(0, LONGEST_TEXT) : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,100 @@
+import { beforeEach, describe, expect, it } from '@jest/globals'
+import { createManualRuntime, type ManualRuntime } from '@cattlegrid/testkit'
+import { Events } from '../src/events.ts'
+import { History } from '../src/history/history.ts'
+
+let runtime: ManualRuntime
+let events: Events
+let history: History
+
+beforeEach(() => {
+  runtime = createManualRuntime()
+  events = new Events()
+  history = new History(10, runtime)
+  history.listenTo(events)
+})
+
+const lead = (key: string): void =>
+  events.emit('lead', { key, flight: 1, lease: 'l', attempt: 1, background: false, takeover: false })
+const typesOf = (key: string, tags?: readonly string[]): string[] => history.of(key, tags).map(({ type }) => type)
+
+describe('a history', () => {
+  it('keeps the last events, oldest first', () => {
+    for (let index = 0; index < 25; index += 1) events.emit('cooling', { key: 'k', remaining: index })
+    expect(history.of('k').map(({ fields }) => fields['remaining'])).toEqual([15, 16, 17, 18, 19, 20, 21, 22, 23, 24])
+  })
+
+  it('hears neither hits nor renewals, so that nobody builds their events', () => {
+    expect(['hit', 'stale-hit', 'renew', 'warning'].map((name) => events.hasListeners(name as 'hit'))).toEqual(
+      Array(4).fill(false),
+    )
+    expect(events.hasListeners('lead')).toBe(true)
+  })
+
+  it('counts the equal events of a herd as one, until another event of the key comes between', async () => {
+    for (let call = 0; call < 100; call += 1) {
+      events.emit('miss', { key: 'k', call, took: 0 })
+      events.emit('join', { key: 'k', call, flight: 1 })
+      events.emit('miss', { key: 'other', call, took: 0 })
+      await runtime.advance(1)
+    }
+    lead('k')
+    events.emit('join', { key: 'k', call: 7, flight: 1 })
+    events.emit('join', { key: 'k', call: 8, flight: 2 })
+    const [miss, ...others] = history.of('k')
+    expect(miss).toMatchObject({ type: 'miss', count: 100 })
+    expect((miss?.until ?? 0) - (miss?.at ?? 0)).toBe(99)
+    expect(others.map(({ type, count }) => [type, count])).toEqual([
+      ['join', 100],
+      ['lead', 1],
+      ['join', 1],
+      ['join', 1],
+    ])
+  })
+
+  it('begins a new place for an event whose first one was forgotten', () => {
+    events.emit('miss', { key: 'k', call: 1, took: 0 })
+    for (let index = 0; index < 10; index += 1) lead('other')
+    events.emit('miss', { key: 'k', call: 2, took: 0 })
+    expect(history.of('k')).toMatchObject([{ type: 'miss', count: 1 }])
+  })
+
+  it('tells the story of one key: its own events, the invalidations that concern it, and the state of the connection', () => {
+    events.emit('notices', { state: 'connected', node: undefined })
+    events.emit('breaker', { state: 'open', node: undefined })
+    events.emit('commit', { key: 'k', flight: 1, lease: 'l', tags: ['a'], ttl: 1, took: 1 })
+    lead('other')
+    events.emit('invalidate', { key: 'a b', tags: ['a', 'b'], how: 'tags' })
+    events.emit('invalidate', { key: 'c', tags: ['c'], how: 'tags' })
+    events.emit('invalidate', { key: '*', tags: [], how: 'clear' })
+    expect(typesOf('k')).toEqual(['breaker', 'commit', 'invalidate', 'invalidate'])
+    expect(typesOf('unknown')).toEqual(['invalidate'])
+    expect(typesOf('unknown', ['c'])).toEqual(['invalidate', 'invalidate'])
+  })
+
+  it('keeps no error, but its name, code and message, even if its getters throw', () => {
+    const secret = { toString: () => 'secret' }
+    const error = Object.assign(new TypeError('broken'), { code: 'E1', secret })
+    events.emit('load-failed', { key: 'k', error, cooldown: 1 })
+    events.emit('outcome', {
+      key: 'k',
+      flight: 1,
+      took: 1,
+      leased: true,
+      outcome: {
+        kind: 'failed',
+        cooldown: 1,
+        error: {
+          get name(): string {
+            throw error
+          },
+        },
+      },
+    })
+    expect(history.of('k')).toMatchObject([
+      { failure: { name: 'TypeError', code: 'E1', message: 'broken' }, fields: { cooldown: 1 } },
+      { failure: { name: 'object' }, fields: { outcome: 'failed' } },
+    ])
+    expect(JSON.stringify(history.of('k'))).not.toContain('secret')
+  })
+})
