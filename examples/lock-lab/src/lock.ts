@@ -50,10 +50,18 @@ export interface Lock {
 
 export interface KnownFailure extends ExpectedRun {
   readonly property: PropertyName
+  /** The step that breaks the property, counted from 1: a command of a caller. */
+  readonly breaksAt: number
 }
 
-export function failure(id: string, property: PropertyName, why: string, steps: readonly ExpectedStep[]): KnownFailure {
-  return { id, property, why, steps }
+export function failure(
+  id: string,
+  property: PropertyName,
+  why: string,
+  breaksAt: number,
+  steps: readonly ExpectedStep[],
+): KnownFailure {
+  return { id, property, why, breaksAt, steps }
 }
 
 /** The interleavings in which the lock breaks the property. */

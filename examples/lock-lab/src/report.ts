@@ -33,7 +33,8 @@ export function printLock({ lock, properties: all }: LockReport, style: Style, i
 function printProperty(lock: Lock, { property, ...result }: PropertyReport, style: Style): string {
   const failures = failuresOf(lock, property.name).map(({ id }) => `${id}  `)
   const title = `  ${failures.join('')}${style('bold', property.name)}: ${property.claim}`
-  return [title, ...printResult(result, style)].filter((line) => line !== '').join('\n')
+  const breaksAt = result.verdict === 'broken' ? failuresOf(lock, property.name).map((one) => one.breaksAt) : []
+  return [title, ...printResult(result, style, breaksAt)].filter((line) => line !== '').join('\n')
 }
 
 export function printCounter({ counter, sum, steps, unexpected }: CounterReport, style: Style): string {
@@ -48,16 +49,17 @@ export function printCounter({ counter, sum, steps, unexpected }: CounterReport,
 function printResult(
   { verdict, why, steps, unexpected }: Omit<PropertyReport, 'property' | 'runs'>,
   style: Style,
+  breaksAt: readonly number[] = [],
 ): string[] {
   return [
-    printSteps(steps, style),
+    printSteps(steps, style, breaksAt),
     style(COLOURS[verdict], `    ${MARKS[verdict]}  ${why}`),
     ...unexpected.map((difference) => style('yellow', `    !  not as expected: ${difference}`)),
   ]
 }
 
-/** One numbered line a step: the caller or the event, the command, the reply, the conclusion. */
-function printSteps(steps: readonly Step[], style: Style): string {
+/** One numbered line a step: the caller or the event, the command, the reply, the conclusion. The step that breaks the property is marked. */
+function printSteps(steps: readonly Step[], style: Style, breaksAt: readonly number[]): string {
   const rows = steps.map(({ who, text = '', reply, note = '' }) => {
     return { cells: [who, text, reply === undefined ? '' : `→ ${replyText(reply)}`], note }
   })
@@ -65,7 +67,8 @@ function printSteps(steps: readonly Step[], style: Style): string {
   return rows
     .map(({ cells, note }, place) => {
       const padded = cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ')
-      return `    ${String(place + 1).padStart(2)}  ${padded}  ${note === '' ? '' : style('dim', note)}`.trimEnd()
+      const mark = breaksAt.includes(place + 1) ? style('red', MARKS.broken) : ' '
+      return ` ${mark}  ${String(place + 1).padStart(2)}  ${padded}  ${note === '' ? '' : style('dim', note)}`.trimEnd()
     })
     .join('\n')
 }
@@ -128,7 +131,7 @@ function plainReply(reply: unknown): unknown {
   return `${String(reply.kind)}${found}`
 }
 
-function replyText(reply: unknown): string {
+export function replyText(reply: unknown): string {
   const shown = plainReply(reply)
   if (shown === null) return 'nil'
   if (Array.isArray(shown)) return `[${shown.map(replyText).join(', ')}]`

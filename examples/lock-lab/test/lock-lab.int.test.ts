@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { json } from '@cattlegrid/core'
 import { call, LOCK, redis } from '../src/caller.ts'
 import { checkCounter, type CounterReport, counters } from '../src/counter.ts'
+import { folkloreFailures } from '../src/index.ts'
 import { checkLock, checkProperty, type LockReport, type PropertyReport } from '../src/lab.ts'
 import { type Lock, PROPERTY_NAMES, type PropertyName } from '../src/lock.ts'
 import { locks } from '../src/locks/all.ts'
@@ -53,6 +54,12 @@ describe('the lab', () => {
   test('knows each folklore failure once, and one of every lock but cattlegrid', () => {
     expect(locks.flatMap(({ failures }) => failures.map(({ id }) => id))).toEqual(FAILURES)
     expect(locks.filter(({ failures }) => failures.length === 0)).toEqual([cattlegrid])
+  })
+
+  test('marks in each failure the command of a caller that breaks the property', () => {
+    const marked = folkloreFailures.map(({ id, breaksAt, steps }) => ({ id, who: steps[breaksAt - 1]?.who }))
+    expect(marked.map(({ id }) => id)).toEqual(FAILURES)
+    expect(marked.filter(({ who }) => who !== 'A' && who !== 'B' && who !== 'C')).toEqual([])
   })
 
   test.each(locks.map((lock) => ({ id: lock.id, name: lock.name, lock })))(

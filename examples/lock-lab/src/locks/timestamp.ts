@@ -31,7 +31,7 @@ export const timestampGetset: Lock = {
   breaks: ['losers do not extend', 'foreign release', 'unique token', 'clock skew', 'late write', ...unfencedWrite],
   moot: ['foreign renew'],
   failures: [
-    failure('e1', 'clock skew', 'A and B hold the lock at once: by the clock of B the lock of A has ended', [
+    failure('e1', 'clock skew', 'A and B hold the lock at once: by the clock of B the lock of A has ended', 5, [
       ['A', 'SETNX lock 11', 1],
       ['B has a clock that is ahead'],
       ['B', 'SETNX lock 23', 0],
@@ -42,6 +42,7 @@ export const timestampGetset: Lock = {
       'e2',
       'losers do not extend',
       'C loses and yet moves the end of the lock, which B does not recognise any more',
+      11,
       [
         ['A', 'SETNX lock 11', 1],
         ['A', 'dies'],
@@ -57,7 +58,7 @@ export const timestampGetset: Lock = {
         ['B', 'GET lock', '29'],
       ],
     ),
-    failure('e3', 'foreign release', 'B and C hold the lock at once', [
+    failure('e3', 'foreign release', 'B and C hold the lock at once', 7, [
       ['A', 'SETNX lock 11', 1],
       ['time passes', 'PTTL lock', -1],
       ['B', 'SETNX lock 23', 0],
@@ -84,7 +85,7 @@ export const timestampDel: Lock = {
 
   breaks: ['two concurrent callers', 'foreign release', 'unique token', 'clock skew', 'late write', ...unfencedWrite],
   failures: [
-    failure('e4', 'two concurrent callers', 'B and C hold the lock at once', [
+    failure('e4', 'two concurrent callers', 'B and C hold the lock at once', 10, [
       ['A', 'SETNX lock 11', 1],
       ['A', 'dies'],
       ['time passes', 'PTTL lock', -1],

@@ -22,7 +22,7 @@ export const getCompareDel: Lock = {
   breaks: ['foreign release', 'foreign renew', 'late write', ...unfencedWrite],
   moot: [],
   failures: [
-    failure('d', 'foreign release', 'B and C hold the lock at once', [
+    failure('d', 'foreign release', 'B and C hold the lock at once', 5, [
       ['A', 'SET lock A1 NX PX 60000', 'OK'],
       ['A', 'GET lock', 'A1'],
       ['time passes', 'PTTL lock', -2],
@@ -30,7 +30,7 @@ export const getCompareDel: Lock = {
       ['A', 'DEL lock', 1],
       ['C', 'SET lock C1 NX PX 60000', 'OK'],
     ]),
-    failure('d2', 'foreign renew', 'A renews the lock of B', [
+    failure('d2', 'foreign renew', 'A renews the lock of B', 7, [
       ['A', 'SET lock A1 NX PX 60000', 'OK'],
       ['A', 'GET lock', 'A1'],
       ['time passes', 'PTTL lock', -2],
@@ -73,7 +73,7 @@ export const compareAndDelete: Lock = {
   breaks: ['late write', ...unfencedWrite],
   moot: [],
   failures: [
-    failure('h1', 'late write', 'the late A writes v1 over v2', [
+    failure('h1', 'late write', 'the late A writes v1 over v2', 9, [
       ['A', 'SET lock A1 NX PX 60000', 'OK'],
       ['A', 'loads v1 from the source'],
       ['time passes', 'PTTL lock', -2],
@@ -90,6 +90,7 @@ export const compareAndDelete: Lock = {
       'h2',
       'write after invalidation',
       'v1 is served for its whole time to live, after the invalidation was acknowledged',
+      5,
       [
         ['A', 'SET lock A1 NX PX 60000', 'OK'],
         ['A', 'loads v1 from the source'],
@@ -100,7 +101,7 @@ export const compareAndDelete: Lock = {
         ['C', 'GET entry', 'v1'],
       ],
     ),
-    failure('h3', 'double check', 'B loads again what A has just written', [
+    failure('h3', 'double check', 'B loads again what A has just written', 6, [
       ['B', 'GET entry', null],
       ['A', 'SET lock A1 NX PX 60000', 'OK'],
       ['A', 'loads v1 from the source'],
@@ -123,7 +124,7 @@ export const processIdToken: Lock = {
 
   breaks: ['unique token', ...compareAndDelete.breaks],
   failures: [
-    failure('h4', 'unique token', 'B and C hold the lock at once: A could not tell the lock of B from its own', [
+    failure('h4', 'unique token', 'B and C hold the lock at once: A could not tell the lock of B from its own', 5, [
       ['A', 'SET lock pid7 NX PX 60000', 'OK'],
       ['B runs in the process of A'],
       ['time passes', 'PTTL lock', -2],

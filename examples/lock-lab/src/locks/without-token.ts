@@ -27,7 +27,7 @@ export const setnxDel: Lock = {
   // The lock never expires, so no holder is ever late.
   moot: ['foreign release', 'foreign renew', 'unique token', 'late write'],
   failures: [
-    failure('a', 'liveness after crash', 'A is dead and the lock is locked for ever', [
+    failure('a', 'liveness after crash', 'A is dead and the lock is locked for ever', 4, [
       ['A', 'SETNX lock A', 1],
       ['A', 'dies'],
       ['time passes', 'PTTL lock', -1],
@@ -59,6 +59,7 @@ export const setnxExpire: Lock = {
       'b',
       'losers do not extend',
       'after three times its time the lock of the dead A still lives: B extends it by asking',
+      4,
       [
         ['A', 'MULTI SETNX lock A, EXPIRE lock 60 EXEC', [1, 1]],
         ['A', 'dies'],
@@ -82,7 +83,7 @@ export const setNxPxDel: Lock = {
   breaks: ['foreign release', 'unique token', 'late write', ...unfencedWrite],
   moot: ['foreign renew'],
   failures: [
-    failure('c', 'foreign release', 'B and C hold the lock at once', [
+    failure('c', 'foreign release', 'B and C hold the lock at once', 4, [
       ['A', 'SET lock A NX PX 60000', 'OK'],
       ['time passes', 'PTTL lock', -2],
       ['B', 'SET lock B NX PX 60000', 'OK'],
@@ -107,7 +108,7 @@ export const getThenSet: Lock = {
   breaks: ['two concurrent callers', 'foreign release', 'unique token', 'late write', ...unfencedWrite],
   moot: ['foreign renew'],
   failures: [
-    failure('f', 'two concurrent callers', 'A and B hold the lock at once', [
+    failure('f', 'two concurrent callers', 'A and B hold the lock at once', 4, [
       ['A', 'GET lock', null],
       ['B', 'GET lock', null],
       ['B', 'SET lock B PX 60000', 'OK'],
@@ -136,7 +137,7 @@ export const luaSetnxExpire: Lock = {
   breaks: ['foreign release', 'unique token', 'late write', ...unfencedWrite],
   moot: ['foreign renew'],
   failures: [
-    failure('g', 'foreign release', 'B and C hold the lock at once', [
+    failure('g', 'foreign release', 'B and C hold the lock at once', 4, [
       ['A', 'EVAL (SETNX, EXPIRE if 1) lock A 60', 1],
       ['time passes', 'PTTL lock', -2],
       ['B', 'EVAL (SETNX, EXPIRE if 1) lock B 60', 1],
