@@ -39,7 +39,7 @@ test(
     demo = startDemo(['--headless', '--memory', ...SMALL], postgres.url)
     await demo.exited
     expect({ code: demo.child.exitCode, stderr: demo.stderr() }).toEqual({ code: 0, stderr: '' })
-    expect(demo.stdout()).toContain('over Postgres: no Redis, hence one Express process with the memory store')
+    expect(demo.stdout()).toContain('over Postgres: one Express process, the memory store, no Redis')
     expect(figures(demo, 'loads per expiry').slice(1)).toEqual(['1.00', '1.00'])
     expect(await leftBehind()).toBe(false)
   },

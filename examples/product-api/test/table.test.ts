@@ -18,12 +18,17 @@ function cell(text: string, tone: 'good' | 'bad' | 'plain' = 'plain') {
 describe('renderTable', () => {
   test('labels stand left, figures right, in columns as wide as their widest cell', () => {
     expect(renderTable(table, false).split('\n')).toEqual([
-      '             without     with',
-      '  ───────────────────────────',
-      '  requests       152   81,204',
-      '  loads         9.40     1.00',
-      '  ───────────────────────────',
+      '            without    with',
+      '  ─────────────────────────',
+      '  requests      152  81,204',
+      '  loads        9.40    1.00',
+      '  ─────────────────────────',
     ])
+  })
+
+  test('a head of two lines ends where the others end', () => {
+    const lines = renderTable({ ...table, heads: ['without', 'with\n+ stale'] }, false).split('\n')
+    expect(lines.slice(0, 2)).toEqual(['                        with', '            without  + stale'])
   })
 
   test('colour changes no column', () => {
@@ -37,6 +42,13 @@ describe('renderTable', () => {
 describe('renderReport', () => {
   const traffic = { seconds: 10.04, requests: 1_234, errors: 0, p50: 0.84, p99: 12.34, slowest: 250.6 }
   const run = { name: 'protected', processes: 2, traffic, loads: { total: 12, mostAtOnce: 2, periods: 10 } }
+
+  test('fits a terminal of 80 columns, with seven figures in each column', () => {
+    const heavy = { ...run, traffic: { ...traffic, requests: 9_999_999, slowest: 99_999 } }
+    const guarded = ['Express', 'Fastify', 'Express + stale', 'Fastify + stale'].map((name) => ({ ...heavy, name }))
+    const report = renderReport('title', { unprotected: { ...heavy, name: 'unprotected' }, guarded }, false)
+    expect(report.split('\n').filter((line) => line.length > 80)).toEqual([])
+  })
 
   test('every figure that is asked for has a row', () => {
     const report = renderReport('title', { unprotected: { ...run, name: 'unprotected' }, guarded: [run] }, false)

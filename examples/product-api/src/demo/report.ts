@@ -3,11 +3,14 @@ import { loadsPerExpiry, type Run, type Runs } from './verdict.ts'
 
 const NOTES = `
   unprotected        the handler without the cache, in every process
-  + stale            ttl 1 s and staleWhileRevalidate; without it no response is older than 1 s
+  + stale            staleWhileRevalidate; without it no response is older
+                     than the ttl of 1 s
   database queries   counted by the database itself, in a separate table
-  most at once       queries waiting or running in the database at one moment, by its clock
+  most at once       queries waiting or running in the database at one moment,
+                     by its clock
   loads per expiry   queries for each lifetime of the entry; 1.00 is the minimum
-  p50, p99, slowest  measured by the client: 40 connections, each sends its next request as soon as it has a response`
+  p50, p99, slowest  measured by the client: 40 connections, each sends its next
+                     request as soon as it has a response`
 
 /** The table: one column for each run, the unprotected one first. */
 export function renderReport(title: string, { unprotected, guarded }: Runs, colour: boolean): string {
@@ -34,7 +37,7 @@ export function renderReport(title: string, { unprotected, guarded }: Runs, colo
       ({ traffic }) => (traffic.errors === 0 ? 'plain' : 'bad'),
     ),
   ]
-  const table = renderTable({ heads: runs.map((run) => run.name), rows }, colour)
+  const table = renderTable({ heads: runs.map(({ name }) => name.replace(' + ', '\n+ ')), rows }, colour)
   return `\n  ${title}\n\n${table}\n${NOTES}\n`
 }
 

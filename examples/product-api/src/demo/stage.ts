@@ -29,7 +29,7 @@ const WITH_REDIS: Cast = {
 const WITHOUT_REDIS: Cast = {
   apps: ['express'],
   processesEach: 1,
-  words: 'no Redis, hence one Express process with the memory store',
+  words: 'one Express process, the memory store, no Redis',
 }
 
 /** Starts the database, Redis and the API processes. `cleanup` can stop each of them from the moment it exists. */
@@ -52,7 +52,7 @@ export async function setStage(options: DemoOptions, progress: Progress, cleanup
   const pool = openPool(database.url, 2)
   cleanup.defer(() => pool.end())
   const server = database.kind === 'pglite' ? 'PGlite' : 'Postgres'
-  return { title: `GET /ranking, ttl 1 s, over ${server}: ${words}`, fleets, pool }
+  return { title: `GET /ranking over ${server}: ${words}`, fleets, pool }
 }
 
 /** The URL of your Redis, or of one that is started here; undefined if none can be started. */

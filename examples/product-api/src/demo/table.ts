@@ -13,19 +13,23 @@ export interface Row {
 }
 
 export interface Table {
+  /** One or two lines each. */
   readonly heads: readonly string[]
   readonly rows: readonly Row[]
 }
 
 const COLOURS = { good: 'green', bad: 'red', plain: 'reset' } as const
 const INDENT = '  '
-const GAP = '   '
+const GAP = '  '
 
 /** Labels to the left, figures to the right, each column as wide as its widest cell. */
 export function renderTable(table: Table, colour: boolean): string {
   const labelWidth = Math.max(...table.rows.map((row) => row.label.length))
   const widths = table.heads.map((head, column) =>
-    Math.max(head.length, ...table.rows.map((row) => row.cells[column]?.text.length ?? 0)),
+    Math.max(
+      ...head.split('\n').map((text) => text.length),
+      ...table.rows.map((row) => row.cells[column]?.text.length ?? 0),
+    ),
   )
   // Padded before it is coloured: escape codes have a length but no width.
   const cell = ({ text, tone }: Cell, column: number): string =>
@@ -33,12 +37,18 @@ export function renderTable(table: Table, colour: boolean): string {
   const line = (label: string, cells: readonly string[]): string =>
     INDENT + [label.padEnd(labelWidth), ...cells].join(GAP)
 
-  const head = line(
-    '',
-    table.heads.map((text, column) => paint(text.padStart(widths[column] ?? 0), 'bold', colour)),
+  const headLines = Math.max(...table.heads.map((head) => head.split('\n').length))
+  const heads = Array.from({ length: headLines }, (_, place) =>
+    line(
+      '',
+      table.heads.map((head, column) => {
+        const text = head.split('\n').at(place - headLines) ?? ''
+        return paint(text.padStart(widths[column] ?? 0), 'bold', colour)
+      }),
+    ),
   )
   const rule = INDENT + '─'.repeat(labelWidth + widths.reduce((sum, width) => sum + width + GAP.length, 0))
-  return [head, rule, ...table.rows.map((row) => line(row.label, row.cells.map(cell))), rule].join('\n')
+  return [...heads, rule, ...table.rows.map((row) => line(row.label, row.cells.map(cell))), rule].join('\n')
 }
 
 function paint(text: string, format: 'bold' | (typeof COLOURS)[Tone], colour: boolean): string {
