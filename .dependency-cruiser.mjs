@@ -93,7 +93,13 @@ const packageRules = [
 ]
 
 const ownSources = '^((?:packages|examples)/[^/]+)/(?:src|test)/'
-const nameRule = rule('published-names-only', { path: ownSources }, { path: ownSources, pathNot: '^$1/' })
+/** The one example that another imports, by its name: the page of the demo draws what the lock-lab finds. */
+const publishedExample = '^examples/lock-lab/src/index[.]ts$'
+const nameRule = rule(
+  'published-names-only',
+  { path: ownSources },
+  { path: ownSources, pathNot: ['^$1/', publishedExample] },
+)
 
 export default {
   forbidden: [...columnRules, ...engineRules, ...packageRules, nameRule],

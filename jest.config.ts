@@ -35,7 +35,7 @@ const config: Config = {
       ...shared,
       displayName: 'unit',
       testMatch: ['<rootDir>/{packages,examples}/*/test/**/*.test.ts'],
-      testPathIgnorePatterns: ['/node_modules/', '\\.(?:int|run)\\.test\\.ts$'],
+      testPathIgnorePatterns: ['/node_modules/', '\\.(?:int|run|browser)\\.test\\.ts$'],
     },
     {
       ...shared,
@@ -63,6 +63,11 @@ const config: Config = {
       ],
       globalSetup: '<rootDir>/test/redis-setup.ts',
       globalTeardown: '<rootDir>/test/redis-teardown.ts',
+    },
+    {
+      ...shared,
+      displayName: 'browser',
+      testMatch: ['<rootDir>/examples/*/test/**/*.browser.test.ts'],
     },
   ],
   // Most tests wait for a server: with one worker for each core, less one, two cores would be half idle.

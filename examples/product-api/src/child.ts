@@ -11,6 +11,8 @@ export interface Child {
   readonly pid: number
   /** Where it listens, as it reported. */
   readonly url: string
+  /** For its messages and its end. */
+  readonly process: ChildProcess
   readonly stop: () => Promise<void>
 }
 
@@ -35,7 +37,7 @@ export async function startChild(file: string, options: ChildOptions = {}): Prom
   const stop = stopper(child, mute)
   options.onSpawn?.(stop)
   const url = await firstMessage(child, file)
-  return { pid: child.pid ?? 0, url, stop }
+  return { pid: child.pid ?? 0, url, process: child, stop }
 }
 
 function firstMessage(child: ChildProcess, file: string): Promise<string> {
@@ -68,6 +70,8 @@ function stopper(child: ChildProcess, mute: () => void): () => Promise<void> {
   return async () => {
     // Its messages about requests that are aborted from here on are expected.
     mute()
+    // A frozen process handles SIGTERM only after SIGCONT.
+    child.kill('SIGCONT')
     child.kill('SIGTERM')
     const kill = setTimeout(() => child.kill('SIGKILL'), STOP_GRACE_MS)
     await exited

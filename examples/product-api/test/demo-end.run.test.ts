@@ -1,11 +1,15 @@
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals'
+import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
+import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { createConnection } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { startChild, type Child } from '../src/child.ts'
 import { openPool } from '../src/database.ts'
 import { hasSchema } from '../src/schema.ts'
-import { RUN_MS, said, SMALL, startDemo, startedBy, type RunningDemo } from './running-demo.ts'
+import { pageOf, RUN_MS, said, SMALL, startDemo, startedBy, type RunningDemo } from './running-demo.ts'
 
 let demo: RunningDemo
 let postgres: Child
@@ -16,33 +20,55 @@ beforeAll(async () => {
 afterAll(() => postgres?.stop())
 afterEach(() => void demo.child.kill('SIGKILL'))
 
-test(
-  'Ctrl-C leaves no process behind, and nothing in a database that it was given',
-  async () => {
-    demo = startDemo(SMALL, postgres.url)
-    await said(demo, 'driving /unprotected/ranking')
-    const started = startedBy(demo)
-    expect(started.map(({ name }) => name)).toEqual(['Redis', 'express', 'express', 'fastify', 'fastify'])
-    expect(started.filter(({ pid }) => !isAlive(pid))).toEqual([])
-
-    process.kill(-(demo.child.pid ?? 0), 'SIGINT')
+test.each(['starting Redis', 'starting PGlite', 'starting the API', 'PGlite is process', 'seeding'])(
+  'Ctrl-C while the demo says "%s" leaves no process behind',
+  async (text) => {
+    demo = startDemo([])
+    await said(demo, text)
+    const started = childrenOf(demo)
+    interrupt()
     await demo.exited
     expect({ code: demo.child.exitCode, stdout: demo.stdout() }).toEqual({ code: 130, stdout: '' })
-    expect(started.filter(({ pid }) => isAlive(pid))).toEqual([])
-    const pool = openPool(postgres.url, 1)
-    expect(await hasSchema(pool)).toBe(false)
-    await pool.end()
+    expect(started.filter(isAlive)).toEqual([])
   },
   RUN_MS,
 )
 
 test(
-  'SIGTERM to the demo alone while it is still seeding leaves no process behind',
+  'Ctrl-C is how the page ends: no process is left, no file, and nothing in a database that it was given',
   async () => {
-    demo = startDemo(SMALL)
-    await said(demo, 'PGlite is process')
+    const folder = await mkdtemp(join(tmpdir(), 'demo-end-'))
+    demo = startDemo([], { DATABASE_URL: postgres.url, TMPDIR: folder })
+    const url = await pageOf(demo)
+    const started = childrenOf(demo)
+    // Eight processes, Redis, and the shell that ends Redis if the demo cannot.
+    expect(started.length).toBeGreaterThanOrEqual(10)
+    expect(await answers(Number(new URL(url).port))).toBe(true)
+
+    interrupt()
+    await demo.exited
+    expect({ code: demo.child.exitCode, complaints: demo.stderr().match(/error/gi) }).toEqual({
+      code: 0,
+      complaints: null,
+    })
+    expect(started.filter(isAlive)).toEqual([])
+    const pool = openPool(postgres.url, 1)
+    expect(await hasSchema(pool)).toBe(false)
+    await pool.end()
+    // tsx keeps what it has compiled.
+    expect((await readdir(folder)).filter((name) => !name.startsWith('tsx-'))).toEqual([])
+    await rm(folder, { recursive: true })
+  },
+  RUN_MS,
+)
+
+test(
+  'SIGTERM to the demo alone while it measures its table leaves no process behind',
+  async () => {
+    demo = startDemo(['--memory', ...SMALL])
+    await said(demo, 'driving /unprotected/ranking')
     const started = startedBy(demo)
-    expect(started.map(({ name }) => name)).toEqual(['PGlite'])
+    expect(started.map(({ name }) => name)).toEqual(['PGlite', 'express'])
     demo.child.kill('SIGTERM')
     await demo.exited
     expect(demo.child.exitCode).toBe(143)
@@ -54,10 +80,10 @@ test(
 test(
   'a demo that was killed, and could clean up nothing, is soon followed by all that it started',
   async () => {
-    demo = startDemo(SMALL)
-    await said(demo, 'driving /unprotected/ranking')
+    demo = startDemo([])
+    await pageOf(demo)
     const started = startedBy(demo)
-    expect(started).toHaveLength(6)
+    expect(started).toHaveLength(10)
     demo.child.kill('SIGKILL')
     await once(demo.child, 'exit')
     // They notice that their channel to the demo is closed. Orphans may stay zombies, so the test asks their ports, not their pids.
@@ -65,6 +91,17 @@ test(
   },
   RUN_MS,
 )
+
+/** As the terminal does: to the whole group. */
+function interrupt(): void {
+  process.kill(-(demo.child.pid ?? 0), 'SIGINT')
+}
+
+function childrenOf({ child }: RunningDemo): number[] {
+  const rows = execFileSync('ps', ['-eo', 'pid=,ppid='], { encoding: 'utf8' }).trim().split('\n')
+  const pairs = rows.map((row) => row.trim().split(/\s+/).map(Number))
+  return pairs.flatMap(([pid = 0, parent]) => (parent === child.pid ? [pid] : []))
+}
 
 function isAlive(pid: number): boolean {
   try {

@@ -36,7 +36,7 @@ test(
 test(
   'without Redis runs one process with the memory store, and says so; a database that it was given is left as it was',
   async () => {
-    demo = startDemo(['--headless', '--memory', ...SMALL], postgres.url)
+    demo = startDemo(['--headless', '--memory', ...SMALL], { DATABASE_URL: postgres.url })
     await demo.exited
     expect({ code: demo.child.exitCode, stderr: demo.stderr() }).toEqual({ code: 0, stderr: '' })
     expect(demo.stdout()).toContain('over Postgres: one Express process, the memory store, no Redis')
@@ -50,7 +50,7 @@ test(
   'ends with 1 and says why when answers are not what they should be',
   async () => {
     // Five reviews rank five products at most, and the load generator looks for ten places.
-    demo = startDemo(['--headless', '--memory', '--reviews', '5', '--expiries', '1'], postgres.url)
+    demo = startDemo(['--headless', '--memory', '--reviews', '5', '--expiries', '1'], { DATABASE_URL: postgres.url })
     await demo.exited
     expect(demo.child.exitCode).toBe(1)
     expect(demo.stderr()).toMatch(/^Express: \d+ of the requests ended in an error$/m)
@@ -65,6 +65,13 @@ test('ends with 1 and says which option it does not know', async () => {
   await demo.exited
   expect(demo.child.exitCode).toBe(1)
   expect(demo.stderr()).toContain("Unknown option '--fast'")
+})
+
+test('--help says what there is', async () => {
+  demo = startDemo(['--help'])
+  await demo.exited
+  expect({ code: demo.child.exitCode, stderr: demo.stderr() }).toEqual({ code: 0, stderr: '' })
+  expect(demo.stdout()).toContain('npm run demo -- --headless')
 })
 
 async function leftBehind(): Promise<boolean> {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { readOptions } from '../src/demo/options.ts'
+import { HELP, readOptions } from '../src/demo/options.ts'
 import { readChange, readId, readPage } from '../src/requests.ts'
 
 describe('a product id', () => {
@@ -47,13 +47,22 @@ describe('a change', () => {
 })
 
 describe('the options of the demo', () => {
-  test('stand for a full run by default', () => {
+  test('stand for the page by default, and for the full data with the table alone', () => {
     expect(readOptions([], {})).toMatchObject({
+      help: false,
       headless: false,
       memory: false,
       expiries: 10,
-      seed: { reviews: 200_000 },
+      port: 8420,
+      seed: { reviews: 10_000 },
     })
+    expect(readOptions(['--headless'], {})).toMatchObject({ headless: true, seed: { reviews: 200_000 } })
+  })
+
+  test('are all in the help, which fits a terminal of 80 columns', () => {
+    for (const option of ['--headless', '--memory', '--port', '--expiries', '--reviews']) expect(HELP).toContain(option)
+    expect(HELP.split('\n').filter((line) => line.length > 80)).toEqual([])
+    expect(readOptions(['--help'], {})).toMatchObject({ help: true })
   })
 
   test('come from the command line and the environment', () => {

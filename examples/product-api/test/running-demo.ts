@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 
 const DEMO = fileURLToPath(new URL('../src/demo.ts', import.meta.url))
 
-/** The full demo with fewer reviews to rank and fewer expiries to wait for. */
+/** The table with fewer reviews to rank and fewer expiries to wait for. */
 export const SMALL: readonly string[] = ['--reviews', '20000', '--expiries', '2']
 
 /** Jest's time-out for one demo on a busy machine. */
@@ -26,10 +26,10 @@ export interface RunningDemo {
 }
 
 /** Starts it in its own process group, as a shell does, so that a test can signal the whole group, as Ctrl-C does. */
-export function startDemo(args: readonly string[], databaseUrl?: string): RunningDemo {
+export function startDemo(args: readonly string[], given: Readonly<Record<string, string>> = {}): RunningDemo {
   const { DATABASE_URL: _database, REDIS_URL: _redis, ...env } = process.env
   const child = spawn(process.execPath, ['--import', 'tsx', DEMO, ...args], {
-    env: databaseUrl === undefined ? env : { ...env, DATABASE_URL: databaseUrl },
+    env: { ...env, ...given },
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
   })
@@ -48,9 +48,19 @@ export async function said(demo: RunningDemo, text: string): Promise<void> {
   }
 }
 
+/** Waits until the page is served; returns its address. */
+export async function pageOf(demo: RunningDemo): Promise<string> {
+  for (;;) {
+    const url = /The page is at (\S+)/.exec(demo.stdout())?.[1]
+    if (url !== undefined) return url
+    if (demo.child.exitCode !== null) throw new Error(`the demo ended without a page:\n${demo.stderr()}`)
+    await sleep(50)
+  }
+}
+
 /** The processes that the demo started, by its lines such as `Redis is process 4711 at redis://127.0.0.1:6380`. */
 export function startedBy(demo: RunningDemo): Started[] {
-  const found = demo.stderr().matchAll(/(\w+) is process (\d+) at \w+:\/\/\S*127\.0\.0\.1:(\d+)/g)
+  const found = demo.stderr().matchAll(/([\w-]+) is process (\d+) at \w+:\/\/\S*127\.0\.0\.1:(\d+)/g)
   return Array.from(found, ([, name = '', pid, port]) => ({ name, pid: Number(pid), port: Number(port) }))
 }
 

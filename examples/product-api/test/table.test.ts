@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import { stripVTControlCharacters } from 'node:util'
-import { renderReport } from '../src/demo/report.ts'
+import { NOTES, renderReport } from '../src/demo/report.ts'
 import { renderTable, type Table } from '../src/demo/table.ts'
 
 const table: Table = {
@@ -46,12 +46,15 @@ describe('renderReport', () => {
   test('fits a terminal of 80 columns, with seven figures in each column', () => {
     const heavy = { ...run, traffic: { ...traffic, requests: 9_999_999, slowest: 99_999 } }
     const guarded = ['Express', 'Fastify', 'Express + stale', 'Fastify + stale'].map((name) => ({ ...heavy, name }))
-    const report = renderReport('title', { unprotected: { ...heavy, name: 'unprotected' }, guarded }, false)
+    const report = renderReport(
+      { title: 'title', runs: [{ ...heavy, name: 'unprotected' }, ...guarded], notes: NOTES },
+      false,
+    )
     expect(report.split('\n').filter((line) => line.length > 80)).toEqual([])
   })
 
   test('every figure that is asked for has a row', () => {
-    const report = renderReport('title', { unprotected: { ...run, name: 'unprotected' }, guarded: [run] }, false)
+    const report = renderReport({ title: 'title', runs: [{ ...run, name: 'unprotected' }, run], notes: NOTES }, false)
     const lines = report.split('\n').map((line) => line.trim().split(/ {2,}/))
     expect(lines).toContainEqual(['unprotected', 'protected'])
     expect(lines).toContainEqual(['requests', '1,234', '1,234'])

@@ -1,6 +1,6 @@
 import type { Pool } from 'pg'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { LoadSource } from '../ranking.ts'
+import type { RankingRoute } from '../ranking.ts'
 
 export interface Loads {
   /** The number of ranking queries that the database ran. */
@@ -32,7 +32,7 @@ const MOST_AT_ONCE = `
 /** The loads of one route, over the given apps. */
 export async function readLoads(
   pool: Pool,
-  route: LoadSource['route'],
+  route: RankingRoute | 'live',
   apps: readonly string[],
   ttlMs: number,
 ): Promise<Loads> {

@@ -1,7 +1,14 @@
 import { renderTable, type Cell, type Row, type Tone } from './table.ts'
-import { loadsPerExpiry, type Run, type Runs } from './verdict.ts'
+import { loadsPerExpiry, type Run } from './verdict.ts'
 
-const NOTES = `
+export interface Report {
+  readonly title: string
+  readonly runs: readonly Run[]
+  readonly notes: string
+}
+
+/** What the table of `--headless` means. */
+export const NOTES = `
   unprotected        the handler without the cache, in every process
   + stale            staleWhileRevalidate; without it no response is older
                      than the ttl of 1 s
@@ -12,9 +19,8 @@ const NOTES = `
   p50, p99, slowest  measured by the client: 40 connections, each sends its next
                      request as soon as it has a response`
 
-/** The table: one column for each run, the unprotected one first. */
-export function renderReport(title: string, { unprotected, guarded }: Runs, colour: boolean): string {
-  const runs = [unprotected, ...guarded]
+/** The table: one column for each run. */
+export function renderReport({ title, runs, notes }: Report, colour: boolean): string {
   const rows: Row[] = [
     row('processes', runs, ({ processes }) => whole(processes)),
     row('seconds', runs, ({ traffic }) => traffic.seconds.toFixed(1)),
@@ -38,7 +44,7 @@ export function renderReport(title: string, { unprotected, guarded }: Runs, colo
     ),
   ]
   const table = renderTable({ heads: runs.map(({ name }) => name.replace(' + ', '\n+ ')), rows }, colour)
-  return `\n  ${title}\n\n${table}\n${NOTES}\n`
+  return `\n  ${title}\n\n${table}\n${notes}\n`
 }
 
 function row(label: string, runs: readonly Run[], text: (run: Run) => string, tone?: (run: Run) => Tone): Row {

@@ -1,4 +1,4 @@
-import { startRedis } from '@cattlegrid/testkit'
+import { startRedis, type RedisServer } from '@cattlegrid/testkit'
 import type { Pool } from 'pg'
 import type { Framework } from '../api.ts'
 import { openDatabase, openPool } from '../database.ts'
@@ -40,7 +40,7 @@ export async function setStage(options: DemoOptions, progress: Progress, cleanup
     onProgress: progress.say,
     onStarted: cleanup.defer,
   })
-  const redisUrl = options.memory ? undefined : await findRedis(options, progress, cleanup)
+  const redisUrl = options.memory ? undefined : (await findRedis(options, progress, cleanup))?.url
   const { apps, processesEach, words } = redisUrl === undefined ? WITHOUT_REDIS : WITH_REDIS
   progress.say(`starting the API: ${words}`)
   const start = (app: Framework): Promise<Fleet> =>
@@ -55,14 +55,19 @@ export async function setStage(options: DemoOptions, progress: Progress, cleanup
   return { title: `GET /ranking over ${server}: ${words}`, fleets, pool }
 }
 
-/** The URL of your Redis, or of one that is started here; undefined if none can be started. */
-async function findRedis(options: DemoOptions, progress: Progress, cleanup: Cleanup): Promise<string | undefined> {
+/** Your Redis, or one that is started here; undefined if none can be started. */
+export async function findRedis(
+  options: DemoOptions,
+  progress: Progress,
+  cleanup: Cleanup,
+): Promise<RedisServer | undefined> {
   progress.say('starting Redis (set REDIS_URL to use your own)')
   try {
-    const { pid, url, stop } = await startRedis()
+    const server = await startRedis()
+    const { pid, url, stop } = server
     cleanup.defer(stop)
     progress.say(pid === undefined ? `using the Redis at ${url}` : `Redis is process ${pid} at ${url}`)
-    return url
+    return server
   } catch (error) {
     // The demo must not ignore a REDIS_URL that was given.
     if (options.redisUrl !== undefined) throw error

@@ -1,0 +1,22 @@
+/** What the press of a button did, and how it is undone. */
+export interface Effect {
+  /** One sentence, for the log of the page. */
+  readonly message: string
+  /** Undoes it; returns a sentence. Undefined if there is nothing to undo. */
+  readonly restore?: (() => Promise<string>) | undefined
+  /** When it is undone if nobody presses the button again. */
+  readonly restoreAfterMs?: number | undefined
+}
+
+export interface Action {
+  readonly id: string
+  readonly label: string
+  /** What the label says while it is active. */
+  readonly restoreLabel?: string | undefined
+  readonly explanation: string
+  /** Why it cannot be pressed in this run. */
+  readonly unavailable?: string | undefined
+  readonly run: () => Promise<Effect>
+}
+
+export type ActionState = 'ready' | 'running' | 'active' | 'unavailable'

@@ -1,0 +1,120 @@
+import type { StrategyName } from '../../strategies/strategy.ts'
+import type { Response } from './clients.ts'
+import type { StrategyFleet } from './strategy-fleet.ts'
+
+export interface Lane {
+  readonly pid: number
+  readonly state: 'up' | 'frozen' | 'ended'
+  readonly leads: boolean
+  readonly running: number
+  readonly waiting: number
+  readonly fresh: number
+  readonly stale: number
+  readonly failed: number
+}
+
+/** One second of one strategy. */
+export interface Sample {
+  readonly strategy: StrategyName
+  readonly requests: number
+  readonly errors: number
+  /** Milliseconds; null in a second without a response. */
+  readonly p50: number | null
+  readonly p99: number | null
+  /** Queries begun. */
+  readonly queries: number
+  /** The most queries in flight at one moment. */
+  readonly inFlight: number
+  readonly waiting: number
+  readonly stale: number
+  /** Responses older than an earlier one, or than an invalidation that was acknowledged before they were asked for. */
+  readonly outdated: number
+  readonly lanes: readonly Lane[]
+  readonly sum: {
+    /** By the database's own count. */
+    readonly queries: number
+    readonly expiries: number
+    readonly lastExpiry: number
+    readonly outdated: number
+    readonly errors: number
+  }
+}
+
+/** The latencies that are kept for the table. */
+const MOST_LATENCIES = 100_000
+
+/** Counts the responses of one strategy, and sums them up for each second. */
+export class Figures {
+  readonly latencies: number[] = []
+  requests = 0
+  errors = 0
+  outdated = 0
+  /** The queries that the database has counted. */
+  databaseQueries = 0
+  readonly #fleet: StrategyFleet
+  #second = { latencies: [] as number[], errors: 0, outdated: 0 }
+  /** No response to a later request may be older. */
+  #newest = { revision: 0, since: 0 }
+
+  constructor(fleet: StrategyFleet) {
+    this.#fleet = fleet
+  }
+
+  onResponse({ latency, revision, sentAt }: Response): void {
+    this.requests += 1
+    if (revision === undefined) {
+      this.errors += 1
+      this.#second.errors += 1
+      return
+    }
+    this.#second.latencies.push(latency)
+    if (this.latencies.length < MOST_LATENCIES) this.latencies.push(latency)
+    if (revision < this.#newest.revision && sentAt >= this.#newest.since) {
+      this.outdated += 1
+      this.#second.outdated += 1
+    }
+    this.mustReach(revision)
+  }
+
+  /** From now on, a response with an older revision is outdated. */
+  mustReach(revision: number): void {
+    if (revision > this.#newest.revision) this.#newest = { revision, since: performance.now() }
+  }
+
+  takeSample(): Sample {
+    const { latencies, errors, outdated } = this.#second
+    this.#second = { latencies: [], errors: 0, outdated: 0 }
+    const sorted = latencies.toSorted((a, b) => a - b)
+    const lanes = this.#fleet.lanes.map((process): Lane => {
+      const { fresh, stale, failed, waiting, leads } = process.takeReport()
+      const { pid, ended, frozen, running } = process
+      const counted = ended ? { leads: false, waiting: 0 } : { leads, waiting }
+      return { pid, state: ended ? 'ended' : frozen ? 'frozen' : 'up', running, fresh, stale, failed, ...counted }
+    })
+    const { begun, peak } = this.#fleet.takeLoads()
+    return {
+      strategy: this.#fleet.strategy,
+      requests: latencies.length,
+      errors,
+      p50: percentile(sorted, 0.5),
+      p99: percentile(sorted, 0.99),
+      queries: begun,
+      inFlight: peak,
+      waiting: lanes.reduce((sum, { waiting }) => sum + waiting, 0),
+      stale: lanes.reduce((sum, { stale }) => sum + stale, 0),
+      outdated,
+      lanes,
+      sum: {
+        queries: this.databaseQueries,
+        expiries: this.#fleet.expiries,
+        lastExpiry: this.#fleet.herd.queries,
+        outdated: this.outdated,
+        errors: this.errors,
+      },
+    }
+  }
+}
+
+export function percentile(sorted: readonly number[], share: number): number | null {
+  return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? null
+}

@@ -1,0 +1,99 @@
+import type { RedisServer } from '@cattlegrid/testkit'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Pool } from 'pg'
+import { openDatabase, openPool } from '../../database.ts'
+import { TTL_MS } from '../../strategies/strategy.ts'
+import type { Cleanup } from '../cleanup.ts'
+import { readLoads } from '../loads.ts'
+import type { DemoOptions } from '../options.ts'
+import type { Progress } from '../progress.ts'
+import type { Report } from '../report.ts'
+import type { Run } from '../verdict.ts'
+import { ActionBoard } from './action-board.ts'
+import { Conditions } from './conditions.ts'
+import { entryActions } from './entry-actions.ts'
+import { percentile } from './figures.ts'
+import { servePage } from './page-server.ts'
+import { processActions } from './process-actions.ts'
+import { redisActions } from './redis-actions.ts'
+import { RedisControl } from './redis-control.ts'
+import { Show, type Side } from './show.ts'
+
+export interface OpenPage {
+  readonly url: string
+  /** The table of the traffic so far, once it has expired often enough. */
+  readonly report: Promise<Report>
+}
+
+const NOTES = `
+  unprotected        a plain cache in Redis: whoever finds no entry loads
+  in-process         a cache in the memory of each process
+  token-lock         SET NX PX with a token; the others poll
+  database queries   rankings, counted by the database itself, in a separate table
+  most at once       by the clock of the database
+  loads per expiry   queries for each time the entry was found expired
+  p50, p99, slowest  measured by the client; all clients of a side ask at once`
+
+/** Starts what the page shows, and serves it. `cleanup` can stop each part from the moment it exists. */
+export async function openPage(
+  options: DemoOptions,
+  redisServer: RedisServer,
+  progress: Progress,
+  cleanup: Cleanup,
+): Promise<OpenPage> {
+  const redis = new RedisControl(redisServer)
+  cleanup.defer(() => redis.close())
+  const opening = openDatabase({
+    seed: options.seed,
+    url: options.databaseUrl,
+    onProgress: progress.say,
+    onStarted: cleanup.defer,
+  })
+  const databaseUrl = opening.then(({ url }) => url)
+  // If it fails before a process asks for it, `opening` says so.
+  databaseUrl.catch(() => undefined)
+  const show = new Show({ databaseUrl, redis, onSpawn: cleanup.defer })
+  progress.say('starting the API: two processes for each of four strategies')
+  const [database] = await Promise.all([opening, show.startProcesses()])
+  for (const { strategy, lanes } of show.fleets) {
+    for (const { pid, url } of lanes) progress.say(`${strategy} is process ${pid} at ${url}`)
+  }
+  const pool = openPool(database.url, 3)
+  cleanup.defer(() => pool.end())
+  const conditions = new Conditions(pool)
+  await conditions.create()
+  const actions = [...entryActions(show, conditions), ...processActions(show, conditions), ...redisActions(redis)]
+  const board = new ActionBoard(actions, () => show.seconds)
+  cleanup.defer(async () => board.close())
+  cleanup.defer(() => show.stopTraffic())
+  show.startTraffic(pool)
+  const { url, close } = await servePage({ show, board, port: options.port })
+  cleanup.defer(close)
+  const server = database.kind === 'pglite' ? 'PGlite' : 'Postgres'
+  return { url, report: reportAfter(options.expiries, show, pool, server) }
+}
+
+async function reportAfter(expiries: number, show: Show, pool: Pool, server: string): Promise<Report> {
+  while (show.fleets.some((fleet) => fleet.expiries <= expiries)) await sleep(500)
+  const runs = await Promise.all(show.sides.map((side) => runOf(side, show.seconds, pool)))
+  return { title: `The traffic of the page, over ${server}, one Redis`, runs, notes: NOTES }
+}
+
+async function runOf({ fleet, figures }: Side, seconds: number, pool: Pool): Promise<Run> {
+  const { strategy, lanes, expiries } = fleet
+  const sorted = figures.latencies.toSorted((a, b) => a - b)
+  const [p50, p99, slowest] = [0.5, 0.99, 1].map((share) => percentile(sorted, share) ?? 0)
+  return {
+    name: strategy,
+    processes: lanes.length,
+    traffic: {
+      seconds,
+      requests: figures.requests,
+      errors: figures.errors,
+      p50: p50 ?? 0,
+      p99: p99 ?? 0,
+      slowest: slowest ?? 0,
+    },
+    loads: { ...(await readLoads(pool, 'live', [strategy], TTL_MS)), periods: expiries },
+  }
+}

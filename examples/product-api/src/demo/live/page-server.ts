@@ -1,0 +1,124 @@
+import { randomBytes, timingSafeEqual } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { pathToFileURL } from 'node:url'
+import { folkloreFailures } from '@cattlegrid/example-lock-lab'
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import type { ActionBoard } from './action-board.ts'
+import type { Show, Tick } from './show.ts'
+
+export interface PageServer {
+  readonly url: string
+  readonly close: () => Promise<void>
+}
+
+export interface PageOptions {
+  readonly show: Show
+  readonly board: ActionBoard
+  /** The port to try first: if it is taken, any free one. */
+  readonly port: number
+}
+
+const PAGE = new URL('../page/', import.meta.url)
+const UPLOT = pathToFileURL(createRequire(import.meta.url).resolve('uplot/package.json'))
+
+const TYPES = { css: 'text/css', js: 'text/javascript' } as const
+
+function pageFiles(type: keyof typeof TYPES, ...names: readonly string[]): [path: string, file: File][] {
+  return names.map((name) => [`/${name}.${type}`, { at: new URL(`${name}.${type}`, PAGE), type: TYPES[type] }])
+}
+
+interface File {
+  readonly at: URL
+  readonly type: string
+}
+
+/** Everything that the page consists of, by path: nothing else is served. */
+const FILES = new Map<string, File>([
+  ...pageFiles('css', 'page', 'cards', 'buttons', 'lock-lab'),
+  ...pageFiles('js', 'page', 'sides', 'cards', 'charts', 'buttons', 'lock-lab', 'element'),
+  ['/uplot.css', { at: new URL('dist/uPlot.min.css', UPLOT), type: TYPES.css }],
+  ['/uplot.js', { at: new URL('dist/uPlot.esm.js', UPLOT), type: TYPES.js }],
+])
+
+const HEADERS = {
+  'content-security-policy':
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+  'cache-control': 'no-store',
+}
+
+/** Serves the page on loopback. What changes something needs the page's own token. */
+export async function servePage(options: PageOptions): Promise<PageServer> {
+  const app = Fastify({ forceCloseConnections: true })
+  const token = randomBytes(24).toString('base64url')
+  guard(app, token)
+  serveFiles(app, token)
+  app.get('/lock-lab', () => folkloreFailures)
+  app.get('/events', (request, reply) => stream(options, request, reply))
+  app.post<{ Params: { id: string } }>('/actions/:id', async ({ params }, reply) =>
+    (await options.board.press(params.id)) ? reply.code(204).send() : reply.code(409).send({ error: 'not now' }),
+  )
+  const url = await listen(app, options.port)
+  return { url, close: () => app.close() }
+}
+
+async function listen(app: FastifyInstance, port: number): Promise<string> {
+  try {
+    return await app.listen({ host: '127.0.0.1', port })
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error
+    return await app.listen({ host: '127.0.0.1', port: 0 })
+  }
+}
+
+/** Another site may send requests here from the reader's browser, also under a name of its own that it lets point to this machine. */
+function guard(app: FastifyInstance, token: string): void {
+  app.addHook('onRequest', async (request, reply) => {
+    void reply.headers(HEADERS)
+    const { port } = request.socket.address() as { port: number }
+    const hosts = [`127.0.0.1:${port}`, `localhost:${port}`]
+    const { host = '', origin } = request.headers
+    if (!hosts.includes(host)) return await reply.code(421).send({ error: `this page is at http://${hosts[0]}` })
+    if (request.method === 'GET' || request.method === 'HEAD') return undefined
+    const given = request.headers['x-demo-token']
+    if (origin !== `http://${host}` || !matches(given, token))
+      return await reply.code(403).send({ error: 'not from the page' })
+  })
+}
+
+function matches(given: unknown, token: string): boolean {
+  if (typeof given !== 'string') return false
+  const [one, other] = [Buffer.from(given, 'latin1'), Buffer.from(token, 'latin1')]
+  return one.length === other.length && timingSafeEqual(one, other)
+}
+
+function serveFiles(app: FastifyInstance, token: string): void {
+  app.get('/', async (_request, reply) => {
+    const html = await readFile(new URL('index.html', PAGE), 'utf8')
+    return await reply.type('text/html; charset=utf-8').send(html.replace('{{token}}', token))
+  })
+  for (const [path, { at, type }] of FILES)
+    app.get(path, async (_request, reply) => await reply.type(`${type}; charset=utf-8`).send(await readFile(at)))
+}
+
+/** Server-Sent Events: the seconds so far, then each second as it comes, and the buttons whenever one changes. */
+function stream({ show, board }: PageOptions, request: FastifyRequest, reply: FastifyReply): void {
+  reply.hijack()
+  const { raw } = reply
+  raw.writeHead(200, { ...HEADERS, 'content-type': 'text/event-stream' })
+  const send = (event: string, data: unknown): void =>
+    void raw.write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`)
+  const sendTick = (tick: Tick): void => {
+    send('tick', tick)
+    sendBoard()
+  }
+  const sendBoard = (): void => send('actions', { actions: board.list(), log: board.log })
+  send('history', show.ticks)
+  sendBoard()
+  const ends = [show.onTick(sendTick), board.onChange(sendBoard)]
+  request.raw.once('close', () => ends.forEach((end) => end()))
+}

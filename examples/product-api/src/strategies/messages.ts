@@ -1,0 +1,32 @@
+/** What the demo asks of a strategy's process. */
+export type Request =
+  | { readonly id: number; readonly ask: 'expire' | 'invalidate' | 'soft-purge' }
+  | { readonly id: number; readonly ask: 'fill'; readonly count: number }
+  // The first request: the process starts while the database does.
+  | { readonly id: number; readonly ask: 'use-database'; readonly url: string }
+
+/** The reply to the request with this id. */
+export interface Reply {
+  readonly id: number
+  readonly error?: string | undefined
+  /** Milliseconds, of a `soft-purge`. */
+  readonly took?: number | undefined
+}
+
+/** How the requests since the last report were answered, and what happens now. */
+export interface Report {
+  readonly fresh: number
+  readonly stale: number
+  readonly loaded: number
+  readonly failed: number
+  readonly waiting: number
+  readonly leads: boolean
+}
+
+export type Message =
+  // `reading`: those of the running loads that have read the revision, and not yet the ranking.
+  | { readonly kind: 'load'; readonly running: number; readonly reading: number }
+  | { readonly kind: 'report'; readonly report: Report }
+  | { readonly kind: 'reply'; readonly reply: Reply }
+  // The first message of each child process: see child.ts.
+  | { readonly kind: 'ready'; readonly url: string }

@@ -1,0 +1,105 @@
+// One API process of the page: GET /ranking behind one strategy. It tells its parent of its loads as they begin and end.
+import Fastify from 'fastify'
+import type { Pool } from 'pg'
+import { openPool } from './database.ts'
+import { onShutdown } from './shutdown.ts'
+import { cattlegrid, type TaggedEntries } from './strategies/cattlegrid.ts'
+import { inProcess } from './strategies/in-process.ts'
+import { loadRanking } from './strategies/load-ranking.ts'
+import type { Message, Reply, Request } from './strategies/messages.ts'
+import { STRATEGIES, type Strategy, type StrategyName, type StrategyOptions } from './strategies/strategy.ts'
+import { tokenLock } from './strategies/token-lock.ts'
+import { unprotected } from './strategies/unprotected.ts'
+
+const REPORT_MS = 200
+/** PGlite takes 100 connections, for all processes. */
+const CONNECTIONS = 6
+
+type Opened = Strategy & Partial<TaggedEntries>
+
+const open: Readonly<Record<StrategyName, (options: StrategyOptions) => Promise<Opened>>> = {
+  unprotected,
+  'in-process': inProcess,
+  'token-lock': tokenLock,
+  cattlegrid,
+}
+
+const { REDIS_URL = '', NAMESPACE = 'strategy' } = process.env
+const name = STRATEGIES.find((one) => one === process.argv[2])
+if (name === undefined) throw new Error(`the strategy is one of ${STRATEGIES.join(', ')}`)
+
+const send = (message: Message): void => void process.send?.(message)
+let pool: Pool | undefined
+const loads = { running: 0, reading: 0 }
+
+const count = (stage: keyof typeof loads, change: 1 | -1): void => {
+  loads[stage] += change
+  send({ kind: 'load', ...loads })
+}
+
+const strategy = await open[name]({
+  redisUrl: REDIS_URL,
+  namespace: NAMESPACE,
+  load: async () => {
+    if (pool === undefined) throw new Error('no database yet')
+    count('running', 1)
+    try {
+      return await loadRanking(pool, name, (change) => count('reading', change))
+    } finally {
+      count('running', -1)
+    }
+  },
+})
+
+const counts = { fresh: 0, stale: 0, loaded: 0, failed: 0 }
+const app = Fastify()
+app.get('/ranking', async () => {
+  const { ranking, status } = await strategy.answer()
+  counts[status] += 1
+  return ranking
+})
+app.setErrorHandler((_error, _request, reply) => {
+  counts.failed += 1
+  return reply.code(503).send({ error: 'no ranking' })
+})
+
+const reporting = setInterval(() => {
+  send({ kind: 'report', report: { ...counts, waiting: strategy.waiting(), leads: strategy.leads() } })
+  Object.assign(counts, { fresh: 0, stale: 0, loaded: 0, failed: 0 })
+}, REPORT_MS)
+
+process.on('message', (request: Request) => {
+  void perform(request).then(
+    (took) => send({ kind: 'reply', reply: { id: request.id, took } }),
+    (error: unknown) => send({ kind: 'reply', reply: { id: request.id, error: String(error) } }),
+  )
+})
+
+async function perform(request: Request): Promise<Reply['took']> {
+  switch (request.ask) {
+    case 'soft-purge':
+      // A strategy without tags can only end the lifetime of its entry.
+      if (strategy.softPurge !== undefined) return await strategy.softPurge()
+      await strategy.expire()
+      break
+    case 'use-database':
+      pool = openPool(request.url, CONNECTIONS)
+      break
+    case 'fill':
+      await strategy.fill?.(request.count)
+      break
+    case 'expire':
+    case 'invalidate':
+      await strategy[request.ask]()
+  }
+  return undefined
+}
+
+onShutdown(async () => {
+  clearInterval(reporting)
+  app.server.closeAllConnections()
+  await app.close()
+  await strategy.close()
+  await pool?.end()
+})
+send({ kind: 'ready', url: await app.listen({ host: '127.0.0.1', port: 0 }) })
