@@ -1,5 +1,4 @@
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals'
-import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { createConnection } from 'node:net'
@@ -9,6 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { startChild, type Child } from '../src/child.ts'
 import { openPool } from '../src/database.ts'
 import { hasSchema } from '../src/schema.ts'
+import { childrenOf, stateOf } from './process-state.ts'
 import { pageOf, RUN_MS, said, SMALL, startDemo, startedBy, type RunningDemo } from './running-demo.ts'
 
 let demo: RunningDemo
@@ -20,16 +20,17 @@ beforeAll(async () => {
 afterAll(() => postgres?.stop())
 afterEach(() => void demo.child.kill('SIGKILL'))
 
-test.each(['starting Redis', 'starting PGlite', 'starting the API', 'PGlite is process', 'seeding'])(
+test.each(['starting Redis', 'starting PGlite', 'starting the API', 'PGlite is process'])(
   'Ctrl-C while the demo says "%s" leaves no process behind',
   async (text) => {
     demo = startDemo([])
     await said(demo, text)
-    const started = childrenOf(demo)
+    let started: number[] = []
+    while (started.length === 0) started = childrenOf(demo.child.pid ?? 0)
     interrupt()
     await demo.exited
     expect({ code: demo.child.exitCode, stdout: demo.stdout() }).toEqual({ code: 130, stdout: '' })
-    expect(started.filter(isAlive)).toEqual([])
+    expect(await leftOf(started)).toEqual([])
   },
   RUN_MS,
 )
@@ -40,7 +41,7 @@ test(
     const folder = await mkdtemp(join(tmpdir(), 'demo-end-'))
     demo = startDemo([], { DATABASE_URL: postgres.url, TMPDIR: folder })
     const url = await pageOf(demo)
-    const started = childrenOf(demo)
+    const started = childrenOf(demo.child.pid ?? 0)
     // Eight processes, Redis, and the shell that ends Redis if the demo cannot.
     expect(started.length).toBeGreaterThanOrEqual(10)
     expect(await answers(Number(new URL(url).port))).toBe(true)
@@ -51,7 +52,7 @@ test(
       code: 0,
       complaints: null,
     })
-    expect(started.filter(isAlive)).toEqual([])
+    expect(await leftOf(started)).toEqual([])
     const pool = openPool(postgres.url, 1)
     expect(await hasSchema(pool)).toBe(false)
     await pool.end()
@@ -72,7 +73,7 @@ test(
     demo.child.kill('SIGTERM')
     await demo.exited
     expect(demo.child.exitCode).toBe(143)
-    expect(started.filter(({ pid }) => isAlive(pid))).toEqual([])
+    expect(await leftOf(started.map(({ pid }) => pid))).toEqual([])
   },
   RUN_MS,
 )
@@ -97,18 +98,10 @@ function interrupt(): void {
   process.kill(-(demo.child.pid ?? 0), 'SIGINT')
 }
 
-function childrenOf({ child }: RunningDemo): number[] {
-  const rows = execFileSync('ps', ['-eo', 'pid=,ppid='], { encoding: 'utf8' }).trim().split('\n')
-  const pairs = rows.map((row) => row.trim().split(/\s+/).map(Number))
-  return pairs.flatMap(([pid = 0, parent]) => (parent === child.pid ? [pid] : []))
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0)
-  } catch {
-    return false
-  }
+/** Those that still run. The shell that ends Redis if the demo cannot ends by itself, a moment after the demo. */
+async function leftOf(pids: readonly number[]): Promise<number[]> {
+  for (let tries = 0; tries < 40 && pids.some((pid) => stateOf(pid) !== ''); tries += 1) await sleep(50)
+  return pids.filter((pid) => stateOf(pid) !== '')
 }
 
 async function answers(port: number): Promise<boolean> {

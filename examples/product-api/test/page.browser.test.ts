@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync } from 'node:fs'
 import { type AddressInfo, createServer, type Server } from 'node:net'
@@ -8,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { findChromium } from './chromium.ts'
+import { stateOf } from './process-state.ts'
 import { pageOf, startDemo, startedBy, type RunningDemo } from './running-demo.ts'
 
 const START_MS = 120_000
@@ -245,16 +245,4 @@ let screenshots: string | undefined
 
 function pidsIn(line: string): number[] {
   return Array.from(line.matchAll(/(\d+) \(/g), ([, pid]) => Number(pid))
-}
-
-/** The state of a process, as `ps` shows it: T is stopped. Empty if there is none. */
-function stateOf(pid: number): string {
-  try {
-    const state = execFileSync('ps', ['-o', 'stat=', '-p', String(pid)], { encoding: 'utf8' })
-      .trim()
-      .charAt(0)
-    return state === 'Z' ? '' : state
-  } catch {
-    return ''
-  }
 }

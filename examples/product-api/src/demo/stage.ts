@@ -55,6 +55,8 @@ export async function setStage(options: DemoOptions, progress: Progress, cleanup
   return { title: `GET /ranking over ${server}: ${words}`, fleets, pool }
 }
 
+function noRedis(): void {}
+
 /** Your Redis, or one that is started here; undefined if none can be started. */
 export async function findRedis(
   options: DemoOptions,
@@ -63,9 +65,11 @@ export async function findRedis(
 ): Promise<RedisServer | undefined> {
   progress.say('starting Redis (set REDIS_URL to use your own)')
   try {
-    const server = await startRedis()
-    const { pid, url, stop } = server
-    cleanup.defer(stop)
+    const starting = startRedis()
+    // It must end, too, if the demo is interrupted before it is ready.
+    cleanup.defer(() => starting.then(({ stop }) => stop(), noRedis))
+    const server = await starting
+    const { pid, url } = server
     progress.say(pid === undefined ? `using the Redis at ${url}` : `Redis is process ${pid} at ${url}`)
     return server
   } catch (error) {

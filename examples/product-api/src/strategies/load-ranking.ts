@@ -1,4 +1,4 @@
-import type { Pool, PoolClient } from 'pg'
+import { escapeLiteral, type Pool, type PoolClient } from 'pg'
 import type { RankedProduct, Ranking, StrategyName } from './strategy.ts'
 
 /**
@@ -11,20 +11,22 @@ export const CONDITIONS = `
 
 const CATEGORIES = ['light', 'seating', 'kitchen'] as const
 
-const BEGIN_LOAD = `
-  insert into cattlegrid_demo.loads (app, route) values ($1, 'live')
+// None of these statements has parameters, so that each is one message. A process is killed in the middle of its load, and PGlite, which has one
+// session for all, waits for ever for the rest of a statement of several messages.
+const beginLoad = (strategy: string): string => `
+  insert into cattlegrid_demo.loads (app, route) values (${strategy}, 'live')
   returning id, (select revision from cattlegrid_demo.conditions) as revision`
 
-const BEST_OF_CATEGORY = `
+const bestOf = (category: string): string => `
   select products.id, name, round(avg(stars), 3)::float8 as rating
   from cattlegrid_demo.reviews join cattlegrid_demo.products on products.id = product_id,
        generate_series(1, (select rounds / least(rounds, 1) from cattlegrid_demo.conditions)) as round
-  where category = $1
+  where category = ${category}
   group by products.id, name
   order by rating desc, products.id
   limit 3`
 
-const END_LOAD = 'update cattlegrid_demo.loads set ended_at = clock_timestamp() where id = $1'
+const endLoad = (id: string): string => `update cattlegrid_demo.loads set ended_at = clock_timestamp() where id = ${id}`
 
 /**
  * The best products of each category, by one query after another on one connection: the loads of several callers share the database fairly, and
@@ -48,18 +50,18 @@ async function rank(
   strategy: StrategyName,
   onReading: (change: 1 | -1) => void,
 ): Promise<Ranking> {
-  const begun = await connection.query<{ id: string; revision: number }>(BEGIN_LOAD, [strategy])
-  const { id, revision = 0 } = begun.rows[0] ?? {}
+  const begun = await connection.query<{ id: string; revision: number }>(beginLoad(escapeLiteral(strategy)))
+  const { id = '0', revision = 0 } = begun.rows[0] ?? {}
   onReading(1)
   try {
     const best: RankedProduct[] = []
     for (const category of CATEGORIES) {
-      const { rows } = await connection.query<RankedProduct>(BEST_OF_CATEGORY, [category])
+      const { rows } = await connection.query<RankedProduct>(bestOf(escapeLiteral(category)))
       best.push(...rows)
     }
     return { revision, best }
   } finally {
     onReading(-1)
-    await connection.query(END_LOAD, [id])
+    await connection.query(endLoad(escapeLiteral(id)))
   }
 }

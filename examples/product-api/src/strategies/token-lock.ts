@@ -6,6 +6,8 @@ import { TTL_MS, type Answer, type Ranking, type Strategy, type StrategyOptions 
 /** Longer than a load, or two callers hold the lock. */
 const LOCK_MS = 5_000
 const POLL_MS = 50
+/** As long as a client waits. */
+const GIVE_UP_MS = 10_000
 
 const DELETE_IF_EQUAL = "return redis.call('GET', KEYS[1]) == ARGV[1] and redis.call('DEL', KEYS[1]) or 0"
 
@@ -33,7 +35,7 @@ export async function tokenLock({ redisUrl, namespace, load }: StrategyOptions):
   }
 
   const waitForTurn = async (): Promise<Answer> => {
-    for (;;) {
+    for (const began = performance.now(); performance.now() - began < GIVE_UP_MS;) {
       const found = await client.get(key)
       if (found !== null) return { ranking: JSON.parse(found) as Ranking, status: 'fresh' }
       const token = randomUUID()
@@ -43,6 +45,7 @@ export async function tokenLock({ redisUrl, namespace, load }: StrategyOptions):
       await sleep(POLL_MS)
       waiting -= 1
     }
+    throw new Error('the lock was not free in time')
   }
 
   return {

@@ -25,6 +25,8 @@ export interface OpenPage {
   readonly report: Promise<Report>
 }
 
+const POOL_GRACE_MS = 3_000
+
 const NOTES = `
   unprotected        a plain cache in Redis: whoever finds no entry loads
   in-process         a cache in the memory of each process
@@ -59,7 +61,8 @@ export async function openPage(
     for (const { pid, url } of lanes) progress.say(`${strategy} is process ${pid} at ${url}`)
   }
   const pool = openPool(database.url, 3)
-  cleanup.defer(() => pool.end())
+  // A query that hangs must not keep the demo from its end.
+  cleanup.defer(() => Promise.race([pool.end(), sleep(POOL_GRACE_MS)]))
   const conditions = new Conditions(pool)
   await conditions.create()
   const actions = [...entryActions(show, conditions), ...processActions(show, conditions), ...redisActions(redis)]

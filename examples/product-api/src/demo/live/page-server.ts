@@ -13,14 +13,15 @@ export interface PageServer {
 }
 
 export interface PageOptions {
-  readonly show: Show
+  readonly show: Pick<Show, 'ticks' | 'onTick'>
   readonly board: ActionBoard
   /** The port to try first: if it is taken, any free one. */
   readonly port: number
 }
 
 const PAGE = new URL('../page/', import.meta.url)
-const UPLOT = pathToFileURL(createRequire(import.meta.url).resolve('uplot/package.json'))
+const require = createRequire(import.meta.url)
+const UPLOT = pathToFileURL(require.resolve('uplot/package.json'))
 
 const TYPES = { css: 'text/css', js: 'text/javascript' } as const
 
