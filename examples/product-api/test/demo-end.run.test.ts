@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { startChild, type Child } from '../src/child.ts'
 import { openPool } from '../src/database.ts'
 import { hasSchema } from '../src/schema.ts'
-import { childrenOf, stateOf } from './process-state.ts'
+import { familyOf, stateOf } from './process-state.ts'
 import { pageOf, RUN_MS, said, SMALL, startDemo, startedBy, type RunningDemo } from './running-demo.ts'
 
 let demo: RunningDemo
@@ -25,12 +25,15 @@ test.each(['starting Redis', 'starting PGlite', 'starting the API', 'PGlite is p
   async (text) => {
     demo = startDemo([])
     await said(demo, text)
-    let started: number[] = []
-    while (started.length === 0) started = childrenOf(demo.child.pid ?? 0)
+    const started = familyOf(demo.child.pid ?? 0)
     interrupt()
     await demo.exited
-    expect({ code: demo.child.exitCode, stdout: demo.stdout() }).toEqual({ code: 130, stdout: '' })
-    expect(await leftOf(started)).toEqual([])
+    expect({ code: demo.child.exitCode, stdout: demo.stdout(), stderr: demo.stderr() }).toEqual({
+      code: 130,
+      stdout: '',
+      stderr: expect.stringMatching(/^interrupted by SIGINT$/m),
+    })
+    expect(await leftOf([...started, ...familyOf(demo.child.pid ?? 0)])).toEqual([])
   },
   RUN_MS,
 )
@@ -41,7 +44,7 @@ test(
     const folder = await mkdtemp(join(tmpdir(), 'demo-end-'))
     demo = startDemo([], { DATABASE_URL: postgres.url, TMPDIR: folder })
     const url = await pageOf(demo)
-    const started = childrenOf(demo.child.pid ?? 0)
+    const started = familyOf(demo.child.pid ?? 0)
     // Eight processes, Redis, and the shell that ends Redis if the demo cannot.
     expect(started.length).toBeGreaterThanOrEqual(10)
     expect(await answers(Number(new URL(url).port))).toBe(true)

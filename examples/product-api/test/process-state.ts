@@ -12,9 +12,9 @@ export function stateOf(pid: number): string {
   }
 }
 
-/** The processes that this one has started and that run. */
-export function childrenOf(parent: number): number[] {
-  const rows = execFileSync('ps', ['-eo', 'pid=,ppid='], { encoding: 'utf8' }).trim().split('\n')
-  const pairs = rows.map((row) => row.trim().split(/\s+/).map(Number))
-  return pairs.flatMap(([pid = 0, ppid]) => (ppid === parent ? [pid] : []))
+/** The processes that this one has started, and those of its group, which outlive it: Redis is one of them. */
+export function familyOf(pid: number): number[] {
+  const rows = execFileSync('ps', ['-eo', 'pid=,ppid=,pgid='], { encoding: 'utf8' }).trim().split('\n')
+  const family = rows.map((row) => row.trim().split(/\s+/).map(Number)).filter(([, ...owners]) => owners.includes(pid))
+  return family.flatMap(([member = pid]) => (member === pid ? [] : [member]))
 }
