@@ -3,7 +3,7 @@ import Fastify from 'fastify'
 import type { Pool } from 'pg'
 import { openPool } from './database.ts'
 import { onShutdown } from './shutdown.ts'
-import { cattlegrid, type TaggedEntries } from './strategies/cattlegrid.ts'
+import { cattlegrid, type Explained, type TaggedEntries } from './strategies/cattlegrid.ts'
 import { inProcess } from './strategies/in-process.ts'
 import { loadRanking } from './strategies/load-ranking.ts'
 import type { Message, Reply, Request } from './strategies/messages.ts'
@@ -15,7 +15,7 @@ const REPORT_MS = 200
 /** PGlite takes 100 connections, for all processes. */
 const CONNECTIONS = 6
 
-type Opened = Strategy & Partial<TaggedEntries>
+type Opened = Strategy & Partial<TaggedEntries & Explained>
 
 const open: Readonly<Record<StrategyName, (options: StrategyOptions) => Promise<Opened>>> = {
   unprotected,
@@ -70,18 +70,20 @@ const reporting = setInterval(() => {
 
 process.on('message', (request: Request) => {
   void perform(request).then(
-    (took) => send({ kind: 'reply', reply: { id: request.id, took } }),
+    (result) => send({ kind: 'reply', reply: { id: request.id, ...result } }),
     (error: unknown) => send({ kind: 'reply', reply: { id: request.id, error: String(error) } }),
   )
 })
 
-async function perform(request: Request): Promise<Reply['took']> {
+async function perform(request: Request): Promise<Pick<Reply, 'took' | 'explanation'>> {
   switch (request.ask) {
     case 'soft-purge':
       // A strategy without tags can only end the lifetime of its entry.
-      if (strategy.softPurge !== undefined) return await strategy.softPurge()
+      if (strategy.softPurge !== undefined) return { took: await strategy.softPurge() }
       await strategy.expire()
       break
+    case 'explain':
+      return { explanation: await strategy.explain?.() }
     case 'use-database':
       pool = openPool(request.url, CONNECTIONS)
       break
@@ -92,7 +94,7 @@ async function perform(request: Request): Promise<Reply['took']> {
     case 'invalidate':
       await strategy[request.ask]()
   }
-  return undefined
+  return {}
 }
 
 onShutdown(async () => {

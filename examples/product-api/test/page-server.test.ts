@@ -13,7 +13,12 @@ beforeEach(async () => {
     return { message: 'done' }
   }
   const board = new ActionBoard([{ id: 'harm', label: 'Harm', explanation: '', run }], () => 0)
-  server = await servePage({ show: { ticks: [], onTick: () => () => undefined }, board, port: 0 })
+  server = await servePage({
+    show: { ticks: [], onTick: () => () => undefined },
+    board,
+    port: 0,
+    explain: async () => undefined,
+  })
 })
 
 afterEach(() => server.close())
@@ -67,11 +72,16 @@ describe('the server of the page', () => {
     expect(text).not.toMatch(/https?:\/\//)
   })
 
-  test('serves every file that the page names', async () => {
-    const page = await request(server.url).get('/')
+  test.each(['/', '/key'])('serves every file that the page %s names', async (name) => {
+    const page = await request(server.url).get(name)
     const paths = Array.from(page.text.matchAll(/(?:href|src)="(\/[^"]+)"/g), ([, path]) => path ?? '')
-    expect(paths).toContain('/page.js')
-    for (const path of [...paths, '/uplot.js', '/lock-lab']) await request(server.url).get(path).expect(200)
+    expect(paths).toContain('/page.css')
+    for (const path of [...paths, '/uplot.js', '/lock-lab', '/timeline.js'])
+      await request(server.url).get(path).expect(200)
+  })
+
+  test('says that no process answers where none explains the key', async () => {
+    await request(server.url).get('/explanation').expect(503, { error: 'no process answers' })
   })
 
   test('takes any free port if the wanted one is taken', async () => {
@@ -80,6 +90,7 @@ describe('the server of the page', () => {
       show: { ticks: [], onTick: () => () => undefined },
       board: new ActionBoard([], () => 0),
       port,
+      explain: async () => undefined,
     })
     expect(new URL(other.url).port).not.toBe(String(port))
     await other.close()

@@ -1,4 +1,4 @@
-import { createCache } from '@cattlegrid/core'
+import { createCache, type Explanation } from '@cattlegrid/core'
 import { redisStore } from '@cattlegrid/redis'
 import { connectRedis } from './redis-client.ts'
 import { TTL_MS, type Strategy, type StrategyOptions } from './strategy.ts'
@@ -10,12 +10,21 @@ export interface TaggedEntries {
   softPurge(): Promise<number>
 }
 
+export interface Explained {
+  /** The story of the ranking's key, over all processes. */
+  explain(): Promise<Explanation>
+}
+
 const KEY = 'ranking'
 const TAGS = ['catalogue']
 const FILL_AT_ONCE = 250
 
 /** One load for all processes, under a lease; while it runs the others are served the stale copy, or wait where there is none. */
-export async function cattlegrid({ redisUrl, namespace, load }: StrategyOptions): Promise<Strategy & TaggedEntries> {
+export async function cattlegrid({
+  redisUrl,
+  namespace,
+  load,
+}: StrategyOptions): Promise<Strategy & TaggedEntries & Explained> {
   const client = await connectRedis(redisUrl)
   const cache = createCache({
     store: redisStore({ client, namespace }),
@@ -33,6 +42,7 @@ export async function cattlegrid({ redisUrl, namespace, load }: StrategyOptions)
     },
     expire: () => cache.expire(KEY),
     invalidate: () => cache.delete(KEY),
+    explain: () => cache.explain(KEY),
     leads: () => cache.stats().leases > 0,
     waiting: () => cache.stats().waiting,
     close: async () => {

@@ -1,6 +1,8 @@
+import type { Explanation } from '@cattlegrid/core'
+
 /** What the demo asks of a strategy's process. */
 export type Request =
-  | { readonly id: number; readonly ask: 'expire' | 'invalidate' | 'soft-purge' }
+  | { readonly id: number; readonly ask: 'expire' | 'invalidate' | 'soft-purge' | 'explain' }
   | { readonly id: number; readonly ask: 'fill'; readonly count: number }
   // The first request: the process starts while the database does.
   | { readonly id: number; readonly ask: 'use-database'; readonly url: string }
@@ -11,6 +13,8 @@ export interface Reply {
   readonly error?: string | undefined
   /** Milliseconds, of a `soft-purge`. */
   readonly took?: number | undefined
+  /** Of an `explain`: undefined where the strategy keeps no history. */
+  readonly explanation?: Explanation | undefined
 }
 
 /** How the requests since the last report were answered, and what happens now. */

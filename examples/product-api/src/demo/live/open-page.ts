@@ -70,7 +70,7 @@ export async function openPage(
   cleanup.defer(async () => board.close())
   cleanup.defer(() => show.stopTraffic())
   show.startTraffic(pool)
-  const { url, close } = await servePage({ show, board, port: options.port })
+  const { url, close } = await servePage({ show, board, port: options.port, explain: () => show.explain() })
   cleanup.defer(close)
   const server = database.kind === 'pglite' ? 'PGlite' : 'Postgres'
   return { url, report: reportAfter(options.expiries, show, pool, server) }

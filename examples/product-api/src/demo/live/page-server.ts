@@ -2,6 +2,7 @@ import { randomBytes, timingSafeEqual } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { pathToFileURL } from 'node:url'
+import type { Explanation } from '@cattlegrid/core'
 import { folkloreFailures } from '@cattlegrid/example-lock-lab'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import type { ActionBoard } from './action-board.ts'
@@ -15,6 +16,8 @@ export interface PageServer {
 export interface PageOptions {
   readonly show: Pick<Show, 'ticks' | 'onTick'>
   readonly board: ActionBoard
+  /** Of the key of cattlegrid's side. */
+  readonly explain: () => Promise<Explanation | undefined>
   /** The port to try first: if it is taken, any free one. */
   readonly port: number
 }
@@ -36,8 +39,8 @@ interface File {
 
 /** Everything that the page consists of, by path: nothing else is served. */
 const FILES = new Map<string, File>([
-  ...pageFiles('css', 'page', 'cards', 'buttons', 'lock-lab'),
-  ...pageFiles('js', 'page', 'sides', 'cards', 'charts', 'buttons', 'lock-lab', 'element'),
+  ...pageFiles('css', 'page', 'cards', 'buttons', 'lock-lab', 'key'),
+  ...pageFiles('js', 'page', 'sides', 'cards', 'charts', 'buttons', 'lock-lab', 'key', 'timeline', 'element'),
   ['/uplot.css', { at: new URL('dist/uPlot.min.css', UPLOT), type: TYPES.css }],
   ['/uplot.js', { at: new URL('dist/uPlot.esm.js', UPLOT), type: TYPES.js }],
 ])
@@ -59,6 +62,10 @@ export async function servePage(options: PageOptions): Promise<PageServer> {
   guard(app, token)
   serveFiles(app, token)
   app.get('/lock-lab', () => folkloreFailures)
+  app.get(
+    '/explanation',
+    async (_request, reply) => (await options.explain()) ?? reply.code(503).send({ error: 'no process answers' }),
+  )
   app.get('/events', (request, reply) => stream(options, request, reply))
   app.post<{ Params: { id: string } }>('/actions/:id', async ({ params }, reply) =>
     (await options.board.press(params.id)) ? reply.code(204).send() : reply.code(409).send({ error: 'not now' }),
@@ -98,10 +105,12 @@ function matches(given: unknown, token: string): boolean {
 }
 
 function serveFiles(app: FastifyInstance, token: string): void {
-  app.get('/', async (_request, reply) => {
-    const html = await readFile(new URL('index.html', PAGE), 'utf8')
-    return await reply.type('text/html; charset=utf-8').send(html.replace('{{token}}', token))
-  })
+  const pages = { '/': 'index.html', '/key': 'key.html' }
+  for (const [path, name] of Object.entries(pages))
+    app.get(path, async (_request, reply) => {
+      const html = await readFile(new URL(name, PAGE), 'utf8')
+      return await reply.type('text/html; charset=utf-8').send(html.replace('{{token}}', token))
+    })
   for (const [path, { at, type }] of FILES)
     app.get(path, async (_request, reply) => await reply.type(`${type}; charset=utf-8`).send(await readFile(at)))
 }

@@ -1,3 +1,4 @@
+import type { Explanation } from '@cattlegrid/core'
 import type { Pool } from 'pg'
 import { STRATEGIES } from '../../strategies/strategy.ts'
 import { Clients } from './clients.ts'
@@ -53,6 +54,11 @@ export class Show {
 
   get fleets(): readonly StrategyFleet[] {
     return this.sides.map(({ fleet }) => fleet)
+  }
+
+  /** The story of the key of cattlegrid's side. */
+  async explain(): Promise<Explanation | undefined> {
+    return await this.fleets.find(({ strategy }) => strategy === 'cattlegrid')?.explain()
   }
 
   get seconds(): number {

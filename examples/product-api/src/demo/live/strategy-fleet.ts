@@ -1,3 +1,4 @@
+import type { Explanation } from '@cattlegrid/core'
 import { startChild } from '../../child.ts'
 import type { StrategyName } from '../../strategies/strategy.ts'
 import { ApiProcess } from './api-process.ts'
@@ -67,6 +68,12 @@ export class StrategyFleet {
   async expire(): Promise<void> {
     // A frozen process has what it is asked for when it goes on.
     await Promise.all(this.alive.filter(({ frozen }) => !frozen).map((process) => process.ask({ ask: 'expire' })))
+  }
+
+  /** What a process that is not frozen says of the entry's key, for all processes; undefined if none does. */
+  async explain(): Promise<Explanation | undefined> {
+    const asked = this.alive.find(({ frozen }) => !frozen)
+    return (await asked?.ask({ ask: 'explain' }))?.explanation
   }
 
   /** A process in the middle of a load, now or as soon as there is one; undefined if there is none in time. */

@@ -1,0 +1,32 @@
+import { element } from './element.js'
+import { drawTimeline, legend } from './timeline.js'
+
+const ASK_AGAIN_MS = 2000
+const MOST_SENTENCES = 30
+
+const byId = (id) => document.getElementById(id)
+const connection = byId('connection')
+
+byId('legend').append(...legend())
+
+async function showExplanation() {
+  const response = await fetch('/explanation')
+  if (!response.ok) throw new Error('no process of cattlegrid answers now')
+  const explanation = await response.json()
+  byId('timeline').replaceChildren(drawTimeline(explanation))
+  const latest = explanation.sentences.slice(-MOST_SENTENCES).toReversed()
+  byId('story').replaceChildren(...latest.map((sentence) => element('li', {}, sentence)))
+  const { processes, unanswered } = explanation
+  const silent = unanswered > 0 ? `, ${unanswered} did not` : ''
+  connection.textContent = `${processes.length} processes answered${silent}`
+}
+
+for (;;) {
+  if (byId('follow').checked)
+    await showExplanation().catch((error) => {
+      connection.textContent = error.message
+    })
+  await new Promise((resolve) => {
+    setTimeout(resolve, ASK_AGAIN_MS)
+  })
+}
