@@ -91,6 +91,8 @@ describe('a history', () => {
         },
       },
     })
+    // A kept error would show it, and keep in memory whatever it refers to.
+    error.message = 'changed'
     expect(history.of('k')).toMatchObject([
       { failure: { name: 'TypeError', code: 'E1', message: 'broken' }, fields: { cooldown: 1 } },
       { failure: { name: 'object' }, fields: { outcome: 'failed' } },

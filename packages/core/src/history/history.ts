@@ -1,16 +1,21 @@
 import { BoundedMap } from '../bounded-map.ts'
 import { type CacheEvent, eventNames, type Events } from '../events.ts'
 import type { Runtime } from '../runtime/runtime.ts'
-import { fieldsOf, isRecorded, type RecordedEvent, type RecordedType } from './recorded-event.ts'
+import { fieldsOf, holdsError, isRecorded, type RecordedEvent, type RecordedType } from './recorded-event.ts'
 
 /** An event in the ring; times by `now()`. */
-interface Slot extends Pick<RecordedEvent, 'type' | 'key' | 'fields' | 'failure'> {
+interface Slot extends Pick<RecordedEvent, 'type' | 'key'> {
+  /** The event itself where it can hold no value, which is cheaper than what is told of it: few events are ever asked for. */
+  readonly event: CacheEvent | undefined
+  readonly told: Told | undefined
   readonly at: number
   until: number
   count: number
   /** How many events were recorded before it. */
   readonly place: number
 }
+
+type Told = Pick<RecordedEvent, 'fields' | 'failure'>
 
 /** The events of one kind that the calls of a key emit, while no other event of the key comes between. */
 type Burst = { [T in MergedType]?: Slot }
@@ -43,7 +48,7 @@ export class History {
   of(key: string, tags: readonly string[] = []): readonly RecordedEvent[] {
     const slots = this.#inOrder()
     const own = slots.filter((slot) => slot.key === key)
-    const known = new Set([...tags, ...own.flatMap(({ type, fields }) => (type === 'commit' ? tagsIn(fields) : []))])
+    const known = new Set([...tags, ...own.flatMap((slot) => (slot.type === 'commit' ? tagsIn(slot) : []))])
     const concerns = (slot: Slot): boolean =>
       slot.key === key || invalidates(slot, known) || (own.length > 0 && slot.key === undefined)
     return slots.filter(concerns).map((slot) => this.#dated(slot))
@@ -75,7 +80,9 @@ export class History {
 
   #add(type: RecordedType, key: string | undefined, event: CacheEvent): Slot {
     const at = this.#runtime.now()
-    const slot = { type, key, ...fieldsOf(event), at, until: at, count: 1, place: this.#recorded }
+    const told = holdsError(event) ? fieldsOf(event) : undefined
+    const kept = told === undefined ? event : undefined
+    const slot = { type, key, event: kept, told, at, until: at, count: 1, place: this.#recorded }
     this.#slots[this.#recorded % this.size] = slot
     this.#recorded += 1
     return slot
@@ -87,25 +94,32 @@ export class History {
   }
 
   /** With the time of day, which a step of the system's clock must not tear apart: it counts back from now. */
-  #dated({ type, key, fields, failure, at, until, count }: Slot): RecordedEvent {
+  #dated(slot: Slot): RecordedEvent {
+    const { type, key, at, until, count } = slot
     const zero = this.#runtime.timeOfDay() - this.#runtime.now()
-    return { type, key, fields, failure, at: Math.round(zero + at), until: Math.round(zero + until), count }
+    return { type, key, ...toldOf(slot), at: Math.round(zero + at), until: Math.round(zero + until), count }
   }
 }
 
 /** Two answers merge if they are of the same kind. */
-function isSame({ fields }: Slot, event: CacheEvent): boolean {
-  if (event.type === 'join') return fields['flight'] === event.flight
-  return event.type !== 'answer' || (fields['status'] === event.status && fields['role'] === event.role)
+function isSame({ event: last, told }: Slot, event: CacheEvent): boolean {
+  if (event.type === 'join') return last?.type === 'join' && last.flight === event.flight
+  if (event.type !== 'answer') return true
+  if (last === undefined) return event.status === told?.fields['status']
+  return last.type === 'answer' && last.status === event.status && last.role === event.role
 }
 
-function tagsIn(fields: RecordedEvent['fields']): readonly string[] {
-  const tags = fields['tags']
+function toldOf({ event, told }: Slot): Told {
+  return told ?? (event === undefined ? { fields: {}, failure: undefined } : fieldsOf(event))
+}
+
+function tagsIn(slot: Slot): readonly string[] {
+  const tags = toldOf(slot).fields['tags']
   return Array.isArray(tags) ? (tags as readonly string[]) : []
 }
 
 /** True for an invalidation of everything, or of one of these tags. */
-function invalidates({ type, fields }: Slot, tags: ReadonlySet<string>): boolean {
-  if (type !== 'invalidate') return false
-  return fields['how'] === 'clear' || tagsIn(fields).some((tag) => tags.has(tag))
+function invalidates(slot: Slot, tags: ReadonlySet<string>): boolean {
+  if (slot.type !== 'invalidate') return false
+  return toldOf(slot).fields['how'] === 'clear' || tagsIn(slot).some((tag) => tags.has(tag))
 }

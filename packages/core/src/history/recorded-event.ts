@@ -32,6 +32,11 @@ export function isRecorded(name: EventName): name is RecordedType {
   return !(UNRECORDED as readonly string[]).includes(name)
 }
 
+/** True for an event that may hold values, in its error. */
+export function holdsError(event: CacheEvent): boolean {
+  return errorOf(event) !== undefined
+}
+
 /** What a history keeps of an event: `error` and `outcome` in plain words, because an error may hold values. */
 export function fieldsOf(event: CacheEvent): Pick<RecordedEvent, 'fields' | 'failure'> {
   const fields: Record<string, Field> = {}
