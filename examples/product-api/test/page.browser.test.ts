@@ -143,6 +143,17 @@ onChromium('the page of the demo', () => {
     await until(async () => (await page.locator('#log').innerText()) !== before)
   })
 
+  test('draws the last seconds of one key: a lane for each process, a bar for each load, and the words', async () => {
+    await page.locator('a[href="/key"]').click()
+    await page.locator('#timeline rect.load').first().waitFor()
+    expect(await page.locator('#timeline [data-process]').count()).toBeGreaterThanOrEqual(2)
+    for (const type of ['lead', 'commit']) await page.locator(`#timeline [data-event=${type}]`).first().waitFor()
+    expect((await page.locator('#story').innerText()).length).toBeGreaterThan(0)
+    expect(await page.locator('#connection').innerText()).toMatch(/^\d+ processes answered/)
+    await page.goBack()
+    await page.locator('[data-side=cattlegrid] .lane').first().waitFor()
+  })
+
   describe('a button', () => {
     test('invalidates during a load: no answer of cattlegrid is outdated', async () => {
       expect(await press('invalidate')).toContain('Each side was invalidated during a load')
@@ -234,6 +245,11 @@ onChromium('the page of the demo', () => {
     screenshots ??= mkdtempSync(join(tmpdir(), 'cattlegrid-page-'))
     await page.screenshot({ path: join(screenshots, `${name}.png`), fullPage: true })
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width)
+    await page.locator('a[href="/key"]').click()
+    await page.locator('#timeline rect.load').first().waitFor()
+    await page.screenshot({ path: join(screenshots, `${name}-key.png`), fullPage: true })
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width)
+    await page.goBack()
   })
 
   test('loads nothing that its policy forbids, and has no error', () => {

@@ -13,7 +13,10 @@ async function showExplanation() {
   const response = await fetch('/explanation')
   if (!response.ok) throw new Error('no process of cattlegrid answers now')
   const explanation = await response.json()
-  byId('timeline').replaceChildren(drawTimeline(explanation))
+  const timeline = byId('timeline')
+  timeline.replaceChildren(drawTimeline(explanation))
+  // On a narrow screen: what is now is at the right.
+  timeline.scrollLeft = timeline.scrollWidth
   const latest = explanation.sentences.slice(-MOST_SENTENCES).toReversed()
   byId('story').replaceChildren(...latest.map((sentence) => element('li', {}, sentence)))
   const { processes, unanswered } = explanation
