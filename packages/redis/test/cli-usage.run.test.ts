@@ -11,14 +11,25 @@ describe('help', () => {
     async (option) => {
       const { code, out, err } = await cattlegrid([option])
       expect([code, err]).toEqual([0, ''])
-      for (const word of ['inspect', 'delete', 'expire', 'tags', 'expire-tags', 'watch'])
+      for (const word of ['inspect', 'explain', 'top', 'delete', 'expire', 'tags', 'expire-tags', 'watch'])
         expect(out).toMatch(new RegExp(`^  ${word} `, 'm'))
-      for (const word of ['--url', '--page', '--namespace', '--timeout', '--json', '--help', '--version', 'Exit codes'])
+      for (const word of [
+        '--url',
+        '--page',
+        '--namespace',
+        '--timeout',
+        '--json',
+        '--by',
+        '--trace',
+        '--help',
+        '--version',
+        'Exit codes',
+      ])
         expect(out).toContain(word)
     },
   )
 
-  test.each(['inspect', 'delete', 'expire', 'tags', 'expire-tags', 'watch'])(
+  test.each(['inspect', 'explain', 'top', 'delete', 'expire', 'tags', 'expire-tags', 'watch'])(
     '%s explains itself, without operands or a server',
     async (name) => {
       const { code, out, err } = await cattlegrid([name, '--help'], nowhere)
@@ -35,13 +46,18 @@ describe('help', () => {
 })
 
 const wrong: readonly (readonly [title: string, args: readonly string[], says: string])[] = [
-  ['no command', [], 'accepted: inspect, delete, expire, tags, expire-tags, watch'],
+  ['no command', [], 'accepted: inspect, explain, top, delete, expire, tags, expire-tags, watch'],
   ['an unknown command', ['inspct', 'k'], "Command 'inspct' is unknown (did you mean 'inspect'?); accepted: inspect,"],
   ['a command named like a method of every object', ['toString'], "Command 'toString' is unknown"],
   ['an unknown option', ['inspect', 'k', '--name-space', 'x'], "did you mean '--namespace'?); accepted: --url,"],
   ['an unknown short option', ['inspect', 'k', '-j'], "Option '-j' is unknown"],
   ['inspect without a key', ['inspect'], "'inspect' takes one key; none was given"],
   ['inspect with two keys', ['inspect', 'a', 'b'], "'inspect' takes one key; 2 were given"],
+  ['explain without a key', ['explain'], "'explain' takes one key; none was given"],
+  ['top with a key', ['top', 'k'], "'top' takes no key; 1 was given"],
+  ['a weight that is none', ['top', '--by', 'hits'], "Option '--by' is 'hits'; accepted: 'load-time' or 'followers'"],
+  ['a weight for a command that sorts nothing', ['explain', 'k', '--by', 'followers'], "'explain' takes no --by"],
+  ['a trace of a command that explains nothing', ['inspect', 'k', '--trace', 'f'], "'inspect' takes no --trace"],
   ['delete without a key', ['delete'], "'delete' takes one or more keys; none was given"],
   ['expire without a key', ['expire'], "'expire' takes one or more keys; none was given"],
   ['tags without a tag', ['tags'], "'tags' takes one or more tags; none was given"],

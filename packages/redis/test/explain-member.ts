@@ -7,7 +7,12 @@ const [, , url = '', namespace = '', key = ''] = process.argv
 const client = createClient({ url })
 client.on('error', () => undefined)
 await client.connect()
-const cache = createCache({ name: 'leader', store: redisStore({ client, namespace }), ttl: '1m' })
+const cache = createCache({
+  name: 'leader',
+  store: redisStore({ client, namespace }),
+  ttl: '1m',
+  lease: { duration: '1m' },
+})
 await cache.ready()
 void cache.getOrSet(key, () => {
   process.stdout.write('leads\n')

@@ -131,6 +131,7 @@ export interface Cache {
   /**
    * Tells the story of a key: its state, and what the processes that use the store remember of it, as data and as sentences. For people who ask why: it costs a question to every
    * process. While the store is away, only this process is asked. See the option `history`.
+   * `key`: as `getOrSet` takes it, or the digest by which events name a long one.
    *
    * @example
    * for (const sentence of (await cache.explain('product:7')).sentences) console.log(sentence)

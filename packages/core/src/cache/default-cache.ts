@@ -3,7 +3,7 @@ import type { Call } from '../flight/call.ts'
 import { type PermitSource, ViewPermits } from '../flight/permits.ts'
 import type { EventName, Listener } from '../events.ts'
 import { promiseOf } from '../entry.ts'
-import { storedKey, storedKeys } from '../options/stored-key.ts'
+import { isDigest, storedKey, storedKeys } from '../options/stored-key.ts'
 import type { Loader } from '../load.ts'
 import { requireFunction } from '../option-rules/option-rules.ts'
 import type {
@@ -226,8 +226,10 @@ export class DefaultCache implements Cache {
 
   async explain(key: string, options?: ExplainOptions): Promise<Explanation> {
     const timeout = explainTimeout('explain', options)
-    const stored = this.#acceptKey(key)
-    return await this.#explainer.explain(key, timeout, () => this.#reader.inspect(stored))
+    this.#lifecycle.throwIfClosed()
+    // Events and notices name a long key by its digest.
+    const stored = isDigest(key) ? key : storedKey(key)
+    return await this.#explainer.explain(stored, key, timeout, () => this.#reader.inspect(stored))
   }
 
   async hotKeys(options?: ExplainOptions): Promise<HotKeyReport> {

@@ -3,12 +3,11 @@ import type { Diagnostics } from '../history/diagnostics.ts'
 import { type Answer, type Answers, parseAnswer, type Question } from '../history/exchange.ts'
 import { mergeWeights } from '../history/hot-keys.ts'
 import type { ExplainedEvent } from '../history/timeline.ts'
-import { storedKey } from '../options/stored-key.ts'
 import type { Away } from '../store/store.ts'
 import type { Inspected } from './inspected.ts'
 import { type Asked, type Explanation, type HotKeyReport, sentencesOf } from './explanation.ts'
 
-/** The answers of all caches, this one's first. */
+/** The answers of all caches that keep something, this one's first. */
 interface Gathered extends Pick<Asked, 'unanswered' | 'problem'> {
   readonly answers: readonly Answer[]
 }
@@ -29,13 +28,13 @@ export class Explainer {
     this.#stopAnswering()
   }
 
-  /** `timeout`: for the other processes, ms. */
+  /** `key`: the stored one of `requestedKey`. `timeout`: for the other processes, ms. */
   async explain(
+    key: string,
     requestedKey: string,
     timeout: number,
     inspect: () => Promise<Inspected | undefined>,
   ): Promise<Explanation> {
-    const key = storedKey(requestedKey)
     const at = this.#services.runtime.timeOfDay()
     const state = await inspect()
     const gathered = await this.#gather({ kind: 'history', key, tags: state?.tags ?? [] }, timeout)
@@ -43,7 +42,7 @@ export class Explainer {
     const events = answers.flatMap(eventsOf).toSorted((one, other) => one.at - other.at)
     const processes = answers.map(({ process }) => process)
     const explanation = { key, at, state, processes, ...asked, events }
-    return { ...explanation, sentences: sentencesOf(explanation, requestedKey, this.#diagnostics.remembers) }
+    return { ...explanation, sentences: sentencesOf(explanation, requestedKey, this.#diagnostics) }
   }
 
   async hotKeys(timeout: number): Promise<HotKeyReport> {
@@ -57,19 +56,27 @@ export class Explainer {
 
   async #gather(question: Question, timeout: number): Promise<Gathered> {
     const { store, runtime } = this.#services
-    const own = this.#diagnostics.answer(question)
+    const own = this.#diagnostics.keepsNothing ? [] : [this.#diagnostics.answer(question)]
     if (store.askProcesses === undefined) {
       const problem = store.shared ? 'The store cannot ask other processes.' : undefined
-      return { answers: [own], unanswered: 0, problem }
+      return { answers: own, unanswered: 0, problem }
     }
     const askedAt = runtime.timeOfDay()
     const asking = store.askProcesses(JSON.stringify(question), timeout)
     const answer = await this.#within(asking, timeout)
-    if (answer.kind === 'away') return { answers: [own], unanswered: undefined, problem: problemOf(answer) }
-    const others = answer.answers.map(parseAnswer).filter((one) => one !== undefined && one.id !== own.id) as Answer[]
+    if (answer.kind === 'away') return { answers: own, unanswered: undefined, problem: this.#problemOf(answer) }
+    const others = answer.answers
+      .map(parseAnswer)
+      .filter((one) => one !== undefined && one.id !== this.#diagnostics.id) as Answer[]
     const answeredAt = runtime.timeOfDay()
     const onOurClock = others.map((one) => withClock(one, askedAt, answeredAt))
-    return { answers: [own, ...onOurClock], unanswered: answer.unanswered, problem: undefined }
+    return { answers: [...own, ...onOurClock], unanswered: answer.unanswered, problem: undefined }
+  }
+
+  #problemOf({ cause }: Away): string {
+    const reason = cause instanceof Error ? cause.message : String(cause)
+    const rest = this.#diagnostics.remembers ? ': only what this process remembers is shown' : ''
+    return `The other processes could not be asked (${reason})${rest}.`
   }
 
   /** A store that is frozen answers nothing: it gets a little longer than the processes. */
@@ -84,11 +91,6 @@ export class Explainer {
 }
 
 const GRACE = 250
-
-function problemOf({ cause }: Away): string {
-  const reason = cause instanceof Error ? cause.message : String(cause)
-  return `The other processes could not be asked (${reason}): only what this process remembers is shown.`
-}
 
 function eventsOf({ process, events }: Answer): readonly ExplainedEvent[] {
   return events.map((event) => ({ ...event, process }))

@@ -6,7 +6,7 @@ import type { Inspected } from './inspected.ts'
 
 /** The processes that were asked. */
 export interface Asked {
-  /** The caches that answered, this one first; one that keeps nothing does not. */
+  /** The caches that answered, this one first; one that keeps nothing is not among them, even this one. */
   readonly processes: readonly HistoryProcess[]
   /** So many processes had the question and did not answer in time: they are frozen or busy, or have an older version. Undefined: unknown, as on a cluster. */
   readonly unanswered: number | undefined
@@ -36,11 +36,17 @@ export interface HotKeyReport extends Asked {
   readonly followers: readonly WeighedKey[]
 }
 
-/** The sentences of an explanation. `remembers`: this cache keeps a history. */
+/** The cache that asks. `remembers`: it keeps a history. */
+interface Asking {
+  readonly process: HistoryProcess
+  readonly remembers: boolean
+}
+
+/** The sentences of an explanation. */
 export function sentencesOf(
   explanation: Omit<Explanation, 'sentences'>,
   requestedKey: string,
-  remembers: boolean,
+  { process, remembers }: Asking,
 ): readonly string[] {
   const { key, events, state, processes, problem } = explanation
   const several = processes.length > 1 || problem === undefined
@@ -53,7 +59,7 @@ export function sentencesOf(
       : [
           `No ${several ? 'process that answered' : 'event of the key'} ${several ? 'remembers an event of the key' : 'is remembered'}.`,
         ]),
-    ...stateSentences(state, processes, explanation.unanswered),
+    ...stateSentences(state, [process, ...processes], explanation.unanswered),
     ...missing(explanation, remembers),
   ]
 }

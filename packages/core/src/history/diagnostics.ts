@@ -37,6 +37,11 @@ export class Diagnostics {
     return this.#history !== undefined
   }
 
+  /** True when it keeps neither events nor hot keys. */
+  get keepsNothing(): boolean {
+    return (this.#history ?? this.#hotKeys) === undefined
+  }
+
   /** The answer to a question of this process. */
   answer(question: Question): Answer {
     const { id, process: asked } = this
@@ -48,7 +53,7 @@ export class Diagnostics {
   /** The answer to a question of another process, as text; undefined if it does not understand the question, or keeps nothing. */
   readonly answerText = (text: string): string | undefined => {
     const question = parseQuestion(text)
-    if (question === undefined || (this.#history ?? this.#hotKeys) === undefined) return undefined
+    if (question === undefined || this.keepsNothing) return undefined
     const answer = this.answer(question)
     return encodeAnswer(this.#shareMessages ? answer : { ...answer, events: answer.events.map(withoutMessage) })
   }

@@ -4,11 +4,12 @@ import {
   durationRule,
   INVALID,
   InvalidOptionError,
+  oneOfRule,
   type OptionRule,
   type OptionRules,
   textRule,
 } from '@cattlegrid/core'
-import type { Command } from './command.ts'
+import type { Command, CommandContext } from './command.ts'
 import { CommandError } from './command-error.ts'
 import { masked, type Target } from './connection.ts'
 
@@ -23,14 +24,11 @@ const LONGEST_TIMEOUT = 2 ** 31 - 1
 export type CommandLine =
   | { readonly kind: 'help'; readonly command: Command | undefined }
   | { readonly kind: 'version' }
-  | {
+  | (Omit<CommandContext, 'connection' | 'terminal'> & {
       readonly kind: 'run'
       readonly command: Command
-      readonly operands: readonly string[]
-      readonly page: string | undefined
       readonly target: Target
-      readonly json: boolean
-    }
+    })
 
 const syntax = {
   url: { type: 'string' },
@@ -38,6 +36,8 @@ const syntax = {
   namespace: { type: 'string' },
   timeout: { type: 'string' },
   json: { type: 'boolean' },
+  by: { type: 'string' },
+  trace: { type: 'string' },
   help: { type: 'boolean', short: 'h' },
   version: { type: 'boolean' },
 } satisfies NonNullable<ParseArgsConfig['options']>
@@ -79,6 +79,8 @@ const rules = {
   '--namespace': textRule('a text', /^/),
   '--timeout': timeoutRule,
   '--json': flagRule,
+  '--by': oneOfRule('load-time', 'followers'),
+  '--trace': textRule('the name of a file', /./),
   '--help': flagRule,
   '--version': flagRule,
 } satisfies OptionRules<object>
@@ -99,14 +101,17 @@ export function readArguments(
     throw usageError(`No command was given; accepted: ${commands.map((one) => one.name).join(', ')}.`)
   }
   const page = options['--page']
-  const error = page === undefined ? command.operandError(operands) : pageError(command, operands)
+  const error =
+    optionError(command, options) ??
+    (page === undefined ? command.operandError(operands) : pageError(command, operands))
   if (error !== undefined) throw usageError(error, command.name)
   const target = {
     url: options['--url'] ?? urlOf(environment),
     namespace: options['--namespace'] ?? DEFAULT_NAMESPACE,
     timeout: options['--timeout'] ?? DEFAULT_TIMEOUT,
   }
-  return { kind: 'run', command, operands, page, target, json: options['--json'] === true }
+  const { '--json': json = false, '--by': by = 'load-time', '--trace': trace } = options
+  return { kind: 'run', command, operands, page, target, json, by, trace }
 }
 
 function isPage(text: string): boolean {
@@ -121,6 +126,11 @@ function isServer({ pathname, username, password }: URL): boolean {
   } catch {
     return false
   }
+}
+
+function optionError({ name, takes }: Command, given: Readonly<Record<string, unknown>>): string | undefined {
+  const option = (['--by', '--trace'] as const).find((one) => given[one] !== undefined && one !== takes)
+  return option && `'${name}' takes no ${option}.`
 }
 
 function pageError({ name, takesPage }: Command, operands: readonly string[]): string | undefined {

@@ -10,6 +10,9 @@ export interface Terminal {
   interrupted(): Promise<void>
 }
 
+/** The weight by which keys are sorted. */
+export type Weight = 'load-time' | 'followers'
+
 /** The arguments of a command. */
 export interface CommandContext {
   readonly connection: Connection
@@ -19,6 +22,10 @@ export interface CommandContext {
   readonly page: string | undefined
   /** True: results are printed as JSON. */
   readonly json: boolean
+  /** The weight of `--by`; by default, the time of loads. */
+  readonly by: Weight
+  /** The file of `--trace`. */
+  readonly trace: string | undefined
   readonly terminal: Terminal
 }
 
@@ -31,6 +38,8 @@ export interface Command {
   readonly details: string
   /** True: `--page` may stand in place of the keys. */
   readonly takesPage?: true
+  /** The options that this command takes alone. */
+  readonly takes?: '--by' | '--trace'
   /** Returns what is wrong with the operands; undefined if they are valid. */
   operandError(operands: readonly string[]): string | undefined
   run(context: CommandContext): Promise<void>

@@ -1,4 +1,13 @@
-import { type Away, type Inspection, InvalidOptionError, type Runtime, type Store } from '@cattlegrid/core'
+import {
+  type Asked,
+  type Away,
+  type Cache,
+  createCache,
+  type Inspection,
+  InvalidOptionError,
+  type Runtime,
+  type Store,
+} from '@cattlegrid/core'
 import { inspectKey } from '../inspect.ts'
 import { installedPackage, MissingPackageError } from '../link/installed-package.ts'
 import type { Link } from '../link/link.ts'
@@ -19,6 +28,11 @@ export interface Target {
   readonly timeout: number
 }
 
+/** The share of the time left that processes may take to answer: one that is frozen takes all of it. */
+const ASKING_SHARE = 0.2
+/** The shortest that a cache accepts, ms. */
+const SHORTEST_STORE_TIMEOUT = 10
+
 /** A store behind a connection that may be dead: every call answers in time or throws a CommandError. */
 export class Connection {
   readonly redisKeys: RedisKeys
@@ -27,6 +41,7 @@ export class Connection {
   readonly #store: Store
   readonly #target: Target
   readonly #endsAt: number
+  #cache: Cache | undefined
 
   constructor(opened: OpenLink, setup: RedisStoreSetup, target: Target, endsAt: number) {
     this.redisKeys = new RedisKeys(setup.namespace)
@@ -93,6 +108,27 @@ export class Connection {
     return this.ask((link) => inspectKey(link, this.redisKeys, key, this.runtime.now(), [httpCodec]))
   }
 
+  /**
+   * Asks the processes that use the namespace, by a cache that keeps nothing and so is none of them. `askFor`: how long the processes may take to answer, ms.
+   *
+   * @throws CommandError when they cannot be asked, or when the server does not answer in what is left of the command's time.
+   */
+  async askProcesses<T extends Asked>(question: (cache: Cache, askFor: number) => Promise<T>): Promise<T> {
+    const askFor = Math.ceil(this.timeLeft * ASKING_SHARE)
+    const report = await this.within(question((this.#cache ??= this.#openCache()), askFor), this.timeLeft)
+    if (report.problem === undefined) return report
+    throw new CommandError(1, report.problem, 'The state of a key needs no other process: cattlegrid inspect <key>.')
+  }
+
+  #openCache(): Cache {
+    const { runtime } = this
+    const storeTimeout = Math.max(SHORTEST_STORE_TIMEOUT, Math.ceil(this.timeLeft))
+    const cache = createCache({ store: this.#store, runtime, storeTimeout, history: 0, hotKeys: false })
+    // Warnings are for the processes that serve.
+    cache.on('warning', () => undefined)
+    return cache
+  }
+
   watch(listener: Parameters<Store['watch']>[0]): () => void {
     return this.#store.watch(listener)
   }
@@ -104,7 +140,7 @@ export class Connection {
 
   /** Does not wait: a frozen server would never answer. */
   close(): void {
-    void this.#store.close()
+    void (this.#cache?.close({ drain: 0 }) ?? this.#store.close())
   }
 
   #refusal(cause: unknown): CommandError {

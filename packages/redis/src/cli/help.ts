@@ -9,12 +9,14 @@ const options = table([
   ],
   [
     '  --page <url>',
-    'inspect, delete, expire: in place of keys, a page such as https://shop.example/products/7;',
+    'inspect, explain, delete, expire: in place of keys, a page such as https://shop.example/products/7;',
     'finds its responses by the tag of their URL; --url does the same with such a URL',
   ],
   ['  --namespace <text>', 'the namespace of the caches (default: cattlegrid)'],
   ['  --timeout <duration>', 'how long to wait for the server, such as 500ms or 30s (default: 5s)'],
   ['  --json', 'print results as JSON, one document per line'],
+  ['  --by <weight>', 'top: sorts by load-time or by followers (default: load-time)'],
+  ['  --trace <file>', 'explain: writes the events to a file for ui.perfetto.dev'],
   ['  --help, -h', 'this text; after a command, help for that command'],
   ['  --version', 'the version of this package'],
 ])
@@ -28,7 +30,7 @@ ${command.details}\n\nOptions\n${options}`
   const list = table(commands.map((one) => [`  ${signature(one)}`, one.summary]))
   return `Usage: cattlegrid <command> [options]
 
-Inspects and invalidates the entries of caches that share a Redis or Valkey.
+Inspects, explains and invalidates the entries of caches that share a Redis or Valkey.
 
 Commands
 ${list}
