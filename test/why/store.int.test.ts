@@ -21,7 +21,8 @@ afterEach(async () => {
 })
 
 async function logged(namespace: string, url = SHARED): Promise<Logged> {
-  const cache = createCache({ store: redisStore({ url, namespace }), ttl: '1h', storeTimeout: '5s' })
+  const failureCooldown = { min: '1m', max: '1m' } as const
+  const cache = createCache({ store: redisStore({ url, namespace }), ttl: '1h', storeTimeout: '5s', failureCooldown })
   const lines: string[] = []
   const write = (_fields: object, message: string): void => void lines.push(message)
   logEvents(cache, { info: write, warn: write, error: write })

@@ -108,6 +108,8 @@ describe('explain', () => {
     const cache = await join({ failureCooldown: { min: '1m', max: '1m' } })
     const failing = cache.getOrSet('k', () => Promise.reject(new TypeError('secret')))
     await expect(failing).rejects.toThrow('secret')
+    // The lease ends behind the answer.
+    await until(async () => (await cache.inspect('k'))?.cooldown != null)
     const out = await told('explain', 'k')
     expect(out).toMatch(
       /^The key cools down: nobody loads it for another .*, because the last load failed \(TypeError\)/m,

@@ -55,9 +55,14 @@ export function cattlegrid(
   const turn = last.then(async () => {
     const host = hostOf(hidden)
     host.send({ args, url })
-    const ended = once(host, 'exit').then(() => Promise.reject(new Error(`The host ended in ${args.join(' ')}`)))
-    const [ran] = (await Promise.race([once(host, 'message'), ended])) as [Ran]
-    return ran
+    const over = new AbortController()
+    const ended = once(host, 'exit', over).then(() => Promise.reject(new Error(`The host ended in ${args.join(' ')}`)))
+    try {
+      const [ran] = (await Promise.race([once(host, 'message', over), ended])) as [Ran]
+      return ran
+    } finally {
+      over.abort()
+    }
   })
   last = turn.catch(() => undefined)
   return turn

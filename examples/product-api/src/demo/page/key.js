@@ -26,8 +26,8 @@ async function showExplanation() {
 
 for (;;) {
   if (byId('follow').checked)
-    await showExplanation().catch((error) => {
-      connection.textContent = error.message
+    await showExplanation().catch((/** @type {unknown} */ error) => {
+      connection.textContent = String(error)
     })
   await new Promise((resolve) => {
     setTimeout(resolve, ASK_AGAIN_MS)
