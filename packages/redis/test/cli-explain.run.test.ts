@@ -109,7 +109,7 @@ describe('explain', () => {
     const failing = cache.getOrSet('k', () => Promise.reject(new TypeError('secret')))
     await expect(failing).rejects.toThrow('secret')
     // The lease ends behind the answer.
-    await until(async () => (await cache.inspect('k'))?.cooldown != null)
+    await until(async () => (await cache.inspect('k'))?.cooldown?.attempts === 1)
     const out = await told('explain', 'k')
     expect(out).toMatch(
       /^The key cools down: nobody loads it for another .*, because the last load failed \(TypeError\)/m,
