@@ -1,61 +1,22 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join as joinPath, resolve } from 'node:path'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
-import { type Cache, type CacheOptions, createCache, type Explanation, type WeighedKey } from '@cattlegrid/core'
+import type { CacheOptions, Explanation, WeighedKey } from '@cattlegrid/core'
 import { urlTagsOf } from '@cattlegrid/http'
-import { redisStore } from '@cattlegrid/redis'
-import { type RedisServer, startRedis } from '@cattlegrid/testkit'
 import { cattlegrid, type Ran } from './cli.ts'
-import { type Client, connect } from './redis.ts'
+import { ExplainStage, namespace } from './explain-stage.ts'
 import { until } from './until.ts'
 
-const MEMBER = resolve(__dirname, 'explain-member.ts')
-const namespace = 'test:explain'
-const ends: (() => unknown)[] = []
-let server: RedisServer
-let admin: Client
-let joined: number
-
+let stage: ExplainStage
 beforeEach(async () => {
-  joined = 0
-  server = await startRedis({ own: true })
-  admin = await connect(server.url)
+  stage = await ExplainStage.open()
 })
-afterEach(async () => {
-  for (const end of ends.splice(0).toReversed()) await end()
-  admin.destroy()
-  await server.stop()
-})
-
-/** A cache whose notices arrive. */
-async function join(options: CacheOptions = {}): Promise<Cache> {
-  const client = await connect(server.url)
-  const cache = createCache({ name: 'shop', store: redisStore({ client, namespace }), ttl: '1m', ...options })
-  ends.push(async () => {
-    await cache.close({ drain: 0 })
-    client.destroy()
-  })
-  const present = (joined += 1)
-  const channel = `${namespace}:wake`
-  await until(async () => ((await admin.pubSubNumSub(channel))[channel] ?? 0) >= present)
-  return cache
-}
-
-/** Another process, which leads the load of `k`. */
-async function startLeader(): Promise<ChildProcess> {
-  const args = ['--import', 'tsx', MEMBER, server.url, namespace, 'k']
-  const leader = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
-  ends.push(() => leader.kill('SIGKILL'))
-  await once(leader.stdout, 'data')
-  return leader
-}
+afterEach(() => stage.close())
 
 const run = (command: string, ...args: readonly string[]): Promise<Ran> =>
-  cattlegrid([command, '--namespace', namespace, '--timeout', '20s', ...args], server.url)
+  cattlegrid([command, '--namespace', namespace, '--timeout', '20s', ...args], stage.server.url)
 
 async function told(command: string, ...args: readonly string[]): Promise<string> {
   const { code, out, err } = await run(command, ...args)
@@ -72,7 +33,7 @@ const documentOf = async (key: string): Promise<ExplainDocument> =>
 
 describe('explain', () => {
   test('names the leader in another process, what happened there, and not its own process', async () => {
-    const { pid } = await startLeader()
+    const { pid } = await stage.startLeader()
     const out = await told('explain', 'k')
     expect(out).toMatch(new RegExp(`^[\\d:.]{12} pid ${pid}: miss: no earlier value is remembered`))
     expect(out).toContain('leads, attempt 1')
@@ -84,9 +45,12 @@ describe('explain', () => {
   })
 
   test('says that the process that holds the lease is frozen or dead', async () => {
-    const leader = await startLeader()
+    const leader = await stage.startLeader()
     leader.kill('SIGSTOP')
-    const { code, out } = await cattlegrid(['explain', 'k', '--namespace', namespace, '--timeout', '4s'], server.url)
+    const { code, out } = await cattlegrid(
+      ['explain', 'k', '--namespace', namespace, '--timeout', '4s'],
+      stage.server.url,
+    )
     expect(code).toBe(0)
     expect(out).toMatch(
       new RegExp(`The lease is held by pid ${leader.pid} on \\S+, which did not answer: it may be frozen or dead, for`),
@@ -95,7 +59,7 @@ describe('explain', () => {
   })
 
   test('names the tag that was invalidated', async () => {
-    const cache = await join()
+    const cache = await stage.join('shop')
     await cache.set('k', 1, { tags: ['product:7'] })
     await cache.invalidateTags(['product:7'])
     const out = await told('explain', 'k')
@@ -105,7 +69,7 @@ describe('explain', () => {
   })
 
   test('tells a key that cools down', async () => {
-    const cache = await join({ failureCooldown: { min: '1m', max: '1m' } })
+    const cache = await stage.join('shop', { failureCooldown: { min: '1m', max: '1m' } })
     const failing = cache.getOrSet('k', () => Promise.reject(new TypeError('secret')))
     await expect(failing).rejects.toThrow('secret')
     // The lease ends behind the answer.
@@ -118,9 +82,12 @@ describe('explain', () => {
   })
 
   test('says which other namespaces have entries where nothing stands under the one that was given', async () => {
-    const cache = await join()
+    const cache = await stage.join('shop')
     await cache.set('k', 1)
-    const { code, out } = await cattlegrid(['explain', 'k', '--namespace', 'shpo', '--timeout', '20s'], server.url)
+    const { code, out } = await cattlegrid(
+      ['explain', 'k', '--namespace', 'shpo', '--timeout', '20s'],
+      stage.server.url,
+    )
     expect([code, out.trimEnd().split('\n')]).toEqual([
       0,
       [
@@ -132,7 +99,7 @@ describe('explain', () => {
   })
 
   test('finds a long key by itself and by the digest that events show', async () => {
-    const cache = await join()
+    const cache = await stage.join('shop')
     const key = 'x'.repeat(2000)
     await cache.set(key, 1)
     const byKey = await documentOf(key)
@@ -143,7 +110,7 @@ describe('explain', () => {
   })
 
   test('explains the responses of a page', async () => {
-    const cache = await join()
+    const cache = await stage.join('shop')
     const url = 'https://shop.example/products/7'
     await cache.set('http:a', 1, { tags: [...urlTagsOf(url)] })
     await cache.set('http:b', 1)
@@ -152,21 +119,21 @@ describe('explain', () => {
   })
 
   test('writes a trace of the events', async () => {
-    const folder = await mkdtemp(joinPath(tmpdir(), 'cattlegrid-trace-'))
-    ends.push(() => rm(folder, { recursive: true }))
-    const { pid } = await startLeader()
-    const file = joinPath(folder, 'k.json')
+    const folder = await mkdtemp(join(tmpdir(), 'cattlegrid-trace-'))
+    stage.atEnd(() => rm(folder, { recursive: true }))
+    const { pid } = await stage.startLeader()
+    const file = join(folder, 'k.json')
     await told('explain', 'k', '--trace', file)
     const { traceEvents } = JSON.parse(await readFile(file, 'utf8')) as { traceEvents: { ph: string; name: string }[] }
     expect(traceEvents).toContainEqual(expect.objectContaining({ ph: 'X', name: 'load' }))
     expect(JSON.stringify(traceEvents)).toContain(`pid ${pid} on`)
-    const { code, err } = await run('explain', 'k', '--trace', joinPath(folder, 'none', 'k.json'))
+    const { code, err } = await run('explain', 'k', '--trace', join(folder, 'none', 'k.json'))
     expect([code, err]).toEqual([1, expect.stringContaining('The trace cannot be written: ENOENT')])
   })
 
   test('ends with 1 and a sentence when the Redis user may not ask', async () => {
-    await admin.sendCommand(['ACL', 'SETUSER', 'narrow', 'on', '>pw', '~*', '&*', '+@all', '-publish'])
-    const url = server.url.replace('//', '//narrow:pw@')
+    await stage.admin.sendCommand(['ACL', 'SETUSER', 'narrow', 'on', '>pw', '~*', '&*', '+@all', '-publish'])
+    const url = stage.server.url.replace('//', '//narrow:pw@')
     const { code, out, err } = await cattlegrid(['explain', 'k', '--timeout', '20s'], url)
     expect([code, out]).toEqual([1, ''])
     expect(err).toMatch(/^cattlegrid: The other processes could not be asked \(.*NOPERM.*\)\.\n/)
@@ -176,7 +143,7 @@ describe('explain', () => {
 describe('top', () => {
   test('adds up the load time and the followers of all processes', async () => {
     const options: CacheOptions = { hotKeys: { plain: true } }
-    const [one, other] = [await join(options), await join(options)]
+    const [one, other] = [await stage.join('shop', options), await stage.join('shop', options)]
     await Promise.all(Array.from({ length: 5 }, () => one.getOrSet('a', () => sleep(2))))
     await Promise.all(Array.from({ length: 3 }, () => other.getOrSet('b', () => sleep(40))))
     const keysBy = async (by: string): Promise<readonly WeighedKey[]> =>
@@ -195,7 +162,7 @@ describe('top', () => {
 
   test('shows digests of keys by default, and says when no process answers', async () => {
     expect(await told('top')).toMatch(/^No key has any weight\.\n\n0 caches of 0 processes answered\.\nNothing stands/)
-    const cache = await join()
+    const cache = await stage.join('shop')
     await cache.getOrSet('secret', () => 1)
     await until(async () => (await told('top')).includes('#'))
     expect(await told('top')).not.toContain('secret')

@@ -1,64 +1,21 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
-import { type Cache, type CacheOptions, createCache, type Explanation } from '@cattlegrid/core'
-import { redisStore } from '@cattlegrid/redis'
-import { type RedisServer, startRedis } from '@cattlegrid/testkit'
-import { type Client, connect } from './redis.ts'
+import type { Cache, CacheOptions, Explanation } from '@cattlegrid/core'
+import { ExplainStage, namespace } from './explain-stage.ts'
 import { until } from './until.ts'
 
-const MEMBER = resolve(__dirname, 'explain-member.ts')
-const namespace = 'test:explain'
-const ends: (() => unknown)[] = []
-let server: RedisServer
-let admin: Client
-let joined: number
-
+let stage: ExplainStage
 beforeEach(async () => {
-  joined = 0
-  server = await startRedis({ own: true })
-  admin = await connect(server.url)
+  stage = await ExplainStage.open()
 })
-afterEach(async () => {
-  for (const end of ends.splice(0).toReversed()) await end()
-  admin.destroy()
-  await server.stop()
-})
-
-/** A cache with a connection of its own, as a process has it, whose notices arrive. */
-async function join(name: string, options: CacheOptions = {}): Promise<Cache> {
-  const client = await connect(server.url)
-  const cache = createCache({ name, store: redisStore({ client, namespace }), ttl: '1m', ...options })
-  ends.push(async () => {
-    await cache.close({ drain: 0 })
-    client.destroy()
-  })
-  const present = (joined += 1)
-  await until(async () => (await subscribers()) >= present)
-  return cache
-}
-
-async function subscribers(): Promise<number> {
-  return (await admin.pubSubNumSub(`${namespace}:wake`))[`${namespace}:wake`] ?? 0
-}
-
-/** Another process, which leads the load of `k`. */
-async function startLeader(): Promise<ChildProcess> {
-  const args = ['--import', 'tsx', MEMBER, server.url, namespace, 'k']
-  const leader = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
-  ends.push(() => leader.kill('SIGKILL'))
-  await once(leader.stdout, 'data')
-  return leader
-}
+afterEach(() => stage.close())
 
 const explain = (cache: Cache): Promise<Explanation> => cache.explain('k', { timeout: '2s' })
 
 describe('an explanation over Redis', () => {
   test('names the leader in another process, and tells what happened there', async () => {
-    const cache = await join('web')
-    const { pid } = await startLeader()
+    const cache = await stage.join('web')
+    const { pid } = await stage.startLeader()
     const { events, sentences, processes, unanswered } = await explain(cache)
     expect(unanswered).toBe(0)
     expect(processes).toMatchObject([{ name: 'web' }, { name: 'leader', pid }])
@@ -67,8 +24,8 @@ describe('an explanation over Redis', () => {
   })
 
   test('names a leader that is frozen, and says that it did not answer', async () => {
-    const cache = await join('web')
-    const leader = await startLeader()
+    const cache = await stage.join('web')
+    const leader = await stage.startLeader()
     leader.kill('SIGSTOP')
     const { sentences, unanswered } = await cache.explain('k', { timeout: '300ms' })
     expect(unanswered).toBe(1)
@@ -79,8 +36,8 @@ describe('an explanation over Redis', () => {
   })
 
   test('names the leader to a process that waits for it', async () => {
-    const cache = await join('web')
-    const { pid } = await startLeader()
+    const cache = await stage.join('web')
+    const { pid } = await stage.startLeader()
     const leaving = new AbortController()
     const call = cache.getOrSet('k', () => 1, { signal: leaving.signal })
     await until(async () => (await explain(cache)).events.some(({ type }) => type === 'follow'))
@@ -92,9 +49,9 @@ describe('an explanation over Redis', () => {
   })
 
   test('holds what this process remembers when Redis is gone, and says so', async () => {
-    const cache = await join('web')
+    const cache = await stage.join('web')
     await cache.set('k', 1)
-    await server.stop()
+    await stage.server.stop()
     await until(async () => (await explain(cache)).problem !== undefined)
     const { sentences, state, events } = await explain(cache)
     expect(state).toBeUndefined()
@@ -103,40 +60,40 @@ describe('an explanation over Redis', () => {
   })
 
   test('leaves no key behind, and is not harmed by what others publish and append', async () => {
-    const [asking, other] = [await join('asking'), await join('other')]
+    const [asking, other] = [await stage.join('asking'), await stage.join('other')]
     await other.set('k', 1)
     const channel = `${namespace}:wake`
     for (const message of ['ask', 'ask x {}', `ask ${'i'.repeat(22)} garbage`, `ask ${'j'.repeat(22)} {"kind":"x"}`])
-      await admin.publish(channel, message)
-    await until(async () => (await admin.keys(`${namespace}:*answers*`)).length === 2)
-    for (const name of await admin.keys(`${namespace}:*answers*`)) {
-      expect(await admin.pTTL(name)).toBeGreaterThan(0)
-      await admin.rPush(name, ['garbage', '{"a":1}', '[7,"x"]'])
-      await admin.unlink(name)
+      await stage.admin.publish(channel, message)
+    await until(async () => (await stage.admin.keys(`${namespace}:*answers*`)).length === 2)
+    for (const name of await stage.admin.keys(`${namespace}:*answers*`)) {
+      expect(await stage.admin.pTTL(name)).toBeGreaterThan(0)
+      await stage.admin.rPush(name, ['garbage', '{"a":1}', '[7,"x"]'])
+      await stage.admin.unlink(name)
     }
     const { events, processes } = await explain(asking)
     expect(processes.map(({ name }) => name)).toEqual(['asking', 'other'])
     expect(events).toMatchObject([{ type: 'invalidate', process: { name: 'other' } }])
-    expect(await admin.keys(`${namespace}:*answers*`)).toEqual([])
+    expect(await stage.admin.keys(`${namespace}:*answers*`)).toEqual([])
   })
 
   test('is not waited for by a cache that keeps nothing', async () => {
-    const asking = await join('asking')
-    await join('silent', { history: 0, hotKeys: false })
+    const asking = await stage.join('asking')
+    await stage.join('silent', { history: 0, hotKeys: false })
     expect(await explain(asking)).toMatchObject({ unanswered: 0, processes: [{ name: 'asking' }] })
   })
 
   test('is asked by a bounded number of answers: a flood of questions is not answered', async () => {
-    await join('answering')
+    await stage.join('answering')
     for (let index = 0; index < 100; index += 1)
-      await admin.publish(`${namespace}:wake`, `ask ${String(index).padStart(22, 'q')} {"kind":"hot-keys"}`)
-    await until(async () => (await admin.keys(`${namespace}:*answers*`)).length >= 20)
-    expect((await admin.keys(`${namespace}:*answers*`)).length).toBeLessThan(100)
+      await stage.admin.publish(`${namespace}:wake`, `ask ${String(index).padStart(22, 'q')} {"kind":"hot-keys"}`)
+    await until(async () => (await stage.admin.keys(`${namespace}:*answers*`)).length >= 20)
+    expect((await stage.admin.keys(`${namespace}:*answers*`)).length).toBeLessThan(100)
   })
 
   test('adds up the hot keys of all processes', async () => {
     const options: CacheOptions = { hotKeys: { plain: true } }
-    const [one, other] = [await join('one', options), await join('other', options)]
+    const [one, other] = [await stage.join('one', options), await stage.join('other', options)]
     await Promise.all(Array.from({ length: 5 }, () => one.getOrSet('a', () => sleep(2))))
     await Promise.all(Array.from({ length: 3 }, () => other.getOrSet('b', () => sleep(2))))
     // A load ends behind its callers, with its commit.

@@ -3,6 +3,7 @@ import {
   type Away,
   type Cache,
   createCache,
+  formatDuration,
   type Inspection,
   InvalidOptionError,
   type Runtime,
@@ -17,7 +18,6 @@ import { RedisKeys } from '../redis-keys.ts'
 import { storeOn } from '../redis-store.ts'
 import { CommandError, reasonOf } from './command-error.ts'
 import { httpCodec } from './http-value.ts'
-import { formatDuration } from './print.ts'
 import { openServer } from './server.ts'
 
 /** The cache that a command works on, and how long the command waits for it. */

@@ -1,6 +1,6 @@
-import type { Entry } from '@cattlegrid/core'
+import { type Entry, formatDuration } from '@cattlegrid/core'
 import type { KeyReport } from './key-report.ts'
-import { displayKey, displayKeys, escapeControls, formatDuration, formatSize, type Row } from './print.ts'
+import { displayKey, displayKeys, escapeControls, formatSize, type Row } from './print.ts'
 
 /** A report as `inspect` prints it for people. */
 export function rowsOf(report: KeyReport): readonly Row[] {

@@ -2,10 +2,6 @@
 // line. A value from Redis must do none of this to the reader's terminal.
 const UNSAFE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu
 
-const SECOND = 1000
-const MINUTE = 60 * SECOND
-const HOUR = 60 * MINUTE
-const DAY = 24 * HOUR
 const KILOBYTE = 1024
 
 /** Escapes the characters of one line that would control a terminal. */
@@ -39,20 +35,6 @@ export function jsonLine(document: unknown): string {
       (_, unit) => `\\u${character.charCodeAt(unit).toString(16).padStart(4, '0')}`,
     ).join(''),
   )
-}
-
-/** A readable duration: `250 ms`, `4.2 s`, `4 min 58 s`, `2 h 5 min`, `3 d 4 h`. */
-export function formatDuration(ms: number): string {
-  if (Math.round(ms) < SECOND) return `${Math.round(ms)} ms`
-  if (ms < 59.95 * SECOND) return `${(ms / SECOND).toFixed(1)} s`
-  if (ms < HOUR) return pair(ms, MINUTE, 'min', SECOND, 's')
-  return ms < DAY ? pair(ms, HOUR, 'h', MINUTE, 'min') : pair(ms, DAY, 'd', HOUR, 'h')
-}
-
-function pair(ms: number, large: number, largeName: string, small: number, smallName: string): string {
-  const units = Math.round(ms / small)
-  const perLarge = large / small
-  return `${Math.floor(units / perLarge)} ${largeName} ${units % perLarge} ${smallName}`
 }
 
 export function formatSize(bytes: number): string {

@@ -1,8 +1,8 @@
-import type { CancelTimer, Notice } from '@cattlegrid/core'
+import { type CancelTimer, formatDuration, type Notice } from '@cattlegrid/core'
 import type { CommandContext, Command } from './command.ts'
 import { CommandError } from './command-error.ts'
 import { emptyNamespaceNote } from './namespaces.ts'
-import { jsonLine, displayKey, displayKeys, formatDuration, escapeControls } from './print.ts'
+import { jsonLine, displayKey, displayKeys, escapeControls } from './print.ts'
 
 const KIND_WIDTH = 'committed'.length
 
