@@ -24,9 +24,9 @@ const columns = {
     refresh: 'refresh/',
     flight: 'flight/',
     options: 'options/',
-    store: 'store/(?!(?:store|tag-expiry).ts)',
+    store: 'store/(?!(?:store|tag-expiry|refresh-quota).ts)',
     policy: 'policy/(?!policy.ts)',
-    interfaces: '(?:store/store|store/tag-expiry|policy/policy).ts',
+    interfaces: '(?:store/(?:store|tag-expiry|refresh-quota)|policy/policy).ts',
   },
   http: {
     index: 'index.ts',

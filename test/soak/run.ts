@@ -22,9 +22,14 @@ const WARM_UP = 2
 const CACHES = 3
 /** Loads that nobody waits for end at the latest by their own time-out, leases by theirs, ms. */
 const QUIET = 1500
-/** What is kept up to a bound; of that, two things stay whatever is cleared: the numbers of tags, which say what a read still to come may be worth, and the guard of each node. */
-const NEVER_CLEARED = /#known|#numbers|tags\.#others|#guards\.#(?:younger|older)$/
-const KEPT = /#nodes|#younger|#older|#slots/
+/**
+ * What stays whatever is cleared: the numbers of tags, which say what a read still to come may be worth, the guard of each node, what is
+ * remembered for people, and the one place that answers other processes' questions.
+ */
+const NEVER_CLEARED =
+  /#known|#numbers|tags\.#others|#guards\.#(?:younger|older)$|#diagnostics\.|#questions\.#answerers$/
+/** What is kept up to a bound. */
+const KEPT = new RegExp(`#nodes|#younger|#older|#slots|${NEVER_CLEARED.source}`)
 const cycle = (Number(given.seconds) * 1000) / (WINDOWS + WARM_UP)
 // The source map of each file that an error's stack names would be kept, from the first such error on.
 process.setSourceMapsEnabled(false)

@@ -92,7 +92,7 @@ export type {
   WrapOptions,
 } from './options/options.ts'
 export { isDigest, storedKey } from './options/stored-key.ts'
-export type { RefreshRequest } from './refresh-quota.ts'
+export type { RefreshRequest } from './store/refresh-quota.ts'
 export { type CancelTimer, type Runtime, systemRuntime } from './runtime/runtime.ts'
 export type { CacheStats, HitCounts } from './history/stats.ts'
 export { memoryStore } from './store/memory/memory-store.ts'

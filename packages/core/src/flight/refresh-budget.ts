@@ -1,5 +1,5 @@
 import type { RefreshLimits } from '../options/settings.ts'
-import { RefreshQuota, type RefreshRequest } from '../refresh-quota.ts'
+import { RefreshQuota, type RefreshRequest } from '../store/refresh-quota.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import type { RefreshPermitted, Store } from '../store/store.ts'
 

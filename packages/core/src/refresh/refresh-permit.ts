@@ -1,7 +1,7 @@
 import type { Flight } from '../flight/flight.ts'
 import type { RefreshBudget } from '../flight/refresh-budget.ts'
 import type { Settings } from '../options/settings.ts'
-import type { RefreshRequest } from '../refresh-quota.ts'
+import type { RefreshRequest } from '../store/refresh-quota.ts'
 
 /** The permit of one background refresh by the cache's `refreshBudget`, from the request for it to its end. */
 export class RefreshPermit {

@@ -3,7 +3,7 @@ import type { Entry, NewEntry, Version } from '../entry.ts'
 import type { Failure } from '../errors.ts'
 import type { Answers } from '../history/exchange.ts'
 import type { InspectedLease, LeaseHolder } from '../history/lease-holder.ts'
-import type { RefreshRequest } from '../refresh-quota.ts'
+import type { RefreshRequest } from './refresh-quota.ts'
 
 /**
  * The store did not answer: a value, never an exception, so that every caller has a branch for it. `why`: no answer came in time (`deadline`), or the

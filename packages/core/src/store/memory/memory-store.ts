@@ -8,7 +8,7 @@ import {
   type OptionRules,
   runtimeRule,
 } from '../../option-rules/option-rules.ts'
-import { RefreshQuota, type RefreshRequest } from '../../refresh-quota.ts'
+import { RefreshQuota, type RefreshRequest } from '../refresh-quota.ts'
 import { type Runtime, systemRuntime } from '../../runtime/runtime.ts'
 import type {
   Acquire,

@@ -1,6 +1,6 @@
 import type { Codec } from '../../codec/codec.ts'
 import type { NewEntry } from '../../entry.ts'
-import type { RefreshRequest } from '../../refresh-quota.ts'
+import type { RefreshRequest } from '../refresh-quota.ts'
 import type { Runtime } from '../../runtime/runtime.ts'
 import {
   type Acquire,
