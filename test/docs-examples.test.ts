@@ -36,7 +36,7 @@ async function play(name: string): Promise<string> {
   const file = join(folder, `${name}.ts`)
   const limits = { cwd: root, env, timeout: 90_000, killSignal: 'SIGKILL' } as const
   // Since 23 Node reports its own tests in another form, unless it is asked for this one.
-  const played = run(process.execPath, ['--test-reporter=tap', '--import', 'tsx', file], limits)
+  const played = run(process.execPath, ['--test-reporter=tap', '--import', '@cattlegrid/run-typescript', file], limits)
   const { stdout } = await played.catch((error: unknown) => error as { readonly stdout: string })
   return stdout
 }

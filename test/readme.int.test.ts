@@ -38,7 +38,7 @@ function run(name: string, port: number): { readonly child: ChildProcess; readon
   const file = join(folder, `${name}.ts`)
   writeFileSync(file, code)
   const env = { ...process.env, PORT: String(port), REDIS_URL: process.env['CATTLEGRID_TEST_REDIS_URL'] }
-  const child = spawn(process.execPath, ['--import', 'tsx', file], {
+  const child = spawn(process.execPath, ['--import', '@cattlegrid/run-typescript', file], {
     cwd: folder,
     env,
     stdio: ['ignore', 'pipe', 'pipe'],

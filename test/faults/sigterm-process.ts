@@ -87,7 +87,7 @@ export class ShopProcess {
   /** Starts a program, and waits until it answers. */
   static async start(file: string, env: Readonly<Record<string, string>>): Promise<ShopProcess> {
     const port = await freePort()
-    const child = spawn(process.execPath, ['--import', 'tsx', file], {
+    const child = spawn(process.execPath, ['--import', '@cattlegrid/run-typescript', file], {
       env: { ...process.env, ...env, PORT: String(port) },
       stdio: ['ignore', 'inherit', 'inherit'],
     })

@@ -11,7 +11,7 @@ describe('a soak of a few seconds', () => {
     const options = ['--seconds', '10', '--slope', '10']
     const run = promisify(execFile)(
       process.execPath,
-      ['--expose-gc', '--import', 'tsx', 'test/soak/run.ts', ...options],
+      ['--expose-gc', '--import', '@cattlegrid/run-typescript', 'test/soak/run.ts', ...options],
       { cwd: root },
     )
     const { stdout, stderr } = await run.catch((error: unknown) => error as { stdout: string; stderr: string })

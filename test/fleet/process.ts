@@ -13,7 +13,7 @@ export class TestProcess<Command> {
 
   /** Starts a TypeScript file, and waits until it is ready. */
   static async start<Command>(file: string, env: Readonly<Record<string, string>>): Promise<TestProcess<Command>> {
-    const child = spawn(process.execPath, ['--import', 'tsx', file], {
+    const child = spawn(process.execPath, ['--import', '@cattlegrid/run-typescript', file], {
       env: { ...process.env, ...env },
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     })

@@ -75,7 +75,7 @@ describe('a master that Sentinel names', () => {
 
 test('no server of a set-up outlives its starter, who is killed', async () => {
   const root = join(__dirname, '../..')
-  const child = spawn(process.execPath, ['--import', 'tsx', join(__dirname, 'topology-starter.ts')], {
+  const child = spawn(process.execPath, ['--import', '@cattlegrid/run-typescript', join(__dirname, 'topology-starter.ts')], {
     cwd: root,
     stdio: ['ignore', 'pipe', 'inherit'],
   })

@@ -23,7 +23,7 @@ afterEach(() => {
 })
 
 function start(args: readonly string[], redisUrl = ''): LabCommand {
-  const child = spawn(process.execPath, ['--import', 'tsx', MAIN, ...args], {
+  const child = spawn(process.execPath, ['--import', '@cattlegrid/run-typescript', MAIN, ...args], {
     env: { ...process.env, REDIS_URL: redisUrl },
     stdio: ['ignore', 'pipe', 'pipe'],
   })

@@ -25,7 +25,7 @@ export interface ChildOptions {
 
 /** Starts a TypeScript file of this folder as a process; resolves when it has reported its URL. */
 export async function startChild(file: string, options: ChildOptions = {}): Promise<Child> {
-  const loader = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href
+  const loader = pathToFileURL(createRequire(import.meta.url).resolve('@cattlegrid/run-typescript')).href
   const child = fork(fileURLToPath(new URL(file, import.meta.url)), options.args ?? [], {
     execArgv: ['--import', loader],
     env: { ...process.env, ...options.env },

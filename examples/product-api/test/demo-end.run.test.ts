@@ -59,8 +59,7 @@ test(
     const pool = openPool(postgres.url, 1)
     expect(await hasSchema(pool)).toBe(false)
     await pool.end()
-    // tsx keeps what it has compiled.
-    expect((await readdir(folder)).filter((name) => !name.startsWith('tsx-'))).toEqual([])
+    expect(await readdir(folder)).toEqual([])
     await rm(folder, { recursive: true })
   },
   RUN_MS,

@@ -28,7 +28,7 @@ export interface RunningDemo {
 /** Starts it in its own process group, as a shell does, so that a test can signal the whole group, as Ctrl-C does. */
 export function startDemo(args: readonly string[], given: Readonly<Record<string, string>> = {}): RunningDemo {
   const { DATABASE_URL: _database, REDIS_URL: _redis, ...env } = process.env
-  const child = spawn(process.execPath, ['--import', 'tsx', DEMO, ...args], {
+  const child = spawn(process.execPath, ['--import', '@cattlegrid/run-typescript', DEMO, ...args], {
     env: { ...env, ...given },
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],

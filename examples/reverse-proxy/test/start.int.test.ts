@@ -11,7 +11,7 @@ let port = 0
 
 beforeAll(async () => {
   const url = await origin.listen()
-  proxy = spawn(process.execPath, ['--import', 'tsx', 'src/start.ts'], {
+  proxy = spawn(process.execPath, ['--import', '@cattlegrid/run-typescript', 'src/start.ts'], {
     cwd: resolve(__dirname, '..'),
     env: { ...process.env, ORIGIN: url.href, PORT: '0' },
     stdio: ['ignore', 'pipe', 'inherit'],

@@ -7,7 +7,7 @@ const MEMBER = resolve(import.meta.dirname, 'heap-member.ts')
 
 /** The share of `maxBytes` that a full cache holds in a process of its own. */
 async function shareHeld(shape: string, where: string): Promise<number> {
-  const args = ['--expose-gc', '--import', 'tsx', MEMBER, shape, where]
+  const args = ['--expose-gc', '--import', '@cattlegrid/run-typescript', MEMBER, shape, where]
   const { stdout } = await promisify(execFile)(process.execPath, args, { timeout: 120_000 })
   return Number(stdout)
 }

@@ -7,6 +7,6 @@ const MEMBER = resolve(import.meta.dirname, 'rejecting-member.ts')
 
 // In a process of its own: Jest does not show a test the rejections that nothing handles.
 test('a store of which any step rejects or throws leaves no rejection unhandled', async () => {
-  const { stdout } = await promisify(execFile)(process.execPath, ['--import', 'tsx', MEMBER])
+  const { stdout } = await promisify(execFile)(process.execPath, ['--import', '@cattlegrid/run-typescript', MEMBER])
   expect(JSON.parse(stdout)).toEqual([])
 }, 60_000)

@@ -162,7 +162,7 @@ describe('a timer', () => {
 /** What a script prints that runs as a process of its own, and ends by itself. */
 async function printedBy(script: string): Promise<string> {
   const cwd = resolve(import.meta.dirname, '../../..')
-  const args = ['--import', 'tsx', '--input-type=module', '--eval', script]
+  const args = ['--import', '@cattlegrid/run-typescript', '--input-type=module', '--eval', script]
   const { stdout } = await promisify(execFile)(process.execPath, args, { cwd, timeout: 60_000 })
   return stdout
 }

@@ -6,7 +6,7 @@ import { expect, test } from '@jest/globals'
 const MEMBER = resolve(import.meta.dirname, 'debug-member.ts')
 
 async function run(env: NodeJS.ProcessEnv): Promise<readonly string[]> {
-  const parameters = ['--no-warnings', '--import', 'tsx', MEMBER]
+  const parameters = ['--no-warnings', '--import', '@cattlegrid/run-typescript', MEMBER]
   const { stderr } = await promisify(execFile)(process.execPath, parameters, { env: { ...process.env, ...env } })
   return stderr.split('\n').filter((line) => line !== '')
 }

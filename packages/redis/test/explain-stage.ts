@@ -41,7 +41,7 @@ export class ExplainStage {
 
   /** Another process, which leads the load of `k`. */
   async startLeader(): Promise<ChildProcess> {
-    const args = ['--import', 'tsx', MEMBER, this.server.url, namespace, 'k']
+    const args = ['--import', '@cattlegrid/run-typescript', MEMBER, this.server.url, namespace, 'k']
     const leader = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
     this.atEnd(() => leader.kill('SIGKILL'))
     await once(leader.stdout, 'data')

@@ -127,7 +127,7 @@ describe('the user’s client of ioredis', () => {
     ['a cluster of which no node is there', () => []],
   ])('lets its process end, although the store is not closed: %s', async (_, args) => {
     const member = resolve(__dirname, 'ioredis-member.ts')
-    const child = spawn(process.execPath, ['--import', 'tsx', member, ...args()], {
+    const child = spawn(process.execPath, ['--import', '@cattlegrid/run-typescript', member, ...args()], {
       stdio: ['ignore', 'inherit', 'ignore'],
     })
     ends.push(() => child.kill('SIGKILL'))

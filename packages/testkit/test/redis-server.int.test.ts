@@ -77,7 +77,7 @@ describe('a server that startRedis starts', () => {
     'ends when %s ends the process that started it',
     async (signal) => {
       const root = join(__dirname, '../../..')
-      const child = spawn(process.execPath, ['--import', 'tsx', join(__dirname, 'redis-starter.ts')], {
+      const child = spawn(process.execPath, ['--import', '@cattlegrid/run-typescript', join(__dirname, 'redis-starter.ts')], {
         cwd: root,
         stdio: ['ignore', 'pipe', 'inherit'],
       })
