@@ -42,8 +42,10 @@ export async function playCell(fault: MatrixFault, via: Via, scale: Scale, membe
     Promise.allSettled(members.map((member) => member.tell(command)))
   try {
     const env = { MATRIX_URL: scene.url, MATRIX_VIA: via }
-    for (let left = scale.processes; left > 0; left -= 1)
-      members.push(await TestProcess.start<Command>(memberFile, env))
+    const starting = Array.from({ length: scale.processes }, () => TestProcess.start<Command>(memberFile, env))
+    for (const started of await Promise.allSettled(starting))
+      if (started.status === 'fulfilled') members.push(started.value)
+    await Promise.all(starting)
     await warmUp(members)
     await scene.break(everybody)
     await meet(everybody, scale)
