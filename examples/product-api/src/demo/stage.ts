@@ -63,7 +63,7 @@ export async function findRedis(
   progress: Progress,
   cleanup: Cleanup,
 ): Promise<RedisServer | undefined> {
-  progress.say('starting Redis (set REDIS_URL to use your own)')
+  if (options.redisUrl === undefined) progress.say('starting Redis (set REDIS_URL to use your own)')
   try {
     const starting = startRedis()
     // It must end, too, if the demo is interrupted before it is ready.
