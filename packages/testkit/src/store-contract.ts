@@ -9,6 +9,7 @@ import { describeInvalidation } from './store-contract/invalidation.ts'
 import { describeLeases } from './store-contract/leases.ts'
 import { describeNotices } from './store-contract/notices.ts'
 import { describePuts } from './store-contract/puts.ts'
+import { describeQuestions } from './store-contract/questions.ts'
 import { describeRefreshPermits } from './store-contract/refresh-permits.ts'
 import type { StoreFactory } from './store-contract/stage.ts'
 import { describeTags } from './store-contract/tags.ts'
@@ -40,6 +41,7 @@ export function describeStoreContract(
     describeNotices,
     describeClearing,
     describeInspection,
+    describeQuestions,
     describeAwkwardData,
   ]
   runner.describe(`the store contract on ${name}`, () => {

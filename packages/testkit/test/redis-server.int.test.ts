@@ -77,10 +77,14 @@ describe('a server that startRedis starts', () => {
     'ends when %s ends the process that started it',
     async (signal) => {
       const root = join(__dirname, '../../..')
-      const child = spawn(process.execPath, ['--import', '@cattlegrid/run-typescript', join(__dirname, 'redis-starter.ts')], {
-        cwd: root,
-        stdio: ['ignore', 'pipe', 'inherit'],
-      })
+      const child = spawn(
+        process.execPath,
+        ['--import', '@cattlegrid/run-typescript', join(__dirname, 'redis-starter.ts')],
+        {
+          cwd: root,
+          stdio: ['ignore', 'pipe', 'inherit'],
+        },
+      )
       const exited = once(child, 'exit')
       const [said] = (await once(child.stdout, 'data')) as [Buffer]
       const port = Number(said.toString())

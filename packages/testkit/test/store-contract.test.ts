@@ -117,6 +117,11 @@ const FAULTS: readonly (readonly [string, (store: Store) => Partial<Store>, stri
     () => ({ clear: () => Promise.resolve({ kind: 'cleared', entries: 0 }) }),
     'clear removes every entry, and returns their number',
   ],
+  [
+    'answers questions, and cannot ask any',
+    () => ({ answerQuestions: () => () => {} }),
+    'questions reach every process that answers, and each answer comes back once',
+  ],
 ]
 
 describe('the store contract', () => {
