@@ -21,6 +21,8 @@ export interface Exchange<Req = unknown, Res = unknown> {
   readonly response: Res
   readonly req: IncomingMessage
   readonly res: ServerResponse
+  /** Where middleware of the framework keeps its user, session and the like, if that is neither `request` nor `req`: reads of these count as personal. */
+  readonly state?: object | undefined
   /** `http` or `https`, as the framework trusts it: forwarded fields count only where it is configured to trust the proxy. */
   readonly scheme: string
   /** Host and port, as the framework trusts it. */

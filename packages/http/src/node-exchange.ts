@@ -26,10 +26,11 @@ const depths = new WeakMap<IncomingMessage, number>()
  * The exchange of a middleware over `node:http`. An adapter adds `dispatch`, and overrides what its framework defines differently: by default no
  * forwarded field is trusted. The handlers get their `ResponseDirectives` as `res.cattlegrid`.
  */
-export abstract class NodeExchange<Req extends MiddlewareRequest = IncomingMessage> implements Exchange<
-  Req,
-  ServerResponse
-> {
+export abstract class NodeExchange<
+  Req extends MiddlewareRequest = IncomingMessage,
+  Request = Req,
+  Response = ServerResponse,
+> implements Exchange<Request, Response> {
   readonly req: Req
   readonly res: ServerResponse
   readonly place: string
@@ -46,12 +47,13 @@ export abstract class NodeExchange<Req extends MiddlewareRequest = IncomingMessa
     this.#next = next
   }
 
-  get request(): Req {
-    return this.req
+  /** An adapter whose users know requests and responses by other objects than Node's overrides both. */
+  get request(): Request {
+    return this.req as unknown as Request
   }
 
-  get response(): ServerResponse {
-    return this.res
+  get response(): Response {
+    return this.res as unknown as Response
   }
 
   get scheme(): string {
@@ -102,6 +104,11 @@ export abstract class NodeExchange<Req extends MiddlewareRequest = IncomingMessa
       this.#capture.reopen()
     }
     this.#continue(error)
+  }
+
+  /** See `Capture.handOver`. Does nothing where the handler is not recorded. */
+  protected handOver(payload: unknown): unknown {
+    return this.#capture === undefined ? payload : this.#capture.handOver(payload)
   }
 
   abstract dispatch(req: IncomingMessage, res: ServerResponse): void

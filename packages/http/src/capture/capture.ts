@@ -10,6 +10,7 @@ import type { ResponseHead } from '../response/response-head.ts'
 import { onDestroy } from './destroy-listeners.ts'
 import { DetachedResponse } from './detached-response.ts'
 import { ErrorFields } from './error-fields.ts'
+import { HandedOverResponse } from './handed-over.ts'
 import { OwnVary } from './own-vary.ts'
 import type { NotModified, Recording } from './recording.ts'
 import { ResponseCapture, type WrittenHead } from './response-capture.ts'
@@ -21,6 +22,12 @@ export interface Capture {
   run(handler: () => void): void
   /** Sends this answer instead; whatever the handler still does with the response has no effect. */
   send(answer: Answer): void
+  /**
+   * For a framework that writes the response when the outer layers have run. Call it when the handler has returned, before they run: the response is
+   * recorded with its present status and fields, and with `payload`, which is text, bytes or a stream. Returns what to pass on: a copy of a stream. `undefined`: the
+   * handler has thrown, or has made no payload; what the framework then writes is recorded.
+   */
+  handOver(payload: unknown): unknown
   /** Gives the response to the framework's error handling, with the fields that it had before the handler, and the status 200. Only before the handler's first byte is out. */
   reopen(): void
 }
@@ -42,6 +49,7 @@ class HandlerCapture extends ResponseCapture implements Capture {
   readonly #final: boolean
   /** The head as the handler left it when its body began, and the status that `writeHead` will get for it: 304 where the client has the response already. */
   #implicitHead: { readonly head: ResponseHead; readonly status: number } | undefined
+  #handedOver: HandedOverResponse | undefined
   #destroyedByHandler = false
   /** Ends the watch over the connection. */
   readonly #stopWatching: () => void
@@ -85,6 +93,20 @@ class HandlerCapture extends ResponseCapture implements Capture {
     this.original('end', answer.body === undefined ? [] : [answer.body])
   }
 
+  handOver(payload: unknown): unknown {
+    if (this.mode !== 'send' || this.headSeen || this.replacing) return payload
+    if (payload === undefined) {
+      // A framework writes nothing, or an empty end, where the client has left.
+      if (this.isConnectionGone) this.recording.abort('departure')
+      return undefined
+    }
+    const headOf = (bodyLength?: number): ResponseHead => this.#presentHead([this.res.statusCode], bodyLength)
+    this.#handedOver = new HandedOverResponse(payload, headOf, this.recording)
+    this.recording.handedOver()
+    if (this.isConnectionGone) this.#recordUnsent(this.#handedOver)
+    return this.#handedOver.payload
+  }
+
   reopen(): void {
     this.stopGuardingDestroy()
     this.#restore()
@@ -92,13 +114,23 @@ class HandlerCapture extends ResponseCapture implements Capture {
     this.ended = false
     this.replacing = true
     this.#implicitHead = undefined
+    this.#handedOver = undefined
   }
 
   /** Whatever the handler writes is recorded. */
   protected override headOf(args: readonly unknown[]): WrittenHead {
     if (this.replacing) return { kind: 'unrelated' }
+    const handedOver = this.#handedOver
+    if (handedOver !== undefined) return this.#headAfter(handedOver, args)
     const implicit = this.#implicitHead
     return { kind: 'recorded', head: implicit?.status === Number(args[0]) ? implicit.head : this.#presentHead(args) }
+  }
+
+  /** An outer layer that sends another status sends a response of its own. */
+  #headAfter({ head }: HandedOverResponse, args: readonly unknown[]): WrittenHead {
+    const status = this.bodiless ? head.status : Number(args[0])
+    if (status !== head.status) return { kind: 'foreign', head: this.#presentHead(args) }
+    return { kind: 'recorded', head: { ...head, outer: parseHead(this.res, args).fields, final: this.#final } }
   }
 
   #presentHead(args: readonly unknown[], bodyLength?: number): ResponseHead {
@@ -123,8 +155,11 @@ class HandlerCapture extends ResponseCapture implements Capture {
   protected override settleImplicitHead(whole?: Uint8Array): void {
     const { res, recording } = this
     if (this.mode !== 'send' || this.headSeen || this.#implicitHead !== undefined) return
-    const head = this.#presentHead(this.innerHead.collect(), whole?.length)
-    const notModified = whole && recording.answersNotModified(head, whole)
+    const handedOver = this.#handedOver
+    if (handedOver !== undefined && handedOver.head.status !== res.statusCode) return
+    const head = handedOver?.head ?? this.#presentHead(this.innerHead.collect(), whole?.length)
+    const body = handedOver === undefined ? whole : handedOver.bytes
+    const notModified = body && recording.answersNotModified(head, body)
     if (notModified !== undefined) this.#becomeNotModified(notModified)
     this.#implicitHead = { head, status: res.statusCode }
     // `#sendEnd` drops the chunk for a client that has left. Over HTTP/1, Node itself then writes the head of the `end`: layers outside may still set fields.
@@ -147,19 +182,25 @@ class HandlerCapture extends ResponseCapture implements Capture {
   }
 
   protected override bodyIn(args: readonly unknown[]): Uint8Array | undefined {
-    return bytesOf(args)
+    return this.#handedOver === undefined ? bytesOf(args) : undefined
   }
 
   protected override recordHead(head: ResponseHead | undefined): void {
-    if (head === undefined) return
     const { recording } = this
+    const handedOver = this.#handedOver
+    if (head === undefined) {
+      if (handedOver !== undefined) recording.disown('hijacked')
+      return
+    }
     if (this.failsForDeparture(head.status)) recording.abort('departure')
     recording.head(head)
+    if (handedOver?.bytes !== undefined) recording.chunk(handedOver.bytes)
   }
 
   protected override recordEnd(): void {
     if (this.mode === 'discard') showAsEnded(this.res)
-    this.recording.end()
+    if (this.#handedOver?.whole === false) this.recording.disown('hijacked')
+    else this.recording.end()
   }
 
   protected override onHeadThrown(): void {
@@ -175,8 +216,9 @@ class HandlerCapture extends ResponseCapture implements Capture {
     if ((this.ended && this.headSeen) || this.mode === 'replaced') return
     const cause = this.#destroyedByHandler ? 'failure' : 'departure'
     // After a close, Node writes no head for an `end` that an outer layer delays.
-    if (this.headSeen || this.ended || cause === 'failure') this.recording.abort(cause)
-    else this.#detach()
+    if (this.headSeen || this.ended || cause === 'failure') return this.recording.abort(cause)
+    this.#detach()
+    if (this.#handedOver !== undefined) this.#recordUnsent(this.#handedOver)
   }
 
   protected override get isConnectionGone(): boolean {
@@ -191,6 +233,17 @@ class HandlerCapture extends ResponseCapture implements Capture {
     this.detached = new DetachedResponse(this.res, this.recording)
     this.res.on('unpipe', stopped)
     this.res.on('pipe', (source) => source.once('close', () => stopped(source)))
+  }
+
+  /** The framework writes nothing to a client that has left, or an empty end. */
+  #recordUnsent(handedOver: HandedOverResponse): void {
+    this.recordHead(handedOver.head)
+    this.headSeen = true
+    this.ended = true
+    handedOver.readOn(
+      () => this.recordEnd(),
+      () => this.recording.abort('departure'),
+    )
   }
 
   #noteField([name, value]: readonly unknown[], present: unknown): void {

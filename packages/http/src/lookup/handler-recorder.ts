@@ -58,7 +58,7 @@ export function recorderFor<Req, Res>(
 ): Recorder {
   const { storage, runtime, strip, clientFreshness } = route
   const began = runtime.timeOfDay()
-  const reads = new PersonalReads(exchange.request, exchange.req, route.personalReads)
+  const reads = new PersonalReads(exchange, route.personalReads)
   return new Recorder({
     reads,
     onPersonalRead: (read) => route.personalReadWarning.give(read, exchange.target),

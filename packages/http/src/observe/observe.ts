@@ -48,7 +48,7 @@ class Observer<Req, Res> implements Recording {
     this.#start = { now: route.runtime.now(), timeOfDay: route.runtime.timeOfDay() }
     const { headers } = exchange.req
     this.#partial = ['if-none-match', 'if-modified-since', 'range'].some((name) => headers[name] !== undefined)
-    this.#reads = new PersonalReads(exchange.request, exchange.req, route.personalReads)
+    this.#reads = new PersonalReads(exchange, route.personalReads)
     this.#lookup = new ObservedLookup(route, context, headers, (call) => this.outside(call))
     exchange.res.once('close', () => {
       if (!this.#concluded) this.#lookup.close()

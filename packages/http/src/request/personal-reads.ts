@@ -65,6 +65,14 @@ export function countAllowedReads(
   for (const layer of layers) layer.count([...allowed, ...owned], keyedCookies)
 }
 
+/** The objects by which handlers know the client of a request; see `Exchange`. */
+interface ClientObjects {
+  readonly req: IncomingMessage
+  /** May be `req`. */
+  readonly request: unknown
+  readonly state?: object | undefined
+}
+
 interface Watch {
   readonly object: WatchedObject
   /** How code calls the object. */
@@ -94,8 +102,7 @@ export class PersonalReads {
   #paused = false
   #found: PersonalRead | undefined
 
-  /** `request`: the framework's own request object, which may be `req`. */
-  constructor(request: unknown, req: IncomingMessage, rule: PersonalReadRule) {
+  constructor({ request, req, state }: ClientObjects, rule: PersonalReadRule) {
     const { headers } = req
     this.#keyedCookies = rule.keyedCookies
     this.#application = rule.application
@@ -109,6 +116,7 @@ export class PersonalReads {
     watching.set(req, (watching.get(req) ?? new Set()).add(this))
     this.#watch(req, 'req', names)
     if (request !== req && request instanceof Object) this.#watch(request, 'request', names)
+    if (state !== undefined) this.#watch(state, 'state', names)
     if (fields.length === 0) return
     this.#watchFields(headers, 'headers', fields)
     // A request over HTTP/2, or one that Fastify injects in tests, has none.

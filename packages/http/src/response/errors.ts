@@ -2,14 +2,16 @@ import { CattlegridError, type ErrorCode } from '@cattlegrid/core'
 import type { RecordedResponse } from './recorded-response.ts'
 
 /**
- * The 503 or 504 that a client gets when there is no response to serve, with the code of the engine's error and none of its other members. Express and Fastify read `status`,
- * `statusCode` and `headers`.
+ * The 503 or 504 that a client gets when there is no response to serve, with the code of the engine's error and none of its other members. Frameworks read `status`,
+ * `statusCode`, `headers` and `expose`.
  */
 export class ServeError extends CattlegridError {
   readonly status: 503 | 504
   readonly statusCode: 503 | 504
   /** `retry-after` in seconds, where a retry may succeed. */
   readonly headers: Readonly<Record<string, string>>
+  /** Clients may read the message. */
+  readonly expose: boolean = true
 
   constructor(code: ErrorCode, status: 503 | 504, message: string, headers: Readonly<Record<string, string>>) {
     super(code, message, undefined, false)

@@ -1,0 +1,4 @@
+import { describeAdapterContract } from '@cattlegrid/testkit'
+import { startKoa } from './contract-app.ts'
+
+describeAdapterContract('Koa', startKoa)
