@@ -65,13 +65,20 @@ interface Answer {
   readonly cacheStatus: string
 }
 
+/** What the guard of nestjs-minimal asks for. */
+const MEMBER = ['x-member-key', 'gate-7'] as const
+
 /** One name for all processes, as behind a load balancer: the host is part of the key. */
 async function get({ url }: Server, path = '/products'): Promise<Answer> {
-  const { body, headers } = await request(url).get(path).set('host', 'shop.example').expect(200)
+  const { body, headers } = await request(url)
+    .get(path)
+    .set('host', 'shop.example')
+    .set(...MEMBER)
+    .expect(200)
   return { price: body[0]?.price, cacheStatus: headers['cache-status'] ?? '' }
 }
 
-describe.each(['express-minimal', 'fastify-minimal'])('examples/%s', (example) => {
+describe.each(['express-minimal', 'fastify-minimal', 'nestjs-minimal'])('examples/%s', (example) => {
   it('runs its handler once for two requests at once, and not at all for a later one', async () => {
     const server = await start(example)
     const both = await Promise.all([get(server), get(server)])
@@ -87,7 +94,10 @@ describe.each(['express-minimal', 'fastify-minimal'])('examples/%s', (example) =
   it('shows what a write has changed to the next request', async () => {
     const server = await start(example)
     await get(server)
-    await request(server.url).post('/price-rise').expect(204)
+    await request(server.url)
+      .post('/price-rise')
+      .set(...MEMBER)
+      .expect(204)
     expect(await get(server)).toEqual({ price: 2099, cacheStatus: expect.stringContaining('; fwd=') })
     expect(server.handlerRuns()).toBe(2)
   })
@@ -117,12 +127,20 @@ describe.each(['express-minimal', 'fastify-minimal'])('examples/%s', (example) =
       0,
     ])
   })
-  it('is JavaScript as well, as its README says', () => {
-    const folder = mkdtempSync(join(tmpdir(), 'minimal-'))
-    const file = join(folder, 'server.mjs')
-    copyFileSync(join(folderOf(example), 'src/server.ts'), file)
-    const { status } = spawnSync(process.execPath, ['--check', file])
-    rmSync(folder, { recursive: true })
-    expect(status).toBe(0)
-  })
+})
+
+it.each(['express-minimal', 'fastify-minimal'])('examples/%s is JavaScript as well, as its README says', (example) => {
+  const folder = mkdtempSync(join(tmpdir(), 'minimal-'))
+  const file = join(folder, 'server.mjs')
+  copyFileSync(join(folderOf(example), 'src/server.ts'), file)
+  const { status } = spawnSync(process.execPath, ['--check', file])
+  rmSync(folder, { recursive: true })
+  expect(status).toBe(0)
+})
+
+it('examples/nestjs-minimal refuses a stranger while its entry is fresh', async () => {
+  const server = await start('nestjs-minimal')
+  await get(server)
+  await request(server.url).get('/products').set('host', 'shop.example').expect(401)
+  expect(await get(server)).toMatchObject({ cacheStatus: expect.stringContaining('; hit;') })
 })
