@@ -35,7 +35,7 @@ export class CachedHandlers {
   /**
    * Finds the cached handlers of all controllers.
    *
-   * @throws InvalidOptionError for wrong options, and for `@Cached()` on what is no handler of `GET` requests.
+   * @throws InvalidOptionError for wrong options, and for `@Cached()` on what handles no `GET` requests.
    */
   declareAll(modules: ModulesContainer): void {
     for (const { controllers, providers } of modules.values()) {
@@ -46,7 +46,9 @@ export class CachedHandlers {
 
   #declare(owner: Type): void {
     const handlers = new Map<Function, CachedHandler>()
-    for (const metadata of HandlerMetadata.ofClass(owner)) {
+    const methods = HandlerMetadata.ofClass(owner)
+    refuseWithoutRequests(methods)
+    for (const metadata of methods) {
       const options = this.#optionsOf(metadata)
       if (options !== undefined) handlers.set(metadata.handler, this.#compile(metadata, options))
     }
@@ -110,6 +112,13 @@ const ACCEPTED =
 
 function refused({ title }: HandlerMetadata, kind: string): InvalidOptionError {
   return new InvalidOptionError(`@Cached() on ${title}`, REFUSALS[kind] ?? `a handler of ${kind} requests`, ACCEPTED)
+}
+
+/** A cached controller may handle messages too, which are not cached. */
+function refuseWithoutRequests(methods: readonly HandlerMetadata[]): void {
+  const [first] = methods
+  if (first === undefined || (first.ofOwner<Options | false>(CACHED) ?? false) === false) return
+  if (methods.every((metadata) => kindOf(metadata) === 'no request')) throw refused(first, 'no request')
 }
 
 function refuseProvider(owner: Type): void {

@@ -21,7 +21,7 @@ type TagsOf<Result, Input> = (result: Result, input: Input) => Tags
 
 /**
  * Invalidates tags after the handler has succeeded, and before its response is sent: its client reads nothing old afterwards. The tags may depend on what the
- * handler returned, and on its input: the request; in a GraphQL resolver the arguments; in a message handler the data. Nothing is invalidated if the handler
+ * handler returned, and on its input: the request; in a GraphQL resolver the arguments; in a handler of messages, also of a gateway, the data. Nothing is invalidated if the handler
  * throws, or sets a status of 400 or more. If the store does not answer, the response is sent nevertheless, and the cache emits an event.
  *
  * A handler that sends its own response (`@Res()` without `passthrough`) has sent it before.
@@ -72,7 +72,11 @@ function hasFailed(context: ExecutionContext): boolean {
   return context.getType() === 'http' && context.switchToHttp().getResponse<CachedResponse>().statusCode >= 400
 }
 
-/** The arguments of a handler begin with the request or the data of a message; those of a resolver with its parent, before its arguments. */
+/**
+ * The arguments of a handler begin with the request, or with the data of a message; those of a resolver with its parent, before its arguments, and those of a
+ * gateway with the socket, before the data.
+ */
 function inputOf(context: ExecutionContext): unknown {
-  return context.getArgByIndex<unknown>(context.getType<string>() === 'graphql' ? 1 : 0)
+  const isSecond = ['graphql', 'ws'].includes(context.getType<string>())
+  return context.getArgByIndex<unknown>(isSecond ? 1 : 0)
 }

@@ -22,6 +22,8 @@ export function describeOnBoth(title: string, body: (platform: Platform) => void
 export interface SiteOptions {
   readonly controllers?: readonly Type[]
   readonly providers?: DynamicModule['providers']
+  /** Beside the module of the cache. */
+  readonly imports?: NonNullable<DynamicModule['imports']>
   readonly defaults?: CachedOptions<never, never>
   /** Called before the app is initialised, as `main.ts` does. */
   readonly setUp?: (app: INestApplication) => unknown
@@ -53,9 +55,9 @@ export async function startSite(platform: Platform, options: SiteOptions): Promi
   const runtime = createManualRuntime()
   const cache = createCache({ runtime, store: memoryStore({ runtime }) })
   class Site {}
-  const { controllers = [], providers = [], defaults, setUp } = options
+  const { controllers = [], providers = [], imports = [], defaults, setUp } = options
   Module({
-    imports: [CattlegridModule.forRoot({ cache, defaults: { cacheStatus: 'c', ...defaults } })],
+    imports: [CattlegridModule.forRoot({ cache, defaults: { cacheStatus: 'c', ...defaults } }), ...imports],
     controllers: [...controllers],
     providers,
   })(Site)
