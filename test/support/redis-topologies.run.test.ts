@@ -75,10 +75,14 @@ describe('a master that Sentinel names', () => {
 
 test('no server of a set-up outlives its starter, who is killed', async () => {
   const root = join(__dirname, '../..')
-  const child = spawn(process.execPath, ['--import', '@cattlegrid/run-typescript', join(__dirname, 'topology-starter.ts')], {
-    cwd: root,
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
+  const child = spawn(
+    process.execPath,
+    ['--import', '@cattlegrid/run-typescript', join(__dirname, 'topology-starter.ts')],
+    {
+      cwd: root,
+      stdio: ['ignore', 'pipe', 'inherit'],
+    },
+  )
   const exited = once(child, 'exit')
   const [said] = (await once(child.stdout, 'data')) as [Buffer]
   const pids = JSON.parse(said.toString()) as number[]

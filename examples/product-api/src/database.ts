@@ -57,11 +57,12 @@ async function claimSchema(url: string, options: DatabaseOptions): Promise<Datab
   const drop = (): Promise<void> => withPool(url, dropSchema)
   const close = (): Promise<void> => created.then(drop, () => {})
   options.onStarted?.(close)
-  await created.catch((error: Error) => {
-    throw new Error(`The Postgres at ${new URL(url).host} (DATABASE_URL) cannot be used: ${error.message}`, {
-      cause: error,
-    })
-  })
+  try {
+    await created
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new Error(`The Postgres at ${new URL(url).host} (DATABASE_URL) cannot be used: ${reason}`, { cause: error })
+  }
   return { kind: 'postgres', url, close }
 }
 

@@ -9,7 +9,9 @@ const MEMBER = resolve(import.meta.dirname, 'stopped-member.ts')
 const STOPS = 6
 
 test('a process that was stopped serves no near copy that became too old meanwhile', async () => {
-  const member = spawn(process.execPath, ['--import', '@cattlegrid/run-typescript', MEMBER], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const member = spawn(process.execPath, ['--import', '@cattlegrid/run-typescript', MEMBER], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
   const printed = text(member.stdout)
   await sleep(3000)
   for (let stop = 0; stop < STOPS; stop += 1) {
