@@ -3,6 +3,7 @@ import { compileRoute, httpCache } from '@cattlegrid/http'
 import {
   ConfigurableModuleBuilder,
   type ConfigurableModuleHost,
+  type DynamicModule,
   Inject,
   Module,
   type OnApplicationShutdown,
@@ -22,6 +23,9 @@ interface CattlegridModuleExtras {
   /** Lets every module inject the cache without importing this one. Default: true. */
   isGlobal: boolean
 }
+
+/** The options of `forRoot`. */
+type ForRootOptions = CattlegridModuleOptions & Partial<CattlegridModuleExtras>
 
 type ModuleHost = ConfigurableModuleHost<CattlegridModuleOptions, 'forRoot', 'create', CattlegridModuleExtras>
 
@@ -53,6 +57,11 @@ export class CattlegridModule extends ConfigurableModule implements OnModuleInit
   readonly #responseCache: ResponseCache
   readonly #modules: ModulesContainer
   readonly #adapterHost: HttpAdapterHost
+
+  /** Without options, the cache is in the memory of the process, and each handler names its `ttl`. */
+  static override forRoot(options: ForRootOptions = {}): DynamicModule {
+    return super.forRoot(options)
+  }
 
   constructor(
     options: CattlegridModuleOptions,

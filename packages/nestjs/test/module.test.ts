@@ -91,6 +91,12 @@ describe('the module', () => {
     expect(String(error)).toMatch(/CATTLEGRID_CACHE/)
   })
 
+  test('needs no options', async () => {
+    const app = await createApp('Express', moduleOf([CattlegridModule.forRoot()]))
+    expect(await app.get<Cache>(CATTLEGRID_CACHE).getOrSet('key', () => 'value', { ttl: '1m' })).toBe('value')
+    await app.close()
+  })
+
   test('takes its options from a factory with dependencies', async () => {
     const forRoot = CattlegridModule.forRootAsync({
       imports: [SettingsModule],
