@@ -1,10 +1,7 @@
 import type { Cache } from '@cattlegrid/core'
-import type { PurgeOptions, ResponseDirectives, RouteOptions } from '@cattlegrid/http'
-import type { FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify'
-import type { RouteCacheOptions } from './options.ts'
-
-/** The options of a cached route: the value of `config.cache`. */
-export type FastifyRouteOptions = RouteOptions<FastifyRequest, FastifyReply> & RouteCacheOptions
+import type { PurgeOptions, ResponseDirectives } from '@cattlegrid/http'
+import type { FastifyRequest, RouteHandlerMethod } from 'fastify'
+import type { FastifyRouteOptions } from './cached.ts'
 
 /** Members that the plugin adds to an app. */
 export interface Cattlegrid {

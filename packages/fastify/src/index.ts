@@ -1,5 +1,6 @@
 export { isRefresh, type PurgeOptions, type ResponseDirectives, type RouteOptions, ServeError } from '@cattlegrid/http'
-export type { Cattlegrid, FastifyRouteOptions } from './fastify-augmentation.ts'
+export { cached, type FastifyRouteOptions } from './cached.ts'
+export type { Cattlegrid } from './fastify-augmentation.ts'
 export { RouteBeforePluginError } from './errors.ts'
 export type { CattlegridOptions } from './options.ts'
 export { cattlegrid, cattlegrid as default } from './plugin.ts'

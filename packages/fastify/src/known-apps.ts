@@ -1,6 +1,6 @@
 import { subscribe } from 'node:diagnostics_channel'
 import type { FastifyInstance, FastifyReply, RouteOptions } from 'fastify'
-import type { FastifyRouteOptions } from './fastify-augmentation.ts'
+import type { FastifyRouteOptions } from './cached.ts'
 
 /** Continues after an `onSend` hook: with an error, or with the payload that is sent. */
 export type OnSendDone = (error: Error | null, payload?: unknown) => void

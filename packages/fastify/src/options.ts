@@ -10,7 +10,13 @@ import {
   orFalse,
 } from '@cattlegrid/core'
 import type { RouteOptions } from '@cattlegrid/http'
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest, RouteGenericInterface } from 'fastify'
+
+/** A route whose types are not known: its path and query parameters are texts. */
+export interface AnyRoute extends RouteGenericInterface {
+  readonly Params: Readonly<Record<string, string>>
+  readonly Querystring: Readonly<Record<string, unknown>>
+}
 
 /** Options of the plugin. */
 export interface CattlegridOptions {
@@ -19,7 +25,7 @@ export interface CattlegridOptions {
   /** Closes the cache with the app, after its last response: its leases are then released. `false`: does not close it, for a cache that is still used elsewhere. Default: `{ drain: '5s' }`. */
   readonly close?: CloseOptions | false | undefined
   /** For every route that does not give its own; the `ttl` counts only for routes with a `config.cache`. Default: none. */
-  readonly defaults?: RouteOptions<FastifyRequest, FastifyReply> | undefined
+  readonly defaults?: RouteOptions<FastifyRequest<AnyRoute>, FastifyReply> | undefined
 }
 
 /** Options of `config.cache` beside those of a route. */
@@ -33,7 +39,7 @@ const cacheRule = objectRule<Cache>('a cache made by createCache()', 'lookup', '
 const rules = {
   cache: cacheRule,
   close: orFalse(nestedRule({ drain: durationRule(0) })),
-  defaults: objectRule<RouteOptions<FastifyRequest, FastifyReply>>('an object with route options'),
+  defaults: objectRule<RouteOptions<FastifyRequest<AnyRoute>, FastifyReply>>('an object with route options'),
 } satisfies OptionRules<CattlegridOptions>
 
 /** Options of `register` itself, which Fastify passes to every plugin. */

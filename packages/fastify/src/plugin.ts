@@ -1,7 +1,7 @@
 import { compileRoute, type HttpCache, httpCache, purgeEndpoint, type PurgeOptions } from '@cattlegrid/http'
 import type { FastifyInstance, FastifyRequest, RouteHandlerMethod } from 'fastify'
 import fp from 'fastify-plugin'
-import type { FastifyRouteOptions } from './fastify-augmentation.ts'
+import type { FastifyRouteOptions } from './cached.ts'
 import { decorateReplies } from './handler-exchanges.ts'
 import { asksForCache, knownAppOf } from './known-apps.ts'
 import { type CattlegridOptions, checkPluginOptions, checkRouteCache } from './options.ts'

@@ -1,8 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { describe, expect, test } from '@jest/globals'
 import { createCache, isCattlegridError } from '@cattlegrid/core'
-import Fastify from 'fastify'
-import cattlegrid, { type CattlegridOptions } from '../src/index.ts'
+import Fastify, { type FastifyRequest } from 'fastify'
+import cattlegrid, { cached, type CattlegridOptions } from '../src/index.ts'
 import { cache, counter, withApp } from './cached-app.ts'
 
 describe('the plugin', () => {
@@ -30,6 +30,19 @@ describe('the plugin', () => {
     letGo()
     expect(await call).toMatchObject({ value: 'loaded', outcome: { kind: 'committed' } })
     await closing
+  })
+
+  test('takes the options that cached() has checked', async () => {
+    const app = Fastify()
+    await app.register(cattlegrid, { cache: createCache() })
+    const tags = ({ params }: FastifyRequest<{ Params: { id: string } }>) => [`item:${params.id}`]
+    let runs = 0
+    app.get('/:id', { config: { cache: cached({ ttl: '1m', tags }) } }, async () => ({ run: (runs += 1) }))
+    await app.inject('/7')
+    expect((await app.inject('/7')).body).toBe('{"run":1}')
+    await app.cattlegrid.cache.invalidateTags(['item:7'])
+    expect((await app.inject('/7')).body).toBe('{"run":2}')
+    await app.close()
   })
 
   test('leaves a cache open that it is told not to close', async () => {

@@ -2,6 +2,7 @@
 import type { Cache } from '@cattlegrid/core'
 import Fastify, { type FastifyContextConfig, type FastifyReply, type FastifyRequest } from 'fastify'
 import cattlegrid, {
+  cached,
   type Cattlegrid,
   type CattlegridOptions,
   type FastifyRouteOptions,
@@ -40,6 +41,32 @@ app.get('/e', { config: { cache: { skip: ({ headers }) => headers['x-skip'] !== 
 app.get('/f', { config: { cache: { ttl: '30 parsecs' } } }, async () => 'f')
 // @ts-expect-error true says nothing: which ttl?
 export const told: FastifyContextConfig['cache'] = true
+
+/** The parameters are texts where the route does not say more. */
+app.get(
+  '/g/:id',
+  { config: { cache: { tags: ({ params }) => [`product:${params['id']}`], skip: ({ query }) => 'draft' in query } } },
+  async () => 'g',
+)
+
+/** `cached` refuses what Fastify takes for a setting of the app's own, and knows the types of the route. */
+app.get('/h', { config: { cache: { ttl: '30s', staleWhileRevalidat: '5m' } } }, async () => 'Fastify allows it')
+// @ts-expect-error a misspelt option
+app.get('/h', { config: { cache: cached({ ttl: '30s', staleWhileRevalidat: '5m' }) } }, async () => 'h')
+// @ts-expect-error no unit of ours
+app.get('/h', { config: { cache: cached({ ttl: '30 parsecs' }) } }, async () => 'h')
+app.get('/h', { config: { cache: cached({ ttl: '30s', cache, phase: 'onRequest' }) } }, async () => 'h')
+interface Item {
+  Params: { id: string }
+}
+app.get<Item>(
+  '/h/:id',
+  { config: { cache: cached<Item>({ ttl: '30s', tags: ({ params }) => [params.id] }) } },
+  async ({ params }) => params.id,
+)
+export const ofItem = cached({ ttl: '30s', key: { extra: ({ params }: FastifyRequest<Item>) => params.id } })
+// @ts-expect-error an item has no name
+cached<Item>({ ttl: '30s', tags: ({ params }) => [params.name] })
 
 /** A route's own types stay as they were. */
 app.get<{ Params: { id: string }; Reply: { id: string } }>(
