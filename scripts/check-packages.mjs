@@ -1,11 +1,12 @@
-// The packages as a user gets them: packed, linted (publint, attw), unpacked into an application that has only what they
+// The packages as a user gets them: packed, linted (their manifests, publint, attw), unpacked into an application that has only what they
 // declare, and used by it, compiled as ES module and as CommonJS. Needs a build; nothing is downloaded.
-import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { publint } from 'publint'
 import { formatMessage } from 'publint/utils'
+import { manifestFaults } from './packages/manifest.mjs'
 import { install, packAll, run } from './packages/pack.mjs'
 
 const root = resolve(import.meta.dirname, '..')
@@ -98,7 +99,9 @@ async function check(folder) {
   mkdirSync(app)
   writeFileSync(join(app, 'package.json'), '{ "type": "module", "private": true }\n')
   const packages = await packAll(root, folder)
+  const workspace = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
   for (const one of packages) {
+    await step(`manifest ${one.name}`, manifestFaults(workspace, one, packages))
     await step(`publint ${one.name}`, lint(one))
     await step(`attw ${one.name}`, typesAreRight(one))
   }

@@ -1,4 +1,4 @@
-// Packs every package as it would be published, and lays the tarballs out as an application that installed them.
+// Packs every public package as it would be published, and lays the tarballs out as an application that installed them.
 import { execFile } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -6,17 +6,41 @@ import { promisify } from 'node:util'
 
 export const run = promisify(execFile)
 
-/** Packs `packages/*` of `root` into `folder`: `[{ name, tarball, manifest }]`. */
+/** The packages of `packages/*` that are published, `[{ name, manifest }]`: those that are not private. */
+export function publicPackages(root) {
+  return readdirSync(join(root, 'packages'))
+    .map((name) => ({ name, file: join(root, 'packages', name, 'package.json') }))
+    .filter(({ file }) => existsSync(file))
+    .map(({ name, file }) => ({ name, manifest: JSON.parse(readFileSync(file, 'utf8')) }))
+    .filter(({ manifest }) => manifest.private !== true)
+}
+
+/** Packs the public packages of `root` into `folder`: `[{ name, manifest, tarball, size, files }]`, `files` being the paths in the tarball. */
 export async function packAll(root, folder) {
-  const folders = readdirSync(join(root, 'packages')).filter((name) =>
-    existsSync(join(root, 'packages', name, 'package.json')),
-  )
-  const workspaces = folders.flatMap((name) => ['--workspace', `packages/${name}`])
-  await run('npm', ['pack', '--silent', '--pack-destination', folder, ...workspaces], { cwd: root })
-  return folders.map((name) => {
-    const manifest = JSON.parse(readFileSync(join(root, 'packages', name, 'package.json'), 'utf8'))
-    return { name, manifest, tarball: join(folder, `cattlegrid-${name}-${manifest.version}.tgz`) }
+  const packages = publicPackages(root)
+  const workspaces = packages.flatMap(({ name }) => ['--workspace', `packages/${name}`])
+  const { stdout } = await run('npm', ['pack', '--silent', '--json', '--pack-destination', folder, ...workspaces], {
+    cwd: root,
+    maxBuffer: 2 ** 26,
   })
+  const packed = JSON.parse(stdout)
+  return packages.map(({ name, manifest }) => {
+    const { filename, files, size } = packed.find((one) => one.name === manifest.name)
+    return { name, manifest, tarball: join(folder, filename), size, files: files.map(({ path }) => path) }
+  })
+}
+
+/** The packages of these names, and those that they depend on. */
+export function closure(packages, names) {
+  const found = new Set()
+  const add = (name) => {
+    const one = packages.find(({ manifest }) => manifest.name === name)
+    if (one === undefined || found.has(one)) return
+    found.add(one)
+    for (const dependency of Object.keys(one.manifest.dependencies ?? {})) add(dependency)
+  }
+  for (const name of names) add(name)
+  return [...found]
 }
 
 function link(root, name, into, from = root) {

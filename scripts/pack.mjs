@@ -1,0 +1,26 @@
+// Packs the public packages into `packed/`, and prints the command that installs them for each framework: npm run pack
+import { mkdirSync, rmSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { closure, packAll } from './packages/pack.mjs'
+
+const root = resolve(import.meta.dirname, '..')
+const folder = join(root, 'packed')
+rmSync(folder, { recursive: true, force: true })
+mkdirSync(folder)
+const packages = await packAll(root, folder)
+
+for (const [title, names] of [
+  ['Express', ['express']],
+  ['Fastify', ['fastify']],
+  ['NestJS', ['nestjs']],
+  ['functions', ['core']],
+  ['Redis, beside these', ['redis']],
+  ['metrics, beside these', ['metrics']],
+  ['tests, beside these', ['testkit']],
+]) {
+  const tarballs = closure(
+    packages,
+    names.map((name) => `@cattlegrid/${name}`),
+  ).map(({ tarball }) => tarball)
+  console.log(`${title}\n  npm install ${tarballs.join(' ')}\n`)
+}
