@@ -91,19 +91,19 @@ async function written(files: Files): Promise<string> {
   return folder
 }
 
-/** Runs a program of this repository on a tree made of these files: whether it exited with an error, and all that it said. */
+/** Runs a program of this repository on a tree made of these files: whether it exited with an error, all that it said, and the tree's folder. */
 export async function runOn(
   files: Files,
   program: string,
   ...args: string[]
-): Promise<{ failed: boolean; text: string }> {
+): Promise<{ failed: boolean; text: string; cwd: string }> {
   const cwd = await written(files)
   try {
     const { stdout } = await run(process.execPath, [join(repository, program), ...args], { cwd })
-    return { failed: false, text: stdout }
+    return { failed: false, text: stdout, cwd }
   } catch (error) {
     const { stdout, stderr } = error as { stdout: string; stderr: string }
-    return { failed: true, text: stdout + stderr }
+    return { failed: true, text: stdout + stderr, cwd }
   }
 }
 

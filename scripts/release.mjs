@@ -1,0 +1,84 @@
+// Publishes the public packages, each after those that it depends on. A version that the registry has is left out, so that a release that stopped half-way
+// goes on. `npm run release` builds and checks the packages first.
+//
+//   npm run release                       with provenance, which npm accepts from the workflow release.yml alone
+//   npm run release -- --no-provenance    with your own token: the first release, before npm knows the workflow
+//   npm run release -- --dry-run          says what it would publish, and asks no registry
+//   npm run release -- --registry URL     another registry than npm's
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { parseArgs } from 'node:util'
+import { packAll, run } from './packages/pack.mjs'
+
+const { values } = parseArgs({
+  options: {
+    root: { type: 'string', default: resolve(import.meta.dirname, '..') },
+    'dry-run': { type: 'boolean', default: false },
+    provenance: { type: 'boolean', default: true },
+    registry: { type: 'string', default: 'https://registry.npmjs.org/' },
+  },
+  allowNegative: true,
+})
+
+/** Each package behind those that it depends on. */
+function inOrder(packages) {
+  const left = new Map(packages.map((one) => [one.manifest.name, one]))
+  const ordered = new Set()
+  const add = (name) => {
+    const one = left.get(name)
+    if (!left.delete(name)) return
+    for (const dependency of Object.keys(one.manifest.dependencies ?? {})) add(dependency)
+    ordered.add(one)
+  }
+  for (const { manifest } of packages) add(manifest.name)
+  return [...ordered]
+}
+
+async function isPublished({ name, version }) {
+  try {
+    return (
+      (await run('npm', ['view', `${name}@${version}`, 'version', '--registry', values.registry])).stdout.trim() ===
+      version
+    )
+  } catch (error) {
+    if (/\bE404\b/.test(error.stderr)) return false
+    throw error
+  }
+}
+
+async function publish({ manifest, tarball }) {
+  if (values['dry-run']) return 'would be published'
+  if (await isPublished(manifest)) return 'was published before'
+  const how = ['--access', 'public', values.provenance ? '--provenance' : '--no-provenance']
+  await run('npm', ['publish', tarball, ...how, '--registry', values.registry])
+  return 'published'
+}
+
+/** What forbids the release of this version. */
+function obstacle(version) {
+  const changelog = join(values.root, 'CHANGELOG.md')
+  if (existsSync(changelog) && readFileSync(changelog, 'utf8').includes(`\n## [${version}]`)) return undefined
+  return `CHANGELOG.md has no section [${version}]: npm run release:version`
+}
+
+async function release(folder) {
+  const packages = inOrder(await packAll(values.root, folder))
+  const [{ manifest }] = packages
+  const forbidden = obstacle(manifest.version)
+  if (forbidden !== undefined && !values['dry-run']) throw new Error(forbidden)
+  for (const one of packages) {
+    const { name, version, publishConfig } = one.manifest
+    const size = `${Math.ceil(one.size / 1024)} KB, ${one.files.length} files`
+    const how = `${publishConfig.access}, ${values.provenance ? 'with' : 'without'} provenance`
+    console.log(`${`${name} ${version}`.padEnd(28)} ${size.padEnd(19)} ${how}: ${await publish(one)}`)
+  }
+  if (forbidden !== undefined) console.log(`Before the release: ${forbidden}`)
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'cattlegrid-release-'))
+try {
+  await release(folder)
+} finally {
+  rmSync(folder, { recursive: true, force: true })
+}
