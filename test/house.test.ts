@@ -30,7 +30,22 @@ holds(
     ],
     ['a boxed tree', { 'docs/a.md': '```text\n├── packages/\n│   └── gone/\n```\n' }, 'docs/a.md:3', 'packages/gone'],
     ['a dead link', { 'docs/a.md': 'see [it](../gone.md#part)\n' }, 'docs/a.md:1', '../gone.md'],
+    [
+      'a link to a heading that is gone',
+      { 'docs/a.md': '# Here\n\nsee [it](b.md#there)\n', 'docs/b.md': '# Here\n' },
+      'docs/a.md:3',
+      'b.md#there, which no heading has',
+    ],
+    ['a fragment that is gone', { 'docs/a.md': '# Here\n\n[it](#there)\n' }, 'docs/a.md:3', '#there'],
     ['a command that is not there', { 'docs/a.md': 'run `npm run gone`\n' }, 'docs/a.md:1', 'npm run gone'],
   ],
-  [['links to other sites and inside the page', { 'docs/a.md': '[a](https://example.org) [b](#part)\n' }]],
+  [
+    [
+      'links to other sites and to headings',
+      {
+        'docs/a.md': '[a](https://example.org#a) [b](#it-is-b) [c](../docs/b.md#c-1)\n\n## It is `b`!\n',
+        'docs/b.md': '# C\n\n## C\n',
+      },
+    ],
+  ],
 )

@@ -1,5 +1,6 @@
-// Maps that are kept by hand name only what exists: trees in fenced blocks, relative links, `npm run` commands.
+// Maps that are kept by hand name only what exists: trees in fenced blocks, relative links with their fragments, `npm run` commands.
 import { posix } from 'node:path'
+import { fragmentOf } from '../docs/fragment.mjs'
 
 const lineOf = (text, offset) => text.slice(0, offset).split('\n').length
 
@@ -36,10 +37,25 @@ function* treeFaults(tree, file, text) {
 }
 
 function* linkFaults(tree, file, text) {
-  for (const { 1: target, index } of text.matchAll(/\]\((?!\w+:|#)([^)#\s]+)[^)]*\)/g)) {
-    const path = posix.join(posix.dirname(file), target)
-    if (!tree.has(path)) yield { file, line: lineOf(text, index), message: `a link to ${target}, which does not exist` }
+  for (const { 1: target, 2: fragment, index } of text.matchAll(/\]\((?!\w+:)([^)#\s]*)(?:#([^)\s]+))?[^)]*\)/g)) {
+    const path = target === '' ? file : posix.join(posix.dirname(file), target)
+    const line = lineOf(text, index)
+    if (!tree.has(path)) yield { file, line, message: `a link to ${target}, which does not exist` }
+    else if (fragment !== undefined && path.endsWith('.md') && !fragmentsOf(tree.text(path)).has(fragment))
+      yield { file, line, message: `a link to ${target}#${fragment}, which no heading has` }
   }
+}
+
+/** The fragments of the headings of a document; GitHub numbers those that occur again. */
+function fragmentsOf(text) {
+  const fragments = new Set()
+  for (const [, heading] of text.replaceAll(/^```[\s\S]*?^```/gm, '').matchAll(/^#+ (.+)$/gm)) {
+    const fragment = fragmentOf(heading.replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1'))
+    let times = 0
+    while (fragments.has(times === 0 ? fragment : `${fragment}-${times}`)) times += 1
+    fragments.add(times === 0 ? fragment : `${fragment}-${times}`)
+  }
+  return fragments
 }
 
 function* commandFaults(tree, file, text) {
