@@ -1,44 +1,46 @@
-import { execFile } from 'node:child_process'
-import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
-import { promisify } from 'node:util'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterAll, describe, expect, it, jest } from '@jest/globals'
+import { command, compile, examples, layOutExamples, play, root } from './docs-folder.ts'
+import { until } from './fleet/fleet.ts'
+import { freePort } from './free-port.ts'
 
-const run = promisify(execFile)
-const root = resolve(__dirname, '..')
-const pages = join(root, 'docs')
-const examples = new Map<string, string>(
-  readdirSync(pages)
-    .filter((page) => page.endsWith('.md'))
-    .flatMap((page) => [...readFileSync(join(pages, page), 'utf8').matchAll(/```ts run=([\w-]+)\n([\s\S]*?)```/g)])
-    .map(([, name = '', code = '']): [string, string] => [name, code]),
-)
-
-// Outside node_modules: there the loader would take the packages as they were built last, and not as they are.
-const folder = mkdtempSync(join(tmpdir(), 'cattlegrid-docs-'))
-writeFileSync(join(folder, 'package.json'), '{ "type": "module" }')
-/** What the reader has at home. */
-writeFileSync(join(folder, 'ranking.ts'), 'export const ranking = async () => ["first", "second"]\n')
-copyFileSync(require.resolve('./docs-shop.ts'), join(folder, 'shop.ts'))
-/** The packages of others; those of this repository are found by their sources. */
-symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
-copyFileSync(require.resolve('./docs-app.ts'), join(folder, 'app.ts'))
-for (const [name, code] of examples) writeFileSync(join(folder, `${name}.ts`), code)
-afterAll(() => rmSync(folder, { recursive: true }))
+const folder = layOutExamples()
+const servers: ChildProcess[] = []
+afterAll(async () => {
+  for (const server of servers) await end(server)
+  rmSync(folder, { recursive: true })
+})
 
 // Each example is a process of its own.
 jest.setTimeout(120_000)
 
-/** What an example says until it ends; one that hangs is ended, and has said too little. */
-async function play(name: string): Promise<string> {
-  const env = { ...process.env, TSX_TSCONFIG_PATH: join(root, 'tsconfig.test.json') }
-  const file = join(folder, `${name}.ts`)
-  const limits = { cwd: root, env, timeout: 90_000, killSignal: 'SIGKILL' } as const
-  // Since 23 Node reports its own tests in another form, unless it is asked for this one.
-  const played = run(process.execPath, ['--test-reporter=tap', '--import', '@cattlegrid/run-typescript', file], limits)
-  const { stdout } = await played.catch((error: unknown) => error as { readonly stdout: string })
-  return stdout
+async function end(server: ChildProcess): Promise<void> {
+  if (server.exitCode !== null || server.signalCode !== null) return
+  const ended = once(server, 'exit')
+  server.kill('SIGKILL')
+  await ended
+}
+
+/** `Cache-Status` of the first two responses of an example that listens on `PORT`. */
+async function statusesOf(name: string, path: string): Promise<readonly (string | null)[]> {
+  const port = await freePort()
+  const { args, env } = command(folder, name)
+  const server = spawn(process.execPath, args, { cwd: root, env: { ...env, PORT: String(port) } })
+  servers.push(server)
+  let said = ''
+  for (const stream of [server.stdout, server.stderr]) stream.on('data', (text: Buffer) => (said += text.toString()))
+  const statuses: (string | null)[] = []
+  await until(async () => {
+    if (server.exitCode !== null) throw new Error(said)
+    const response = await fetch(`http://127.0.0.1:${port}${path}`).catch(() => undefined)
+    if (response !== undefined) statuses.push(response.headers.get('cache-status'))
+    return statuses.length === 2
+  })
+  await end(server)
+  return statuses
 }
 
 describe('the examples of the documents', () => {
@@ -50,28 +52,34 @@ describe('the examples of the documents', () => {
     ['testing-clock', /^# pass 1$/m],
     ['strict-codec', /^The codec json does not keep the value of 'user:7': value\.roles \(Set\)\. .*\nstored\n$/],
     ['own-codec', /^(cattle){3}\n$/],
+    ['start-function', /^\[\n(?: {2}\{ currency: 'CHF', loads: 1 \},?\n){3}\]\n$/],
+    ['start-redis', /^hello\n$/],
+    ['recipes', /^gate gate fence\nfeed: 1 load\nrates: 2 loads\npersonal: 2 loads\n$/],
   ])('say what their page says: %s', async (name, said) => {
-    expect(await play(name)).toMatch(said)
+    expect(await play(folder, name)).toMatch(said)
   })
 
   it.each(['store-contract', 'adapter-contract'])('run a contract, and pass it: %s', async (name) => {
-    expect(await play(name)).toMatch(/^# tests [1-9]\d+\n(?:# .*\n)*# fail 0$/m)
+    expect(await play(folder, name)).toMatch(/^# tests [1-9]\d+\n(?:# .*\n)*# fail 0$/m)
   })
 
   it.each(['store-contract', 'adapter-contract'])('show a contract in less than fifteen lines: %s', (name) => {
     expect(examples.get(name)?.trimEnd().split('\n').length).toBeLessThan(15)
   })
 
+  it.each(['start-express', 'start-fastify', 'start-nestjs'])(
+    'run the handler for the first request, and not for the second: %s',
+    async (name) => {
+      expect(await statusesOf(name, '/products/7')).toEqual([
+        'cattlegrid; fwd=uri-miss; stored; ttl=30',
+        expect.stringMatching(/^cattlegrid; hit; ttl=(?:29|30)$/),
+      ])
+    },
+  )
+
   it('compile', async () => {
-    const settings = {
-      extends: join(root, 'tsconfig.test.json'),
-      compilerOptions: { typeRoots: [join(root, 'node_modules/@types')] },
-      include: ['*.ts'],
-    }
-    writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(settings))
-    const compiler = join(root, 'node_modules/typescript/bin/tsc')
-    const faults = await run(process.execPath, [compiler, '-p', folder]).catch((error: unknown) => error)
-    expect(faults).toMatchObject({ stdout: '' })
+    expect(await compile(folder)).toBe('')
+    expect(await compile(join(folder, 'nestjs'))).toBe('')
   })
 
   it('are all of these', () => {
@@ -85,8 +93,17 @@ describe('the examples of the documents', () => {
       'http-session',
       'loads-avoided',
       'own-codec',
+      'recipe-feed',
+      'recipe-personal',
+      'recipe-product',
+      'recipe-rates',
       'recognise',
       'requests',
+      'start-express',
+      'start-fastify',
+      'start-function',
+      'start-nestjs',
+      'start-redis',
       'store-contract',
       'strict-codec',
       'testing-clock',

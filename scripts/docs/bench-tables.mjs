@@ -33,13 +33,14 @@ export function benchRegion(tree, name) {
   return result.tables.map(resultTable).join('\n\n')
 }
 
-/** The middle value of one cell. @param {string} place `table | row | column` */
-export function figureAt(tree, place) {
+/** The middle value of one cell. @param {string} place `table | row | column` @param {string} [missing] what stands for a cell that is not there, else it throws */
+export function figureAt(tree, place, missing) {
   const [id, name, column] = place.split(' | ')
   const found = keptResults(tree)
     .flatMap(({ tables }) => tables)
     .find((one) => one.id === id)
   const cell = found?.rows.find((row) => row.name === name)?.cells[column]
+  if (cell === undefined && missing !== undefined) return missing
   if (cell === undefined) throw new Error(`no result has the figure ${place}`)
   const { digits } = found.columns.find((one) => one.id === column)
   return medianOf(cell).toLocaleString('en', { maximumFractionDigits: digits })

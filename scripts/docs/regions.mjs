@@ -5,6 +5,9 @@
 //   <!-- generated: metrics all -->               a table of the metrics that both exporters have
 //   <!-- generated: guards rules -->             a table of the protocol's rules and the tests that hold them
 //   <!-- generated: faults matrix -->            a table of what callers got in each fault
+//   <!-- generated: before bentocache -->        an example of examples/migrations, as it stands; `after` likewise
+//   <!-- generated: herds migrations -->         a table of what these examples did for a herd
+//   <!-- generated: peers fleet -->              what peers and cattlegrid did in some of these benches, a line for each
 //   <!-- generated: bench hit -->                the tables of a kept result of bench/; all `targets`; the `machines`
 //   <!-- generated: plot hit -->                 the plot of one of these tables
 //   …
@@ -19,9 +22,12 @@ import { format } from 'prettier'
 import { Declarations } from '../house/options.mjs'
 import { benchRegion, figureAt, plotImage } from './bench-tables.mjs'
 import { eventsTable } from './events-table.mjs'
+import { fragmentOf } from './fragment.mjs'
 import { matrixTable } from './matrix-table.mjs'
 import { metricsTable } from './metrics-table.mjs'
 import { optionsTable } from './options-table.mjs'
+import { exampleCode, herdsTable } from './migrations.mjs'
+import { peersTable } from './peers-table.mjs'
 import { rulesTable } from './rules-table.mjs'
 
 /** @typedef {{ tree: import('../house/tree.mjs').Tree, declarations: Declarations, wanted: Map<string, object>, link(name: string): string | undefined }} Page   `link` to where an interface is shown */
@@ -35,6 +41,10 @@ const generators = {
   guards: (page, file) => rulesTable(page, file),
   faults: (page) => matrixTable(page),
   metrics: (page) => metricsTable(page),
+  before: ({ tree }, _, name) => exampleCode(tree, `${name}-before`),
+  after: ({ tree }, _, name) => exampleCode(tree, `${name}-after`),
+  herds: ({ tree }) => herdsTable(tree),
+  peers: (page, _, name) => peersTable(page, name),
   bench: ({ tree }, _, name) => benchRegion(tree, name),
   plot: ({ tree }, _, name) => plotImage(tree, name),
   options: (page, file, name) => optionsTable(page, name, declared(page, file, `options ${name}`)),
@@ -80,7 +90,8 @@ export async function fill(tree, file) {
   const page = { tree, declarations: new Declarations(tree), wanted, link: (name) => linkTo(text, name) }
   const contents = await Promise.all(
     regionsOf(text).map(async ({ kind, name }) =>
-      format(await generators[kind](page, file, name), { parser: 'markdown' }),
+      // Code stays as its file has it.
+      format(await generators[kind](page, file, name), { parser: 'markdown', embeddedLanguageFormatting: 'off' }),
     ),
   )
   return text
@@ -92,10 +103,5 @@ export async function fill(tree, file) {
 function linkTo(text, name) {
   const above = regionsOf(text).find((one) => one.name === name)
   const heading = [...text.slice(0, above?.offset ?? 0).matchAll(/^#+ (.+)$/gm)].at(-1)?.[1]
-  if (heading === undefined) return undefined
-  const fragment = heading
-    .toLowerCase()
-    .replaceAll(/[^\w\s-]/g, '')
-    .replaceAll(' ', '-')
-  return `[${heading}](#${fragment})`
+  return heading === undefined ? undefined : `[${heading}](#${fragmentOf(heading)})`
 }

@@ -1,0 +1,100 @@
+import { execFile } from 'node:child_process'
+import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { promisify } from 'node:util'
+import { recipesPlayed } from './docs-recipes.ts'
+
+const run = promisify(execFile)
+export const root = resolve(__dirname, '..')
+const pages = join(root, 'docs')
+
+/** A piece of code that a document shows, with what stands behind `ts` in the first line of its fence. */
+export interface Block {
+  readonly page: string
+  readonly label: string
+  readonly code: string
+}
+
+/** The TypeScript of a document. */
+export function blocksOf(page: string): Block[] {
+  const text = readFileSync(join(root, page), 'utf8')
+  return [...text.matchAll(/^```ts ?(.*)\n([\s\S]*?)^```/gm)].map(([, label = '', code = '']) => ({
+    page,
+    label,
+    code,
+  }))
+}
+
+export const documents = readdirSync(pages)
+  .filter((page) => page.endsWith('.md'))
+  .map((page) => join('docs', page))
+
+/** The examples of docs/ that a test runs: the code of each under its name. */
+export const examples: ReadonlyMap<string, string> = new Map(
+  documents
+    .flatMap(blocksOf)
+    .filter(({ label }) => label.startsWith('run='))
+    .map(({ label, code }): [string, string] => [label.slice('run='.length), code]),
+)
+
+/** NestJS knows the older proposal of decorators only, so its examples are compiled apart. */
+const folderOf = (name: string): 'nestjs' | '.' => (name.includes('nestjs') ? 'nestjs' : '.')
+
+/** A folder with the examples, and what their reader has at home. */
+export function layOutExamples(): string {
+  // Outside node_modules: there the loader would take the packages as they were built last, and not as they are.
+  const folder = mkdtempSync(join(tmpdir(), 'cattlegrid-docs-'))
+  mkdirSync(join(folder, 'nestjs'))
+  writeFileSync(join(folder, 'package.json'), '{ "type": "module" }')
+  writeFileSync(join(folder, 'ranking.ts'), 'export const ranking = async () => ["first", "second"]\n')
+  copyFileSync(require.resolve('./docs-shop.ts'), join(folder, 'shop.ts'))
+  copyFileSync(require.resolve('./docs-app.ts'), join(folder, 'app.ts'))
+  copyFileSync(require.resolve('./docs-catalogue.ts'), join(folder, 'catalogue.ts'))
+  writeFileSync(join(folder, 'recipes.ts'), recipesPlayed)
+  // The packages of others; those of this repository are found by their sources.
+  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
+  for (const [name, code] of examples) writeFileSync(join(folder, folderOf(name), `${name}.ts`), code)
+  settle(folder, 'tsconfig.test.json')
+  settle(join(folder, 'nestjs'), 'packages/nestjs/test/tsconfig.json')
+  return folder
+}
+
+/** Gives a folder the compiler's settings of this repository. */
+export function settle(folder: string, settings: string, compilerOptions: object = {}): void {
+  const own = { typeRoots: [join(root, 'node_modules/@types')], ...compilerOptions }
+  const text = JSON.stringify({ extends: join(root, settings), compilerOptions: own, include: ['*.ts'], exclude: [] })
+  writeFileSync(join(folder, 'tsconfig.json'), text)
+}
+
+/** What the compiler says of the TypeScript in a folder: nothing, where all is well. */
+export async function compile(folder: string): Promise<string> {
+  const compiler = join(root, 'node_modules/typescript/bin/tsc')
+  const compiled = run(process.execPath, [compiler, '-p', folder])
+  const { stdout } = await compiled.catch((error: unknown) => error as { readonly stdout: string })
+  return stdout
+}
+
+/** The arguments and the environment with which Node runs an example. */
+export function command(folder: string, name: string): { readonly args: string[]; readonly env: NodeJS.ProcessEnv } {
+  const place = folderOf(name)
+  // The loader of this repository knows no decorators. The other one obeys a file of settings only for what that file includes.
+  const loader = place === '.' ? '@cattlegrid/run-typescript' : 'tsx'
+  return {
+    // Since 23 Node reports its own tests in another form, unless it is asked for this one.
+    args: ['--test-reporter=tap', '--import', loader, join(folder, place, `${name}.ts`)],
+    env: {
+      ...process.env,
+      TSX_TSCONFIG_PATH: join(folder, place, 'tsconfig.json'),
+      REDIS_URL: process.env['CATTLEGRID_TEST_REDIS_URL'] ?? '',
+    },
+  }
+}
+
+/** What an example says until it ends; one that hangs is ended, and has said too little. */
+export async function play(folder: string, name: string): Promise<string> {
+  const { args, env } = command(folder, name)
+  const played = run(process.execPath, args, { cwd: root, env, timeout: 90_000, killSignal: 'SIGKILL' })
+  const { stdout } = await played.catch((error: unknown) => error as { readonly stdout: string })
+  return stdout
+}
