@@ -1,0 +1,19 @@
+import { readFileSync } from 'node:fs'
+import { join, posix } from 'node:path'
+
+export interface DocumentGroup {
+  readonly text: string
+  readonly items: { readonly text: string; readonly link: string }[]
+}
+
+/** The headings of docs/README.md, and the documents that each lists: also the sidebar of the site. */
+export function readDocumentList(root: string): DocumentGroup[] {
+  const [, ...sections] = readFileSync(join(root, 'docs/README.md'), 'utf8').split(/^## /m)
+  return sections.map((section) => ({
+    text: section.slice(0, section.indexOf('\n')),
+    items: [...section.matchAll(/^- \[([^\]]+)\]\(([^)]+)\)/gm)].map(([, text = '', path = '']) => ({
+      text: text.replaceAll('`', ''),
+      link: posix.join('/docs', path),
+    })),
+  }))
+}
