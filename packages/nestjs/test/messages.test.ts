@@ -67,6 +67,12 @@ class Both {
     return `run ${(this.runs += 1)}`
   }
 
+  @Get('total')
+  @MessagePattern('total')
+  total(): string {
+    return `run ${(this.runs += 1)}`
+  }
+
   @MessagePattern('me')
   @UseInterceptors(CacheInterceptor)
   me(@Payload() { user }: Message): string {
@@ -161,6 +167,13 @@ describe('messages over TCP', () => {
       for (const user of ['ann', 'ben']) expect(await ask(client, 'me', { user })).toBe(user)
       expect([await get('/page'), await get('/page')]).toMatchObject([{ text: 'run 1' }, { text: 'run 1' }])
     }, options)
+  })
+
+  test('a method that handles requests too is cached for these, and runs for each message', async () => {
+    await onSite(async ({ get }, client) => {
+      expect([await get('/total'), await get('/total')]).toMatchObject([{ text: 'run 1' }, { text: 'run 1' }])
+      expect([await ask(client, 'total', ''), await ask(client, 'total', '')]).toEqual(['run 2', 'run 3'])
+    })
   })
 
   test('a handler caches the value by cache.getOrSet(), and @InvalidateTags() on another one ends it', async () => {
