@@ -38,6 +38,15 @@ holds(
       'docs/protocol.md:3',
       'npm run docs',
     ],
+    [
+      'code of a function that is gone',
+      {
+        'docs/adapter.md': '<!-- generated: code gone -->\n<!-- /generated -->\n',
+        'examples/koa-adapter/src/koa-cache.ts': 'export function send(): void {\n  return\n}\n',
+      },
+      'docs/adapter.md:1',
+      'has no function gone',
+    ],
     ['events that no page shows', events, 'packages/core/src/events.ts:1', 'generated: events CacheEvents'],
     [
       'a number of an event without a unit',

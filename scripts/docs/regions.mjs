@@ -10,6 +10,7 @@
 //   <!-- generated: peers fleet -->              what peers and cattlegrid did in some of these benches, a line for each
 //   <!-- generated: bench hit -->                the tables of a kept result of bench/; all `targets`; the `machines`
 //   <!-- generated: plot hit -->                 the plot of one of these tables
+//   <!-- generated: code send -->                that function of the adapter for Koa
 //   …
 //   <!-- /generated -->
 //
@@ -35,6 +36,7 @@ import { rulesTable } from './rules-table.mjs'
 const region = /(<!-- generated: (\w+) ([\w-]+) -->\n)[\s\S]*?(<!-- \/generated -->)/g
 const figure = /(<!-- figure: (.+?) -->).*?(<!-- \/figure -->)/g
 const documented = /^packages\/[^/]+\/src\/(.+\/)?(options|load|cached-method)\.ts$/
+const adapter = 'examples/koa-adapter/src/koa-cache.ts'
 const events = 'packages/core/src/events.ts'
 
 const generators = {
@@ -48,6 +50,7 @@ const generators = {
   bench: ({ tree }, _, name) => benchRegion(tree, name),
   plot: ({ tree }, _, name) => plotImage(tree, name),
   options: (page, file, name) => optionsTable(page, name, declared(page, file, `options ${name}`)),
+  code: ({ tree }, _, name) => codeOf(tree.text(adapter), name),
   events: (page, file, name) => eventsTable(page, declared(page, file, `events ${name}`)),
 }
 
@@ -97,6 +100,13 @@ export async function fill(tree, file) {
   return text
     .replaceAll(region, (_, open, _kind, _name, close) => `${open}\n${contents.shift()}\n${close}`)
     .replaceAll(figure, (_, open, place, close) => open + figureAt(tree, place) + close)
+}
+
+/** A function, with the comment above it. */
+function codeOf(text, name) {
+  const code = RegExp(`(?: */\\*\\*.*\n)?^( *)\\S.*\\b${name}\\(.*\\{\n[^]*?^\\1\\}\n`, 'm').exec(text)
+  if (code === null) throw new Error(`${adapter} has no function ${name}`)
+  return `\`\`\`ts\n${code[0].replaceAll(RegExp(`^${code[1]}`, 'gm'), '')}\`\`\`\n`
 }
 
 /** A link to the heading above an interface's region: its words, and the fragment that GitHub makes of them. */
