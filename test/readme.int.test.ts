@@ -26,10 +26,10 @@ afterAll(async () => {
 
 writeFileSync(join(folder, 'package.json'), '{ "type": "module" }')
 /** The modules that the examples take for granted: what the reader has at home, counted. */
-writeFileSync(join(folder, 'ranking.ts'), 'let loads = 0\nexport const ranking = async () => ({ loads: ++loads })\n')
+writeFileSync(join(folder, 'ranking.js'), 'let loads = 0\nexport const ranking = async () => ({ loads: ++loads })\n')
 writeFileSync(
-  join(folder, 'product.ts'),
-  'let loads = 0\nexport const product = async (id: string) => ({ id, loads: ++loads })\n',
+  join(folder, 'product.js'),
+  'let loads = 0\nexport const product = async (id) => ({ id, loads: ++loads })\n',
 )
 
 function run(name: string, port: number): { readonly child: ChildProcess; readonly output: () => string } {

@@ -105,11 +105,17 @@ describe('npm run release', () => {
 
 /** The manifests of this repository, with these changesets. */
 function workspace(changesets: Files): Files {
-  const folders = ['packages', 'examples'].flatMap((folder) =>
-    readdirSync(join(root, folder)).map((name) => `${folder}/${name}/`),
-  )
-  const kept = ['', 'bench/', ...folders].map((folder) => `${folder}package.json`)
-  const files = [...kept, 'package-lock.json', '.changeset/config.json']
+  const { workspaces } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { workspaces: string[] }
+  const folders = workspaces.flatMap((pattern) => {
+    const [folder = ''] = pattern.split('/*')
+    return folder === pattern ? [folder] : readdirSync(join(root, folder)).map((name) => `${folder}/${name}`)
+  })
+  const files = [
+    'package.json',
+    ...folders.map((folder) => `${folder}/package.json`),
+    'package-lock.json',
+    '.changeset/config.json',
+  ]
   return {
     ...Object.fromEntries(files.map((file) => [file, readFileSync(join(root, file), 'utf8')])),
     'CHANGELOG.md': '# Changelog\n\n## [Unreleased]\n\n### Added\n\n- By hand.\n\n## [0.0.1] - 2026-01-01\n',
