@@ -1,4 +1,13 @@
-import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from '@jest/globals'
@@ -10,7 +19,14 @@ const blocks = [...documents, ...readmes]
   .filter((page) => page !== 'docs/migrations.md')
   .flatMap(blocksOf)
   .filter(({ label }) => !/^(?:run=http|run=.*contract|sigterm=)/.test(label))
-const ofNest = ({ code }: Block): boolean => /@nestjs|CattlegridModule/.test(code)
+/** The lines of the adapter for Koa, whose methods docs/writing-an-adapter.md shows one by one: its own tests run them. */
+const koaLines = new Set(
+  readdirSync(join(root, 'examples/koa-adapter/src'))
+    .flatMap((name) => readFileSync(join(root, 'examples/koa-adapter/src', name), 'utf8').split('\n'))
+    .map((line) => line.trim()),
+)
+const ofKoa = ({ code }: Block): boolean => code.split('\n').every((line) => koaLines.has(line.trim()))
+const ofNest = ({ code }: Block): boolean => /@nestjs|CattlegridModule|@Resolver/.test(code)
 
 const folder = mkdtempSync(join(tmpdir(), 'cattlegrid-excerpts-'))
 afterAll(() => rmSync(folder, { recursive: true }))
@@ -29,14 +45,14 @@ function layOut(name: string, chosen: readonly Block[], settings: string, compil
     const [, own] = /^\/\/ ([\w.-]+\.ts)\n/.exec(code) ?? []
     writeFileSync(join(place, own ?? `${page.replaceAll(/\W/g, '-')}-${index}.ts`), `${code}\nexport {}\n`)
   }
-  settle(place, settings, { noPropertyAccessFromIndexSignature: false, ...compilerOptions })
+  settle(place, settings, { noPropertyAccessFromIndexSignature: false, erasableSyntaxOnly: false, ...compilerOptions })
   return place
 }
 
 test('what the documents show in TypeScript compiles, for a reader who has what they take for granted', async () => {
   const nest = blocks.filter(ofNest)
-  const others = blocks.filter((block) => !nest.includes(block))
-  expect(nest).toHaveLength(4)
+  const others = blocks.filter((block) => !nest.includes(block) && !ofKoa(block))
+  expect(nest.length).toBeGreaterThan(4)
   expect(others.length).toBeGreaterThan(30)
   // Nest's own projects are bundled, or CommonJS: their imports name no extension.
   const bundled = { module: 'preserve', moduleResolution: 'bundler' }
