@@ -4,7 +4,7 @@
 //   npm run release                       with provenance, which npm accepts from the workflow release.yml alone
 //   npm run release -- --no-provenance    with your own token: the first release, before npm knows the workflow
 //   npm run release -- --dry-run          says what it would publish, and asks no registry
-//   npm run release -- --registry URL     another registry than npm's
+//   npm run release -- --registry URL     another registry than the one that npm is set to
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -16,10 +16,12 @@ const { values } = parseArgs({
     root: { type: 'string', default: resolve(import.meta.dirname, '..') },
     'dry-run': { type: 'boolean', default: false },
     provenance: { type: 'boolean', default: true },
-    registry: { type: 'string', default: 'https://registry.npmjs.org/' },
+    registry: { type: 'string' },
   },
   allowNegative: true,
 })
+
+const registry = values.registry === undefined ? [] : ['--registry', values.registry]
 
 /** Each package behind those that it depends on. */
 function inOrder(packages) {
@@ -37,10 +39,8 @@ function inOrder(packages) {
 
 async function isPublished({ name, version }) {
   try {
-    return (
-      (await run('npm', ['view', `${name}@${version}`, 'version', '--registry', values.registry])).stdout.trim() ===
-      version
-    )
+    const { stdout } = await run('npm', ['view', `${name}@${version}`, 'version', ...registry])
+    return stdout.trim() === version
   } catch (error) {
     if (/\bE404\b/.test(error.stderr)) return false
     throw error
@@ -51,7 +51,7 @@ async function publish({ manifest, tarball }) {
   if (values['dry-run']) return 'would be published'
   if (await isPublished(manifest)) return 'was published before'
   const how = ['--access', 'public', values.provenance ? '--provenance' : '--no-provenance']
-  await run('npm', ['publish', tarball, ...how, '--registry', values.registry])
+  await run('npm', ['publish', tarball, ...how, ...registry])
   return 'published'
 }
 
