@@ -27,11 +27,7 @@ describe('the README of the testkit', () => {
     const file = join(folder, `${name}.ts`)
     writeFileSync(file, examples.get(name) ?? '')
     const env = { ...process.env, TSX_TSCONFIG_PATH: join(root, 'tsconfig.test.json') }
-    const { stdout } = await run(process.execPath, ['--import', '@cattlegrid/run-typescript', file], {
-      cwd: root,
-      env,
-      timeout: 50_000,
-    })
+    const { stdout } = await run(process.execPath, ['--import', 'tsx', file], { cwd: root, env, timeout: 50_000 })
     expect(stdout).toMatch(printed)
   })
 
