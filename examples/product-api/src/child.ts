@@ -17,6 +17,8 @@ export interface Child {
 }
 
 export interface ChildOptions {
+  /** For Node, not for the file. */
+  readonly flags?: readonly string[] | undefined
   readonly args?: readonly string[] | undefined
   readonly env?: Readonly<Record<string, string | undefined>> | undefined
   /** Called as soon as the process exists, before it is ready: from then on `stop` can end it. */
@@ -27,7 +29,7 @@ export interface ChildOptions {
 export async function startChild(file: string, options: ChildOptions = {}): Promise<Child> {
   const loader = pathToFileURL(createRequire(import.meta.url).resolve('@cattlegrid/run-typescript')).href
   const child = fork(fileURLToPath(new URL(file, import.meta.url)), options.args ?? [], {
-    execArgv: ['--import', loader],
+    execArgv: [...(options.flags ?? []), '--import', loader],
     env: { ...process.env, ...options.env },
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     // A Ctrl-C in the terminal does not reach it: its parent ends it, in the right order.

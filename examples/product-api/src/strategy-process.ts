@@ -3,13 +3,10 @@ import Fastify from 'fastify'
 import type { Pool } from 'pg'
 import { openPool } from './database.ts'
 import { onShutdown } from './shutdown.ts'
-import { cattlegrid, type Explained, type TaggedEntries } from './strategies/cattlegrid.ts'
-import { inProcess } from './strategies/in-process.ts'
+import type { Explained, TaggedEntries } from './strategies/cattlegrid.ts'
 import { loadRanking } from './strategies/load-ranking.ts'
 import type { Message, Reply, Request } from './strategies/messages.ts'
 import { STRATEGIES, type Strategy, type StrategyName, type StrategyOptions } from './strategies/strategy.ts'
-import { tokenLock } from './strategies/token-lock.ts'
-import { unprotected } from './strategies/unprotected.ts'
 
 const REPORT_MS = 200
 /** PGlite takes 100 connections, for all processes. */
@@ -17,11 +14,14 @@ const CONNECTIONS = 6
 
 type Opened = Strategy & Partial<TaggedEntries & Explained>
 
-const open: Readonly<Record<StrategyName, (options: StrategyOptions) => Promise<Opened>>> = {
-  unprotected,
-  'in-process': inProcess,
-  'token-lock': tokenLock,
-  cattlegrid,
+type Open = (options: StrategyOptions) => Promise<Opened>
+
+/** Each process loads the code of its own strategy: eight of them start at once. */
+const open: Readonly<Record<StrategyName, () => Promise<Open>>> = {
+  unprotected: async () => (await import('./strategies/unprotected.ts')).unprotected,
+  'in-process': async () => (await import('./strategies/in-process.ts')).inProcess,
+  'token-lock': async () => (await import('./strategies/token-lock.ts')).tokenLock,
+  cattlegrid: async () => (await import('./strategies/cattlegrid.ts')).cattlegrid,
 }
 
 const { REDIS_URL = '', NAMESPACE = 'strategy' } = process.env
@@ -37,7 +37,8 @@ const count = (stage: keyof typeof loads, change: 1 | -1): void => {
   send({ kind: 'load', ...loads })
 }
 
-const strategy = await open[name]({
+const openStrategy = await open[name]()
+const strategy = await openStrategy({
   redisUrl: REDIS_URL,
   namespace: NAMESPACE,
   load: async () => {
