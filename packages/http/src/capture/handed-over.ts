@@ -16,7 +16,7 @@ export class HandedOverResponse {
   readonly #copy: Readable | undefined
   #whole: boolean
 
-  /** `headOf` gets the length of the body. Use `canHandOver` before. */
+  /** `headOf` gets the length of the body. A payload that is neither text, bytes nor a stream is passed on, and never counts as whole. */
   constructor(payload: unknown, headOf: (bodyLength: number | undefined) => ResponseHead, recording: Recording) {
     this.bytes = bytesOfPayload(payload)
     this.#whole = this.bytes !== undefined
