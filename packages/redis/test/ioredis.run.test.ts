@@ -1,7 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { once } from 'node:events'
 import { spawn } from 'node:child_process'
+import { type AddressInfo, createConnection, createServer } from 'node:net'
 import { resolve } from 'node:path'
+import { pipeline } from 'node:stream'
 import { json, type Notice, type Store } from '@cattlegrid/core'
 import { redisStore, type RedisStoreOptions } from '@cattlegrid/redis'
 import { type RedisServer, startRedis } from '@cattlegrid/testkit'
@@ -109,6 +111,26 @@ describe('the user’s client of ioredis', () => {
     expect(notices).toEqual([{ kind: 'warning', message: expect.stringContaining('no further connection') }])
     await admin.configSet('maxclients', '100')
     await until(() => isDone(store))
+  })
+
+  test('whose first further connection is lost on its way gives none', async () => {
+    let connection = 0
+    const losing = createServer((socket) => {
+      connection += 1
+      socket.on('error', () => undefined)
+      if (connection === 2) return socket.once('data', () => socket.destroy())
+      const upstream = createConnection(server.port, '127.0.0.1').on('error', () => undefined)
+      return void pipeline(socket, upstream, socket, () => undefined)
+    }).listen(0, '127.0.0.1')
+    await once(losing, 'listening')
+    const client = await closing(new Redis((losing.address() as AddressInfo).port, '127.0.0.1'))
+    ends.push(() => losing.close())
+    ends.push(() => client.disconnect())
+    await client.ping()
+    const { store, kinds } = open({ client })
+    await until(() => isDone(store))
+    expect(connection).toBeGreaterThan(2)
+    expect(kinds).not.toContain('warning')
   })
 
   test('has no part in a store that is closed: it opens nothing, and keeps no listener', async () => {

@@ -28,9 +28,10 @@ function openClient(
 ): Promise<OwnClient> {
   return new Promise((resolve, reject) => {
     const make = () => installed.client(url, runtime, connectTimeout)
-    const fail = (error: unknown): void => {
+    const fail = (error: unknown): boolean => {
       void client.close()
       reject(error instanceof Error ? error : new Error(String(error)))
+      return true
     }
     const client = new OwnClient({ runtime, maxSilence: false, make, onUnreachable: fail })
     client.onceReady(() => resolve(client))

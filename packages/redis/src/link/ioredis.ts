@@ -164,11 +164,13 @@ export function ownIoRedis(
 ): OwnClient {
   // Each time by the settings of that moment: a password may have changed.
   const make = (): ConnectableClient => duplicateIoRedis(source)
-  const onUnreachable = (error: unknown): void => {
-    if (source.status === 'ready')
-      warn(
-        `Redis accepts no further connection with the settings of your client (${reasonOf(error)}), and the store needs two. Until then, each process loads on its own.`,
-      )
+  const onUnreachable = (error: unknown, attempts: number): boolean => {
+    // The first may have been lost on its way; a second one is refused.
+    if (source.status !== 'ready' || attempts === 1) return false
+    warn(
+      `Redis accepts no further connection with the settings of your client (${reasonOf(error)}), and the store needs two. Until then, each process loads on its own.`,
+    )
+    return true
   }
   const own = new OwnClient({ runtime, maxSilence, make, duplicate: make, onClose: () => part(), onUnreachable })
   const part = openWith(source, own)

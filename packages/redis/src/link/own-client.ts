@@ -13,21 +13,22 @@ export interface OwnClientSetup {
   /** Makes a duplicate. Default: of the present client. */
   readonly duplicate?: (() => ConnectableClient) | undefined
   readonly onClose?: (() => void) | undefined
-  /** Called once, if the first connection fails. */
-  onUnreachable?: ((error: unknown) => void) | undefined
+  /** Called while no connection was ready yet, with what fails and the number of connections begun, until it returns true: it has been reported. */
+  onUnreachable?: ((error: unknown, attempts: number) => boolean) | undefined
 }
 
 /** A client of one server that the store makes and connects, and replaces when it ends or its server falls silent. */
 export class OwnClient implements Client {
   readonly #connection: OwnConnection<ConnectableClient>
   readonly #watchdog: Watchdog | undefined
-  readonly #onUnreachable: (error: unknown) => void
+  readonly #onUnreachable: (error: unknown, attempts: number) => boolean
   readonly #onClose: (() => void) | undefined
   readonly #duplicate: () => ConnectableClient
   readonly #readyListeners = new Set<() => void>()
+  #attempts = 0
   #mayReport = true
 
-  constructor({ runtime, maxSilence, make, duplicate, onClose, onUnreachable = () => undefined }: OwnClientSetup) {
+  constructor({ runtime, maxSilence, make, duplicate, onClose, onUnreachable = () => true }: OwnClientSetup) {
     this.#duplicate = duplicate ?? (() => this.#madeClient().duplicate())
     this.#onUnreachable = onUnreachable
     this.#onClose = onClose
@@ -89,6 +90,7 @@ export class OwnClient implements Client {
   }
 
   #watch(client: ConnectableClient): void {
+    this.#attempts += 1
     // A server may accept the connection and never complete the handshake.
     client.on('connect', () => this.#watchdog?.watch(handshakeOf(client)))
     client.on('ready', () => this.#ready())
@@ -107,9 +109,7 @@ export class OwnClient implements Client {
   }
 
   #unreachable(error: unknown): void {
-    if (!this.#mayReport || !this.isOpen) return
-    this.#mayReport = false
-    this.#onUnreachable(error)
+    if (this.#mayReport && this.isOpen) this.#mayReport = !this.#onUnreachable(error, this.#attempts)
   }
 }
 

@@ -17,7 +17,10 @@ export function ownUrlClient(
     runtime,
     maxSilence,
     make: async () => (await installedPackage()).client(url, runtime),
-    onUnreachable: (error) => warn(unreachable(url, error)),
+    onUnreachable: (error) => {
+      warn(unreachable(url, error))
+      return true
+    },
   })
   own.open()
   return own
