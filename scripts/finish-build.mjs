@@ -1,10 +1,17 @@
 // Marks each CommonJS half of the build as such (the packages themselves say "type": "module"), lets commands be run, and gives each package the licence,
 // which npm packs only from the package's own folder.
-import { chmodSync, copyFileSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+
+const licence = readFileSync('LICENSE', 'utf8')
 
 for (const name of readdirSync('packages')) {
-  writeFileSync(`packages/${name}/dist/cjs/package.json`, '{"type":"commonjs"}\n')
-  copyFileSync('LICENSE', `packages/${name}/LICENSE`)
+  write(`packages/${name}/dist/cjs/package.json`, '{"type":"commonjs"}\n')
+  write(`packages/${name}/LICENSE`, licence)
   const { bin = {} } = JSON.parse(readFileSync(`packages/${name}/package.json`, 'utf8'))
   for (const file of Object.values(bin)) chmodSync(`packages/${name}/${file}`, 0o755)
+}
+
+/** Only what is new: the compiler builds a package again whose package.json was written after its last build. */
+function write(path, text) {
+  if (!existsSync(path) || readFileSync(path, 'utf8') !== text) writeFileSync(path, text)
 }
