@@ -23,7 +23,8 @@ afterEach(() => void demo.child.kill('SIGKILL'))
 test.each(['starting Redis', 'starting PGlite', 'starting the API', 'PGlite is process'])(
   'Ctrl-C while the demo says "%s" leaves no process behind',
   async (text) => {
-    demo = startDemo([])
+    // So many that the demo is not ready before it is interrupted.
+    demo = startDemo(['--reviews', '200000'])
     await said(demo, text)
     const started = familyOf(demo.child.pid ?? 0)
     interrupt()
