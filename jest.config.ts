@@ -73,7 +73,7 @@ const config: Config = {
   // Most tests wait for a server: with one worker for each core, less one, two cores would be half idle.
   maxWorkers: 2,
   // Real servers on a machine that is busy with something else: a test that hangs is still ended.
-  testTimeout: 60_000,
+  testTimeout: 180_000,
   collectCoverageFrom: ['packages/*/src/**/*.ts'],
 }
 export default config
