@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import { hostname } from 'node:os'
 import { json, type Store, structured } from '@cattlegrid/core'
 import { cattlegrid, type Ran, rowsOf } from './cli.ts'
 import { entryOf, lead, LONG, put, request } from './entries.ts'
@@ -116,14 +117,21 @@ describe('an entry', () => {
 })
 
 describe('a key without a value', () => {
-  test('that is being loaded shows its lease, and whether a caller waits', async () => {
+  test('that is being loaded shows its lease, the process that holds it, and whether a caller waits', async () => {
+    const held = (waiting: string): RegExp =>
+      new RegExp(`^held by pid ${process.pid} on ${hostname()} for .+, .+ remaining, ${waiting}$`)
     await lead(store, 'k')
-    expect((await rows('k'))['lease']).toMatch(/^held for .+, .+ remaining, not awaited$/)
+    expect((await rows('k'))['lease']).toMatch(held('not awaited'))
     await store.acquire('k', { ...request, wake: true })
-    expect((await rows('k'))['lease']).toMatch(/^held for .+, .+ remaining, awaited$/)
+    expect((await rows('k'))['lease']).toMatch(held('awaited'))
     expect(await document('k')).toMatchObject({
       state: 'gone',
-      lease: { heldFor: expect.any(Number), remaining: expect.any(Number), awaited: true },
+      lease: {
+        heldFor: expect.any(Number),
+        remaining: expect.any(Number),
+        awaited: true,
+        holder: { lease: expect.any(String), pid: process.pid, host: hostname() },
+      },
     })
   })
 

@@ -43,8 +43,10 @@ function staleWindows({ staleWhileRevalidate, staleIfError }: Entry, freshFor: n
 
 function leaseLine(lease: KeyReport['lease']): string {
   if (lease === undefined) return 'none'
-  const awaited = lease.awaited ? 'awaited' : 'not awaited'
-  return `held for ${formatDuration(lease.heldFor)}, ${formatDuration(lease.remaining)} remaining, ${awaited}`
+  const { heldFor, remaining, awaited, holder } = lease
+  const by = holder === undefined ? '' : ` by pid ${holder.pid} on ${escapeControls(holder.host)}`
+  const wait = awaited ? 'awaited' : 'not awaited'
+  return `held${by} for ${formatDuration(heldFor)}, ${formatDuration(remaining)} remaining, ${wait}`
 }
 
 function cooldownLine(cooldown: KeyReport['cooldown']): string {
