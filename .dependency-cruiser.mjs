@@ -15,10 +15,10 @@ const packages = {
 /** The layers of a package, top down: each imports itself and those below it. A file that no layer names is a leaf, below them all. */
 const columns = {
   core: {
-    index: 'index.ts',
-    'create-cache': 'create-cache.ts',
+    index: '(?:index|internal).ts',
+    'create-cache': 'cache/create-cache.ts',
     decorator: 'decorator/',
-    cache: 'cache/',
+    cache: 'cache/(?!create-cache.ts)',
     batch: 'batch/',
     lookup: 'lookup/',
     refresh: 'refresh/',
@@ -29,7 +29,7 @@ const columns = {
     interfaces: '(?:store/(?:store|tag-expiry|refresh-quota)|policy/policy).ts',
   },
   http: {
-    index: 'index.ts',
+    index: '(?:index|internal).ts',
     'node-exchange': 'node-exchange.ts',
     serve: 'serve.ts',
     entries: '(?:purge|observe)/',

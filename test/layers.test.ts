@@ -9,7 +9,7 @@ const http = 'packages/http/src'
 /** A tree with a file of each layer, and a package that is built. */
 const tree: Files = {
   ...Object.fromEntries(
-    ['index', 'create-cache', 'cache/cache', 'batch/batch', 'lookup/lookup', 'refresh/lead', 'flight/flight']
+    ['index', 'cache/create-cache', 'cache/cache', 'batch/batch', 'lookup/lookup', 'refresh/lead', 'flight/flight']
       .concat(['options/options', 'store/store', 'store/near-store', 'policy/policy', 'policy/freshness', 'entry'])
       .map((name) => [`${core}/${name}.ts`, 'export interface A { a: 1 }\n']),
   ),
@@ -24,7 +24,12 @@ type Import = readonly [title: string, from: string, to: string, rule?: string]
 
 const imports: readonly Import[] = [
   ['the entrance names a store', `${core}/index.ts`, './store/near-store.ts'],
-  ['the factory names the entrance', `${core}/create-cache.ts`, './index.ts', 'core-create-cache-imports-downward'],
+  [
+    'the factory names the entrance',
+    `${core}/cache/create-cache.ts`,
+    '../index.ts',
+    'core-create-cache-imports-downward',
+  ],
   ['a cache names a policy', `${core}/cache/a.ts`, '../policy/freshness.ts', 'core-engine-names-no-implementation'],
   ['a cache looks up', `${core}/cache/b.ts`, '../lookup/lookup.ts'],
   ['a batch knows the cache', `${core}/batch/a.ts`, '../cache/cache.ts', 'core-batch-imports-downward'],

@@ -1,17 +1,14 @@
-export { BoundedMap } from './bounded-map.ts'
 export type { ManyLoad, ManyLoader } from './batch/many-loader.ts'
 export type { Cache, ReadResult } from './cache/cache.ts'
 export type { Inspected } from './cache/inspected.ts'
 export { type Codec, json, type OpenCodec, raw, structured } from './codec/codec.ts'
 export type { Asked, Explanation, HotKeyReport } from './cache/explanation.ts'
-export { createCache } from './create-cache.ts'
+export { createCache } from './cache/create-cache.ts'
 export { type ByteSize, type Duration, duration } from './option-rules/duration.ts'
 export type { Answers, HistoryProcess } from './history/exchange.ts'
-export { formatDuration } from './history/format-duration.ts'
 export type { Field, RecordedEvent, RecordedType } from './history/recorded-event.ts'
 export type { ExplainedEvent } from './history/timeline.ts'
 export type { WeighedKey } from './history/top-keys.ts'
-export { debugEvent, isDebugged } from './history/debug-log.ts'
 export {
   type Entry,
   EXPIRED_BY_HAND,
@@ -42,33 +39,9 @@ export {
   WaitTimeoutError,
 } from './errors.ts'
 export type { CacheEvent, CacheEvents, EventName, Listener } from './events.ts'
-export { type InspectedLease, leaseId, type LeaseHolder } from './history/lease-holder.ts'
+export type { InspectedLease, LeaseHolder } from './history/lease-holder.ts'
 export type { Abandoned, CallerSignal, KeepOptions, Load, Loader, Outcome, UncacheableOptions } from './load.ts'
 export type { Lookup } from './lookup/lookup.ts'
-export {
-  booleanRule,
-  byteSizeRule,
-  checkOptions,
-  countRule,
-  durationRule,
-  fractionRule,
-  functionRule,
-  INVALID,
-  MAX_TAG_LENGTH,
-  MAX_TAGS,
-  nestedRule,
-  objectRule,
-  oneOfRule,
-  type OptionRule,
-  type OptionRules,
-  orFalse,
-  type Parsed,
-  runtimeRule,
-  tagsRuleUpTo,
-  textRule,
-  ttlOptionRule,
-  ttlRule,
-} from './option-rules/option-rules.ts'
 export type {
   CacheOptions,
   CallOptions,
@@ -91,7 +64,7 @@ export type {
   ViewOptions,
   WrapOptions,
 } from './options/options.ts'
-export { isDigest, storedKey } from './options/stored-key.ts'
+export { storedKey } from './options/stored-key.ts'
 export type { RefreshRequest } from './store/refresh-quota.ts'
 export { type CancelTimer, type Runtime, systemRuntime } from './runtime/runtime.ts'
 export type { CacheStats, HitCounts } from './history/stats.ts'

@@ -1,7 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import {
   type Answer,
-  changedFieldNames,
   discardPayload,
   type Exchange,
   type HeaderFields,
@@ -9,8 +8,8 @@ import {
   type Recording,
   type UrlRewrite,
   type PassedError,
-  toText,
 } from '@cattlegrid/http'
+import { changedFieldNames, toText } from '@cattlegrid/http/internal'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type AnswerPayload, payloadOf } from './answer-payload.ts'
 import type { OnSendDone } from './known-apps.ts'

@@ -1,14 +1,12 @@
+import { type Cache, type CloseOptions, InvalidOptionError } from '@cattlegrid/core'
 import {
-  type Cache,
   checkOptions,
-  type CloseOptions,
   durationRule,
-  InvalidOptionError,
   nestedRule,
   objectRule,
   type OptionRules,
   orFalse,
-} from '@cattlegrid/core'
+} from '@cattlegrid/core/internal'
 import type { RouteOptions } from '@cattlegrid/http'
 import type { FastifyReply, FastifyRequest, RouteGenericInterface } from 'fastify'
 

@@ -1,13 +1,6 @@
 import { Readable } from 'node:stream'
-import {
-  discardPayload,
-  ErrorFields,
-  type HeaderFields,
-  OwnVary,
-  PayloadCapture,
-  type Recording,
-  toFields,
-} from '@cattlegrid/http'
+import { discardPayload, type HeaderFields, PayloadCapture, type Recording } from '@cattlegrid/http'
+import { ErrorFields, OwnVary, toFields } from '@cattlegrid/http/internal'
 import type { FastifyReply } from 'fastify'
 import type { OnSendDone } from './known-apps.ts'
 

@@ -1,12 +1,5 @@
-import {
-  type Cache,
-  type CacheOptions,
-  checkOptions,
-  createCache,
-  InvalidOptionError,
-  objectRule,
-  type OptionRules,
-} from '@cattlegrid/core'
+import { type Cache, type CacheOptions, createCache, InvalidOptionError } from '@cattlegrid/core'
+import { checkOptions, objectRule, type OptionRules } from '@cattlegrid/core/internal'
 import type { CachedOptions } from './cached.ts'
 
 /** Options of `CattlegridModule`. */

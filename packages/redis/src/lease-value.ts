@@ -1,12 +1,6 @@
 import { hostname } from 'node:os'
-import {
-  type Ending,
-  type Failure,
-  failureCountLifetime,
-  type Inspection,
-  leaseId,
-  type LeaseHolder,
-} from '@cattlegrid/core'
+import { type Ending, type Failure, failureCountLifetime, type Inspection, type LeaseHolder } from '@cattlegrid/core'
+import { leaseId } from '@cattlegrid/core/internal'
 import { wholeMs } from './record.ts'
 
 // The value at a lease key. Its fields have fixed positions, because the scripts read them with string.sub:

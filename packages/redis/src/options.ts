@@ -1,18 +1,15 @@
+import { type Duration, InvalidOptionError, type Runtime, systemRuntime } from '@cattlegrid/core'
 import {
   booleanRule,
   checkOptions,
-  type Duration,
   durationRule,
   INVALID,
-  InvalidOptionError,
   type OptionRule,
   type OptionRules,
   orFalse,
-  type Runtime,
   runtimeRule,
-  systemRuntime,
   textRule,
-} from '@cattlegrid/core'
+} from '@cattlegrid/core/internal'
 import { type AnyRedisClient, acceptedInstead, hasShardedChannels } from './link/link-to.ts'
 
 const WATCHDOG = 2000

@@ -1,4 +1,5 @@
-import { BoundedMap, type Cache } from '@cattlegrid/core'
+import type { Cache } from '@cattlegrid/core'
+import { BoundedMap } from '@cattlegrid/core/internal'
 import { perCache } from '../route/per-cache.ts'
 
 /** Keys remembered for one cache, at least. */

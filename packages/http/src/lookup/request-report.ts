@@ -1,5 +1,5 @@
 import { channel, subscribe } from 'node:diagnostics_channel'
-import { debugEvent, isDebugged } from '@cattlegrid/core'
+import { debugEvent, isDebugged } from '@cattlegrid/core/internal'
 import type { Exchange } from '../exchange.ts'
 import type { Verdict, VerdictKind } from '../response/cache-status.ts'
 import type { Route } from '../route/route.ts'

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http'
-import { checkOptions, functionRule, isCattlegridError, type OptionRules } from '@cattlegrid/core'
+import { isCattlegridError } from '@cattlegrid/core'
+import { checkOptions, functionRule, type OptionRules } from '@cattlegrid/core/internal'
 import { isHeadSent } from '../fields/response-state.ts'
 import type { Answer } from '../response/answer.ts'
 import type { HttpCache } from '../route/http-cache.ts'

@@ -1,12 +1,6 @@
 import type { ServerResponse } from 'node:http'
-import {
-  checkOptions,
-  durationRule,
-  type KeepOptions,
-  LONGEST_WINDOW,
-  type OptionRules,
-  ttlRule,
-} from '@cattlegrid/core'
+import { type KeepOptions, LONGEST_WINDOW } from '@cattlegrid/core'
+import { checkOptions, durationRule, type OptionRules, ttlRule } from '@cattlegrid/core/internal'
 import { tagsRule } from './tags.ts'
 
 /** Lets a handler decide about its own response, before the head is written: `res.cattlegrid`, `reply.cattlegrid`. */

@@ -1,4 +1,4 @@
-import { INVALID, MAX_TAGS, type OptionRule, tagsRuleUpTo } from '@cattlegrid/core'
+import { INVALID, MAX_TAGS, type OptionRule, tagsRuleUpTo } from '@cattlegrid/core/internal'
 import { type HeaderFields, linesOf } from '../fields/header-fields.ts'
 
 /** One of the entry's tags is the tag of the URL. */

@@ -1,4 +1,5 @@
-import { INVALID, InvalidOptionError, ttlRule } from '@cattlegrid/core'
+import { InvalidOptionError } from '@cattlegrid/core'
+import { INVALID, ttlRule } from '@cattlegrid/core/internal'
 import type { ServeError } from '../response/errors.ts'
 import type { KeyOptions } from './options.ts'
 import type { ParsedRoute } from './route-rules.ts'

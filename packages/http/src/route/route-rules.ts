@@ -1,3 +1,4 @@
+import { LONGEST_WINDOW } from '@cattlegrid/core'
 import {
   booleanRule,
   byteSizeRule,
@@ -6,14 +7,13 @@ import {
   durationRule,
   functionRule,
   INVALID,
-  LONGEST_WINDOW,
   nestedRule,
   oneOfRule,
   type OptionRule,
   type OptionRules,
   orFalse,
   ttlOptionRule,
-} from '@cattlegrid/core'
+} from '@cattlegrid/core/internal'
 import type { KeyOptions, QueryOptions, RouteOptions } from './options.ts'
 import { PERSONAL_NAMES } from '../request/personal-reads.ts'
 import { tagsRule } from '../response/tags.ts'

@@ -1,14 +1,5 @@
-import {
-  booleanRule,
-  type Cache,
-  type CacheEvent,
-  checkOptions,
-  durationRule,
-  type EventName,
-  InvalidOptionError,
-  objectRule,
-  type OptionRules,
-} from '@cattlegrid/core'
+import { type Cache, type CacheEvent, type EventName, InvalidOptionError } from '@cattlegrid/core'
+import { booleanRule, checkOptions, durationRule, objectRule, type OptionRules } from '@cattlegrid/core/internal'
 import { type LogLine, logLines } from './log-lines.ts'
 import type { Logger, LogOptions } from './options.ts'
 import { RateLimit } from './rate-limit.ts'

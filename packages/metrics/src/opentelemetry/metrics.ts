@@ -1,4 +1,5 @@
-import { booleanRule, type Cache, checkOptions, objectRule, type OptionRules } from '@cattlegrid/core'
+import type { Cache } from '@cattlegrid/core'
+import { booleanRule, checkOptions, objectRule, type OptionRules } from '@cattlegrid/core/internal'
 import { type Histogram, type Meter, metrics as openTelemetry, type ObservableResult } from '@opentelemetry/api'
 import { CacheObservation } from '../cache-observation.ts'
 import { bucketsOf, type CollectedId, collectedIds, type HistogramId, histogramIds, metrics } from '../catalogue.ts'

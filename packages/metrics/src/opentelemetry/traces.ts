@@ -1,12 +1,5 @@
-import {
-  booleanRule,
-  type Cache,
-  type CacheEvent,
-  checkOptions,
-  type EventName,
-  objectRule,
-  type OptionRules,
-} from '@cattlegrid/core'
+import type { Cache, CacheEvent, EventName } from '@cattlegrid/core'
+import { booleanRule, checkOptions, objectRule, type OptionRules } from '@cattlegrid/core/internal'
 import { type Tracer, trace } from '@opentelemetry/api'
 import { CacheSpans } from './cache-spans.ts'
 import type { OpenTelemetryTracesOptions } from './options.ts'

@@ -1,4 +1,5 @@
-import { type Cache, checkOptions, booleanRule, objectRule, type OptionRules } from '@cattlegrid/core'
+import type { Cache } from '@cattlegrid/core'
+import { checkOptions, booleanRule, objectRule, type OptionRules } from '@cattlegrid/core/internal'
 import { register as globalRegistry, type Registry } from 'prom-client'
 import { CacheObservation } from '../cache-observation.ts'
 import { Families } from './families.ts'

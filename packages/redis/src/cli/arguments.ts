@@ -1,14 +1,14 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util'
+import { InvalidOptionError } from '@cattlegrid/core'
 import {
   checkOptions,
   durationRule,
   INVALID,
-  InvalidOptionError,
   oneOfRule,
   type OptionRule,
   type OptionRules,
   textRule,
-} from '@cattlegrid/core'
+} from '@cattlegrid/core/internal'
 import type { Command, CommandContext } from './command.ts'
 import { CommandError } from './command-error.ts'
 import { masked, type Target } from './connection.ts'

@@ -3,12 +3,12 @@ import {
   type Away,
   type Cache,
   createCache,
-  formatDuration,
   type Inspection,
   InvalidOptionError,
   type Runtime,
   type Store,
 } from '@cattlegrid/core'
+import { formatDuration } from '@cattlegrid/core/internal'
 import { inspectKey } from '../inspect.ts'
 import { installedPackage, MissingPackageError } from '../link/installed-package.ts'
 import type { Link } from '../link/link.ts'

@@ -1,4 +1,5 @@
-import { type Done, MAX_TAG_LENGTH } from '@cattlegrid/core'
+import type { Done } from '@cattlegrid/core'
+import { MAX_TAG_LENGTH } from '@cattlegrid/core/internal'
 import type { CommandContext, Command, Terminal } from './command.ts'
 import { CommandError } from './command-error.ts'
 import type { Connection } from './connection.ts'

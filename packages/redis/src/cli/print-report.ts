@@ -1,4 +1,5 @@
-import { type Entry, formatDuration } from '@cattlegrid/core'
+import type { Entry } from '@cattlegrid/core'
+import { formatDuration } from '@cattlegrid/core/internal'
 import type { KeyReport } from './key-report.ts'
 import { displayKey, displayKeys, escapeControls, formatSize, type Row } from './print.ts'
 

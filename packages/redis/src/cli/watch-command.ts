@@ -1,4 +1,5 @@
-import { type CancelTimer, formatDuration, type Notice } from '@cattlegrid/core'
+import type { CancelTimer, Notice } from '@cattlegrid/core'
+import { formatDuration } from '@cattlegrid/core/internal'
 import type { CommandContext, Command } from './command.ts'
 import { CommandError } from './command-error.ts'
 import { emptyNamespaceNote } from './namespaces.ts'

@@ -1,4 +1,5 @@
-import { BoundedMap, type Cache, type Runtime } from '@cattlegrid/core'
+import type { Cache, Runtime } from '@cattlegrid/core'
+import { BoundedMap } from '@cattlegrid/core/internal'
 import { NoSharedResult, isNoSharedResult } from '../../response/errors.ts'
 import { perCache } from '../../route/per-cache.ts'
 

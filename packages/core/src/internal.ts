@@ -1,0 +1,28 @@
+// For the packages of this repository alone, which are released together: no promise of semantic versioning.
+export { BoundedMap } from './bounded-map.ts'
+export { debugEvent, isDebugged } from './history/debug-log.ts'
+export { formatDuration } from './history/format-duration.ts'
+export { leaseId } from './history/lease-holder.ts'
+export {
+  booleanRule,
+  byteSizeRule,
+  checkOptions,
+  countRule,
+  durationRule,
+  functionRule,
+  INVALID,
+  MAX_TAG_LENGTH,
+  MAX_TAGS,
+  nestedRule,
+  objectRule,
+  oneOfRule,
+  type OptionRule,
+  type OptionRules,
+  orFalse,
+  runtimeRule,
+  tagsRuleUpTo,
+  textRule,
+  ttlOptionRule,
+  ttlRule,
+} from './option-rules/option-rules.ts'
+export { isDigest } from './options/stored-key.ts'
