@@ -11,13 +11,17 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from '@jest/globals'
-import { type Block, blocksOf, compile, documents, root, settle } from './docs-folder.ts'
+import { type Block, blocksOf, compile, docExamplesOf, documents, root, settle } from './docs-folder.ts'
 
 const readmes = ['README.md', ...readdirSync(join(root, 'packages')).map((name) => `packages/${name}/README.md`)]
 /** The migrations are whole files of examples/, which has tests of its own. Those that end by SIGTERM are played in test/faults. */
+const sources = readdirSync(join(root, 'packages'), { recursive: true, encoding: 'utf8' })
+  .filter((name) => /^\w+\/src\/.*\.ts$/.test(name))
+  .map((name) => `packages/${name}`)
 const blocks = [...documents, ...readmes]
   .filter((page) => page !== 'docs/migrations.md')
   .flatMap(blocksOf)
+  .concat(sources.flatMap(docExamplesOf))
   .filter(({ label }) => !/^(?:run=http|run=.*contract|sigterm=)/.test(label))
 /** The lines of the adapter for Koa, whose methods docs/writing-an-adapter.md shows one by one: its own tests run them. */
 const koaLines = new Set(
@@ -26,7 +30,8 @@ const koaLines = new Set(
     .map((line) => line.trim()),
 )
 const ofKoa = ({ code }: Block): boolean => code.split('\n').every((line) => koaLines.has(line.trim()))
-const ofNest = ({ code }: Block): boolean => /@nestjs|CattlegridModule|@Resolver/.test(code)
+const ofNest = ({ code, page }: Block): boolean =>
+  page.startsWith('packages/nestjs/src/') || /@nestjs|CattlegridModule|@Resolver/.test(code)
 
 const folder = mkdtempSync(join(tmpdir(), 'cattlegrid-excerpts-'))
 afterAll(() => rmSync(folder, { recursive: true }))
@@ -49,7 +54,7 @@ function layOut(name: string, chosen: readonly Block[], settings: string, compil
   return place
 }
 
-test('what the documents show in TypeScript compiles, for a reader who has what they take for granted', async () => {
+test('what the documents and the doc comments show in TypeScript compiles, for a reader who has what they take for granted', async () => {
   const nest = blocks.filter(ofNest)
   const others = blocks.filter((block) => !nest.includes(block) && !ofKoa(block))
   expect(nest.length).toBeGreaterThan(4)

@@ -26,6 +26,16 @@ export function blocksOf(page: string): Block[] {
   }))
 }
 
+/** The examples in the doc comments of a source file. */
+export function docExamplesOf(page: string): Block[] {
+  const text = readFileSync(join(root, page), 'utf8')
+  return [...text.matchAll(/^ *\* @example\n((?: *\*(?: .*)?\n)*?)(?= *\*(?: @\w+|\/))/gm)].map(([, lines = '']) => ({
+    page,
+    label: '',
+    code: lines.replaceAll(/^ *\* ?/gm, ''),
+  }))
+}
+
 export const documents = readdirSync(pages)
   .filter((page) => page.endsWith('.md'))
   .map((page) => join('docs', page))

@@ -1,11 +1,11 @@
 import { resolve } from 'node:path'
 import { defineConfig } from 'vitepress'
 import { fragmentOf } from '../../scripts/docs/fragment.mjs'
-import { readDocumentList } from './document-list.ts'
+import { readApiPages, readDocumentList } from './document-list.ts'
 import { linkRepositoryFiles, sourceAddress } from './repository-links.ts'
 
 const root = resolve(import.meta.dirname, '../..')
-const groups = readDocumentList(root)
+const groups = [...readDocumentList(root), { text: 'API', items: readApiPages(root) }]
 
 /** The bars of a cattle grid. */
 const icon =

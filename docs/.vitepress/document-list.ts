@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join, posix } from 'node:path'
 
 export interface DocumentGroup {
@@ -16,4 +16,12 @@ export function readDocumentList(root: string): DocumentGroup[] {
       link: posix.join('/docs', path),
     })),
   }))
+}
+
+/** The pages of the API reference, which `npm run api` writes: one for each entry of a package. */
+export function readApiPages(root: string): DocumentGroup['items'] {
+  return readdirSync(join(root, 'docs/api'), { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.md') && file !== 'index.md')
+    .toSorted()
+    .map((file) => ({ text: file.replace(/\.md$/, ''), link: posix.join('/docs/api', file) }))
 }

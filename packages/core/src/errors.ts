@@ -16,7 +16,16 @@ export type ErrorCode =
 
 const BRAND = Symbol.for('cattlegrid.error')
 
-/** The base of every error of the library. A key in one is the key in the store: for a key of more than 1,024 characters its digest. Recognise one with `isCattlegridError`, not `instanceof`: two copies of the package have two classes. */
+/**
+ * The base of every error of the library. A key in one is the key in the store: for a key of more than 1,024 characters its digest. Recognise one with `isCattlegridError`, not `instanceof`: two copies of the package have two classes.
+ *
+ * @example
+ * import { isCattlegridError } from '@cattlegrid/core'
+ *
+ * await cache.get('report').catch((error: unknown) => {
+ *   if (isCattlegridError(error)) console.log(error.code)
+ * })
+ */
 export class CattlegridError extends Error {
   readonly code: ErrorCode
 
@@ -49,7 +58,13 @@ export interface ErrorsByCode {
  * `ServeError`, which has the code alone.
  *
  * @example
- * if (isCattlegridError(error, 'CATTLEGRID_LOAD_FAILED')) retryAfter(error.retryAfter)
+ * import { isCattlegridError } from '@cattlegrid/core'
+ *
+ * try {
+ *   await cache.getOrSet('report', async () => ({ total: 3 }))
+ * } catch (error) {
+ *   if (isCattlegridError(error, 'CATTLEGRID_LOAD_FAILED')) console.log(`again in ${error.retryAfter} ms`)
+ * }
  */
 export function isCattlegridError(error: unknown): error is CattlegridError
 export function isCattlegridError<C extends ErrorCode>(error: unknown, code: C): error is ErrorsByCode[C]

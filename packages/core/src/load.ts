@@ -31,6 +31,7 @@ export interface Load<S = unknown> {
   uncacheable(options?: UncacheableOptions): void
 }
 
+/** What a loader may say of the value that it returns, by `load.keep`; what it leaves out stays as the call has it. */
 export interface KeepOptions {
   /** The result is fresh for so long. Less than 1 ms, also a negative number: the result is not stored. Default: the call's. */
   readonly ttl?: Duration | undefined
@@ -42,6 +43,7 @@ export interface KeepOptions {
   readonly tags?: readonly string[] | undefined
 }
 
+/** How the result of a load is not stored, by `load.uncacheable`. */
 export interface UncacheableOptions {
   /** For so long no caller waits for another process's load of the key, and no result is stored. Default: `'10s'`. */
   readonly for?: Duration | undefined

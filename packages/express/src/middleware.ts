@@ -60,6 +60,15 @@ export interface Cached {
  * Puts a cache before Express handlers: `const cached = expressCache(cache)`, then `app.use(cached())` or `app.get(path, cached({ ttl }), handler)`.
  *
  * @param defaults options of every `cached()` that does not give its own; the `ttl` counts only for those that stand on a route, not in `app.use`.
+ *
+ * @example
+ * import { createCache } from '@cattlegrid/core'
+ * import { expressCache } from '@cattlegrid/express'
+ * import express from 'express'
+ *
+ * const cached = expressCache(createCache())
+ * const app = express()
+ * app.get('/products', cached({ ttl: '30s' }), (_req, res) => res.json([]))
  * @throws InvalidOptionError for an option that is unknown or has a value it cannot have.
  */
 export function expressCache<Req extends IncomingMessage = CachedRequest, Res extends ServerResponse = ServerResponse>(

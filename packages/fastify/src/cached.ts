@@ -14,7 +14,16 @@ export type FastifyRouteOptions<Route extends RouteGenericInterface = AnyRoute> 
  * in `config.cache` for a setting of the app, and the app does not start. `Route` is that of the declaration; by default, parameters are texts.
  *
  * @example
- * app.get<Product>('/products/:id', { config: { cache: cached<Product>({ ttl: '30s', tags: ({ params }) => [`product:${params.id}`] }) } }, handler)
+ * import { cached, cattlegrid } from '@cattlegrid/fastify'
+ * import Fastify from 'fastify'
+ *
+ * const app = Fastify()
+ * await app.register(cattlegrid, { cache })
+ * app.get(
+ *   '/products/:id',
+ *   { config: { cache: cached({ ttl: '30s', tags: ({ params }) => [`product:${params['id']}`] }) } },
+ *   async ({ params }) => params,
+ * )
  */
 export function cached<Route extends RouteGenericInterface = AnyRoute>(
   options: FastifyRouteOptions<Route>,

@@ -55,4 +55,16 @@ function purgeHandler(http: HttpCache, options: PurgeOptions<FastifyRequest> | u
   }
 }
 
+/**
+ * The plugin: caches the responses of the routes with `config.cache`, and gives the app `app.cattlegrid`. Register it before the routes.
+ *
+ * @example
+ * import { createCache } from '@cattlegrid/core'
+ * import { cattlegrid } from '@cattlegrid/fastify'
+ * import Fastify from 'fastify'
+ *
+ * const app = Fastify()
+ * await app.register(cattlegrid, { cache: createCache() })
+ * app.get('/products', { config: { cache: { ttl: '30s' } } }, async () => [])
+ */
 export const cattlegrid: typeof cattlegridPlugin = fp(cattlegridPlugin, { name: '@cattlegrid/fastify', fastify: '5.x' })

@@ -25,6 +25,16 @@ const depths = new WeakMap<IncomingMessage, number>()
 /**
  * The exchange of a middleware over `node:http`. An adapter adds `dispatch`, and overrides what its framework defines differently: by default no
  * forwarded field is trusted. The handlers get their `ResponseDirectives` as `res.cattlegrid`.
+ *
+ * @example
+ * import { NodeExchange } from '@cattlegrid/http'
+ * import type { IncomingMessage, ServerResponse } from 'node:http'
+ *
+ * class AppExchange extends NodeExchange {
+ *   dispatch(request: IncomingMessage, response: ServerResponse): void {
+ *     app(request, response)
+ *   }
+ * }
  */
 export abstract class NodeExchange<
   Req extends MiddlewareRequest = IncomingMessage,
@@ -143,6 +153,10 @@ const DIRECTIVES: PropertyDescriptor & ThisType<ServerResponse> = {
 /**
  * Makes the middleware of a purge endpoint; see `purgeEndpoint`.
  *
+ * @example
+ * import { httpCache, purgeMiddleware } from '@cattlegrid/http'
+ *
+ * app.use('/purge', purgeMiddleware(httpCache(cache), { authorize: (request) => request.headers['x-key'] === process.env['PURGE_KEY'] }))
  * @throws InvalidOptionError for an option that is unknown or has a value it cannot have.
  */
 export function purgeMiddleware<Req extends IncomingMessage>(

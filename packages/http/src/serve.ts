@@ -32,6 +32,15 @@ import { Responder } from './lookup/responder.ts'
  * - After a `send` or `fail` that throws before the first byte, `pass` or `run` may follow.
  * - After `run`, `send` or `fail` follows only if the handler has sent nothing.
  * - It calls none if the client has disconnected, an outer layer answers while the cache waits, `onError` answers, or a subrequest is refused.
+ *
+ * @example
+ * import { compileRoute, httpCache, nextDeclaration, serve } from '@cattlegrid/http'
+ *
+ * const http = httpCache(cache)
+ * const route = compileRoute('cached', http, undefined, { ttl: '30s' })
+ * const place = nextDeclaration(http)
+ *
+ * app.use((req, res, next) => serve(new MyExchange(req, res), route))
  */
 export function serve<Req, Res>(exchange: Exchange<Req, Res>, route: Route<Req, Res>): void {
   const marker = subrequestMarkerOf(exchange.req)
@@ -59,6 +68,12 @@ export function serve<Req, Res>(exchange: Exchange<Req, Res>, route: Route<Req, 
 /**
  * Sends a fresh entry, or calls `onMiss` if there is none or an outer layer has answered before; calls neither if one answers while the store is read. For a
  * phase in which no handler can run yet. Ignores request directives.
+ *
+ * @example
+ * import { compileRoute, httpCache, serveStored } from '@cattlegrid/http'
+ *
+ * const route = compileRoute('cached', httpCache(cache), undefined, { ttl: '30s', phase: 'onRequest' })
+ * app.use((req, res, next) => serveStored(new MyExchange(req, res), route, next))
  */
 export function serveStored<Req, Res>(exchange: Exchange<Req, Res>, route: Route<Req, Res>, onMiss: () => void): void {
   if (subrequestMarkerOf(exchange.req) !== undefined || route.mode === 'observe' || isHeadSent(exchange.res))

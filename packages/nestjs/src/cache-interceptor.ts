@@ -8,6 +8,19 @@ import { CATTLEGRID_CACHE } from './inject-cache.ts'
  *
  * It does nothing itself: `ResponseCache` serves before every interceptor, wherever this one stands. Its dependency makes the app fail at the
  * start where no `CattlegridModule` is imported.
+ *
+ * @example
+ * import { CacheInterceptor } from '@cattlegrid/nestjs'
+ * import { Controller, Get, UseInterceptors } from '@nestjs/common'
+ *
+ * @Controller('news')
+ * @UseInterceptors(CacheInterceptor)
+ * export class NewsController {
+ *   @Get()
+ *   list() {
+ *     return []
+ *   }
+ * }
  */
 export class CacheInterceptor implements NestInterceptor {
   intercept(_context: unknown, next: CallHandler): Observable<unknown> {

@@ -48,7 +48,23 @@ export function Cached<Req = CachedRequest, Res = CachedResponse>(
   return applyDecorators(SetMetadata(CACHED, options), UseInterceptors(CacheInterceptor))
 }
 
-/** The `ttl` of a handler or a controller that uses `CacheInterceptor`. A number is in milliseconds, as in `@nestjs/cache-manager`. */
+/**
+ * The `ttl` of a handler or a controller that uses `CacheInterceptor`. A number is in milliseconds, as in `@nestjs/cache-manager`.
+ *
+ * @example
+ * import { CacheInterceptor, CacheTTL } from '@cattlegrid/nestjs'
+ * import { Controller, Get, UseInterceptors } from '@nestjs/common'
+ *
+ * @Controller('products')
+ * @UseInterceptors(CacheInterceptor)
+ * export class ProductsController {
+ *   @Get()
+ *   @CacheTTL(30_000)
+ *   list() {
+ *     return []
+ *   }
+ * }
+ */
 export function CacheTTL(ttl: Duration): MethodDecorator & ClassDecorator {
   return SetMetadata(CACHE_TTL, ttl)
 }

@@ -7,7 +7,9 @@ export const CATTLEGRID_CACHE = 'CATTLEGRID_CACHE'
  * Injects the cache of `CattlegridModule`, for values that are no responses, and for invalidation.
  *
  * @example
- * constructor(@InjectCache() private readonly cache: Cache) {}
+ * class Products {
+ *   constructor(@InjectCache() private readonly cache: Cache) {}
+ * }
  */
 export function InjectCache(): PropertyDecorator & ParameterDecorator {
   return Inject(CATTLEGRID_CACHE)

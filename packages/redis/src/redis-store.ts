@@ -53,6 +53,11 @@ import { TagSequence } from './tag-sequence.ts'
  * creates its own client, which `close` closes. Several caches may use one store: it is
  * closed with the last of them.
  *
+ * @example
+ * import { createCache } from '@cattlegrid/core'
+ * import { redisStore } from '@cattlegrid/redis'
+ *
+ * const cache = createCache({ store: redisStore({ url: 'redis://127.0.0.1:6379' }), ttl: '30s' })
  * @throws InvalidOptionError for an unknown option or an invalid value.
  */
 export function redisStore(options: RedisStoreOptions): Store {

@@ -60,6 +60,11 @@ export type { AdapterFactory, AdapterServer, ContractStore } from './adapter-con
  * @param factory starts a server of that framework with the adapter and these routes.
  * @param runner the test runner. Default: the global `describe` and `test`.
  * @param openStore opens a store for each test, such as one on Redis; tests that move the clock are then left out. Default: a memory store.
+ *
+ * @example
+ * import { type AdapterFactory, describeAdapterContract } from '@cattlegrid/testkit'
+ *
+ * export const contractOf = (factory: AdapterFactory): void => describeAdapterContract('my framework', factory)
  */
 export function describeAdapterContract(
   name: string,

@@ -1,5 +1,6 @@
 import type { CancelTimer, Runtime } from '@cattlegrid/core'
 
+/** The options of `createManualRuntime`. */
 export interface ManualRuntimeOptions {
   /** Determines the random numbers and the tokens. Default: the next unused number, so that no two runtimes return the same token. */
   readonly seed?: number | undefined
@@ -29,7 +30,17 @@ const MOST_TIMERS = 10_000
 
 let seeds = 0
 
-/** Creates a `Runtime` for tests. It reads no clock and waits for nothing, so every run with the same seed is the same. */
+/**
+ * Creates a `Runtime` for tests. It reads no clock and waits for nothing, so every run with the same seed is the same.
+ *
+ * @example
+ * import { createCache } from '@cattlegrid/core'
+ * import { createManualRuntime } from '@cattlegrid/testkit'
+ *
+ * const runtime = createManualRuntime({ seed: 1 })
+ * const cache = createCache({ runtime, ttl: '1m' })
+ * await runtime.advance(60_000)
+ */
 export function createManualRuntime({ seed = ++seeds }: ManualRuntimeOptions = {}): ManualRuntime {
   const timers = new Set<Timer>()
   let time = START_OF_CLOCK

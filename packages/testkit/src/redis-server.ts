@@ -9,6 +9,7 @@ import { findRedis } from './redis-binary.ts'
 
 type ServerProcess = ChildProcessByStdio<null, Readable, Readable>
 
+/** The options of `startRedis`. */
 export interface StartRedisOptions {
   /** Further arguments of the server, such as `['--maxmemory', '4mb']`. Implies `own`. */
   readonly args?: readonly string[] | undefined
@@ -37,6 +38,12 @@ export interface RedisServer {
 /**
  * Returns the server that REDIS_URL names, else starts one without persistence. A started server ends when this process ends, even by SIGKILL.
  *
+ * @example
+ * import { startRedis } from '@cattlegrid/testkit'
+ *
+ * const server = await startRedis({ own: true })
+ * console.log(server.url)
+ * await server.stop()
  * @throws Error when no Redis or Valkey, version 7 or later, can be found, when nothing listens at REDIS_URL, or when the server rejects `args`.
  */
 export async function startRedis(options: StartRedisOptions = {}): Promise<RedisServer> {

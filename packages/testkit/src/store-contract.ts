@@ -22,6 +22,17 @@ export type { StoreFactory, StoreUnderTest } from './store-contract/stage.ts'
  * @param name the name of the store, for the test titles.
  * @param factory opens an empty store; it is called once for each test.
  * @param runner the test runner. Default: the global `describe` and `test`.
+ *
+ * @example
+ * import { memoryStore } from '@cattlegrid/core'
+ * import { createManualRuntime, describeStoreContract } from '@cattlegrid/testkit'
+ *
+ * describeStoreContract('a memory store', async () => {
+ *   const runtime = createManualRuntime()
+ *   const store = memoryStore({ runtime })
+ *   const advance = (ms: number) => runtime.advance(ms)
+ *   return { open: async () => store, advance, now: () => runtime.now(), stop: () => store.close() }
+ * })
  */
 export function describeStoreContract(
   name: string,

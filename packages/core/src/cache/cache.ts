@@ -20,7 +20,15 @@ import type { CacheStats } from '../history/stats.ts'
 import type { Explanation, HotKeyReport } from './explanation.ts'
 import type { Inspected } from './inspected.ts'
 
-/** A cache that calls a key's loader once per expiry, however many callers and processes ask for the key. */
+/**
+ * A cache that calls a key's loader once per expiry, however many callers and processes ask for the key.
+ *
+ * @example
+ * import { createCache } from '@cattlegrid/core'
+ *
+ * const cache = createCache({ ttl: '1m', staleWhileRevalidate: '10m' })
+ * const report = await cache.getOrSet('report', async () => ({ total: 3 }))
+ */
 export interface Cache {
   /** The option `name`. */
   readonly name: string
@@ -36,6 +44,9 @@ export interface Cache {
    * Returns a view of this cache with other default options, which are checked once instead of at every call, and with a limit of its own
    * if `maxLoads` is given. The view shares everything else: entries, loads, limits, events, `pause`, `close`.
    *
+   * @example
+   * const prices = cache.with({ ttl: '10s', maxLoads: 4 })
+   * await prices.getOrSet('price:7', async () => 129)
    * @throws InvalidOptionError
    */
   with(options: ViewOptions): Cache
@@ -44,31 +55,61 @@ export interface Cache {
   /**
    * Returns the value of `key`, and calls `loader` if there is none to serve and no other load to wait for.
    *
+   * @example
+   * const rates = await cache.getOrSet('rates', async ({ signal }) => {
+   *   const response = await fetch('https://rates.example/today', { signal })
+   *   return (await response.json()) as { readonly chf: number }
+   * })
    * @throws the loader's own error; LoadFailedError while the key cools down; LoadTimeoutError; WaitTimeoutError; TooManyWaitersError; ReentrantLoadError; InvalidOptionError;
    * InvalidKeyError; ClosedError; the reason of `options.signal`. Never StoreAwayError: while the store is away the cache works per process.
    */
   getOrSet<V, S = V>(key: string, loader: Loader<V, S>, options?: CallOptions<V>): Promise<V>
-  /** As `getOrSet`, but also reports where the value came from and how the load ended. The leader's answer waits for its commit. */
+  /**
+   * As `getOrSet`, but also reports where the value came from and how the load ended. The leader's answer waits for its commit.
+   *
+   * @example
+   * const { value, status, age } = await cache.lookup('report', async () => ({ total: 3 }))
+   * console.log(value.total, status, age)
+   */
   lookup<V, S = V>(key: string, loader: Loader<V, S>, options?: CallOptions<V>): Promise<Lookup<V>>
   /**
    * Returns a fresh value from the memory store or the near cache, synchronously. Undefined also when an early refresh is due: `getOrSet` or
    * `lookup` then starts it.
    *
+   * @example
+   * const now = cache.peek<number>('price:7')?.value
    * @throws InvalidOptionError; InvalidKeyError; ClosedError.
    */
   peek<V = unknown>(key: string, options?: ReadOptions<V>): ReadResult<V> | undefined
-  /** Returns a fresh value, with `stale: true` also a stale one; otherwise undefined. Never loads. */
+  /**
+   * Returns a fresh value, with `stale: true` also a stale one; otherwise undefined. Never loads.
+   *
+   * @example
+   * const price = await cache.get<number>('price:7', { stale: true })
+   */
   get<V = unknown>(key: string, options?: GetOptions<V>): Promise<V | undefined>
-  /** Returns a fresh or stale value with its state, so that a stored `undefined` differs from a miss. Never loads. */
+  /**
+   * Returns a fresh or stale value with its state, so that a stored `undefined` differs from a miss. Never loads.
+   *
+   * @example
+   * const found = await cache.read<number | undefined>('price:7')
+   * if (found !== undefined) console.log(found.value, found.state)
+   */
   read<V = unknown>(key: string, options?: ReadOptions<V>): Promise<ReadResult<V> | undefined>
-  /** Returns the fresh values among `keys`, with `stale: true` also the stale ones. Never loads. */
+  /**
+   * Returns the fresh values among `keys`, with `stale: true` also the stale ones. Never loads.
+   *
+   * @example
+   * const prices = await cache.getMany<number>(['price:7', 'price:8'])
+   * console.log(prices.get('price:7'))
+   */
   getMany<V = unknown>(keys: readonly string[], options?: GetOptions<V>): Promise<Map<string, V>>
   /**
    * Returns true when `get` would return a fresh value. The value is not decoded, and no event is emitted. False while the store is away and this process has
    * no copy.
    *
    * @example
-   * if (!(await cache.has('report'))) queue.add('report')
+   * if (!(await cache.has('report'))) console.log('the next call loads the report')
    */
   has(key: string): Promise<boolean>
   /**
@@ -76,21 +117,33 @@ export interface Cache {
    * which waits for no other key; a key that first waits for another leader, and then leads, is loaded by a further call. A key that the loader's Map leaves out
    * is missing in the result, unless another caller loaded it.
    *
+   * @example
+   * const names = await cache.getOrSetMany(['name:7', 'name:8'], async (keys) => new Map(keys.map((key) => [key, `the name of ${key}`])))
+   * console.log(names.get('name:7'))
    * @throws as `getOrSet`, with the first key's error.
    */
   getOrSetMany<V>(keys: readonly string[], loader: ManyLoader<V>, options?: CallOptions<V>): Promise<Map<string, V>>
-  /** Loads now, however fresh the value is; joins or waits for a load that runs already, or whose result is still being stored. For warming up. */
+  /**
+   * Loads now, however fresh the value is; joins or waits for a load that runs already, or whose result is still being stored. For warming up.
+   *
+   * @example
+   * await cache.refresh('report', async () => ({ total: 3 }))
+   */
   refresh<V, S = V>(key: string, loader: Loader<V, S>, options?: CallOptions<V>): Promise<V>
   /**
    * Writes a value, and voids a running lease: no load that began before can overwrite it. Another `set` can, in the order in which the store
    * executes them; with several writers, write the source and call `delete` instead.
    *
+   * @example
+   * await cache.set('price:7', 129, { ttl: '10s', tags: ['product:7'] })
    * @throws StoreAwayError when the store did not answer.
    */
   set<V>(key: string, value: V, options?: SetOptions<V>): Promise<void>
   /**
    * Removes the value in all processes, and voids a running lease: no load that began before can restore it.
    *
+   * @example
+   * await cache.delete('price:7')
    * @throws StoreAwayError when the store did not answer.
    */
   delete(key: string, options?: InvalidateOptions): Promise<void>
@@ -102,12 +155,19 @@ export interface Cache {
    * @throws as `delete`, with the first key's error.
    */
   deleteMany(keys: readonly string[], options?: InvalidateOptions): Promise<void>
-  /** As `delete`, but the value remains as a stale one, within the stale windows that it was committed with. */
+  /**
+   * As `delete`, but the value remains as a stale one, within the stale windows that it was committed with.
+   *
+   * @example
+   * await cache.expire('price:7')
+   */
   expire(key: string, options?: InvalidateOptions): Promise<void>
   /**
    * Makes every entry with one of the tags unusable; the value of a load with one of them that began before is not stored. The cost does not depend on the number
    * of entries.
    *
+   * @example
+   * await cache.invalidateTags(['product:7'])
    * @throws StoreAwayError when the store did not answer.
    */
   invalidateTags(tags: readonly string[]): Promise<void>
@@ -123,10 +183,18 @@ export interface Cache {
   /**
    * Removes all leases and entries of the store's namespace, and returns the number of entries. It scans all keys and is not atomic.
    *
+   * @example
+   * const entries = await cache.clear()
    * @throws StoreAwayError when the store did not answer.
    */
   clear(): Promise<number>
-  /** Describes the state of a key, for diagnosis. Undefined while the store is away. */
+  /**
+   * Describes the state of a key, for diagnosis. Undefined while the store is away.
+   *
+   * @example
+   * const state = await cache.inspect('report')
+   * console.log(state?.state, state?.lease?.holder?.pid)
+   */
   inspect(key: string): Promise<Inspected | undefined>
   /**
    * Tells the story of a key: its state, and what the processes that use the store remember of it, as data and as sentences. For people who ask why: it costs a question to every
@@ -138,23 +206,55 @@ export interface Cache {
    * @throws InvalidOptionError; InvalidKeyError; ClosedError.
    */
   explain(key: string, options?: ExplainOptions): Promise<Explanation>
-  /** Returns the keys of all processes that cost the most load time, and those that the most calls wait for, by the option `hotKeys`. Asks as `explain` does. */
+  /**
+   * Returns the keys of all processes that cost the most load time, and those that the most calls wait for, by the option `hotKeys`. Asks as `explain` does.
+   *
+   * @example
+   * const report = await cache.hotKeys()
+   * console.log(report)
+   */
   hotKeys(options?: ExplainOptions): Promise<HotKeyReport>
-  /** Returns a function that calls `fn` through the cache. */
+  /**
+   * Returns a function that calls `fn` through the cache.
+   *
+   * @example
+   * const load = async (id: number) => ({ id })
+   * const product = cache.wrap(load, { key: (id) => `product:${id}`, ttl: '30s' })
+   * console.log((await product(7)).id)
+   */
   wrap<F extends (...args: never[]) => unknown>(
     fn: F,
     options: WrapOptions<F>,
   ): (...args: Parameters<F>) => Promise<Awaited<ReturnType<F>>>
-  /** Calls `listener` for every `event`, until the returned function is called. */
+  /**
+   * Calls `listener` for every `event`, until the returned function is called.
+   *
+   * @example
+   * const stop = cache.on('hit', ({ key, status }) => console.log(key, status))
+   * stop()
+   */
   on<E extends EventName>(event: E, listener: Listener<E>): () => void
-  /** Returns what this cache has done in this process, and does now. All views of a cache have the same. */
+  /**
+   * Returns what this cache has done in this process, and does now. All views of a cache have the same.
+   *
+   * @example
+   * console.log(cache.stats())
+   */
   stats(): CacheStats
   /**
    * Bypasses the cache in this process until `resume`, for an emergency: every call runs its own loader, within `maxLoads`, and no stored
    * value is served and no loaded value stored. Writes and invalidations still reach the store.
+   *
+   * @example
+   * cache.pause()
    */
   pause(): void
-  /** Ends a `pause`. A cache with `enabled: false` stays paused. */
+  /**
+   * Ends a `pause`. A cache with `enabled: false` stays paused.
+   *
+   * @example
+   * cache.resume()
+   */
   resume(): void
   /**
    * Resolves once the store has answered, at once for the memory store: for the start of a program that must not serve without its store.
@@ -164,7 +264,12 @@ export interface Cache {
    * @throws StoreAwayError when the store has not answered after `timeout`.
    */
   ready(options?: ReadyOptions): Promise<void>
-  /** Rejects new calls, waits for running loads for at most `drain`, then aborts them and releases their leases. The last cache that uses a shared store closes it. */
+  /**
+   * Rejects new calls, waits for running loads for at most `drain`, then aborts them and releases their leases. The last cache that uses a shared store closes it.
+   *
+   * @example
+   * await cache.close({ drain: '5s' })
+   */
   close(options?: CloseOptions): Promise<void>
 }
 

@@ -27,6 +27,11 @@ import type { Store } from '../store/store.ts'
 /**
  * Creates a cache. Without a `store` it keeps its entries in this process.
  *
+ * @example
+ * import { createCache } from '@cattlegrid/core'
+ *
+ * const cache = createCache({ ttl: '30s', staleWhileRevalidate: '5m' })
+ * await cache.getOrSet('product:7', async () => ({ id: 7 }))
  * @throws InvalidOptionError for an option that is unknown, has an invalid value, or does not fit another one; for a shared store that is closed.
  */
 export function createCache(options?: CacheOptions): Cache {

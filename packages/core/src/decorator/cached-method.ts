@@ -26,6 +26,18 @@ interface MethodDecorator<A extends readonly unknown[]> {
 /**
  * Caches the results of a method. Works as a TC39 decorator, and as one of the older proposal for tools that still compile that.
  *
+ * @example
+ * import { createCache } from '@cattlegrid/core'
+ * import { cachedMethod } from '@cattlegrid/core/decorator'
+ *
+ * const cache = createCache({ ttl: '30s' })
+ *
+ * class Products {
+ *   @cachedMethod({ cache, key: (id: string) => `product:${id}` })
+ *   async find(id: string) {
+ *     return { id }
+ *   }
+ * }
  * @throws InvalidOptionError when the class is defined, for an option that is unknown or has an invalid value.
  */
 export function cachedMethod<A extends readonly unknown[], V = unknown>(

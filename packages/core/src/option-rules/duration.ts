@@ -48,6 +48,10 @@ export function parseByteSize(value: unknown): number {
 /**
  * Turns a setting, for example an environment variable, into milliseconds.
  *
+ * @example
+ * import { duration } from '@cattlegrid/core'
+ *
+ * console.log(duration('5m')) // 300000
  * @throws InvalidOptionError when `text` is not a number with a unit.
  */
 export function duration(text: string): number {

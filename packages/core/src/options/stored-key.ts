@@ -15,6 +15,10 @@ const READABLE = 64
  * The key under which a store gets and keeps the entry of a key: the key itself, or the digest of one that has more than 1,024 characters. A tool that
  * asks a store without a cache needs it.
  *
+ * @example
+ * import { storedKey } from '@cattlegrid/core'
+ *
+ * console.log(storedKey('product:7')) // product:7
  * @throws InvalidKeyError for a key that is not a string, or has more than 65,536 characters.
  */
 export function storedKey(key: unknown): string {

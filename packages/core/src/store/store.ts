@@ -17,7 +17,14 @@ export interface Away {
   readonly cause: unknown
 }
 
-/** The answer that stands for an error of the store. */
+/**
+ * The answer that stands for an error of the store.
+ *
+ * @example
+ * import { awayBecause } from '@cattlegrid/core'
+ *
+ * const answer = await fetch('http://127.0.0.1:7000/entry').catch((error: unknown) => awayBecause(error))
+ */
 export function awayBecause(cause: unknown, why: Away['why'] = 'error'): Away {
   return { kind: 'away', why, cause }
 }
@@ -115,7 +122,14 @@ export type Ending =
   | { readonly kind: 'failed'; readonly failure: Failure; readonly cooldown: number; readonly attempts: number }
   | { readonly kind: 'uncacheable'; readonly for: number; readonly share: boolean }
 
-/** The time that a store keeps the count of failures after the cooldown, ms: a key that is asked for once a minute must still back off. */
+/**
+ * The time that a store keeps the count of failures after the cooldown, ms: a key that is asked for once a minute must still back off.
+ *
+ * @example
+ * import { failureCountLifetime } from '@cattlegrid/core'
+ *
+ * console.log(failureCountLifetime(1_000)) // 60000
+ */
 export function failureCountLifetime(cooldown: number): number {
   return Math.max(60_000, 2 * cooldown)
 }

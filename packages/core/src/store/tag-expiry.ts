@@ -24,7 +24,14 @@ export function freshUntilExpiry({ committedAt, freshUntil }: Entry, moment: num
   return Math.min(freshUntil, Math.max(committedAt, Math.floor(moment)))
 }
 
-/** The entry as its tags leave it: itself, stale, or undefined where it is unusable. `numbers`: those of its tags, in their order. */
+/**
+ * The entry as its tags leave it: itself, stale, or undefined where it is unusable. `numbers`: those of its tags, in their order.
+ *
+ * @example
+ * import { type Entry, judgeTags, type TagNumber } from '@cattlegrid/core'
+ *
+ * const usable = (entry: Entry, numbers: TagNumber[]): boolean => judgeTags(entry, numbers) !== undefined
+ */
 export function judgeTags(entry: Entry, numbers: readonly (TagNumber | undefined)[]): Entry | undefined {
   return expireAt(
     entry,

@@ -35,6 +35,11 @@ export interface Capture {
 /**
  * Reports what a handler writes to Node's response. The head is recorded as inner layers left it. What outer layers do to it, such as
  * compression, happens after that and is not stored.
+ *
+ * @example
+ * import { captureResponse, type Recording } from '@cattlegrid/http'
+ *
+ * const capture = (recording: Recording) => captureResponse(req, res, recording)
  */
 export function captureResponse(req: IncomingMessage, res: ServerResponse, recording: Recording): Capture {
   return new HandlerCapture(req, res, recording)

@@ -34,6 +34,11 @@ interface PendingPayload {
 /**
  * Records the payload as the cache's own hook gets it, and the head once more where Node accepts it: later hooks, or a handler that writes
  * past the framework, may add what forbids to store the response.
+ *
+ * @example
+ * import { PayloadCapture, type PayloadResponse, type Recording } from '@cattlegrid/http'
+ *
+ * const capture = (response: PayloadResponse, recording: Recording) => new PayloadCapture(response, recording)
  */
 export class PayloadCapture extends ResponseCapture {
   readonly #response: PayloadResponse

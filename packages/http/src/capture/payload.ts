@@ -66,7 +66,15 @@ class StreamCopy extends Transform {
   }
 }
 
-/** Destroys a payload that will not be sent. */
+/**
+ * Destroys a payload that will not be sent.
+ *
+ * @example
+ * import { discardPayload } from '@cattlegrid/http'
+ * import { createReadStream } from 'node:fs'
+ *
+ * discardPayload(createReadStream('report.csv'))
+ */
 export function discardPayload(payload: unknown): void {
   asNodeStream(payload)
     ?.on('error', () => {})

@@ -12,6 +12,7 @@ const rules = {
   authorize: functionRule<(request: never) => unknown>('a function (req) => boolean'),
 } satisfies OptionRules<PurgeOptions>
 
+/** A request for a purge endpoint, as its framework has it. */
 export interface PurgeRequest<Req> {
   readonly request: Req
   readonly res: ServerResponse
@@ -26,6 +27,12 @@ export interface PurgeRequest<Req> {
  * store is away. A URL is that of the route's key, without unkeyed parameters; only responses of routes with `invalidateOnUnsafe` have it. Resolves to
  * undefined where an outer layer has answered meanwhile.
  *
+ * @example
+ * import { httpCache, purgeEndpoint, sendAnswer } from '@cattlegrid/http'
+ *
+ * const purge = purgeEndpoint(httpCache(cache), { authorize: () => true })
+ * const answer = await purge({ request: req, res, method: 'POST', target: '/purge?tag=catalogue' })
+ * if (answer !== undefined) sendAnswer(res, answer)
  * @throws InvalidOptionError for an unknown option or a value that is not accepted.
  */
 export function purgeEndpoint<Req>(

@@ -6,6 +6,8 @@ import { urlTag } from '../request/request-key.ts'
  *
  * @throws TypeError for a text that is no URL.
  * @example
+ * import { urlTagsOf } from '@cattlegrid/http'
+ *
  * await cache.invalidateTags(urlTagsOf('https://shop.example/products/7'))
  */
 export function urlTagsOf(url: string): readonly [withHost: string, withoutHost: string] {

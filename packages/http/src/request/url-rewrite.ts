@@ -13,6 +13,12 @@ export interface UrlRewrite {
  * Rewrites the URL wherever layers over `node:http` keep it on Node's request: `url`, `originalUrl`, a parsed `query`, and the parsed URLs of the
  * package parseurl. Returns a function that undoes it, except where another layer has replaced a value meanwhile; undefined where a property cannot be
  * replaced, and then nothing is changed.
+ *
+ * @example
+ * import { rewriteRequestUrl } from '@cattlegrid/http'
+ *
+ * const undo = rewriteRequestUrl(req, { url: (url) => url.replace('/v1', '') })
+ * undo?.()
  */
 export function rewriteRequestUrl(req: IncomingMessage, { url, keeps }: UrlRewrite): (() => void) | undefined {
   if (keeps !== undefined && !isPlain(Reflect.get(req, 'query') ?? {})) return undefined
@@ -81,7 +87,14 @@ function reparsed(parsed: object, url: (url: string) => string): object {
   return Object.assign(Object.create(Object.getPrototypeOf(parsed) as object) as object, parsed, fields)
 }
 
-/** True for an object that has all its entries itself, as enumerable properties: those can be filtered. */
+/**
+ * True for an object that has all its entries itself, as enumerable properties: those can be filtered.
+ *
+ * @example
+ * import { isPlain } from '@cattlegrid/http'
+ *
+ * console.log(isPlain({ page: '1' })) // true
+ */
 export function isPlain(value: unknown): boolean {
   if (!isObject(value) || types.isProxy(value)) return false
   const prototype: unknown = Object.getPrototypeOf(value)

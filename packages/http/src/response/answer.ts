@@ -137,6 +137,11 @@ export function answerFromWithheld({ head, body }: { readonly head: ResponseHead
  * Sends an answer on a raw response; the fields that layers outside have set stay. The head goes with the end, as that of a handler that sends a whole body: a
  * layer outside may replace both there. If a layer outside throws before the head is out, the response has no
  * status or field of the answer, and again those that the answer replaced: its handler may still respond.
+ *
+ * @example
+ * import { type Answer, sendAnswer } from '@cattlegrid/http'
+ *
+ * const forward = (answer: Answer): void => sendAnswer(res, answer)
  */
 export function sendAnswer(res: ServerResponse, answer: Answer): void {
   const { statusCode } = res

@@ -4,6 +4,11 @@ import type { RecordedResponse } from './recorded-response.ts'
 /**
  * The 503 or 504 that a client gets when there is no response to serve, with the code of the engine's error and none of its other members. Frameworks read `status`,
  * `statusCode`, `headers` and `expose`.
+ *
+ * @example
+ * import { ServeError } from '@cattlegrid/http'
+ *
+ * const isBusy = (error: unknown): boolean => error instanceof ServeError && error.statusCode === 503
  */
 export class ServeError extends CattlegridError {
   readonly status: 503 | 504

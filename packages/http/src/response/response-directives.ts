@@ -42,7 +42,14 @@ const STATE = Symbol.for('cattlegrid.directives')
 
 type WithState = ServerResponse & { readonly [STATE]?: State }
 
-/** All layers of the application get the same object for a response. */
+/**
+ * All layers of the application get the same object for a response.
+ *
+ * @example
+ * import { directivesOf } from '@cattlegrid/http'
+ *
+ * directivesOf(res).noStore()
+ */
 export function directivesOf(res: ServerResponse): ResponseDirectives {
   return stateOf(res).directives
 }

@@ -30,13 +30,31 @@ const stateOf = perCache<HttpState>(() => ({
 /** The number of places of an app that cache in each cache. */
 const declarationsOf = perCache(() => ({ count: 0 }))
 
-/** Numbers a place that caches, in the order of declaration: it is the same in every process that declares the same places. */
+/**
+ * Numbers a place that caches, in the order of declaration: it is the same in every process that declares the same places.
+ *
+ * @example
+ * import { compileRoute, httpCache, nextDeclaration, serve } from '@cattlegrid/http'
+ *
+ * const http = httpCache(cache)
+ * const route = compileRoute('cached', http, undefined, { ttl: '30s' })
+ * const place = nextDeclaration(http)
+ */
 export function nextDeclaration({ cache }: HttpCache): number {
   const declarations = declarationsOf(cache)
   declarations.count += 1
   return declarations.count
 }
 
+/**
+ * Makes of a cache what every route that it serves shares. Two calls with one cache share it, too.
+ *
+ * @example
+ * import { httpCache } from '@cattlegrid/http'
+ *
+ * const http = httpCache(cache)
+ * @throws InvalidOptionError for anything but a cache.
+ */
 export function httpCache(cache: Cache): HttpCache {
   if (typeof ((cache ?? {}) as Partial<Cache>).with !== 'function')
     throw new InvalidOptionError('cache', cache, 'a cache made by createCache()')

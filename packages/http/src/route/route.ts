@@ -66,6 +66,13 @@ export interface Route<Req = unknown, Res = unknown> extends HttpCache, RouteFun
  * Compiles the options of a route when it is declared; `defaults` are those of the adapter.
  *
  * @param owner the function that got the options, for error messages.
+ *
+ * @example
+ * import { compileRoute, httpCache, nextDeclaration, serve } from '@cattlegrid/http'
+ *
+ * const http = httpCache(cache)
+ * const route = compileRoute('cached', http, undefined, { ttl: '30s' })
+ * const place = nextDeclaration(http)
  * @throws InvalidOptionError for an unknown option or a value that is not accepted.
  */
 export function compileRoute<Req, Res>(

@@ -18,6 +18,9 @@ const DEFAULT_EVERY = 10_000
  * @returns a function that stops it.
  * @throws InvalidOptionError for an option that is unknown or has an invalid value; for a logger without `info`, `warn` and `error`.
  * @example
+ * import { logEvents } from '@cattlegrid/metrics/logs'
+ * import { pino } from 'pino'
+ *
  * const stop = logEvents(cache, pino())
  */
 export function logEvents(cache: Cache, logger: Logger, options?: LogOptions): () => void {

@@ -17,6 +17,8 @@ const rules = {
  * @returns a function that stops it.
  * @throws InvalidOptionError for an option that is unknown or has an invalid value.
  * @example
+ * import { openTelemetryMetrics } from '@cattlegrid/metrics/opentelemetry'
+ *
  * const stop = openTelemetryMetrics(cache)
  */
 export function openTelemetryMetrics(cache: Cache, options?: OpenTelemetryMetricsOptions): () => void {

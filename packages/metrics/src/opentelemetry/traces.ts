@@ -18,6 +18,8 @@ const rules = {
  * @returns a function that stops it; spans that are still open end.
  * @throws InvalidOptionError for an option that is unknown or has an invalid value.
  * @example
+ * import { openTelemetryTraces } from '@cattlegrid/metrics/opentelemetry'
+ *
  * const stop = openTelemetryTraces(cache)
  */
 export function openTelemetryTraces(cache: Cache, options?: OpenTelemetryTracesOptions): () => void {

@@ -21,6 +21,9 @@ const familiesOf = new WeakMap<Registry, Families>()
  * @returns a function that takes the cache out again; its histograms stay as they are.
  * @throws InvalidOptionError for an option that is unknown or has an invalid value; for a second cache with the same name.
  * @example
+ * import { prometheusMetrics } from '@cattlegrid/metrics/prometheus'
+ * import { register } from 'prom-client'
+ *
  * const stop = prometheusMetrics(cache)
  * app.get('/metrics', async (req, res) => res.type(register.contentType).send(await register.metrics()))
  */

@@ -1,3 +1,4 @@
+/** A word of a command. */
 export type Argument = string | Buffer
 
 /** How bulk replies are returned: as strings, or as bytes, because a string would lose those that are not UTF-8. */

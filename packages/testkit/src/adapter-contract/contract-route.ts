@@ -37,6 +37,7 @@ export interface ContractMiddlewareResult {
   readonly wrap?: ((response: ServerResponse) => void) | undefined
 }
 
+/** Header fields by name; several values are several lines. */
 export type ContractHeaders = Readonly<Record<string, string | readonly string[]>>
 
 /** Fields that follow the body. `Trailer` announces them if the framework sends that field. */

@@ -1,7 +1,15 @@
 import type { ServerResponse } from 'node:http'
 import { pipeline, type Readable } from 'node:stream'
 
-/** Sends a contract route's stream as applications do: by `pipeline`, or, where trailers follow, by `pipe`. */
+/**
+ * Sends a contract route's stream as applications do: by `pipeline`, or, where trailers follow, by `pipe`.
+ *
+ * @example
+ * import { sendStream } from '@cattlegrid/testkit'
+ * import { Readable } from 'node:stream'
+ *
+ * sendStream(res, Readable.from(['a', 'b']), undefined)
+ */
 export function sendStream(
   res: ServerResponse,
   body: Readable,

@@ -25,6 +25,7 @@ export interface StoreUnderTest {
   stop(): Promise<void>
 }
 
+/** Opens an empty store. */
 export type StoreFactory = () => Promise<StoreUnderTest>
 
 /** The arguments of each part of the contract. */

@@ -49,6 +49,10 @@ const rules = {
 /**
  * A store in the memory of this process. Values are kept as they are, not copied: treat what a hit returns as read-only.
  *
+ * @example
+ * import { createCache, memoryStore } from '@cattlegrid/core'
+ *
+ * const cache = createCache({ store: memoryStore({ maxEntries: 10_000 }) })
  * @throws InvalidOptionError for an option that is unknown or has an invalid value.
  */
 export function memoryStore(options?: MemoryStoreOptions): Store {

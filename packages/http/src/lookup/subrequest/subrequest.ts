@@ -32,7 +32,17 @@ export function subrequestMarkerOf(req: IncomingMessage): SubrequestMarker | und
   return (req as { [MARKER]?: SubrequestMarker })[MARKER]
 }
 
-/** True if cattlegrid itself sent this request: to refresh an entry, to fill it for a `HEAD`, or to replace one that a 304 did not match. Use it in the `skip` of outer loggers, rate limiters and sessions. */
+/**
+ * True if cattlegrid itself sent this request: to refresh an entry, to fill it for a `HEAD`, or to replace one that a 304 did not match. Use it in the `skip` of outer loggers, rate limiters and sessions.
+ *
+ * @example
+ * import { isRefresh } from '@cattlegrid/http'
+ *
+ * app.use((request, _response, next) => {
+ *   if (!isRefresh(request)) console.log(request.method, request.url)
+ *   next()
+ * })
+ */
 export function isRefresh(req: IncomingMessage): boolean {
   return subrequestMarkerOf(req) !== undefined
 }
