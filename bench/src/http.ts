@@ -4,6 +4,7 @@ import { expressApps } from './http/express-apps.ts'
 import { fastifyApps } from './http/fastify-apps.ts'
 import { herdTables } from './http/herds.ts'
 import type { OriginTraits } from './http/origin.ts'
+import { loadTable } from './http/lone-loads.ts'
 import { isInstalled, proxies } from './http/proxies.ts'
 import { privateTable } from './http/private-answers.ts'
 import { requestRate } from './http/rate.ts'
@@ -38,10 +39,11 @@ async function measureHttp(options: BenchOptions, later: Later): Promise<Finding
   const hits = await measureHits(options, generator)
   const herds = await herdTables(options, herd, server.url)
   const refreshes = await refreshTable(options)
+  const loads = await loadTable(options)
   const privates = await privateTable(options, generator.load, server.url)
   return {
-    tables: [...hits.tables, ...herds.tables, ...refreshes.tables, ...privates.tables],
-    targets: [...hits.targets, ...herds.targets, ...refreshes.targets],
+    tables: [...hits.tables, ...herds.tables, ...loads.tables, ...refreshes.tables, ...privates.tables],
+    targets: [...hits.targets, ...herds.targets, ...loads.targets, ...refreshes.targets],
   }
 }
 

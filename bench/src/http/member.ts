@@ -56,6 +56,15 @@ serveAsMember({
     const refreshed = (origin?.runs ?? 0) - before
     return { rate: (refreshed / took) * 1000, cpu: ((user + system) * 1000) / refreshed }
   },
+  /** Answers so many requests, each for another path: what one of them costs here, ns. */
+  async loads(prefix: string, count: number) {
+    const client = await warmClient()
+    const { port } = (server as Server).address() as AddressInfo
+    const cpu = process.cpuUsage()
+    await client.ask('paths', port, prefix, count, 64)
+    const { user, system } = process.cpuUsage(cpu)
+    return { cpu: ((user + system) * 1000) / count }
+  },
   /** From now on the handler takes so long, ms. */
   takes(loadTime: number) {
     if (origin !== undefined) origin.loadTime = loadTime

@@ -54,6 +54,12 @@ export function ratio(seen: Seen, name: string, other: string, what: string): Fi
   return figure(ours.map((value, round) => value / (theirs[round] ?? Number.NaN)))
 }
 
+/** What the contender has more than another, inside each round. */
+export function difference(seen: Seen, name: string, other: string, what: string): Figure {
+  const theirs = valuesOf(seen, other, what)
+  return figure(valuesOf(seen, name, what).map((value, round) => value - (theirs[round] ?? Number.NaN)))
+}
+
 export function inverse(value: Figure): Figure {
   return { median: 1 / value.median, low: 1 / value.high, high: 1 / value.low, rounds: value.rounds }
 }
