@@ -86,7 +86,7 @@ const fine: readonly (readonly [title: string, file: string, text: string])[] = 
     'packages/http/src/fields/http-date.ts',
     value('(ms: number) => [new Date(ms), Date.UTC(ms)]'),
   ],
-  ['a hash', engine('hash'), "export { createHash } from 'node:crypto'\n"],
+  ['a hash', engine('hash'), "export { createHash, hash } from 'node:crypto'\n"],
   ['the owner of the clock', engine('runtime/runtime'), value('[Date.now(), Math.random(), performance.now()]')],
   ['a clock of the testkit', 'packages/testkit/src/a.ts', value('Date.now()')],
   ['a long contract', 'packages/testkit/src/contract.ts', value(`() => {\n${'//\n'.repeat(99)}}`)],

@@ -1,3 +1,4 @@
+import type { Chunk } from '../fields/body-arguments.ts'
 import type { CaptureBudget } from './capture-budget.ts'
 
 /** How many bytes may be copied. */
@@ -22,7 +23,8 @@ export class BodyCopy {
   }
 
   get bytes(): Buffer {
-    return Buffer.concat(this.#chunks)
+    const [first, ...others] = this.#chunks
+    return first !== undefined && others.length === 0 ? first : Buffer.concat(this.#chunks)
   }
 
   get ended(): boolean {
@@ -35,14 +37,15 @@ export class BodyCopy {
   }
 
   /** Copies the bytes, because the handler may use its buffer again. */
-  add(bytes: Uint8Array): void {
+  add(chunk: Chunk): void {
     if (this.#ended || this.#exceeded !== undefined) return
     const { maxBodyBytes, maxCaptureBytes } = this.#limits
-    if (this.#size + bytes.length > maxBodyBytes) this.#exceed('maxBodyBytes')
-    else if (!this.#budget.take(bytes.length, maxCaptureBytes)) this.#exceed('maxCaptureBytes')
+    const length = Buffer.byteLength(chunk)
+    if (this.#size + length > maxBodyBytes) this.#exceed('maxBodyBytes')
+    else if (!this.#budget.take(length, maxCaptureBytes)) this.#exceed('maxCaptureBytes')
     else {
-      this.#size += bytes.length
-      this.#chunks.push(Buffer.from(bytes))
+      this.#size += length
+      this.#chunks.push(Buffer.from(chunk as string))
     }
   }
 

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Http2ServerRequest } from 'node:http2'
 import type { Readable } from 'node:stream'
-import { bytesOf } from '../fields/body-arguments.ts'
+import { type Chunk, chunkOf } from '../fields/body-arguments.ts'
 import { fieldsIn, parseHead, setInsteadOf } from '../fields/head-arguments.ts'
 import { showAsEnded, showAsOpen } from '../fields/response-state.ts'
 import { type HeaderFields, toFields } from '../fields/header-fields.ts'
@@ -157,15 +157,17 @@ class HandlerCapture extends ResponseCapture implements Capture {
     return undefined
   }
 
-  protected override settleImplicitHead(whole?: Uint8Array): void {
+  protected override settleImplicitHead(whole?: Chunk): void {
     const { res, recording } = this
     if (this.mode !== 'send' || this.headSeen || this.#implicitHead !== undefined) return
     const handedOver = this.#handedOver
     if (handedOver !== undefined && handedOver.head.status !== res.statusCode) return
-    const head = handedOver?.head ?? this.#presentHead(this.innerHead.collect(), whole?.length)
-    const body = handedOver === undefined ? whole : handedOver.bytes
-    const notModified = body && recording.answersNotModified(head, body)
-    if (notModified !== undefined) this.#becomeNotModified(notModified)
+    const head =
+      handedOver?.head ??
+      this.#presentHead(this.innerHead.collect(), whole === undefined ? undefined : Buffer.byteLength(whole))
+    const body = handedOver === undefined ? whole : handedOver.body
+    const notModified = body !== undefined && recording.answersNotModified(head, body)
+    if (notModified) this.#becomeNotModified(notModified)
     this.#implicitHead = { head, status: res.statusCode }
     // `#sendEnd` drops the chunk for a client that has left. Over HTTP/1, Node itself then writes the head of the `end`: layers outside may still set fields.
     const comesWithEnd = whole !== undefined && this.#req.httpVersionMajor === 1
@@ -186,8 +188,8 @@ class HandlerCapture extends ResponseCapture implements Capture {
     this.bodiless = true
   }
 
-  protected override bodyIn(args: readonly unknown[]): Uint8Array | undefined {
-    return this.#handedOver === undefined ? bytesOf(args) : undefined
+  protected override chunkIn(args: readonly unknown[]): Chunk | undefined {
+    return this.#handedOver === undefined ? chunkOf(args) : undefined
   }
 
   protected override recordHead(head: ResponseHead | undefined): void {
@@ -199,7 +201,7 @@ class HandlerCapture extends ResponseCapture implements Capture {
     }
     if (this.failsForDeparture(head.status)) recording.abort('departure')
     recording.head(head)
-    if (handedOver?.bytes !== undefined) recording.chunk(handedOver.bytes)
+    if (handedOver?.body !== undefined) recording.chunk(handedOver.body)
   }
 
   protected override recordEnd(): void {

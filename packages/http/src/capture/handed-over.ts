@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream'
+import type { Chunk } from '../fields/body-arguments.ts'
 import type { ResponseHead } from '../response/response-head.ts'
-import { bytesOfPayload, copyOfStream } from './payload.ts'
+import { bodyOfPayload, copyOfStream } from './payload.ts'
 import type { Recording } from './recording.ts'
 
 /**
@@ -10,7 +11,7 @@ import type { Recording } from './recording.ts'
 export class HandedOverResponse {
   readonly head: ResponseHead
   /** undefined: the body is a stream. */
-  readonly bytes: Buffer | undefined
+  readonly body: Chunk | undefined
   /** What outer layers get: a copy of a stream. */
   readonly payload: unknown
   readonly #copy: Readable | undefined
@@ -18,9 +19,10 @@ export class HandedOverResponse {
 
   /** `headOf` gets the length of the body. A payload that is neither text, bytes nor a stream is passed on, and never counts as whole. */
   constructor(payload: unknown, headOf: (bodyLength: number | undefined) => ResponseHead, recording: Recording) {
-    this.bytes = bytesOfPayload(payload)
-    this.#whole = this.bytes !== undefined
-    this.head = headOf(this.bytes?.length)
+    const body = bodyOfPayload(payload)
+    this.body = body
+    this.#whole = body !== undefined
+    this.head = headOf(body === undefined ? undefined : Buffer.byteLength(body))
     this.#copy = copyOfStream(payload, {
       onRead: () => recording.streamRead(),
       onChunk: (chunk) => recording.chunk(chunk),

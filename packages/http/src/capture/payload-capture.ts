@@ -2,11 +2,12 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Readable } from 'node:stream'
 import { parseHead } from '../fields/head-arguments.ts'
 import { showAsEnded, showAsOpen } from '../fields/response-state.ts'
+import type { Chunk } from '../fields/body-arguments.ts'
 import type { HeaderFields } from '../fields/header-fields.ts'
 import type { ResponseHead } from '../response/response-head.ts'
 import { DetachedResponse } from './detached-response.ts'
 import type { ErrorFields } from './error-fields.ts'
-import { bytesOfPayload, copyOfStream, formOf } from './payload.ts'
+import { bodyOfPayload, copyOfStream, formOf } from './payload.ts'
 import type { NotModified, Recording } from './recording.ts'
 import { ResponseCapture, type WrittenHead } from './response-capture.ts'
 import { replaceMethods } from './response-methods.ts'
@@ -26,7 +27,7 @@ export interface PayloadResponse {
 interface PendingPayload {
   readonly head: ResponseHead
   /** undefined: it is a stream. */
-  readonly bytes: Buffer | undefined
+  readonly body: Chunk | undefined
   whole: boolean
   copy: Readable | undefined
 }
@@ -72,17 +73,18 @@ export class PayloadCapture extends ResponseCapture {
    * a copy for a stream; undefined if the payload is withheld: the hook then waits for the response that is sent instead.
    */
   follow(status: number, fields: HeaderFields, payload: unknown): { readonly payload: unknown } | undefined {
-    const known = bytesOfPayload(payload)
+    const known = bodyOfPayload(payload)
+    const bodyLength = known === undefined ? undefined : Buffer.byteLength(known)
     const { before, errorFields: noted } = this.#response
     const errorFields = noted.namesFor(status)
-    const head = { status, fields, before, errorFields, bodyLength: known?.length, form: formOf(payload) }
+    const head = { status, fields, before, errorFields, bodyLength, form: formOf(payload) }
     if (this.failsForDeparture(status)) this.#abort()
     if (this.#payload !== undefined && !this.#withheld) {
       // A handler that sends twice, or throws after it has sent: nothing shows which of the two payloads reaches the client. A failure is never stored.
       if (this.headSeen || (status < 500 && !hasFailed(this.#payload))) this.#disown()
       if (!this.headSeen) this.recording.restartBody()
     }
-    const pending: PendingPayload = { head, bytes: known, whole: known !== undefined, copy: undefined }
+    const pending: PendingPayload = { head, body: known, whole: known !== undefined, copy: undefined }
     this.#payload = pending
     if (!this.recording.withholds(status))
       return { payload: known === undefined ? (this.#copy(pending, payload) ?? payload) : payload }
@@ -126,10 +128,10 @@ export class PayloadCapture extends ResponseCapture {
   }
 
   protected override answersNotModified(head: ResponseHead): NotModified | undefined {
-    const bytes = this.#payload?.bytes
-    return head.bodyLength === undefined || bytes === undefined
+    const body = this.#payload?.body
+    return head.bodyLength === undefined || body === undefined
       ? undefined
-      : this.recording.answersNotModified(head, bytes)
+      : this.recording.answersNotModified(head, body)
   }
 
   protected override settleImplicitHead(): void {
@@ -137,7 +139,7 @@ export class PayloadCapture extends ResponseCapture {
   }
 
   /** The recorded body is that of the hook. */
-  protected override bodyIn(): undefined {
+  protected override chunkIn(): undefined {
     return undefined
   }
 
@@ -145,8 +147,8 @@ export class PayloadCapture extends ResponseCapture {
     if (this.#over) return
     if (head === undefined) return this.#disown()
     this.recording.head(head)
-    const bytes = this.#payload?.bytes
-    if (bytes !== undefined) this.recording.chunk(bytes)
+    const body = this.#payload?.body
+    if (body !== undefined) this.recording.chunk(body)
   }
 
   protected override recordEnd(): void {

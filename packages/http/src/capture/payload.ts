@@ -1,12 +1,12 @@
 import { pipeline, Readable, Transform, type TransformCallback } from 'node:stream'
 import type { ReadableStream } from 'node:stream/web'
+import type { Chunk } from '../fields/body-arguments.ts'
 import type { PayloadForm } from '../response/response-head.ts'
 
 /** The whole body of a payload; undefined for a stream, and for a payload that cannot be sent. */
-export function bytesOfPayload(payload: unknown): Buffer | undefined {
-  if (payload === undefined || payload === null) return Buffer.alloc(0)
-  if (typeof payload === 'string') return Buffer.from(payload)
-  return Buffer.isBuffer(payload) ? payload : undefined
+export function bodyOfPayload(payload: unknown): Chunk | undefined {
+  if (payload === undefined || payload === null) return ''
+  return typeof payload === 'string' || Buffer.isBuffer(payload) ? payload : undefined
 }
 
 export function formOf(payload: unknown): PayloadForm | undefined {

@@ -1,3 +1,4 @@
+import type { Chunk } from '../fields/body-arguments.ts'
 import { BodyCopy, type CopyLimits } from './body-copy.ts'
 import { type CaptureBudget, processBudget } from './capture-budget.ts'
 import { type Conditions, fieldsOfContent, notModified } from '../response/conditional.ts'
@@ -102,7 +103,7 @@ export class Recorder implements Recording {
     return withholds(this.#state, this.#setup.responseToRevalidate, status)
   }
 
-  answersNotModified(head: ResponseHead, body: Uint8Array): NotModified | undefined {
+  answersNotModified(head: ResponseHead, body: Chunk): NotModified | undefined {
     const { conditions, makesEtag = true } = this.#setup
     if (conditions === undefined) return undefined
     const { etag = head.outer?.['etag'] } = head.fields
@@ -125,9 +126,9 @@ export class Recorder implements Recording {
     this.#advance()
   }
 
-  chunk(bytes: Uint8Array): void {
+  chunk(chunk: Chunk): void {
     if (!this.copying || this.#state.kind === 'revalidated') return
-    this.#body.add(bytes)
+    this.#body.add(chunk)
     if (this.#body.exceeded !== undefined) this.#advance()
   }
 

@@ -1,3 +1,4 @@
+import type { Chunk } from '../fields/body-arguments.ts'
 import type { ResponseHead } from '../response/response-head.ts'
 import type { AbortCause } from './recording-result.ts'
 
@@ -24,7 +25,7 @@ export interface Recording {
    * Asked of a complete response before a byte is sent. Defined where the client has the response already and gets a 304; the recording
    * receives the response itself.
    */
-  answersNotModified(head: ResponseHead, body: Uint8Array): NotModified | undefined
+  answersNotModified(head: ResponseHead, body: Chunk): NotModified | undefined
   /**
    * Fields to send with this head, which replace those that are set, such as the whole `Cache-Status`. `foreign`: it is not the head of the
    * recorded response.
@@ -38,7 +39,7 @@ export interface Recording {
   outside<T>(call: () => T): T
   /** Called once the framework accepted the head, or when it is withheld. */
   head(head: ResponseHead): void
-  chunk(bytes: Uint8Array): void
+  chunk(chunk: Chunk): void
   /** Before the head: the chunks so far are those of another body, which will not be sent. */
   restartBody(): void
   /** The body is complete. */

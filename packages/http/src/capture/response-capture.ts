@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import { endRefuses } from '../fields/body-arguments.ts'
+import { type Chunk, endRefuses } from '../fields/body-arguments.ts'
 import { addToHead, fieldsIn, sentFields, setInsteadOf } from '../fields/head-arguments.ts'
 import { isHeadSent } from '../fields/response-state.ts'
 import { type HeaderFields, toText } from '../fields/header-fields.ts'
@@ -10,9 +10,7 @@ import { HandlerScope } from './handler-scope.ts'
 import { discardPayload } from './payload.ts'
 import { InnerHead } from './inner-head.ts'
 import type { NotModified, Recording } from './recording.ts'
-import { type CallOriginal, replaceMethods } from './response-methods.ts'
-
-const NOTHING = new Uint8Array()
+import { type CallOriginal, isSentByNode, replaceMethods } from './response-methods.ts'
 
 /** The methods that could still change a response after it is replaced; the others look at `mode`. */
 const IGNORED = [
@@ -54,10 +52,13 @@ export abstract class ResponseCapture {
   #guard: DestroyGuard | undefined
   /** The original `end` runs: that of HTTP/2 calls `write` for its chunk. */
   #ending = false
+  /** A layer outside may add fields while the head passes it. */
+  readonly #hasOuter: boolean
 
   constructor(res: ServerResponse, recording: Recording) {
     this.res = res
     this.recording = recording
+    this.#hasOuter = !isSentByNode(res)
     const original = replaceMethods(res, {
       writeHead: (...args) => this.#writeHead(args),
       write: (...args) => this.#write(args),
@@ -92,10 +93,10 @@ export abstract class ResponseCapture {
    * Settles an implicit head before the body. Writes it at once where Node's own, inside `end`, would come too late, as it is withheld, or may never come, as
    * the client has left. `whole`: the body, if `end` brings all of it.
    */
-  protected abstract settleImplicitHead(whole?: Uint8Array): void
+  protected abstract settleImplicitHead(whole?: Chunk): void
 
-  /** The bytes of the recorded body among these arguments of `write` or `end`. */
-  protected abstract bodyIn(args: readonly unknown[]): Uint8Array | undefined
+  /** The part of the recorded body among these arguments of `write` or `end`. */
+  protected abstract chunkIn(args: readonly unknown[]): Chunk | undefined
 
   /** Called when Node has accepted the head, or when it is withheld. */
   protected abstract recordHead(head: ResponseHead | undefined): void
@@ -205,7 +206,8 @@ export abstract class ResponseCapture {
     this.headSeen = true
     const head = written.kind === 'recorded' ? written.head : undefined
     // Outer layers add fields while the head passes them, such as the cookie of a session.
-    this.recordHead(head === undefined || this.mode !== 'send' ? head : withOuter(head, sentFields(this.res)))
+    const isComplete = head === undefined || this.mode !== 'send' || !this.#hasOuter
+    this.recordHead(isComplete ? head : withOuter(head, sentFields(this.res)))
     return this.res
   }
 
@@ -238,8 +240,8 @@ export abstract class ResponseCapture {
     this.settleImplicitHead()
     if (this.mode === 'replaced') return discardChunk(args)
     const accepted = this.#discards ? discardChunk(args) : this.original('write', args) === true
-    const bytes = this.bodyIn(args)
-    if (bytes !== undefined) this.recording.chunk(bytes)
+    const chunk = this.chunkIn(args)
+    if (chunk !== undefined) this.recording.chunk(chunk)
     // The copy is bounded, so the handler need not wait for a slow client.
     return this.recording.copying || accepted
   }
@@ -253,13 +255,13 @@ export abstract class ResponseCapture {
   #end(args: readonly unknown[]): unknown {
     // Node throws for these arguments. Nothing may be sent before.
     if (this.mode === 'send' && endRefuses(args)) return this.original('end', args)
-    const bytes = this.bodyIn(args)
-    this.settleImplicitHead(bytes ?? NOTHING)
+    const chunk = this.chunkIn(args)
+    this.settleImplicitHead(chunk ?? '')
     if (this.mode === 'send') this.#sendEnd(args)
     else discardChunk(args)
     if (this.mode === 'replaced' || this.ended) return this.res
     this.ended = true
-    if (bytes !== undefined) this.recording.chunk(bytes)
+    if (chunk !== undefined) this.recording.chunk(chunk)
     this.endRecording()
     if (this.replacing) this.ignoreHandler(this.res.statusCode)
     this.detached?.finish()

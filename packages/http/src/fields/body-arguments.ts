@@ -1,8 +1,11 @@
 import { isUint8Array } from 'node:util/types'
 
-/** The bytes of `write`'s and `end`'s arguments: `(chunk?, encoding?, callback?)`. */
-export function bytesOf([chunk, encoding]: readonly unknown[]): Uint8Array | undefined {
-  if (typeof chunk === 'string') return Buffer.from(chunk, encodingOf(encoding))
+/** A part of a body, or the whole: text is encoded as UTF-8, and only where its bytes are kept. */
+export type Chunk = string | Uint8Array
+
+/** The chunk among `write`'s and `end`'s arguments: `(chunk?, encoding?, callback?)`. */
+export function chunkOf([chunk, encoding]: readonly unknown[]): Chunk | undefined {
+  if (typeof chunk === 'string') return isUtf8(encoding) ? chunk : Buffer.from(chunk, encoding as BufferEncoding)
   return isUint8Array(chunk) ? chunk : undefined
 }
 
@@ -26,6 +29,10 @@ export function writeRefuses([chunk, encoding]: readonly unknown[]): boolean {
 function isEncoding(encoding: unknown): boolean {
   if (typeof encoding === 'string') return ['', 'buffer'].includes(encoding) || Buffer.isEncoding(encoding)
   return !encoding || typeof encoding === 'function'
+}
+
+function isUtf8(encoding: unknown): boolean {
+  return typeof encoding !== 'string' || ['utf8', 'utf-8'].includes(encoding.toLowerCase())
 }
 
 function encodingOf(encoding: unknown): BufferEncoding {

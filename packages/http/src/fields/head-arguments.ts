@@ -7,7 +7,7 @@ export function parseHead(
   args: readonly unknown[],
 ): { readonly status: number; readonly fields: HeaderFields } {
   const fields = toFields(res.getHeaders())
-  for (const [name, value] of Object.entries(fieldsIn(args))) fields[name] = value
+  if (passedTo(args) !== undefined) Object.assign(fields, fieldsIn(args))
   return { status: Number(args[0]), fields }
 }
 

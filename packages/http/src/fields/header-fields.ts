@@ -11,8 +11,8 @@ export function noFields(): Record<string, string | string[]> {
 /** Converts the result of `getHeaders()`: numbers become text, names lower-case. */
 export function toFields(headers: Readonly<OutgoingHttpHeaders>): Record<string, string | string[]> {
   const fields = noFields()
-  for (const [name, value] of Object.entries(headers)) {
-    const text = toText(value)
+  for (const name of Object.keys(headers)) {
+    const text = toText(headers[name])
     if (text !== undefined) fields[name.toLowerCase()] = text
   }
   return fields

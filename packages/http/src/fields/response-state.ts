@@ -34,6 +34,7 @@ export function showAsOpen(res: ServerResponse): void {
  * sent past that layer: @fastify/express defines one on each response.
  */
 export function isHeadSent(res: ServerResponse): boolean {
-  const said = res.headersSent && !shownAsEnded.has(res)
-  return said || Reflect.get(Object.getPrototypeOf(res) as object, 'headersSent', res) === true
+  if (res.headersSent && !shownAsEnded.has(res)) return true
+  if (!Object.hasOwn(res, 'headersSent')) return false
+  return Reflect.get(Object.getPrototypeOf(res) as object, 'headersSent', res) === true
 }

@@ -79,9 +79,10 @@ export function normaliseRequest(req: IncomingMessage, input: HandlerInput): rea
 export function hasReplaceableFields(req: IncomingMessage): boolean {
   const { headers } = req
   if (headers !== req.headers || !Object.isExtensible(headers) || !isPlain(headers)) return false
-  return Object.values(Object.getOwnPropertyDescriptors(headers)).every(
-    (field) => field.configurable === true && (field.writable === true || field.set !== undefined),
-  )
+  return Object.keys(headers).every((name) => {
+    const field = Object.getOwnPropertyDescriptor(headers, name)
+    return field?.configurable === true && (field.writable === true || field.set !== undefined)
+  })
 }
 
 /** Sets fields, or removes them where the value is undefined, in all three representations. */

@@ -157,7 +157,8 @@ export class PersonalReads {
   }
 
   stop(): void {
-    watching.get(this.#req)?.delete(this)
+    const layers = watching.get(this.#req)
+    if (layers?.delete(this) === true && layers.size === 0) watching.delete(this.#req)
     // Later, a property that was redefined cannot be told from one that is not watched any more.
     void this.found
     for (const { object, observer } of this.#watches.splice(0)) object.stop(observer)

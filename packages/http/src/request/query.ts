@@ -57,6 +57,7 @@ function firstSegmentOf(name: string): string {
 
 /** Sorts parameters by name. Parameters of one name, and those that a parser may take for one, such as `a[…]`, keep their order. */
 export function sortedQuery(query: string): string {
+  if (query === '') return query
   const parameters = query.split('&').filter((text) => text !== '')
   if (parameters.length > MAX_SORTED) return query
   const named = parameters
@@ -70,6 +71,7 @@ export function sortedQuery(query: string): string {
 
 /** Decodes percent-encoded unreserved characters, and puts other encodings in upper case (RFC 3986 section 6.2.2). Dot segments and `%2F` stay. */
 export function normalEncoding(text: string): string {
+  if (!text.includes('%')) return text
   return text.replaceAll(/%[0-9a-f]{2}/gi, (code) => {
     const character = String.fromCodePoint(Number.parseInt(code.slice(1), 16))
     return /[\w.~-]/.test(character) ? character : code.toUpperCase()

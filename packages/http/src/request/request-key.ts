@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import { withoutBlanks } from '../fields/header-fields.ts'
 import { normalHost } from '../fields/normal-host.ts'
@@ -61,7 +61,7 @@ export function requestKey(parts: KeyParts): string | undefined {
   const all = [FORMAT, 'GET', place, ...url, ...rewritten, '|', ...extra]
   const text = all.map((part) => (part === undefined ? '-;' : `${part.length}:${part}`)).join('')
   if (Buffer.byteLength(text) > MAX_BYTES) return undefined
-  return `http:${createHash('sha256').update(text).digest('base64url')}`
+  return `http:${hash('sha256', text, 'base64url')}`
 }
 
 /**
@@ -72,7 +72,7 @@ export function urlTag({ scheme, host, target }: Pick<KeyParts, 'scheme' | 'host
   const [path, query] = splitTarget(target)
   const parts = [scheme, normalHost(scheme, host), foldedPath(path) ?? normalEncoding(path), sortedQuery(query)]
   const text = parts.map((part) => `${part.length}:${part}`).join('')
-  return `cattlegrid:url:${createHash('sha256').update(text).digest('base64url')}`
+  return `cattlegrid:url:${hash('sha256', text, 'base64url')}`
 }
 
 /** The host in the key of a request to `host`; empty where the key has none. */

@@ -1,4 +1,5 @@
 import etag from 'etag'
+import type { Chunk } from '../fields/body-arguments.ts'
 import { initialAge } from './age.ts'
 import { formatHttpDate } from '../fields/http-date.ts'
 import { addedFields, removedFields, storedFields } from './recorded-fields.ts'
@@ -48,10 +49,11 @@ export function withOwnFields(recorded: RecordedResponse, head: ResponseHead): R
  */
 export function missingEtag(
   { status, fields, outer }: Pick<ResponseHead, 'status' | 'fields' | 'outer'>,
-  body: Uint8Array,
+  body: Chunk,
 ): Readonly<Record<string, string>> {
   if (status !== 200 || 'etag' in fields) return {}
-  const made = etag(Buffer.from(body.buffer, body.byteOffset, body.length), { weak: true })
+  const bytes = typeof body === 'string' ? body : Buffer.from(body.buffer, body.byteOffset, body.length)
+  const made = etag(bytes, { weak: true })
   // A leader's 304 has the one that is made here.
   return outer?.['etag'] === undefined || outer['etag'] === made ? { etag: made } : {}
 }
