@@ -1,5 +1,7 @@
 // The clients: many connections that are open already, and one request on each at the same moment.
+import { once } from 'node:events'
 import { Agent, get } from 'node:http'
+import { connect, type Socket } from 'node:net'
 import autocannon from 'autocannon'
 import { at } from '../run/figure.ts'
 import { serveAsMember } from '../run/member.ts'
@@ -25,7 +27,23 @@ function ask(url: string, agent: Agent): Promise<Got> {
   })
 }
 
+/** ms until the whole answer is there. The server closes the connection behind it. */
+async function askOn(socket: Socket, path: string): Promise<number> {
+  const began = performance.now()
+  socket.resume().end(`GET ${path} HTTP/1.1\r\nHost: shop.test\r\nConnection: close\r\n\r\n`)
+  await once(socket, 'end')
+  return performance.now() - began
+}
+
 serveAsMember({
+  /** Connects all clients, and then asks once on each connection at the same moment: the server has answered nothing before. */
+  async first(port: number, path: string, clients: number) {
+    const sockets = Array.from({ length: clients }, () => connect(port, '127.0.0.1'))
+    await Promise.all(sockets.map((socket) => once(socket, 'connect')))
+    const asked = await Promise.all(sockets.map((socket) => askOn(socket, path)))
+    const times = asked.toSorted((one, other) => one - other)
+    return { p50: at(times, 0.5), p99: at(times, 0.99) }
+  },
   async herd(ports: readonly number[], path: string, clients: number) {
     const agent = new Agent({ keepAlive: true, maxSockets: Math.ceil(clients / ports.length), scheduling: 'fifo' })
     const each = async (where: string): Promise<Got[]> =>
