@@ -3,14 +3,14 @@ import { isUsable, isVaryRecord, type Stored } from '../response/recorded-respon
 import type { ResponseLoader } from './response-loader.ts'
 import type { Route } from '../route/route.ts'
 
-/** Waits until this request's handler starts, or the refresh ends without it. One request at a time refreshes a key; the others do not wait. */
+/** For a route that refreshes inline: waits until this request's handler starts, or the refresh ends without it. One request at a time refreshes a key; the others do not wait. */
 export async function awaitInlineRefresh<Req, Res>(
-  { refreshMode, inlineRefreshes }: Pick<Route, 'refreshMode' | 'inlineRefreshes'>,
+  { inlineRefreshes }: Pick<Route, 'inlineRefreshes'>,
   loader: ResponseLoader<Req, Res>,
   key: string,
   { status, refresh }: Lookup<unknown>,
 ): Promise<void> {
-  if (!refreshMode.inline || status !== 'stale' || refresh === undefined || inlineRefreshes.has(key)) return
+  if (status !== 'stale' || refresh === undefined || inlineRefreshes.has(key)) return
   const refreshed = async (): Promise<void> => {
     inlineRefreshes.add(key)
     try {

@@ -102,12 +102,21 @@ export class RequestLookup<Req, Res> {
   }
 
   /** Looks up a key; where its response is older than the client accepts, once more, so that a load replaces it. A record of variants has no age. */
-  async #lookUpWithinMaxAge(key: string, miss: Miss): Promise<Lookup<Loaded>> {
-    const lookup = await this.#lookUp(key, miss, this.#options)
+  #lookUpWithinMaxAge(key: string, miss: Miss): Promise<Lookup<Loaded>> {
     const { maxAge } = this.#context.directives
+    const lookingUp = this.#lookUp(key, miss, this.#options)
+    return maxAge === undefined ? lookingUp : this.#replaceOlder(lookingUp, maxAge, key, miss)
+  }
+
+  async #replaceOlder(
+    lookingUp: Promise<Lookup<Loaded>>,
+    maxAge: number,
+    key: string,
+    miss: Miss,
+  ): Promise<Lookup<Loaded>> {
+    const lookup = await lookingUp
     const { value, status, role, age } = lookup
-    if (maxAge === undefined || value === OWN_RESPONSE || isVaryRecord(value) || status !== 'fresh' || role !== 'none')
-      return lookup
+    if (value === OWN_RESPONSE || isVaryRecord(value) || status !== 'fresh' || role !== 'none') return lookup
     if (satisfiesMaxAge(value.initialAge, age, maxAge)) return lookup
     // The engine counts from the commit.
     const maxResidentTime = Math.max(0, maxAge - value.initialAge * 1000)
@@ -115,7 +124,7 @@ export class RequestLookup<Req, Res> {
   }
 
   async #lookUp(key: string, miss: Miss, options: CallOptions<Loaded>): Promise<Lookup<Loaded>> {
-    const { view } = this.#route
+    const { view, refreshMode } = this.#route
     const loader = this.#loader
     this.#forwarded = miss.forwarded
     this.#key = key
@@ -129,7 +138,7 @@ export class RequestLookup<Req, Res> {
     // A response that is kept only to be revalidated is served by nobody: the request waits for the load that replaces it.
     const lookup = mayServe(found) ? found : await lookUp({ ...options, ...NOTHING_STALE })
     if (!mayServe(lookup)) throw new NoSharedResult('the response must be revalidated before each use')
-    await awaitInlineRefresh(this.#route, loader, key, lookup)
+    if (refreshMode.inline) await awaitInlineRefresh(this.#route, loader, key, lookup)
     return lookup
   }
 }

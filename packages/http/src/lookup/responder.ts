@@ -73,7 +73,7 @@ export class Responder<Req, Res> {
       return answerWithoutHandler(this.#unhandledRequest(), result)
     }
     // Its handler runs in this refresh, and decides whether the stale response is sent.
-    await result.lookup?.refresh
+    if (result.lookup?.refresh !== undefined) await result.lookup.refresh
     const { storable, timedOutBeforeKnown } = this.#loader
     if (storable !== undefined) await clearUncacheable(this.#route, storable.key, result.lookup?.outcome)
     return answerAfterHandler({ recorder, timedOutBeforeKnown, disconnected: this.#disconnect.aborted }, result)

@@ -123,12 +123,16 @@ export class ResponseLoader<Req, Res> {
     const loadId = route.runtime.token()
     const unregister = registerLoad(loadId, key)
     const task = this.#task(load, loadId, miss)
-    const { result, requestFields } = await this.#produce(task)
-      .finally(unregister)
-      .catch((error: unknown) => {
-        if (isNoSharedResult(error)) this.#noteRelease(load)
-        throw error
-      })
+    let produced: LoadResult
+    try {
+      produced = await this.#produce(task)
+    } catch (error) {
+      if (isNoSharedResult(error)) this.#noteRelease(load)
+      throw error
+    } finally {
+      unregister()
+    }
+    const { result, requestFields } = produced
     if (result.kind === 'uncacheable') {
       this.#makeUncacheable(load, result.options)
       return result.value
@@ -148,47 +152,51 @@ export class ResponseLoader<Req, Res> {
     }
   }
 
-  async #produce(task: LoadTask): Promise<LoadResult> {
+  /** Throws at once, as all that it calls: `load` awaits the result. */
+  #produce(task: LoadTask): Promise<LoadResult> {
     const { load } = task
     if (!isKnownShareable(this.#route, task.forwarded))
       load.signal.addEventListener('abort', () => this.#onAbort(load), { once: true })
     // The load of a request that has its result goes on for the entry, and for the requests that joined.
     const isBehind = load.background || this.#handler.kind === 'forbidden'
-    return await (isBehind ? this.#produceBehind(task) : this.#produceByRequest(task))
+    return isBehind ? this.#produceBehind(task) : this.#produceByRequest(task)
   }
 
-  async #produceBehind(task: LoadTask): Promise<LoadResult> {
-    if (!this.#route.refreshMode.inline) return await this.#subrequests.load(task)
+  #produceBehind(task: LoadTask): Promise<LoadResult> {
+    if (!this.#route.refreshMode.inline) return this.#subrequests.load(task)
     if (this.#handlerCannotFill) throw new NoSharedResult('its client cannot run the handler')
-    return await this.#produceByRequest(task)
+    return this.#produceByRequest(task)
   }
 
-  async #produceByRequest(task: LoadTask): Promise<LoadResult> {
+  #produceByRequest(task: LoadTask): Promise<LoadResult> {
     if (this.ownHandlerAnswers || this.#subrequestFailed) throw new NoSharedResult('the request has led a load before')
     if (this.isAnswered) throw new NoSharedResult('the request has been answered meanwhile')
-    return this.#handlerCannotFill ? await this.#replaceHandler(task) : await this.#runHandler(task)
+    return this.#handlerCannotFill ? this.#replaceHandler(task) : this.#runHandler(task)
   }
 
   async #runHandler(task: LoadTask): Promise<LoadResult> {
     const { headers: requestFields } = this.#exchange.req
-    const recorded = await this.#recordHandler(task).catch((error: unknown) => {
-      if (this.#handler.kind === 'started') throw error
-      // The cache has failed before the handler: that runs without it.
-      this.#handler = { kind: 'forbidden' }
-      throw new NoSharedResult(`its handler cannot be recorded: ${String(error)}`)
-    })
+    const recorded = await this.#recordHandler(task)
     if (recorded.kind === 'mismatched')
       return await this.#noteSubrequestFailure(this.#subrequests.replaceMismatched(task))
     const knownShareable = isKnownShareable(this.#route, task.forwarded)
     return { result: resultOfHandler(recorded, requestFields, knownShareable), requestFields }
   }
 
-  async #recordHandler(task: LoadTask): Promise<RecordingResult> {
-    return await runHandler(this.#exchange, this.#route, this.#context, task, (recorder) => {
+  #recordHandler(task: LoadTask): Promise<RecordingResult> {
+    const noteStart = (recorder: Recorder): void => {
       const onStart = this.#handler.kind === 'not-started' ? this.#handler.onStart : undefined
       this.#handler = { kind: 'started', recorder }
       onStart?.()
-    })
+    }
+    try {
+      return runHandler(this.#exchange, this.#route, this.#context, task, noteStart)
+    } catch (error) {
+      if (this.recorder !== undefined) throw error
+      // The cache has failed before the handler: that runs without it.
+      this.#handler = { kind: 'forbidden' }
+      throw new NoSharedResult(`its handler cannot be recorded: ${String(error)}`)
+    }
   }
 
   /** At `loadTimeout`, a URL that is not known to be shareable becomes uncacheable: each request runs its own handler, for as long as that takes. */
@@ -200,11 +208,11 @@ export class ResponseLoader<Req, Res> {
   }
 
   /** The handler of a `HEAD` request gives no body: a subrequest brings the response that can be stored. */
-  async #replaceHandler(task: LoadTask): Promise<LoadResult> {
+  #replaceHandler(task: LoadTask): Promise<LoadResult> {
     if (this.#context.unshareable !== undefined) throw new NoSharedResult('its handler sees more than the key holds')
     const { cache, runtime } = this.#route
     const send = (): Promise<LoadResult> => this.#subrequests.load(task)
-    return await this.#noteSubrequestFailure(failedSubrequestsOf(cache).sendUnlessFailed(task.load.key, runtime, send))
+    return this.#noteSubrequestFailure(failedSubrequestsOf(cache).sendUnlessFailed(task.load.key, runtime, send))
   }
 
   async #noteSubrequestFailure(loading: Promise<LoadResult>): Promise<LoadResult> {
