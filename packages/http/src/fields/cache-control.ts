@@ -9,6 +9,16 @@ const MAX_SECONDS = 2 ** 31
  * the grammar, such as `private; x`, each word counts as a directive without an argument: prohibitions hold, and lifetimes are invalid.
  */
 export function parseCacheControl(lines: readonly string[]): Directives {
+  if (lines.length > 1) return parseLines(lines)
+  const [line = ''] = lines
+  if (line !== last.line) last = { line, directives: parseLines(lines) }
+  return last.directives
+}
+
+/** An app sends few different fields, and the field of one response is parsed for each layer that may forbid storing. */
+let last: { readonly line: string; readonly directives: Directives } = { line: '', directives: new Map() }
+
+function parseLines(lines: readonly string[]): Directives {
   const directives = new Map<string, string>()
   const add = (name: string, argument: string): void => {
     if (name !== '' && !directives.has(name)) directives.set(name, argument)
