@@ -5,14 +5,17 @@ import type { SharedReads } from './shared-reads.ts'
 export class FlightRegistry {
   readonly #reads: SharedReads
   readonly #refreshes = new Map<string, Flight>()
-  readonly #running = new Set<Flight>()
+  readonly #running = new Map<Flight, Promise<void>>()
 
   constructor(reads: SharedReads) {
     this.#reads = reads
   }
 
-  /** Every unfinished flight, joinable or not: a refresh, or a load for one caller alone. */
-  get running(): ReadonlySet<Flight> {
+  /**
+   * Every unfinished flight, joinable or not: a refresh, or a load for one caller alone. Each with its end, after the last answer of the store: callers do not
+   * wait for that; `close` does.
+   */
+  get running(): ReadonlyMap<Flight, Promise<void>> {
     return this.#running
   }
 
@@ -24,13 +27,12 @@ export class FlightRegistry {
 
   /** Registers a flight until `run`, which must not reject, settles. */
   register(flight: Flight, run: Promise<void>): void {
-    this.#running.add(flight)
     if (flight.joinable) this.#refreshes.set(flight.key, flight)
-    void run.then(() => {
+    const end = run.then(() => {
       this.#running.delete(flight)
       if (this.#refreshes.get(flight.key) === flight) this.#refreshes.delete(flight.key)
-      flight.finish()
     })
+    this.#running.set(flight, end)
   }
 
   /** Keeps later calls from joining anything of the key that began before its invalidation. */

@@ -28,13 +28,14 @@ type Group = 'owner' | 'early' | 'late'
 
 /** The callers that wait for a flight, by group. */
 export class FlightWaiters {
-  readonly #owner = new Set<FlightWaiter>()
-  readonly #early = new Set<FlightWaiter>()
-  readonly #late = new Set<FlightWaiter>()
+  #owner: FlightWaiter | undefined
+  /** Undefined until the first one: most flights have no joiners. */
+  #early: Set<FlightWaiter> | undefined
+  #late: Set<FlightWaiter> | undefined
   #nested = 0
 
   get size(): number {
-    return this.#owner.size + this.#early.size + this.#late.size
+    return (this.#owner === undefined ? 0 : 1) + (this.#early?.size ?? 0) + (this.#late?.size ?? 0)
   }
 
   /** The number of waiters that `maxWaiters` counts: all but the calls from inside a load. */
@@ -52,34 +53,36 @@ export class FlightWaiters {
   }
 
   add(waiter: FlightWaiter, group: Group): void {
-    this.#groupOf(group).add(waiter)
+    if (group === 'owner') this.#owner = waiter
+    else if (group === 'early') (this.#early ??= new Set()).add(waiter)
+    else (this.#late ??= new Set()).add(waiter)
   }
 
   remove(waiter: FlightWaiter): void {
-    for (const waiters of [this.#owner, this.#early, this.#late]) waiters.delete(waiter)
+    if (this.#owner === waiter) this.#owner = undefined
+    this.#early?.delete(waiter)
+    this.#late?.delete(waiter)
   }
 
   /** Calls `onWaiting` of each. */
   notifyWaiting(): void {
-    for (const waiters of [this.#owner, this.#early, this.#late]) for (const waiter of waiters) waiter.onWaiting()
+    this.#owner?.onWaiting()
+    for (const waiters of [this.#early, this.#late]) for (const waiter of waiters ?? []) waiter.onWaiting()
   }
 
   /** Removes and settles the waiters of a group. */
   settle(group: Group, result: FlightResult): void {
-    const waiters = this.#groupOf(group)
-    const all = [...waiters]
-    waiters.clear()
-    for (const waiter of all) waiter.settle(result)
+    if (group === 'owner') {
+      const owner = this.#owner
+      this.#owner = undefined
+      owner?.settle(result)
+    } else for (const waiter of this.#takeJoiners(group)) waiter.settle(result)
   }
 
-  #groupOf(group: Group): Set<FlightWaiter> {
-    switch (group) {
-      case 'owner':
-        return this.#owner
-      case 'early':
-        return this.#early
-      case 'late':
-        return this.#late
-    }
+  #takeJoiners(group: 'early' | 'late'): Iterable<FlightWaiter> {
+    const joiners = group === 'early' ? this.#early : this.#late
+    if (group === 'early') this.#early = undefined
+    else this.#late = undefined
+    return joiners ?? []
   }
 }

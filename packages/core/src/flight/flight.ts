@@ -35,8 +35,9 @@ export class Flight {
   /** True when it began without a caller: the call that started it was served an entry. Later calls may join it. */
   readonly background: boolean
   readonly #waiters = new FlightWaiters()
-  readonly #outcome = new Deferred<Outcome>()
-  readonly #finished = new Deferred<void>()
+  #outcome: Outcome | undefined
+  /** Defined once the outcome was asked for: most flights are over before anybody does. */
+  #awaitedOutcome: Deferred<Outcome> | undefined
   #phase: Phase = 'acquiring'
   #detached = false
   #waited = 0
@@ -49,7 +50,6 @@ export class Flight {
   #lateJoinersReadAgain = false
   #step: FlightStep | undefined
   #aborted = false
-  #settled = false
 
   constructor(key: string, call: number, background: boolean) {
     flights += 1
@@ -61,17 +61,16 @@ export class Flight {
 
   /** The outcome of the load; never rejects. */
   get outcome(): Promise<Outcome> {
-    return this.#outcome.promise
-  }
-
-  /** Resolves after the last request to the store was answered. Callers do not wait for that; `close` does. */
-  get finished(): Promise<void> {
-    return this.#finished.promise
+    if (this.#awaitedOutcome === undefined) {
+      this.#awaitedOutcome = new Deferred()
+      if (this.#outcome !== undefined) this.#awaitedOutcome.resolve(this.#outcome)
+    }
+    return this.#awaitedOutcome.promise
   }
 
   /** True once every caller has its result. */
   get settled(): boolean {
-    return this.#settled
+    return this.#outcome !== undefined
   }
 
   /** True while later calls may join. */
@@ -235,15 +234,10 @@ export class Flight {
 
   /** Delivers the result to every caller that has none yet, and publishes the outcome. */
   settle(result: FlightResult, outcome: Outcome): void {
-    this.#settled = true
+    this.#outcome ??= outcome
     this.detach()
     this.settleOwnerAndEarly(result)
     this.#waiters.settle('late', result)
-    this.#outcome.resolve(outcome)
-  }
-
-  /** Resolves `finished`. */
-  finish(): void {
-    this.#finished.resolve()
+    this.#awaitedOutcome?.resolve(outcome)
   }
 }

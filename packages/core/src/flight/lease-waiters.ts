@@ -46,7 +46,7 @@ export class LeaseWaiter {
 /** All lease waiters of this process, by key. */
 export class LeaseWaiters {
   readonly #runtime: Runtime
-  readonly #waiters = new Map<string, Set<LeaseWaiter>>()
+  readonly #waiters = new Map<string, readonly LeaseWaiter[]>()
 
   constructor(runtime: Runtime) {
     this.#runtime = runtime
@@ -54,16 +54,14 @@ export class LeaseWaiters {
 
   register(key: string): LeaseWaiter {
     const waiter = new LeaseWaiter(this.#runtime)
-    const waiters = this.#waiters.get(key)
-    if (waiters === undefined) this.#waiters.set(key, new Set([waiter]))
-    else waiters.add(waiter)
+    this.#waiters.set(key, [...(this.#waiters.get(key) ?? []), waiter])
     return waiter
   }
 
   unregister(key: string, waiter: LeaseWaiter): void {
-    const waiters = this.#waiters.get(key)
-    waiters?.delete(waiter)
-    if (waiters?.size === 0) this.#waiters.delete(key)
+    const others = this.#waiters.get(key)?.filter((other) => other !== waiter) ?? []
+    if (others.length === 0) this.#waiters.delete(key)
+    else this.#waiters.set(key, others)
   }
 
   wake(key: string): void {

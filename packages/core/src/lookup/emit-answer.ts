@@ -2,21 +2,24 @@ import type { EngineServices } from '../flight/engine-services.ts'
 import { type CallState, type LookupResult, waitedTime } from './lookup-result.ts'
 
 /** Settles as `answering` does; first emits the answer, if the call has missed. */
-export async function emitAnswer(
+export function emitAnswer(
   { events, runtime }: EngineServices,
   key: string,
   state: CallState,
   answering: Promise<LookupResult>,
 ): Promise<LookupResult> {
-  try {
-    const result = await answering
-    const { status, from, role, age, waited } = result
-    if (state.missed) events.emit('answer', { key, call: state.id, status, from, role, age, waited, error: undefined })
-    return result
-  } catch (error) {
-    const waited = waitedTime(state, runtime.now())
-    const failed = { status: 'failed', from: undefined, role: undefined, age: 0 } as const
-    if (state.missed) events.emit('answer', { key, call: state.id, ...failed, waited, error })
-    throw error
-  }
+  return answering.then(
+    (result) => {
+      const { status, from, role, age, waited } = result
+      if (state.missed)
+        events.emit('answer', { key, call: state.id, status, from, role, age, waited, error: undefined })
+      return result
+    },
+    (error: unknown) => {
+      const waited = waitedTime(state, runtime.now())
+      const failed = { status: 'failed', from: undefined, role: undefined, age: 0 } as const
+      if (state.missed) events.emit('answer', { key, call: state.id, ...failed, waited, error })
+      throw error
+    },
+  )
 }

@@ -18,7 +18,7 @@ import { newEntry } from './new-entry.ts'
 import { retryJoinersIfOwnAbort, settleAbsent, settleAbandoned } from './settle-flight.ts'
 
 /** Runs the load of a flight under its lease, and commits the result. `entry`: the key's entry in the store. */
-export async function lead(
+export function lead(
   flight: Flight,
   call: Call,
   lease: Lease,
@@ -27,7 +27,7 @@ export async function lead(
   services: EngineServices,
 ): Promise<void> {
   const replaced = replacedEntry(services, call, entry, services.runtime.now())
-  await new LeasedLoad(flight, call, lease, permit, services).run(replaced)
+  return new LeasedLoad(flight, call, lease, permit, services).run(replaced)
 }
 
 class LeasedLoad {
@@ -145,7 +145,7 @@ class LeasedLoad {
     return { key: this.#flight.key, flight: this.#flight.id, lease: leaseId(this.#lease.token) }
   }
 
-  async #settleCommit(answer: Commit, result: FlightResult): Promise<Outcome> {
+  #settleCommit(answer: Commit, result: FlightResult): Outcome | Promise<Outcome> {
     const { events } = this.#services
     const key = this.#call.storedKey
     switch (answer.kind) {
@@ -155,9 +155,7 @@ class LeasedLoad {
         return this.#settleFlight({ kind: 'retry' }, { kind: 'refused', why: answer.why })
       case 'unkeepable': {
         if (events.hasListeners(answer.why)) events.emit(answer.why, { key, error: answer.cause })
-        const mark = { for: UNCACHEABLE_FOR, share: true, why: answer.why }
-        const released = await this.#releaseUncacheable(mark)
-        return this.#settleFlight(resultForLateJoiners(released, result), { kind: 'uncacheable', ...mark })
+        return this.#settleUncacheable(result, { for: UNCACHEABLE_FOR, share: true, why: answer.why })
       }
       case 'away':
         emitAway(this.#services.events, this.#call.storedKey, 'commit', answer)
@@ -167,10 +165,16 @@ class LeasedLoad {
 
   async #endUncacheable(value: unknown, mark: UncacheableMark): Promise<Outcome> {
     this.#flight.detach()
-    const releasing = this.#releaseUncacheable(mark)
     const result: FlightResult = { kind: 'loaded', value, freshFor: 0 }
+    const settling = this.#settleUncacheable(result, mark)
     this.#flight.settleOwnerAndEarly(result)
-    return this.#settleFlight(resultForLateJoiners(await releasing, result), { kind: 'uncacheable', ...mark })
+    return await settling
+  }
+
+  /** Late joiners get the result only after the store has accepted the end of the lease. */
+  async #settleUncacheable(result: FlightResult, mark: UncacheableMark): Promise<Outcome> {
+    const released = await this.#releaseUncacheable(mark)
+    return this.#settleFlight(resultForLateJoiners(released, result), { kind: 'uncacheable', ...mark })
   }
 
   async #fail(error: unknown): Promise<Outcome> {

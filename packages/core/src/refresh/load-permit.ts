@@ -54,13 +54,16 @@ export class LoadPermit implements FlightStep {
   }
 
   /** Acquires the permit for the load of a flight, whose time in the queue counts as waiting. After `waited` it is called again. */
-  async acquireFor(flight: Flight, runtime: Runtime): Promise<PermitAnswer> {
+  acquireFor(flight: Flight, runtime: Runtime): PermitAnswer | Promise<PermitAnswer> {
     if (flight.stopReason !== undefined) return { kind: 'refused', why: flight.stopReason }
     if (this.held || (this.#queued === undefined && this.tryAcquire(flight.mayExceedMaxLoads)))
       return { kind: 'acquired' }
     if (flight.background) return { kind: 'refused', why: 'busy' }
     this.#queued ??= this.#joinQueue()
-    const { ended } = this.#queued
+    return this.#waitInQueue(flight, runtime, this.#queued)
+  }
+
+  async #waitInQueue(flight: Flight, runtime: Runtime, { ended }: QueuedPermit): Promise<PermitAnswer> {
     // Only now, with the flight in the queue: `beginWait` may make its last caller give up, and that takes the flight out of the queue.
     flight.beginWait(runtime.now(), this.#waiter === undefined ? Infinity : POLL_INTERVAL)
     await (this.#waiter?.waitForNotice(POLL_INTERVAL, ended) ?? ended)

@@ -44,7 +44,8 @@ export class LoadRun implements FlightStep {
   readonly #services: EngineServices
   readonly #permit: LoadPermit
   readonly #onUnshareable: (mark: UncacheableMark) => void
-  readonly #abort = new AbortController()
+  /** Undefined until the loader reads its signal, or the load is stopped: most loads see neither. */
+  #abort: AbortController | undefined
   readonly #result = new Deferred<LoadResult>()
   #beganAt: number | undefined
   #cancelTimeout: CancelTimer = () => undefined
@@ -78,13 +79,13 @@ export class LoadRun implements FlightStep {
 
   /** Aborts the loader's signal only: the result still counts if it comes. */
   requestStop(reason: unknown): void {
-    this.#abort.abort(reason)
+    this.#aborter.abort(reason)
   }
 
   /** Ends the load at once, whatever the loader does. The leaving of its callers does not: a load that has begun goes on. */
   abort(reason: unknown): void {
     this.#end({ kind: 'abandoned', why: 'closed' })
-    this.#abort.abort(reason)
+    this.#aborter.abort(reason)
   }
 
   /** Runs the loader as the step of `flight`. Ends within `loadTimeout` of the call of its loader, and never rejects. `took` in ms from that call. */
@@ -126,10 +127,8 @@ export class LoadRun implements FlightStep {
 
   #callLoader(scope: LoadScope, load: Load<never>): void {
     const { loader } = this.#call
-    new Promise((resolve) => {
-      // Awaited inside the scope: a lazy thenable does its work when it is awaited, and that work belongs to the load.
-      resolve(runInLoad(scope, async () => await loader(load)))
-    }).then(
+    // Awaited inside the scope: a lazy thenable does its work when it is awaited, and that work belongs to the load.
+    runInLoad(scope, async () => await loader(load)).then(
       (value) => this.#end({ kind: 'value', value }),
       (error: unknown) => this.#end({ kind: 'error', error }),
     )
@@ -144,7 +143,7 @@ export class LoadRun implements FlightStep {
   #timeOut(): void {
     const error = new LoadTimeoutError(this.#call.storedKey, this.#call.settings.loadTimeout)
     // First, so that the loader may still decide about the key.
-    this.#abort.abort(error)
+    this.#aborter.abort(error)
     this.#end({ kind: 'error', error })
   }
 
@@ -155,12 +154,11 @@ export class LoadRun implements FlightStep {
 
   #makeLoad(replaced: Entry | undefined, { background, leased }: LoadMode): Load<never> {
     const age = replaced === undefined ? 0 : ageOf(replaced, this.#services.runtime.now())
-    const abort = this.#abort
+    const aborter = (): AbortController => this.#aborter
     return {
       key: this.#call.requestedKey,
-      // A getter: Node creates the signal on first access, and many loaders never read it.
       get signal() {
-        return abort.signal
+        return aborter().signal
       },
       stale: replaced === undefined ? undefined : staleOf(replaced, age, this.#call.settings),
       background,
@@ -168,6 +166,11 @@ export class LoadRun implements FlightStep {
       keep: (options) => this.#keep(options),
       uncacheable: (options) => this.#uncacheable(options),
     }
+  }
+
+  get #aborter(): AbortController {
+    this.#abort ??= new AbortController()
+    return this.#abort
   }
 
   #keep(options: KeepOptions): void {

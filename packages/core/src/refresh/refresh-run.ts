@@ -80,12 +80,12 @@ class RefreshRun implements FlightStep {
     this.stopWaiting()
   }
 
-  async dispose(): Promise<void> {
+  dispose(): Promise<void> | undefined {
     this.#permit.stopWaiting()
     this.#permit.release()
     if (this.#waiter !== undefined) this.#coordinator.leaseWaiters.unregister(this.#call.storedKey, this.#waiter)
     // `close` waits for this: a client that is destroyed after it would drop the step.
-    await this.#refreshPermit?.end()
+    return this.#refreshPermit?.end()
   }
 
   async run(first: TimedRead): Promise<void> {
@@ -148,7 +148,7 @@ class RefreshRun implements FlightStep {
   }
 
   /** Acts on the store's answer. Unless that settles the flight, the refresh reads and acquires again. */
-  async #handle(answer: Acquire, entry: Entry | undefined): Promise<void> {
+  #handle(answer: Acquire, entry: Entry | undefined): Promise<void> | void {
     const flight = this.#flight
     if (flight.stopReason !== undefined) return this.#giveUp(answer, flight.stopReason)
     switch (answer.kind) {

@@ -30,11 +30,11 @@ export function awayBecause(cause: unknown, why: Away['why'] = 'error'): Away {
 }
 
 /** Runs a step, and turns an exception into `away`: a custom store may throw against its contract, where no caller may be left to receive the error. */
-export async function answerOf<T>(step: () => Promise<T>): Promise<T | Away> {
+export function answerOf<T>(step: () => Promise<T>): Promise<T | Away> {
   try {
-    return await step()
+    return Promise.resolve(step()).catch((cause: unknown) => awayBecause(cause))
   } catch (cause) {
-    return awayBecause(cause)
+    return Promise.resolve(awayBecause(cause))
   }
 }
 
