@@ -152,20 +152,15 @@ export class LoadRun implements FlightStep {
     this.#result.resolve(result)
   }
 
-  #makeLoad(replaced: Entry | undefined, { background, leased }: LoadMode): Load<never> {
+  #makeLoad(replaced: Entry | undefined, mode: LoadMode): Load<never> {
+    const { requestedKey, settings } = this.#call
     const age = replaced === undefined ? 0 : ageOf(replaced, this.#services.runtime.now())
-    const aborter = (): AbortController => this.#aborter
-    return {
-      key: this.#call.requestedKey,
-      get signal() {
-        return aborter().signal
-      },
-      stale: replaced === undefined ? undefined : staleOf(replaced, age, this.#call.settings),
-      background,
-      leased,
+    const stale = replaced === undefined ? undefined : new StaleValue(replaced, age, settings)
+    return new LoaderArgument(requestedKey, stale, mode, {
+      signal: () => this.#aborter.signal,
       keep: (options) => this.#keep(options),
       uncacheable: (options) => this.#uncacheable(options),
-    }
+    })
   }
 
   get #aborter(): AbortController {
@@ -188,15 +183,54 @@ export class LoadRun implements FlightStep {
   }
 }
 
+interface LoadControls extends Pick<Load, 'keep' | 'uncacheable'> {
+  readonly signal: () => AbortSignal
+}
+
+/**
+ * What a loader gets. A class, as `StaleValue` is: V8 makes a hidden class for each object literal with a getter. Those live until a major garbage collection, and
+ * each keeps the getter and with it the whole load.
+ */
+class LoaderArgument implements Load<never> {
+  readonly key: string
+  readonly stale: Load<never>['stale']
+  readonly background: boolean
+  readonly leased: boolean
+  readonly keep: Load['keep']
+  readonly uncacheable: Load['uncacheable']
+  readonly #signal: () => AbortSignal
+
+  constructor(key: string, stale: Load<never>['stale'], { background, leased }: LoadMode, controls: LoadControls) {
+    this.key = key
+    this.stale = stale
+    this.background = background
+    this.leased = leased
+    this.keep = controls.keep
+    this.uncacheable = controls.uncacheable
+    this.#signal = controls.signal
+  }
+
+  get signal(): AbortSignal {
+    return this.#signal()
+  }
+}
+
 /** The value that a load replaces, for its loader alone: taken when the loader first asks for it, since many never do. */
-function staleOf(entry: Entry, age: number, settings: Settings): NonNullable<Load<never>['stale']> {
-  let taken: { readonly value: unknown } | undefined
-  return {
-    get value() {
-      taken ??= { value: takeValue(entry, settings) }
-      return taken.value as never
-    },
-    age,
+class StaleValue implements NonNullable<Load<never>['stale']> {
+  readonly age: number
+  readonly #entry: Entry
+  readonly #settings: Settings
+  #taken: { readonly value: unknown } | undefined
+
+  constructor(entry: Entry, age: number, settings: Settings) {
+    this.age = age
+    this.#entry = entry
+    this.#settings = settings
+  }
+
+  get value(): never {
+    this.#taken ??= { value: takeValue(this.#entry, this.#settings) }
+    return this.#taken.value as never
   }
 }
 
