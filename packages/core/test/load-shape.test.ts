@@ -1,3 +1,4 @@
+import { describe, expect, it } from '@jest/globals'
 import { setFlagsFromString } from 'node:v8'
 import { createCache, type Load } from '../src/index.ts'
 
