@@ -68,6 +68,7 @@ export { storedKey } from './options/stored-key.ts'
 export type { RefreshRequest } from './store/refresh-quota.ts'
 export { type CancelTimer, type Runtime, systemRuntime } from './runtime/runtime.ts'
 export type { CacheStats, HitCounts } from './history/stats.ts'
+export { failureCountLifetime } from './store/memory/key-state.ts'
 export { memoryStore } from './store/memory/memory-store.ts'
 export type { MemoryStoreOptions } from './store/memory/options.ts'
 export {
@@ -79,7 +80,6 @@ export {
   type Commit,
   type Done,
   type Ending,
-  failureCountLifetime,
   type Inspection,
   type Lease,
   type Notice,

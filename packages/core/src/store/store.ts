@@ -122,18 +122,6 @@ export type Ending =
   | { readonly kind: 'failed'; readonly failure: Failure; readonly cooldown: number; readonly attempts: number }
   | { readonly kind: 'uncacheable'; readonly for: number; readonly share: boolean }
 
-/**
- * The time that a store keeps the count of failures after the cooldown, ms: a key that is asked for once a minute must still back off.
- *
- * @example
- * import { failureCountLifetime } from '@cattlegrid/core'
- *
- * console.log(failureCountLifetime(1_000)) // 60000
- */
-export function failureCountLifetime(cooldown: number): number {
-  return Math.max(60_000, 2 * cooldown)
-}
-
 /** A change at the store, made by any process, or a change of the connection to it. Delivered at most once: it may be lost. */
 export type Notice =
   /** `released`: the lease ended without a commit, while a caller waited for it. */

@@ -1,5 +1,17 @@
 import type { Failure } from '../../errors.ts'
-import { type Acquire, type AcquireRequest, type Ending, failureCountLifetime } from '../store.ts'
+import type { Acquire, AcquireRequest, Ending } from '../store.ts'
+
+/**
+ * The time that a store keeps the count of failures after the cooldown, ms: a key that is asked for once a minute must still back off.
+ *
+ * @example
+ * import { failureCountLifetime } from '@cattlegrid/core'
+ *
+ * console.log(failureCountLifetime(1_000)) // 60000
+ */
+export function failureCountLifetime(cooldown: number): number {
+  return Math.max(60_000, 2 * cooldown)
+}
 
 /** The state of a key beside its entry: one of these at a time, each with its end on the store's clock. */
 export type KeyState = LeaseState | CoolingState | UncacheableState | HeldOffState
