@@ -15,7 +15,7 @@ async function run(env: NodeJS.ProcessEnv): Promise<readonly string[]> {
 test('NODE_DEBUG=cattlegrid prints each step of a call and each request in order, and no value', async () => {
   const lines = await run({ NODE_DEBUG: 'cattlegrid' })
   const steps = lines.map((line) => /^CATTLEGRID \d+: products (\S+)/.exec(line)?.[1])
-  const load = ['miss', 'lead', 'load', 'commit', 'answer', 'outcome']
+  const load = ['miss', 'lead', 'load', 'commit', 'outcome', 'answer']
   expect(steps).toEqual([...load, 'hit', ...load, 'http', 'hit', 'http', 'close'])
   expect(lines[0]).toMatch(/ products miss key='product:7' call=1 took=[\d.]+$/)
   expect(lines.filter((line) => / http (?!route='\/products\/:id' method='GET' verdict=)/.test(line))).toEqual([])
