@@ -10,7 +10,7 @@ import { HandlerScope } from './handler-scope.ts'
 import { discardPayload } from './payload.ts'
 import { InnerHead } from './inner-head.ts'
 import type { NotModified, Recording } from './recording.ts'
-import { type CallOriginal, isSentByNode, replaceMethods } from './response-methods.ts'
+import { type CallOriginal, replaceMethods } from './response-methods.ts'
 
 /** The methods that could still change a response after it is replaced; the others look at `mode`. */
 const IGNORED = [
@@ -52,13 +52,10 @@ export abstract class ResponseCapture {
   #guard: DestroyGuard | undefined
   /** The original `end` runs: that of HTTP/2 calls `write` for its chunk. */
   #ending = false
-  /** A layer outside may add fields while the head passes it. */
-  readonly #hasOuter: boolean
 
   constructor(res: ServerResponse, recording: Recording) {
     this.res = res
     this.recording = recording
-    this.#hasOuter = !isSentByNode(res)
     const original = replaceMethods(res, {
       writeHead: (...args) => this.#writeHead(args),
       write: (...args) => this.#write(args),
@@ -206,8 +203,7 @@ export abstract class ResponseCapture {
     this.headSeen = true
     const head = written.kind === 'recorded' ? written.head : undefined
     // Outer layers add fields while the head passes them, such as the cookie of a session.
-    const isComplete = head === undefined || this.mode !== 'send' || !this.#hasOuter
-    this.recordHead(isComplete ? head : withOuter(head, sentFields(this.res)))
+    this.recordHead(head === undefined || this.mode !== 'send' ? head : withOuter(head, sentFields(this.res)))
     return this.res
   }
 

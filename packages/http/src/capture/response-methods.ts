@@ -1,4 +1,4 @@
-import { ServerResponse } from 'node:http'
+import type { ServerResponse } from 'node:http'
 
 type MethodName =
   'writeHead' | 'write' | 'end' | 'flushHeaders' | 'addTrailers' | 'destroy' | 'setHeader' | 'appendHeader'
@@ -31,15 +31,4 @@ function assignMethods(res: Record<MethodName, Method>, given: Partial<Record<Me
   if (given.destroy !== undefined) res.destroy = given.destroy
   if (given.setHeader !== undefined) res.setHeader = given.setHeader
   if (given.appendHeader !== undefined) res.appendHeader = given.appendHeader
-}
-
-/** The methods that send a head, or lead to it. */
-const SENDERS = ['writeHead', 'write', 'end', 'flushHeaders'] as const
-
-/** Node's own, as they are before anybody replaces one. */
-const OF_NODE = SENDERS.map((name): unknown => Reflect.get(ServerResponse.prototype, name))
-
-/** True if no layer has replaced a method by which a head is sent: nothing is added to it on its way. */
-export function isSentByNode(res: ServerResponse): boolean {
-  return SENDERS.every((name, index) => Reflect.get(res, name) === OF_NODE[index])
 }

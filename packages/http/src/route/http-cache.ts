@@ -34,7 +34,7 @@ const declarationsOf = perCache(() => ({ count: 0 }))
  * Numbers a place that caches, in the order of declaration: it is the same in every process that declares the same places.
  *
  * @example
- * import { compileRoute, httpCache, nextDeclaration, serve } from '@cattlegrid/http'
+ * import { compileRoute, httpCache, nextDeclaration } from '@cattlegrid/http'
  *
  * const http = httpCache(cache)
  * const route = compileRoute('cached', http, undefined, { ttl: '30s' })

@@ -68,7 +68,7 @@ export interface Route<Req = unknown, Res = unknown> extends HttpCache, RouteFun
  * @param owner the function that got the options, for error messages.
  *
  * @example
- * import { compileRoute, httpCache, nextDeclaration, serve } from '@cattlegrid/http'
+ * import { compileRoute, httpCache, nextDeclaration } from '@cattlegrid/http'
  *
  * const http = httpCache(cache)
  * const route = compileRoute('cached', http, undefined, { ttl: '30s' })
