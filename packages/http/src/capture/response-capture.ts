@@ -74,6 +74,7 @@ export abstract class ResponseCapture {
     this.innerHead = new InnerHead(res)
     res.once('close', () => {
       this.onClose()
+      this.#scope.close()
     })
   }
 
@@ -139,9 +140,10 @@ export abstract class ResponseCapture {
     return this.#scope.side === 'inside'
   }
 
-  /** True if the code that runs may be the handler's. */
+  /** True if the code that runs may be the handler's. After the close, only the handler still has something to do with its response. */
   protected get mayBeHandler(): boolean {
-    return this.isHandler || (this.#scope.side === undefined && !this.#handlerEnded)
+    const { side, closed } = this.#scope
+    return side === 'inside' || (side === undefined && (closed || !this.#handlerEnded))
   }
 
   /** Called before a response is sent in the place of the recorded one. */
