@@ -19,7 +19,7 @@ const MOST_CORE = 26_000
 const PARTS: Readonly<Record<string, RegExp>> = {
   'flights, leases, waiting, cooldowns': /^(?:batch|lookup|refresh|flight|policy)\//,
   'a shared store: deadlines, outages, copies, tags': /^store\/remote\//,
-  'the memory store, and what copies share with it': /^(?:store\/|bounded-map)/,
+  'the memory store, and what copies share with it': /^(?:store\/|maps\/)/,
   'options, errors, events, the public face': /./,
 }
 const OURS = ['core', 'redis', 'http', 'express', 'fastify'].map((name) => `@cattlegrid/${name}`)

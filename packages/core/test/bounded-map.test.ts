@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { BoundedMap } from '../src/bounded-map.ts'
+import { BoundedMap } from '../src/maps/bounded-map.ts'
 
 const CAPACITY = 8
 

@@ -20,16 +20,6 @@ function openReads(): { readonly reads: SharedReads; readonly sent: Deferred<Rea
 
 const missing: Read = { kind: 'missing', version: NO_VERSION }
 
-/** Begins a read of each of so many keys. */
-function begin(reads: SharedReads, keys: number): readonly Promise<Read>[] {
-  return Array.from({ length: keys }, (_, key) => reads.read(String(key), json, (read) => read))
-}
-
-async function end(sent: readonly Deferred<Read>[], begun: readonly Promise<Read>[]): Promise<void> {
-  for (const { resolve } of sent) resolve(missing)
-  await Promise.all(begun)
-}
-
 /** Reads so many keys, one after the other. */
 async function readEach({ reads, sent }: ReturnType<typeof openReads>, keys: number): Promise<void> {
   for (let key = 0; key < keys; key += 1) {
@@ -73,7 +63,7 @@ describe('a running read', () => {
     await Promise.all(calls)
   })
 
-  it('keeps the slot of a later read with another codec when it ends', async () => {
+  it('leaves a later read with another codec joinable when it ends', async () => {
     const fleet = createFleet()
     const [cache] = fleet.caches
     const reads = slowReads(fleet)
@@ -88,7 +78,7 @@ describe('a running read', () => {
     await Promise.all(calls)
   })
 
-  it('is not joined after another process has written, and keeps the slot of the later read', async () => {
+  it('is not joined after another process has written, and leaves the later read joinable', async () => {
     const fleet = createFleet()
     const [cache, other] = fleet.caches
     const reads = slowReads(fleet)
@@ -108,46 +98,24 @@ describe('a running read', () => {
   })
 })
 
-describe('the slots of shared reads', () => {
-  it('serve the next read of the same key', async () => {
+describe('a read of a key', () => {
+  it('is sent anew by a call that reads again because of the result of the one before', async () => {
     const { reads, sent } = openReads()
-    for (const turn of [0, 1]) {
-      const reading = reads.read('k', json, () => reads.size)
-      sent[turn]?.resolve(missing)
-      expect(await reading).toBe(1)
-    }
+    const again = reads.read('k', json, () => reads.read('k', json, (read) => read.kind))
+    sent[0]?.resolve(missing)
+    await new Promise(setImmediate)
+    expect(sent).toHaveLength(2)
+    sent[1]?.resolve(missing)
+    expect(await again).toBe('missing')
   })
 
-  it('are bounded, however many keys are read', async () => {
-    const open = openReads()
-    await readEach(open, 10_000)
-    expect(open.reads.size).toBeLessThanOrEqual(2048)
-  })
-
-  it('are kept while their read runs, however many other keys are read', async () => {
+  it('is joined as long as it runs, however many other keys are read', async () => {
     const open = openReads()
     const slow = open.reads.read('slow', json, () => 'first')
-    await readEach(open, 10_000)
+    await readEach(open, 1000)
     const joined = open.reads.read('slow', json, () => 'joined')
-    expect(open.sent).toHaveLength(10_001)
+    expect(open.sent).toHaveLength(1001)
     open.sent[0]?.resolve(missing)
     expect(await Promise.all([slow, joined])).toEqual(['first', 'joined'])
-  })
-
-  it('grow with the number of running reads, and shrink afterwards', async () => {
-    const { reads, sent } = openReads()
-    const begun = begin(reads, 10_000)
-    expect(reads.size).toBe(10_000)
-    await end(sent, begun)
-    expect(reads.size).toBeLessThanOrEqual(2048)
-  })
-
-  it('count a read whose slot was replaced or forgotten until it ends', async () => {
-    const open = openReads()
-    const begun = begin(open.reads, 3000)
-    for (let key = 0; key < 3000; key += 1) open.reads.forget(String(key))
-    await end(open.sent, begun)
-    await readEach(open, 3000)
-    expect(open.reads.size).toBeLessThanOrEqual(2048)
   })
 })

@@ -110,15 +110,15 @@ export class LoadCoordinator {
     })
     this.#closed = true
     const late = [...this.flights.running]
-    for (const [flight] of late) flight.abort(reason)
+    for (const { flight } of late) flight.abort(reason)
     // Waits for the store's answer to each released lease: a release that is sent while the process exits may never leave it.
-    await Promise.all(late.map(([, end]) => end))
+    await Promise.all(late.map(({ end }) => end))
     return late.length
   }
 
   /** Loops, because a running load may begin another one. */
   async #allFinished(): Promise<void> {
-    while (this.flights.running.size > 0) await Promise.all(this.flights.running.values())
+    while (this.flights.running.length > 0) await Promise.all(this.flights.running.map(({ end }) => end))
   }
 
   /** The key's lease may be free: forgets earlier answers to an acquire, and wakes the flights that wait for the lease. */

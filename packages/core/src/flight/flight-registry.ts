@@ -1,21 +1,28 @@
 import type { Flight } from './flight.ts'
 import type { SharedReads } from './shared-reads.ts'
+import { SlotMap } from '../maps/slot-map.ts'
+
+interface RunningFlight {
+  readonly flight: Flight
+  /** After the last answer of the store: callers do not wait for that; `close` does. */
+  readonly end: Promise<void>
+  /** Its place in the list. */
+  index: number
+}
 
 /** Holds at most one joinable refresh per key, and detaches it and the key's read. A refresh that ends removes itself only if no later one has taken its key. */
 export class FlightRegistry {
   readonly #reads: SharedReads
-  readonly #refreshes = new Map<string, Flight>()
-  readonly #running = new Map<Flight, Promise<void>>()
+  readonly #refreshes = new SlotMap<Flight>()
+  /** In no order. */
+  readonly #running: RunningFlight[] = []
 
   constructor(reads: SharedReads) {
     this.#reads = reads
   }
 
-  /**
-   * Every unfinished flight, joinable or not: a refresh, or a load for one caller alone. Each with its end, after the last answer of the store: callers do not
-   * wait for that; `close` does.
-   */
-  get running(): ReadonlyMap<Flight, Promise<void>> {
+  /** Every unfinished flight, joinable or not: a refresh, or a load for one caller alone. */
+  get running(): readonly Omit<RunningFlight, 'index'>[] {
     return this.#running
   }
 
@@ -29,10 +36,19 @@ export class FlightRegistry {
   register(flight: Flight, run: Promise<void>): void {
     if (flight.joinable) this.#refreshes.set(flight.key, flight)
     const end = run.then(() => {
-      this.#running.delete(flight)
-      if (this.#refreshes.get(flight.key) === flight) this.#refreshes.delete(flight.key)
+      this.#end(running)
     })
-    this.#running.set(flight, end)
+    const running: RunningFlight = { flight, end, index: this.#running.length }
+    this.#running.push(running)
+  }
+
+  #end(ended: RunningFlight): void {
+    const { flight, index } = ended
+    if (this.#refreshes.get(flight.key) === flight) this.#refreshes.delete(flight.key)
+    const last = this.#running.pop()
+    if (last === undefined || last === ended) return
+    this.#running[index] = last
+    last.index = index
   }
 
   /** Keeps later calls from joining anything of the key that began before its invalidation. */
@@ -48,7 +64,8 @@ export class FlightRegistry {
    */
   detachUnlessWaiting(): void {
     this.#reads.forgetAll()
-    for (const [key, flight] of this.#refreshes) if (!flight.waiting && !flight.lateJoinersReadAgain) this.detach(key)
+    for (const [key, flight] of this.#refreshes.entries())
+      if (!flight.waiting && !flight.lateJoinersReadAgain) this.detach(key)
   }
 
   /**

@@ -1,5 +1,6 @@
 import { Deferred } from './deferred.ts'
 import type { CancelTimer, Runtime } from '../runtime/runtime.ts'
+import { SlotMap } from '../maps/slot-map.ts'
 
 /** Notices may be lost (publish/subscribe delivers at most once), so a flight that waits reads again at least this often, ms. */
 export const POLL_INTERVAL = 500
@@ -46,7 +47,7 @@ export class LeaseWaiter {
 /** All lease waiters of this process, by key. */
 export class LeaseWaiters {
   readonly #runtime: Runtime
-  readonly #waiters = new Map<string, readonly LeaseWaiter[]>()
+  readonly #waiters = new SlotMap<readonly LeaseWaiter[]>()
 
   constructor(runtime: Runtime) {
     this.#runtime = runtime
@@ -70,6 +71,6 @@ export class LeaseWaiters {
 
   /** Wakes the waiters of every key: after an invalidation of unknown keys, or when notices may have been missed. */
   wakeAll(): void {
-    for (const key of this.#waiters.keys()) this.wake(key)
+    for (const [key] of this.#waiters.entries()) this.wake(key)
   }
 }

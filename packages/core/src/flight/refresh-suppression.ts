@@ -1,4 +1,4 @@
-import { BoundedMap } from '../bounded-map.ts'
+import { BoundedMap } from '../maps/bounded-map.ts'
 import type { Entry, Version } from '../entry.ts'
 
 interface SuppressedRefresh {

@@ -1,4 +1,4 @@
-import { BoundedMap } from '../bounded-map.ts'
+import { BoundedMap } from '../maps/bounded-map.ts'
 
 /** At least this many keys are remembered; every other key costs one more acquire. */
 const CAPACITY = 5_000

@@ -1,4 +1,4 @@
-import { BoundedMap } from '../bounded-map.ts'
+import { BoundedMap } from '../maps/bounded-map.ts'
 import { type CacheEvent, eventNames, type Events } from '../events.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import { fieldsOf, holdsError, isRecorded, type RecordedEvent, type RecordedType } from './recorded-event.ts'

@@ -1,4 +1,4 @@
-import { BoundedMap } from '../../bounded-map.ts'
+import { BoundedMap } from '../../maps/bounded-map.ts'
 import type { Entry } from '../../entry.ts'
 import type { TagNumber } from '../store.ts'
 import { tagExpiry } from '../tag-expiry.ts'

@@ -23,7 +23,7 @@ import {
   type TagNumbersRead,
   type TagsInvalidated,
 } from '../store.ts'
-import { BoundedMap } from '../../bounded-map.ts'
+import { BoundedMap } from '../../maps/bounded-map.ts'
 import { type CallbackStore, type OnRead, readFrom } from './callback-store.ts'
 import { Deadline, type TimedStep } from './deadline.ts'
 import { EncodedValue } from './encoded-value.ts'

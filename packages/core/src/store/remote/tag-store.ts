@@ -1,4 +1,4 @@
-import { BoundedMap } from '../../bounded-map.ts'
+import { BoundedMap } from '../../maps/bounded-map.ts'
 import type { Codec } from '../../codec/codec.ts'
 import type { Entry } from '../../entry.ts'
 import type { Runtime } from '../../runtime/runtime.ts'

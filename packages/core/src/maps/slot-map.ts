@@ -1,0 +1,59 @@
+/** Above this many slots the empty ones are dropped, but only when there are four times as many slots as values. */
+const CLEAN_UP_ABOVE = 128
+
+interface Slot<V> {
+  value: V | undefined
+}
+
+/**
+ * A Map for keys that come and go: the slot of a key stays when its value is deleted. A change of a Map is costly: V8 allocates a new table after a
+ * number of insertions and deletions, the old table links to the new one, and once an old table is in the old generation, the garbage collector keeps
+ * all later tables and their contents alive.
+ */
+export class SlotMap<V> {
+  #slots = new Map<string, Slot<V>>()
+  #size = 0
+
+  /** The number of values. */
+  get size(): number {
+    return this.#size
+  }
+
+  /** The number of slots, empty ones included. */
+  get slots(): number {
+    return this.#slots.size
+  }
+
+  get(key: string): V | undefined {
+    return this.#slots.get(key)?.value
+  }
+
+  set(key: string, value: V): void {
+    const slot = this.#slots.get(key)
+    if (slot?.value === undefined) this.#size += 1
+    if (slot === undefined) this.#slots.set(key, { value })
+    else slot.value = value
+  }
+
+  delete(key: string): void {
+    const slot = this.#slots.get(key)
+    if (slot?.value === undefined) return
+    slot.value = undefined
+    this.#size -= 1
+    if (this.#slots.size > CLEAN_UP_ABOVE && this.#slots.size > 4 * this.#size) this.#dropEmptySlots()
+  }
+
+  clear(): void {
+    this.#slots.clear()
+    this.#size = 0
+  }
+
+  *entries(): IterableIterator<[string, V]> {
+    for (const [key, { value }] of this.#slots) if (value !== undefined) yield [key, value]
+  }
+
+  /** Moves the others to a new Map, to which no old table links. */
+  #dropEmptySlots(): void {
+    this.#slots = new Map([...this.#slots].filter(([, { value }]) => value !== undefined))
+  }
+}
