@@ -25,15 +25,7 @@ export class ReplyCapture {
     const isHijacked = (): boolean => reply.sent
     const ownVary = new OwnVary()
     const errorFields = new ErrorFields()
-    const response = {
-      req: request.raw,
-      res,
-      isHijacked,
-      errorFields,
-      get before() {
-        return ownVary.withoutOwn(before)
-      },
-    }
+    const response = { req: request.raw, res, isHijacked, errorFields, before: () => ownVary.withoutOwn(before) }
     this.payloadCapture = new PayloadCapture(response, recording)
     // `headers` calls it, too.
     const header = reply.header.bind(reply)

@@ -1,22 +1,31 @@
+type Listener = () => void
+
 interface Destroyable {
   readonly destroy: (...args: never[]) => unknown
 }
 
-const listenersOf = new WeakMap<Destroyable, Set<() => void>>()
-
-/** Calls `listener` before each `destroy` of a connection, whoever calls it. Returns a function that ends this: the connection may outlive its request. */
-export function onDestroy(connection: Destroyable, listener: () => void): () => void {
-  const listeners = listenersOf.get(connection) ?? listenTo(connection)
-  listeners.add(listener)
-  return () => void listeners.delete(listener)
+interface Listeners {
+  /** A new list for each change: the dead tables of a Set that lives as long as the connection would keep what each request held. */
+  list: readonly Listener[]
 }
 
-function listenTo(connection: Destroyable): Set<() => void> {
-  const listeners = new Set<() => void>()
+const listenersOf = new WeakMap<Destroyable, Listeners>()
+
+/** Calls `listener` before each `destroy` of a connection, whoever calls it. Returns a function that ends this: the connection may outlive its request. */
+export function onDestroy(connection: Destroyable, listener: Listener): () => void {
+  const listeners = listenersOf.get(connection) ?? listenTo(connection)
+  listeners.list = [...listeners.list, listener]
+  return () => {
+    listeners.list = listeners.list.filter((other) => other !== listener)
+  }
+}
+
+function listenTo(connection: Destroyable): Listeners {
+  const listeners: Listeners = { list: [] }
   listenersOf.set(connection, listeners)
   const destroy = connection.destroy as (...args: unknown[]) => unknown
   Reflect.set(connection, 'destroy', (...args: unknown[]): unknown => {
-    for (const listener of listeners) listener()
+    for (const listener of listeners.list) listener()
     return Reflect.apply(destroy, connection, args)
   })
   return listeners

@@ -16,8 +16,8 @@ import { replaceMethods } from './response-methods.ts'
 export interface PayloadResponse {
   readonly req: IncomingMessage
   readonly res: ServerResponse
-  /** The fields that were set when the handler began. */
-  readonly before: HeaderFields
+  /** The fields that were set when the handler began, without the names in `Vary` that the handler has given itself. */
+  before(): HeaderFields
   readonly errorFields: ErrorFields
   /** True if the handler writes past the framework. */
   isHijacked(): boolean
@@ -75,8 +75,9 @@ export class PayloadCapture extends ResponseCapture {
   follow(status: number, fields: HeaderFields, payload: unknown): { readonly payload: unknown } | undefined {
     const known = bodyOfPayload(payload)
     const bodyLength = known === undefined ? undefined : Buffer.byteLength(known)
-    const { before, errorFields: noted } = this.#response
+    const { errorFields: noted } = this.#response
     const errorFields = noted.namesFor(status)
+    const before = this.#response.before()
     const head = { status, fields, before, errorFields, bodyLength, form: formOf(payload) }
     if (this.failsForDeparture(status)) this.#abort()
     if (this.#payload !== undefined && !this.#withheld) {
@@ -120,7 +121,7 @@ export class PayloadCapture extends ResponseCapture {
     const pending = this.#payload
     // Node gets the head now: no hook can add a field any more.
     if (pending?.head.status !== status) {
-      const { before } = this.#response
+      const before = this.#response.before()
       return { kind: 'foreign', head: { status, fields: outer, before, bodyLength: undefined, final: true } }
     }
     const { fields, before, errorFields, bodyLength, form } = pending.head
