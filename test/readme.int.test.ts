@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -7,10 +7,9 @@ import { until } from './fleet/fleet.ts'
 import { freePort } from './free-port.ts'
 
 const root = resolve(__dirname, '..')
+const readme = readFileSync(join(root, 'README.md'), 'utf8')
 const examples = new Map(
-  [...readFileSync(join(root, 'README.md'), 'utf8').matchAll(/```ts run=(\w+)\n([\s\S]*?)```/g)].map(
-    ([, name = '', code = '']) => [name, code],
-  ),
+  [...readme.matchAll(/```ts run=(\w+)\n([\s\S]*?)```/g)].map(([, name = '', code = '']) => [name, code]),
 )
 
 // Inside the repository, so that the examples find the packages as their users do: by name.
@@ -25,12 +24,8 @@ afterAll(async () => {
 })
 
 writeFileSync(join(folder, 'package.json'), '{ "type": "module" }')
-/** The modules that the examples take for granted: what the reader has at home, counted. */
+/** The module that the examples take for granted: what the reader has at home, counted. */
 writeFileSync(join(folder, 'ranking.js'), 'let loads = 0\nexport const ranking = async () => ({ loads: ++loads })\n')
-writeFileSync(
-  join(folder, 'product.js'),
-  'let loads = 0\nexport const product = async (id) => ({ id, loads: ++loads })\n',
-)
 
 function run(name: string, port: number): { readonly child: ChildProcess; readonly output: () => string } {
   const code = examples.get(name)
@@ -76,7 +71,7 @@ describe('the examples of the README', () => {
 
   it.each([
     ['function', '{ loads: 1 } { loads: 1 }\n'],
-    ['method', "{ id: '7', loads: 1 } { id: '7', loads: 1 }\n"],
+    ['method', "{ id: '7', ranking: { loads: 1 } } { id: '7', ranking: { loads: 1 } }\n"],
     ['redis', '{ loads: 1 }\n'],
   ])(
     'print what was loaded once: %s',
@@ -87,6 +82,22 @@ describe('the examples of the README', () => {
     },
     30_000,
   )
+
+  it('import only ranking.js and what the install lines name', () => {
+    const installed = [...readme.matchAll(/`npm install (.*?)`/g)].flatMap(([, names = '']) => names.split(' '))
+    const given = [...installed, '@cattlegrid/core/decorator', 'express', 'fastify', './ranking.js']
+    const imported = [...examples.values()].flatMap((code) => [...code.matchAll(/ from '(.*?)'/g)])
+    expect(imported.length).toBeGreaterThan(10)
+    expect(imported.map(([, name = '']) => name).filter((name) => !given.includes(name))).toEqual([])
+  })
+
+  it('can be tried with the ranking.js that the README shows', () => {
+    const [, ranking] = /`(export const ranking = .*)`/.exec(readme) ?? []
+    const script = `${ranking}\nconsole.log(await ranking())`
+    expect(execFileSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' })).toBe(
+      "[ 'gate' ]\n",
+    )
+  })
 
   it('are each shorter than ten lines of code', () => {
     expect(examples.size).toBe(5)
