@@ -5,7 +5,7 @@ export class RouteBeforePluginError extends Error {
   constructor(routes: readonly string[]) {
     super(
       `Declared before @cattlegrid/fastify was registered, and so not cached: ${routes.join(', ')}. ` +
-        'Await app.register(cattlegrid, …) before you declare them.',
+        'Await app.register(cattlegrid, …) before you declare them, or declare them in a plugin that you register after it.',
     )
     this.name = 'RouteBeforePluginError'
     // As every error of the library: `isCattlegridError` knows it by this, in whichever copy of it.

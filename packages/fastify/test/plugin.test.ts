@@ -224,7 +224,7 @@ describe('a route that was declared before the plugin was registered', () => {
     app.register(cattlegrid, { cache: own, close: false })
     const failure = {
       code: 'CATTLEGRID_ROUTE_BEFORE_PLUGIN',
-      message: expect.stringMatching(/: GET \/early, HEAD \/early\. /),
+      message: expect.stringMatching(/: GET \/early, HEAD \/early\. Await .*, or declare them in a plugin /),
     }
     const error = await Promise.resolve(app.ready()).catch((reason: unknown) => reason)
     expect(error).toMatchObject(failure)
@@ -239,6 +239,15 @@ describe('a route that was declared before the plugin was registered', () => {
     app.register(cattlegrid, { cache: own, close: false })
     await expect(app.ready()).rejects.toMatchObject({ message: expect.stringContaining('GET /child/early') })
     await own.close()
+  })
+
+  test('is cached without an await where it is in a plugin that is registered after it, as the error says', async () => {
+    const app = Fastify()
+    app.register(cattlegrid, { cache: createCache(), defaults: { cacheStatus: true } })
+    app.register(async (child) => void child.get('/late', { config }, async () => 'one'))
+    await app.inject('/late')
+    expect((await app.inject('/late')).headers['cache-status']).toMatch(/; hit/)
+    await app.close()
   })
 
   test('does not trouble an app that never registers the plugin', async () => {

@@ -47,6 +47,13 @@ describe('the purge endpoint', () => {
       expect([target, await ask(target)]).toEqual([target, 400])
   })
 
+  test('says what it understands to a client that it lets in', async () => {
+    const endpoint = purgeEndpoint(httpCache(cache), { authorize: () => true })
+    const answer = await endpoint({ request: {}, res, method: 'POST', target: '/purge' })
+    expect(String(answer?.body)).toMatch(/\?tag=/)
+    expect(answer?.fields).toMatchObject({ 'content-length': String(answer?.body?.length) })
+  })
+
   test('purges by tag and by URL, whatever the order of its parameters', async () => {
     const tag = urlTag({ scheme: 'https', host: 'shop.example', target: '/a?x=1&y=2' })
     await cache.set('by url', 1, { tags: [tag] })

@@ -29,7 +29,10 @@ type ForRootOptions = CattlegridModuleOptions & Partial<CattlegridModuleExtras>
 
 type ModuleHost = ConfigurableModuleHost<CattlegridModuleOptions, 'forRoot', 'create', CattlegridModuleExtras>
 
-const host: ModuleHost = new ConfigurableModuleBuilder<CattlegridModuleOptions>({ moduleName: 'Cattlegrid' })
+const host: ModuleHost = new ConfigurableModuleBuilder<CattlegridModuleOptions>({
+  // Nest names it in the error of an app that imports `CattlegridModule` without `forRoot()`.
+  optionsInjectionToken: 'CATTLEGRID_OPTIONS of CattlegridModule.forRoot()',
+})
   .setClassMethodName('forRoot')
   .setExtras<CattlegridModuleExtras>({ isGlobal: true }, (definition, { isGlobal }) => ({
     ...definition,

@@ -109,9 +109,14 @@ describe('the module', () => {
     await app.close()
   })
 
-  test('is missed at the start by a controller with cached handlers', async () => {
+  test('is missed at the start by a controller with cached handlers, and the error names what to import', async () => {
     const error = await fails(moduleOf([], [Pages]))
-    expect(String(error)).toMatch(/CacheInterceptor.*CATTLEGRID_CACHE/)
+    expect(String(error)).toMatch(/CacheInterceptor.*CattlegridModule\.forRoot\(\)/)
+  })
+
+  test('stops the start where it is imported without forRoot(), and the error names that', async () => {
+    const error = await fails(moduleOf([CattlegridModule], [Pages]))
+    expect(String(error)).toMatch(/CattlegridModule\.forRoot\(\)/)
   })
 
   test('closes the cache that it made with an app without a server', async () => {

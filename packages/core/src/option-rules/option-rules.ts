@@ -30,7 +30,7 @@ export type Parsed<R> = { readonly [K in keyof R]: R[K] extends OptionRule<infer
 export function checkOptions<R extends OptionRules<object>>(owner: string, options: unknown, rules: R): Parsed<R> {
   const parsed: Record<string, unknown> = {}
   if (options === undefined) return parsed as Parsed<R>
-  for (const name of optionNames(owner, options)) {
+  for (const name of optionNames(owner, options, rules)) {
     const value = parseOption(owner, options as object, name, rules)
     if (value !== undefined) parsed[name] = value
   }
@@ -38,9 +38,9 @@ export function checkOptions<R extends OptionRules<object>>(owner: string, optio
 }
 
 /** The names in an options object. @throws InvalidOptionError for anything but a plain object. */
-export function optionNames(owner: string, options: unknown): readonly string[] {
-  if (!isPlain(options)) throw new InvalidOptionError(owner, options, 'a plain object with options')
-  return Object.keys(options)
+export function optionNames(owner: string, options: unknown, rules: OptionRules<object>): readonly string[] {
+  if (isPlain(options)) return Object.keys(options)
+  throw new InvalidOptionError(owner, options, `a plain object with options: ${Object.keys(rules).join(', ')}`)
 }
 
 /** One option's parsed value, or undefined where it was not given. @throws as `checkOptions`. */
@@ -194,7 +194,7 @@ function isTag(tag: unknown): tag is string {
 /** A rule for an option named `tags`, with at most `max` tags; a repeated tag counts once in the result. */
 export function tagsRuleUpTo(max: number): OptionRule<readonly string[]> {
   return {
-    accepted: `at most ${max} texts of 1 to ${MAX_TAG_LENGTH} characters`,
+    accepted: `a list of at most ${max} texts of 1 to ${MAX_TAG_LENGTH} characters`,
     parse(value) {
       if (!Array.isArray(value) || value.length > max) return INVALID
       const tags: string[] = []

@@ -48,7 +48,7 @@ export function applyOptions(
   owner: string,
 ): SettingsDraft {
   const settings = copySettings(base)
-  for (const name of optionNames(owner, options)) {
+  for (const name of optionNames(owner, options, rows)) {
     const value = parseOption(owner, options, name, rows)
     if (value !== undefined) rows[name]?.apply?.(settings, value, owner)
   }

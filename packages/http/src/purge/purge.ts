@@ -12,6 +12,9 @@ const rules = {
   authorize: functionRule<(request: never) => unknown>('a function (req) => boolean'),
 } satisfies OptionRules<PurgeOptions>
 
+/** What a client reads whose query cannot be read. */
+const USAGE = 'Name what to purge in the query, such as ?tag=catalogue or ?url=https://shop.example/products/7\n'
+
 /** A request for a purge endpoint, as its framework has it. */
 export interface PurgeRequest<Req> {
   readonly request: Req
@@ -23,8 +26,8 @@ export interface PurgeRequest<Req> {
 
 /**
  * Makes an endpoint that invalidates stored responses in every process: `POST …?tag=a&tag=b&url=https://shop.example/products/7`, or, with
- * `soft` in the query, makes them stale. It answers 204 when that is done, 403 where `authorize` refuses, 404 without `authorize`, and 503 where the
- * store is away. A URL is that of the route's key, without unkeyed parameters; only responses of routes with `invalidateOnUnsafe` have it. Resolves to
+ * `soft` in the query, makes them stale. It answers 204 when that is done, 400 for another query, 403 where `authorize` refuses, 404 without `authorize`, and
+ * 503 where the store is away. A URL is that of the route's key, without unkeyed parameters; only responses of routes with `invalidateOnUnsafe` have it. Resolves to
  * undefined where an outer layer has answered meanwhile.
  *
  * @example
@@ -41,16 +44,16 @@ export function purgeEndpoint<Req>(
 ): (purgeRequest: PurgeRequest<Req>) => Promise<Answer | undefined> {
   const { authorize } = checkOptions('purge', options, rules)
   const purge = async ({ request, method, target }: PurgeRequest<Req>): Promise<Answer> => {
-    if (authorize === undefined) return emptyAnswer(404)
-    if (!(await allows(authorize as (request: Req) => unknown, request))) return emptyAnswer(403)
-    if (!['POST', 'DELETE', 'PURGE'].includes(method)) return emptyAnswer(405, { allow: 'POST, DELETE, PURGE' })
+    if (authorize === undefined) return answerOf(404)
+    if (!(await allows(authorize as (request: Req) => unknown, request))) return answerOf(403)
+    if (!['POST', 'DELETE', 'PURGE'].includes(method)) return answerOf(405, { allow: 'POST, DELETE, PURGE' })
     const purged = purgedBy(target)
-    if (purged === undefined) return emptyAnswer(400)
+    if (purged === undefined) return answerOf(400, { 'content-type': 'text/plain' }, USAGE)
     try {
       for (const tags of purged.lists) await (purged.soft ? cache.expireTags(tags) : cache.invalidateTags(tags))
-      return emptyAnswer(204)
+      return answerOf(204)
     } catch (error) {
-      if (isCattlegridError(error, 'CATTLEGRID_STORE_AWAY')) return emptyAnswer(503, { 'retry-after': '1' })
+      if (isCattlegridError(error, 'CATTLEGRID_STORE_AWAY')) return answerOf(503, { 'retry-after': '1' })
       throw error
     }
   }
@@ -101,8 +104,8 @@ function purgedBy(target: string): Purged | undefined {
   return { lists, soft: flags.length > 0 }
 }
 
-function emptyAnswer(status: number, fields: Readonly<Record<string, string>> = {}): Answer {
-  const length: Record<string, string> = status === 204 ? {} : { 'content-length': '0' }
-  const body = status === 204 ? undefined : Buffer.alloc(0)
+function answerOf(status: number, fields: Readonly<Record<string, string>> = {}, text = ''): Answer {
+  const body = status === 204 ? undefined : Buffer.from(text)
+  const length: Record<string, string> = body === undefined ? {} : { 'content-length': String(body.length) }
   return { status, fields: { 'cache-control': 'no-store', ...length, ...fields }, removed: [], body }
 }
