@@ -5,7 +5,8 @@ import { nodeBinary } from './from-npm.mjs'
 
 const [major, ...given] = process.argv.slice(2)
 const node = nodeBinary(major)
-const env = { ...process.env, PATH: `${dirname(node)}${delimiter}${process.env.PATH}` }
+// Every case of a property is tried on the version that npm test runs on.
+const env = { CATTLEGRID_CASES: '0.1', ...process.env, PATH: `${dirname(node)}${delimiter}${process.env.PATH}` }
 const jest = ['node_modules/jest/bin/jest.js', ...given, '--selectProjects', 'unit']
 const { error, status } = spawnSync(node, jest, { stdio: 'inherit', env })
 if (error !== undefined) throw error

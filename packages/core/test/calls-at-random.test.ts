@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals'
 import * as fc from 'fast-check'
 import { optionsOf, play, type Stage } from '../../../test/calls/play.ts'
 import { scenarios } from '../../../test/calls/scenario.ts'
+import { cases } from '../../../test/support/properties.ts'
 import { createFleet } from './fleet.ts'
 
 /** Everything that a scenario does by itself ends within this time, ms. */
@@ -19,7 +20,7 @@ describe('calls of every verb, alone and inside of loads', () => {
         }
         expect(await play(scenario, { caches, stores: [store], pause, settle })).toEqual([])
       }),
-      { numRuns: Number(process.env['CATTLEGRID_RUNS'] ?? 300) },
+      { numRuns: Number(process.env['CATTLEGRID_RUNS'] ?? cases(300)) },
     )
   })
 })

@@ -4,6 +4,7 @@ import { describe, expect, test } from '@jest/globals'
 import express, { type Express, type RequestHandler } from 'express'
 import * as fc from 'fast-check'
 import supertest from 'supertest'
+import { cases } from '../../../test/support/properties.ts'
 import { expressCache, type RouteOptions } from '../src/index.ts'
 import { onSite } from './site.ts'
 
@@ -130,7 +131,7 @@ async function expectOwn(agent: ReturnType<typeof supertest>, asking: Asking): P
 
 describe('two users', () => {
   test('never see each other’s cookies or bodies, whatever handlers, requests and options come together', async () => {
-    await fc.assert(fc.asyncProperty(scene, play), { numRuns: 150 })
+    await fc.assert(fc.asyncProperty(scene, play), { numRuns: cases(150) })
   })
 })
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import * as fc from 'fast-check'
+import { cases } from '../../../test/support/properties.ts'
 import { KeyMemo } from '../src/request/key-memo.ts'
 import { type KeyParts, requestKey } from '../src/request/request-key.ts'
 
@@ -35,7 +36,7 @@ describe('the memo of keys', () => {
       fc.property(fc.array(parts, { maxLength: 30 }), (requests) => {
         for (const one of requests) expect(memo.keyOf(one)).toBe(requestKey(one))
       }),
-      { numRuns: 500 },
+      { numRuns: cases(500) },
     )
   })
 

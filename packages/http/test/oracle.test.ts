@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import * as fc from 'fast-check'
 import CachePolicy from 'http-cache-semantics'
+import { cases } from '../../../test/support/properties.ts'
 import { formatHttpDate } from '../src/fields/http-date.ts'
 import { judge, type StoragePolicy } from '../src/response/storable.ts'
 
@@ -89,7 +90,7 @@ describe('an independent oracle', () => {
       fc.property(sample, (one) => {
         expect(byUs(one)).toBe(Math.max(0, byOracle(one)))
       }),
-      { numRuns: 20_000 },
+      { numRuns: cases(20_000) },
     )
   })
 })

@@ -1,10 +1,11 @@
 import { describe, expect, test } from '@jest/globals'
 import * as fc from 'fast-check'
+import { anyText } from '../../../test/support/properties.ts'
 import { escapeKey, RedisKeys, unescapeKey } from '../src/redis-keys.ts'
 
 /** Any JavaScript string: half surrogate pairs, NUL and escapes of our own included. */
 const anyString = fc.oneof(
-  fc.string({ unit: 'binary' }),
+  anyText(),
   fc.string({
     unit: fc.constantFrom('%', '{', '}', '2', '5', '0', 'B', 'u', 'D', '8', '\uD83D', '\uDC04', '\0', ' ', ':'),
   }),

@@ -1,8 +1,9 @@
 import { describe, expect, test } from '@jest/globals'
 import * as fc from 'fast-check'
+import { anyText } from '../../../test/support/properties.ts'
 import { keyMessage, parseMessage, tagList } from '../src/wake-message.ts'
 
-const anyString = fc.string({ unit: 'binary' })
+const anyString = anyText()
 const event = fc.constantFrom('committed' as const, 'released' as const, 'deleted' as const, 'expired' as const)
 const how = fc.constantFrom('delete' as const, 'expire' as const)
 
