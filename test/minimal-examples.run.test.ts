@@ -8,6 +8,7 @@ import { type RedisServer, startRedis } from '@cattlegrid/testkit'
 import request from 'supertest'
 import { until } from './fleet/fleet.ts'
 import { freePort } from './free-port.ts'
+import { bundled } from './support/bundled.ts'
 
 interface Server {
   readonly child: ChildProcess
@@ -28,10 +29,13 @@ function folderOf(example: string): string {
   return resolve(__dirname, '../examples', example)
 }
 
-/** Starts an example as its `npm start` does, and waits until it listens. */
-async function start(example: string, redisUrl = ''): Promise<Server> {
+/** As `npm start` does. */
+const AS_A_READER = ['--import', 'tsx', 'src/server.ts']
+
+/** Starts an example, and waits until it listens. */
+async function start(example: string, redisUrl = '', args?: readonly string[]): Promise<Server> {
   const port = await freePort()
-  const child = spawn(process.execPath, ['--import', 'tsx', 'src/server.ts'], {
+  const child = spawn(process.execPath, args ?? [bundled(join(folderOf(example), 'src/server.ts'))], {
     cwd: folderOf(example),
     env: { ...process.env, PORT: String(port), REDIS_URL: redisUrl },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -80,7 +84,7 @@ async function get({ url }: Server, path = '/products'): Promise<Answer> {
 
 describe.each(['express-minimal', 'fastify-minimal', 'nestjs-minimal'])('examples/%s', (example) => {
   it('runs its handler once for two requests at once, and not at all for a later one', async () => {
-    const server = await start(example)
+    const server = await start(example, '', AS_A_READER)
     const both = await Promise.all([get(server), get(server)])
     expect(both.map(({ price }) => price)).toEqual([1999, 1999])
     expect(both.map(({ cacheStatus }) => cacheStatus).toSorted()).toEqual([

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { bundled } from '../support/bundled.ts'
 
 let commands = 0
 
@@ -13,7 +14,7 @@ export class TestProcess<Command> {
 
   /** Starts a TypeScript file, and waits until it is ready. */
   static async start<Command>(file: string, env: Readonly<Record<string, string>>): Promise<TestProcess<Command>> {
-    const child = spawn(process.execPath, ['--import', '@cattlegrid/run-typescript', file], {
+    const child = spawn(process.execPath, [bundled(file)], {
       env: { ...process.env, ...env },
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     })

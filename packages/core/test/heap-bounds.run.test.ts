@@ -2,12 +2,13 @@ import { execFile } from 'node:child_process'
 import { resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, it } from '@jest/globals'
+import { bundled } from '../../../test/support/bundled.ts'
 
-const MEMBER = resolve(import.meta.dirname, 'heap-member.ts')
+const MEMBER = bundled(resolve(import.meta.dirname, 'heap-member.ts'))
 
 /** The share of `maxBytes` that a full cache holds in a process of its own. */
 async function shareHeld(shape: string, where: string): Promise<number> {
-  const args = ['--expose-gc', '--import', '@cattlegrid/run-typescript', MEMBER, shape, where]
+  const args = ['--expose-gc', MEMBER, shape, where]
   const { stdout } = await promisify(execFile)(process.execPath, args, { timeout: 120_000 })
   return Number(stdout)
 }

@@ -1,22 +1,22 @@
 // A process that fills one cache, and prints how much of its limit that holds, by the heap and the bytes outside of it.
 import { createCache, type CacheOptions, type Entry, memoryStore, type Read, type Store } from '../src/index.ts'
 
-const LIMIT = 12 * 1024 ** 2
+const LIMIT = 6 * 1024 ** 2
 const parsed = (value: unknown): unknown => JSON.parse(JSON.stringify(value))
 const range = (count: number): readonly number[] => Array.from({ length: count }, (_, index) => index)
 
 /** Values of one shape, and how many of them are twice the limit at least. */
 const shapes: Readonly<Record<string, readonly [make: (id: number) => unknown, count: number]>> = {
-  'tiny values': [(id) => id, 80_000],
-  'small objects': [(id) => parsed({ id, name: `product ${id}` }), 80_000],
-  strings: [(id) => parsed(`${id}${'x'.repeat(1000)}`), 24_000],
-  'strings of two bytes a character': [(id) => parsed(`${id}${'я'.repeat(1000)}`), 12_000],
-  'lists of small objects': [(id) => parsed(range(100).map((row) => ({ id: id + row, price: row / 2 }))), 4000],
-  'long lists': [(id) => parsed(range(1000).map((row) => ({ id: id + row, name: `row ${id} ${row}` }))), 300],
-  dictionaries: [(id) => parsed(Object.fromEntries(range(300).map((row) => [`row:${id}:${row}`, row]))), 1200],
-  Maps: [(id) => new Map(range(100).map((row) => [`row:${id}:${row}`, { row }])), 3000],
-  Buffers: [() => Buffer.allocUnsafeSlow(5000), 5000],
-  'small views of large Buffers': [() => Buffer.allocUnsafeSlow(50_000).subarray(0, 50), 600],
+  'tiny values': [(id) => id, 40_000],
+  'small objects': [(id) => parsed({ id, name: `product ${id}` }), 40_000],
+  strings: [(id) => parsed(`${id}${'x'.repeat(1000)}`), 12_000],
+  'strings of two bytes a character': [(id) => parsed(`${id}${'я'.repeat(1000)}`), 6000],
+  'lists of small objects': [(id) => parsed(range(100).map((row) => ({ id: id + row, price: row / 2 }))), 2000],
+  'long lists': [(id) => parsed(range(1000).map((row) => ({ id: id + row, name: `row ${id} ${row}` }))), 150],
+  dictionaries: [(id) => parsed(Object.fromEntries(range(300).map((row) => [`row:${id}:${row}`, row]))), 600],
+  Maps: [(id) => new Map(range(100).map((row) => [`row:${id}:${row}`, { row }])), 1500],
+  Buffers: [() => Buffer.allocUnsafeSlow(5000), 2500],
+  'small views of large Buffers': [() => Buffer.allocUnsafeSlow(50_000).subarray(0, 50), 300],
 }
 
 const [shape = '', where = ''] = process.argv.slice(2)
@@ -78,9 +78,9 @@ function held(): number {
   return heapUsed + external
 }
 
-await fill('key:', 0, 50)
+await fill('key:', 0, 10)
 const before = held()
-await fill('key:', 50, count)
+await fill('key:', 10, count)
 await new Promise((resolve) => setTimeout(resolve, 50))
 console.log((held() - before) / LIMIT)
 await cache.close()

@@ -4,12 +4,13 @@ import { resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from '@jest/globals'
+import { bundled } from '../../../test/support/bundled.ts'
 
 const MEMBER = resolve(import.meta.dirname, 'stopped-member.ts')
 const STOPS = 6
 
 test('a process that was stopped serves no near copy that became too old meanwhile', async () => {
-  const member = spawn(process.execPath, ['--import', '@cattlegrid/run-typescript', MEMBER], {
+  const member = spawn(process.execPath, [bundled(MEMBER)], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const printed = text(member.stdout)

@@ -2,11 +2,12 @@ import { execFile } from 'node:child_process'
 import { resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, test } from '@jest/globals'
+import { bundled } from '../../../test/support/bundled.ts'
 
-const MEMBER = resolve(import.meta.dirname, 'debug-member.ts')
+const MEMBER = bundled(resolve(import.meta.dirname, 'debug-member.ts'))
 
 async function run(env: NodeJS.ProcessEnv): Promise<readonly string[]> {
-  const parameters = ['--no-warnings', '--import', '@cattlegrid/run-typescript', MEMBER]
+  const parameters = ['--no-warnings', MEMBER]
   const { stderr } = await promisify(execFile)(process.execPath, parameters, { env: { ...process.env, ...env } })
   return stderr.split('\n').filter((line) => line !== '')
 }

@@ -4,6 +4,7 @@ import { resolve } from 'node:path'
 import { type Cache, type CacheOptions, createCache } from '@cattlegrid/core'
 import { redisStore } from '@cattlegrid/redis'
 import { type RedisServer, startRedis } from '@cattlegrid/testkit'
+import { bundled } from '../../../test/support/bundled.ts'
 import { type Client, connect } from './redis.ts'
 import { until } from './until.ts'
 
@@ -41,7 +42,7 @@ export class ExplainStage {
 
   /** Another process, which leads the load of `k`. */
   async startLeader(): Promise<ChildProcess> {
-    const args = ['--import', '@cattlegrid/run-typescript', MEMBER, this.server.url, namespace, 'k']
+    const args = [bundled(MEMBER), this.server.url, namespace, 'k']
     const leader = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
     this.atEnd(() => leader.kill('SIGKILL'))
     await once(leader.stdout, 'data')

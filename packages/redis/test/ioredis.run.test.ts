@@ -8,6 +8,7 @@ import { json, type Notice, type Store } from '@cattlegrid/core'
 import { redisStore, type RedisStoreOptions } from '@cattlegrid/redis'
 import { type RedisServer, startRedis } from '@cattlegrid/testkit'
 import { Cluster, Redis } from 'ioredis6'
+import { bundled } from '../../../test/support/bundled.ts'
 import { type FaultProxy, startFaultProxy } from '../../../test/support/fault-proxy.ts'
 import { startRedisCluster } from '../../../test/support/redis-cluster.ts'
 import { startRedisSentinel } from '../../../test/support/redis-sentinel.ts'
@@ -148,10 +149,8 @@ describe('the user’s client of ioredis', () => {
     ['a client', (): readonly string[] => [server.url]],
     ['a cluster of which no node is there', () => []],
   ])('lets its process end, although the store is not closed: %s', async (_, args) => {
-    const member = resolve(__dirname, 'ioredis-member.ts')
-    const child = spawn(process.execPath, ['--import', '@cattlegrid/run-typescript', member, ...args()], {
-      stdio: ['ignore', 'inherit', 'ignore'],
-    })
+    const member = bundled(resolve(__dirname, 'ioredis-member.ts'))
+    const child = spawn(process.execPath, [member, ...args()], { stdio: ['ignore', 'inherit', 'ignore'] })
     ends.push(() => child.kill('SIGKILL'))
     expect(await once(child, 'exit')).toEqual([0, null])
   })
