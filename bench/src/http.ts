@@ -1,5 +1,6 @@
 // What a hit over HTTP costs, and what 500 clients at once do to the handler.
 import { startRedis } from '@cattlegrid/testkit'
+import { appStarter, type StartApp } from './http/app-members.ts'
 import { expressApps } from './http/express-apps.ts'
 import { fastifyApps } from './http/fastify-apps.ts'
 import { herdTables } from './http/herds.ts'
@@ -36,22 +37,27 @@ async function measureHttp(options: BenchOptions, later: Later): Promise<Finding
   const herd = await startMember('http/herd-member.js')
   later(() => herd.stop())
   const generator = loadGenerator(herd, options.smoke)
-  const hits = await measureHits(options, generator)
-  const herds = await herdTables(options, herd, server.url)
-  const refreshes = await refreshTable(options)
-  const loads = await loadTable(options)
-  const privates = await privateTable(options, generator.load, server.url)
+  const start = appStarter(options.smoke, later)
+  const hits = await measureHits(options, generator, start)
+  const herds = await herdTables(options, { herd, start, redis: server.url })
+  const refreshes = await refreshTable(options, start)
+  const loads = await loadTable(options, start)
+  const privates = await privateTable(options, generator.load, start, server.url)
   return {
     tables: [...hits.tables, ...herds.tables, ...loads.tables, ...refreshes.tables, ...privates.tables],
     targets: [...hits.targets, ...herds.targets, ...loads.targets, ...refreshes.targets],
   }
 }
 
-async function measureHits(options: BenchOptions, { name: generator, load }: LoadGenerator): Promise<Findings> {
+async function measureHits(
+  options: BenchOptions,
+  { name: generator, load }: LoadGenerator,
+  start: StartApp,
+): Promise<Findings> {
   const wanted = chosen(names, options)
   const contenders = wanted
     .filter(isInstalled)
-    .map((name) => ({ name, measure: () => requestRate(name, { traits: quick, load }, options.smoke) }))
+    .map((name) => ({ name, measure: () => requestRate(name, { traits: quick, load, start }, options.smoke) }))
   const seen = await interleave(contenders, Math.min(options.rounds, 9))
   return { tables: [hitTable(wanted, seen, generator)], targets: hitTargets(seen) }
 }

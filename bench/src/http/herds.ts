@@ -2,9 +2,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type BenchOptions, chosen } from '../run/bench.ts'
 import { type Later, withCleanup } from '../run/cleanup.ts'
-import { type Member, startMember } from '../run/member.ts'
+import type { Member } from '../run/member.ts'
 import type { Findings, Row, Table, Target } from '../run/result.ts'
 import { figureOf, figuresOf, interleave, type Seen } from '../run/rounds.ts'
+import type { StartApp } from './app-members.ts'
 import { expressHerdFloors } from './express-apps.ts'
 import { fastifyHerdFloors } from './fastify-apps.ts'
 import type { OriginTraits } from './origin.ts'
@@ -48,14 +49,22 @@ const herds: readonly Herd[] = [
   { id: 'failing', title: 'the handler answers 500', ttl: 3_600_000, stale: 0, fails: true, most: 340 },
 ]
 
-export async function herdTables(options: BenchOptions, herd: Member, redis: string): Promise<Findings> {
+/** Who takes part beside the apps. */
+interface Players {
+  readonly herd: Member
+  readonly start: StartApp
+  /** Its URL. */
+  readonly redis: string
+}
+
+export async function herdTables(options: BenchOptions, players: Players): Promise<Findings> {
   const tables: Table[] = []
   const targets: Target[] = []
   // A smoke run has the first two: the third is the cold one with another answer.
   for (const kind of options.smoke ? herds.slice(0, 2) : herds) {
     const all = names.filter((name) => kind.stale === 0 || !ONE_RUN.includes(name))
     const taking = chosen(options.smoke ? all.filter((name) => SMOKE.includes(name)) : all, options).filter(isInstalled)
-    const contenders = taking.map((name) => ({ name, measure: () => run(name, kind, herd, redis, options.smoke) }))
+    const contenders = taking.map((name) => ({ name, measure: () => run(name, kind, players, options.smoke) }))
     const seen = await interleave(contenders, Math.min(options.rounds, MOST_ROUNDS))
     tables.push(table(kind, chosen(all, options), seen))
     targets.push(...OURS.filter((name) => seen.has(name)).flatMap((name) => aims(name, kind, seen)))
@@ -67,8 +76,7 @@ export async function herdTables(options: BenchOptions, herd: Member, redis: str
 async function run(
   called: string,
   kind: Herd,
-  herd: Member,
-  redis: string,
+  { herd, start, redis }: Players,
   smoke: boolean,
 ): Promise<Record<string, number>> {
   return await withCleanup(async (later) => {
@@ -77,7 +85,8 @@ async function run(
     const namespace = `herd-${kind.id}-${Math.random().toString(36).slice(2)}`
     const loadTime = BARE.includes(name) && stale > 0 ? 0 : LOAD_TIME
     const traits = { loadTime: QUICK, ttl, stale, fails, redis, namespace }
-    const members = await start(isPair(name) ? 2 : 1, later)
+    const places = isPair(name) ? [0, 1] : [0]
+    const members = await Promise.all(places.map((place) => start(later, place)))
     const ports = await Promise.all(members.map((member) => open(name, member, traits, later)))
     const clients = smoke ? FEW : CLIENTS
     for (let left = warmUps(called, smoke); left > 0; left -= 1)
@@ -99,12 +108,6 @@ async function run(
 function warmUps(called: string, smoke: boolean): number {
   if (called.endsWith(STARTED)) return 0
   return smoke || called in proxies ? 1 : WARM_UPS
-}
-
-async function start(count: number, later: Later): Promise<readonly Member[]> {
-  const members = await Promise.all(Array.from({ length: count }, () => startMember('http/member.js')))
-  for (const member of members) later(() => member.stop())
-  return members
 }
 
 /** The port to ask at: the proxy's where there is one, in front of a plain Fastify. */

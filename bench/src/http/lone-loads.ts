@@ -1,9 +1,10 @@
 // What a cache costs a request that runs its handler: every request asks for another URL.
 import { type BenchOptions, chosen } from '../run/bench.ts'
-import { startMember } from '../run/member.ts'
+import { withCleanup } from '../run/cleanup.ts'
 import type { Figure } from '../run/figure.ts'
 import type { Findings, Row } from '../run/result.ts'
 import { difference, figureOf, interleave, type Seen } from '../run/rounds.ts'
+import type { StartApp } from './app-members.ts'
 import type { OriginTraits } from './origin.ts'
 
 interface Contender {
@@ -38,9 +39,9 @@ const TRAITS: OriginTraits = {
 }
 const WARM_UPS = 4
 
-export async function loadTable(options: BenchOptions): Promise<Findings> {
+export async function loadTable(options: BenchOptions, start: StartApp): Promise<Findings> {
   const names = chosen(Object.keys(CONTENDERS), options)
-  const contenders = names.map((name) => ({ name, measure: () => run(name, options.smoke ? 100 : 3000) }))
+  const contenders = names.map((name) => ({ name, measure: () => run(name, options.smoke ? 100 : 3000, start) }))
   const seen = await interleave(contenders, Math.min(options.rounds, 7))
   return {
     tables: [
@@ -77,16 +78,14 @@ function overBare(name: string, seen: Seen): Figure | undefined {
   return difference(seen, name, bare, 'cpu')
 }
 
-/** In a process of its own in every round, as warm as one at work. */
-async function run(name: string, count: number): Promise<Record<string, number>> {
+/** In a process as warm as one at work. */
+async function run(name: string, count: number, start: StartApp): Promise<Record<string, number>> {
   const { app, isPrivate = false } = CONTENDERS[name] as Contender
-  const member = await startMember('http/member.js')
-  try {
+  return await withCleanup(async (later) => {
+    const member = await start(later)
     await member.ask('open', app, { ...TRAITS, isPrivate })
     for (let left = WARM_UPS; left > 0; left -= 1) await member.ask('loads', `/thing/${left}-`, count)
     const { cpu } = await member.ask<{ cpu: number }>('loads', '/thing/0-', count)
     return { cpu: cpu / 1000 }
-  } finally {
-    await member.stop()
-  }
+  })
 }

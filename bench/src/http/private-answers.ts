@@ -3,6 +3,7 @@ import { type BenchOptions, chosen } from '../run/bench.ts'
 import type { Findings } from '../run/result.ts'
 import { figuresOf, interleave, ratio } from '../run/rounds.ts'
 import { requestRate } from './rate.ts'
+import type { StartApp } from './app-members.ts'
 import type { Load } from './wrk.ts'
 
 /** Ours, and the same app without a cache. */
@@ -13,11 +14,19 @@ const BARE: Readonly<Record<string, string>> = {
 const NAMES = Object.entries(BARE).flat().toSorted()
 const MOST_ROUNDS = 5
 
-export async function privateTable(options: BenchOptions, load: Load, redis: string): Promise<Findings> {
+export async function privateTable(
+  options: BenchOptions,
+  load: Load,
+  start: StartApp,
+  redis: string,
+): Promise<Findings> {
   const names = chosen(NAMES, options)
   const namespace = `private-${Math.random().toString(36).slice(2)}`
   const traits = { loadTime: 0, fails: false, ttl: 3_600_000, stale: 0, redis, namespace, isPrivate: true }
-  const contenders = names.map((name) => ({ name, measure: () => requestRate(name, { traits, load }, options.smoke) }))
+  const contenders = names.map((name) => ({
+    name,
+    measure: () => requestRate(name, { traits, load, start }, options.smoke),
+  }))
   const seen = await interleave(contenders, Math.min(options.rounds, MOST_ROUNDS))
   return {
     tables: [

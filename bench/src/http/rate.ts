@@ -1,5 +1,6 @@
 import { withCleanup, type Later } from '../run/cleanup.ts'
-import { startMember } from '../run/member.ts'
+import type { Member } from '../run/member.ts'
+import type { StartApp } from './app-members.ts'
 import type { OriginTraits } from './origin.ts'
 import { proxies } from './proxies.ts'
 import type { Load } from './wrk.ts'
@@ -10,6 +11,7 @@ const SECONDS = 2
 interface Job {
   readonly traits: OriginTraits
   readonly load: Load
+  readonly start: StartApp
 }
 
 interface Player {
@@ -18,17 +20,14 @@ interface Player {
   readonly cpu: () => number
 }
 
-/**
- * The requests that a server answers in a second, and its CPU for one of them, µs. In processes of its own in every round: two of one code may
- * differ, for as long as they live, by more than two contenders do. A proxy stands in front of a plain Fastify.
- */
+/** The requests that a server answers in a second, and its CPU for one of them, µs. A proxy stands in front of a plain Fastify. */
 export async function requestRate(
   name: string,
-  { traits, load }: Job,
+  { traits, load, start }: Job,
   smoke: boolean,
 ): Promise<Readonly<Record<string, number>>> {
   return await withCleanup(async (later) => {
-    const { url, cpu } = await startPlayer(name, traits, later)
+    const { url, cpu } = await startPlayer(name, traits, await start(later), later)
     await (await fetch(url)).text()
     if (!smoke) await load(url, SECONDS)
     const seconds = smoke ? 0 : SECONDS
@@ -38,10 +37,8 @@ export async function requestRate(
   })
 }
 
-async function startPlayer(name: string, traits: OriginTraits, later: Later): Promise<Player> {
+async function startPlayer(name: string, traits: OriginTraits, member: Member, later: Later): Promise<Player> {
   const proxy = proxies[name]
-  const member = await startMember('http/member.js')
-  later(() => member.stop())
   const port = await member.ask<number>('open', proxy === undefined ? name : 'Fastify, sends a string', traits)
   const program = await proxy?.start(port)
   if (program !== undefined) later(() => program.stop())

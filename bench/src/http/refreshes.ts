@@ -1,8 +1,9 @@
 // How fast stale answers are refreshed behind their clients: every request finds another stale entry.
 import { type BenchOptions, chosen } from '../run/bench.ts'
-import { startMember } from '../run/member.ts'
+import { withCleanup } from '../run/cleanup.ts'
 import type { Findings } from '../run/result.ts'
 import { figureOf, figuresOf, interleave } from '../run/rounds.ts'
+import type { StartApp } from './app-members.ts'
 import { refreshFloors } from './fastify-apps.ts'
 
 /** What takes part for cattlegrid, and its target: refreshes per second of server CPU. */
@@ -16,9 +17,9 @@ const TTL = 100
 /** How often everything is asked for and refreshed before it is measured. */
 const WARM_UPS = 4
 
-export async function refreshTable(options: BenchOptions): Promise<Findings> {
+export async function refreshTable(options: BenchOptions, start: StartApp): Promise<Findings> {
   const names = chosen(NAMES, options)
-  const contenders = names.map((name) => ({ name, measure: () => run(name, options.smoke ? 100 : 3000) }))
+  const contenders = names.map((name) => ({ name, measure: () => run(name, options.smoke ? 100 : 3000, start) }))
   const seen = await interleave(contenders, Math.min(options.rounds, 5))
   return {
     tables: [
@@ -47,15 +48,13 @@ export async function refreshTable(options: BenchOptions): Promise<Findings> {
   }
 }
 
-async function run(name: string, count: number): Promise<Record<string, number>> {
-  const member = await startMember('http/member.js')
-  try {
+async function run(name: string, count: number, start: StartApp): Promise<Record<string, number>> {
+  return await withCleanup(async (later) => {
+    const member = await start(later)
     const traits = { loadTime: 0, fails: false, ttl: TTL, stale: 3_600_000, redis: undefined, namespace: 'refresh' }
     await member.ask('open', name, traits)
     for (let left = WARM_UPS; left > 0; left -= 1) await member.ask('refreshes', '/thing/', count)
     const { rate, cpu } = await member.ask<{ rate: number; cpu: number }>('refreshes', '/thing/', count)
     return { rate, cpu: cpu / 1000, busy: 1e9 / cpu }
-  } finally {
-    await member.stop()
-  }
+  })
 }
