@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { recipesPlayed } from './docs-recipes.ts'
+import { bundled } from './support/bundled.ts'
 
 const run = promisify(execFile)
 export const root = resolve(__dirname, '..')
@@ -87,17 +88,10 @@ export async function compile(folder: string): Promise<string> {
 
 /** The arguments and the environment with which Node runs an example. */
 export function command(folder: string, name: string): { readonly args: string[]; readonly env: NodeJS.ProcessEnv } {
-  const place = folderOf(name)
-  // The loader of this repository knows no decorators. The other one obeys a file of settings only for what that file includes.
-  const loader = place === '.' ? '@cattlegrid/run-typescript' : 'tsx'
   return {
     // Since 23 Node reports its own tests in another form, unless it is asked for this one.
-    args: ['--test-reporter=tap', '--import', loader, join(folder, place, `${name}.ts`)],
-    env: {
-      ...process.env,
-      TSX_TSCONFIG_PATH: join(folder, place, 'tsconfig.json'),
-      REDIS_URL: process.env['CATTLEGRID_TEST_REDIS_URL'] ?? '',
-    },
+    args: ['--test-reporter=tap', bundled(join(folder, folderOf(name), `${name}.ts`))],
+    env: { ...process.env, REDIS_URL: process.env['CATTLEGRID_TEST_REDIS_URL'] ?? '' },
   }
 }
 
