@@ -2,9 +2,6 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { createCache, type Lookup } from '@cattlegrid/core'
 import { redisStore, type RedisStoreOptions } from '@cattlegrid/redis'
-import { Redis } from 'ioredis'
-import { createClient } from 'redis'
-import { createClient as createClient5 } from 'redis5'
 import type { Command } from './command.ts'
 import type { Via } from './faults.ts'
 import { learnName, loseName } from './lost-name.ts'
@@ -26,10 +23,12 @@ const stillborn = setTimeout(() => process.exit(1), PATIENCE)
 
 type UserClient = NonNullable<RedisStoreOptions['client']>
 
+// Each loads its own package only.
 const clients: Readonly<Record<Exclude<Via, 'url'>, () => Promise<UserClient>>> = {
-  client: () => nodeRedis(createClient({ url })),
-  redis5: () => nodeRedis(createClient5({ url })),
+  client: async () => nodeRedis((await import('redis')).createClient({ url })),
+  redis5: async () => nodeRedis((await import('redis5')).createClient({ url })),
   async ioredis() {
+    const { Redis } = await import('ioredis')
     const client = new Redis(url, { lazyConnect: true })
     client.on('error', () => {})
     await client.connect()
