@@ -26,3 +26,4 @@ export {
   ttlRule,
 } from './option-rules/option-rules.ts'
 export { isDigest } from './options/stored-key.ts'
+export { LoaderArgument } from './refresh/loader-argument.ts'

@@ -2,12 +2,12 @@ import { Deferred } from '../flight/deferred.ts'
 import type { EngineServices } from '../flight/engine-services.ts'
 import type { Call } from '../flight/call.ts'
 import type { Flight, FlightStep } from '../flight/flight.ts'
-import { takeValue } from '../flight/take-value.ts'
 import { ageOf, type Entry } from '../entry.ts'
 import type { CancelTimer } from '../runtime/runtime.ts'
 import { LoadTimeoutError } from '../errors.ts'
 import type { KeepOptions, Load, Outcome, UncacheableOptions } from '../load.ts'
 import type { LoadPermit } from './load-permit.ts'
+import { LoaderArgument, type LoadMode, StaleValue, type StopListener } from './loader-argument.ts'
 import { activeLoads, leaveLoadScope, type LoadScope, newLoadScope, runInLoad } from '../flight/reentrancy.ts'
 import { booleanRule, checkOptions, durationRule, type OptionRules, textRule } from '../option-rules/option-rules.ts'
 import { withKeepOptions } from '../options/parse-call-options.ts'
@@ -30,13 +30,13 @@ export interface UncacheableMark {
 /** A key stays uncacheable for this time unless the loader gives `for`; also when the store could not keep its value. ms */
 export const UNCACHEABLE_FOR = 10_000
 
+const NO_LISTENERS: readonly StopListener[] = []
+
 const uncacheableRules = {
   for: durationRule(1),
   share: booleanRule,
   why: textRule('a string of 1 to 100 characters', /^.{1,100}$/s),
 } satisfies OptionRules<UncacheableOptions>
-
-type LoadMode = Pick<Load, 'background' | 'leased'>
 
 /** One run of a loader: its time-out, its `Load` object, and the decisions that the loader takes through it. */
 export class LoadRun implements FlightStep {
@@ -44,8 +44,11 @@ export class LoadRun implements FlightStep {
   readonly #services: EngineServices
   readonly #permit: LoadPermit
   readonly #onUnshareable: (mark: UncacheableMark) => void
-  /** Undefined until the loader reads its signal, or the load is stopped: most loads see neither. */
+  /** Undefined until the loader reads its signal: most never do. */
   #abort: AbortController | undefined
+  /** Undefined until the load is stopped. */
+  #stopped: { readonly reason: unknown } | undefined
+  #stopListeners: readonly StopListener[] = NO_LISTENERS
   readonly #result = new Deferred<LoadResult>()
   #beganAt: number | undefined
   #cancelTimeout: CancelTimer = () => undefined
@@ -79,13 +82,16 @@ export class LoadRun implements FlightStep {
 
   /** Aborts the loader's signal only: the result still counts if it comes. */
   requestStop(reason: unknown): void {
-    this.#aborter.abort(reason)
+    if (this.#stopped !== undefined) return
+    this.#stopped = { reason }
+    this.#abort?.abort(reason)
+    for (const listener of this.#stopListeners) listener(reason)
   }
 
   /** Ends the load at once, whatever the loader does. The leaving of its callers does not: a load that has begun goes on. */
   abort(reason: unknown): void {
     this.#end({ kind: 'abandoned', why: 'closed' })
-    this.#aborter.abort(reason)
+    this.requestStop(reason)
   }
 
   /** Runs the loader as the step of `flight`. Ends within `loadTimeout` of the call of its loader, and never rejects. `took` in ms from that call. */
@@ -143,7 +149,7 @@ export class LoadRun implements FlightStep {
   #timeOut(): void {
     const error = new LoadTimeoutError(this.#call.storedKey, this.#call.settings.loadTimeout)
     // First, so that the loader may still decide about the key.
-    this.#aborter.abort(error)
+    this.requestStop(error)
     this.#end({ kind: 'error', error })
   }
 
@@ -157,15 +163,21 @@ export class LoadRun implements FlightStep {
     const age = replaced === undefined ? 0 : ageOf(replaced, this.#services.runtime.now())
     const stale = replaced === undefined ? undefined : new StaleValue(replaced, age, settings)
     return new LoaderArgument(requestedKey, stale, mode, {
-      signal: () => this.#aborter.signal,
+      signal: () => this.#signal(),
+      onStop: (listener) => {
+        this.#stopListeners = [...this.#stopListeners, listener]
+      },
       keep: (options) => this.#keep(options),
       uncacheable: (options) => this.#uncacheable(options),
     })
   }
 
-  get #aborter(): AbortController {
-    this.#abort ??= new AbortController()
-    return this.#abort
+  #signal(): AbortSignal {
+    if (this.#abort === undefined) {
+      this.#abort = new AbortController()
+      if (this.#stopped !== undefined) this.#abort.abort(this.#stopped.reason)
+    }
+    return this.#abort.signal
   }
 
   #keep(options: KeepOptions): void {
@@ -180,57 +192,6 @@ export class LoadRun implements FlightStep {
     this.#mark =
       this.#mark?.share === false ? this.#mark : { for: parsed.for ?? UNCACHEABLE_FOR, share, why: parsed.why }
     if (!this.#mark.share) this.#onUnshareable(this.#mark)
-  }
-}
-
-interface LoadControls extends Pick<Load, 'keep' | 'uncacheable'> {
-  readonly signal: () => AbortSignal
-}
-
-/**
- * What a loader gets. A class, as `StaleValue` is: V8 makes a hidden class for each object literal with a getter. Those live until a major garbage collection, and
- * each keeps the getter and with it the whole load.
- */
-class LoaderArgument implements Load<never> {
-  readonly key: string
-  readonly stale: Load<never>['stale']
-  readonly background: boolean
-  readonly leased: boolean
-  readonly keep: Load['keep']
-  readonly uncacheable: Load['uncacheable']
-  readonly #signal: () => AbortSignal
-
-  constructor(key: string, stale: Load<never>['stale'], { background, leased }: LoadMode, controls: LoadControls) {
-    this.key = key
-    this.stale = stale
-    this.background = background
-    this.leased = leased
-    this.keep = controls.keep
-    this.uncacheable = controls.uncacheable
-    this.#signal = controls.signal
-  }
-
-  get signal(): AbortSignal {
-    return this.#signal()
-  }
-}
-
-/** The value that a load replaces, for its loader alone: taken when the loader first asks for it, since many never do. */
-class StaleValue implements NonNullable<Load<never>['stale']> {
-  readonly age: number
-  readonly #entry: Entry
-  readonly #settings: Settings
-  #taken: { readonly value: unknown } | undefined
-
-  constructor(entry: Entry, age: number, settings: Settings) {
-    this.age = age
-    this.#entry = entry
-    this.#settings = settings
-  }
-
-  get value(): never {
-    this.#taken ??= { value: takeValue(this.#entry, this.#settings) }
-    return this.#taken.value as never
   }
 }
 

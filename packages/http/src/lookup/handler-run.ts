@@ -1,3 +1,4 @@
+import { LoaderArgument } from '@cattlegrid/core/internal'
 import { conditionsOf } from '../response/conditional.ts'
 import { type Exchange, rewriteUrlUntilEnd } from '../exchange.ts'
 import { recorderFor } from './handler-recorder.ts'
@@ -46,7 +47,7 @@ export function runHandler<Req, Res>(
     key: load.key,
     times,
   })
-  load.signal.addEventListener('abort', () => recorder.abort('failure'), { once: true })
+  LoaderArgument.onStop(load, () => recorder.abort('failure'))
   onStart(recorder)
   times.begin()
   exchange.run(recorder)

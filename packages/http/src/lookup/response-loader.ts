@@ -1,4 +1,5 @@
 import { isCattlegridError, type Load, type UncacheableOptions } from '@cattlegrid/core'
+import { LoaderArgument } from '@cattlegrid/core/internal'
 import { failedSubrequestsOf } from './subrequest/failed-subrequests.ts'
 import { NoSharedResult, isNoSharedResult } from '../response/errors.ts'
 import type { Exchange } from '../exchange.ts'
@@ -156,7 +157,7 @@ export class ResponseLoader<Req, Res> {
   #produce(task: LoadTask): Promise<LoadResult> {
     const { load } = task
     if (!isKnownShareable(this.#route, task.forwarded))
-      load.signal.addEventListener('abort', () => this.#onAbort(load), { once: true })
+      LoaderArgument.onStop(load, (reason) => this.#onStop(load, reason))
     // The load of a request that has its result goes on for the entry, and for the requests that joined.
     const isBehind = load.background || this.#handler.kind === 'forbidden'
     return isBehind ? this.#produceBehind(task) : this.#produceByRequest(task)
@@ -200,8 +201,8 @@ export class ResponseLoader<Req, Res> {
   }
 
   /** At `loadTimeout`, a URL that is not known to be shareable becomes uncacheable: each request runs its own handler, for as long as that takes. */
-  #onAbort(load: Load<never>): void {
-    if (!isCattlegridError(load.signal.reason, 'CATTLEGRID_LOAD_TIMEOUT')) return
+  #onStop(load: Load<never>, reason: unknown): void {
+    if (!isCattlegridError(reason, 'CATTLEGRID_LOAD_TIMEOUT')) return
     this.#makeUncacheable(load, { share: false, why: 'timeout' })
     this.#timedOutBeforeKnown = true
     this.recorder?.disown('timeout')

@@ -1,0 +1,67 @@
+import type { Entry } from '../entry.ts'
+import { takeValue } from '../flight/take-value.ts'
+import type { Load } from '../load.ts'
+import type { Settings } from '../options/settings.ts'
+
+export type LoadMode = Pick<Load, 'background' | 'leased'>
+
+/** Gets the reason of the abort. */
+export type StopListener = (reason: unknown) => void
+
+interface LoadControls extends Pick<Load, 'keep' | 'uncacheable'> {
+  readonly signal: () => AbortSignal
+  readonly onStop: (listener: StopListener) => void
+}
+
+/**
+ * What a loader gets. A class, as `StaleValue` is: V8 makes a hidden class for each object literal with a getter. Those live until a major garbage collection, and
+ * each keeps the getter and with it the whole load.
+ */
+export class LoaderArgument implements Load<never> {
+  readonly key: string
+  readonly stale: Load<never>['stale']
+  readonly background: boolean
+  readonly leased: boolean
+  readonly keep: Load['keep']
+  readonly uncacheable: Load['uncacheable']
+  readonly #controls: LoadControls
+
+  constructor(key: string, stale: Load<never>['stale'], { background, leased }: LoadMode, controls: LoadControls) {
+    this.key = key
+    this.stale = stale
+    this.background = background
+    this.leased = leased
+    this.keep = controls.keep
+    this.uncacheable = controls.uncacheable
+    this.#controls = controls
+  }
+
+  get signal(): AbortSignal {
+    return this.#controls.signal()
+  }
+
+  /** As an `abort` listener of its signal, without an AbortController: that costs more than many a load. A load of another copy of this module has the signal only. */
+  static onStop(load: Load<never>, listener: StopListener): void {
+    if (#controls in load) load.#controls.onStop(listener)
+    else load.signal.addEventListener('abort', () => listener(load.signal.reason), { once: true })
+  }
+}
+
+/** The value that a load replaces, for its loader alone: taken when the loader first asks for it, since many never do. */
+export class StaleValue implements NonNullable<Load<never>['stale']> {
+  readonly age: number
+  readonly #entry: Entry
+  readonly #settings: Settings
+  #taken: { readonly value: unknown } | undefined
+
+  constructor(entry: Entry, age: number, settings: Settings) {
+    this.age = age
+    this.#entry = entry
+    this.#settings = settings
+  }
+
+  get value(): never {
+    this.#taken ??= { value: takeValue(this.#entry, this.#settings) }
+    return this.#taken.value as never
+  }
+}
