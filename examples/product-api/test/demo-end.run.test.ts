@@ -43,7 +43,7 @@ test(
   'Ctrl-C is how the page ends: no process is left, no file, and nothing in a database that it was given',
   async () => {
     const folder = await mkdtemp(join(tmpdir(), 'demo-end-'))
-    demo = startDemo(SMALL, { DATABASE_URL: postgres.url, TMPDIR: folder })
+    demo = startDemo([], { DATABASE_URL: postgres.url, TMPDIR: folder })
     const url = await pageOf(demo)
     const started = familyOf(demo.child.pid ?? 0)
     // Eight processes, Redis, and the shell that ends Redis if the demo cannot.
@@ -84,7 +84,7 @@ test(
 test(
   'a demo that was killed, and could clean up nothing, is soon followed by all that it started',
   async () => {
-    demo = startDemo(SMALL)
+    demo = startDemo([])
     await pageOf(demo)
     const started = startedBy(demo)
     expect(started).toHaveLength(10)

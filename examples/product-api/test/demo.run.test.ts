@@ -36,7 +36,7 @@ test(
 test(
   'without Redis runs one process with the memory store, and says so; a database that it was given is left as it was',
   async () => {
-    demo = startDemo(['--headless', '--memory', ...SMALL, '--expiries', '1'], { DATABASE_URL: postgres.url })
+    demo = startDemo(['--headless', '--memory', ...SMALL], { DATABASE_URL: postgres.url })
     await demo.exited
     expect({ code: demo.child.exitCode, stderr: demo.stderr() }).toEqual({ code: 0, stderr: '' })
     expect(demo.stdout()).toContain('over Postgres: one Express process, the memory store, no Redis')
