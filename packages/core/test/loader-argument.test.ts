@@ -1,7 +1,7 @@
-import { describe, expect, it, jest } from '@jest/globals'
+import { afterEach, describe, expect, it, jest } from '@jest/globals'
 import type { Load } from '../src/index.ts'
 import { LoaderArgument } from '../src/refresh/loader-argument.ts'
-import { createFleet, settle } from './fleet.ts'
+import { createFleet, rejection } from './fleet.ts'
 
 /** Starts a load that never ends by itself, and ends it at `loadTimeout`. Returns what the loader got from `listen`. */
 async function timedOut<T>(listen: (load: Load<never>) => T): Promise<T> {
@@ -11,17 +11,19 @@ async function timedOut<T>(listen: (load: Load<never>) => T): Promise<T> {
     heard = listen(load)
     return new Promise(() => undefined)
   }
-  const call = fleet.caches[0].getOrSet('k', loader, { loadTimeout: 1000 })
-  const ended = expect(call).rejects.toMatchObject({ code: 'CATTLEGRID_LOAD_TIMEOUT' })
+  const error = rejection(fleet.caches[0].getOrSet('k', loader, { loadTimeout: 1000 }))
   await fleet.runtime.advance(1000)
-  await settle(fleet)
-  await ended
+  expect(await error).toMatchObject({ code: 'CATTLEGRID_LOAD_TIMEOUT' })
   return heard as T
 }
 
 const reason = expect.objectContaining({ code: 'CATTLEGRID_LOAD_TIMEOUT' })
 
 describe('the end of a load that is stopped', () => {
+  afterEach(() => {
+    jest.restoreAllMocks()
+  })
+
   it('is told to every listener, in their order, with its reason and without an AbortController', async () => {
     const made = jest.spyOn(globalThis, 'AbortController')
     const told: unknown[] = []
@@ -34,7 +36,6 @@ describe('the end of a load that is stopped', () => {
       ['second', reason],
     ])
     expect(made).not.toHaveBeenCalled()
-    made.mockRestore()
   })
 
   it('is told to a listener by the signal of a load from another copy of the library', () => {
