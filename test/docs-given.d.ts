@@ -33,7 +33,4 @@ declare global {
   }
   function findUser(id: string): Promise<object>
   function pino(): Logger
-  class ConfigService {
-    getOrThrow(name: string): string
-  }
 }

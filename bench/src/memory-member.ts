@@ -6,8 +6,8 @@ import { floors } from './contenders/hits.ts'
 import { peers } from './contenders/peers.ts'
 import { serveAsMember } from './run/member.ts'
 
-const [name = '', countText = '10000'] = process.argv.slice(2)
-const count = Number(countText)
+const [name = '', ...numbers] = process.argv.slice(2)
+const [count = 10_000, size = 1000] = numbers.map(Number)
 
 /** Room for all of them, where the contenders of the other benches have less. */
 const roomy: Readonly<Record<string, Open>> = {
@@ -31,9 +31,9 @@ const open = roomy[name] ?? (await peers[name]?.())?.open ?? none
 const setting = { ttl: 3_600_000, stale: 0, redis: undefined, namespace: 'memory' }
 const cache = await open({ ...setting, load: async (key) => value(key) })
 
-/** 1 KB, parsed from text as a value from elsewhere is: a string that is put together is another object in the heap. */
+/** About `size` bytes of JSON, parsed from text as a value from elsewhere is: a string that is put together is another object in the heap. */
 function value(key: string): unknown {
-  return JSON.parse(JSON.stringify({ key, text: key.padEnd(980, 'x') }))
+  return JSON.parse(JSON.stringify({ key, text: key.padEnd(size - 20, 'x') }))
 }
 
 serveAsMember({

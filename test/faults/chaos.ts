@@ -22,6 +22,8 @@ const KEYS = 8
 const PROCESSES = 4
 /** A run lasts until it has made this many pauses, however slowly the machine starts the processes that replace killed ones. */
 const PAUSES = 4
+/** So many reads find a value at least, however slow the machine is. */
+const READS = 200
 /** Each eighth time a process is killed; the other times it is stopped. */
 const KILL_EVERY = 8
 
@@ -54,12 +56,16 @@ export async function runChaos(lock: 'leases' | 'naive', invalidations: number, 
   const trouble = new Trouble(members, start)
   try {
     const perKey = Math.ceil(invalidations / KEYS)
-    const lasts = (change: number): boolean => change <= perKey || trouble.pauses < PAUSES
-    const counts = await Promise.all(truth.map((_, key) => check(subject, truth, key, lasts)))
+    let reads = 0
+    const lasts = (change: number): boolean => change <= perKey || trouble.pauses < PAUSES || reads < READS
+    const onRead = (): void => {
+      reads += 1
+    }
+    const stale = await Promise.all(truth.map((_, key) => check(subject, truth, key, lasts, onRead)))
     return {
       invalidations: truth.reduce((sum, changes) => sum + changes, 0),
-      staleReads: counts.reduce((sum, { stale }) => sum + stale, 0),
-      reads: counts.reduce((sum, { reads }) => sum + reads, 0),
+      staleReads: stale.reduce((sum, count) => sum + count, 0),
+      reads,
       ...(await trouble.end()),
     }
   } finally {
@@ -70,16 +76,16 @@ export async function runChaos(lock: 'leases' | 'naive', invalidations: number, 
   }
 }
 
-/** Changes the source, invalidates, and reads until the next change. */
+/** Changes the source, invalidates, and reads until the next change. Returns how often it read an older value; `onRead` is called for each value. */
 async function check(
   subject: Subject,
   truth: number[],
   index: number,
   lasts: (change: number) => boolean,
-): Promise<{ stale: number; reads: number }> {
+  onRead: () => void,
+): Promise<number> {
   const key = `k${index}`
   let stale = 0
-  let reads = 0
   for (let change = 1; lasts(change); change += 1) {
     truth[index] = change
     await subject.invalidate(key)
@@ -87,13 +93,13 @@ async function check(
     let wrong = false
     while (performance.now() < until) {
       const value = await subject.read(key)
-      if (value !== undefined) reads += 1
+      if (value !== undefined) onRead()
       wrong ||= value !== undefined && value < change
       await new Promise((resolve) => setTimeout(resolve, 2))
     }
     if (wrong) stale += 1
   }
-  return { stale, reads }
+  return stale
 }
 
 /** Stops and kills members at random until it is told to end. */
