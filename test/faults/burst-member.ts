@@ -17,7 +17,9 @@ export interface BurstResult {
 }
 
 const store = redisStore({ url: process.env['BURST_REDIS'] ?? '' })
-const cache = createCache({ store, ttl: '1h', storeTimeout: '1s', waitTimeout: '5m', maxWaiters: 1_000_000 })
+// Longer than the whole burst lasts on a slow machine: the other process loads a key whose lease has ended.
+const lease = { duration: '5m' } as const
+const cache = createCache({ store, lease, ttl: '1h', storeTimeout: '1s', waitTimeout: '5m', maxWaiters: 1_000_000 })
 await new Promise<void>((resolve) => cache.on('notices', () => resolve()))
 
 async function burst({ how, keys: count }: BurstCommand): Promise<BurstResult> {
