@@ -11,8 +11,8 @@ const names = [FLOOR, 'lru-cache', OURS, ...Object.keys(peers)]
 // The peers are opened with room for 10,000: one more than these would put the first ones out.
 const ENTRIES = 9000
 const MOST_ROUNDS = 5
-/** For the sizes: 5,000 of 10 KB fit into the limit of every peer. */
-const SOME = 5000
+/** 5,000 of 10 KB fit into the limit of every peer. */
+const ENTRIES_OF_A_SIZE = 5000
 const COUNTS = [1000, 10_000, 100_000]
 /** Bytes of JSON. */
 const SMALLEST = 50
@@ -64,9 +64,9 @@ function targetsOf(seen: Seen, sizes: Table): readonly Target[] {
 async function bySize(taking: readonly string[], sizes: readonly number[]): Promise<Table> {
   return {
     id: 'memory-sizes',
-    title: 'Heap per entry, bytes, by the bytes of its value as JSON',
+    title: `Heap per entry of ${ENTRIES_OF_A_SIZE.toLocaleString('en')}, bytes, by the bytes of its value as JSON`,
     columns: amountColumns(sizes),
-    rows: await rowsOf(taking, sizes, (name, size) => weigh(name, SOME, size)),
+    rows: await rowsOf(taking, sizes, (name, size) => weigh(name, ENTRIES_OF_A_SIZE, size)),
   }
 }
 
