@@ -29,19 +29,19 @@ export class ReplyCapture {
     this.payloadCapture = new PayloadCapture(response, recording)
     // `headers` calls it, too.
     const header = reply.header.bind(reply)
-    reply.header = (name: string, value: unknown) => {
-      errorFields.note(reply.statusCode, name)
-      if (name.toLowerCase() === 'vary') ownVary.note(reply.getHeader('vary'), value)
-      return header(name, value)
-    }
-    reply.trailer = (name, make) => {
-      this.#trailers.add(name)
-      return Reflect.apply(trailer, reply, [name, make])
-    }
-    reply.send = (payload) => {
-      if (this.payloadCapture.isReplaced) return this.discard(payload)
-      return send(payload)
-    }
+    // Not assigned one by one: V8 puts a function that is assigned to a property among the old objects, and with it the request, until a major collection.
+    Object.assign(reply, {
+      header: (name: string, value: unknown) => {
+        errorFields.note(reply.statusCode, name)
+        if (name.toLowerCase() === 'vary') ownVary.note(reply.getHeader('vary'), value)
+        return header(name, value)
+      },
+      trailer: (name: string, make: unknown) => {
+        this.#trailers.add(name)
+        return Reflect.apply(trailer, reply, [name, make]) as FastifyReply
+      },
+      send: (payload: unknown) => (this.payloadCapture.isReplaced ? this.discard(payload) : send(payload)),
+    })
   }
 
   /** Destroys a payload that comes when another response has been sent. */

@@ -51,7 +51,8 @@ export class CachedCall implements HandlerCalls {
     const settle = (): void => this.#settle()
     res.once('close', settle)
     // A response has many listeners already: Node warns of the eleventh.
-    this.#stopWaiting = () => res.off('close', settle)
+    const stopWaiting = (): unknown => res.off('close', settle)
+    this.#stopWaiting = stopWaiting
   }
 
   /** Nest drops the observable of a handler when its client disconnects. The handler goes on for those that wait for its response. */

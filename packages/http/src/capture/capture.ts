@@ -178,10 +178,11 @@ class HandlerCapture extends ResponseCapture implements Capture {
     const { res } = this
     const { statusCode, statusMessage } = res
     const takeBack = this.snapshot([...notModified.removed, ...Object.keys(notModified.fields)])
-    this.#undoNotModified = () => {
+    const undo = (): void => {
       takeBack()
       Object.assign(res, { statusCode, statusMessage })
     }
+    this.#undoNotModified = undo
     setInsteadOf(res, [], 304, notModified)
     res.statusCode = 304
     res.statusMessage = ''

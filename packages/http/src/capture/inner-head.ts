@@ -34,8 +34,9 @@ export class InnerHead {
     const args = this.#run(statusCode)
     res.statusCode = Number(args[0])
     // The inner layers have run, and are taken off. When Node calls `writeHead` in `end`, it gets the arguments that the layers have passed on, unless the status has changed.
-    this.#own = (...given) => own(...(given[0] === args[0] ? args : given))
-    Reflect.set(res, 'writeHead', this.#own)
+    const withInnerArguments: WriteHead = (...given) => own(...(given[0] === args[0] ? args : given))
+    this.#own = withInnerArguments
+    Reflect.set(res, 'writeHead', withInnerArguments)
     return args
   }
 

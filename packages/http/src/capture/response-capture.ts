@@ -34,7 +34,6 @@ export type WrittenHead =
 export abstract class ResponseCapture {
   protected readonly res: ServerResponse
   protected readonly recording: Recording
-  protected readonly original: CallOriginal
   protected readonly innerHead: InnerHead
   /** `send`: what is written goes to the client. `discard`: it goes nowhere. `replaced`: another response was sent instead. */
   protected mode: 'send' | 'discard' | 'replaced' = 'send'
@@ -47,6 +46,7 @@ export abstract class ResponseCapture {
   /** The client gets a 304. */
   protected bodiless = false
   readonly #scope = new HandlerScope()
+  readonly #original: CallOriginal
   /** Unlike `ended`, not of the response that is sent instead. */
   #handlerEnded = false
   #guard: DestroyGuard | undefined
@@ -56,7 +56,7 @@ export abstract class ResponseCapture {
   constructor(res: ServerResponse, recording: Recording) {
     this.res = res
     this.recording = recording
-    const original = replaceMethods(res, {
+    this.#original = replaceMethods(res, {
       writeHead: (...args) => this.#writeHead(args),
       write: (...args) => this.#write(args),
       end: (...args) => this.#end(args),
@@ -69,8 +69,6 @@ export abstract class ResponseCapture {
         if (this.mode === 'send') this.original('addTrailers', args)
       },
     })
-    this.original = (method, args) =>
-      this.#outside(() => (method === 'end' ? this.#originalEnd(original, args) : original(method, args)))
     this.innerHead = new InnerHead(res)
     res.once('close', () => {
       this.onClose()
@@ -81,6 +79,11 @@ export abstract class ResponseCapture {
   /** Runs the handler whose response this is. */
   run(handler: () => void): void {
     this.#scope.runInside(handler)
+  }
+
+  /** Calls a method of the response that the layers outside, or Node, have made. */
+  protected original(...[method, args]: Parameters<CallOriginal>): unknown {
+    return this.#outside(() => (method === 'end' ? this.#originalEnd(args) : this.#original(method, args)))
   }
 
   protected abstract headOf(args: readonly unknown[]): WrittenHead
@@ -266,10 +269,10 @@ export abstract class ResponseCapture {
     return this.res
   }
 
-  #originalEnd(original: CallOriginal, args: readonly unknown[]): unknown {
+  #originalEnd(args: readonly unknown[]): unknown {
     this.#ending = true
     try {
-      return original('end', args)
+      return this.#original('end', args)
     } finally {
       this.#ending = false
     }
