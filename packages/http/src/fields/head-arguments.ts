@@ -25,11 +25,11 @@ export function sentFields(res: ServerResponse): HeaderFields {
   for (const _ in fields) return fields
   const { _header: text } = res as { readonly _header?: unknown }
   const lines = typeof text === 'string' ? text.split('\r\n').slice(1) : []
-  const passed = lines.flatMap((line) => {
+  for (const line of lines) {
     const colon = line.indexOf(':')
-    return colon > 0 ? [line.slice(0, colon), line.slice(colon + 1).trim()] : []
-  })
-  return passedFields(passed)
+    if (colon > 0) addLine(fields, line.slice(0, colon), line.slice(colon + 1).trim())
+  }
+  return fields
 }
 
 /**
@@ -87,10 +87,18 @@ function passedFields(passed: unknown): Record<string, string | string[]> {
   if (!Array.isArray(passed)) return toFields((passed ?? {}) as OutgoingHttpHeaders)
   const flat = flatOf(passed)
   const fields = noFields()
-  for (let index = 0; index + 1 < flat.length; index += 2) {
-    const name = String(flat[index]).toLowerCase()
-    const lines = [fields[name] ?? [], flat[index + 1]].flat(2).map(String)
-    fields[name] = lines.length === 1 ? (lines[0] ?? '') : lines
-  }
+  for (let index = 0; index + 1 < flat.length; index += 2) addLine(fields, String(flat[index]), flat[index + 1])
   return fields
+}
+
+/** Adds a value, which may be a list of lines, to those that the field has. */
+function addLine(fields: Record<string, string | string[]>, name: string, value: unknown): void {
+  const key = name.toLowerCase()
+  const present = fields[key]
+  if (present === undefined && typeof value === 'string') {
+    fields[key] = value
+    return
+  }
+  const lines = [present ?? [], value].flat(2).map(String)
+  fields[key] = lines.length === 1 ? (lines[0] ?? '') : lines
 }

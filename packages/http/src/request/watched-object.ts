@@ -59,7 +59,7 @@ export class WatchedObject {
   unwatched(observer: PropertyObserver): string | undefined {
     const watch = this.#watches.find((candidate) => candidate.observer === observer)
     return watch?.names.find((name) => {
-      const own = Object.getOwnPropertyDescriptor(this.#object, name)
+      const own = ownProperty(this.#object, name)
       return own !== undefined && !isWatching(own, name)
     })
   }
@@ -99,9 +99,9 @@ export class WatchedObject {
   }
 
   #define(name: string): void {
-    const own = Object.getOwnPropertyDescriptor(this.#object, name)
-    if (own !== undefined && isWatching(own, name)) return
-    if (own?.configurable === false || !Object.isExtensible(this.#object)) return
+    if (!Object.isExtensible(this.#object)) return
+    const own = ownProperty(this.#object, name)
+    if (own !== undefined && (own.configurable === false || isWatching(own, name))) return
     if (own === undefined) this.#own.delete(name)
     this.#redefine(name, own)
   }
@@ -115,6 +115,11 @@ export class WatchedObject {
 
 function watchedOf(object: object): WatchedObject | undefined {
   return Object.hasOwn(object, WATCHED) ? (object as Watchable)[WATCHED] : undefined
+}
+
+/** A descriptor is made only of a property that exists: most watched ones do not. */
+function ownProperty(object: object, name: string): PropertyDescriptor | undefined {
+  return Object.hasOwn(object, name) ? Object.getOwnPropertyDescriptor(object, name) : undefined
 }
 
 function accessorsOf(name: string): Accessors {

@@ -132,11 +132,13 @@ function allowsAuthorized(directives: Directives): boolean {
 
 /** The prohibitions of the recorded response, and those of the layers outside. */
 function forbiddenIn(
-  { status, outer = {} }: ResponseHead,
+  { status, outer }: ResponseHead,
   { directives }: EffectiveDirectives,
   { targets }: StoragePolicy,
 ): readonly Prohibition[] {
-  return [directives, effectiveDirectives(outer, targets).directives].flatMap((given) => prohibitionsIn(given, status))
+  const own = prohibitionsIn(directives, status)
+  if (outer === undefined) return own
+  return [...own, ...prohibitionsIn(effectiveDirectives(outer, targets).directives, status)]
 }
 
 /**
