@@ -104,17 +104,15 @@ export function makeEntry(content: EntryContent, state: EntryState, from: Entry[
   }
 }
 
-/** The entry that a write at `now` makes. Whole ms: a number with a fraction would be an object of its own in the heap. */
-export function writtenEntry(
-  written: NewEntry,
+/** The state of an entry that is written at `now`. Whole ms: a number with a fraction would be an object of its own in the heap. */
+export function writtenState(
+  { ttl, loadTime }: NewEntry,
   { version, tagSeq, size }: Pick<EntryState, 'version' | 'tagSeq' | 'size'>,
   now: number,
-): Entry {
+): EntryState {
   const committedAt = Math.floor(now)
-  const freshUntil = committedAt + Math.floor(written.ttl)
-  const loadTime = Math.ceil(written.loadTime)
-  const state = { version, committedAt, freshUntil, expired: false, loadTime, tagSeq, size }
-  return makeEntry(written, state, 'store')
+  const freshUntil = committedAt + Math.floor(ttl)
+  return { version, committedAt, freshUntil, expired: false, loadTime: Math.ceil(loadTime), tagSeq, size }
 }
 
 /** The same entry as a copy that is kept elsewhere. */

@@ -1,30 +1,12 @@
-import { type Entry, EXPIRED_BY_HAND, makeEntry, type NewEntry, type Version, writtenEntry } from '../../entry.ts'
+import { type Entry, type NewEntry, type Version, writtenState } from '../../entry.ts'
 import type { Runtime } from '../../runtime/runtime.ts'
 import { entryOverhead, heapSizeOf } from '../heap-size.ts'
-import { HitLru, LruNode } from '../hit-lru.ts'
+import { HitLru } from '../hit-lru.ts'
 import { Sweeper } from '../sweeper.ts'
 import { freshUntilExpiry } from '../tag-expiry.ts'
+import { KeyRecord, StoredEntry } from './key-record.ts'
 import type { KeyState } from './key-state.ts'
 import { StandingTags } from './standing-tags.ts'
-
-interface TableEntry extends Entry {
-  /** Raised to the current sequence whenever the entry's tags are checked: until the sequence moves on, a hit does not check them again. */
-  tagSeq: number
-  freshUntil: number
-  expired: boolean
-}
-
-/** The entry and the state of a key, in one record: both live and are evicted together, and count once among `maxEntries`. */
-class KeyRecord extends LruNode {
-  readonly entry: TableEntry | undefined
-  readonly state: KeyState | undefined
-
-  constructor(key: string, entry: TableEntry | undefined, state: KeyState | undefined) {
-    super(key)
-    this.entry = entry
-    this.state = state
-  }
-}
 
 /** The keys of a memory store: their entries, judged by their tags and windows, and the state beside each. */
 export class EntryTable {
@@ -55,13 +37,13 @@ export class EntryTable {
   }
 
   /** The entry, unless one of its tags was invalidated; its windows are not judged. */
-  peek(key: string): Entry | undefined {
-    const record = this.#records.hit(key)
-    return record === undefined ? undefined : this.#ifTagsValid(record)
+  peek(key: string): StoredEntry | undefined {
+    const entry = this.#records.hit(key)?.entry
+    return entry === undefined || entry.tagSeq === this.tags.sequence ? entry : this.#checkTags(entry)
   }
 
   /** The entry, while it may still be served. */
-  live(key: string): Entry | undefined {
+  live(key: string): StoredEntry | undefined {
     const entry = this.peek(key)
     return entry === undefined || goneAt(entry) <= this.#runtime.now() ? undefined : entry
   }
@@ -79,26 +61,34 @@ export class EntryTable {
 
   /** Keeps the live entry and replaces the state beside it. */
   setState(key: string, state: KeyState | undefined): void {
-    this.#set(key, this.live(key), state)
+    const entry = this.live(key)
+    if (entry === undefined) return this.remove(key, state)
+    entry.state = state
+    this.#keep(entry)
   }
 
   /** Writes an entry, which ends the state of its key. */
   write(key: string, written: NewEntry, tagSeq: number, size: number): Version {
     this.#writes += 1
-    const version = String(this.#writes)
-    this.#set(key, writtenEntry(written, { version, tagSeq, size }, this.#runtime.now()), undefined)
-    return version
+    const state = { version: String(this.#writes), tagSeq, size }
+    this.#keep(new StoredEntry(key, written, writtenState(written, state, this.#runtime.now())))
+    return state.version
   }
 
   /** Removes the entry. */
   remove(key: string, state: KeyState | undefined): void {
-    this.#set(key, undefined, state)
+    if (state === undefined) this.#records.delete(key)
+    else this.#keep(new KeyRecord(key, state))
   }
 
   /** Makes the entry stale, whatever its ttl; without a stale window it is removed. */
   expire(key: string, now: number, state: KeyState | undefined): void {
     const entry = this.live(key)
-    this.#set(key, entry === undefined ? undefined : expireByHand(entry, now), state)
+    if (entry === undefined || (entry.staleWhileRevalidate === 0 && entry.staleIfError === 0))
+      return this.remove(key, state)
+    const expired = entry.expiredByHand(Math.min(entry.freshUntil, Math.floor(now)))
+    expired.state = state
+    this.#keep(expired)
   }
 
   /** Removes everything, and returns how many entries could still be served. */
@@ -109,12 +99,8 @@ export class EntryTable {
     return entries.length
   }
 
-  #ifTagsValid({ entry }: KeyRecord): TableEntry | undefined {
-    return entry === undefined || entry.tagSeq === this.tags.sequence ? entry : this.#checkTags(entry)
-  }
-
   /** Changes the entry itself: one that its tags have expired is the same write, and keeps its place and its version. */
-  #checkTags(entry: TableEntry): TableEntry | undefined {
+  #checkTags(entry: StoredEntry): StoredEntry | undefined {
     const moment = this.tags.expiryOf(entry)
     if (moment === undefined) return undefined
     if (moment !== Infinity) {
@@ -125,14 +111,9 @@ export class EntryTable {
     return entry
   }
 
-  #set(key: string, entry: Entry | undefined, state: KeyState | undefined): void {
-    // Before the old entry goes: a tag that both carry keeps its number.
-    if (entry !== undefined) this.tags.add(entry.tags)
-    if (entry === undefined && state === undefined) this.#records.delete(key)
-    else this.#keep(new KeyRecord(key, entry, state))
-  }
-
   #keep(record: KeyRecord): void {
+    // Before the old entry goes: a tag that both carry keeps its number.
+    if (record.entry !== undefined) this.tags.add(record.entry.tags)
     this.#records.set(record)
     this.#sweeper.note(expiryOf(record))
   }
@@ -151,10 +132,4 @@ function expiryOf({ entry, state }: KeyRecord): number {
 
 function goneAt({ freshUntil, staleWhileRevalidate, staleIfError }: Entry): number {
   return freshUntil + Math.max(staleWhileRevalidate, staleIfError)
-}
-
-function expireByHand(entry: Entry, now: number): Entry | undefined {
-  if (entry.staleWhileRevalidate === 0 && entry.staleIfError === 0) return undefined
-  const freshUntil = Math.min(entry.freshUntil, Math.floor(now))
-  return makeEntry(entry, { ...entry, version: EXPIRED_BY_HAND, expired: true, freshUntil }, 'store')
 }

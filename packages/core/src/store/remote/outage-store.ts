@@ -1,5 +1,5 @@
 import { type Codec, raw } from '../../codec/codec.ts'
-import { copyOf, makeEntry, type NewEntry, NO_VERSION, type Version, writtenEntry } from '../../entry.ts'
+import { copyOf, makeEntry, type NewEntry, NO_VERSION, type Version, writtenState } from '../../entry.ts'
 import type { Runtime } from '../../runtime/runtime.ts'
 import { memoryStore } from '../memory/memory-store.ts'
 import type {
@@ -209,11 +209,11 @@ class OutageStore extends CopyingStore {
     if (grant === undefined || value.bytes === undefined || this.copies.isOvertaken(grant.snapshot))
       return this.copies.drop(lease.key)
     const { snapshot, replaces } = grant
-    const state = { version: replaces, tagSeq: lease.tagSeq ?? 0, size: value.bytes.length }
-    const entry = writtenEntry({ ...loaded, value: undefined }, state, this.#runtime.now())
-    this.#localUntil = entry.committedAt + this.#maxAge
-    const kept = makeEntry({ ...entry, encoded: value.bytes }, entry, 'outage')
-    this.copies.keep({ ...snapshot, sentAt: entry.committedAt }, kept, codec, 'outage')
+    const written = { version: replaces, tagSeq: lease.tagSeq ?? 0, size: value.bytes.length }
+    const state = writtenState(loaded, written, this.#runtime.now())
+    this.#localUntil = state.committedAt + this.#maxAge
+    const kept = makeEntry({ ...loaded, value: undefined, encoded: value.bytes }, state, 'outage')
+    this.copies.keep({ ...snapshot, sentAt: state.committedAt }, kept, codec, 'outage')
   }
 
   #isLocal(lease: Lease): boolean {

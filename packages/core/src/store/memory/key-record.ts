@@ -1,0 +1,64 @@
+import { type Entry, type EntryContent, EXPIRED_BY_HAND, type EntryState, type Version } from '../../entry.ts'
+import { LruNode } from '../hit-lru.ts'
+import type { KeyState } from './key-state.ts'
+
+/** The entry and the state of a key: both live and are evicted together, and count once among `maxEntries`. */
+export class KeyRecord extends LruNode {
+  state: KeyState | undefined
+
+  constructor(key: string, state: KeyState | undefined) {
+    super(key)
+    this.state = state
+  }
+
+  get entry(): StoredEntry | undefined {
+    return undefined
+  }
+}
+
+/**
+ * The entry of a key, which is its record, too: an object of its own would add a sixth to what a small entry costs. It has all members of an entry
+ * itself, so that a copy by spread has them.
+ */
+export class StoredEntry extends KeyRecord implements Entry {
+  readonly value: unknown
+  readonly staleWhileRevalidate: number
+  readonly staleIfError: number
+  readonly tags: readonly string[]
+  readonly committedAt: number
+  freshUntil: number
+  expired: boolean
+  readonly loadTime: number
+  /** Raised to the current sequence whenever the entry's tags are checked: until the sequence moves on, a hit does not check them again. */
+  tagSeq: number
+  readonly size: number
+  readonly version: Version
+  readonly from = 'store'
+  promised: Promise<unknown> | undefined = undefined
+
+  constructor(key: string, content: EntryContent, state: EntryState) {
+    super(key, undefined)
+    this.value = content.value
+    this.staleWhileRevalidate = content.staleWhileRevalidate
+    this.staleIfError = content.staleIfError
+    this.tags = content.tags
+    this.version = state.version
+    this.committedAt = state.committedAt
+    this.freshUntil = state.freshUntil
+    this.expired = state.expired
+    this.loadTime = state.loadTime
+    this.tagSeq = state.tagSeq
+    this.size = state.size
+  }
+
+  override get entry(): StoredEntry {
+    return this
+  }
+
+  /** Another entry of the key, which is stale from `freshUntil` on: callers may still hold this one. */
+  expiredByHand(freshUntil: number): StoredEntry {
+    const { committedAt, loadTime, tagSeq, size } = this
+    const state = { version: EXPIRED_BY_HAND, committedAt, freshUntil, expired: true, loadTime, tagSeq, size }
+    return new StoredEntry(this.key, this, state)
+  }
+}
