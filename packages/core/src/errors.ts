@@ -167,6 +167,13 @@ const NOT_SENT_BECAUSE: Readonly<Record<string, string>> = {
   busy: 'too many other steps were sent before it',
 }
 
+/** The call that a step of the store belongs to, where it has another name. */
+const CALL_OF: Readonly<Record<string, string>> = {
+  tags: 'invalidateTags',
+  'expire-tags': 'expireTags',
+  ping: 'ready',
+}
+
 /** The store did not answer a write or an invalidation. Retrying is safe. Reads and loads never reject with it. */
 export class StoreAwayError extends CattlegridError {
   /** True: the store may have executed the step, although it did not answer. False: the step was not sent. */
@@ -174,10 +181,11 @@ export class StoreAwayError extends CattlegridError {
 
   constructor(step: string, key: string, { why, cause }: { readonly why: string; readonly cause: unknown }) {
     const notSentBecause = NOT_SENT_BECAUSE[why]
+    const call = `${CALL_OF[step] ?? step}(${key === '*' ? '' : `'${key}'`})`
     const problem =
       notSentBecause === undefined
-        ? `The store did not answer the ${step} of '${key}'; whether it was applied is unknown.`
-        : `The ${step} of '${key}' was not sent, because ${notSentBecause}.`
+        ? `The store did not answer ${call}${step === 'ping' ? '' : '; whether it was applied is unknown'}.`
+        : `${call} was not sent, because ${notSentBecause}.`
     super('CATTLEGRID_STORE_AWAY', `${problem} Retrying is safe.`, cause)
     this.maybeApplied = notSentBecause === undefined
   }

@@ -182,6 +182,28 @@ describe('what an error carries', () => {
     }
   })
 
+  it('is the call that the store did not execute, as its caller wrote it', () => {
+    const messages = [
+      ['set', 'k'],
+      ['tags', 'a b'],
+      ['expire-tags', 'a'],
+      ['clear', '*'],
+      ['ping', '*'],
+    ].map(
+      ([step = '', key = '']) => new here.StoreAwayError(step, key, { why: 'disconnected', cause: undefined }).message,
+    )
+    expect(messages.map((message) => message.split(' was not sent')[0])).toEqual([
+      "set('k')",
+      "invalidateTags('a b')",
+      "expireTags('a')",
+      'clear()',
+      'ready()',
+    ])
+    expect(new here.StoreAwayError('ping', '*', { why: 'error', cause: undefined }).message).toBe(
+      'The store did not answer ready(). Retrying is safe.',
+    )
+  })
+
   it('is no cause where none was given', () => {
     expect('cause' in new here.ClosedError()).toBe(false)
   })
