@@ -22,7 +22,8 @@ type TagsOf<Result, Input> = (result: Result, input: Input) => Tags
 /**
  * Invalidates tags after the handler has succeeded, and before its response is sent: its client reads nothing old afterwards. The tags may depend on what the
  * handler returned, and on its input: the request; in a GraphQL resolver the arguments; in a handler of messages, also of a gateway, the data. Nothing is invalidated if the handler
- * throws, or sets a status of 400 or more. If the store does not answer, the response is sent nevertheless, and the cache emits an event.
+ * throws, or sets a status of 400 or more. If the store is away, the response is sent nevertheless, and other processes may
+ * serve the old value to the end of its windows: to retry, call `cache.invalidateTags()` in the handler and catch its `StoreAwayError`.
  *
  * A handler that sends its own response (`@Res()` without `passthrough`) has sent it before.
  *

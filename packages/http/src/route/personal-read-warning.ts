@@ -12,8 +12,8 @@ export class PersonalReadWarning {
     process.emitWarning(
       `The handler of ${path} reads ${expression}, in ${position}. Its response is therefore its own client's, and is not stored. If every client ` +
         `gets the same response, allow the read: allowReads: ['${name}']. If the response depends on the client, put what it depends on into ` +
-        'the key (key.cookies, key.headers or key.extra) and then allow the read. If only the middleware that identifies the client reads it, ' +
-        'put that middleware before cached().',
+        'the key (key.cookies, key.headers or key.extra) and then allow the read. If only the code that identifies the client reads it, ' +
+        'run that code before the cache: in a middleware before cached(), a hook or a guard.',
       { type: 'CattlegridWarning', code: 'CATTLEGRID_PERSONAL_READ' },
     )
   }
