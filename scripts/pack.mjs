@@ -9,12 +9,12 @@ rmSync(folder, { recursive: true, force: true })
 mkdirSync(folder)
 const packages = await packAll(root, folder)
 
-for (const [title, names] of [
+for (const [title, names, clients = []] of [
   ['Express', ['express']],
   ['Fastify', ['fastify']],
   ['NestJS', ['nestjs']],
   ['functions', ['core']],
-  ['Redis, beside these', ['redis']],
+  ['Redis, beside these', ['redis'], ['redis']],
   ['metrics, beside these', ['metrics']],
   ['tests, beside these', ['testkit']],
 ]) {
@@ -22,5 +22,5 @@ for (const [title, names] of [
     packages,
     names.map((name) => `@cattlegrid/${name}`),
   ).map(({ tarball }) => tarball)
-  console.log(`${title}\n  npm install ${tarballs.join(' ')}\n`)
+  console.log(`${title}\n  npm install ${tarballs.concat(clients).join(' ')}\n`)
 }
