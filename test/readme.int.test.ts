@@ -1,7 +1,8 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { promisify } from 'node:util'
 import { afterAll, describe, expect, it } from '@jest/globals'
 import { until } from './fleet/fleet.ts'
 import { freePort } from './free-port.ts'
@@ -68,6 +69,21 @@ describe('the examples of the README', () => {
     },
     30_000,
   )
+
+  it('run the handler once for fifty requests at once, as the command beside them counts', async () => {
+    const port = await freePort()
+    const { child, output } = run('express', port)
+    await until(async () => {
+      if (child.exitCode !== null) throw new Error(output())
+      return await fetch(`http://127.0.0.1:${port}/`).then(
+        () => true,
+        () => false,
+      )
+    })
+    const [herd = ''] = /^seq 50 .*$/m.exec(readme) ?? []
+    const { stdout } = await promisify(execFile)('sh', ['-c', herd.replace('localhost:3000', `127.0.0.1:${port}`)])
+    expect(stdout).toBe('1\n')
+  }, 30_000)
 
   it.each([
     ['function', '{ loads: 1 } { loads: 1 }\n'],
