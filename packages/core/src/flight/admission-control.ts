@@ -72,10 +72,10 @@ export class AdmissionControl {
   }
 
   #admitNested(flight: Flight): () => void {
-    flight.addNestedCaller()
+    flight.markNested()
     const removeWait = recordWait(this, flight.key)
     return () => {
-      flight.removeNestedCaller()
+      flight.unmarkNested()
       removeWait?.()
     }
   }

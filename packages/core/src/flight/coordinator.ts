@@ -85,8 +85,8 @@ export class LoadCoordinator {
   }
 
   /**
-   * Detaches all flights that may have a value already. No lease and no mark ends with a tag: the flights that wait for a lease go on waiting, and a
-   * key stays unshareable.
+   * Detaches all flights that may have a value already. An invalidated tag ends no lease and no mark: flights that wait for a lease go on waiting,
+   * and a key stays unshareable.
    */
   onTagsInvalidated(tags: readonly string[]): void {
     this.flights.detachUnlessWaiting()

@@ -4,7 +4,7 @@ import { SlotMap } from '../maps/slot-map.ts'
 
 interface RunningFlight {
   readonly flight: Flight
-  /** After the last answer of the store: callers do not wait for that; `close` does. */
+  /** Settles after the store's last answer, for which only `close` waits. */
   readonly end: Promise<void>
   /** Its place in the list. */
   index: number
@@ -69,8 +69,8 @@ export class FlightRegistry {
   }
 
   /**
-   * Makes a flight that is about to begin its load the joinable one of its key. Without the store nothing else keeps the flights of a key that
-   * invalidations have detached from loading side by side. False when another flight has that place.
+   * Makes a flight that is about to begin its load the joinable one of its key. False when another flight has that place. Without the store,
+   * nothing else keeps detached flights of one key from loading side by side.
    */
   makeJoinable(flight: Flight): boolean {
     const joinable = this.joinable(flight.key)

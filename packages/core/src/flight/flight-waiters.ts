@@ -43,12 +43,12 @@ export class FlightWaiters {
     return this.size - this.#nested
   }
 
-  /** A call from inside a load is one of the waiters, until `removeNested`. */
-  addNested(): void {
+  /** One of the waiters is a call from inside a load, until `unmarkNested`. */
+  markNested(): void {
     this.#nested += 1
   }
 
-  removeNested(): void {
+  unmarkNested(): void {
     this.#nested -= 1
   }
 

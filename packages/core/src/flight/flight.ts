@@ -2,8 +2,8 @@ import { Deferred } from './deferred.ts'
 import type { Outcome } from '../load.ts'
 import { type FlightResult, type FlightWaiter, FlightWaiters } from './flight-waiters.ts'
 
-/** The part of a waiter in a flight. A `joiner out of time` gets the result of a running load as if it had joined before. */
-export type WaiterRole = 'owner' | 'joiner' | 'joiner out of time'
+/** The part of a waiter in a flight. An `early joiner` gets the result of a running load as if it had joined before. */
+export type WaiterRole = 'owner' | 'joiner' | 'early joiner'
 
 /** The step that a flight is executing. */
 export interface FlightStep {
@@ -99,14 +99,14 @@ export class Flight {
     return this.#mayExceedMaxLoads
   }
 
-  /** A call from inside a load waits for the flight, until `removeNestedCaller`. */
-  addNestedCaller(): void {
-    this.#waiters.addNested()
+  /** Marks one waiter as a call from inside a load, until `unmarkNested`: it does not count for `maxWaiters`, and its flight waits for no permit. */
+  markNested(): void {
+    this.#waiters.markNested()
     this.skipQueue()
   }
 
-  removeNestedCaller(): void {
-    this.#waiters.removeNested()
+  unmarkNested(): void {
+    this.#waiters.unmarkNested()
   }
 
   /** Ends the flight's wait for a permit, and keeps it from waiting for one later: a follower needs a permit when it leads in the end. */
@@ -115,7 +115,7 @@ export class Flight {
     this.#step?.skipQueue?.()
   }
 
-  /** Sets the current step. `abort` ends it; if it waits, so does the leaving of the last caller. */
+  /** Sets the current step. `abort` ends it; a wait also ends when the last caller leaves. */
   setStep(step: FlightStep): void {
     this.#step = step
   }

@@ -7,7 +7,7 @@ export interface PermitSource {
   readonly permitAvailable: boolean
   /** Grants a free permit, or undefined when none is free. `force`: grants one in any case. Default: false. */
   tryAcquirePermit(force?: boolean): ReleasePermit | undefined
-  /** Calls `onPermit` with the next free permit, first come, first served. Call it only when none is free. Returns the function that leaves the queue, and does nothing after the grant. */
+  /** Calls `onPermit` with the next free permit, first come, first served. Call it only when none is free. The returned function leaves the queue; it has no effect after the grant. */
   queueForPermit(onPermit: (permit: ReleasePermit) => void): () => void
 }
 

@@ -78,7 +78,7 @@ export class RefreshBudget {
     // One refresh fewer runs.
     if (atOnce !== undefined) this.#pausedUntil = -Infinity
     try {
-      // A local permit, too, if it counts among those that run: the store may have granted it without an answer.
+      // A local permit, too, if `atOnce` counts it: the store may have granted it, and its answer was lost.
       const givesBack = unused && !local
       if (givesBack || atOnce !== undefined) await this.#store.endRefresh(request, givesBack)
     } catch {

@@ -7,7 +7,7 @@ interface SuppressedRefresh {
   readonly until: number
 }
 
-/** At least this many keys are remembered; every other key costs one more acquire. */
+/** At least this many keys are remembered; a forgotten one costs one more acquire. */
 const CAPACITY = 5_000
 
 /**

@@ -42,7 +42,7 @@ export class SharedReads {
     )
   }
 
-  /** Once a read, however many calls have joined it. An away read is reported by the call that loads without the store. */
+  /** Once per read, however many calls have joined it. An away read is reported by the call that loads without the store. */
   #emitFaults(key: string, read: Read): void {
     const { events } = this.#services
     if (read.kind === 'away') return

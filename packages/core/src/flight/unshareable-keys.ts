@@ -1,6 +1,6 @@
 import { BoundedMap } from '../maps/bounded-map.ts'
 
-/** At least this many keys are remembered; every other key costs one more acquire. */
+/** At least this many keys are remembered; a forgotten one costs one more acquire. */
 const CAPACITY = 5_000
 /** The store is asked again after this time, ms: a process that misses notices learns by then that the mark has ended. */
 const MAX_AGE = 1000

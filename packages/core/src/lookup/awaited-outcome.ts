@@ -2,23 +2,23 @@ import type { AdmissionControl } from '../flight/admission-control.ts'
 import type { Flight } from '../flight/flight.ts'
 import type { Outcome } from '../load.ts'
 
-/** The outcome of a flight for one caller. Inside a load, awaiting it counts as waiting for the flight, wherever the caller got it. */
+/** The outcome of a flight for one caller. Inside a load, to await the outcome counts as waiting for the flight, wherever the caller got it. */
 export function awaitedOutcome(flight: Flight, admission: AdmissionControl): Promise<Outcome> {
   return AwaitedOutcome.of({ flight, admission })
 }
 
 /** Records the wait only where a loader awaits the outcome: `await` calls an overridden `then`. */
 class AwaitedOutcome extends Promise<Outcome> {
-  #call: { readonly flight: Flight; readonly admission: AdmissionControl } | undefined
+  #wait: { readonly flight: Flight; readonly admission: AdmissionControl } | undefined
 
   /** A derived promise is a plain one. */
   static override get [Symbol.species](): PromiseConstructor {
     return Promise
   }
 
-  static of(call: { readonly flight: Flight; readonly admission: AdmissionControl }): Promise<Outcome> {
-    const outcome = new AwaitedOutcome((resolve) => resolve(call.flight.outcome))
-    outcome.#call = call
+  static of(wait: { readonly flight: Flight; readonly admission: AdmissionControl }): Promise<Outcome> {
+    const outcome = new AwaitedOutcome((resolve) => resolve(wait.flight.outcome))
+    outcome.#wait = wait
     return outcome
   }
 
@@ -27,7 +27,7 @@ class AwaitedOutcome extends Promise<Outcome> {
     onRejected?: ((reason: unknown) => E | PromiseLike<E>) | null,
   ): Promise<T | E> {
     try {
-      const endWait = this.#call?.admission.recordOutcomeWait(this.#call.flight)
+      const endWait = this.#wait?.admission.recordOutcomeWait(this.#wait.flight)
       void super.then(endWait)
       return super.then(onFulfilled, onRejected)
     } catch (error) {

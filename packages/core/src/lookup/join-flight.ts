@@ -1,6 +1,6 @@
 import { runRefresh } from '../refresh/refresh-run.ts'
 import { LoadPermit } from '../refresh/load-permit.ts'
-import { runUnleased } from '../refresh/unleased-load.ts'
+import { runAlone } from '../refresh/unleased-load.ts'
 import {
   type LookupResult,
   loadedResult,
@@ -69,7 +69,7 @@ export class FlightJoiner {
     if (ownFlight !== undefined)
       this.#coordinator.flights.register(ownFlight, runRefresh(ownFlight, call, storeRead, this.#coordinator))
     else if (events.hasListeners('join')) events.emit('join', { key, call: state.id, flight: flight.id })
-    // After its registration: the flight then has asked for its share of the batch's permit, which the loader call waits for.
+    // Only now has the flight asked for its share of the batch's permit, for which the loader call waits.
     call.batch?.onRead(call.requestedKey)
     return waiting.then((result) => this.#resultFor(result, part, onContinue))
   }
@@ -89,14 +89,14 @@ export class FlightJoiner {
     if (removeWaiter === undefined) return onContinue(this.#refuse(part))
     // With a permit there is nothing to wait for but the load, which `waitTimeout` does not limit.
     const waiting = this.#wait(part, 'owner', permit === undefined ? state.waitBudget : Infinity, removeWaiter)
-    this.#coordinator.flights.register(flight, runUnleased(flight, call, this.#services, permit))
+    this.#coordinator.flights.register(flight, runAlone(flight, call, this.#services, permit))
     return this.#resultFor(await waiting, part, onContinue)
   }
 
   /**
    * Undefined when too many calls wait.
    *
-   * @throws any other reason why the call may not load. Unless it may, the permit is released.
+   * @throws ClosedError, or the reason of the signal. If the call is not admitted, its permit is released.
    */
   #admitAlone(flight: Flight, { settings, batch }: Call, permit: LoadPermit | undefined): (() => void) | undefined {
     let removeWaiter: (() => void) | undefined
@@ -185,8 +185,8 @@ export class FlightJoiner {
   }
 }
 
-/** A call whose read had no answer, or no turn, in time has waited for the store long enough: it must not wait for a commit, too. */
-function joinerRole(read: Read): 'joiner' | 'joiner out of time' {
+/** A call whose read was not answered, or not sent, in time has waited long enough for the store: it must not wait for a commit, too. */
+function joinerRole(read: Read): 'joiner' | 'early joiner' {
   const away = read.kind === 'away' ? read : read.away
-  return away?.why === 'deadline' || away?.why === 'busy' ? 'joiner out of time' : 'joiner'
+  return away?.why === 'deadline' || away?.why === 'busy' ? 'early joiner' : 'joiner'
 }

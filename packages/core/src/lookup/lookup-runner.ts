@@ -99,8 +99,8 @@ export class LookupRunner {
   /** Counts and emits a hit of an entry that the store returned. */
   #noteStoreHit(key: string, entry: Entry, verdict: 'fresh' | 'stale', now: number): void {
     this.#activity[verdict][entry.from] += 1
-    const isHeard = this.#hitChannel.hasListeners || (verdict === 'stale' && this.#staleHitChannel.hasListeners)
-    if (isHeard) emitHit(this.#services.events, key, entry, verdict, now)
+    const listened = this.#hitChannel.hasListeners || (verdict === 'stale' && this.#staleHitChannel.hasListeners)
+    if (listened) emitHit(this.#services.events, key, entry, verdict, now)
   }
 
   /**
@@ -160,7 +160,7 @@ export class LookupRunner {
     const result = this.#coordinator.reads.read(call.storedKey, codec, (read) =>
       this.#onRead(call, state, read, onResult),
     )
-    // In a burst a read waits for its turn: the signal ends that wait, too.
+    // In a burst the read may queue: the signal ends that wait, too.
     return signal === undefined ? result : orAbort(result, signal)
   }
 
@@ -203,14 +203,14 @@ export class LookupRunner {
     state: CallState,
     onResult: OnResult<T>,
   ): T | Promise<T> {
-    this.#beginMiss(call, state)
+    this.#checkMiss(call, state)
     if (fallback !== undefined) state.foundStale = true
     return this.#joiner.joinOrStart(call, storeRead, fallback, state, this.#continuation(call, state, onResult))
   }
 
   /** Loads without reading the store and without joining. */
   async #bypass<T>(call: Call, state: CallState, onResult: OnResult<T>): Promise<T> {
-    this.#beginMiss(call, state)
+    this.#checkMiss(call, state)
     return await this.#joiner.loadAlone(call, undefined, state, this.#continuation(call, state, onResult))
   }
 
@@ -219,11 +219,11 @@ export class LookupRunner {
   }
 
   /**
-   * Emits the miss. The call may be refused here.
+   * Refuses the call, or emits its first miss.
    *
    * @throws ClosedError; ReentrantLoadError; the reason of the caller's signal.
    */
-  #beginMiss({ storedKey: key, settings }: Call, state: CallState): void {
+  #checkMiss({ storedKey: key, settings }: Call, state: CallState): void {
     const { admission, events, runtime } = this.#services
     if (this.#coordinator.closed) throw new ClosedError()
     admission.checkReentrancy(key)

@@ -11,12 +11,12 @@ export interface Lookup<V> {
   readonly age: number
   /** Time until the value stops being fresh; negative for a stale one. */
   readonly freshFor: number
-  /** True if the call found a stale value that it could not be served at once: it may get that value if the load fails or is slow. */
+  /** True if the call found a stale value that could not be served at once: it may get that value if the load fails or is slow. */
   readonly foundStale: boolean
   /** The time from the call to its answer, if it had to wait for a load; else 0. */
   readonly waited: number
   /** The outcome of the load of this call's own loader, also if the value is another. Undefined if that loader did not run, or still runs (`refresh`). */
   readonly outcome: Outcome | undefined
-  /** The outcome of a load that goes on in the background. It never rejects; only the `await` of a loader for which that load waits does, with ReentrantLoadError. */
+  /** The outcome of a load that goes on in the background. Never rejects, except in a loader for which that load waits: its `await` throws ReentrantLoadError. */
   readonly refresh: Promise<Outcome> | undefined
 }

@@ -5,7 +5,7 @@ import type { Entry } from '../entry.ts'
 import type { Outcome } from '../load.ts'
 import { runRefresh } from './refresh-run.ts'
 
-/** Starts a refresh that no caller waits for, unless one runs in this process, the key's refresh is suppressed, or `refreshBudget` is used up. Returns that one or the running one. */
+/** Returns the key's running refresh, else starts one that no caller waits for. Undefined if the cache is closed, the refresh suppressed, or `refreshBudget` used up. */
 export function refreshInBackground(
   call: Call,
   entry: Entry,
@@ -23,7 +23,7 @@ export function refreshInBackground(
   const flight = new Flight(call.storedKey, callId, true)
   flights.register(flight, runRefresh(flight, call, storeRead, coordinator))
   void flight.outcome.then((outcome) => {
-    if (!mayRepeatAtOnce(outcome)) return
+    if (!leavesNoPause(outcome)) return
     suppression.add(call.storedKey, entry, services.runtime.now() + call.settings.cooldown.max)
   })
   return flight
@@ -33,7 +33,7 @@ export function refreshInBackground(
  * True when a load ran and the store has nothing of it that stops the next one: its error was no failure, its result was not kept, or its batch had no value for
  * the key. Without a pause every stale hit would load again.
  */
-function mayRepeatAtOnce(outcome: Outcome): boolean {
+function leavesNoPause(outcome: Outcome): boolean {
   if (outcome.kind === 'failed') return outcome.cooldown === 0
   if (outcome.kind === 'uncacheable') return outcome.for === 0
   return outcome.kind === 'abandoned' && outcome.why === 'absent'

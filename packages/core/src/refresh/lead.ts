@@ -117,7 +117,7 @@ class LeasedLoad {
       return this.#fail(error)
     }
     const result: FlightResult = { kind: 'loaded', value, freshFor: entry.ttl }
-    // The flight's callers get an unknown outcome; the `outcome` event waits for the answer.
+    // Callers get the outcome `abandoned`, `away`; the `outcome` event waits for the answer.
     const onSlow = (): void => void this.#settleFlight(result, { kind: 'abandoned', why: 'away' })
     const sentAt = runtime.now()
     // No call may join from here: an invalidation may be acknowledged after the commit and before that call.

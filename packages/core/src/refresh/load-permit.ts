@@ -5,7 +5,7 @@ import type { Flight, FlightStep } from '../flight/flight.ts'
 import type { Abandoned } from '../load.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 
-/** `waited`: the store must be read again first, after the wait for the permit, or because the waiter ended the wait: the flight keeps its place in the queue then. */
+/** `waited`: the wait is over, with the permit, or by a notice, with the place in the queue kept. What was read before may be out of date. */
 export type PermitAnswer =
   { readonly kind: 'acquired' } | { readonly kind: 'waited' } | { readonly kind: 'refused'; readonly why: Abandoned }
 
@@ -53,7 +53,7 @@ export class LoadPermit implements FlightStep {
     return { ended: ended.promise, leaveQueue, end }
   }
 
-  /** Acquires the permit for the load of a flight, whose time in the queue counts as waiting. After `waited` it is called again. */
+  /** Acquires the permit for the load of a flight, whose time in the queue counts as waiting. After `waited`, another call goes on waiting. */
   acquireFor(flight: Flight, runtime: Runtime): PermitAnswer | Promise<PermitAnswer> {
     if (flight.stopReason !== undefined) return { kind: 'refused', why: flight.stopReason }
     if (this.held || (this.#queued === undefined && this.tryAcquire(flight.mayExceedMaxLoads)))
@@ -68,7 +68,7 @@ export class LoadPermit implements FlightStep {
     flight.beginWait(runtime.now(), this.#waiter === undefined ? Infinity : POLL_INTERVAL)
     await (this.#waiter?.waitForNotice(POLL_INTERVAL, ended) ?? ended)
     flight.endWait(runtime.now())
-    // Also with a permit: since it was granted, the cache may have been closed, or the last caller may have left.
+    // The wait may have ended by `close`, or because the last caller left, even if a new caller has come since.
     const why = flight.stopReason ?? (this.held || this.#queued !== undefined ? undefined : 'no-waiters')
     return why === undefined ? { kind: 'waited' } : { kind: 'refused', why }
   }

@@ -88,7 +88,7 @@ export class LoadRun implements FlightStep {
     for (const listener of this.#stopListeners) listener(reason)
   }
 
-  /** Ends the load at once, whatever the loader does. The leaving of its callers does not: a load that has begun goes on. */
+  /** Ends the load at once, whatever the loader does. Callers that leave do not end it. */
   abort(reason: unknown): void {
     this.#end({ kind: 'abandoned', why: 'closed' })
     this.requestStop(reason)

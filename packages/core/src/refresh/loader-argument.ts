@@ -40,7 +40,7 @@ export class LoaderArgument implements Load<never> {
     return this.#controls.signal()
   }
 
-  /** As an `abort` listener of its signal, without an AbortController: that costs more than many a load. A load of another copy of this module has the signal only. */
+  /** Like an `abort` listener of its signal, but makes no AbortController, which costs more than many loads. A load of another copy of this module has the signal only. */
   static onStop(load: Load<never>, listener: StopListener): void {
     if (#controls in load) load.#controls.onStop(listener)
     else load.signal.addEventListener('abort', () => listener(load.signal.reason), { once: true })

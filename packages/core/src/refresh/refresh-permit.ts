@@ -9,7 +9,7 @@ export class RefreshPermit {
   readonly #budget: RefreshBudget
   readonly #request: RefreshRequest
   /** `asked`: it holds no permit: there is no answer yet, or it was refused, or a caller came first. */
-  #state: 'begun' | 'asked' | 'granted' | 'used' = 'begun'
+  #state: 'new' | 'asked' | 'granted' | 'used' = 'new'
   /** Defined when a caller came before the answer: a permit that is granted then goes back unused. */
   #givingBack: Promise<void> | undefined
 
@@ -22,12 +22,12 @@ export class RefreshPermit {
 
   /** Resolves to true when the refresh may begin: with a permit, or without one because a call waits for it. Asks once. */
   async acquire(): Promise<boolean> {
-    if (this.#state !== 'begun') return true
+    if (this.#state !== 'new') return true
     this.#state = 'asked'
-    const waited = new Promise<'waited'>((resolve) => this.#flight.onFirstCaller(() => resolve('waited')))
+    const joined = new Promise<'joined'>((resolve) => this.#flight.onFirstCaller(() => resolve('joined')))
     const asking = this.#budget.ask(this.#request)
-    const first = await Promise.race([waited, asking])
-    if (first === 'waited') {
+    const first = await Promise.race([joined, asking])
+    if (first === 'joined') {
       this.#givingBack = this.#giveBack(asking)
       return true
     }
@@ -42,7 +42,7 @@ export class RefreshPermit {
 
   /** Resolves once the store has the permit back. Never rejects. */
   async end(): Promise<void> {
-    if (this.#state === 'begun') this.#budget.withdrawRequest()
+    if (this.#state === 'new') this.#budget.withdrawRequest()
     if (this.#state === 'granted' || this.#state === 'used')
       await this.#budget.endPermit(this.#request, this.#state === 'granted')
     await this.#givingBack

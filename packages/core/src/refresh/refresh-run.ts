@@ -84,7 +84,7 @@ class RefreshRun implements FlightStep {
     this.#permit.stopWaiting()
     this.#permit.release()
     if (this.#waiter !== undefined) this.#coordinator.leaseWaiters.unregister(this.#call.storedKey, this.#waiter)
-    // `close` waits for this: a client that is destroyed after it would drop the step.
+    // `close` waits for this: the release must be sent before the client is destroyed.
     return this.#refreshPermit?.end()
   }
 
@@ -110,8 +110,8 @@ class RefreshRun implements FlightStep {
     const answer = await this.#acquire(read, sentAt)
     if (read.away === undefined) this.#noteUnshareable(answer, askedAt)
     const entry = read.kind === 'found' ? read.entry : undefined
-    const asks = answer.kind === 'lead' && entry !== undefined
-    await this.#handle(answer, asks ? await entryAtGrant(entry, answer.lease, this.#services) : entry)
+    const leads = answer.kind === 'lead' && entry !== undefined
+    await this.#handle(answer, leads ? await entryAtGrant(entry, answer.lease, this.#services) : entry)
   }
 
   /** Settles the flight with the entry of the read, if it satisfies the flight's owner. */
@@ -141,7 +141,7 @@ class RefreshRun implements FlightStep {
     })
   }
 
-  /** Skips an answer that a notice may have overtaken: the mark may have ended, and no further notice would say so. A background flight has no waiter, so it skips every one. */
+  /** Skips an answer that a notice may have overtaken: no later notice would report the end of its mark. A background flight gets no notices, so it skips all. */
   #noteUnshareable(answer: Acquire, askedAt: number): void {
     if (answer.kind !== 'uncacheable' || answer.share || this.#waiter?.noticed !== false) return
     this.#coordinator.unshareable.add(this.#call.storedKey, answer.remaining, askedAt)

@@ -13,7 +13,7 @@ import { retryJoinersIfOwnAbort, settleAbsent, settleBroken, settleAbandoned } f
  * Waits for a permit, then loads for the flight's owner without asking for the lease. `permit`: one that the caller holds already. Always
  * settles the flight, and never rejects.
  */
-export async function runUnleased(
+export async function runAlone(
   flight: Flight,
   call: Call,
   services: EngineServices,
@@ -45,13 +45,14 @@ export async function loadUnleased(
   if (why === 'unleased') flight.letLateJoinersReadAgain()
   const load = new LoadRun(call, services, permit, () => flight.settleJoiners('load-alone'))
   const { result: loaded, took } = await load.run(flight, undefined, false)
-  emitOutcome(services, flight, settle(flight, call.settings, loaded, why), took, false)
+  const outcome = settle(flight, call.settings, loaded, why)
+  emitOutcome(services, flight, outcome, took, false)
 }
 
 function settle(flight: Flight, settings: Settings, loaded: LoadResult, why: 'unleased' | 'away'): Outcome {
   if (loaded.kind === 'abandoned') {
     settleAbandoned(flight, loaded.why)
-    return loaded
+    return { kind: 'abandoned', why: loaded.why }
   }
   if (loaded.kind === 'value' && loaded.value === ABSENT) return settleAbsent(flight)
   const outcome: Outcome =
