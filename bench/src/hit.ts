@@ -49,7 +49,8 @@ async function measureHits(options: BenchOptions, later: Later): Promise<Finding
       },
     }
   })
-  return { tables: [{ id: 'hit', title: TITLE, columns: COLUMNS, rows }], targets: targets(seen) }
+  const found = [...targets(seen), ...observed(seen)]
+  return { tables: [{ id: 'hit', title: TITLE, columns: COLUMNS, rows }], targets: found }
 }
 
 function targets(seen: Seen): readonly Target[] {
@@ -75,5 +76,14 @@ function targets(seen: Seen): readonly Target[] {
         unit: '×',
       },
     ]
+  })
+}
+
+/** What somebody who listens to hits costs each of them. */
+function observed(seen: Seen): readonly Target[] {
+  return ['getOrSet, with a listener of hits', 'getOrSet, with a subscriber of hits'].flatMap((name) => {
+    if (!seen.has(name) || !seen.has('getOrSet')) return []
+    const got = ratio(seen, name, 'getOrSet', 'cpu')
+    return [{ what: `Hit in process, ${name}: CPU of getOrSet`, op: '<=' as const, wanted: 1.3, got, unit: '×' }]
   })
 }

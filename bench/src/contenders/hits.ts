@@ -1,3 +1,4 @@
+import { channel, subscribe } from 'node:diagnostics_channel'
 import { type Cache, type CacheOptions, createCache } from '@cattlegrid/core'
 import { openTelemetryMetrics, openTelemetryTraces } from '@cattlegrid/metrics/opentelemetry'
 import { prometheusMetrics } from '@cattlegrid/metrics/prometheus'
@@ -36,6 +37,17 @@ export const floors: Readonly<Record<string, Open>> = {
     const client = await connected(setting.redis ?? '')
     return { ...(await overMap(setting)), close: async () => client.destroy() }
   },
+  /** The least that one subscriber costs a hit. */
+  'async function over a Map, publishes each hit': async (setting) => {
+    const hits = channel('bench:hit')
+    subscribe('bench:hit', () => undefined)
+    const { get, close } = await overMap(setting)
+    const publishing = (key: string): Promise<unknown> => {
+      hits.publish({ key, status: 'fresh', from: 'store', age: 0, freshFor: 0, size: 0, type: 'hit', cache: 'default' })
+      return get(key)
+    }
+    return { get: publishing, close }
+  },
   'async function over lru-cache': async ({ load, ttl }) => {
     const cache = new LRUCache<string, object>({ max: 10_000, ttl })
     const get = async (key: string): Promise<unknown> => {
@@ -53,6 +65,16 @@ export const floors: Readonly<Record<string, Open>> = {
 export const ours: Readonly<Record<string, Open>> = {
   getOrSet: openWith({}),
   'getOrSet, every feature': async (setting) => tagged(createCache({ ttl: setting.ttl, ...everyFeature }), setting),
+  'getOrSet, with a listener of hits': async (setting) =>
+    memory(setting, (cache) => {
+      cache.on('hit', () => undefined)
+      return (key) => cache.getOrSet(key, () => setting.load(key))
+    }),
+  'getOrSet, with a subscriber of hits': async (setting) =>
+    memory(setting, (cache) => {
+      subscribe('cattlegrid:hit', () => undefined)
+      return (key) => cache.getOrSet(key, () => setting.load(key))
+    }),
   'getOrSet, with Prometheus': async (setting) => {
     const register = new Registry()
     return memory(setting, (cache) => {

@@ -175,7 +175,8 @@ export type Listener<E extends EventName> = (event: CacheEvent<E>) => void
 
 /** One event's listeners. */
 export class EventChannel {
-  readonly listeners: Set<(event: CacheEvent) => unknown> = new Set()
+  /** Replaced at each change: an emission calls those that were there when it began. */
+  listeners: readonly ((event: CacheEvent) => unknown)[] = []
   readonly channel: Channel
 
   constructor(name: EventName) {
@@ -184,7 +185,7 @@ export class EventChannel {
 
   /** False when no listener or subscriber would receive the event: it need not be built. */
   get hasListeners(): boolean {
-    return this.listeners.size > 0 || this.channel.hasSubscribers
+    return this.listeners.length > 0 || this.channel.hasSubscribers
   }
 }
 
@@ -203,12 +204,12 @@ export class Events {
     if (!Object.hasOwn(names, name)) throw new InvalidOptionError('on', name, `an event: ${eventNames.join(', ')}`)
     if (typeof listener !== 'function')
       throw new InvalidOptionError(`on.${name}`, listener, 'a function (event) => void')
-    const { listeners } = this.channelOf(name)
+    const found = this.channelOf(name)
     // A function for each registration: a listener that is added twice is called twice, and removed one at a time.
     const registered = (event: CacheEvent): unknown => listener(event as unknown as CacheEvent<E>)
-    listeners.add(registered)
+    found.listeners = [...found.listeners, registered]
     return () => {
-      listeners.delete(registered)
+      found.listeners = found.listeners.filter((other) => other !== registered)
     }
   }
 
@@ -223,10 +224,10 @@ export class Events {
     else process.emitWarning(message, { type: 'CattlegridWarning', ...(code === undefined ? {} : { code }) })
   }
 
-  /** `fields`: an object of this event alone, which becomes the event. */
-  emit<E extends EventName>(name: E, fields: CacheEvents[E]): void {
+  /** `fields`: an object of this event alone, which becomes the event. With a `type` and a `cache`, which are replaced, it has room for them. */
+  emit<E extends EventName>(name: E, fields: CacheEvents[E] & { readonly type?: E; readonly cache?: string }): void {
     const { channel: diagnostics, listeners } = this.channelOf(name)
-    if (listeners.size === 0 && !diagnostics.hasSubscribers) return
+    if (listeners.length === 0 && !diagnostics.hasSubscribers) return
     const event = completed(fields, name, this.cacheName)
     if (diagnostics.hasSubscribers) diagnostics.publish(event)
     for (const listener of listeners) {

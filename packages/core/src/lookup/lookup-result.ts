@@ -47,7 +47,7 @@ export function emitHit(events: Events, key: string, entry: Entry, status: 'fres
   const { from, size } = entry
   const age = ageOf(entry, now)
   const freshFor = freshForOf(entry, status === 'fresh', now)
-  events.emit('hit', { key, status, from, age, freshFor, size })
+  events.emit('hit', { key, status, from, age, freshFor, size, type: 'hit', cache: events.cacheName })
   if (status === 'stale') events.emit('stale-hit', { key, from, age, freshFor })
 }
 

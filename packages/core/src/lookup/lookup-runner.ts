@@ -93,7 +93,7 @@ export class LookupRunner {
 
   #emitFreshHit(key: string, entry: Entry): void {
     const { events, runtime } = this.#services
-    emitHit(events, key, entry, 'fresh', runtime.now())
+    emitHit(events, key, entry, 'fresh', runtime.coarseNow())
   }
 
   /** Counts and emits a hit of an entry that the store returned. */
