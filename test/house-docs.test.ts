@@ -1,6 +1,9 @@
 import { core, guardTable, holds, optionsPage } from './house/broken-law.ts'
 
-const events = core('events.ts', 'export interface CacheEvents {\n  /** It was there. */\n  hit: { age: number }\n}\n')
+const events = core(
+  'events/cache-events.ts',
+  'export interface CacheEvents {\n  /** It was there. */\n  hit: { age: number }\n}\n',
+)
 
 holds(
   'docs',
@@ -47,11 +50,19 @@ holds(
       'docs/adapter.md:1',
       'has no function gone',
     ],
-    ['events that no page shows', events, 'packages/core/src/events.ts:1', 'generated: events CacheEvents'],
+    [
+      'events that no page shows',
+      events,
+      'packages/core/src/events/cache-events.ts:1',
+      'generated: events CacheEvents',
+    ],
     [
       'a number of an event without a unit',
       {
-        ...core('events.ts', 'export interface CacheEvents {\n  /** A. */\n  hit: { weight: number }\n}\n'),
+        ...core(
+          'events/cache-events.ts',
+          'export interface CacheEvents {\n  /** A. */\n  hit: { weight: number }\n}\n',
+        ),
         'docs/events.md': '<!-- generated: events CacheEvents -->\n<!-- /generated -->\n',
       },
       'docs/events.md:1',

@@ -37,7 +37,7 @@ const region = /(<!-- generated: (\w+) ([\w-]+) -->\n)[\s\S]*?(<!-- \/generated 
 const figure = /(<!-- figure: (.+?) -->).*?(<!-- \/figure -->)/g
 const documented = /^packages\/[^/]+\/src\/(.+\/)?(options|load|cached-method)\.ts$/
 const adapter = 'examples/koa-adapter/src/koa-cache.ts'
-const events = 'packages/core/src/events.ts'
+const events = 'packages/core/src/events/cache-events.ts'
 
 const generators = {
   guards: (page, file) => rulesTable(page, file),

@@ -38,7 +38,7 @@ export {
   TooManyWaitersError,
   WaitTimeoutError,
 } from './errors.ts'
-export type { CacheEvent, CacheEvents, EventName, Listener } from './events.ts'
+export type { CacheEvent, CacheEvents, EventName, Listener } from './events/cache-events.ts'
 export type { InspectedLease, LeaseHolder } from './history/lease-holder.ts'
 export type { Abandoned, CallerSignal, KeepOptions, Load, Loader, Outcome, UncacheableOptions } from './load.ts'
 export type { Lookup } from './lookup/lookup.ts'

@@ -2,7 +2,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals'
 import { type Cache, type CacheEvent, createCache, type EventName, memoryStore } from '@cattlegrid/core'
 import { createManualRuntime, type ManualRuntime } from '@cattlegrid/testkit'
-import { Events } from '../src/events.ts'
+import { Events } from '../src/events/events.ts'
 
 let runtime: ManualRuntime
 let cache: Cache

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals'
 import { createManualRuntime, type ManualRuntime } from '@cattlegrid/testkit'
-import { Events } from '../src/events.ts'
+import { Events } from '../src/events/events.ts'
 import { History } from '../src/history/history.ts'
 
 let runtime: ManualRuntime

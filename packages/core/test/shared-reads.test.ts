@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { type Codec, json, NO_VERSION, structured } from '@cattlegrid/core'
-import { Events } from '../src/events.ts'
+import { Events } from '../src/events/events.ts'
 import { Deferred } from '../src/flight/deferred.ts'
 import { SharedReads } from '../src/flight/shared-reads.ts'
 import type { Read } from '../src/store/store.ts'

@@ -1,6 +1,6 @@
 import type { ManyLoader } from '../batch/many-loader.ts'
 import type { Windows } from '../entry.ts'
-import type { EventName, Listener } from '../events.ts'
+import type { EventName, Listener } from '../events/cache-events.ts'
 import type { Loader } from '../load.ts'
 import type { Lookup } from '../lookup/lookup.ts'
 import type {

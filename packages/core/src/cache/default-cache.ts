@@ -1,7 +1,7 @@
 import type { ManyLoader } from '../batch/many-loader.ts'
 import type { Call } from '../flight/call.ts'
 import { type PermitSource, ViewPermits } from '../flight/permits.ts'
-import type { EventName, Listener } from '../events.ts'
+import type { EventName, Listener } from '../events/cache-events.ts'
 import { promiseOf } from '../entry.ts'
 import { isDigest, storedKey, storedKeys } from '../options/stored-key.ts'
 import type { Loader } from '../load.ts'

@@ -1,5 +1,5 @@
 import { StoreAwayError } from '../errors.ts'
-import type { CacheEvents } from '../events.ts'
+import type { CacheEvents } from '../events/cache-events.ts'
 import type { LoadCoordinator } from '../flight/coordinator.ts'
 import { emitAway } from '../flight/emit-away.ts'
 import { refuseThenable } from '../options/operation-options.ts'

@@ -1,4 +1,4 @@
-import type { Events } from '../events.ts'
+import type { Events } from '../events/events.ts'
 import type { Away } from '../store/store.ts'
 
 /** Emits that the store did not answer a step. Other events tell of an open breaker and a lost connection, once for all steps that are not sent. */

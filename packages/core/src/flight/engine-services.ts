@@ -1,6 +1,6 @@
 import type { AdmissionControl } from './admission-control.ts'
 import type { CodecCheck } from './codec-check.ts'
-import type { Events } from '../events.ts'
+import type { Events } from '../events/events.ts'
 import type { RefreshBudget } from './refresh-budget.ts'
 import type { CooldownPolicy, EarlyRefreshPolicy, FreshnessPolicy } from '../policy/policy.ts'
 import type { PermitSource } from './permits.ts'

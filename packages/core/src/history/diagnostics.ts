@@ -1,5 +1,5 @@
 import { hostname } from 'node:os'
-import type { Events } from '../events.ts'
+import type { Events } from '../events/events.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import { type Answer, encodeAnswer, type HistoryProcess, parseQuestion, type Question } from './exchange.ts'
 import { History } from './history.ts'

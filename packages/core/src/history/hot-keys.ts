@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Events } from '../events.ts'
+import type { Events } from '../events/events.ts'
 import { TopKeys, type WeighedKey } from './top-keys.ts'
 
 /** The keys with the most load time, and those with the most followers, since the cache was created. */

@@ -1,5 +1,5 @@
 import type { Failure } from '../errors.ts'
-import type { CacheEvent, EventName } from '../events.ts'
+import type { CacheEvent, EventName } from '../events/cache-events.ts'
 
 /** Too frequent, or without a story: `warning` is not heard, so that the process prints it where nobody else listens. */
 const UNRECORDED = ['hit', 'stale-hit', 'renew', 'warning'] as const

@@ -7,7 +7,7 @@ import type { AdmissionControl } from '../flight/admission-control.ts'
 import type { Outcome } from '../load.ts'
 import { awaitedOutcome } from './awaited-outcome.ts'
 import type { Lookup } from './lookup.ts'
-import type { Events } from '../events.ts'
+import type { Events } from '../events/events.ts'
 import type { Settings } from '../options/settings.ts'
 
 /** The result of a call before its outcome is known: `getOrSet` takes the value, `lookup` adds the outcome. */

@@ -1,0 +1,98 @@
+import { type Channel, channel } from 'node:diagnostics_channel'
+import { InvalidOptionError } from '../errors.ts'
+import { type CacheEvent, type CacheEvents, type EventName, eventNames, type Listener } from './cache-events.ts'
+
+/** One event's listeners. */
+export class EventChannel {
+  /** Replaced at each change: an emission calls those that were there when it began. */
+  listeners: readonly ((event: CacheEvent) => unknown)[] = []
+  readonly channel: Channel
+
+  constructor(name: EventName) {
+    this.channel = channel(`cattlegrid:${name}`)
+  }
+
+  /** False when no listener or subscriber would receive the event: it need not be built. */
+  get hasListeners(): boolean {
+    return this.listeners.length > 0 || this.channel.hasSubscribers
+  }
+}
+
+/** Emits the events of one cache to its listeners and to `node:diagnostics_channel`. A failing listener never fails a call. */
+export class Events {
+  readonly #channels = new Map<EventName, EventChannel>()
+  /** The `name` of the cache. */
+  readonly cacheName: string
+
+  constructor(cacheName = 'default') {
+    this.cacheName = cacheName
+  }
+
+  /** @throws InvalidOptionError for an unknown event, or a listener that is not a function. */
+  on<E extends EventName>(name: E, listener: Listener<E>): () => void {
+    if (!eventNames.includes(name)) throw new InvalidOptionError('on', name, `an event: ${eventNames.join(', ')}`)
+    if (typeof listener !== 'function')
+      throw new InvalidOptionError(`on.${name}`, listener, 'a function (event) => void')
+    const found = this.channelOf(name)
+    // A function for each registration: a listener that is added twice is called twice, and removed one at a time.
+    const registered = (event: CacheEvent): unknown => listener(event as unknown as CacheEvent<E>)
+    found.listeners = [...found.listeners, registered]
+    return () => {
+      found.listeners = found.listeners.filter((other) => other !== registered)
+    }
+  }
+
+  /** False when no listener or subscriber would receive the event: it need not be built. */
+  hasListeners(name: EventName): boolean {
+    return this.channelOf(name).hasListeners
+  }
+
+  /** Emits a warning; one that nobody listens for goes to the process. */
+  warn(message: string, code?: string): void {
+    if (this.hasListeners('warning')) this.emit('warning', { message })
+    else process.emitWarning(message, { type: 'CattlegridWarning', ...(code === undefined ? {} : { code }) })
+  }
+
+  /** `fields`: an object of this event alone, which becomes the event. With a `type` and a `cache`, which are replaced, it has room for them. */
+  emit<E extends EventName>(name: E, fields: CacheEvents[E] & { readonly type?: E; readonly cache?: string }): void {
+    const { channel: diagnostics, listeners } = this.channelOf(name)
+    if (listeners.length === 0 && !diagnostics.hasSubscribers) return
+    const event = completed(fields, name, this.cacheName)
+    if (diagnostics.hasSubscribers) diagnostics.publish(event)
+    for (const listener of listeners) {
+      try {
+        this.#catchRejection(name, listener(event))
+      } catch (error) {
+        this.#observerFailed(name, error)
+      }
+    }
+  }
+
+  /** An async listener fails by a rejection, which must not stay unhandled. */
+  #catchRejection(name: EventName, returned: unknown): void {
+    if (returned instanceof Promise) returned.catch((error: unknown) => this.#observerFailed(name, error))
+  }
+
+  #observerFailed(event: EventName, error: unknown): void {
+    if (event === 'observer-failed') return
+    this.emit('observer-failed', { event, error })
+  }
+
+  /** The channel of an event: the hit path keeps its own, which saves a look-up at every hit. */
+  channelOf(name: EventName): EventChannel {
+    let found = this.#channels.get(name)
+    if (found === undefined) {
+      found = new EventChannel(name)
+      this.#channels.set(name, found)
+    }
+    return found
+  }
+}
+
+/** Adds what all events have. Not to a copy: V8 copies objects of many shapes slowly, which made a hit with a listener take many times as long. */
+function completed<E extends EventName>(fields: CacheEvents[E], type: E, cache: string): CacheEvent {
+  const event = fields as CacheEvents[E] & { type: E; cache: string }
+  event.type = type
+  event.cache = cache
+  return event as unknown as CacheEvent
+}
