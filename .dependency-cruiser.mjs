@@ -24,9 +24,9 @@ const columns = {
     refresh: 'refresh/',
     flight: 'flight/',
     options: 'options/',
-    store: 'store/(?!(?:store|tag-expiry|refresh-quota).ts)',
+    store: 'store/(?!(?:store|answers|tag-expiry|refresh-quota).ts)',
     policy: 'policy/(?!policy.ts)',
-    interfaces: '(?:store/(?:store|tag-expiry|refresh-quota)|policy/policy).ts',
+    interfaces: '(?:store/(?:store|answers|tag-expiry|refresh-quota)|policy/policy).ts',
   },
   http: {
     index: '(?:index|internal).ts',

@@ -73,29 +73,24 @@ export { memoryStore } from './store/memory/memory-store.ts'
 export type { MemoryStoreOptions } from './store/memory/options.ts'
 export {
   type Acquire,
-  type AcquireRequest,
   type Away,
   awayBecause,
   type Cleared,
   type Commit,
   type Done,
-  type Ending,
   type Inspection,
   type Lease,
-  type Notice,
   type Put,
   type Read,
   type RefreshPermitted,
   type Refused,
   type Released,
   type Renewed,
-  type Store,
-  type StoreNodes,
-  type StorePart,
   type TagNumber,
   type TagNumbersRead,
   type TagsInvalidated,
   type Unkeepable,
   type Unreadable,
-} from './store/store.ts'
+} from './store/answers.ts'
+export type { AcquireRequest, Ending, Notice, Store, StoreNodes, StorePart } from './store/store.ts'
 export { judgeTags } from './store/tag-expiry.ts'

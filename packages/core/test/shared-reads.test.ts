@@ -3,7 +3,7 @@ import { type Codec, json, NO_VERSION, structured } from '@cattlegrid/core'
 import { Events } from '../src/events/events.ts'
 import { Deferred } from '../src/flight/deferred.ts'
 import { SharedReads } from '../src/flight/shared-reads.ts'
-import type { Read } from '../src/store/store.ts'
+import type { Read } from '../src/store/answers.ts'
 import { createFleet, type Fleet, settle } from './fleet.ts'
 
 /** Shared reads of a store whose answers the test gives, one by one. */

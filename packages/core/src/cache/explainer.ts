@@ -3,7 +3,7 @@ import type { Diagnostics } from '../history/diagnostics.ts'
 import { type Answer, type Answers, parseAnswer, type Question } from '../history/exchange.ts'
 import { mergeWeights } from '../history/hot-keys.ts'
 import type { ExplainedEvent } from '../history/timeline.ts'
-import type { Away } from '../store/store.ts'
+import type { Away } from '../store/answers.ts'
 import type { Inspected } from './inspected.ts'
 import { type Asked, type Explanation, type HotKeyReport, sentencesOf } from './explanation.ts'
 

@@ -1,4 +1,4 @@
-import type { Inspection } from '../store/store.ts'
+import type { Inspection } from '../store/answers.ts'
 
 /** The result of `inspect`. Times in ms. */
 export interface Inspected {

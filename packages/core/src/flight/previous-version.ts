@@ -1,5 +1,5 @@
 import { type Entry, EXPIRED_BY_HAND, type Version } from '../entry.ts'
-import type { Read } from '../store/store.ts'
+import type { Read } from '../store/answers.ts'
 
 /** The version that a forced refresh must replace: no entry of that version answers the call, however fresh it is. */
 export class PreviousVersion {

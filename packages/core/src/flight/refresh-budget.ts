@@ -1,7 +1,8 @@
 import type { RefreshLimits } from '../options/settings.ts'
 import { RefreshQuota, type RefreshRequest } from '../store/refresh-quota.ts'
 import type { Runtime } from '../runtime/runtime.ts'
-import type { RefreshPermitted, Store } from '../store/store.ts'
+import type { RefreshPermitted } from '../store/answers.ts'
+import type { Store } from '../store/store.ts'
 
 /** At most so many requests are under way at once: a burst of stale hits must not send one each before the first answer. */
 const MOST_ASKING = 32

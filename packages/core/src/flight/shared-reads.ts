@@ -1,7 +1,7 @@
 import { type Codec, isSameCodec } from '../codec/codec.ts'
 import { emitAway } from './emit-away.ts'
 import type { EngineServices } from './engine-services.ts'
-import type { Read } from '../store/store.ts'
+import type { Read } from '../store/answers.ts'
 import { SlotMap } from '../maps/slot-map.ts'
 
 interface RunningRead {

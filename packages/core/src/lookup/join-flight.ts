@@ -18,7 +18,7 @@ import { ABSENT } from '../load.ts'
 import { ClosedError, TooManyWaitersError, WaitTimeoutError } from '../errors.ts'
 import { Flight, type WaiterRole } from '../flight/flight.ts'
 import type { FlightResult } from '../flight/flight-waiters.ts'
-import type { Read } from '../store/store.ts'
+import type { Read } from '../store/answers.ts'
 import { type GaveUp, waitFor } from './caller-wait.ts'
 
 /** Continues a call after its wait: with its result, or with undefined when it must read the store again. */

@@ -16,7 +16,7 @@ import { orAbort } from './abort-listeners.ts'
 import { FlightJoiner, type OnContinue } from './join-flight.ts'
 import type { Settings } from '../options/settings.ts'
 import type { Activity } from '../history/stats.ts'
-import type { Read } from '../store/store.ts'
+import type { Read } from '../store/answers.ts'
 
 let calls = 0
 

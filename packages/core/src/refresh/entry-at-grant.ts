@@ -1,6 +1,6 @@
 import type { Entry } from '../entry.ts'
 import type { EngineServices } from '../flight/engine-services.ts'
-import type { Lease } from '../store/store.ts'
+import type { Lease } from '../store/answers.ts'
 import { judgeTags } from '../store/tag-expiry.ts'
 
 /**

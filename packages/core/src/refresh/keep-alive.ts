@@ -1,6 +1,6 @@
 import type { EngineServices } from '../flight/engine-services.ts'
 import type { CancelTimer } from '../runtime/runtime.ts'
-import { answerOf, type Lease } from '../store/store.ts'
+import { answerOf, type Lease } from '../store/answers.ts'
 
 export interface LeaseHold {
   /** The length that a renewal gives the lease, ms. */

@@ -1,6 +1,6 @@
 import type { Entry } from '../entry.ts'
 import { makeEntry } from '../entry.ts'
-import type { TagNumber } from './store.ts'
+import type { TagNumber } from './answers.ts'
 
 /**
  * The moment at which its tags ended the freshness of an entry: `Infinity` if none did. Undefined if one of them was invalidated since the entry's

@@ -1,5 +1,6 @@
 import type { Failure } from '../../errors.ts'
-import type { Acquire, AcquireRequest, Ending } from '../store.ts'
+import type { Acquire } from '../answers.ts'
+import type { AcquireRequest, Ending } from '../store.ts'
 
 /**
  * The time that a store keeps the count of failures after the cooldown, ms: a key that is asked for once a minute must still back off.

@@ -1,6 +1,7 @@
 import { NO_VERSION } from '../../entry.ts'
 import type { Runtime } from '../../runtime/runtime.ts'
-import type { Acquire, AcquireRequest, Ending, Inspection, Lease, Refused } from '../store.ts'
+import type { Acquire, Inspection, Lease, Refused } from '../answers.ts'
+import type { AcquireRequest, Ending } from '../store.ts'
 import type { EntryTable } from './entry-table.ts'
 import { type KeyState, type LeaseState, refusal, stateAfter } from './key-state.ts'
 

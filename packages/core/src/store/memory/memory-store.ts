@@ -12,24 +12,21 @@ import { RefreshQuota, type RefreshRequest } from '../refresh-quota.ts'
 import { type Runtime, systemRuntime } from '../../runtime/runtime.ts'
 import type {
   Acquire,
-  AcquireRequest,
   Cleared,
   Commit,
   Done,
-  Ending,
   Inspection,
   Lease,
-  Notice,
   Put,
   Read,
   RefreshPermitted,
   Released,
   Renewed,
-  Store,
   TagNumbersRead,
   TagsInvalidated,
   Unkeepable,
-} from '../store.ts'
+} from '../answers.ts'
+import type { AcquireRequest, Ending, Notice, Store } from '../store.ts'
 import { entryOverhead, heapSizeOf } from '../heap-size.ts'
 import { EntryTable } from './entry-table.ts'
 import { heldOff } from './key-state.ts'

@@ -1,6 +1,6 @@
 import { BoundedMap } from '../../maps/bounded-map.ts'
 import type { Entry } from '../../entry.ts'
-import type { TagNumber } from '../store.ts'
+import type { TagNumber } from '../answers.ts'
 import { tagExpiry } from '../tag-expiry.ts'
 
 /** A tag that entries carry. */

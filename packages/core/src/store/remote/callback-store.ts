@@ -1,5 +1,6 @@
 import type { Codec } from '../../codec/codec.ts'
-import { answerIn, awayBecause, type Read, type Store } from '../store.ts'
+import { answerIn, awayBecause, type Read } from '../answers.ts'
+import type { Store } from '../store.ts'
 
 /** Receives the answer of a read: called once, and never throws. */
 export type OnRead = (read: Read) => void

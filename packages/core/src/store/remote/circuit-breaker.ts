@@ -1,5 +1,5 @@
 import type { CancelTimer, Runtime } from '../../runtime/runtime.ts'
-import { answerOf, type Done } from '../store.ts'
+import { answerOf, type Done } from '../answers.ts'
 
 /** So many steps in a row without an answer open the breaker. */
 const MOST_TIMEOUTS = 5

@@ -1,6 +1,7 @@
 import type { Codec } from '../../codec/codec.ts'
 import type { NewEntry } from '../../entry.ts'
-import type { Cleared, Commit, Done, Ending, Lease, Put, Released, TagsInvalidated } from '../store.ts'
+import type { Cleared, Commit, Done, Lease, Put, Released, TagsInvalidated } from '../answers.ts'
+import type { Ending } from '../store.ts'
 import type { CallbackStore } from './callback-store.ts'
 import { ForwardingStore } from './forwarding-store.ts'
 import type { LocalCopies } from './local-copies.ts'

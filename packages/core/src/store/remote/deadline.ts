@@ -1,5 +1,5 @@
 import { type Runtime, runDetached } from '../../runtime/runtime.ts'
-import { answerIn, type Away, awayBecause } from '../store.ts'
+import { answerIn, type Away, awayBecause } from '../answers.ts'
 
 /** A deadline passes in so many ticks of one shared timer: a timer for every step would cost more than the step. */
 const TICKS = 10

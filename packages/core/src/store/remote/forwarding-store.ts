@@ -3,25 +3,21 @@ import type { Entry, NewEntry } from '../../entry.ts'
 import type { RefreshRequest } from '../refresh-quota.ts'
 import type {
   Acquire,
-  AcquireRequest,
   Away,
   Cleared,
   Commit,
   Done,
-  Ending,
   Inspection,
   Lease,
-  Notice,
   Put,
   Read,
   RefreshPermitted,
   Released,
   Renewed,
-  Store,
-  StoreNodes,
   TagNumbersRead,
   TagsInvalidated,
-} from '../store.ts'
+} from '../answers.ts'
+import type { AcquireRequest, Ending, Notice, Store, StoreNodes } from '../store.ts'
 import type { CallbackStore, OnRead } from './callback-store.ts'
 
 /** Passes every step on to another store: a decorator declares only what it does differently, and how it reads. */

@@ -4,25 +4,22 @@ import type { RefreshRequest } from '../refresh-quota.ts'
 import type { Runtime } from '../../runtime/runtime.ts'
 import {
   type Acquire,
-  type AcquireRequest,
   answerOf,
   type Away,
   type Cleared,
   type Commit,
   type Done,
-  type Ending,
   type Inspection,
   type Lease,
-  type Notice,
   type Put,
   type Read,
   type RefreshPermitted,
   type Released,
   type Renewed,
-  type Store,
   type TagNumbersRead,
   type TagsInvalidated,
-} from '../store.ts'
+} from '../answers.ts'
+import type { AcquireRequest, Ending, Notice, Store } from '../store.ts'
 import { BoundedMap } from '../../maps/bounded-map.ts'
 import { type CallbackStore, type OnRead, readFrom } from './callback-store.ts'
 import { Deadline, type TimedStep } from './deadline.ts'

@@ -1,5 +1,5 @@
 import type { Runtime } from '../../runtime/runtime.ts'
-import type { Away, Done } from '../store.ts'
+import type { Away, Done } from '../answers.ts'
 import { CircuitBreaker } from './circuit-breaker.ts'
 import type { Deadline, StepObserver, StepTerms, TimedStep } from './deadline.ts'
 import { type Lane, StepQueue } from './step-queue.ts'

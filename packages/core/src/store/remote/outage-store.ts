@@ -4,21 +4,18 @@ import type { Runtime } from '../../runtime/runtime.ts'
 import { memoryStore } from '../memory/memory-store.ts'
 import type {
   Acquire,
-  AcquireRequest,
   Away,
   Cleared,
   Commit,
   Done,
-  Ending,
   Lease,
-  Notice,
   Put,
   Read,
   Released,
   Renewed,
-  Store,
   TagsInvalidated,
-} from '../store.ts'
+} from '../answers.ts'
+import type { AcquireRequest, Ending, Notice, Store } from '../store.ts'
 import { type CallbackStore, catching, type OnRead } from './callback-store.ts'
 import { CopyingStore } from './copying-store.ts'
 import { LocalCopies, type InvalidationSnapshot } from './local-copies.ts'

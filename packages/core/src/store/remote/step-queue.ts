@@ -1,5 +1,5 @@
 import type { Runtime } from '../../runtime/runtime.ts'
-import type { Away } from '../store.ts'
+import type { Away } from '../answers.ts'
 
 /** So many steps are in flight at once, at most: more would not be answered sooner. */
 const MOST_IN_FLIGHT = 512

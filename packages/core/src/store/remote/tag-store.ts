@@ -7,11 +7,11 @@ import {
   awayBecause,
   type Found,
   type Inspection,
-  type Notice,
   type Read,
   type TagNumber,
   type TagsInvalidated,
-} from '../store.ts'
+} from '../answers.ts'
+import type { Notice } from '../store.ts'
 import { expireAt, judgeTags, tagExpiry } from '../tag-expiry.ts'
 import { type CallbackStore, catching, type OnRead } from './callback-store.ts'
 import { ForwardingStore } from './forwarding-store.ts'
