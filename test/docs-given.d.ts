@@ -17,8 +17,8 @@ declare global {
   const res: ServerResponse
   const defaults: cattlegridHttp.RouteOptions
   const options: cattlegridHttp.RouteOptions
-  const MyExchange: new (req: IncomingMessage, res: ServerResponse) => cattlegridHttp.Exchange
-  const { httpCache, compileRoute, serve }: typeof cattlegridHttp
+  const MyExchange: new (req: IncomingMessage, res: ServerResponse, place: number) => cattlegridHttp.Exchange
+  const { httpCache, compileRoute, nextDeclaration, serve }: typeof cattlegridHttp
   const { logEvents }: typeof cattlegridLogs
   const { Cached, CattlegridModule, InjectCache, InvalidateTags }: typeof cattlegridNest
   const { Controller, Get, Module, Param }: typeof nestCommon

@@ -16,7 +16,7 @@ import { bypass } from './lookup/bypass.ts'
 import {
   honouredDirectives,
   type KeyedRequest,
-  takeKeyedRequest,
+  keyedRequestOf,
   originalMethodOf,
   requestContextOf,
   urlTagOf,
@@ -40,7 +40,7 @@ import { Responder } from './lookup/responder.ts'
  * const route = compileRoute('cached', http, undefined, { ttl: '30s' })
  * const place = nextDeclaration(http)
  *
- * app.use((req, res, next) => serve(new MyExchange(req, res), route))
+ * app.use((req, res, next) => serve(new MyExchange(req, res, place), route))
  */
 export function serve<Req, Res>(exchange: Exchange<Req, Res>, route: Route<Req, Res>): void {
   const marker = subrequestMarkerOf(exchange.req)
@@ -70,10 +70,13 @@ export function serve<Req, Res>(exchange: Exchange<Req, Res>, route: Route<Req, 
  * phase in which no handler can run yet. Ignores request directives.
  *
  * @example
- * import { compileRoute, httpCache, serveStored } from '@cattlegrid/http'
+ * import { compileRoute, httpCache, nextDeclaration, serveStored } from '@cattlegrid/http'
  *
- * const route = compileRoute('cached', httpCache(cache), undefined, { ttl: '30s', phase: 'onRequest' })
- * app.use((req, res, next) => serveStored(new MyExchange(req, res), route, next))
+ * const http = httpCache(cache)
+ * const route = compileRoute('cached', http, undefined, { ttl: '30s', phase: 'onRequest' })
+ * const place = nextDeclaration(http)
+ *
+ * app.use((req, res, next) => serveStored(new MyExchange(req, res, place), route, next))
  */
 export function serveStored<Req, Res>(exchange: Exchange<Req, Res>, route: Route<Req, Res>, onMiss: () => void): void {
   if (subrequestMarkerOf(exchange.req) !== undefined || route.mode === 'observe' || isHeadSent(exchange.res))
@@ -100,7 +103,7 @@ function keyedRequestOrWhy<Req, Res>(
   directives: typeof honouredDirectives<Req, Res>,
 ): KeyedRequest | BypassReason | undefined {
   try {
-    return takeKeyedRequest(exchange, route, directives)
+    return keyedRequestOf(exchange, route, directives)
   } catch (error) {
     exchange.fail(error as InvalidOptionError)
     return undefined

@@ -4,7 +4,7 @@ import { addToHead, parseHead } from '../fields/head-arguments.ts'
 import type { Exchange } from '../exchange.ts'
 import { linesOf } from '../fields/header-fields.ts'
 import { originForm } from '../request/eligible.ts'
-import { isReporting, reportFields, type ReportRule } from '../response/report-fields.ts'
+import { addsReportFields, reportFields, type ReportRule } from '../response/report-fields.ts'
 import { publishObservation } from './observation.ts'
 import { noteVerdict } from './request-report.ts'
 import { withQuery } from '../request/query.ts'
@@ -25,7 +25,7 @@ export function bypass(
     const target = (): string => withQuery(originForm(exchange.target), query)
     publishObservation(() => ({ method, target: target(), would: 'run', why, status: undefined, took: 0 }))
   }
-  if (isReporting(route)) addReportFields(exchange, route, verdict)
+  if (addsReportFields(route)) addReportFields(exchange, route, verdict)
   exchange.pass()
 }
 

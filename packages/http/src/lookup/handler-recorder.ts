@@ -20,7 +20,7 @@ import { joinTags, tagsIn } from '../response/tags.ts'
 /** A body whose length differs from its `Content-Length`. */
 const INCOMPLETE: Judgement = { kind: 'unshareable', why: 'incomplete' }
 
-/** The load of a response that could be stored has no lease: its key is uncacheable, or the store is away. */
+/** The load of a response that could be stored has no lease, for whatever reason. */
 const UNLEASED: Judgement = { kind: 'unshareable', why: 'unleased' }
 
 /** The captures of this process have no room for the body now. */

@@ -2,7 +2,8 @@ import { LoaderArgument } from '@cattlegrid/core/internal'
 import { conditionsOf } from '../response/conditional.ts'
 import { type Exchange, rewriteUrlUntilEnd } from '../exchange.ts'
 import { recorderFor } from './handler-recorder.ts'
-import { isStoredBefore, type LoadTask } from './loaded-response.ts'
+import type { LoadTask } from './loaded-response.ts'
+import { isStoredBefore } from './miss.ts'
 import { cdnLoopField } from '../request/loop-detection.ts'
 import { hasReplaceableFields, normaliseRequest } from '../request/normalise.ts'
 import { isKeyed } from '../request/query.ts'
@@ -83,7 +84,7 @@ function prepareRequest(
   const path = context.keyedUrl(exchange.target)
   const rewrite = rewriteToKeyed(exchange, route, context)
   if (rewrite !== undefined && rewriteUrlUntilEnd(exchange, rewrite) === undefined)
-    throw new NoSharedResult('its URL cannot be rewritten')
+    throw new NoSharedResult('the URL cannot be rewritten')
   const replaced = normaliseRequest(exchange.req, { host, scheme: exchange.scheme, path, hidden, added })
   exchange.fieldsReplaced?.(replaced)
 }

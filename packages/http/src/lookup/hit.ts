@@ -23,7 +23,7 @@ export function hitInProcess<Req, Res>(
     const found = variant === undefined ? first : route.view.peek<Stored>(variant)
     return hitFrom(exchange, route, variant ?? key, found)
   } catch {
-    // The cache is closed: the lookup handles that.
+    // The cache is closed, for example: the lookup handles it.
     return undefined
   }
 }

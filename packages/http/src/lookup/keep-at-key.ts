@@ -9,9 +9,9 @@ import type { Route } from '../route/route.ts'
 import type { VaryRecord } from '../response/vary.ts'
 
 /**
- * Gives a load its lifetime, and returns the value that it commits: the response. Of a response that varies, the load of the URL's own key returns the record:
- * the variant has a lease of its own, and is committed before the record that makes it reachable. A stale record, after a soft purge, keeps its id where the response varies by the same fields: its
- * other variants stay reachable, and are refreshed by their own requests.
+ * Gives a load its lifetime, and returns the value that it commits: the response, or, at the URL's own key, the record of a response that varies; then the
+ * variant is committed first, under a lease of its own. A stale record (soft purge) keeps its id if the response varies by the same fields: its other variants
+ * stay reachable, and their own requests refresh them.
  *
  * @param record the record that led to the key of the load; undefined: the key is the URL's own.
  * @param requestFields those that the handler saw.
@@ -28,7 +28,7 @@ export async function keepAtKey<Req, Res>(
   const { cache, callOptions, revalidate } = route
   const stale = staleRecordOf(load)
   const storage = await assignKey(route, { urlKey, record, key: load.key }, result.vary, requestFields, stale)
-  if (storage === undefined) throw new NoSharedResult('it varies by a field that its record does not name')
+  if (storage === undefined) throw new NoSharedResult('the record lacks a name in `Vary`')
   if (storage.recordToKeep === undefined) return keepResponse(load, result, revalidate)
   const keep = (inner: Load<never>): Stored => keepResponse(inner, result, revalidate)
   // The variant of a known record may be there, from before the purge.

@@ -1,32 +1,12 @@
 import type { Load, UncacheableOptions } from '@cattlegrid/core'
 import type { IncomingHttpHeaders } from 'node:http'
-import type { Forwarded, MissReason } from '../response/cache-status.ts'
 import type { HandlerTimes } from './handler-times.ts'
+import type { Miss } from './miss.ts'
 import { NoSharedResult, ResponseFailure } from '../response/errors.ts'
 import type { RecordedResponse, Stored } from '../response/recorded-response.ts'
 import type { RecordingResult } from '../capture/recording-result.ts'
-import type { Route } from '../route/route.ts'
 import type { SubrequestResult } from './subrequest/subrequest.ts'
-import { selectingValues, type VaryRecord } from '../response/vary.ts'
-
-/** Why a request's lookup of a key asks for a load. */
-export interface Miss extends MissReason {
-  /** The record of variants that led to the key; undefined: the key is the URL's own. */
-  readonly record: VaryRecord | undefined
-}
-
-/** True if a response of the URL was stored before, as far as its lookup shows: an entry that is not served, or a record of its variants. */
-export function isStoredBefore(forwarded: Forwarded): boolean {
-  return forwarded !== 'uri-miss'
-}
-
-/**
- * True if the route's `ttl`, or a response that was stored before, shows that responses of the URL can be shared. Before, neither a slow handler nor an
- * aborted response is a failure of the URL, and a request whose wait ends without a response runs its own handler.
- */
-export function isKnownShareable({ appMode }: Pick<Route, 'appMode'>, forwarded: Forwarded): boolean {
-  return !appMode || isStoredBefore(forwarded)
-}
+import { selectingValues } from '../response/vary.ts'
 
 /** One load, and the facts that a handler run for it needs. */
 export interface LoadTask extends Miss {
@@ -91,7 +71,7 @@ export function resultOfHandler(
         recorded.response && withSelectingValues(recorded.response, recorded.vary, requestFields),
       )
     case 'aborted':
-      if (recorded.cause === 'departure') throw new NoSharedResult('its client disconnected')
+      if (recorded.cause === 'departure') throw new NoSharedResult('the client disconnected')
       if (knownShareable) throw new ResponseFailure('aborted', undefined)
       return ownResponse('incomplete', '1s')
   }
@@ -121,7 +101,7 @@ export function resultOfSubrequest(recorded: SubrequestResult, load: Load<never>
   if (recorded.kind === 'store') return recorded
   if (recorded.kind === 'fail' && load.background) throw new ResponseFailure(recorded.status, undefined)
   if (recorded.kind === 'aborted' && load.background) throw new ResponseFailure('aborted', undefined)
-  throw new NoSharedResult(`its response cannot be stored (${rejectionOf(recorded) ?? recorded.kind})`)
+  throw new NoSharedResult(`the response cannot be stored (${rejectionOf(recorded) ?? recorded.kind})`)
 }
 
 /** Why a subrequest's response is rejected; undefined: it is not, its handler failed, or the cache was switched off. */

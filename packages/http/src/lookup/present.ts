@@ -4,7 +4,7 @@ import { type Conditions, conditionsOf } from '../response/conditional.ts'
 import type { Exchange } from '../exchange.ts'
 import { type RangeRequest, rangeRequestOf } from '../response/range.ts'
 import type { RecordedResponse } from '../response/recorded-response.ts'
-import { isReporting, type Report, reportFields } from '../response/report-fields.ts'
+import { addsReportFields, type Report, reportFields } from '../response/report-fields.ts'
 import { isReported, noteVerdict } from './request-report.ts'
 import type { Route } from '../route/route.ts'
 
@@ -44,7 +44,8 @@ export function presentResponse<Req, Res>(
     date: downstream === 'reset' ? runtime.timeOfDay() : undefined,
     vary: exchange.field('vary')?.toString(),
     etag: conditions === undefined ? undefined : exchange.field('etag')?.toString(),
-    added: isReporting(route) || isReported(exchange) ? addedFields(exchange, route, response, provenance) : undefined,
+    added:
+      addsReportFields(route) || isReported(exchange) ? addedFields(exchange, route, response, provenance) : undefined,
   })
 }
 

@@ -33,7 +33,7 @@ export interface RequestContext extends Omit<KeyedRequest, 'candidate'> {
  * Makes the key of a request, or returns the reason why it bypasses the cache. Rewrites an absolute target to its path, which stays until the response is
  * finished where the request has a key. Calls `directivesFrom` only for a request that may use the cache.
  */
-export function takeKeyedRequest<Req, Res>(
+export function keyedRequestOf<Req, Res>(
   exchange: Exchange<Req, Res>,
   route: Route<Req, Res>,
   directivesFrom: (exchange: Exchange<Req, Res>, route: Route<Req, Res>) => RequestDirectives,

@@ -4,7 +4,8 @@ import { satisfiesMaxAge } from '../response/age.ts'
 import type { Forwarded } from '../response/cache-status.ts'
 import { isNoSharedResult, NoSharedResult } from '../response/errors.ts'
 import { awaitInlineRefresh, storedWithoutRefresh } from './inline-refresh.ts'
-import { type Loaded, type Miss, OWN_RESPONSE } from './loaded-response.ts'
+import { type Loaded, OWN_RESPONSE } from './loaded-response.ts'
+import type { Miss } from './miss.ts'
 import { isUsable, isVaryRecord, type RecordedResponse } from '../response/recorded-response.ts'
 import type { RequestContext } from './request-context.ts'
 import type { ResponseLoader } from './response-loader.ts'
@@ -66,8 +67,8 @@ export class RequestLookup<Req, Res> {
       try {
         return { lookup: await this.#lookUpRound() }
       } catch (error) {
-        const hasLed = loader.ownHandlerAnswers || loader.subrequestFailed || loader.cannotRecord
-        const cannotLead = hasLed || loader.isAnswered
+        const hasLed = loader.ownHandlerAnswers || loader.subrequestFailed
+        const cannotLead = hasLed || loader.cannotRecord || loader.isAnswered
         const endsHere = cannotLead || this.#context.unshareable !== undefined
         if (endsHere || round === MAX_ROUNDS || !isNoSharedResult(error)) return { error }
       }
@@ -131,12 +132,12 @@ export class RequestLookup<Req, Res> {
     const takesAnyAge = this.#context.directives.maxAge === undefined
     const stored = takesAnyAge && !loader.canRefresh ? await storedWithoutRefresh(this.#route, key) : undefined
     if (stored !== undefined) return stored
-    const lookUp = (accepted: CallOptions<Loaded>): Promise<Lookup<Loaded>> =>
+    const ask = (accepted: CallOptions<Loaded>): Promise<Lookup<Loaded>> =>
       view.lookup<Loaded, never>(key, (load) => loader.load(load, miss), accepted)
-    const found = await lookUp(options)
+    const found = await ask(options)
     if (found.foundStale) this.#forwarded = 'stale'
     // A response that is kept only to be revalidated is served by nobody: the request waits for the load that replaces it.
-    const lookup = mayServe(found) ? found : await lookUp({ ...options, ...NOTHING_STALE })
+    const lookup = mayServe(found) ? found : await ask({ ...options, ...NOTHING_STALE })
     if (!mayServe(lookup)) throw new NoSharedResult('the response must be revalidated before each use')
     if (refreshMode.inline) await awaitInlineRefresh(this.#route, loader, key, lookup)
     return lookup

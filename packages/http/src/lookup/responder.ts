@@ -5,24 +5,17 @@ import { ClientDisconnect } from './client-disconnect.ts'
 import type { ServeError } from '../response/errors.ts'
 import type { Exchange } from '../exchange.ts'
 import { isHeadSent } from '../fields/response-state.ts'
-import { answerAfterHandler, answerWithoutHandler, type FinalAnswer, type UnhandledRequest } from './final-answer.ts'
-import { hitInStore } from './hit.ts'
+import { stepAfterHandler, stepWithoutHandler, type FinalStep, type UnhandledRequest } from './final-step.ts'
+import { isKnownShareable } from './miss.ts'
+import { answerOnlyIfCached } from './only-if-cached.ts'
 import { ResponseLoader } from './response-loader.ts'
 import { bypass } from './bypass.ts'
 import type { RecordedResponse } from '../response/recorded-response.ts'
 import { noteError } from './request-report.ts'
 import type { RequestContext } from './request-context.ts'
-import { isKnownShareable } from './loaded-response.ts'
 import { RequestLookup } from './request-lookup.ts'
 import type { Route } from '../route/route.ts'
 import { presentResponse, type ClientPreconditions, preconditionsOf, type Provenance } from './present.ts'
-
-const ONLY_IF_CACHED_MISS: Answer = {
-  status: 504,
-  fields: { 'content-length': '0' },
-  removed: [],
-  body: Buffer.alloc(0),
-}
 
 /** Responds to one request that is no immediate hit: with what its lookup brings, or by its own handler. */
 export class Responder<Req, Res> {
@@ -48,7 +41,7 @@ export class Responder<Req, Res> {
   async respond(): Promise<void> {
     const exchange = this.#exchange
     try {
-      this.#perform(await this.#finalAnswer())
+      this.#perform(await this.#finalStep())
     } catch {
       if (this.#loader.recorder === undefined && !isHeadSent(exchange.res)) exchange.pass()
       else exchange.res.destroy()
@@ -58,25 +51,22 @@ export class Responder<Req, Res> {
     }
   }
 
-  async #finalAnswer(): Promise<FinalAnswer> {
-    const { key, directives } = this.#context
-    if (directives.onlyIfCached) {
-      // Where the cache cannot be read, nothing of it can be served.
-      const hit = await hitInStore(this.#exchange, this.#route, key, directives.maxAge).catch(() => undefined)
-      if (hit === undefined) noteError(this.#exchange, 'only-if-cached')
-      return { kind: 'complete', answer: hit ?? ONLY_IF_CACHED_MISS }
+  async #finalStep(): Promise<FinalStep> {
+    if (this.#context.directives.onlyIfCached) {
+      const answer = await answerOnlyIfCached(this.#exchange, this.#route, this.#context)
+      return { kind: 'complete', answer }
     }
     const result = await this.#lookup.run()
     const { recorder } = this.#loader
     if (recorder === undefined) {
-      this.#loader.forbidHandler()
-      return answerWithoutHandler(this.#unhandledRequest(), result)
+      this.#loader.keepHandlerFromLoads()
+      return stepWithoutHandler(this.#unhandledRequest(), result)
     }
     // Its handler runs in this refresh, and decides whether the stale response is sent.
     if (result.lookup?.refresh !== undefined) await result.lookup.refresh
     const { storable, timedOutBeforeKnown } = this.#loader
     if (storable !== undefined) await clearUncacheable(this.#route, storable.key, result.lookup?.outcome)
-    return answerAfterHandler({ recorder, timedOutBeforeKnown, disconnected: this.#disconnect.aborted }, result)
+    return stepAfterHandler({ recorder, timedOutBeforeKnown, disconnected: this.#disconnect.aborted }, result)
   }
 
   #unhandledRequest(): UnhandledRequest {
@@ -89,40 +79,40 @@ export class Responder<Req, Res> {
     }
   }
 
-  #perform(final: FinalAnswer): void {
+  #perform(step: FinalStep): void {
     const exchange = this.#exchange
-    if (final.kind === 'destroy') exchange.res.destroy()
-    if (final.kind === 'destroy' || final.kind === 'nothing' || isHeadSent(exchange.res)) return
-    if (final.kind === 'pass') exchange.pass()
-    else if (final.kind === 'bypass') bypass(exchange, this.#route, final.why, this.#lookup.forwarded)
-    else if (final.kind === 'error') this.#fail(final.error)
-    else exchange.send(this.#answerOf(final))
+    if (step.kind === 'destroy') exchange.res.destroy()
+    if (step.kind === 'destroy' || step.kind === 'nothing' || isHeadSent(exchange.res)) return
+    if (step.kind === 'pass') exchange.pass()
+    else if (step.kind === 'bypass') bypass(exchange, this.#route, step.why, this.#lookup.forwarded)
+    else if (step.kind === 'error') this.#fail(step.error)
+    else exchange.send(this.#answerOf(step))
   }
 
-  #answerOf(final: FinalAnswer & { readonly kind: 'looked-up' | 'shared' | 'revalidated' | 'complete' }): Answer {
+  #answerOf(step: FinalStep & { readonly kind: 'looked-up' | 'shared' | 'revalidated' | 'complete' }): Answer {
     const { forwarded, key } = this.#lookup
-    switch (final.kind) {
+    switch (step.kind) {
       case 'looked-up': {
-        const { lookup } = final
+        const { lookup } = step
         const { value, age: residentTime, waited } = lookup
         const verdict = (): Verdict => servedVerdict(lookup, forwarded, this.#loader.recorder)
         return this.#present(value, { residentTime, key, waited, verdict })
       }
       case 'shared':
-        return this.#present(final.response, {
+        return this.#present(step.response, {
           residentTime: 0,
           key,
           verdict: () => collapsedVerdict(forwarded),
         })
       case 'revalidated':
-        return this.#present(final.response, {
+        return this.#present(step.response, {
           residentTime: 0,
           key,
           ...this.#loader.times.untilNow(),
-          verdict: () => revalidatedVerdict(final.lookup, final.status),
+          verdict: () => revalidatedVerdict(step.lookup, step.status),
         })
       case 'complete':
-        return final.answer
+        return step.answer
     }
   }
 

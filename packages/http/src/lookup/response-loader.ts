@@ -7,14 +7,8 @@ import { isHeadSent } from '../fields/response-state.ts'
 import { runHandler } from './handler-run.ts'
 import { HandlerTimes } from './handler-times.ts'
 import { keepAtKey } from './keep-at-key.ts'
-import {
-  isKnownShareable,
-  type Loaded,
-  type LoadResult,
-  type Miss,
-  resultOfHandler,
-  type LoadTask,
-} from './loaded-response.ts'
+import { type Loaded, type LoadResult, resultOfHandler, type LoadTask } from './loaded-response.ts'
+import { isKnownShareable, type Miss } from './miss.ts'
 import { registerLoad } from '../request/loop-detection.ts'
 import { SubrequestLoader } from './subrequest/subrequest-loader.ts'
 import type { Recorder } from '../capture/recorder.ts'
@@ -23,11 +17,12 @@ import type { RequestContext } from './request-context.ts'
 import { type ReleasedKeys, releasedKeysOf } from './released-keys.ts'
 import type { Route } from '../route/route.ts'
 
-/** The request's own handler. It runs at most once, and never after the request has its result. */
+/** The request's own handler. At most one load runs it, and none after the request has its result. */
 type OwnHandler =
   | { readonly kind: 'not-started'; readonly onStart: (() => void) | undefined }
   | { readonly kind: 'started'; readonly recorder: Recorder }
-  | { readonly kind: 'forbidden' }
+  /** No load may run it. */
+  | { readonly kind: 'no-load' }
 
 /** A load that brought a response which can be stored. */
 interface StorableLoad {
@@ -82,9 +77,9 @@ export class ResponseLoader<Req, Res> {
     return this.#storable
   }
 
-  /** This request's own handler may not be recorded any more. */
+  /** No load may run this request's own handler any more. */
   get cannotRecord(): boolean {
-    return this.#handler.kind === 'forbidden'
+    return this.#handler.kind === 'no-load'
   }
 
   /** A subrequest in the place of the request's own handler brought no response. */
@@ -110,9 +105,9 @@ export class ResponseLoader<Req, Res> {
     })
   }
 
-  /** The request has its result, and its handler has not run: it may not run any more. */
-  forbidHandler(): void {
-    this.#handler = { kind: 'forbidden' }
+  /** The request has its result, and its handler has not run: from now on no load may run it. */
+  keepHandlerFromLoads(): void {
+    this.#handler = { kind: 'no-load' }
   }
 
   /** Loads the URL's own key, or that of a variant. That a URL varies is learned from its response. */
@@ -153,19 +148,19 @@ export class ResponseLoader<Req, Res> {
     }
   }
 
-  /** Throws at once, as all that it calls: `load` awaits the result. */
+  /** May throw synchronously: `load` awaits the result. */
   #produce(task: LoadTask): Promise<LoadResult> {
     const { load } = task
     if (!isKnownShareable(this.#route, task.forwarded))
       LoaderArgument.onStop(load, (reason) => this.#onStop(load, reason))
     // The load of a request that has its result goes on for the entry, and for the requests that joined.
-    const isBehind = load.background || this.#handler.kind === 'forbidden'
+    const isBehind = load.background || this.#handler.kind === 'no-load'
     return isBehind ? this.#produceBehind(task) : this.#produceByRequest(task)
   }
 
   #produceBehind(task: LoadTask): Promise<LoadResult> {
     if (!this.#route.refreshMode.inline) return this.#subrequests.load(task)
-    if (this.#handlerCannotFill) throw new NoSharedResult('its client cannot run the handler')
+    if (this.#handlerCannotFill) throw new NoSharedResult('the handler of the request cannot fill the entry')
     return this.#produceByRequest(task)
   }
 
@@ -195,8 +190,8 @@ export class ResponseLoader<Req, Res> {
     } catch (error) {
       if (this.recorder !== undefined) throw error
       // The cache has failed before the handler: that runs without it.
-      this.#handler = { kind: 'forbidden' }
-      throw new NoSharedResult(`its handler cannot be recorded: ${String(error)}`)
+      this.#handler = { kind: 'no-load' }
+      throw new NoSharedResult(`the handler cannot be recorded: ${String(error)}`)
     }
   }
 
@@ -208,9 +203,9 @@ export class ResponseLoader<Req, Res> {
     this.recorder?.disown('timeout')
   }
 
-  /** The handler of a `HEAD` request gives no body: a subrequest brings the response that can be stored. */
+  /** The handler cannot fill the entry, as for `HEAD`: a subrequest brings a response to store. */
   #replaceHandler(task: LoadTask): Promise<LoadResult> {
-    if (this.#context.unshareable !== undefined) throw new NoSharedResult('its handler sees more than the key holds')
+    if (this.#context.unshareable !== undefined) throw new NoSharedResult('the handler sees more than the key holds')
     const { cache, runtime } = this.#route
     const send = (): Promise<LoadResult> => this.#subrequests.load(task)
     return this.#noteSubrequestFailure(failedSubrequestsOf(cache).sendUnlessFailed(task.load.key, runtime, send))
@@ -235,7 +230,7 @@ export class ResponseLoader<Req, Res> {
     if (leased) this.#releasedKeys.note(key)
   }
 
-  /** True if this request's own handler cannot fill the entry: it has started or may not run any more, its response goes to its own client only, or it answers `HEAD`. */
+  /** True if this request's own handler cannot fill the entry: it has started or no load may run it, its response goes to its own client only, or it answers `HEAD`. */
   get #handlerCannotFill(): boolean {
     if (this.#context.unshareable !== undefined || this.#handler.kind !== 'not-started') return true
     return this.#exchange.req.method === 'HEAD'

@@ -32,7 +32,7 @@ const X_CACHE = {
   bypass: 'BYPASS',
 } as const
 
-export function isReporting({ cacheStatus, xCache, serverTiming }: ReportRule): boolean {
+export function addsReportFields({ cacheStatus, xCache, serverTiming }: ReportRule): boolean {
   return cacheStatus !== undefined || xCache || serverTiming
 }
 

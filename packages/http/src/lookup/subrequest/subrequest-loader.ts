@@ -2,7 +2,8 @@ import { isCattlegridError, type Load } from '@cattlegrid/core'
 import type { IncomingHttpHeaders } from 'node:http'
 import { type ClientConnection, connectionOf } from './connection.ts'
 import type { Exchange } from '../../exchange.ts'
-import { isStoredBefore, type LoadResult, rejectionOf, type LoadTask, resultOfSubrequest } from '../loaded-response.ts'
+import { type LoadResult, rejectionOf, type LoadTask, resultOfSubrequest } from '../loaded-response.ts'
+import { isStoredBefore } from '../miss.ts'
 import { cdnLoopField } from '../../request/loop-detection.ts'
 import { normalHost } from '../../fields/normal-host.ts'
 import { subrequestFields } from './subrequest-fields.ts'
@@ -97,7 +98,7 @@ export class SubrequestLoader<Req, Res> {
   }
 }
 
-/** True if the load was ended before the subrequest had its response. One that reaches no layer until `loadTimeout` would never have had one. */
+/** True if the load ended before the response came. False if the subrequest reached no layer by `loadTimeout`: none would have come. */
 function wasEnded({ signal }: Load<never>, why: string): boolean {
   return signal.aborted && !(why === 'unreached' && isCattlegridError(signal.reason, 'CATTLEGRID_LOAD_TIMEOUT'))
 }

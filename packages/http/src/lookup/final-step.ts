@@ -10,8 +10,8 @@ import { isSelectedBy } from '../response/vary.ts'
 import { OWN_RESPONSE } from './loaded-response.ts'
 import type { RequestResult } from './request-lookup.ts'
 
-/** How a request is answered after its last lookup. */
-export type FinalAnswer =
+/** What ends a request after its last lookup. */
+export type FinalStep =
   /** The client has its response, gets it from its handler, or has left. */
   | { readonly kind: 'nothing' }
   /** The handler's response has begun, and will not be completed. */
@@ -35,7 +35,7 @@ export type FinalAnswer =
   /** The request's own handler runs. The reason has no name in `Cache-Status`. */
   | { readonly kind: 'pass' }
 
-const NOTHING: FinalAnswer = { kind: 'nothing' }
+const NOTHING: FinalStep = { kind: 'nothing' }
 
 /** The facts about a request whose own handler has run, or still runs. */
 export interface HandledRequest {
@@ -46,10 +46,10 @@ export interface HandledRequest {
 }
 
 /** Names what ends a request whose own handler has run, or still runs: another response only where the handler has sent nothing. */
-export function answerAfterHandler(
+export function stepAfterHandler(
   { recorder, timedOutBeforeKnown, disconnected }: HandledRequest,
   { lookup, error }: RequestResult,
-): FinalAnswer {
+): FinalStep {
   const timedOut = isCattlegridError(error, 'CATTLEGRID_LOAD_TIMEOUT')
   const { revalidated, withheld } = recorder
   if (timedOutBeforeKnown) return NOTHING
@@ -78,7 +78,7 @@ export interface UnhandledRequest {
 }
 
 /** Names what ends a request whose own handler has not run. */
-export function answerWithoutHandler(request: UnhandledRequest, { lookup, error }: RequestResult): FinalAnswer {
+export function stepWithoutHandler(request: UnhandledRequest, { lookup, error }: RequestResult): FinalStep {
   const { headers, knownShareable, timedOutBeforeKnown, disconnected, bypassReason: why } = request
   const waitedBeforeKnown = !knownShareable && isCattlegridError(error, 'CATTLEGRID_WAIT_TIMEOUT')
   if (disconnected) return NOTHING

@@ -1,6 +1,6 @@
 import { LoadTimeoutError, type Lookup, WaitTimeoutError } from '@cattlegrid/core'
 import { describe, expect, test } from '@jest/globals'
-import { answerAfterHandler, answerWithoutHandler, type HandledRequest } from '../src/lookup/final-answer.ts'
+import { stepAfterHandler, stepWithoutHandler, type HandledRequest } from '../src/lookup/final-step.ts'
 import { OWN_RESPONSE } from '../src/lookup/loaded-response.ts'
 import type { RequestResult } from '../src/lookup/request-lookup.ts'
 import { NoSharedResult, ResponseFailure } from '../src/response/errors.ts'
@@ -56,8 +56,8 @@ describe('after its own handler, a request', () => {
     ['that sent nothing in time gets an error', {}, {}, timeout, 'error'],
     ['whose lease was lost goes on', {}, {}, { error: new Error('refused') }, 'nothing'],
   ])('%s', (_title, facts, request, result, kind) => {
-    const final = answerAfterHandler({ ...handled, ...request, recorder: { ...recorder, ...facts } }, result)
-    expect(final.kind).toBe(kind)
+    const step = stepAfterHandler({ ...handled, ...request, recorder: { ...recorder, ...facts } }, result)
+    expect(step.kind).toBe(kind)
   })
 })
 
@@ -103,7 +103,7 @@ describe('without its own handler, a request', () => {
     ],
     ['runs its handler where only the cache failed', {}, { error: new Error('bug') }, { kind: 'pass' }],
     ['gets nothing once its client has left', { disconnected: true }, found('loaded'), { kind: 'nothing' }],
-  ])('%s', (_title, facts, result, final) => {
-    expect(answerWithoutHandler({ ...request, ...facts }, result)).toMatchObject(final)
+  ])('%s', (_title, facts, result, step) => {
+    expect(stepWithoutHandler({ ...request, ...facts }, result)).toMatchObject(step)
   })
 })
