@@ -34,7 +34,7 @@ export interface MountedLayer {
 }
 
 interface RoutePosition {
-  /** The path of the route, after the number of earlier routes of the same path. */
+  /** `2 /path`: the number of earlier routes with this path, then the path. */
   readonly name: string
   /** The declared mount points of its routers, where they are plain text and their case does not count. */
   readonly mounts: readonly string[]

@@ -9,8 +9,8 @@ export interface PlacedRequest {
 
 /** The layers of one app that `use` the middleware. */
 interface AppLayers {
-  /** `#named` when they were looked up: a layer may be declared later. */
-  readonly named: number
+  /** `#reads` when they were looked up: later layers may follow. */
+  readonly reads: number
   readonly layers: readonly (MountedLayer & { readonly place: string })[]
 }
 
@@ -24,7 +24,7 @@ let middlewares = 0
 export class MiddlewarePlaces {
   readonly #declaration: number
   readonly #prefix: string
-  #named = 0
+  #reads = 0
   readonly #ofRoutes = new WeakMap<Route, string>()
   readonly #ofApps = new WeakMap<RoutingApp, AppLayers>()
 
@@ -35,7 +35,7 @@ export class MiddlewarePlaces {
     this.#declaration = declaration
     Object.defineProperty(middleware, 'name', {
       configurable: true,
-      get: () => this.#prefix + String((this.#named += 1)),
+      get: () => this.#prefix + String((this.#reads += 1)),
     })
   }
 
@@ -65,8 +65,8 @@ export class MiddlewarePlaces {
 
   #placeInApp(app: RoutingApp, baseUrl: string): string | undefined {
     let known = this.#ofApps.get(app)
-    if (known?.named !== this.#named) {
-      known = { named: this.#named, layers: this.#layersIn(app) }
+    if (known?.reads !== this.#reads) {
+      known = { reads: this.#reads, layers: this.#layersIn(app) }
       this.#ofApps.set(app, known)
     }
     const { layers } = known

@@ -88,7 +88,7 @@ export function expressCache<Req extends IncomingMessage = CachedRequest, Res ex
     const middleware: CacheMiddleware = (request, res, next) => {
       const req = request as ExpressRequest
       const place = places.placeOf(req)
-      if (place === undefined) return next(new InvalidOptionError('cached', undefined, ONE_PLACE, 'is used twice here'))
+      if (place === undefined) return next(new InvalidOptionError('cached', undefined, ONE_PLACE, 'is used twice'))
       const usesRouteOptions = appRoute === route || (req.route !== undefined && places.declaredBy(req.route))
       serve(new ExpressExchange(req, res, next, place), usesRouteOptions ? route : appRoute)
     }
@@ -99,6 +99,6 @@ export function expressCache<Req extends IncomingMessage = CachedRequest, Res ex
   return Object.assign(cached, { purge })
 }
 
-const ONE_PLACE = 'a middleware of its own for each router.use and app.use of one mount point: router.use(cached())'
+const ONE_PLACE = 'a cached() of its own for each router.use and app.use of one mount point'
 
 const USAGE = 'a call that makes one, app.use(cached()) or app.get(path, cached({ ttl }), handler)'

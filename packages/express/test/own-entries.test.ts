@@ -161,7 +161,7 @@ describe.each([
       async ({ port }) => {
         expect((await ask(port, path, {})).status).toBe(500)
         expect(isCattlegridError(seen[0], 'CATTLEGRID_INVALID_OPTION')).toBe(true)
-        expect((seen[0] as Error).message).toContain('router.use(cached())')
+        expect((seen[0] as Error).message).toContain('a cached() of its own for each router.use')
       },
       {},
       make,
