@@ -95,7 +95,7 @@ export class ExpressExchange extends NodeExchange<ExpressRequest> {
     })
   }
 
-  protected override get isUrlShortened(): boolean {
+  protected override get isMounted(): boolean {
     return this.req.baseUrl !== ''
   }
 }

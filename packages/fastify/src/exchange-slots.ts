@@ -27,16 +27,3 @@ export class ExchangeSlots {
 function slotsOf(reply: object): Record<symbol, FastifyExchange | undefined> {
   return reply as Record<symbol, FastifyExchange | undefined>
 }
-
-/** True if the app takes paths for one that differ in case or in a trailing slash. */
-export function foldsPaths({ initialConfig }: FastifyInstance): boolean {
-  const { routerOptions = {} } = initialConfig
-  return [initialConfig, routerOptions].some(
-    ({ caseSensitive, ignoreTrailingSlash }: PathOptions) => caseSensitive === false || ignoreTrailingSlash === true,
-  )
-}
-
-interface PathOptions {
-  readonly caseSensitive?: boolean | undefined
-  readonly ignoreTrailingSlash?: boolean | undefined
-}

@@ -14,19 +14,9 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type AnswerPayload, payloadOf } from './answer-payload.ts'
 import type { OnSendDone } from './known-apps.ts'
 import { ReplyCapture } from './reply-capture.ts'
+import type { RoutePlace } from './route-place.ts'
 import { rewriteUrl } from './url-rewrite.ts'
 import { newDeferred, type Deferred } from './deferred.ts'
-
-/** Distinguishes routes of one URL. */
-export interface RoutePlace {
-  readonly name: string
-  /** Request fields without which Fastify would choose another route, such as one of another version. */
-  readonly routingFields: Readonly<Record<string, string>> | undefined
-  /** The path as declared, where the app ignores the case of paths or their trailing slash. */
-  readonly pattern: string | undefined
-  /** True if an `onSend` hook of others may get the route's payloads. */
-  readonly hasOnSend: () => boolean
-}
 
 /** The status and the fields of outer layers that an answer replaces. */
 interface HeadBefore {
@@ -140,9 +130,9 @@ export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply> {
   }
 
   send(answer: Answer): void {
-    const pending = this.#replaceHandler(changedFieldNames(answer))
+    const done = this.#replaceHandler(changedFieldNames(answer))
     try {
-      this.#sendAnswer(answer, pending)
+      this.#sendAnswer(answer, done)
     } catch (error) {
       this.#undoReplacement()
       throw error
@@ -152,14 +142,14 @@ export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply> {
   fail(error: PassedError): void {
     if (this.#capture?.payloadCapture.isWithLaterHooks === true) return
     const { headers = {}, statusCode = 500 } = error
-    const pending = this.#replaceHandler(Object.keys(headers))
+    const done = this.#replaceHandler(Object.keys(headers))
     try {
       this.response.headers(headers)
-      if (pending === undefined) this.#passError(error)
+      if (done === undefined) this.#passError(error)
       else {
         // If the error handler throws as well, Fastify sends the status that is set.
         this.response.code(statusCode)
-        pending(error)
+        done(error)
       }
     } catch (thrown) {
       this.#undoReplacement()
@@ -179,7 +169,7 @@ export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply> {
     else this.#capture.onSend(payload, done)
   }
 
-  #sendAnswer(answer: Answer, pending: OnSendDone | undefined): void {
+  #sendAnswer(answer: Answer, done: OnSendDone | undefined): void {
     const reply = this.response
     for (const name of answer.removed) reply.removeHeader(name)
     reply.code(answer.status)
@@ -188,7 +178,7 @@ export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply> {
       if (name !== 'content-length') reply.header(name, answer.fields[name])
     reply.headers(answer.extraFields ?? {})
     const payload = payloadOf(answer, this.request.method, this.#hasOnSend)
-    if (pending !== undefined) pending(null, payload ?? null)
+    if (done !== undefined) done(null, payload ?? null)
     else {
       this.#answer = answer
       this.#outerType = this.field('content-type')
@@ -253,7 +243,7 @@ export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply> {
   /** Ignores the handler from now on and removes its fields. Returns the continuation of its reply if that is withheld. */
   #replaceHandler(changed: readonly string[]): OnSendDone | undefined {
     this.#replaced = true
-    if (this.#capture !== undefined) return this.#capture.replace()
+    if (this.#capture !== undefined) return this.#capture.reopen()
     const { statusCode: status } = this.response
     // Fastify declares a type for a payload without one.
     this.#before = { status, fields: [...changed, 'content-type'].map((name) => [name, this.field(name)] as const) }

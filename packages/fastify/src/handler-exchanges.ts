@@ -1,8 +1,9 @@
 import { type Exchange, directivesOf } from '@cattlegrid/http'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { FastifyExchange, type HandlerCalls, type RoutePlace } from './exchange.ts'
-import { ExchangeSlots, foldsPaths } from './exchange-slots.ts'
-import { knownAppOf } from './known-apps.ts'
+import { FastifyExchange, type HandlerCalls } from './exchange.ts'
+import { ExchangeSlots } from './exchange-slots.ts'
+import { knownAppOf, mayHaveOnSend } from './known-apps.ts'
+import { foldsPaths, type RoutePlace } from './route-place.ts'
 
 /** Gives the handlers of cached routes their `ResponseDirectives`. Also called where another cache of the app has done so. */
 export function decorateReplies(app: FastifyInstance): void {
@@ -24,7 +25,7 @@ export class HandlerExchanges {
     const known = knownAppOf(app)
     this.#slots = new ExchangeSlots(app)
     this.#foldsPaths = foldsPaths(app)
-    this.#hasOnSend = () => known?.hasOnSend !== false
+    this.#hasOnSend = () => mayHaveOnSend(known)
     decorateReplies(app)
   }
 

@@ -63,6 +63,11 @@ export function knownAppOf(app: FastifyInstance): KnownApp | undefined {
   return undefined
 }
 
+/** True if an `onSend` hook of others may get the payloads of the app; also where it is not known. */
+export function mayHaveOnSend(known: KnownApp | undefined): boolean {
+  return known?.hasOnSend !== false
+}
+
 /** Adds an `onSend` hook that precedes those of others; in an app that is not known, only those that are added later. */
 export function addFirstOnSend(app: FastifyInstance, onSend: OnSend): void {
   const known = knownAppOf(app)

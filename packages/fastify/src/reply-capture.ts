@@ -13,7 +13,7 @@ export class ReplyCapture {
   readonly payloadCapture: PayloadCapture
   readonly #reply: FastifyReply
   readonly #recording: Recording
-  #pendingOnSend: OnSendDone | undefined
+  #onSendDone: OnSendDone | undefined
 
   constructor(reply: FastifyReply, recording: Recording) {
     this.#reply = reply
@@ -54,20 +54,20 @@ export class ReplyCapture {
    * Gives the reply the fields that it had when the handler began, for another response. Returns the function that continues the `onSend` hook which
    * withholds the reply; undefined if it is not withheld.
    */
-  replace(): OnSendDone | undefined {
+  reopen(): OnSendDone | undefined {
     const reply = this.#reply
-    this.payloadCapture.replace()
+    this.payloadCapture.reopen()
     for (const name of Object.keys(reply.getHeaders())) reply.removeHeader(name)
     for (const [name, value] of Object.entries(this.#before)) reply.header(name, value)
     for (const name of this.#trailers) reply.removeTrailer(name)
-    return this.#pendingOnSend
+    return this.#onSendDone
   }
 
   onSend(payload: unknown, done: OnSendDone): void {
     const reply = this.#reply
     const body = unwrapResponse(reply, payload)
     const followed = this.payloadCapture.follow(reply.statusCode, fieldsOf(reply), body)
-    if (followed === undefined) this.#pendingOnSend = done
+    if (followed === undefined) this.#onSendDone = done
     else this.#passOn(followed.payload, done)
   }
 

@@ -1,8 +1,9 @@
 import { type Route, serve, serveStored } from '@cattlegrid/http'
 import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler, RouteOptions } from 'fastify'
-import { FastifyExchange, type RoutePlace } from './exchange.ts'
-import { ExchangeSlots, foldsPaths } from './exchange-slots.ts'
-import { knownAppOf } from './known-apps.ts'
+import { FastifyExchange } from './exchange.ts'
+import { ExchangeSlots } from './exchange-slots.ts'
+import { knownAppOf, mayHaveOnSend } from './known-apps.ts'
+import { foldsPaths, type RoutePlace } from './route-place.ts'
 
 type CachedRoute = Route<FastifyRequest, FastifyReply>
 
@@ -36,7 +37,7 @@ export class RouteHandlers {
     this.#urlsOf.set(handler, (this.#urlsOf.get(handler) ?? new Set()).add(declared.url))
     const known = this.#known
     // Later `onRoute` hooks may add one to the route.
-    const hasOnSend = (): boolean => known?.hasOnSend !== false || declared.onSend !== undefined
+    const hasOnSend = (): boolean => mayHaveOnSend(known) || declared.onSend !== undefined
     const pattern = this.#foldsPaths ? declared.url : undefined
     const version = constraints?.version
     const routingFields = version === undefined ? undefined : { 'accept-version': version }

@@ -89,7 +89,7 @@ export abstract class NodeExchange<
 
   rewriteUrl(rewrite: UrlRewrite): (() => void) | undefined {
     // For an absolute target, the router cuts the mount path out of the middle of `req.url`: that is no URL to rewrite.
-    if (!this.target.startsWith('/') && this.isUrlShortened) return undefined
+    if (!this.target.startsWith('/') && this.isMounted) return undefined
     return rewriteRequestUrl(this.req, rewrite)
   }
 
@@ -126,7 +126,8 @@ export abstract class NodeExchange<
   /** Called before another response is sent in the place of the handler's. */
   protected onReplaced?(): void
 
-  protected get isUrlShortened(): boolean {
+  /** True inside a mount point. Default: true for any URL that differs from the target, also for one that a layer has rewritten. */
+  protected get isMounted(): boolean {
     return this.routed !== this.target
   }
 

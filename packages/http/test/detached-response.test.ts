@@ -121,7 +121,7 @@ describe('a handler whose client left before the head', () => {
     ['answers 500', (res) => res.writeHead(500).end('oops') && undefined, undefined],
   ])('and that %s is recorded as one whose client left', async (_, answer, how) => {
     const { recorded, ended } = await detached(answer)
-    expect(recorded).toEqual({ kind: 'aborted', cause: 'departure' })
+    expect(recorded).toEqual({ kind: 'aborted', cause: 'disconnect' })
     expect(ended).toEqual(how)
   })
 
@@ -138,7 +138,7 @@ describe('a handler whose client left before the head', () => {
     expect(recorded).toEqual({ kind: 'unshareable', why: 'set-cookie' })
   })
 
-  test('is no news to the layers outside: they have seen the departure, and see the end without a body', async () => {
+  test('is no news to the layers outside: they have seen the disconnect, and see the end without a body', async () => {
     const seen: string[] = []
     const handler = (res: ServerResponse): unknown => {
       res.setHeader('content-length', '5')

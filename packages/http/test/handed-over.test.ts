@@ -85,7 +85,7 @@ describe('a response that is handed over to outer layers', () => {
       capture.handOver(undefined)
       res.end()
     }
-    expect((await record(handler, { leaves: true })).recorded).toEqual({ kind: 'aborted', cause: 'departure' })
+    expect((await record(handler, { leaves: true })).recorded).toEqual({ kind: 'aborted', cause: 'disconnect' })
   })
 
   test('is none where the handler has thrown: what the framework writes is recorded', async () => {

@@ -139,7 +139,7 @@ describe('an answer that is not whole', () => {
     expect(await recording.done).toEqual({ kind: 'aborted', cause: 'failure' })
   })
 
-  test.each(['departure', 'failure'] as const)('because of a %s is lost', async (cause) => {
+  test.each(['disconnect', 'failure'] as const)('because of a %s is lost', async (cause) => {
     const recording = recorder()
     recording.head(head())
     recording.abort(cause)
@@ -151,7 +151,7 @@ describe('an answer that is not whole', () => {
     const recording = recorder()
     recording.head(head())
     recording.end()
-    recording.abort('departure')
+    recording.abort('disconnect')
     expect((await recording.done).kind).toBe('store')
   })
 })
@@ -179,7 +179,7 @@ describe('an answer for its own client alone', () => {
   test('is one that was not sent as it was told', async () => {
     const recording = recorder()
     recording.head(head())
-    recording.disown('hijacked')
+    recording.markUnshareable('hijacked')
     recording.end()
     expect(await recording.done).toEqual({ kind: 'unshareable', why: 'hijacked' })
   })
@@ -207,7 +207,7 @@ describe('a failure', () => {
   test('that is aborted, or too long, has no response to share', async () => {
     const [cut, long] = [recorder(SHARED), recorder(SHARED)]
     for (const recording of [cut, long]) recording.head(head({}, {}, 502))
-    cut.abort('departure')
+    cut.abort('disconnect')
     long.chunk(Buffer.alloc(11))
     expect(await cut.done).toEqual({ kind: 'fail', status: 502, response: undefined, vary: [] })
     expect(await long.done).toEqual({ kind: 'fail', status: 502, response: undefined, vary: [] })

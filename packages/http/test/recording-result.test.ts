@@ -76,8 +76,8 @@ describe('the result of a recording', () => {
   })
 
   test('of an aborted response is a failure only where the handler had failed', () => {
-    expect(abortedResult(undefined, 'departure')).toEqual({ kind: 'aborted', cause: 'departure' })
+    expect(abortedResult(undefined, 'disconnect')).toEqual({ kind: 'aborted', cause: 'disconnect' })
     expect(abortedResult(response(STORE), 'failure')).toEqual({ kind: 'aborted', cause: 'failure' })
-    expect(abortedResult(response(SHARED_FAILURE), 'departure')).toMatchObject({ kind: 'fail', status: 500 })
+    expect(abortedResult(response(SHARED_FAILURE), 'disconnect')).toMatchObject({ kind: 'fail', status: 500 })
   })
 })

@@ -50,7 +50,7 @@ test('a further load of a request, which brings nothing, leaves the loop detecti
   const running = loader.load(loadOf('the key'), MISS)
   await expect(loader.load(loadOf('the key of a variant'), MISS)).rejects.toThrow('has led a load before')
   expect(isLoop(req, 'the key')).toBe(true)
-  loader.recorder?.disown('hijacked')
+  loader.recorder?.markUnshareable('hijacked')
   await running
   expect(isLoop(req, 'the key')).toBe(false)
 })

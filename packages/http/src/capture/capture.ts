@@ -58,7 +58,7 @@ class HandlerCapture extends ResponseCapture implements Capture {
   #destroyedByHandler = false
   /** Ends the watch over the connection. */
   readonly #stopWatching: () => void
-  /** Makes a refused 304 the handler's response again. */
+  /** Restores the handler's head if a 304 is refused. */
   #undoNotModified: (() => void) | undefined
 
   constructor(req: IncomingMessage, res: ServerResponse, recording: Recording) {
@@ -102,7 +102,7 @@ class HandlerCapture extends ResponseCapture implements Capture {
     if (this.mode !== 'send' || this.headSeen || this.replacing) return payload
     if (payload === undefined) {
       // A framework writes nothing, or an empty end, where the client has left.
-      if (this.isConnectionGone) this.recording.abort('departure')
+      if (this.isConnectionGone) this.recording.abort('disconnect')
       return undefined
     }
     const headOf = (bodyLength?: number): ResponseHead => this.#presentHead([this.res.statusCode], bodyLength)
@@ -124,7 +124,7 @@ class HandlerCapture extends ResponseCapture implements Capture {
 
   /** Whatever the handler writes is recorded. */
   protected override headOf(args: readonly unknown[]): WrittenHead {
-    if (this.replacing) return { kind: 'unrelated' }
+    if (this.replacing) return { kind: 'ignored' }
     const handedOver = this.#handedOver
     if (handedOver !== undefined) return this.#headAfter(handedOver, args)
     const implicit = this.#implicitHead
@@ -169,7 +169,7 @@ class HandlerCapture extends ResponseCapture implements Capture {
     const notModified = body !== undefined && recording.answersNotModified(head, body)
     if (notModified) this.#becomeNotModified(notModified)
     this.#implicitHead = { head, status: res.statusCode }
-    // `#sendEnd` drops the chunk for a client that has left. Over HTTP/1, Node itself then writes the head of the `end`: layers outside may still set fields.
+    // A client that has left gets no chunk. Over HTTP/1, Node then writes the head itself, inside `end`: layers outside may still set fields.
     const comesWithEnd = whole !== undefined && this.#req.httpVersionMajor === 1
     if ((this.isConnectionGone && !comesWithEnd) || recording.withholds(head.status)) res.writeHead(res.statusCode)
   }
@@ -197,17 +197,17 @@ class HandlerCapture extends ResponseCapture implements Capture {
     const { recording } = this
     const handedOver = this.#handedOver
     if (head === undefined) {
-      if (handedOver !== undefined) recording.disown('hijacked')
+      if (handedOver !== undefined) recording.markUnshareable('hijacked')
       return
     }
-    if (this.failsForDeparture(head.status)) recording.abort('departure')
+    if (this.failsForDisconnect(head.status)) recording.abort('disconnect')
     recording.head(head)
     if (handedOver?.body !== undefined) recording.chunk(handedOver.body)
   }
 
   protected override recordEnd(): void {
     if (this.mode === 'discard') showAsEnded(this.res)
-    if (this.#handedOver?.whole === false) this.recording.disown('hijacked')
+    if (this.#handedOver?.whole === false) this.recording.markUnshareable('hijacked')
     else this.recording.end()
   }
 
@@ -222,7 +222,7 @@ class HandlerCapture extends ResponseCapture implements Capture {
   protected override onClose(): void {
     this.#stopWatching()
     if ((this.ended && this.headSeen) || this.mode === 'replaced') return
-    const cause = this.#destroyedByHandler ? 'failure' : 'departure'
+    const cause = this.#destroyedByHandler ? 'failure' : 'disconnect'
     // After a close, Node writes no head for an `end` that an outer layer delays.
     if (this.headSeen || this.ended || cause === 'failure') return this.recording.abort(cause)
     this.#detach()
@@ -236,7 +236,7 @@ class HandlerCapture extends ResponseCapture implements Capture {
   /** The handler may still finish and its response be stored, but a piped stream that closes early aborts the recording. */
   #detach(): void {
     const stopped = (source: Readable): void => {
-      if (!this.ended && !source.readableEnded) this.recording.abort('departure')
+      if (!this.ended && !source.readableEnded) this.recording.abort('disconnect')
     }
     this.detached = new DetachedResponse(this.res, this.recording)
     this.res.on('unpipe', stopped)
@@ -250,7 +250,7 @@ class HandlerCapture extends ResponseCapture implements Capture {
     this.ended = true
     handedOver.readOn(
       () => this.recordEnd(),
-      () => this.recording.abort('departure'),
+      () => this.recording.abort('disconnect'),
     )
   }
 

@@ -5,7 +5,7 @@ interface Destroyable {
 }
 
 interface Listeners {
-  /** A new list for each change: the dead tables of a Set that lives as long as the connection would keep what each request held. */
+  /** Copied at each change: a Set as old as the connection has dead tables, which would keep what each request held. */
   list: readonly Listener[]
 }
 

@@ -8,7 +8,7 @@ import type { Recording } from './recording.ts'
 export class DetachedResponse {
   readonly #res: ServerResponse
   readonly #recording: Recording
-  /** The listeners that Node has notified of the departure: everything outside the handler is among them. */
+  /** The listeners that Node has notified of the disconnect: everything outside the handler is among them. */
   readonly #notified: ReadonlySet<unknown>
   #over = false
 
@@ -37,7 +37,7 @@ export class DetachedResponse {
 
   /** The handler has destroyed the response: as its client has left, that is no failure. No connection is left whose end would show it. */
   onDestroy(): void {
-    this.#recording.abort('departure')
+    this.#recording.abort('disconnect')
   }
 
   /** The handler has ended its answer. */

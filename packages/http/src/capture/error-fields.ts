@@ -1,7 +1,7 @@
 /** The first status of an error. */
 const FIRST_ERROR = 400
 
-/** The status that a response had when a field was set: with another status, the field was set for a response that the error replaces. */
+/** For each field, the response's status when it was set: set under another status, it belongs to a response that the error replaces. */
 export class ErrorFields {
   readonly #statuses = new Map<string, number>()
 

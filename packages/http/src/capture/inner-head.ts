@@ -8,7 +8,7 @@ type WriteHead = (...args: unknown[]) => unknown
  */
 export class InnerHead {
   readonly #res: ServerResponse
-  /** The `writeHead` that the cache has set: any other one is a layer's inside. */
+  /** The `writeHead` that the cache has set; any other is an inner layer's. */
   #own: WriteHead
   #collected: readonly unknown[] | undefined
 
@@ -18,7 +18,7 @@ export class InnerHead {
     this.#own = writeHeadOf(res)
   }
 
-  /** Takes the arguments that the layers pass on to `collect`. False: nobody collects, and the head is to be written. */
+  /** Keeps the arguments that the layers pass on, for `collect`. False: it does not run; write the head. */
   takes(args: readonly unknown[]): boolean {
     if (this.#collected === undefined) return false
     this.#collected = args

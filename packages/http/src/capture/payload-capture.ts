@@ -79,10 +79,10 @@ export class PayloadCapture extends ResponseCapture {
     const errorFields = noted.namesFor(status)
     const before = this.#response.before()
     const head = { status, fields, before, errorFields, bodyLength, form: formOf(payload) }
-    if (this.failsForDeparture(status)) this.#abort()
+    if (this.failsForDisconnect(status)) this.#abort()
     if (this.#payload !== undefined && !this.#withheld) {
       // A handler that sends twice, or throws after it has sent: nothing shows which of the two payloads reaches the client. A failure is never stored.
-      if (this.headSeen || (status < 500 && !hasFailed(this.#payload))) this.#disown()
+      if (this.headSeen || (status < 500 && !hasFailed(this.#payload))) this.#markUnshareable()
       if (!this.headSeen) this.recording.restartBody()
     }
     const pending: PendingPayload = { head, body: known, whole: known !== undefined, copy: undefined }
@@ -108,15 +108,15 @@ export class PayloadCapture extends ResponseCapture {
     return this.mode === 'replaced'
   }
 
-  /** The framework sends another response instead. */
-  replace(): void {
+  /** Lets the framework send another response instead. */
+  reopen(): void {
     this.stopGuardingDestroy()
     showAsOpen(this.res)
     this.replacing = true
   }
 
   protected override headOf(args: readonly unknown[]): WrittenHead {
-    if (this.#over || this.replacing) return { kind: 'unrelated' }
+    if (this.#over || this.replacing) return { kind: 'ignored' }
     const { status, fields: outer } = parseHead(this.res, args)
     const pending = this.#payload
     // Node gets the head now: no hook can add a field any more.
@@ -146,7 +146,7 @@ export class PayloadCapture extends ResponseCapture {
 
   protected override recordHead(head: ResponseHead | undefined): void {
     if (this.#over) return
-    if (head === undefined) return this.#disown()
+    if (head === undefined) return this.#markUnshareable()
     this.recording.head(head)
     const body = this.#payload?.body
     if (body !== undefined) this.recording.chunk(body)
@@ -154,7 +154,7 @@ export class PayloadCapture extends ResponseCapture {
 
   protected override recordEnd(): void {
     // A later hook that dropped the stream made another body, which is not recorded.
-    if (this.#payload?.whole !== true) this.#disown()
+    if (this.#payload?.whole !== true) this.#markUnshareable()
     if (this.#over) return
     this.#over = true
     // A framework that is given another payload now refuses it, as after a response that is sent.
@@ -164,9 +164,9 @@ export class PayloadCapture extends ResponseCapture {
 
   protected override onClose(): void {
     if (this.#over) return
-    const streams = this.#payload !== undefined && this.#payload.head.bodyLength === undefined
-    if (this.#destroyed || streams) this.#abort()
-    else if (this.#response.isHijacked()) this.#disown()
+    const isStream = this.#payload !== undefined && this.#payload.head.bodyLength === undefined
+    if (this.#destroyed || isStream) this.#abort()
+    else if (this.#response.isHijacked()) this.#markUnshareable()
     // The handler still makes its response, for the waiters.
     else this.detached = new DetachedResponse(this.res, this.recording)
   }
@@ -204,13 +204,13 @@ export class PayloadCapture extends ResponseCapture {
     return pending.copy
   }
 
-  #disown(): void {
-    if (!this.#over) this.recording.disown('hijacked')
+  #markUnshareable(): void {
+    if (!this.#over) this.recording.markUnshareable('hijacked')
     this.#over = true
   }
 
   #abort(): void {
-    if (!this.#over) this.recording.abort(this.#withheld || this.#destroyed ? 'failure' : 'departure')
+    if (!this.#over) this.recording.abort(this.#withheld || this.#destroyed ? 'failure' : 'disconnect')
     this.#over = true
   }
 }

@@ -39,7 +39,7 @@ export function stateAfter(
 }
 
 /** The state once no stale response can replace the handler's any more. */
-export function withoutWithholding(state: RecorderState): RecorderState {
+export function stateWithoutStale(state: RecorderState): RecorderState {
   if (state.kind === 'waiting') return { kind: 'waiting', holdsStale: false }
   return state.kind === 'withheld' ? { ...state, kind: 'sent' } : state
 }

@@ -15,7 +15,7 @@ import {
   type ResultRules,
 } from './recording-result.ts'
 import type { ResponseHead } from '../response/response-head.ts'
-import { type RecorderState, stateAfter, withholds, withoutWithholding } from './recorder-state.ts'
+import { type RecorderState, stateAfter, withholds, stateWithoutStale } from './recorder-state.ts'
 import type { Judgement } from '../response/storable.ts'
 
 export interface RecorderSetup extends ResultRules, CopyLimits {
@@ -30,8 +30,8 @@ export interface RecorderSetup extends ResultRules, CopyLimits {
   readonly reads?: PersonalReads | undefined
   /** Called for a response that would be stored, and is not because its handler has read this. */
   readonly onPersonalRead?: ((read: PersonalRead) => void) | undefined
-  /** Called before outer layers get the response, or its head is withheld. */
-  readonly onHandOver?: (() => void) | undefined
+  /** Called once, before any outer layer may run, or at a withheld head. */
+  readonly onOutside?: (() => void) | undefined
   /** A stale response may replace a failure, which is withheld from the client. */
   readonly holdsStale: boolean
   /** The stored response that the handler revalidates: a 304 confirms it. */
@@ -45,11 +45,11 @@ export class Recorder implements Recording {
   readonly #setup: RecorderSetup
   readonly #body: BodyCopy
   #state: RecorderState
-  #disowned: (Judgement & { readonly kind: 'unshareable' }) | undefined
+  #unshareable: (Judgement & { readonly kind: 'unshareable' }) | undefined
   #judged: { readonly head: ResponseHead; readonly judgement: Judgement } | undefined
   /** No part of `#state`: a load may end before there is a head, and a response may go on once its result is certain. */
   #settled = false
-  #isHandedOver = false
+  #isOutsideNoted = false
   #resolve: (result: RecordingResult) => void = () => undefined
 
   constructor(setup: RecorderSetup) {
@@ -119,7 +119,7 @@ export class Recorder implements Recording {
   }
 
   head(head: ResponseHead): void {
-    this.#handOver()
+    this.#noteOutside()
     this.#setup.reads?.resume()
     if (this.#state.kind !== 'waiting') return
     this.#state = stateAfter(this.#state, this.#setup.responseToRevalidate, head, (given) => this.#judge(given))
@@ -137,7 +137,7 @@ export class Recorder implements Recording {
   }
 
   handedOver(): void {
-    this.#handOver()
+    this.#noteOutside()
     this.#setup.reads?.pause()
   }
 
@@ -146,7 +146,7 @@ export class Recorder implements Recording {
   }
 
   outside<T>(call: () => T): T {
-    this.#handOver()
+    this.#noteOutside()
     const { reads } = this.#setup
     return reads === undefined ? call() : reads.outside(call)
   }
@@ -161,32 +161,32 @@ export class Recorder implements Recording {
 
   abort(cause: AbortCause): void {
     // A whole response stays whole when its client leaves.
-    if (cause === 'departure' && this.#body.ended) this.#advance()
+    if (cause === 'disconnect' && this.#body.ended) this.#advance()
     this.#finish(abortedResult('judgement' in this.#state ? this.#state : undefined, cause))
   }
 
-  disown(why: 'hijacked' | 'timeout'): void {
-    this.#disowned ??= { kind: 'unshareable', why }
-    this.#finish(this.#disowned)
+  markUnshareable(why: 'hijacked' | 'timeout'): void {
+    this.#unshareable ??= { kind: 'unshareable', why }
+    this.#finish(this.#unshareable)
   }
 
   /** The client needs no withheld response: it has its response, or gets the handler's, because no stale response will come. */
   stopWithholding(): void {
-    this.#state = withoutWithholding(this.#state)
+    this.#state = stateWithoutStale(this.#state)
     if (this.#settled) this.#body.drop()
   }
 
-  #handOver(): void {
-    const { onHandOver, reads } = this.#setup
-    if (this.#isHandedOver || onHandOver === undefined) return
-    this.#isHandedOver = true
-    if (reads === undefined) onHandOver()
-    else reads.outside(onHandOver)
+  #noteOutside(): void {
+    const { onOutside, reads } = this.#setup
+    if (this.#isOutsideNoted || onOutside === undefined) return
+    this.#isOutsideNoted = true
+    if (reads === undefined) onOutside()
+    else reads.outside(onOutside)
   }
 
   /** Judges each head once, because that calls the route's functions. */
   #judge(head: ResponseHead): Judgement {
-    if (this.#disowned !== undefined) return this.#disowned
+    if (this.#unshareable !== undefined) return this.#unshareable
     if (this.#judged?.head !== head) this.#judged = { head, judgement: this.#setup.judge(head) }
     return this.#judged.judgement
   }

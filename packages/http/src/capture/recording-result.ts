@@ -6,8 +6,8 @@ import { hasDeclaredLength, type ResponseHead } from '../response/response-head.
 import type { Lifetime } from '../response/lifetime.ts'
 import type { Judgement, Unstorable } from '../response/storable.ts'
 
-/** Why a response is not completed. `departure`: its client has left, which is held against nobody. `failure`: its handler or its load has ended it. */
-export type AbortCause = 'departure' | 'failure'
+/** Why a response is not completed. `disconnect`: its client has left, which is no failure. `failure`: its handler or its load has ended it. */
+export type AbortCause = 'disconnect' | 'failure'
 
 /** The result of a recording. `vary` names the request fields by which the handler chose the response: lower-case, sorted. */
 export type RecordingResult =

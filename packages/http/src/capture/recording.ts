@@ -47,5 +47,5 @@ export interface Recording {
   /** The response will not be completed. */
   abort(cause: AbortCause): void
   /** The response that was sent is not the recorded one, or the load has ended before its handler: it goes to its own client only. */
-  disown(why: 'hijacked' | 'timeout'): void
+  markUnshareable(why: 'hijacked' | 'timeout'): void
 }

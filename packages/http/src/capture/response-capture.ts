@@ -24,11 +24,11 @@ const IGNORED = [
 ] as const
 
 /**
- * What the arguments of `writeHead` make: the head of the recorded response; that of a `foreign` one, which the handler has written past it; or one that
- * does not come from the handler.
+ * The head that `writeHead` gets: `recorded`; `foreign`, of a response that the handler or an outer layer wrote past the recording; `ignored`, of a
+ * response that is sent instead, or once the recording is over.
  */
 export type WrittenHead =
-  { readonly kind: 'recorded' | 'foreign'; readonly head: ResponseHead } | { readonly kind: 'unrelated' }
+  { readonly kind: 'recorded' | 'foreign'; readonly head: ResponseHead } | { readonly kind: 'ignored' }
 
 /** Follows a response through the methods that send it. A subclass says which head and which bytes are the handler's. */
 export abstract class ResponseCapture {
@@ -91,8 +91,8 @@ export abstract class ResponseCapture {
   protected abstract answersNotModified(head: ResponseHead): NotModified | undefined
 
   /**
-   * Settles an implicit head before the body. Writes it at once where Node's own, inside `end`, would come too late, as it is withheld, or may never come, as
-   * the client has left. `whole`: the body, if `end` brings all of it.
+   * Settles an implicit head before the body. Writes it at once if it is withheld or the client has left: Node's own, inside `end`, would come too late or
+   * never. `whole`: the body, if `end` brings all of it.
    */
   protected abstract settleImplicitHead(whole?: Chunk): void
 
@@ -115,7 +115,7 @@ export abstract class ResponseCapture {
   protected abstract get isConnectionGone(): boolean
 
   /** A handler that notices that its client has left often fails for that reason alone. Waiters must not get that failure. */
-  protected failsForDeparture(status: number): boolean {
+  protected failsForDisconnect(status: number): boolean {
     return this.isConnectionGone && status >= 400
   }
 
@@ -201,7 +201,7 @@ export abstract class ResponseCapture {
     if (this.innerHead.takes(args) || this.mode !== 'send') return this.res
     if (this.headSeen) return this.original('writeHead', args)
     const written = this.headOf(args)
-    if (written.kind === 'unrelated') this.original('writeHead', args)
+    if (written.kind === 'ignored') this.original('writeHead', args)
     else if (written.kind === 'foreign') this.#sendHead(written.head, args, 'hijacked')
     else if (this.recording.withholds(written.head.status)) this.#discardWrites()
     else this.#sendHead(written.head, args)
@@ -235,7 +235,7 @@ export abstract class ResponseCapture {
   }
 
   #write(args: readonly unknown[]): boolean {
-    // An outer layer may delay the end of the answer. That of HTTP/2 then calls `write`.
+    // An outer layer may delay the answer's `end`, which over HTTP/2 calls `write`.
     const isOfAnswer = this.mode === 'replaced' && this.#scope.side === 'outside'
     if (this.#ending || isOfAnswer) return this.original('write', args) === true
     this.settleImplicitHead()

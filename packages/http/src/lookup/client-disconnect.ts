@@ -46,12 +46,9 @@ export class ClientDisconnect implements CallerSignal {
   }
 }
 
-/**
- * True if no byte can reach the client any more. False for a response that an outer recording shows as open, because it completes it for the waiters
- * of that layer.
- */
+/** True if no byte can reach the client any more. False while an outer recording shows the response as open, to complete it for that layer's waiters. */
 function isClosed(res: ServerResponse): boolean {
-  // Those of HTTP/2 have no `closed` and no `destroyed` of their own.
+  // HTTP/2 responses lack their own `closed` and `destroyed`.
   const { closed, destroyed, stream } = res as Partial<Pick<ServerResponse, 'closed' | 'destroyed'>> &
     Partial<Pick<Http2ServerResponse, 'stream'>>
   return closed ?? (destroyed === true || stream?.closed === true)

@@ -65,7 +65,7 @@ export function recorderFor<Req, Res>(
     strip,
     ignoreVary: route.ignoreVary,
     responseToRevalidate: facts.responseToRevalidate,
-    onHandOver: facts.responseToRevalidate && validatorsHider(exchange, facts.responseToRevalidate),
+    onOutside: facts.responseToRevalidate && validatorsHider(exchange, facts.responseToRevalidate),
     holdsStale: facts.holdsStale,
     conditions: facts.conditions,
     maxBodyBytes: storage.maxBodyBytes,

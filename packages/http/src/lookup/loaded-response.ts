@@ -71,7 +71,7 @@ export function resultOfHandler(
         recorded.response && withSelectingValues(recorded.response, recorded.vary, requestFields),
       )
     case 'aborted':
-      if (recorded.cause === 'departure') throw new NoSharedResult('the client disconnected')
+      if (recorded.cause === 'disconnect') throw new NoSharedResult('the client disconnected')
       if (knownShareable) throw new ResponseFailure('aborted', undefined)
       return ownResponse('incomplete', '1s')
   }

@@ -200,7 +200,7 @@ export class ResponseLoader<Req, Res> {
     if (!isCattlegridError(reason, 'CATTLEGRID_LOAD_TIMEOUT')) return
     this.#makeUncacheable(load, { share: false, why: 'timeout' })
     this.#timedOutBeforeKnown = true
-    this.recorder?.disown('timeout')
+    this.recorder?.markUnshareable('timeout')
   }
 
   /** The handler cannot fill the entry, as for `HEAD`: a subrequest brings a response to store. */

@@ -120,7 +120,7 @@ class Observer<Req, Res> implements Recording {
     void this.#conclude()
   }
 
-  disown(why: 'hijacked'): void {
+  markUnshareable(why: 'hijacked'): void {
     this.#judgement = { kind: 'unshareable', why }
     void this.#conclude()
   }

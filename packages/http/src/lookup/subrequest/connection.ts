@@ -12,7 +12,7 @@ export interface PeerAddress {
   readonly localFamily?: string | undefined
 }
 
-/** What a socket of TLS shows of its connection and its peer. The methods tell the same when the connection is closed, as far as Node's do. */
+/** What a TLS socket shows of its connection and peer. Its methods stay bound to it: after the close they return what Node's return. */
 const TLS_FACTS = [
   'authorized',
   'authorizationError',
@@ -98,11 +98,10 @@ function openConnection(server: EventEmitter, socket: Socket): void {
   for (const listener of listeners) if (listener !== NODE_CONNECTION_LISTENER) notifyListener(listener, server, socket)
 }
 
-/** A listener may expect more of a connection than the socket of a subrequest has: its error must not keep the response from being refreshed. */
 function notifyListener(listener: Function, server: EventEmitter, socket: Socket): void {
   try {
     Reflect.apply(listener, server, [socket])
   } catch {
-    // It has not taken note of the connection.
+    // It may expect more of a connection than the socket of a subrequest has. Its error must not keep the response from being refreshed.
   }
 }
