@@ -1,6 +1,6 @@
 import { debuglog, inspect } from 'node:util'
 import { eventNames } from '../events/cache-events.ts'
-import { type Events } from '../events/events.ts'
+import type { Events } from '../events/events.ts'
 
 const debug = debuglog('cattlegrid')
 

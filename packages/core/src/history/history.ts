@@ -1,6 +1,6 @@
 import { BoundedMap } from '../maps/bounded-map.ts'
 import { type CacheEvent, eventNames } from '../events/cache-events.ts'
-import { type Events } from '../events/events.ts'
+import type { Events } from '../events/events.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import { fieldsOf, holdsError, isRecorded, type RecordedEvent, type RecordedType } from './recorded-event.ts'
 
