@@ -19,33 +19,18 @@ import type {
   RefreshRequest,
   Released,
   Renewed,
-  Runtime,
   Store,
   StoreNodes,
   TagNumbersRead,
   TagsInvalidated,
 } from '@cattlegrid/core'
 import { clearNamespace } from './clear.ts'
-import { clientSettingsWarning } from './client-settings.ts'
-import { DeniedCommands } from './denied-commands.ts'
-import { EntryWrites } from './entry-writes.ts'
-import { evictionWarning } from './eviction.ts'
 import { inspectKey } from './inspect.ts'
-import { LeaseSteps } from './lease-steps.ts'
-import { awayAfter, type Link } from './link/link.ts'
+import { awayAfter } from './link/link.ts'
 import { linkTo, linkToUrl, type OpenLink } from './link/link-to.ts'
-import { NoticeHub } from './notice-hub.ts'
 import { type RedisStoreOptions, type RedisStoreSetup, storeSetup } from './options.ts'
-import { PendingReleases } from './pending-releases.ts'
-import { EntryReader } from './read-entry.ts'
-import { Questions } from './questions.ts'
-import { RedisKeys } from './redis-keys.ts'
-import { Scripts } from './scripts.ts'
-import { ShardedNotices } from './sharded-notices.ts'
-import { StepRunner } from './step-runner.ts'
-import { storeNodes } from './store-nodes.ts'
+import { type StoreParts, storeParts } from './store-parts.ts'
 import { readTagNumbers } from './tag-numbers.ts'
-import { TagSequence } from './tag-sequence.ts'
 
 /**
  * Creates a store on Redis or Valkey: one server, a cluster, or the master that Sentinel names. With `client`, it never connects or closes that client, and
@@ -86,62 +71,20 @@ class RedisStore implements Store {
   readonly shared = true
   readonly nodes: StoreNodes | undefined
   readonly hears: ((key: string) => boolean) | undefined
-  readonly #link: Link
+  readonly #parts: StoreParts
   readonly #closeLink: () => Promise<void>
-  readonly #redisKeys: RedisKeys
-  readonly #runtime: Runtime
-  readonly #scripts: Scripts
-  readonly #reader: EntryReader
-  readonly #steps: StepRunner
-  readonly #pending: PendingReleases
-  readonly #leases: LeaseSteps
-  readonly #writes: EntryWrites
-  readonly #notices: NoticeHub
-  readonly #questions: Questions
-  readonly #sharded: ShardedNotices | undefined
-  readonly #client: RedisStoreSetup['client']
-  #isChecked = false
   #closed = false
 
-  constructor({ link, close }: OpenLink, { client, namespace, runtime, watchdog, shardedNotices }: RedisStoreSetup) {
-    const redisKeys = new RedisKeys(namespace)
-    const denied = new DeniedCommands((message) => this.#notices.announce({ kind: 'warning', message }))
-    const scripts = new Scripts(link, redisKeys, denied, shardedNotices)
-    const tags = new TagSequence(link, redisKeys, scripts, denied, runtime)
-    const reader = new EntryReader(link, redisKeys, runtime, denied)
-    this.#client = client
-    this.#link = link
-    this.nodes = link.nodes && storeNodes(link.nodes, redisKeys, (step) => this.#steps.run(step))
-    this.#scripts = scripts
+  constructor({ link, close }: OpenLink, setup: RedisStoreSetup) {
+    this.#parts = storeParts(link, setup)
     this.#closeLink = close
-    this.#redisKeys = redisKeys
-    this.#runtime = runtime
-    this.#reader = reader
-    this.#steps = new StepRunner(link, denied)
-    // The flights of this process that wait for the lease acquire it again.
-    this.#pending = new PendingReleases(this.#steps, scripts, runtime, (key) => {
-      this.#notices.announce({ kind: 'released', key })
-    })
-    this.#leases = new LeaseSteps(this.#steps, scripts, tags, runtime, this.#pending, (key) => reader.forget(key))
-    this.#writes = new EntryWrites(this.#steps, scripts, tags, runtime, link.nodes !== undefined)
-    this.#questions = new Questions({ link, redisKeys, scripts, steps: this.#steps, runtime })
-    const onNotice = (notice: Notice): void => {
-      if ('key' in notice) reader.forget(notice.key)
-      else if (notice.kind === 'connected') this.#checkSetUp()
-    }
-    const onOther = (message: string): void => this.#questions.receive(message)
-    this.#notices = new NoticeHub(link, redisKeys.channel, runtime, watchdog, onNotice, onOther)
-    const announce = (notice: Notice): void => this.#notices.announce(notice)
-    const sharded =
-      shardedNotices && link.nodes !== undefined
-        ? new ShardedNotices({ link, nodes: link.nodes, redisKeys, runtime, maxSilence: watchdog, announce })
-        : undefined
-    this.#sharded = sharded
+    const { nodes, sharded } = this.#parts
+    this.nodes = nodes
     this.hears = sharded && ((key) => sharded.hears(key))
   }
 
   warn(message: string): void {
-    this.#notices.announce({ kind: 'warning', message })
+    this.#parts.notices.announce({ kind: 'warning', message })
   }
 
   /** Entries in Redis cannot be read synchronously. */
@@ -151,9 +94,10 @@ class RedisStore implements Store {
 
   /** Bypasses the step runner, which would cost each hit one more promise. */
   read(key: string, codec: Codec): Promise<Read> {
+    const { reader, steps } = this.#parts
     try {
-      this.#steps.assertReady()
-      return this.#reader.read(key, codec)
+      steps.assertReady()
+      return reader.read(key, codec)
     } catch (cause) {
       return Promise.resolve(awayAfter(cause))
     }
@@ -161,109 +105,102 @@ class RedisStore implements Store {
 
   acquire(key: string, request: AcquireRequest): Promise<Acquire> {
     // Before the acquire: a notice of the end of a lease that is held must find the subscription.
-    this.#sharded?.await(key)
-    return this.#leases.acquire(key, request)
+    this.#parts.sharded?.await(key)
+    return this.#parts.leases.acquire(key, request)
   }
 
   renew(lease: Lease, duration: number): Promise<Renewed> {
-    return this.#leases.renew(lease, duration)
+    return this.#parts.leases.renew(lease, duration)
   }
 
   commit(lease: Lease, entry: NewEntry, codec: Codec): Promise<Commit> {
-    return this.#leases.commit(lease, entry, codec)
+    return this.#parts.leases.commit(lease, entry, codec)
   }
 
   release(lease: Lease, ending: Ending): Promise<Released> {
-    return this.#leases.release(lease, ending)
+    return this.#parts.leases.release(lease, ending)
   }
 
   put(key: string, entry: NewEntry, codec: Codec, isAbandoned: () => boolean = () => false): Promise<Put> {
-    return this.#writes.put(key, entry, codec, isAbandoned)
+    return this.#parts.writes.put(key, entry, codec, isAbandoned)
   }
 
   invalidate(key: string, how: 'delete' | 'expire', holdOff: number): Promise<Done> {
-    return this.#writes.invalidate(key, how, holdOff)
+    return this.#parts.writes.invalidate(key, how, holdOff)
   }
 
   invalidateTags(tags: readonly string[], how: 'delete' | 'expire'): Promise<TagsInvalidated> {
-    return this.#writes.invalidateTags(tags, how)
+    return this.#parts.writes.invalidateTags(tags, how)
   }
 
   tagNumbers(tags: readonly string[]): Promise<TagNumbersRead | Away> {
-    return this.#steps.run(async () => {
-      const numbers = await readTagNumbers(this.#link, this.#redisKeys, tags, this.#runtime)
+    const { link, redisKeys, runtime, steps } = this.#parts
+    return steps.run(async () => {
+      const numbers = await readTagNumbers(link, redisKeys, tags, runtime)
       return { kind: 'numbers', numbers } as const
     })
   }
 
   permitRefresh(request: RefreshRequest): Promise<RefreshPermitted> {
-    return this.#steps.run(async () => {
-      const retryAfter = await this.#scripts.permitRefresh(request)
+    const { scripts, steps } = this.#parts
+    return steps.run(async () => {
+      const retryAfter = await scripts.permitRefresh(request)
       return retryAfter === 0 ? { kind: 'granted' } : { kind: 'exhausted', retryAfter }
     })
   }
 
   endRefresh(request: RefreshRequest, unused: boolean): Promise<Done> {
-    return this.#steps.run(async () => {
-      await this.#scripts.endRefresh(request, unused)
+    const { scripts, steps } = this.#parts
+    return steps.run(async () => {
+      await scripts.endRefresh(request, unused)
       return { kind: 'done' } as const
     })
   }
 
   clear(): Promise<Cleared> {
-    this.#writes.dropUnfinished()
-    return this.#steps.run(async () => {
-      const entries = await clearNamespace(this.#link, this.#redisKeys)
-      this.#reader.forgetAll()
+    const { link, reader, redisKeys, steps, writes } = this.#parts
+    writes.dropUnfinished()
+    return steps.run(async () => {
+      const entries = await clearNamespace(link, redisKeys)
+      reader.forgetAll()
       return { kind: 'cleared', entries } as const
     })
   }
 
   inspect(key: string): Promise<Inspection | Away> {
-    return this.#steps.run(() => inspectKey(this.#link, this.#redisKeys, key, this.#runtime.now()))
+    const { link, redisKeys, runtime, steps } = this.#parts
+    return steps.run(() => inspectKey(link, redisKeys, key, runtime.now()))
   }
 
   ping(): Promise<Done> {
-    return this.#steps.run(async () => {
-      await this.#link.send(this.#redisKeys.tagSequence, ['PING'], 'text')
+    const { link, redisKeys, steps } = this.#parts
+    return steps.run(async () => {
+      await link.send(redisKeys.tagSequence, ['PING'], 'text')
       return { kind: 'done' } as const
     })
   }
 
   answerQuestions(answer: (question: string) => string | undefined): () => void {
-    return this.#questions.answerWith(answer)
+    return this.#parts.questions.answerWith(answer)
   }
 
   askProcesses(question: string, timeout: number): Promise<Answers | Away> {
-    return this.#questions.ask(question, timeout)
+    return this.#parts.questions.ask(question, timeout)
   }
 
   watch(listener: (notice: Notice) => void): () => void {
-    return this.#notices.watch(listener)
+    return this.#parts.notices.watch(listener)
   }
 
   async close(): Promise<void> {
     if (this.#closed) return
     this.#closed = true
-    this.#pending.close()
-    this.#steps.close()
-    this.#reader.forgetAll()
-    this.#sharded?.close()
-    this.#notices.close()
+    const { notices, pending, reader, sharded, steps } = this.#parts
+    pending.close()
+    steps.close()
+    reader.forgetAll()
+    sharded?.close()
+    notices.close()
     await this.#closeLink()
-  }
-
-  /** Warns once of what would keep the store from working well. */
-  #checkSetUp(): void {
-    if (this.#isChecked) return
-    this.#isChecked = true
-    const warnOf = (message: string | undefined): void => {
-      if (message !== undefined) this.warn(message)
-    }
-    const key = this.#redisKeys.tagSequence
-    // Every process ignores an empty message. The scripts go on when Redis denies a PUBLISH, so none of them would report that.
-    void this.#steps.run(() => this.#link.send(key, ['PUBLISH', this.#redisKeys.channel, ''], 'text'))
-    if (this.#client !== undefined) warnOf(clientSettingsWarning(this.#client))
-    void evictionWarning(this.#link, key).then(warnOf)
   }
 }

@@ -1,0 +1,82 @@
+import type { Notice, Runtime, StoreNodes } from '@cattlegrid/core'
+import { DeniedCommands } from './denied-commands.ts'
+import { EntryWrites } from './entry-writes.ts'
+import { LeaseSteps } from './lease-steps.ts'
+import type { Link } from './link/link.ts'
+import { NoticeHub } from './notice-hub.ts'
+import type { RedisStoreSetup } from './options.ts'
+import { PendingReleases } from './pending-releases.ts'
+import { Questions } from './questions.ts'
+import { EntryReader } from './read-entry.ts'
+import { RedisKeys } from './redis-keys.ts'
+import { Scripts } from './scripts.ts'
+import { checkSetUp } from './set-up-check.ts'
+import { ShardedNotices } from './sharded-notices.ts'
+import { StepRunner } from './step-runner.ts'
+import { storeNodes } from './store-nodes.ts'
+import { TagSequence } from './tag-sequence.ts'
+
+/** The parts that carry out the steps of a store on Redis. */
+export interface StoreParts {
+  readonly link: Link
+  readonly runtime: Runtime
+  readonly redisKeys: RedisKeys
+  readonly scripts: Scripts
+  readonly steps: StepRunner
+  readonly nodes: StoreNodes | undefined
+  readonly reader: EntryReader
+  readonly pending: PendingReleases
+  readonly leases: LeaseSteps
+  readonly writes: EntryWrites
+  readonly questions: Questions
+  readonly notices: NoticeHub
+  readonly sharded: ShardedNotices | undefined
+}
+
+/** Connects the parts of a store with each other: the one place that knows them all. */
+export function storeParts(link: Link, setup: RedisStoreSetup): StoreParts {
+  const { client, namespace, runtime, watchdog, shardedNotices } = setup
+  const announce = (notice: Notice): void => notices.announce(notice)
+  const warn = (message: string): void => announce({ kind: 'warning', message })
+  const redisKeys = new RedisKeys(namespace)
+  const denied = new DeniedCommands(warn)
+  const scripts = new Scripts(link, redisKeys, denied, shardedNotices)
+  const tags = new TagSequence(link, redisKeys, scripts, denied, runtime)
+  const reader = new EntryReader(link, redisKeys, runtime, denied)
+  const steps = new StepRunner(link, denied)
+  const nodes = link.nodes && storeNodes(link.nodes, redisKeys, (step) => steps.run(step))
+  // The flights of this process that wait for the lease acquire it again.
+  const pending = new PendingReleases(steps, scripts, runtime, (key) => announce({ kind: 'released', key }))
+  const leases = new LeaseSteps(steps, scripts, tags, runtime, pending, (key) => reader.forget(key))
+  const writes = new EntryWrites(steps, scripts, tags, runtime, link.nodes !== undefined)
+  const questions = new Questions({ link, redisKeys, scripts, steps, runtime })
+  let isChecked = false
+  const onNotice = (notice: Notice): void => {
+    if ('key' in notice) reader.forget(notice.key)
+    else if (notice.kind === 'connected' && !isChecked) {
+      isChecked = true
+      checkSetUp({ link, redisKeys, steps, client, warn })
+    }
+  }
+  const onOther = (message: string): void => questions.receive(message)
+  const notices = new NoticeHub(link, redisKeys.channel, runtime, watchdog, onNotice, onOther)
+  const sharded =
+    shardedNotices && link.nodes !== undefined
+      ? new ShardedNotices({ link, nodes: link.nodes, redisKeys, runtime, maxSilence: watchdog, announce })
+      : undefined
+  return {
+    link,
+    runtime,
+    redisKeys,
+    scripts,
+    steps,
+    nodes,
+    reader,
+    pending,
+    leases,
+    writes,
+    questions,
+    notices,
+    sharded,
+  }
+}
