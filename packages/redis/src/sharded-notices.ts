@@ -1,17 +1,16 @@
 import { AsyncResource } from 'node:async_hooks'
 import type { CancelTimer, Notice, Runtime, StorePart } from '@cattlegrid/core'
-import { ShardedUnsupportedError } from './link/client.ts'
-import { isErrorReply, type Link, type LinkNodes } from './link/link.ts'
+import type { Link, LinkNodes } from './link/link.ts'
 import type { RedisKeys } from './redis-keys.ts'
-import { ShardConnection } from './shard-connection.ts'
+import type { ShardConnection } from './shard-connection.ts'
+import { ShardConnections } from './shard-connections.ts'
+import { isRefusal, SubscriptionPause } from './subscription-pause.ts'
 import { parseMessage } from './wake-message.ts'
 
 /** The time between two checks whether each group is subscribed at its present master, ms. */
 const CHECK_INTERVAL = 2000
 /** The time after which a lost connection is replaced, ms. */
 const RETRY_DELAY = 250
-/** The time for which nothing is subscribed after the server or the client has refused it, ms. */
-const REFUSAL_PAUSE = 30_000
 /** So many keys of a group are woken when it is heard; the flights that wait for others poll. */
 const AWAITED_KEYS = 100
 
@@ -24,7 +23,7 @@ interface Group {
   heard: boolean
   /** True if listeners were told that its notices may be lost. */
   lost: boolean
-  /** The keys whose lease a caller may wait for since before the group was heard. */
+  /** The keys that were acquired before the group was heard: a caller may wait for the end of their leases. */
   readonly awaited: Set<string>
 }
 
@@ -45,17 +44,25 @@ export interface ShardedNoticesSetup {
 export class ShardedNotices {
   readonly #setup: ShardedNoticesSetup
   readonly #groups = new Map<number, Group>()
-  /** By address. */
-  readonly #connections = new Map<string, ShardConnection>()
+  readonly #connections: ShardConnections
+  readonly #pause: SubscriptionPause
   /** Connections and timers must not keep the async context of the request that needs them first. */
   readonly #scope = new AsyncResource('cattlegrid')
   #cancelCheck: CancelTimer | undefined
-  #pausedUntil = 0
-  #warned = false
   #closed = false
 
   constructor(setup: ShardedNoticesSetup) {
+    const { nodes, redisKeys, runtime, maxSilence, announce } = setup
     this.#setup = setup
+    this.#connections = new ShardConnections({
+      nodes,
+      runtime,
+      maxSilence,
+      onMessage: (message) => this.#receive(message),
+      onMoved: (channel, connection) => this.#moved(channel, connection),
+      onEnd: (address, connection) => this.#ended(address, connection),
+    })
+    this.#pause = new SubscriptionPause(redisKeys.channel, runtime, (message) => announce({ kind: 'warning', message }))
   }
 
   /** True while notices about the key arrive; otherwise it begins to subscribe to the key's group. */
@@ -72,8 +79,7 @@ export class ShardedNotices {
   close(): void {
     this.#closed = true
     this.#cancelCheck?.()
-    for (const connection of this.#connections.values()) connection.destroy()
-    this.#connections.clear()
+    this.#connections.close()
     this.#groups.clear()
   }
 
@@ -92,40 +98,17 @@ export class ShardedNotices {
     return group
   }
 
-  /** Returns true if the group is heard then. */
-  async #subscribe(group: Group): Promise<boolean> {
-    const { nodes, runtime } = this.#setup
-    const address = nodes.addressOf(group.channel)
-    const connection = runtime.now() < this.#pausedUntil ? undefined : this.#connectionTo(address)
-    if (connection === undefined) return false
+  async #subscribe(group: Group): Promise<void> {
+    const address = this.#setup.nodes.addressOf(group.channel)
+    const connection = this.#pause.isOver ? this.#connections.connectionTo(address) : undefined
+    if (connection === undefined) return
     const at = (group.at = { address, connection })
     try {
       await connection.subscribe(group.channel)
-      if (group.at !== at) return false
-      this.#heard(group)
-      return true
+      if (group.at === at) this.#heard(group)
     } catch (error) {
       if (group.at === at) this.#refused(group, error)
-      return false
     }
-  }
-
-  #connectionTo(address: string): ShardConnection | undefined {
-    const known = this.#connections.get(address)
-    if (known !== undefined) return known
-    const { nodes, runtime, maxSilence } = this.#setup
-    const client = nodes.subscriberAt(address)
-    if (client === undefined) return undefined
-    const connection: ShardConnection = new ShardConnection({
-      client,
-      runtime,
-      maxSilence,
-      onMessage: (message) => this.#receive(message),
-      onMoved: (channel) => this.#moved(channel, connection),
-      onEnd: () => this.#ended(address, connection),
-    })
-    this.#connections.set(address, connection)
-    return connection
   }
 
   #receive(message: string): void {
@@ -144,23 +127,8 @@ export class ShardedNotices {
   #refused(group: Group, error: unknown): void {
     group.at = undefined
     if (this.#closed) return
-    if (isRefusal(error)) this.#pause(error)
+    if (isRefusal(error)) this.#pause.begin(error)
     else void this.#learnMasters([group]).then(() => this.#checkIn(RETRY_DELAY))
-  }
-
-  /** A refusal of one group is one of all: subscribing goes on later, for example once the server has been replaced by a newer one. */
-  #pause(error: unknown): void {
-    this.#pausedUntil = this.#setup.runtime.now() + REFUSAL_PAUSE
-    if (this.#warned) return
-    this.#warned = true
-    const reason = error instanceof Error ? error.message : String(error)
-    const { channel } = this.#setup.redisKeys
-    this.#setup.announce({
-      kind: 'warning',
-      message:
-        `Sharded notices do not arrive (${reason}): they need Redis 7 on every node, a client with sharded channels, and the rights +ssubscribe, +spublish and ` +
-        `&${channel}:*. Until then, no near copies are kept and waiters poll.`,
-    })
   }
 
   #moved(channel: string, connection: ShardConnection): void {
@@ -174,7 +142,6 @@ export class ShardedNotices {
   }
 
   #ended(address: string, connection: ShardConnection): void {
-    this.#connections.delete(address)
     this.#lose(
       [...this.#groups.values()].filter((group) => group.at?.connection === connection),
       address,
@@ -237,22 +204,11 @@ export class ShardedNotices {
         moved.filter(({ at }) => at?.address === address),
         address,
       )
-    for (const [address, connection] of this.#connections) {
-      if (groups.some(({ at }) => at?.connection === connection)) continue
-      this.#connections.delete(address)
-      connection.destroy()
-    }
+    this.#connections.closeUnused((connection) => groups.some(({ at }) => at?.connection === connection))
     void this.#subscribeAgain(groups)
   }
 }
 
 function addressesOf(groups: readonly Group[]): ReadonlySet<string> {
   return new Set(groups.map(({ at }) => at?.address ?? ''))
-}
-
-/** True if subscribing again would be refused, too. */
-function isRefusal(error: unknown): boolean {
-  return (
-    error instanceof ShardedUnsupportedError || (isErrorReply(error) && /^(?:NOPERM|ERR unknown)/.test(error.message))
-  )
 }
