@@ -109,6 +109,11 @@ export interface Failure {
   readonly message?: string | undefined
 }
 
+/** The name and the code of a failure, in one line. */
+export function failureName({ name, code }: Failure): string {
+  return code === undefined ? name : `${name} ${code}`
+}
+
 /** The last load of the key failed, here or in another process, and the key is cooling: no process loads it until `retryAfter` has passed. */
 export class LoadFailedError extends CattlegridError {
   readonly key: string
@@ -120,9 +125,8 @@ export class LoadFailedError extends CattlegridError {
   override readonly cause: Failure
 
   constructor(key: string, attempts: number, retryAfter: number, failure: Failure) {
-    const reason = failure.code === undefined ? failure.name : `${failure.name} ${failure.code}`
     const detail = failure.message === undefined ? '' : `: ${failure.message}`
-    const message = `The load of '${key}' failed (${reason}${detail}, attempt ${attempts}); the next may run in ${Math.ceil(retryAfter)} ms.`
+    const message = `The load of '${key}' failed (${failureName(failure)}${detail}, attempt ${attempts}); the next may run in ${Math.ceil(retryAfter)} ms.`
     super('CATTLEGRID_LOAD_FAILED', message)
     this.key = key
     this.attempts = attempts

@@ -1,6 +1,7 @@
 // For the packages of this repository alone, which are released together: no promise of semantic versioning.
 export { BoundedMap } from './maps/bounded-map.ts'
 export { debugEvent, isDebugged } from './history/debug-log.ts'
+export { failureName } from './errors.ts'
 export { formatDuration } from './history/format-duration.ts'
 export { leaseId } from './history/lease-holder.ts'
 export {

@@ -7,6 +7,9 @@ import type { Away } from '../store/answers.ts'
 import type { Inspected } from './inspected.ts'
 import { type Asked, type Explanation, type HotKeyReport, sentencesOf } from './explanation.ts'
 
+/** A store gets so much longer to answer than the processes, ms. */
+const GRACE = 250
+
 /** The answers of all caches that keep something, this one's first. */
 interface Gathered extends Pick<Asked, 'unanswered' | 'problem'> {
   readonly answers: readonly Answer[]
@@ -79,7 +82,7 @@ export class Explainer {
     return `The other processes could not be asked (${reason})${rest}.`
   }
 
-  /** A store that is frozen answers nothing: it gets a little longer than the processes. */
+  /** A store that is frozen answers nothing. */
   #within(asking: Promise<Answers | Away>, timeout: number): Promise<Answers | Away> {
     return new Promise((resolve) => {
       const giveUp = (cause: unknown): void => resolve({ kind: 'away', why: 'deadline', cause })
@@ -89,8 +92,6 @@ export class Explainer {
     })
   }
 }
-
-const GRACE = 250
 
 function eventsOf({ process, events }: Answer): readonly ExplainedEvent[] {
   return events.map((event) => ({ ...event, process }))

@@ -1,3 +1,4 @@
+import { failureName } from '../errors.ts'
 import type { HistoryProcess } from '../history/exchange.ts'
 import { formatDuration } from '../history/format-duration.ts'
 import { type ExplainedEvent, holderName, timelineSentences } from '../history/timeline.ts'
@@ -49,16 +50,15 @@ export function sentencesOf(
   { process, remembers }: Asking,
 ): readonly string[] {
   const { key, events, state, processes, problem } = explanation
-  const several = processes.length > 1 || problem === undefined
+  const othersAnswered = processes.length > 1 || problem === undefined
+  const noEvent = othersAnswered
+    ? 'No process that answered remembers an event of the key.'
+    : 'No event of the key is remembered.'
   const nameOf = namerOf(processes)
   return [
     ...(key === requestedKey ? [] : [`The key is long: it is stored as ${key}.`]),
     ...timelineSentences(events, nameOf),
-    ...(events.length > 0
-      ? []
-      : [
-          `No ${several ? 'process that answered' : 'event of the key'} ${several ? 'remembers an event of the key' : 'is remembered'}.`,
-        ]),
+    ...(events.length > 0 ? [] : [noEvent]),
     ...stateSentences(state, [process, ...processes], explanation.unanswered),
     ...missing(explanation, remembers),
   ]
@@ -84,10 +84,9 @@ function stateSentences(
   if (lease !== null && lease !== undefined) sentences.push(leaseSentence(lease, processes, unanswered))
   if (cooldown !== null && cooldown !== undefined) {
     const { remaining, attempts, failure } = cooldown
-    const reason = failure.code === undefined ? failure.name : `${failure.name} ${failure.code}`
     const loads = attempts === 1 ? 'the last load' : `the last ${attempts} loads`
     sentences.push(
-      `The key cools down: nobody loads it for another ${formatDuration(remaining)}, because ${loads} failed (${reason}).`,
+      `The key cools down: nobody loads it for another ${formatDuration(remaining)}, because ${loads} failed (${failureName(failure)}).`,
     )
   }
   if (waitersHere > 0)

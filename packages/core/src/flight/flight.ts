@@ -143,16 +143,16 @@ export class Flight {
   remove(waiter: FlightWaiter): void {
     this.#waiters.remove(waiter)
     if (this.stopReason === 'no-waiters') this.#step?.stopWaiting?.()
-    this.#notifyIfUnwaited()
+    this.#notifyIfNoCallers()
   }
 
   /** Calls `action` as soon as no call waits for the flight: now, or when the last one leaves. */
   onLastCallerLeft(action: () => void): void {
     this.#onLastCallerLeft = action
-    this.#notifyIfUnwaited()
+    this.#notifyIfNoCallers()
   }
 
-  #notifyIfUnwaited(): void {
+  #notifyIfNoCallers(): void {
     if (this.callers === 0) this.#onLastCallerLeft?.()
   }
 
@@ -223,7 +223,7 @@ export class Flight {
     this.detach()
     this.#waiters.settle('early', { kind })
     this.#waiters.settle('late', { kind })
-    this.#notifyIfUnwaited()
+    this.#notifyIfNoCallers()
   }
 
   /** Delivers the result to the callers that came before the load began. */

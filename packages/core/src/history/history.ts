@@ -2,21 +2,27 @@ import { BoundedMap } from '../maps/bounded-map.ts'
 import { type CacheEvent, eventNames } from '../events/cache-events.ts'
 import type { Events } from '../events/events.ts'
 import type { Runtime } from '../runtime/runtime.ts'
-import { fieldsOf, holdsError, isRecorded, type RecordedEvent, type RecordedType } from './recorded-event.ts'
+import {
+  detailsOf,
+  type EventDetails,
+  holdsError,
+  isRecorded,
+  type RecordedEvent,
+  type RecordedType,
+} from './recorded-event.ts'
 
 /** An event in the ring; times by `now()`. */
 interface Slot extends Pick<RecordedEvent, 'type' | 'key'> {
-  /** The event itself where it can hold no value, which is cheaper than what is told of it: few events are ever asked for. */
+  /** The event itself, unless it has an error, which may hold values. Its details are made when somebody asks: that is rare. */
   readonly event: CacheEvent | undefined
-  readonly told: Told | undefined
+  /** Those of an event with an error. */
+  readonly details: EventDetails | undefined
   readonly at: number
   until: number
   count: number
   /** How many events were recorded before it. */
   readonly place: number
 }
-
-type Told = Pick<RecordedEvent, 'fields' | 'failure'>
 
 /** The events of one kind that the calls of a key emit, while no other event of the key comes between. */
 type Burst = { [T in MergedType]?: Slot }
@@ -81,9 +87,9 @@ export class History {
 
   #add(type: RecordedType, key: string | undefined, event: CacheEvent): Slot {
     const at = this.#runtime.now()
-    const told = holdsError(event) ? fieldsOf(event) : undefined
-    const kept = told === undefined ? event : undefined
-    const slot = { type, key, event: kept, told, at, until: at, count: 1, place: this.#recorded }
+    const details = holdsError(event) ? detailsOf(event) : undefined
+    const kept = details === undefined ? event : undefined
+    const slot = { type, key, event: kept, details, at, until: at, count: 1, place: this.#recorded }
     this.#slots[this.#recorded % this.size] = slot
     this.#recorded += 1
     return slot
@@ -98,29 +104,29 @@ export class History {
   #dated(slot: Slot): RecordedEvent {
     const { type, key, at, until, count } = slot
     const zero = this.#runtime.timeOfDay() - this.#runtime.now()
-    return { type, key, ...toldOf(slot), at: Math.round(zero + at), until: Math.round(zero + until), count }
+    return { type, key, ...detailsIn(slot), at: Math.round(zero + at), until: Math.round(zero + until), count }
   }
 }
 
 /** Two answers merge if they are of the same kind. */
-function isSame({ event: last, told }: Slot, event: CacheEvent): boolean {
+function isSame({ event: last, details }: Slot, event: CacheEvent): boolean {
   if (event.type === 'join') return last?.type === 'join' && last.flight === event.flight
   if (event.type !== 'answer') return true
-  if (last === undefined) return event.status === told?.fields['status']
+  if (last === undefined) return event.status === details?.fields['status']
   return last.type === 'answer' && last.status === event.status && last.role === event.role
 }
 
-function toldOf({ event, told }: Slot): Told {
-  return told ?? (event === undefined ? { fields: {}, failure: undefined } : fieldsOf(event))
+function detailsIn({ event, details }: Slot): EventDetails {
+  return details ?? (event === undefined ? { fields: {}, failure: undefined } : detailsOf(event))
 }
 
 function tagsIn(slot: Slot): readonly string[] {
-  const tags = toldOf(slot).fields['tags']
+  const tags = detailsIn(slot).fields['tags']
   return Array.isArray(tags) ? (tags as readonly string[]) : []
 }
 
 /** True for an invalidation of everything, or of one of these tags. */
 function invalidates(slot: Slot, tags: ReadonlySet<string>): boolean {
   if (slot.type !== 'invalidate') return false
-  return toldOf(slot).fields['how'] === 'clear' || tagsIn(slot).some((tag) => tags.has(tag))
+  return detailsIn(slot).fields['how'] === 'clear' || tagsIn(slot).some((tag) => tags.has(tag))
 }

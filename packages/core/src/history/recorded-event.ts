@@ -1,7 +1,7 @@
 import type { Failure } from '../errors.ts'
 import type { CacheEvent, EventName } from '../events/cache-events.ts'
 
-/** Too frequent, or without a story: `warning` is not heard, so that the process prints it where nobody else listens. */
+/** Too frequent, or without a story. `warning`: with a listener, the process would not print it. */
 const UNRECORDED = ['hit', 'stale-hit', 'renew', 'warning'] as const
 
 /** The name of an event that a history keeps. */
@@ -23,6 +23,9 @@ export interface RecordedEvent {
   readonly failure: Failure | undefined
 }
 
+/** The fields of an event, and its error. */
+export type EventDetails = Pick<RecordedEvent, 'fields' | 'failure'>
+
 /** A field of a recorded event. */
 export type Field = string | number | boolean | readonly string[]
 
@@ -38,7 +41,7 @@ export function holdsError(event: CacheEvent): boolean {
 }
 
 /** What a history keeps of an event: `error` and `outcome` in plain words, because an error may hold values. */
-export function fieldsOf(event: CacheEvent): Pick<RecordedEvent, 'fields' | 'failure'> {
+export function detailsOf(event: CacheEvent): EventDetails {
   const fields: Record<string, Field> = {}
   for (const [name, value] of Object.entries(event)) if (!IDENTITY.has(name)) addField(fields, name, value)
   const error = errorOf(event)

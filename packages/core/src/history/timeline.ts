@@ -1,4 +1,4 @@
-import type { Failure } from '../errors.ts'
+import { type Failure, failureName } from '../errors.ts'
 import type { HistoryProcess } from './exchange.ts'
 import { formatDuration } from './format-duration.ts'
 import type { Field, RecordedEvent, RecordedType } from './recorded-event.ts'
@@ -112,8 +112,8 @@ function missPhrase({ at, count }: RecordedEvent, before: readonly RecordedEvent
 
 function because(failure: Failure | undefined): string {
   if (failure === undefined) return ''
-  const { name, code, message } = failure
-  return ` (${[name, code].filter((part) => part !== undefined).join(' ')}${message === undefined ? '' : `: ${message}`})`
+  const { message } = failure
+  return ` (${failureName(failure)}${message === undefined ? '' : `: ${message}`})`
 }
 
 export function holderName(pid: Field | undefined, host: Field | undefined): string {

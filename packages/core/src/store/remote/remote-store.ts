@@ -8,7 +8,7 @@ import { tagStore } from './tag-store.ts'
 
 /**
  * Decorates a shared store for the engine: `near(outage(tags(guarded(store))))`. The tags are judged outside the guard: their numbers are a step of
- * their own, which another node may answer. It has what the read has left of the call's time for the store.
+ * their own, which another node may answer. That step has what the read has left of the call's time for the store.
  */
 export function remoteStore(store: Store, runtime: Runtime, limits: RemoteLimits, onAway: OnAway): Store {
   const { storeTimeout, patience, tagMaxAge, near, outage } = limits
