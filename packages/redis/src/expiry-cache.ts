@@ -1,8 +1,10 @@
-/** The maximum number of keys in each of the two halves. */
+import { BoundedMap } from '@cattlegrid/core/internal'
+
+/** So many keys read last are remembered. */
 const MAX_KEYS = 5_000
 /** The time for which an expiry is trusted after the read that returned it, ms. */
 const TRUSTED_FOR = 1_000
-/** Once one half is full, one of this many new keys is admitted. */
+/** Once that many are remembered, one of this many new keys is admitted. */
 const ADMIT_ONE_IN = 16
 
 /** When one version of an entry was committed and until when it is fresh, on this process's monotonic clock. */
@@ -32,23 +34,22 @@ export interface KnownExpiry<E> {
  */
 export class ExpiryCache<E extends Expiry = Expiry> {
   readonly #maxKeys: number
-  /** An LRU in two halves: when the younger half is full, the older one is dropped. A key that is read moves to the younger half. */
-  #younger = new Map<string, KnownExpiry<E>>()
-  #older = new Map<string, KnownExpiry<E>>()
+  readonly #known: BoundedMap<string, KnownExpiry<E>>
   #candidates = 0
 
   constructor(maxKeys: number = MAX_KEYS) {
     this.#maxKeys = maxKeys
+    this.#known = new BoundedMap(maxKeys)
   }
 
   /** The number of remembered keys. */
   get size(): number {
-    return this.#younger.size + this.#older.size
+    return this.#known.size
   }
 
   /** The remembered expiry of the key, trusted or not. */
   get(key: string): KnownExpiry<E> | undefined {
-    return this.#younger.get(key) ?? this.#fromOlder(key)
+    return this.#known.get(key)
   }
 
   /**
@@ -63,7 +64,7 @@ export class ExpiryCache<E extends Expiry = Expiry> {
     else if (known !== undefined) {
       known.expiry = expiry
       known.trustedUntil = until
-    } else if (this.#admits()) this.#keep(key, { expiry, trustedUntil: until })
+    } else if (this.#admits()) this.#known.set(key, { expiry, trustedUntil: until })
   }
 
   /** Stops trusting the expiry. The key keeps its place, because a key that changes is usually read again. */
@@ -73,27 +74,12 @@ export class ExpiryCache<E extends Expiry = Expiry> {
   }
 
   clear(): void {
-    this.#younger.clear()
-    this.#older.clear()
+    this.#known.clear()
   }
 
   #admits(): boolean {
-    if (this.#older.size === 0) return true
+    if (this.#known.size < this.#maxKeys) return true
     this.#candidates = (this.#candidates + 1) % ADMIT_ONE_IN
     return this.#candidates === 0
-  }
-
-  #fromOlder(key: string): KnownExpiry<E> | undefined {
-    const known = this.#older.get(key)
-    if (known !== undefined) this.#keep(key, known)
-    return known
-  }
-
-  #keep(key: string, known: KnownExpiry<E>): void {
-    this.#older.delete(key)
-    this.#younger.set(key, known)
-    if (this.#younger.size < this.#maxKeys) return
-    this.#older = this.#younger
-    this.#younger = new Map()
   }
 }

@@ -54,7 +54,8 @@ const clientRule: OptionRule<AnyRedisClient> = {
   },
 }
 
-const urlRule: OptionRule<string> = {
+/** The rule of a server's URL. */
+export const urlRule: OptionRule<string> = {
   accepted: "a URL such as 'redis://127.0.0.1:6379' or 'rediss://user:password@host:6380/0'",
   parse: (value) =>
     typeof value === 'string' && /^rediss?:\/\/./.test(value) && URL.canParse(value) ? value : INVALID,

@@ -122,6 +122,7 @@ export class Scripts {
     const args = [ms(keepFor), this.#redisKeys.channel, keyMessage('committed', key)]
     const tagKeys = tags === undefined ? [] : this.#tagKeys(tags.tags)
     const shardedChannel = this.#shardedChannel(key)
+    // Empty without tags, so that the sharded channel behind it keeps its place.
     const keepTags = tags === undefined ? (shardedChannel.length === 0 ? [] : ['']) : [ms(tags.keepFor)]
     const run = (keys: ScriptKeys, record: readonly Buffer[]): Promise<unknown> =>
       this.#run('put', [...keys, ...tagKeys], [...args, record[0] ?? '', ...keepTags, ...shardedChannel], maySendAgain)

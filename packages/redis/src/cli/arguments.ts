@@ -11,6 +11,7 @@ import {
 } from '@cattlegrid/core/internal'
 import type { Command, CommandContext } from './command.ts'
 import { CommandError } from './command-error.ts'
+import { urlRule } from '../options.ts'
 import { masked, type Target } from './connection.ts'
 
 const OWNER = 'cattlegrid'
@@ -42,11 +43,11 @@ const syntax = {
   version: { type: 'boolean' },
 } satisfies NonNullable<ParseArgsConfig['options']>
 
-const urlRule: OptionRule<string> = {
-  accepted: "a URL such as 'redis://127.0.0.1:6379' or 'rediss://user:password@host:6380/0'",
+const serverRule: OptionRule<string> = {
+  accepted: urlRule.accepted,
   parse(value, path) {
     const text = typeof value === 'string' ? value : ''
-    if (/^rediss?:\/\/./.test(text) && URL.canParse(text) && isServer(new URL(text))) return text
+    if (urlRule.parse(text) !== INVALID && isServer(new URL(text))) return text
     if (isPage(text))
       throw new InvalidOptionError(path?.() ?? 'url', masked(text), `${this.accepted}. The URL of a page takes no key`)
     throw new InvalidOptionError(path?.() ?? 'url', masked(text), this.accepted)
@@ -64,8 +65,8 @@ const pageRule: OptionRule<string> = {
 }
 
 const timeoutRule: OptionRule<number> = {
+  ...durationRule(1, LONGEST_TIMEOUT),
   accepted: "a text such as '500ms', '5s' or '1m', at most 24 days",
-  parse: (value) => durationRule(1, LONGEST_TIMEOUT).parse(value),
 }
 
 const flagRule: OptionRule<boolean> = {
@@ -74,7 +75,7 @@ const flagRule: OptionRule<boolean> = {
 }
 
 const rules = {
-  '--url': urlRule,
+  '--url': serverRule,
   '--page': pageRule,
   '--namespace': textRule('a text', /^/),
   '--timeout': timeoutRule,
@@ -172,7 +173,7 @@ function commandOf(name: string, commands: readonly Command[]): Command | undefi
 function urlOf(environment: NodeJS.ProcessEnv): string {
   const url = environment['REDIS_URL']
   if (url === undefined || url === '') return DEFAULT_URL
-  return checked('Variable', { REDIS_URL: url }, { REDIS_URL: urlRule }).REDIS_URL ?? DEFAULT_URL
+  return checked('Variable', { REDIS_URL: url }, { REDIS_URL: serverRule }).REDIS_URL ?? DEFAULT_URL
 }
 
 /** Calls `checkOptions` and rewords its error for a command line. */

@@ -1,5 +1,5 @@
 import type { Entry } from '@cattlegrid/core'
-import { formatDuration } from '@cattlegrid/core/internal'
+import { failureName, formatDuration } from '@cattlegrid/core/internal'
 import type { KeyReport } from './key-report.ts'
 import { displayKey, displayKeys, escapeControls, formatSize, type Row } from './print.ts'
 
@@ -53,8 +53,7 @@ function leaseLine(lease: KeyReport['lease']): string {
 function cooldownLine(cooldown: KeyReport['cooldown']): string {
   if (cooldown === undefined) return 'none'
   const { remaining, attempts, failure } = cooldown
-  const reason = failure.code === undefined ? failure.name : `${failure.name} ${failure.code}`
-  return `${formatDuration(remaining)} remaining, after ${attempts} failed ${attempts === 1 ? 'load' : 'loads'}: ${escapeControls(reason)}`
+  return `${formatDuration(remaining)} remaining, after ${attempts} failed ${attempts === 1 ? 'load' : 'loads'}: ${escapeControls(failureName(failure))}`
 }
 
 /** A report as a JSON document. */

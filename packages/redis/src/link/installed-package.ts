@@ -8,8 +8,8 @@ import type { IoRedisCluster } from './ioredis-cluster.ts'
 import { makeNodeRedis } from './node-redis.ts'
 import type { RedisCluster } from './node-redis-cluster.ts'
 
-/** A cluster object of an installed package, which whoever has it made connects and destroys. */
-export interface MadeCluster {
+/** A cluster object of an installed package: whoever has it made connects and destroys it. */
+export interface UnconnectedCluster {
   readonly client: RedisCluster | IoRedisCluster
   connect(): Promise<unknown>
   destroy(): void
@@ -20,7 +20,7 @@ export interface ClientPackage {
   /** Makes a client of the server at a URL, not yet connected. `connectTimeout`: how long it waits for the socket, ms. */
   client(url: string, runtime: Runtime, connectTimeout?: number): ConnectableClient
   /** Makes a client of the cluster that the server at a URL belongs to, not yet connected. */
-  cluster(url: string): MadeCluster
+  cluster(url: string): UnconnectedCluster
 }
 
 /** None of the packages is installed. */
