@@ -27,7 +27,7 @@ export interface UncacheableMark {
   readonly why?: string | undefined
 }
 
-/** A key stays uncacheable for this time unless the loader gives `for`; also when the store could not keep its value. ms */
+/** The time for which a key stays uncacheable unless the loader gives `for`; also when the store could not keep its value. ms */
 export const UNCACHEABLE_FOR = 10_000
 
 const NO_LISTENERS: readonly StopListener[] = []
