@@ -29,7 +29,7 @@ export class ReplyCapture {
     this.payloadCapture = new PayloadCapture(response, recording)
     // `headers` calls it, too.
     const header = reply.header.bind(reply)
-    // Not assigned one by one: V8 puts a function that is assigned to a property among the old objects, and with it the request, until a major collection.
+    // Not assigned one by one: see docs/decisions/0013.
     Object.assign(reply, {
       header: (name: string, value: unknown) => {
         errorFields.note(reply.statusCode, name)
