@@ -51,10 +51,11 @@ function cacheFolder(): string {
 
 function unpacked(folder: string): RedisBinary | undefined {
   const libraries = join(folder, 'usr', 'lib')
-  if (!existsSync(libraries)) return undefined
-  const ofThisMachine = readdirSync(libraries).filter((name) => name.includes('-linux-'))
+  // It has none where this host has those that Redis needs.
+  const ofThisMachine = existsSync(libraries) ? readdirSync(libraries).filter((name) => name.includes('-linux-')) : []
   const path = ofThisMachine.map((name) => join(libraries, name)).join(':')
-  return usable(join(folder, 'usr', 'bin', 'redis-server'), { ...process.env, LD_LIBRARY_PATH: path })
+  const env = path === '' ? process.env : { ...process.env, LD_LIBRARY_PATH: path }
+  return usable(join(folder, 'usr', 'bin', 'redis-server'), env)
 }
 
 // Two processes may run this at the same time: each unpacks a copy, and the first rename wins.
@@ -99,7 +100,9 @@ function fetchDebianPackages(work: string, root: string): void {
     })
   apt('update')
   const plan = apt('--simulate', '--no-install-recommends', 'install', 'redis-server')
-  apt('download', ...Array.from(plan.matchAll(/^Inst (\S+)/gm), ([, name = '']) => name))
+  const missing = Array.from(plan.matchAll(/^Inst (\S+)/gm), ([, name = '']) => name)
+  // The plan leaves out what is installed on this host. `redis-tools` has the program to which `redis-server` links.
+  apt('download', ...new Set(['redis-server', 'redis-tools', ...missing]))
   mkdirSync(root)
   for (const deb of readdirSync(join(work, 'debs'))) {
     execFileSync('dpkg-deb', ['--extract', join(work, 'debs', deb), root], quiet)
