@@ -61,7 +61,7 @@ export function declaredMount(route: Route, app: RoutingApp, requested: string):
   return mounts.find((mount) => mount.toLowerCase() === folded) ?? requested
 }
 
-/** The path of a route after its mount point, as the app declares them; a mount point with parameters is `/*`, because there is no bound to what is requested. */
+/** The path of a route after its mount point, as the app declares them; a mount point that is no plain text, or whose case counts, is `/*`: requests set no bound to it. */
 export function routePattern(route: Route, app: RoutingApp, requested: string): string {
   const { mounts } = positionOf(route, app)
   const mount = declaredMount(route, app, requested)

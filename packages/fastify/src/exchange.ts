@@ -39,7 +39,7 @@ export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply> {
   readonly response: FastifyReply
   readonly place: string
   readonly routingFields: Readonly<Record<string, string>> | undefined
-  readonly #pattern: string | undefined
+  readonly #folded: string | undefined
   readonly #hasOnSend: () => boolean
   readonly #handler: HandlerCalls
   #deferred: Deferred | undefined
@@ -54,14 +54,14 @@ export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply> {
   constructor(
     request: FastifyRequest,
     reply: FastifyReply,
-    { name, routingFields, pattern, hasOnSend }: RoutePlace,
+    { name, routingFields, folded, hasOnSend }: RoutePlace,
     handler: HandlerCalls,
   ) {
     this.request = request
     this.response = reply
     this.place = name
     this.routingFields = routingFields
-    this.#pattern = pattern
+    this.#folded = folded
     this.#hasOnSend = hasOnSend
     this.#handler = handler
   }
@@ -100,8 +100,8 @@ export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply> {
   }
 
   get matched(): Matched | undefined {
-    if (this.#pattern === undefined) return undefined
-    return { pattern: this.#pattern, base: '', params: this.request.params as Matched['params'] }
+    if (this.#folded === undefined) return undefined
+    return { pattern: this.#folded, base: '', params: this.request.params as Matched['params'] }
   }
 
   field(name: string): HeaderFields[string] | undefined {

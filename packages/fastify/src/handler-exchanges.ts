@@ -36,8 +36,8 @@ export class HandlerExchanges {
     place: Pick<RoutePlace, 'name' | 'routingFields'>,
     handler: HandlerCalls,
   ): Exchange<FastifyRequest, FastifyReply> {
-    const pattern = this.#foldsPaths ? request.routeOptions.url : undefined
-    const exchange = new FastifyExchange(request, reply, { ...place, pattern, hasOnSend: this.#hasOnSend }, handler)
+    const folded = this.#foldsPaths ? request.routeOptions.url : undefined
+    const exchange = new FastifyExchange(request, reply, { ...place, folded, hasOnSend: this.#hasOnSend }, handler)
     this.#slots.put(reply, exchange)
     return exchange
   }

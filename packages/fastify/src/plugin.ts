@@ -10,7 +10,7 @@ import { markSeen, refuseEarlyRoute, refuseEarlyRoutes } from './route-order.ts'
 
 /**
  * Caches the responses of the routes that are declared after it: those with `config.cache` by its options, the others as their responses declare.
- * The cache stands between the last `preHandler` and the handler, so hooks that reject a request still do so while an entry is fresh.
+ * By default it stands between the last `preHandler` and the handler: hooks that reject a request do so while an entry is fresh, too.
  *
  * @throws InvalidOptionError, here and where a route is declared.
  */
@@ -56,7 +56,7 @@ function purgeHandler(http: HttpCache, options: PurgeOptions<FastifyRequest> | u
 }
 
 /**
- * The plugin: caches the responses of the routes with `config.cache`, and gives the app `app.cattlegrid`. Register it before the routes.
+ * The plugin: caches the responses of the routes that are declared after it, and gives the app `app.cattlegrid`.
  *
  * @example
  * import { createCache } from '@cattlegrid/core'

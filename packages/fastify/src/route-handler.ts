@@ -38,10 +38,10 @@ export class RouteHandlers {
     const known = this.#known
     // Later `onRoute` hooks may add one to the route.
     const hasOnSend = (): boolean => mayHaveOnSend(known) || declared.onSend !== undefined
-    const pattern = this.#foldsPaths ? declared.url : undefined
+    const folded = this.#foldsPaths ? declared.url : undefined
     const version = constraints?.version
     const routingFields = version === undefined ? undefined : { 'accept-version': version }
-    const place = { name: placeName(constraints), routingFields, pattern, hasOnSend }
+    const place = { name: placeName(constraints), routingFields, folded, hasOnSend }
     if (route.phase === 'onRequest')
       declared.onRequest = [this.#serveOnRequest(place, route), declared.onRequest ?? []].flat()
     declared.handler = function cattlegrid(request, reply) {

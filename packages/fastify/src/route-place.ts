@@ -6,7 +6,7 @@ export interface RoutePlace {
   /** Request fields without which Fastify would choose another route, such as one of another version. */
   readonly routingFields: Readonly<Record<string, string>> | undefined
   /** The path as declared, where the app ignores the case of paths or their trailing slash. */
-  readonly pattern: string | undefined
+  readonly folded: string | undefined
   /** True if an `onSend` hook of others may get the route's payloads. */
   readonly hasOnSend: () => boolean
 }

@@ -23,8 +23,8 @@ export function rewriteUrl(request: FastifyRequest, rewrite: UrlRewrite): (() =>
 }
 
 /**
- * The query that Fastify's own parser makes of the rewritten URL; its router takes what follows `#` for a query. Undefined if the app has another
- * query parser, which cannot be called here.
+ * The present query; for a URL with `#`, where Fastify's router lets a query begin, that of the rewritten URL: undefined if the app has a query
+ * parser of its own, which cannot be called here.
  */
 function reparsedQuery(seen: string, rewritten: string, query: unknown): object | undefined {
   const current = query as object

@@ -30,7 +30,7 @@ export class LoadCoordinator {
     this.unshareable = new UnshareableKeys()
   }
 
-  /** While true, every call loads for itself and nothing is stored or served from the store. */
+  /** While true, each new call loads for itself, unstored, and no stored value is served. */
   get paused(): boolean {
     return this.#paused
   }
@@ -85,7 +85,7 @@ export class LoadCoordinator {
   }
 
   /**
-   * Detaches all flights that may have a value already. An invalidated tag ends no lease and no mark: flights that wait for a lease go on waiting,
+   * Detaches flights, as `detachUnlessWaiting` does. An invalidated tag ends no lease and no mark: flights that wait for a lease go on waiting,
    * and a key stays unshareable.
    */
   onTagsInvalidated(tags: readonly string[]): void {

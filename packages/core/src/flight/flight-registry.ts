@@ -60,7 +60,7 @@ export class FlightRegistry {
 
   /**
    * Detaches the read and the flight of every key. Spares a flight that waits for a lease or a permit, because it reads or loads only after the wait, and
-   * one that loads without a lease, because its later callers read again: nothing else keeps such loads of a key from running side by side.
+   * one whose late joiners read again: nothing else keeps unleased loads of a key from running side by side.
    */
   detachUnlessWaiting(): void {
     this.#reads.forgetAll()

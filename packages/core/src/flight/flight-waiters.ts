@@ -23,7 +23,7 @@ export interface FlightWaiter {
   onWaiting(): void
 }
 
-/** The owner's loader runs. Early joiners joined before the load began, late ones while it ran. */
+/** The owner's loader runs. Late joiners joined during the load, as `joiner`; all others are early. */
 type Group = 'owner' | 'early' | 'late'
 
 /** The callers that wait for a flight, by group. */

@@ -22,7 +22,7 @@ type Phase = 'acquiring' | 'waiting' | 'loading'
 /**
  * A running refresh of a key in this process, or a load for one caller alone. Calls can join at most one per key. Its callers wait in three groups:
  * - the owner: the flight runs its loader;
- * - early joiners, that joined before the load began;
+ * - early joiners, that joined before the load began, or as `early joiner`;
  * - late joiners, that joined while it ran. An invalidation may lie between the start of the load and their call, so they get the value only
  *   after the store has accepted the end of the lease, and otherwise read again. While the store does not answer they get it too: no read could tell more.
  */
@@ -200,7 +200,7 @@ export class Flight {
     return this.#waited + (this.#waitingSince === undefined ? 0 : now - this.#waitingSince)
   }
 
-  /** True once its load runs without a lease, and its late joiners will not get the value: they may join whatever was invalidated. */
+  /** True once its load runs without a lease, and its late joiners will not get the value: `detachUnlessWaiting` spares it. */
   get lateJoinersReadAgain(): boolean {
     return this.#lateJoinersReadAgain
   }
@@ -226,7 +226,7 @@ export class Flight {
     this.#notifyIfNoCallers()
   }
 
-  /** Delivers the result to the callers that came before the load began. */
+  /** Delivers the result to the owner and the early joiners. */
   settleOwnerAndEarly(result: FlightResult): void {
     this.#waiters.settle('owner', result)
     this.#waiters.settle('early', result)

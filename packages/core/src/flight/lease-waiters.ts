@@ -7,7 +7,7 @@ export const POLL_INTERVAL = 500
 /** Spreads the followers of an expired lease over this many ms, so that they do not all acquire at once. */
 const EXPIRY_JITTER = 10
 
-/** Waits for the lease of one key on behalf of one flight. It is registered before the acquire is sent. */
+/** Ends the waits of one flight, for its permit or its lease. It is registered before the acquire is sent. */
 export class LeaseWaiter {
   readonly #runtime: Runtime
   #noticed = false

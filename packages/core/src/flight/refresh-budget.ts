@@ -46,7 +46,7 @@ export class RefreshBudget {
     this.#asking -= 1
   }
 
-  /** Sends a request. Resolves to true when the refresh may begin. After a refusal none begins in this process until the store's `retryAfter`. */
+  /** Sends a request. Resolves to true when the refresh may begin. After a refusal this process sends no new request for a while. */
   async ask(request: RefreshRequest): Promise<boolean> {
     try {
       const answer = await this.#store.permitRefresh(request)

@@ -80,7 +80,7 @@ export function serveFound(
   return serveEntry(call.settings, entry, verdict, { now, role: 'follower', state, refresh: undefined })
 }
 
-/** Serves a call that has waited the stale entry that it had before. Undefined if the last stale window has closed meanwhile. */
+/** Serves the stale entry that a call had before it waited. Undefined if the last stale window has closed meanwhile. */
 export function serveFallback(
   services: EngineServices,
   call: Call,

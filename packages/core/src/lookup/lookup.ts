@@ -17,6 +17,6 @@ export interface Lookup<V> {
   readonly waited: number
   /** The outcome of the load of this call's own loader, also if the value is another. Undefined if that loader did not run, or still runs (`refresh`). */
   readonly outcome: Outcome | undefined
-  /** The outcome of a load that goes on in the background. Never rejects, except in a loader for which that load waits: its `await` throws ReentrantLoadError. */
+  /** The outcome of a refresh behind this result. Never rejects, except in a loader for which that refresh waits: its `await` throws ReentrantLoadError. */
   readonly refresh: Promise<Outcome> | undefined
 }

@@ -30,8 +30,8 @@ export function refreshInBackground(
 }
 
 /**
- * True when a load ran and the store has nothing of it that stops the next one: its error was no failure, its result was not kept, or its batch had no value for
- * the key. Without a pause every stale hit would load again.
+ * True when nothing in the store stops the next load: the error was no failure, or the store itself threw; the result was not kept; or the batch had
+ * no value for the key. Without a pause every stale hit would load again.
  */
 function leavesNoPause(outcome: Outcome): boolean {
   if (outcome.kind === 'failed') return outcome.cooldown === 0

@@ -172,7 +172,7 @@ class LeasedLoad {
     return await settling
   }
 
-  /** Late joiners get the result only after the store has accepted the end of the lease. */
+  /** Late joiners wait for the end of the lease, and read again if the store refuses it. */
   async #settleUncacheable(result: FlightResult, mark: UncacheableMark): Promise<Outcome> {
     const released = await this.#releaseUncacheable(mark)
     return this.#settleFlight(resultForLateJoiners(released, result), { kind: 'uncacheable', ...mark })

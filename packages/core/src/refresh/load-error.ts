@@ -1,7 +1,7 @@
 import type { Failure } from '../errors.ts'
 import type { Settings } from '../options/settings.ts'
 
-/** True when a loader's error cools the key down. An `isFailure` that itself throws counts as true. */
+/** True when a loader's error is a failure. An `isFailure` that itself throws counts as true. */
 export function isFailure(settings: Settings, error: unknown): boolean {
   if (isOwnAbort(settings, error)) return false
   try {

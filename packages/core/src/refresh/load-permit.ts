@@ -5,7 +5,7 @@ import type { Flight, FlightStep } from '../flight/flight.ts'
 import type { Abandoned } from '../load.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 
-/** `waited`: the wait is over, with the permit, or by a notice, with the place in the queue kept. What was read before may be out of date. */
+/** `waited`: the permit came; or a notice or the poll interval did, and the flight still queues. What was read before may be out of date. */
 export type PermitAnswer =
   { readonly kind: 'acquired' } | { readonly kind: 'waited' } | { readonly kind: 'refused'; readonly why: Abandoned }
 

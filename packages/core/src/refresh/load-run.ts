@@ -108,7 +108,7 @@ export class LoadRun implements FlightStep {
     flight.setStep(this)
     if (events.hasListeners('load'))
       events.emit('load', { key, call: flight.call, flight: flight.id, background, leased })
-    // No caller waited when a background load began, so it is not inside the load that happened to trigger it.
+    // The call that triggered a background load does not wait for it, so it is not inside that call's load.
     const scope = newLoadScope(background ? [] : activeLoads(), [admission.activeLoad(key)])
     const load = this.#makeLoad(replaced, { background, leased })
     if (batch === undefined) this.#startTimeout()
@@ -119,7 +119,7 @@ export class LoadRun implements FlightStep {
     activity.loading -= 1
     batch?.onLoadEnd(load)
     this.#cancelTimeout()
-    // Before the store is asked to end the lease: no loader runs while it answers.
+    // Before the store is asked to end the lease: that step needs no permit.
     this.#permit.release()
     return { result, took: this.#beganAt === undefined ? 0 : runtime.now() - this.#beganAt }
   }

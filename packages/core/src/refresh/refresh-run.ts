@@ -96,7 +96,7 @@ class RefreshRun implements FlightStep {
       if (answer.kind === 'acquired') await this.#acquireAndHandle(storeRead)
       else if (answer.kind === 'refused') settleAbandoned(this.#flight, answer.why)
       if (this.#flight.settled) return
-      // After every wait, for a permit or a lease: meanwhile another process may have loaded the key, or an invalidation may have voided what was read.
+      // After every wait, and after `changed`: meanwhile another process may have loaded the key, or an invalidation may have voided what was read.
       storeRead = await this.#readAgain()
       if (this.#flight.settled) return
     }

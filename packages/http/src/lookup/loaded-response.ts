@@ -43,7 +43,7 @@ export interface UnstoredResult {
 }
 
 /**
- * Maps the recording of the client's own handler to the result of its load: a response to store, one that only the followers share, or none for others.
+ * Maps the recording of the client's own handler to the result of its load: a response to store, one that those who joined share, or none for others.
  *
  * @param requestFields those that the handler saw.
  * @param knownShareable as `isKnownShareable`: if not, an aborted response starts no cooldown.

@@ -144,7 +144,7 @@ export class RequestLookup<Req, Res> {
   }
 }
 
-/** False for a response that is kept only to be revalidated, unless this request's own handler has just sent or revalidated it. */
+/** False for a response that is kept only to be revalidated, unless this request's own load has just brought it. */
 function mayServe({ value, status, role, age }: Lookup<Loaded>): boolean {
   return (
     value === OWN_RESPONSE || isVaryRecord(value) || isUsable(value, age) || (status === 'loaded' && role === 'leader')

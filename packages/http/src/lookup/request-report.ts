@@ -14,7 +14,7 @@ export interface HttpEvent {
   readonly method: string
   /** As in `Cache-Status`. `error`: the cache answered with an error of its own. `none`: the client left, or the handler ran without the cache, before there was a verdict. */
   readonly verdict: VerdictKind | 'error' | 'none'
-  /** `leader`: its own handler ran, or a subrequest in its place. `follower`: it waited for another request's. `none`: neither. */
+  /** `leader`: its own load brought the response. `follower`: another request's load did. `none`: neither. */
   readonly role: 'none' | 'leader' | 'follower'
   /** The parameters of `Cache-Status` that say why the request was no hit, and why its response is not stored. */
   readonly fwd: Verdict['fwd']

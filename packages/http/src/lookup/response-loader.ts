@@ -195,7 +195,7 @@ export class ResponseLoader<Req, Res> {
     }
   }
 
-  /** At `loadTimeout`, a URL that is not known to be shareable becomes uncacheable: each request runs its own handler, for as long as that takes. */
+  /** At `loadTimeout`, a URL that is not known to be shareable becomes uncacheable: handlers run as long as they need, each for its client. */
   #onStop(load: Load<never>, reason: unknown): void {
     if (!isCattlegridError(reason, 'CATTLEGRID_LOAD_TIMEOUT')) return
     this.#makeUncacheable(load, { share: false, why: 'timeout' })
@@ -225,7 +225,7 @@ export class ResponseLoader<Req, Res> {
     load.uncacheable(options)
   }
 
-  /** Call it before core releases the followers. A load without a lease has no followers. */
+  /** Call it before core releases those that joined. Only leased loads are noted. */
   #noteRelease({ key, leased }: Load<never>): void {
     if (leased) this.#releasedKeys.note(key)
   }

@@ -98,7 +98,7 @@ export class SubrequestLoader<Req, Res> {
   }
 }
 
-/** True if the load ended before the response came. False if the subrequest reached no layer by `loadTimeout`: none would have come. */
+/** True if the load ended before the response came. False if it did not reach its place by `loadTimeout`: none would have come. */
 function wasEnded({ signal }: Load<never>, why: string): boolean {
   return signal.aborted && !(why === 'unreached' && isCattlegridError(signal.reason, 'CATTLEGRID_LOAD_TIMEOUT'))
 }

@@ -80,7 +80,7 @@ export interface SubrequestResponse {
 
 /**
  * Sends a request through the server that received the client's, and so through the whole application; resolves to the result that the sending place
- * recorded. The request carries the method, the URL and the host (RFC 9111 section 4.3.1). Of the client's fields it carries those in the key and in `Vary`, and
+ * recorded. It is a `GET` with the URL and the host (RFC 9111 section 4.3.1). Of the client's fields it carries those in the key and in `Vary`, and
  * those in `refreshHeaders`; the cache adds validators, routing fields and `CDN-Loop`.
  */
 export function sendSubrequest(subrequest: Subrequest): Promise<SubrequestResponse> {
