@@ -2,6 +2,11 @@ import type { AdmissionControl } from '../flight/admission-control.ts'
 import type { Flight } from '../flight/flight.ts'
 import type { Outcome } from '../load.ts'
 
+interface Wait {
+  readonly flight: Flight
+  readonly admission: AdmissionControl
+}
+
 /** The outcome of a flight for one caller. Inside a load, to await the outcome counts as waiting for the flight, wherever the caller got it. */
 export function awaitedOutcome(flight: Flight, admission: AdmissionControl): Promise<Outcome> {
   return AwaitedOutcome.of({ flight, admission })
@@ -9,14 +14,14 @@ export function awaitedOutcome(flight: Flight, admission: AdmissionControl): Pro
 
 /** Records the wait only where a loader awaits the outcome: `await` calls an overridden `then`. */
 class AwaitedOutcome extends Promise<Outcome> {
-  #wait: { readonly flight: Flight; readonly admission: AdmissionControl } | undefined
+  #wait: Wait | undefined
 
   /** A derived promise is a plain one. */
   static override get [Symbol.species](): PromiseConstructor {
     return Promise
   }
 
-  static of(wait: { readonly flight: Flight; readonly admission: AdmissionControl }): Promise<Outcome> {
+  static of(wait: Wait): Promise<Outcome> {
     const outcome = new AwaitedOutcome((resolve) => resolve(wait.flight.outcome))
     outcome.#wait = wait
     return outcome
