@@ -1,13 +1,16 @@
-// The heap of one cache full of entries, in a process that holds nothing else.
+// The heap of one cache full of entries, or of keys that load, in a process that holds nothing else.
+import { setTimeout as sleep } from 'node:timers/promises'
 import { createCache, memoryStore } from '@cattlegrid/core'
 import { LRUCache } from 'lru-cache'
+import { openWith } from './contenders/cattlegrid.ts'
 import type { Open } from './contenders/contender.ts'
 import { floors } from './contenders/hits.ts'
+import { keptByHand } from './contenders/kept-by-hand.ts'
 import { peers } from './contenders/peers.ts'
 import { serveAsMember } from './run/member.ts'
 
-const [name = '', ...numbers] = process.argv.slice(2)
-const [count = 10_000, size = 1000] = numbers.map(Number)
+const [name = '', keys = '10000', bytes = '1000', redis] = process.argv.slice(2)
+const [count, size] = [Number(keys), Number(bytes)]
 
 /** Room for all of them, where the contenders of the other benches have less. */
 const roomy: Readonly<Record<string, Open>> = {
@@ -15,7 +18,9 @@ const roomy: Readonly<Record<string, Open>> = {
     const cache = createCache({ ttl, store: memoryStore({ maxEntries: count + 1, maxBytes: '1gb' }) })
     return { get: (key) => cache.getOrSet(key, () => load(key)), close: () => cache.close() }
   },
+  'cattlegrid, near copies': openWith({ near: { maxEntries: count + 1 } }),
   Map: floors['async function over a Map'] ?? none,
+  ...keptByHand,
   'lru-cache': async ({ load }) => {
     const cache = new LRUCache<string, object>({ max: count + 1 })
     const get = async (key: string): Promise<unknown> => {
@@ -28,8 +33,15 @@ const roomy: Readonly<Record<string, Open>> = {
 }
 
 const open = roomy[name] ?? (await peers[name]?.())?.open ?? none
-const setting = { ttl: 3_600_000, stale: 0, redis: undefined, namespace: 'memory' }
-const cache = await open({ ...setting, load: async (key) => value(key) })
+const setting = { ttl: 3_600_000, stale: 0, redis, namespace: `memory-${process.pid}` }
+let loading = 0
+let ending: Promise<void> | undefined
+const load = async (key: string): Promise<unknown> => {
+  loading += 1
+  await ending
+  return value(key)
+}
+const cache = await open({ ...setting, load })
 
 /** About `size` bytes of JSON, parsed from text as a value from elsewhere is: a string that is put together is another object in the heap. */
 function value(key: string): unknown {
@@ -42,8 +54,19 @@ serveAsMember({
     await cache.get('product:0')
     const before = heap()
     for (let index = 1; index <= entries; index += 1) await cache.get(`product:${index}`)
-    await new Promise((resolve) => setTimeout(resolve, 50))
+    await sleep(50)
     return (heap() - before) / entries
+  },
+  /** Bytes of heap for each key that is being loaded for one caller. */
+  async load(keys: number) {
+    await cache.get('product:0')
+    const before = heap()
+    loading = 0
+    // They end with the process.
+    ending = new Promise(() => undefined)
+    for (let index = 1; index <= keys; index += 1) void cache.get(`product:${index}`)
+    while (loading < keys) await sleep(10)
+    return (heap() - before) / keys
   },
 })
 

@@ -1,13 +1,18 @@
-// What a cached entry weighs, beside the same in a Map: one of 1 KB, one of other sizes, and whether its weight stays the same as entries become many.
+// What a cached entry weighs, beside the same in a Map: one of 1 KB, one of other sizes, and whether its weight stays the same as entries become many; a near copy, and a key
+// that is being loaded.
+import { startRedis } from '@cattlegrid/testkit'
 import { peers } from './contenders/peers.ts'
 import { type BenchOptions, chosen, runBench } from './run/bench.ts'
+import { type Later, withCleanup } from './run/cleanup.ts'
 import { startMember } from './run/member.ts'
 import { amountColumns, type Findings, type Row, type Table, type Target } from './run/result.ts'
 import { figureOf, interleave, ratio, type Seen } from './run/rounds.ts'
 
 const FLOOR = 'Map'
 const OURS = 'cattlegrid'
-const names = [FLOOR, 'lru-cache', OURS, ...Object.keys(peers)]
+/** The least that an entry needs which can be stale, fenced and evicted, as an object. */
+const RECORDS = 'Map of records'
+const names = [FLOOR, RECORDS, 'lru-cache', OURS, ...Object.keys(peers)]
 // The peers are opened with room for 10,000: one more than these would put the first ones out.
 const ENTRIES = 9000
 const MOST_ROUNDS = 5
@@ -19,10 +24,29 @@ const SMALLEST = 50
 const SIZES = [SMALLEST, 250, 1000, 10_000]
 /** Heap per entry of the smallest size, bytes. */
 const WANTED = 220
+/** Keys that load at once. */
+const LOADING = 2000
 
-await runBench('memory', measureMemory)
+/** What a key costs that is no entry of a memory store. `wanted`: bytes. */
+const others = [
+  { name: 'Map of Buffers', contender: 'Map of Buffers', skill: 'fill', inRedis: false },
+  { name: 'cattlegrid, near copy', contender: 'cattlegrid, near copies', skill: 'fill', inRedis: true, wanted: 450 },
+  { name: 'a promise with a time-out', contender: 'Map of promises with a time-out', skill: 'load', inRedis: false },
+  { name: 'cattlegrid, loading', contender: OURS, skill: 'load', inRedis: false, wanted: 4096 },
+  {
+    name: 'cattlegrid, loading for Redis',
+    contender: 'cattlegrid, near copies',
+    skill: 'load',
+    inRedis: true,
+    wanted: 4096,
+  },
+] as const
 
-async function measureMemory(options: BenchOptions): Promise<Findings> {
+await runBench('memory', (options) => withCleanup((later) => measureMemory(options, later)))
+
+async function measureMemory(options: BenchOptions, later: Later): Promise<Findings> {
+  const redis = await startRedis({ own: true })
+  later(() => redis.stop())
   const entries = options.smoke ? 500 : ENTRIES
   const taking = chosen(names, options)
   const contenders = taking.map((name) => ({ name, measure: async () => ({ bytes: await weigh(name, entries) }) }))
@@ -37,13 +61,15 @@ async function measureMemory(options: BenchOptions): Promise<Findings> {
     { id: 'ratio', title: 'Map = 1', digits: 2 },
   ]
   const sizes = await bySize(options.smoke ? [FLOOR, OURS] : taking, options.smoke ? SIZES.slice(0, 1) : SIZES)
+  const kinds = await weighOthers(options, redis.url)
   return {
     tables: [
       { id: 'memory', title: `Heap of ${entries.toLocaleString('en')} entries of 1 KB`, columns, rows },
       sizes,
       await growth(options.smoke ? COUNTS.slice(0, 1) : COUNTS),
+      kinds.table,
     ],
-    targets: seen.has(OURS) ? targetsOf(seen, sizes) : [],
+    targets: seen.has(OURS) ? [...targetsOf(seen, sizes), ...kinds.targets] : [],
   }
 }
 
@@ -66,7 +92,33 @@ async function bySize(taking: readonly string[], sizes: readonly number[]): Prom
     id: 'memory-sizes',
     title: `Heap per entry of ${ENTRIES_OF_A_SIZE.toLocaleString('en')}, bytes, by the bytes of its value as JSON`,
     columns: amountColumns(sizes),
-    rows: await rowsOf(taking, sizes, (name, size) => weigh(name, ENTRIES_OF_A_SIZE, size)),
+    rows: await rowsOf(taking, sizes, (name, size) => weigh(name, ENTRIES_OF_A_SIZE, { size })),
+  }
+}
+
+async function weighOthers(
+  { smoke }: BenchOptions,
+  redis: string,
+): Promise<{ readonly table: Table; readonly targets: readonly Target[] }> {
+  const rows: Row[] = []
+  const targets: Target[] = []
+  for (const { name, contender, skill, inRedis, ...aim } of others) {
+    const most = skill === 'fill' ? ENTRIES_OF_A_SIZE : LOADING
+    const keys = smoke ? 100 : most
+    const bytes = await weigh(contender, keys, { size: SMALLEST, skill, redis: inRedis ? redis : undefined })
+    rows.push({ name, is: 'wanted' in aim ? 'ours' : 'floor', cells: { bytes } })
+    if ('wanted' in aim)
+      targets.push({ what: `Heap per key: ${name}`, op: '<=', wanted: aim.wanted, got: bytes, unit: 'bytes' })
+  }
+  const columns = [{ id: 'bytes', title: 'heap per key, bytes', digits: 0 }]
+  return {
+    table: {
+      id: 'memory-others',
+      title: `Heap of a near copy, and of a key that loads: ${SMALLEST} bytes of JSON`,
+      columns,
+      rows,
+    },
+    targets,
   }
 }
 
@@ -95,14 +147,27 @@ async function rowsOf(
 }
 
 function kindOf(name: string): Row['is'] {
-  return name === OURS ? 'ours' : name === FLOOR ? 'floor' : 'peer'
+  return name === OURS ? 'ours' : name === FLOOR || name === RECORDS ? 'floor' : 'peer'
 }
 
-/** A process for each time: what another left behind would be weighed with it. `size`: bytes of JSON. */
-async function weigh(name: string, entries: number, size = 1000): Promise<number> {
-  const member = await startMember('memory-member.js', [name, String(entries), String(size)], ['--expose-gc'])
+interface Weighed {
+  /** Bytes of JSON. */
+  readonly size?: number
+  readonly skill?: 'fill' | 'load'
+  /** Its URL; undefined: the entries are in the process. */
+  readonly redis?: string | undefined
+}
+
+/** A process for each time: what another left behind would be weighed with it. */
+async function weigh(
+  name: string,
+  keys: number,
+  { size = 1000, skill = 'fill', redis }: Weighed = {},
+): Promise<number> {
+  const args = [name, String(keys), String(size), ...(redis === undefined ? [] : [redis])]
+  const member = await startMember('memory-member.js', args, ['--expose-gc'])
   try {
-    return await member.ask('fill', entries)
+    return await member.ask(skill, keys)
   } finally {
     await member.stop()
   }

@@ -62,7 +62,7 @@ async function play(scenario: Scenario, names: readonly string[], fleet: Fleet, 
     },
   }))
   const seen = await interleave(contenders, Math.min(options.rounds, scenario.mostRounds))
-  if (!scenario.columns.includes('commands')) return seen
+  if (!scenario.columns.some((column) => column === 'commands' || column === 'perCall')) return seen
   // Counted apart: who counts slows the server down.
   const counts = await interleave(
     names.map((name) => ({ name, measure: () => count(name, quick, scenario, fleet) })),
@@ -76,9 +76,13 @@ async function count(
   game: Scenario['game'],
   scenario: Scenario,
   fleet: Fleet,
-): Promise<{ commands: number }> {
+): Promise<Record<string, number>> {
   await fleet.open(name, game, { processes: scenario.processes ?? 8 })
-  return { commands: await fleet.sent(() => scenario.play(fleet, false)) }
+  let calls = Number.NaN
+  const commands = await fleet.sent(async () => {
+    ;({ calls = Number.NaN } = await scenario.play(fleet, false))
+  })
+  return { commands, ...(Number.isNaN(calls) ? {} : { perCall: (commands * fleet.size) / calls }) }
 }
 
 function table({ id, title, columns }: Scenario, names: readonly string[], seen: Seen): Table {

@@ -5,6 +5,7 @@ import express, { type ErrorRequestHandler, type RequestHandler, type Response }
 import { LRUCache } from 'lru-cache'
 import { openCache, openRuns } from './open-cache.ts'
 import { JSON_TYPE, type Origin, text, thing } from './origin.ts'
+import { recorderByHand } from './recorded-by-hand.ts'
 
 type Send = (res: Response) => void
 
@@ -50,6 +51,14 @@ async function oneRun(origin: Origin): Promise<RequestHandler> {
 const load = createRequire(import.meta.url)
 const apicache = load('apicache') as { middleware(duration: string): RequestHandler }
 const routeCache = load('route-cache') as { cacheSeconds(ttl: number): RequestHandler }
+
+/** What a request costs a framework at least whose handler is recorded. */
+export const expressLoadFloors: Readonly<Record<string, (origin: Origin) => Promise<Server>>> = {
+  async 'Express, recorded by hand'(origin) {
+    const record = recorderByHand()
+    return app(origin, sendText, (req, res, next) => void record(req, res, next))
+  },
+}
 
 /** What a herd costs a framework at least where the handler runs once for all processes. */
 export const expressHerdFloors: Readonly<Record<string, (origin: Origin) => Promise<Server>>> = {

@@ -5,6 +5,7 @@ import fastify, { type FastifyInstance, type FastifyReply } from 'fastify'
 import { LRUCache } from 'lru-cache'
 import { openCache, openRuns } from './open-cache.ts'
 import { JSON_TYPE, type Origin, text, thing } from './origin.ts'
+import { recorderByHand } from './recorded-by-hand.ts'
 
 type Send = (reply: FastifyReply) => FastifyReply
 
@@ -17,9 +18,15 @@ interface Layers {
   readonly answer?: (url: string) => string | undefined
   /** Runs the handler's work itself, or has another do so. */
   readonly bodyOf?: (url: string) => Promise<string>
+  /** Stands around the handler of each request. */
+  readonly around?: ReturnType<typeof recorderByHand>
 }
 
-async function app(origin: Origin, send: Send, { prepare, config, answer, bodyOf }: Layers = {}): Promise<Server> {
+async function app(
+  origin: Origin,
+  send: Send,
+  { prepare, config, answer, bodyOf, around }: Layers = {},
+): Promise<Server> {
   const made = fastify()
   await prepare?.(made)
   // Opens the connections: what a cache makes of it is none of the measure's business.
@@ -28,8 +35,11 @@ async function app(origin: Origin, send: Send, { prepare, config, answer, bodyOf
     const hit = answer?.(request.url)
     if (hit !== undefined) return reply.type(JSON_TYPE).send(hit)
     if (bodyOf !== undefined) return reply.type(JSON_TYPE).send(await bodyOf(request.url))
-    if (!(await origin.run())) return reply.code(500).send('the origin has nothing to give')
-    return send(reply.header('Cache-Control', origin.cacheControl))
+    const run = async (): Promise<FastifyReply> => {
+      if (!(await origin.run())) return reply.code(500).send('the origin has nothing to give')
+      return send(reply.header('Cache-Control', origin.cacheControl))
+    }
+    return around === undefined ? run() : around(request.raw, reply.raw, run)
   })
   await made.ready()
   return made.server
@@ -59,6 +69,11 @@ async function asksItself(origin: Origin): Promise<Server> {
 /** What a refresh costs a framework at least. */
 export const refreshFloors: Readonly<Record<string, (origin: Origin) => Promise<Server>>> = {
   'Fastify, injects a request behind each answer': asksItself,
+}
+
+/** What a request costs a framework at least whose handler is recorded. */
+export const fastifyLoadFloors: Readonly<Record<string, (origin: Origin) => Promise<Server>>> = {
+  'Fastify, recorded by hand': (origin) => app(origin, sendText, { around: recorderByHand() }),
 }
 
 /** What a herd costs a framework at least where the handler runs once for all processes. */

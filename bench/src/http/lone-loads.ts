@@ -9,6 +9,7 @@ import type { OriginTraits } from './origin.ts'
 
 interface Contender {
   readonly app: string
+  readonly is: Row['is']
   /** The same app without a cache. Default: it is one. */
   readonly bare?: string
   readonly isPrivate?: boolean
@@ -18,15 +19,17 @@ const EXPRESS = 'Express, sends a string'
 const FASTIFY = 'Fastify, sends a string'
 
 const CONTENDERS: Readonly<Record<string, Contender>> = {
-  [EXPRESS]: { app: EXPRESS },
-  'Express, apicache': { app: 'Express, apicache', bare: EXPRESS },
-  'Express, cattlegrid': { app: 'Express, cattlegrid', bare: EXPRESS },
-  'Express, cattlegrid, private': { app: 'Express, cattlegrid', bare: EXPRESS, isPrivate: true },
-  [FASTIFY]: { app: FASTIFY },
-  'Fastify, cattlegrid': { app: 'Fastify, cattlegrid', bare: FASTIFY },
-  'Fastify, cattlegrid, private': { app: 'Fastify, cattlegrid', bare: FASTIFY, isPrivate: true },
+  [EXPRESS]: { app: EXPRESS, is: 'floor' },
+  'Express, recorded by hand': { app: 'Express, recorded by hand', is: 'floor', bare: EXPRESS },
+  'Express, apicache': { app: 'Express, apicache', is: 'peer', bare: EXPRESS },
+  'Express, cattlegrid': { app: 'Express, cattlegrid', is: 'ours', bare: EXPRESS },
+  'Express, cattlegrid, private': { app: 'Express, cattlegrid', is: 'ours', bare: EXPRESS, isPrivate: true },
+  [FASTIFY]: { app: FASTIFY, is: 'floor' },
+  'Fastify, recorded by hand': { app: 'Fastify, recorded by hand', is: 'floor', bare: FASTIFY },
+  'Fastify, cattlegrid': { app: 'Fastify, cattlegrid', is: 'ours', bare: FASTIFY },
+  'Fastify, cattlegrid, private': { app: 'Fastify, cattlegrid', is: 'ours', bare: FASTIFY, isPrivate: true },
 }
-const OURS = Object.keys(CONTENDERS).filter((name) => name.includes('cattlegrid'))
+const OURS = Object.keys(CONTENDERS).filter((name) => CONTENDERS[name]?.is === 'ours')
 /** Over the bare route, µs. */
 const WANTED = 60
 const TRAITS: OriginTraits = {
@@ -67,7 +70,7 @@ function rowOf(name: string, seen: Seen): Row {
   const over = overBare(name, seen)
   return {
     name,
-    is: OURS.includes(name) ? 'ours' : CONTENDERS[name]?.bare === undefined ? 'floor' : 'peer',
+    is: CONTENDERS[name]?.is ?? 'peer',
     cells: { cpu: figureOf(seen, name, 'cpu'), over: over ?? '' },
   }
 }

@@ -4,11 +4,19 @@ import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Member, serveAsMember, startMember } from '../run/member.ts'
-import { expressApps, expressHerdFloors } from './express-apps.ts'
-import { fastifyApps, fastifyHerdFloors, refreshFloors } from './fastify-apps.ts'
+import { expressApps, expressHerdFloors, expressLoadFloors } from './express-apps.ts'
+import { fastifyApps, fastifyHerdFloors, fastifyLoadFloors, refreshFloors } from './fastify-apps.ts'
 import { Origin, type OriginTraits } from './origin.ts'
 
-const apps = { ...expressApps, ...fastifyApps, ...expressHerdFloors, ...fastifyHerdFloors, ...refreshFloors }
+const apps = {
+  ...expressApps,
+  ...fastifyApps,
+  ...expressLoadFloors,
+  ...fastifyLoadFloors,
+  ...expressHerdFloors,
+  ...fastifyHerdFloors,
+  ...refreshFloors,
+}
 
 let server: Server | undefined
 let origin: Origin | undefined

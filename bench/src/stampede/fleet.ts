@@ -21,6 +21,11 @@ export class Fleet {
     this.#most = most
   }
 
+  /** How many take part in the game that is on. */
+  get size(): number {
+    return this.#size
+  }
+
   /** Those that take part in the game that is on. */
   get #playing(): readonly Member[] {
     return this.members.slice(0, this.#size)
@@ -77,7 +82,8 @@ export class Fleet {
     const seen = await this.#all('stream', stream)
     // Longer than any answer from a cache takes: such a caller has waited for a load.
     const waited = seen.times.filter((time) => time > loadTime / 4).length
-    return { ...summary(seen), perExpiry: loadsPerExpiry(seen.loads, loadTime), waited: waited / seen.times.length }
+    const calls = seen.times.length
+    return { ...summary(seen), calls, perExpiry: loadsPerExpiry(seen.loads, loadTime), waited: waited / calls }
   }
 
   /** What each process sends during `work`, on average. */

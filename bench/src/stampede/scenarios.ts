@@ -24,6 +24,7 @@ export const COLUMNS = {
   p99: { title: 'p99, ms', digits: 1 },
   waited: { title: 'had to wait', digits: 3 },
   commands: { title: 'commands a process', digits: 1 },
+  perCall: { title: 'commands a call', digits: 2 },
   failed: { title: 'errors', digits: 0 },
   unanswered: { title: 'no answer in 6 s', digits: 0 },
 } as const
@@ -99,7 +100,7 @@ export const scenarios: readonly Scenario[] = [
     game: { loadTime: 200, ttl: 500, stale: 60_000 },
     columns: ['perExpiry', 'p50', 'p99', 'waited'],
     mostRounds: 3,
-    play: stream,
+    play: (fleet, smoke) => stream(fleet, smoke, { pause: 10, loadTime: 200 }),
   },
   {
     id: 'sustained',
@@ -108,7 +109,15 @@ export const scenarios: readonly Scenario[] = [
     ours: ['cattlegrid', 'cattlegrid, early refresh'],
     columns: ['perExpiry', 'p50', 'p99', 'waited'],
     mostRounds: 3,
-    play: stream,
+    play: (fleet, smoke) => stream(fleet, smoke, { pause: 10, loadTime: 200 }),
+  },
+  {
+    id: 'paced',
+    title: 'A hot key, 8 processes, 300 callers a second together, ttl 1 s, 50 ms loader, stale allowed',
+    game: { loadTime: 50, ttl: 1000, stale: 60_000 },
+    columns: ['perExpiry', 'p50', 'p99', 'perCall'],
+    mostRounds: 2,
+    play: (fleet, smoke) => stream(fleet, smoke, { pause: 533, loadTime: 50 }),
   },
   {
     id: 'failing',
@@ -121,8 +130,12 @@ export const scenarios: readonly Scenario[] = [
   },
 ]
 
-async function stream(fleet: Fleet, smoke: boolean): Promise<Record<string, number>> {
+async function stream(
+  fleet: Fleet,
+  smoke: boolean,
+  { pause, loadTime }: { readonly pause: number; readonly loadTime: number },
+): Promise<Record<string, number>> {
   const key = newKey()
   await fleet.members[0]?.ask('prime', key)
-  return await fleet.stream({ key, callers: 20, pause: 10, duration: smoke ? 300 : 4000 }, 200)
+  return await fleet.stream({ key, callers: 20, pause, duration: smoke ? 300 : 4000 }, loadTime)
 }
