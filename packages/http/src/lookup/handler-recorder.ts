@@ -1,4 +1,5 @@
 import { processBudget } from '../capture/capture-budget.ts'
+import { keepPropertiesInTable } from '../capture/property-table.ts'
 import { leaderVerdict, type MissReason } from '../response/cache-status.ts'
 import type { Conditions } from '../response/conditional.ts'
 import type { Exchange } from '../exchange.ts'
@@ -58,6 +59,9 @@ export function recorderFor<Req, Res>(
 ): Recorder {
   const { storage, runtime, strip, clientFreshness } = route
   const began = runtime.timeOfDay()
+  // Reads are watched, and the response captured, by properties of these.
+  keepPropertiesInTable(exchange.req)
+  keepPropertiesInTable(exchange.res)
   const reads = new PersonalReads(exchange, route.personalReads)
   return new Recorder({
     reads,

@@ -1,0 +1,49 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { describe, expect, test } from '@jest/globals'
+import { keepPropertiesInTable } from '../src/capture/property-table.ts'
+
+setFlagsFromString('--allow-natives-syntax')
+const hasTable = runInNewContext('(object) => !%HasFastProperties(object)') as (object: object) => boolean
+
+class Message {
+  method = 'GET'
+  url = '/'
+}
+
+function withReplacedPrototype(): Message {
+  return Object.setPrototypeOf(new Message(), Object.create(Message.prototype)) as Message
+}
+
+describe('the properties of an object', () => {
+  const replacesHiddenClasses = Number.parseInt(process.versions.v8, 10) < 13
+
+  test('whose prototype was replaced are in a table, on Node 20 and 22', () => {
+    const message = withReplacedPrototype()
+    keepPropertiesInTable(message)
+    expect(hasTable(message)).toBe(replacesHiddenClasses)
+  })
+
+  test('stay what they are in the table, with their attributes', () => {
+    const message = Object.defineProperty(withReplacedPrototype(), 'method', { enumerable: true, writable: false })
+    const before = Object.getOwnPropertyDescriptors(message)
+    keepPropertiesInTable(message)
+    expect(Object.getOwnPropertyDescriptors(message)).toEqual(before)
+  })
+
+  test('are left as they are where the prototype is that of a class', () => {
+    const message = new Message()
+    keepPropertiesInTable(message)
+    expect(hasTable(message)).toBe(false)
+  })
+
+  test.each([
+    ['is frozen', Object.freeze(withReplacedPrototype())],
+    ['can get no further property', Object.preventExtensions(withReplacedPrototype())],
+    ['has none', Object.create(Object.create(null) as object) as object],
+  ])('are left as they are where the object %s', (_, object) => {
+    const before = Object.getOwnPropertyDescriptors(object)
+    keepPropertiesInTable(object)
+    expect(Object.getOwnPropertyDescriptors(object)).toEqual(before)
+  })
+})
