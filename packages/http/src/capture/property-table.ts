@@ -4,13 +4,14 @@ const SHARES_HIDDEN_CLASSES = Number.parseInt(process.versions.v8, 10) >= 13
 /**
  * Makes V8 keep the properties of an object in a table, if its prototype was replaced, as Express does with each request and response. On Node 20 and 22 each property
  * that is added afterwards makes a hidden class for this object alone, which stays until a major collection; a table takes it at once. See docs/decisions/0013.
+ *
+ * @param name a property of the object that was not added last; without it, nothing is done.
  */
-export function keepPropertiesInTable(object: object): void {
+export function keepPropertiesInTable(object: object, name: string): void {
   if (SHARES_HIDDEN_CLASSES || !hasReplacedPrototype(object)) return
-  const [name] = Object.keys(object)
-  const property = name === undefined ? undefined : Object.getOwnPropertyDescriptor(object, name)
-  if (name === undefined || property?.configurable !== true || !Object.isExtensible(object)) return
-  // V8 makes the table when a property is deleted that was not added last.
+  const property = Object.getOwnPropertyDescriptor(object, name)
+  if (property?.configurable !== true || !Object.isExtensible(object)) return
+  // Then V8 makes the table.
   Reflect.deleteProperty(object, name)
   Object.defineProperty(object, name, property)
 }

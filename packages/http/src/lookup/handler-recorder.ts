@@ -60,8 +60,8 @@ export function recorderFor<Req, Res>(
   const { storage, runtime, strip, clientFreshness } = route
   const began = runtime.timeOfDay()
   // Reads are watched, and the response captured, by properties of these.
-  keepPropertiesInTable(exchange.req)
-  keepPropertiesInTable(exchange.res)
+  keepPropertiesInTable(exchange.req, 'rawHeaders')
+  keepPropertiesInTable(exchange.res, 'sendDate')
   const reads = new PersonalReads(exchange, route.personalReads)
   return new Recorder({
     reads,
