@@ -58,15 +58,15 @@ serveAsMember({
     return (heap() - before) / entries
   },
   /** Bytes of heap for each key that is being loaded for one caller. */
-  async load(keys: number) {
+  async load(amount: number) {
     await cache.get('product:0')
     const before = heap()
     loading = 0
     // They end with the process.
     ending = new Promise(() => undefined)
-    for (let index = 1; index <= keys; index += 1) void cache.get(`product:${index}`)
-    while (loading < keys) await sleep(10)
-    return (heap() - before) / keys
+    for (let index = 1; index <= amount; index += 1) void cache.get(`product:${index}`)
+    while (loading < amount) await sleep(10)
+    return (heap() - before) / amount
   },
 })
 
