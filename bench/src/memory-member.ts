@@ -34,10 +34,10 @@ const roomy: Readonly<Record<string, Open>> = {
 
 const open = roomy[name] ?? (await peers[name]?.())?.open ?? none
 const setting = { ttl: 3_600_000, stale: 0, redis, namespace: `memory-${process.pid}` }
-let loading = 0
+const loads = { running: 0 }
 let ending: Promise<void> | undefined
 const load = async (key: string): Promise<unknown> => {
-  loading += 1
+  loads.running += 1
   await ending
   return value(key)
 }
@@ -61,11 +61,11 @@ serveAsMember({
   async load(amount: number) {
     await cache.get('product:0')
     const before = heap()
-    loading = 0
+    loads.running = 0
     // They end with the process.
     ending = new Promise(() => undefined)
     for (let index = 1; index <= amount; index += 1) void cache.get(`product:${index}`)
-    while (loading < amount) await sleep(10)
+    while (loads.running < amount) await sleep(10)
     return (heap() - before) / amount
   },
 })
