@@ -27,12 +27,21 @@ const WANTED = 220
 /** Keys that load at once. */
 const LOADING = 2000
 
-/** What a key costs that is no entry of a memory store. `wanted`: bytes. */
-const others = [
-  { name: 'Map of Buffers', contender: 'Map of Buffers', skill: 'fill', inRedis: false },
+/** A kind of key that is no entry of a memory store. */
+interface OtherKey {
+  readonly name: string
+  readonly contender: string
+  readonly skill: 'fill' | 'load'
+  readonly inRedis?: boolean
+  /** Bytes; undefined: it is a floor. */
+  readonly wanted?: number
+}
+
+const others: readonly OtherKey[] = [
+  { name: 'Map of Buffers', contender: 'Map of Buffers', skill: 'fill' },
   { name: 'cattlegrid, near copy', contender: 'cattlegrid, near copies', skill: 'fill', inRedis: true, wanted: 450 },
-  { name: 'a promise with a time-out', contender: 'Map of promises with a time-out', skill: 'load', inRedis: false },
-  { name: 'cattlegrid, loading', contender: OURS, skill: 'load', inRedis: false, wanted: 4096 },
+  { name: 'a promise with a time-out', contender: 'Map of promises with a time-out', skill: 'load' },
+  { name: 'cattlegrid, loading', contender: OURS, skill: 'load', wanted: 4096 },
   {
     name: 'cattlegrid, loading for Redis',
     contender: 'cattlegrid, near copies',
@@ -40,7 +49,7 @@ const others = [
     inRedis: true,
     wanted: 4096,
   },
-] as const
+]
 
 await runBench('memory', (options) => withCleanup((later) => measureMemory(options, later)))
 
@@ -67,7 +76,7 @@ async function measureMemory(options: BenchOptions, later: Later): Promise<Findi
       { id: 'memory', title: `Heap of ${entries.toLocaleString('en')} entries of 1 KB`, columns, rows },
       sizes,
       await growth(options.smoke ? COUNTS.slice(0, 1) : COUNTS),
-      kinds.table,
+      ...kinds.tables,
     ],
     targets: seen.has(OURS) ? [...targetsOf(seen, sizes), ...kinds.targets] : [],
   }
@@ -96,30 +105,20 @@ async function bySize(taking: readonly string[], sizes: readonly number[]): Prom
   }
 }
 
-async function weighOthers(
-  { smoke }: BenchOptions,
-  redis: string,
-): Promise<{ readonly table: Table; readonly targets: readonly Target[] }> {
+async function weighOthers({ smoke }: BenchOptions, redis: string): Promise<Findings> {
   const rows: Row[] = []
   const targets: Target[] = []
-  for (const { name, contender, skill, inRedis, ...aim } of others) {
+  for (const { name, contender, skill, inRedis = false, wanted } of others) {
     const most = skill === 'fill' ? ENTRIES_OF_A_SIZE : LOADING
-    const keys = smoke ? 100 : most
-    const bytes = await weigh(contender, keys, { size: SMALLEST, skill, redis: inRedis ? redis : undefined })
-    rows.push({ name, is: 'wanted' in aim ? 'ours' : 'floor', cells: { bytes } })
-    if ('wanted' in aim)
-      targets.push({ what: `Heap per key: ${name}`, op: '<=', wanted: aim.wanted, got: bytes, unit: 'bytes' })
+    const options = { size: SMALLEST, skill, redis: inRedis ? redis : undefined }
+    const bytes = await weigh(contender, smoke ? 100 : most, options)
+    rows.push({ name, is: wanted === undefined ? 'floor' : 'ours', cells: { bytes } })
+    if (wanted !== undefined)
+      targets.push({ what: `Heap per key: ${name}`, op: '<=', wanted, got: bytes, unit: 'bytes' })
   }
+  const title = `Heap of a near copy, and of a key that loads: ${SMALLEST} bytes of JSON`
   const columns = [{ id: 'bytes', title: 'heap per key, bytes', digits: 0 }]
-  return {
-    table: {
-      id: 'memory-others',
-      title: `Heap of a near copy, and of a key that loads: ${SMALLEST} bytes of JSON`,
-      columns,
-      rows,
-    },
-    targets,
-  }
+  return { tables: [{ id: 'memory-others', title, columns, rows }], targets }
 }
 
 async function growth(counts: readonly number[]): Promise<Table> {

@@ -76,13 +76,13 @@ async function count(
   game: Scenario['game'],
   scenario: Scenario,
   fleet: Fleet,
-): Promise<Record<string, number>> {
+): Promise<{ commands: number; perCall: number }> {
   await fleet.open(name, game, { processes: scenario.processes ?? 8 })
   let calls = Number.NaN
   const commands = await fleet.sent(async () => {
     ;({ calls = Number.NaN } = await scenario.play(fleet, false))
   })
-  return { commands, ...(Number.isNaN(calls) ? {} : { perCall: (commands * fleet.size) / calls }) }
+  return { commands, perCall: (commands * fleet.size) / calls }
 }
 
 function table({ id, title, columns }: Scenario, names: readonly string[], seen: Seen): Table {

@@ -40,6 +40,15 @@ function burst(callers: number): Scenario['play'] {
   return (fleet) => fleet.burst({ keys: [newKey()], callers, patience: PATIENCE })
 }
 
+/** 20 callers in each process, each of which asks again `pause` ms after its answer. */
+function stream(pause: number, loadTime: number): Scenario['play'] {
+  return async (fleet, smoke) => {
+    const key = newKey()
+    await fleet.members[0]?.ask('prime', key)
+    return await fleet.stream({ key, callers: 20, pause, duration: smoke ? 300 : 4000 }, loadTime)
+  }
+}
+
 const sleep = (time: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, time))
 
 export const scenarios: readonly Scenario[] = [
@@ -100,7 +109,7 @@ export const scenarios: readonly Scenario[] = [
     game: { loadTime: 200, ttl: 500, stale: 60_000 },
     columns: ['perExpiry', 'p50', 'p99', 'waited'],
     mostRounds: 3,
-    play: (fleet, smoke) => stream(fleet, smoke, { pause: 10, loadTime: 200 }),
+    play: stream(10, 200),
   },
   {
     id: 'sustained',
@@ -109,7 +118,7 @@ export const scenarios: readonly Scenario[] = [
     ours: ['cattlegrid', 'cattlegrid, early refresh'],
     columns: ['perExpiry', 'p50', 'p99', 'waited'],
     mostRounds: 3,
-    play: (fleet, smoke) => stream(fleet, smoke, { pause: 10, loadTime: 200 }),
+    play: stream(10, 200),
   },
   {
     id: 'paced',
@@ -117,7 +126,7 @@ export const scenarios: readonly Scenario[] = [
     game: { loadTime: 50, ttl: 1000, stale: 60_000 },
     columns: ['perExpiry', 'p50', 'p99', 'perCall'],
     mostRounds: 2,
-    play: (fleet, smoke) => stream(fleet, smoke, { pause: 533, loadTime: 50 }),
+    play: stream(533, 50),
   },
   {
     id: 'failing',
@@ -129,13 +138,3 @@ export const scenarios: readonly Scenario[] = [
     play: burst(200),
   },
 ]
-
-async function stream(
-  fleet: Fleet,
-  smoke: boolean,
-  { pause, loadTime }: { readonly pause: number; readonly loadTime: number },
-): Promise<Record<string, number>> {
-  const key = newKey()
-  await fleet.members[0]?.ask('prime', key)
-  return await fleet.stream({ key, callers: 20, pause, duration: smoke ? 300 : 4000 }, loadTime)
-}

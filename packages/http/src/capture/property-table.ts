@@ -16,8 +16,8 @@ export function keepPropertiesInTable(object: object, name: string): void {
   Object.defineProperty(object, name, property)
 }
 
-/** True unless the prototype is that of a class. */
+/** True if the object has a prototype, and that is no class's. */
 function hasReplacedPrototype(object: object): boolean {
-  const prototype: unknown = Object.getPrototypeOf(object)
-  return typeof prototype === 'object' && prototype !== null && !Object.hasOwn(prototype, 'constructor')
+  const prototype = Object.getPrototypeOf(object) as object | null
+  return prototype !== null && !Object.hasOwn(prototype, 'constructor')
 }
