@@ -10,6 +10,7 @@ import { peers } from './contenders/peers.ts'
 import { serveAsMember } from './run/member.ts'
 
 const [name = '', keys = '10000', bytes = '1000', redis] = process.argv.slice(2)
+const SETTLED_AFTER = 3000
 const [count, size] = [Number(keys), Number(bytes)]
 
 /** Room for all of them, where the contenders of the other benches have less. */
@@ -18,7 +19,7 @@ const roomy: Readonly<Record<string, Open>> = {
     const cache = createCache({ ttl, store: memoryStore({ maxEntries: count + 1, maxBytes: '1gb' }) })
     return { get: (key) => cache.getOrSet(key, () => load(key)), close: () => cache.close() }
   },
-  'cattlegrid, near copies': openWith({ near: { maxEntries: count + 1 } }),
+  'cattlegrid, near copies': openWith({ near: { maxEntries: count + 1, maxAge: '1h' }, outage: false }),
   Map: floors['async function over a Map'] ?? none,
   ...keptByHand,
   'lru-cache': async ({ load }) => {
@@ -49,26 +50,51 @@ function value(key: string): unknown {
 }
 
 serveAsMember({
-  /** Bytes of heap for each entry, values included. */
-  async fill(entries: number) {
-    await cache.get('product:0')
+  /** Bytes of heap for each entry, values included: for those that come after the first `others`. */
+  async fill(others: number, amount: number) {
+    await ask(0, others)
+    await settle()
     const before = heap()
-    for (let index = 1; index <= entries; index += 1) await cache.get(`product:${index}`)
-    await sleep(50)
-    return (heap() - before) / entries
+    await ask(others, amount)
+    await settle()
+    return (heap() - before) / amount
   },
-  /** Bytes of heap for each key that is being loaded for one caller. */
-  async load(amount: number) {
-    await cache.get('product:0')
+  /** The same for each entry that was read: a near cache has a copy of no other. */
+  async read(others: number, amount: number) {
+    await ask(0, others + amount)
+    await ask(0, others)
+    await settle()
     const before = heap()
-    loads.running = 0
+    await ask(others, amount)
+    await settle()
+    return (heap() - before) / amount
+  },
+  /** The same for each key that is being loaded for one caller. */
+  async load(others: number, amount: number) {
+    await cache.get('product:warm')
     // They end with the process.
     ending = new Promise(() => undefined)
-    for (let index = 1; index <= amount; index += 1) void cache.get(`product:${index}`)
-    while (loads.running < amount) await sleep(10)
+    await loadFrom(0, others)
+    const before = heap()
+    await loadFrom(others, amount)
     return (heap() - before) / amount
   },
 })
+
+async function ask(start: number, amount: number): Promise<void> {
+  for (let index = start; index < start + amount; index += 1) await cache.get(`product:${index}`)
+}
+
+/** What a cache remembers of keys that were asked for a moment ago belongs to no entry. */
+async function settle(): Promise<void> {
+  await sleep(SETTLED_AFTER)
+}
+
+async function loadFrom(start: number, amount: number): Promise<void> {
+  loads.running = 0
+  for (let index = start; index < start + amount; index += 1) void cache.get(`product:${index}`)
+  while (loads.running < amount) await sleep(10)
+}
 
 function heap(): number {
   globalThis.gc?.()

@@ -13,25 +13,30 @@ const OURS = 'cattlegrid'
 /** The least that an entry needs which can be stale, fenced and evicted, as an object. */
 const RECORDS = 'Map of records'
 const names = [FLOOR, RECORDS, 'lru-cache', OURS, ...Object.keys(peers)]
-// The peers are opened with room for 10,000: one more than these would put the first ones out.
-const ENTRIES = 9000
+// The peers are opened with room for 10,000: one more than twice these would put the first ones out.
+const ENTRIES = 4500
 const MOST_ROUNDS = 5
-/** 5,000 of 10 KB fit into the limit of every peer. */
-const ENTRIES_OF_A_SIZE = 5000
+/** Twice as many of 10 KB fit into the limit of every peer. */
+const ENTRIES_OF_A_SIZE = 2500
 const COUNTS = [1000, 10_000, 100_000]
 /** Bytes of JSON. */
 const SMALLEST = 50
 const SIZES = [SMALLEST, 250, 1000, 10_000]
 /** Heap per entry of the smallest size, bytes. */
 const WANTED = 220
+/** Twice as many are more than this process remembers of the keys that it read a moment ago. */
+const COPIES = 5000
 /** Keys that load at once. */
-const LOADING = 2000
+const LOADING = 1000
+
+/** How many keys are weighed, after as many others. */
+const amountOf = { fill: COPIES, read: COPIES, load: LOADING }
 
 /** A kind of key that is no entry of a memory store. */
 interface OtherKey {
   readonly name: string
   readonly contender: string
-  readonly skill: 'fill' | 'load'
+  readonly skill: keyof typeof amountOf
   readonly inRedis?: boolean
   /** Bytes; undefined: it is a floor. */
   readonly wanted?: number
@@ -39,7 +44,7 @@ interface OtherKey {
 
 const others: readonly OtherKey[] = [
   { name: 'Map of Buffers', contender: 'Map of Buffers', skill: 'fill' },
-  { name: 'cattlegrid, near copy', contender: 'cattlegrid, near copies', skill: 'fill', inRedis: true, wanted: 450 },
+  { name: 'cattlegrid, near copy', contender: 'cattlegrid, near copies', skill: 'read', inRedis: true, wanted: 450 },
   { name: 'a promise with a time-out', contender: 'Map of promises with a time-out', skill: 'load' },
   { name: 'cattlegrid, loading', contender: OURS, skill: 'load', wanted: 4096 },
   {
@@ -56,9 +61,12 @@ await runBench('memory', (options) => withCleanup((later) => measureMemory(optio
 async function measureMemory(options: BenchOptions, later: Later): Promise<Findings> {
   const redis = await startRedis({ own: true })
   later(() => redis.stop())
-  const entries = options.smoke ? 500 : ENTRIES
+  const entries = options.smoke ? 200 : ENTRIES
   const taking = chosen(names, options)
-  const contenders = taking.map((name) => ({ name, measure: async () => ({ bytes: await weigh(name, entries) }) }))
+  const contenders = taking.map((name) => ({
+    name,
+    measure: async () => ({ bytes: await weigh(name, entries, { others: entries }) }),
+  }))
   const seen = await interleave(contenders, Math.min(options.rounds, MOST_ROUNDS))
   const rows = taking.map((name): Row => ({
     name,
@@ -73,7 +81,7 @@ async function measureMemory(options: BenchOptions, later: Later): Promise<Findi
   const kinds = await weighOthers(options, redis.url)
   return {
     tables: [
-      { id: 'memory', title: `Heap of ${entries.toLocaleString('en')} entries of 1 KB`, columns, rows },
+      { id: 'memory', title: `Heap of ${amongOthers(entries)} entries of 1 KB`, columns, rows },
       sizes,
       await growth(options.smoke ? COUNTS.slice(0, 1) : COUNTS),
       ...kinds.tables,
@@ -99,9 +107,11 @@ function targetsOf(seen: Seen, sizes: Table): readonly Target[] {
 async function bySize(taking: readonly string[], sizes: readonly number[]): Promise<Table> {
   return {
     id: 'memory-sizes',
-    title: `Heap per entry of ${ENTRIES_OF_A_SIZE.toLocaleString('en')}, bytes, by the bytes of its value as JSON`,
+    title: `Heap per entry of ${amongOthers(ENTRIES_OF_A_SIZE)}, bytes, by the bytes of its value as JSON`,
     columns: amountColumns(sizes),
-    rows: await rowsOf(taking, sizes, (name, size) => weigh(name, ENTRIES_OF_A_SIZE, { size })),
+    rows: await rowsOf(taking, sizes, (name, size) =>
+      weigh(name, ENTRIES_OF_A_SIZE, { size, others: ENTRIES_OF_A_SIZE }),
+    ),
   }
 }
 
@@ -109,14 +119,18 @@ async function weighOthers({ smoke }: BenchOptions, redis: string): Promise<Find
   const rows: Row[] = []
   const targets: Target[] = []
   for (const { name, contender, skill, inRedis = false, wanted } of others) {
-    const most = skill === 'fill' ? ENTRIES_OF_A_SIZE : LOADING
-    const options = { size: SMALLEST, skill, redis: inRedis ? redis : undefined }
-    const bytes = await weigh(contender, smoke ? 100 : most, options)
+    const keys = smoke ? 100 : amountOf[skill]
+    const bytes = await weigh(contender, keys, {
+      size: SMALLEST,
+      skill,
+      others: keys,
+      redis: inRedis ? redis : undefined,
+    })
     rows.push({ name, is: wanted === undefined ? 'floor' : 'ours', cells: { bytes } })
     if (wanted !== undefined)
       targets.push({ what: `Heap per key: ${name}`, op: '<=', wanted, got: bytes, unit: 'bytes' })
   }
-  const title = `Heap of a near copy, and of a key that loads: ${SMALLEST} bytes of JSON`
+  const title = `Heap of one more near copy, and of one more key that loads: ${SMALLEST} bytes of JSON`
   const columns = [{ id: 'bytes', title: 'heap per key, bytes', digits: 0 }]
   return { tables: [{ id: 'memory-others', title, columns, rows }], targets }
 }
@@ -124,7 +138,7 @@ async function weighOthers({ smoke }: BenchOptions, redis: string): Promise<Find
 async function growth(counts: readonly number[]): Promise<Table> {
   return {
     id: 'memory-entries',
-    title: 'Heap per entry of 1 KB, bytes, by the number of entries',
+    title: 'Heap per entry of 1 KB, bytes, by the number of entries, from an empty cache',
     columns: amountColumns(counts),
     rows: await rowsOf([FLOOR, OURS], counts, (name, count) => weigh(name, count)),
   }
@@ -149,10 +163,16 @@ function kindOf(name: string): Row['is'] {
   return name === OURS ? 'ours' : name === FLOOR || name === RECORDS ? 'floor' : 'peer'
 }
 
+function amongOthers(entries: number): string {
+  return `${entries.toLocaleString('en')} more`
+}
+
 interface Weighed {
   /** Bytes of JSON. */
   readonly size?: number
-  readonly skill?: 'fill' | 'load'
+  /** How many keys are there already: what belongs to the process, and not to each key, is not weighed. Default: none. */
+  readonly others?: number
+  readonly skill?: keyof typeof amountOf
   /** Its URL; undefined: the entries are in the process. */
   readonly redis?: string | undefined
 }
@@ -161,12 +181,12 @@ interface Weighed {
 async function weigh(
   name: string,
   keys: number,
-  { size = 1000, skill = 'fill', redis }: Weighed = {},
+  { size = 1000, others = 0, skill = 'fill', redis }: Weighed = {},
 ): Promise<number> {
-  const args = [name, String(keys), String(size), ...(redis === undefined ? [] : [redis])]
+  const args = [name, String(keys + others), String(size), ...(redis === undefined ? [] : [redis])]
   const member = await startMember('memory-member.js', args, ['--expose-gc'])
   try {
-    return await member.ask(skill, keys)
+    return await member.ask(skill, others, keys)
   } finally {
     await member.stop()
   }

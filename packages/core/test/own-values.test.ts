@@ -173,6 +173,7 @@ describe('a near copy', () => {
   })
 
   it('keeps its own bytes alone, not the reply that they arrived in', async () => {
+    const long = 'x'.repeat(2000)
     const kept: ArrayBufferLike[] = []
     const codec: Codec = {
       id: 19,
@@ -183,9 +184,21 @@ describe('a near copy', () => {
       },
     }
     const cache = await connected({ near: {}, codec })
-    await cache.get('k')
-    await cache.get('k')
-    expect(kept.at(-1)?.byteLength).toBe(json.encode(user()).length)
+    await cache.set('long', long)
+    await cache.get('long')
+    expect(await cache.lookup('long', never)).toMatchObject({ from: 'near', value: long })
+    expect(kept.at(-1)?.byteLength).toBe(json.encode(long).length)
+  })
+
+  it.each([
+    ['any byte', Buffer.from(Array.from({ length: 256 }, (_, byte) => byte))],
+    ['no byte', Buffer.alloc(0)],
+    ['more bytes than a text keeps', Buffer.alloc(1025, 0xff)],
+  ])('decodes what it was given: %s', async (_, bytes) => {
+    const cache = await connected({ near: {}, codec: raw })
+    await cache.set('bytes', bytes)
+    await cache.get('bytes')
+    expect(await cache.lookup('bytes', never)).toMatchObject({ from: 'near', value: bytes })
   })
 })
 

@@ -1,12 +1,12 @@
 import { type Codec, isSameCodec, UnreadCodec } from '../../codec/codec.ts'
-import { type Entry, EXPIRED_BY_HAND } from '../../entry.ts'
+import { deepFreeze, type Entry, EXPIRED_BY_HAND } from '../../entry.ts'
 import type { Runtime } from '../../runtime/runtime.ts'
 import { entryOverhead, heapSizeOf } from '../heap-size.ts'
 import { HitLru } from '../hit-lru.ts'
 import type { Notice, StorePart } from '../store.ts'
 import { Sweeper } from '../sweeper.ts'
 import { InvalidationLog } from './invalidation-log.ts'
-import { entryToKeep, LocalCopy } from './local-copy.ts'
+import { LocalCopy } from './local-copy.ts'
 import type { CopyLimits } from './remote-limits.ts'
 
 /** So many invalidated tags keep their number; a forgotten one drops more copies than it must. */
@@ -49,7 +49,7 @@ export class LocalCopies {
     this.#copies = new HitLru({
       maxEntries,
       maxBytes,
-      sizeOf: ({ entry, key }) => entryOverhead(key, entry.tags) + heapSizeOf(entry.encoded ?? entry.value),
+      sizeOf: ({ key, tags, kept, value }) => entryOverhead(key, tags) + heapSizeOf(kept ?? value),
     })
     this.#sweeper = new Sweeper(this.#copies, runtime, ({ until }) => until)
   }
@@ -57,11 +57,7 @@ export class LocalCopies {
   /** The copy of the key, with one value for all hits. */
   peek(key: string, codec: Codec, now: number): Entry | undefined {
     const copy = this.#hit(key, codec, now)
-    if (copy?.entry.encoded === undefined) return copy?.entry
-    const entry = this.#ifDecodable(copy, () => copy.shared(this.#freeze))
-    // Weighs it again: its value takes more room than its bytes.
-    if (entry !== undefined) this.#copies.set(copy)
-    return entry
+    return copy?.kept === undefined ? copy : this.#ifDecodable(copy, () => this.#decodeForAll(copy))
   }
 
   /** The copy of the key, with a value of this caller's own. */
@@ -94,14 +90,15 @@ export class LocalCopies {
     const until = Math.floor(sentAt) + this.#maxAge
     // A read counts as a use, even of a copy that is not needed while the store answers.
     const copy = this.#copies.hit(key)
-    if (copy !== undefined && isSameCodec(copy.codec, codec) && isSame(copy.entry, entry, from)) {
+    if (copy !== undefined && isSameCodec(copy.codec, codec) && isSame(copy, entry, from)) {
       copy.until = until
       copy.validSeq = tagSeq
       return
     }
     // Without its value, the entry can only prove that the copy is not the present one.
     if (codec instanceof UnreadCodec) return this.#forget(key)
-    this.#copies.set(new LocalCopy(key, entryToKeep(entry, from, this.#freeze), codec, until, tagSeq))
+    if (this.#freeze && entry.encoded === undefined) deepFreeze(entry.value)
+    this.#copies.set(new LocalCopy(entry, { key, codec, from, until, validSeq: tagSeq }))
     this.#sweeper.note(until)
   }
 
@@ -151,6 +148,14 @@ export class LocalCopies {
     return copy.validSeq === this.#tags.sequence ? copy : this.#checkTags(copy)
   }
 
+  #decodeForAll(copy: LocalCopy): Entry {
+    copy.decode()
+    if (this.#freeze) deepFreeze(copy.value)
+    // Weighs it again: its value takes more room than its bytes.
+    this.#copies.set(copy)
+    return copy
+  }
+
   /** A codec that decoded the bytes once may fail now: the copy then counts as missing. */
   #ifDecodable({ key }: LocalCopy, decode: () => Entry): Entry | undefined {
     try {
@@ -166,7 +171,7 @@ export class LocalCopies {
   }
 
   #checkTags(copy: LocalCopy): LocalCopy | undefined {
-    if (this.#tags.anyNotedSince(copy.entry.tags, copy.validSeq)) return undefined
+    if (this.#tags.anyNotedSince(copy.tags, copy.validSeq)) return undefined
     copy.validSeq = this.#tags.sequence
     return copy
   }

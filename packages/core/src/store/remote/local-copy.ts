@@ -1,56 +1,92 @@
 import type { Codec } from '../../codec/codec.ts'
-import { copyOf, deepFreeze, type Entry, makeEntry } from '../../entry.ts'
 import { bytesToKeep } from '../../codec/own-bytes.ts'
+import { type Entry, makeEntry, type Version } from '../../entry.ts'
 import { LruNode } from '../hit-lru.ts'
 
-/** A copy of one entry in this process. It holds no value that a caller has: it keeps the bytes, and decodes them when it is used. */
-export class LocalCopy extends LruNode {
+/** Bytes, at most: as many in a text take half the memory of a Buffer of their own. */
+const LARGEST_TEXT = 1024
+
+/** Whose copy it is, and for how long. */
+interface CopyState {
+  readonly key: string
+  readonly codec: Codec
+  readonly from: Entry['from']
+  readonly until: number
+  readonly validSeq: number
+}
+
+/**
+ * A copy of one entry in this process, and the entry that its hits get. It holds no value that a caller has: it keeps the bytes, and decodes them when it
+ * is used. A store without bytes shares its own value.
+ */
+export class LocalCopy extends LruNode implements Entry {
+  value: unknown
+  readonly encoded: undefined = undefined
+  readonly version: Version
+  readonly committedAt: number
+  readonly freshUntil: number
+  readonly expired: boolean
+  readonly staleWhileRevalidate: number
+  readonly staleIfError: number
+  readonly loadTime: number
+  readonly tags: readonly string[]
+  readonly tagSeq: number
+  readonly size: number
+  readonly from: Entry['from']
+  promised: Promise<unknown> | undefined = undefined
+  taken = false
   readonly codec: Codec
   /** Not served from here on: `maxAge` after the store was asked for it last. */
   until: number
   /** The tag sequence of this process when the copy's tags were last known to be valid. */
   validSeq: number
-  #entry: Entry
+  #kept: Buffer | string | undefined
 
-  constructor(key: string, entry: Entry, codec: Codec, until: number, validSeq: number) {
+  constructor(entry: Entry, { key, codec, from, until, validSeq }: CopyState) {
     super(key)
-    this.#entry = entry
+    const { encoded } = entry
+    this.value = encoded === undefined ? entry.value : undefined
+    this.#kept = encoded && keepable(encoded)
+    this.version = entry.version
+    this.committedAt = entry.committedAt
+    this.freshUntil = entry.freshUntil
+    this.expired = entry.expired
+    this.staleWhileRevalidate = entry.staleWhileRevalidate
+    this.staleIfError = entry.staleIfError
+    this.loadTime = entry.loadTime
+    this.tags = entry.tags
+    this.tagSeq = entry.tagSeq
+    this.size = entry.size
+    this.from = from
     this.codec = codec
     this.until = until
     this.validSeq = validSeq
   }
 
-  /** The entry. While it has the bytes of its value, it has no value. */
-  get entry(): Entry {
-    return this.#entry
+  /** The bytes of its value, while it does not have the value itself. */
+  get kept(): Buffer | string | undefined {
+    return this.#kept
   }
 
-  /** The entry with one value for all hits; the first one decodes it. @throws what the codec throws. */
-  shared(freeze: boolean): Entry {
-    return this.#entry.encoded === undefined ? this.#entry : this.#decodeForAll(freeze)
+  /** Gives the copy one value for all hits, in the place of the bytes. @throws what the codec throws. */
+  decode(): void {
+    if (this.#kept === undefined) return
+    this.value = this.codec.decode(bytesOf(this.#kept))
+    this.#kept = undefined
   }
 
   /** The entry with a value that no other caller has. @throws what the codec throws. */
   decoded(codec: Codec): Entry {
-    const { encoded, from } = this.#entry
-    if (encoded === undefined) return this.#entry
-    return makeEntry({ ...this.#entry, value: codec.decode(encoded) }, this.#entry, from)
-  }
-
-  #decodeForAll(freeze: boolean): Entry {
-    const entry = this.decoded(this.codec)
-    if (freeze) deepFreeze(entry.value)
-    this.#entry = makeEntry({ ...entry, encoded: undefined }, entry, entry.from)
-    return this.#entry
+    if (this.#kept === undefined) return this
+    const encoded = bytesOf(this.#kept)
+    return makeEntry({ ...this, value: codec.decode(encoded), encoded }, this, this.from)
   }
 }
 
-/** The entry as a copy keeps it. A store without bytes shares its own value. */
-export function entryToKeep(entry: Entry, from: Entry['from'], freeze: boolean): Entry {
-  const { encoded } = entry
-  // Never the entry itself: if the entries that reads make were kept, V8 would start to allocate all of them in the old generation.
-  if (encoded !== undefined)
-    return makeEntry({ ...entry, value: undefined, encoded: bytesToKeep(encoded) }, entry, from)
-  if (freeze) deepFreeze(entry.value)
-  return copyOf(entry, from)
+function keepable(bytes: Buffer): Buffer | string {
+  return bytes.length > LARGEST_TEXT ? bytesToKeep(bytes) : bytes.toString('latin1')
+}
+
+function bytesOf(kept: Buffer | string): Buffer {
+  return typeof kept === 'string' ? Buffer.from(kept, 'latin1') : kept
 }
