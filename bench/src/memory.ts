@@ -46,6 +46,7 @@ const others: readonly OtherKey[] = [
   { name: 'Map of Buffers', contender: 'Map of Buffers', skill: 'fill' },
   { name: 'cattlegrid, near copy', contender: 'cattlegrid, near copies', skill: 'read', inRedis: true, wanted: 450 },
   { name: 'a promise with a time-out', contender: 'Map of promises with a time-out', skill: 'load' },
+  { name: 'the same under a lease', contender: 'Map of leased loads', skill: 'load' },
   { name: 'cattlegrid, loading', contender: OURS, skill: 'load', wanted: 4096 },
   {
     name: 'cattlegrid, loading for Redis',

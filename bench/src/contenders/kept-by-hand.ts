@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Open } from './contender.ts'
 
 const NO_TAGS: readonly string[] = []
@@ -26,6 +27,7 @@ class KeptRecord {
 }
 
 const LOAD_TIMEOUT = 30_000
+const LEASE = 10_000
 
 /** What is kept by hand: the least that each kind of key weighs. */
 export const keptByHand: Readonly<Record<string, Open>> = {
@@ -71,4 +73,47 @@ export const keptByHand: Readonly<Record<string, Open>> = {
     }
     return { get, close: async () => undefined }
   },
+  /** One load for all callers of a key, under a lease that is renewed while it runs, and known to what its loader asks for; each caller has a wait of its own. */
+  'Map of leased loads': async ({ load }) => {
+    const leases = new Map<string, Lease>()
+    const running = new Map<string, Promise<unknown>>()
+    const scope = new AsyncLocalStorage<readonly string[]>()
+    const acquire = async (key: string): Promise<Lease> => {
+      const lease: Lease = { key, token: `${process.pid}-${leases.size}`, until: performance.now() + LEASE }
+      leases.set(key, lease)
+      return lease
+    }
+    const run = async (key: string): Promise<unknown> => {
+      const lease = await acquire(key)
+      const renewal = setInterval(() => (lease.until = performance.now() + LEASE), LEASE / 2).unref()
+      try {
+        return await inTime(scope.run([...(scope.getStore() ?? []), key], () => load(key)))
+      } finally {
+        clearInterval(renewal)
+        leases.delete(key)
+        running.delete(key)
+      }
+    }
+    const get = (key: string): Promise<unknown> =>
+      new Promise((resolve, reject) => {
+        const joined = running.get(key) ?? run(key)
+        running.set(key, joined)
+        joined.then(resolve, reject)
+      })
+    return { get, close: async () => undefined }
+  },
+}
+
+interface Lease {
+  readonly key: string
+  readonly token: string
+  until: number
+}
+
+async function inTime<T>(work: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error('too late')), LOAD_TIMEOUT).unref()
+  })
+  return await Promise.race([work, late]).finally(() => clearTimeout(timer))
 }

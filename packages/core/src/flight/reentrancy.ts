@@ -27,7 +27,7 @@ const waits = new Map<object, Map<string, Set<ActiveLoad>>>()
 
 /** The scope of a loader that serves `own`, inside the loads `enclosing`. */
 export function newLoadScope(enclosing: readonly ActiveLoad[], own: readonly ActiveLoad[]): LoadScope {
-  return { own, loads: [...enclosing, ...own], ended: false }
+  return { own, loads: enclosing.length === 0 ? own : [...enclosing, ...own], ended: false }
 }
 
 /** The loads that the current code runs inside of, in all caches of this process. */

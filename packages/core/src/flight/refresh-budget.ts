@@ -22,6 +22,8 @@ export class RefreshBudget {
   /** So many requests may be under way: one after a refusal, twice as many after each grant. */
   #maxAsking = MOST_ASKING
   #pausedUntil = -Infinity
+  /** The number of permits that ended, where `atOnce` counts them. */
+  #ended = 0
 
   constructor(limits: RefreshLimits, store: Store, runtime: Runtime) {
     this.#limits = limits
@@ -48,12 +50,15 @@ export class RefreshBudget {
 
   /** Sends a request. Resolves to true when the refresh may begin. After a refusal this process sends no new request for a while. */
   async ask(request: RefreshRequest): Promise<boolean> {
+    const ended = this.#ended
     try {
       const answer = await this.#store.permitRefresh(request)
       const now = this.#runtime.now()
       const retryAfter = this.#retryAfter(answer, request, now)
       this.#maxAsking = retryAfter > 0 ? 1 : Math.min(2 * this.#maxAsking, MOST_ASKING)
-      if (retryAfter > 0) this.#pausedUntil = now + retryAfter * (1 + JITTER * this.#runtime.random())
+      // A permit that ended meanwhile may be free for the next request.
+      if (retryAfter > 0 && ended === this.#ended)
+        this.#pausedUntil = now + retryAfter * (1 + JITTER * this.#runtime.random())
       return retryAfter === 0
     } finally {
       this.#asking -= 1
@@ -76,8 +81,7 @@ export class RefreshBudget {
     const { atOnce } = this.#limits
     const local = this.#grantedLocally.has(request)
     if (local) this.#local.end(request, unused)
-    // One refresh fewer runs.
-    if (atOnce !== undefined) this.#pausedUntil = -Infinity
+    if (atOnce !== undefined) this.#endPause()
     try {
       // A local permit, too, if `atOnce` counts it: the store may have granted it, and its answer was lost.
       const givesBack = unused && !local
@@ -85,5 +89,11 @@ export class RefreshBudget {
     } catch {
       // The permit ends by itself.
     }
+  }
+
+  /** One refresh fewer runs. */
+  #endPause(): void {
+    this.#ended += 1
+    this.#pausedUntil = -Infinity
   }
 }

@@ -9,34 +9,42 @@ export interface LeaseHold {
   readonly maxHold: number
 }
 
-/** Renews a lease every third of its duration, until the returned function is called or the lease is lost, at the latest at `maxHold`; `onLost` gets the reason. */
-export function keepAlive(
-  lease: Lease,
-  hold: LeaseHold,
-  services: EngineServices,
-  onLost: (why: string) => void,
-): CancelTimer {
-  const { store, runtime, events } = services
-  let stopped = false
-  let cancel: CancelTimer
-  const stop = (): void => {
-    stopped = true
-    cancel()
+/** Renews a lease every third of its duration, until `stop` or until the lease is lost, at the latest at `maxHold`; `onLost` gets the reason. */
+export class KeepAlive {
+  readonly #lease: Lease
+  readonly #hold: LeaseHold
+  readonly #services: EngineServices
+  readonly #onLost: (why: string) => void
+  #stopped = false
+  #cancelTimer: CancelTimer
+
+  constructor(lease: Lease, hold: LeaseHold, services: EngineServices, onLost: (why: string) => void) {
+    this.#lease = lease
+    this.#hold = hold
+    this.#services = services
+    this.#onLost = onLost
+    this.#cancelTimer = this.#scheduleRenewal()
   }
-  const renew = async (): Promise<void> => {
-    const left = hold.maxHold - (runtime.now() - lease.sentAt)
-    if (left < 1) return onLost('max-hold')
-    const duration = Math.min(hold.duration, left)
-    const answer = await answerOf(() => store.renew(lease, duration))
-    if (stopped) return undefined
-    if (answer.kind === 'refused') return onLost(answer.why)
+
+  stop(): void {
+    this.#stopped = true
+    this.#cancelTimer()
+  }
+
+  #scheduleRenewal(): CancelTimer {
+    return this.#services.runtime.schedule(() => void this.#renew(), this.#hold.duration / 3)
+  }
+
+  async #renew(): Promise<void> {
+    const { store, runtime, events } = this.#services
+    const left = this.#hold.maxHold - (runtime.now() - this.#lease.sentAt)
+    if (left < 1) return this.#onLost('max-hold')
+    const duration = Math.min(this.#hold.duration, left)
+    const answer = await answerOf(() => store.renew(this.#lease, duration))
+    if (this.#stopped) return
+    if (answer.kind === 'refused') return this.#onLost(answer.why)
     if (answer.kind === 'renewed' && events.hasListeners('renew'))
-      events.emit('renew', { key: lease.key, remaining: duration })
-    return scheduleRenewal()
+      events.emit('renew', { key: this.#lease.key, remaining: duration })
+    this.#cancelTimer = this.#scheduleRenewal()
   }
-  const scheduleRenewal = (): void => {
-    cancel = runtime.schedule(() => void renew(), hold.duration / 3)
-  }
-  scheduleRenewal()
-  return stop
 }

@@ -8,10 +8,9 @@ import { leaseId } from '../history/lease-holder.ts'
 import { emitAway } from '../flight/emit-away.ts'
 import type { Flight } from '../flight/flight.ts'
 import type { FlightResult } from '../flight/flight-waiters.ts'
-import { keepAlive } from './keep-alive.ts'
+import { KeepAlive } from './keep-alive.ts'
 import { answerOf, type Commit, type Lease, type Released } from '../store/answers.ts'
 import type { Ending } from '../store/store.ts'
-import type { CancelTimer } from '../runtime/runtime.ts'
 import type { LoadPermit } from './load-permit.ts'
 import { describeError, isFailure } from './load-error.ts'
 import { emitOutcome, type LoadResult, LoadRun, UNCACHEABLE_FOR, type UncacheableMark } from './load-run.ts'
@@ -38,7 +37,7 @@ class LeasedLoad {
   readonly #services: EngineServices
   readonly #load: LoadRun
   #releasing: Promise<Released> | undefined
-  #stopRenewals: CancelTimer = () => undefined
+  #renewals: KeepAlive | undefined
   /** True once the store has refused to renew the lease. */
   #renewalRefused = false
 
@@ -56,9 +55,9 @@ class LeasedLoad {
     const { activity } = this.#services
     activity.leases += 1
     try {
-      this.#stopRenewals = keepAlive(this.#lease, hold, this.#services, (why) => this.#loseLease(why))
+      this.#renewals = new KeepAlive(this.#lease, hold, this.#services, (why) => this.#loseLease(why))
       const { result, took } = await this.#load.run(this.#flight, replaced, true)
-      this.#stopRenewals()
+      this.#renewals?.stop()
       const outcome = await this.#conclude(result, took)
       emitOutcome(this.#services, this.#flight, outcome, took, true)
     } finally {
@@ -99,7 +98,7 @@ class LeasedLoad {
   #markUnshareable(mark: UncacheableMark): void {
     this.#flight.settleJoiners('load-alone')
     // This release ends the lease: a further renewal would be refused and reported as a lost lease.
-    this.#stopRenewals()
+    this.#renewals?.stop()
     void this.#releaseUncacheable(mark)
   }
 

@@ -7,7 +7,7 @@ import type { CancelTimer } from '../runtime/runtime.ts'
 import { LoadTimeoutError } from '../errors.ts'
 import type { KeepOptions, Load, Outcome, UncacheableOptions } from '../load.ts'
 import type { LoadPermit } from './load-permit.ts'
-import { LoaderArgument, type LoadMode, StaleValue, type StopListener } from './loader-argument.ts'
+import { type LoadControls, LoaderArgument, type LoadMode, StaleValue, type StopListener } from './loader-argument.ts'
 import { activeLoads, leaveLoadScope, type LoadScope, newLoadScope, runInLoad } from '../flight/reentrancy.ts'
 import { booleanRule, checkOptions, durationRule, type OptionRules, textRule } from '../option-rules/option-rules.ts'
 import { withKeepOptions } from '../options/parse-call-options.ts'
@@ -39,7 +39,7 @@ const uncacheableRules = {
 } satisfies OptionRules<UncacheableOptions>
 
 /** One run of a loader: its time-out, its `Load` object, and the decisions that the loader takes through it. */
-export class LoadRun implements FlightStep {
+export class LoadRun implements FlightStep, LoadControls {
   readonly #call: Call
   readonly #services: EngineServices
   readonly #permit: LoadPermit
@@ -162,17 +162,10 @@ export class LoadRun implements FlightStep {
     const { requestedKey, settings } = this.#call
     const age = replaced === undefined ? 0 : ageOf(replaced, this.#services.runtime.now())
     const stale = replaced === undefined ? undefined : new StaleValue(replaced, age, settings)
-    return new LoaderArgument(requestedKey, stale, mode, {
-      signal: () => this.#signal(),
-      onStop: (listener) => {
-        this.#stopListeners = [...this.#stopListeners, listener]
-      },
-      keep: (options) => this.#keep(options),
-      uncacheable: (options) => this.#uncacheable(options),
-    })
+    return new LoaderArgument(requestedKey, stale, mode, this)
   }
 
-  #signal(): AbortSignal {
+  signal(): AbortSignal {
     if (this.#abort === undefined) {
       this.#abort = new AbortController()
       if (this.#stopped !== undefined) this.#abort.abort(this.#stopped.reason)
@@ -180,11 +173,15 @@ export class LoadRun implements FlightStep {
     return this.#abort.signal
   }
 
-  #keep(options: KeepOptions): void {
+  onStop(listener: StopListener): void {
+    this.#stopListeners = [...this.#stopListeners, listener]
+  }
+
+  keep(options: KeepOptions): void {
     if (!this.#ended) this.#settings = withKeepOptions(this.#settings, options)
   }
 
-  #uncacheable(options: UncacheableOptions | undefined): void {
+  uncacheable(options?: UncacheableOptions): void {
     if (this.#ended) return
     const parsed = checkOptions('load.uncacheable', options, uncacheableRules)
     const share = parsed.share !== false

@@ -8,9 +8,10 @@ export type LoadMode = Pick<Load, 'background' | 'leased'>
 /** Gets the reason of the abort. */
 export type StopListener = (reason: unknown) => void
 
-interface LoadControls extends Pick<Load, 'keep' | 'uncacheable'> {
-  readonly signal: () => AbortSignal
-  readonly onStop: (listener: StopListener) => void
+/** What a loader can do to its load. */
+export interface LoadControls extends Pick<Load, 'keep' | 'uncacheable'> {
+  signal(): AbortSignal
+  onStop(listener: StopListener): void
 }
 
 /**
@@ -31,8 +32,9 @@ export class LoaderArgument implements Load<never> {
     this.stale = stale
     this.background = background
     this.leased = leased
-    this.keep = controls.keep
-    this.uncacheable = controls.uncacheable
+    // Its own: a loader may take them out of it, or hand on a copy.
+    this.keep = (options) => controls.keep(options)
+    this.uncacheable = (options) => controls.uncacheable(options)
     this.#controls = controls
   }
 

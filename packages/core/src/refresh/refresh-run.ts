@@ -22,20 +22,13 @@ const MAX_CHANGES = 8
 const CHANGE_PAUSE = 50
 
 /** Runs one refresh: acquires the lease, then leads, follows or gives up. Always settles the flight, and never rejects. */
-export async function runRefresh(
+export function runRefresh(
   flight: Flight,
   call: Call,
   storeRead: TimedRead,
   coordinator: LoadCoordinator,
 ): Promise<void> {
-  const run = new RefreshRun(flight, call, coordinator)
-  try {
-    await run.run(storeRead)
-  } catch (error) {
-    settleBroken(flight, error)
-  } finally {
-    await run.dispose()
-  }
+  return new RefreshRun(flight, call, coordinator).run(storeRead)
 }
 
 class RefreshRun implements FlightStep {
@@ -80,26 +73,32 @@ class RefreshRun implements FlightStep {
     this.stopWaiting()
   }
 
-  dispose(): Promise<void> | undefined {
+  async run(first: TimedRead): Promise<void> {
+    let storeRead: Pick<TimedRead, 'read' | 'sentAt'> = first
+    try {
+      for (;;) {
+        // Before the lease: a flight that queued with a lease would keep the key from processes that have permits to spare.
+        const answer = await this.#permit.acquireFor(this.#flight, this.#services.runtime)
+        if (answer.kind === 'acquired') await this.#acquireAndHandle(storeRead)
+        else if (answer.kind === 'refused') settleAbandoned(this.#flight, answer.why)
+        if (this.#flight.settled) return
+        // After every wait, and after `changed`: meanwhile another process may have loaded the key, or an invalidation may have voided what was read.
+        storeRead = await this.#readAgain()
+        if (this.#flight.settled) return
+      }
+    } catch (error) {
+      settleBroken(this.#flight, error)
+    } finally {
+      await this.#dispose()
+    }
+  }
+
+  #dispose(): Promise<void> | undefined {
     this.#permit.stopWaiting()
     this.#permit.release()
     if (this.#waiter !== undefined) this.#coordinator.leaseWaiters.unregister(this.#call.storedKey, this.#waiter)
     // `close` waits for this: the release must be sent before the client is destroyed.
     return this.#refreshPermit?.end()
-  }
-
-  async run(first: TimedRead): Promise<void> {
-    let storeRead: Pick<TimedRead, 'read' | 'sentAt'> = first
-    for (;;) {
-      // Before the lease: a flight that queued with a lease would keep the key from processes that have permits to spare.
-      const answer = await this.#permit.acquireFor(this.#flight, this.#services.runtime)
-      if (answer.kind === 'acquired') await this.#acquireAndHandle(storeRead)
-      else if (answer.kind === 'refused') settleAbandoned(this.#flight, answer.why)
-      if (this.#flight.settled) return
-      // After every wait, and after `changed`: meanwhile another process may have loaded the key, or an invalidation may have voided what was read.
-      storeRead = await this.#readAgain()
-      if (this.#flight.settled) return
-    }
   }
 
   async #acquireAndHandle({ read, sentAt }: Pick<TimedRead, 'read' | 'sentAt'>): Promise<void> {
