@@ -42,7 +42,7 @@ interface OtherKey {
   readonly wanted?: number
 }
 
-const others: readonly OtherKey[] = [
+const otherKeys: readonly OtherKey[] = [
   { name: 'Map of Buffers', contender: 'Map of Buffers', skill: 'fill' },
   { name: 'cattlegrid, near copy', contender: 'cattlegrid, near copies', skill: 'read', inRedis: true, wanted: 450 },
   { name: 'a promise with a time-out', contender: 'Map of promises with a time-out', skill: 'load' },
@@ -119,7 +119,7 @@ async function bySize(taking: readonly string[], sizes: readonly number[]): Prom
 async function weighOthers({ smoke }: BenchOptions, redis: string): Promise<Findings> {
   const rows: Row[] = []
   const targets: Target[] = []
-  for (const { name, contender, skill, inRedis = false, wanted } of others) {
+  for (const { name, contender, skill, inRedis = false, wanted } of otherKeys) {
     const keys = smoke ? 100 : amountOf[skill]
     const bytes = await weigh(contender, keys, {
       size: SMALLEST,

@@ -79,7 +79,9 @@ export class LocalCopy extends LruNode implements Entry {
   decoded(codec: Codec): Entry {
     if (this.#kept === undefined) return this
     const encoded = bytesOf(this.#kept)
-    return makeEntry({ ...this, value: codec.decode(encoded), encoded }, this, this.from)
+    const { staleWhileRevalidate, staleIfError, tags } = this
+    const content = { value: codec.decode(encoded), encoded, staleWhileRevalidate, staleIfError, tags }
+    return makeEntry(content, this, this.from)
   }
 }
 
