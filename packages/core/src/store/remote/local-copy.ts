@@ -20,27 +20,28 @@ interface CopyState {
  * is used. A store without bytes shares its own value.
  */
 export class LocalCopy extends LruNode implements Entry {
-  value: unknown
-  readonly encoded: undefined = undefined
-  readonly version: Version
-  readonly committedAt: number
-  readonly freshUntil: number
-  readonly expired: boolean
-  readonly staleWhileRevalidate: number
-  readonly staleIfError: number
-  readonly loadTime: number
-  readonly tags: readonly string[]
-  readonly tagSeq: number
-  readonly size: number
-  readonly from: Entry['from']
-  promised: Promise<unknown> | undefined = undefined
-  taken = false
+  // What a hit reads, first and together: it is in one line of the processor's cache.
   readonly codec: Codec
   /** Not served from here on: `maxAge` after the store was asked for it last. */
   until: number
   /** The tag sequence of this process when the copy's tags were last known to be valid. */
   validSeq: number
   #kept: Buffer | string | undefined
+  readonly freshUntil: number
+  readonly expired: boolean
+  readonly from: Entry['from']
+  promised: Promise<unknown> | undefined = undefined
+  value: unknown
+  readonly encoded: undefined = undefined
+  readonly version: Version
+  readonly committedAt: number
+  readonly staleWhileRevalidate: number
+  readonly staleIfError: number
+  readonly loadTime: number
+  readonly tags: readonly string[]
+  readonly tagSeq: number
+  readonly size: number
+  taken = false
 
   constructor(entry: Entry, { key, codec, from, until, validSeq }: CopyState) {
     super(key)
