@@ -36,6 +36,17 @@ describe('a map of slots', () => {
     expect([map.get('a'), map.size, map.slots]).toEqual(['two', 1, 1])
   })
 
+  it('keeps the slots of a burst for the next one', () => {
+    const map = new SlotMap<number>()
+    const keys = Array.from({ length: 1024 }, (_, key) => String(key))
+    for (let burst = 0; burst < 4; burst += 1) {
+      const some = keys.slice(burst % 2 === 0 ? 0 : 512).slice(0, 512)
+      for (const key of some) map.set(key, 0)
+      for (const key of some) map.delete(key)
+    }
+    expect(map.slots).toBe(1024)
+  })
+
   it('has a bounded number of empty slots, however many keys come and go', () => {
     const map = new SlotMap<number>()
     churn(map, 10_000)
@@ -49,13 +60,14 @@ describe('a map of slots', () => {
     expect([map.get('kept'), map.size]).toEqual([-1, 1])
   })
 
-  it('grows with the number of values, and shrinks afterwards', () => {
+  it('grows with the number of values, and shrinks when other keys come and go', () => {
     const map = new SlotMap<number>()
     const keys = Array.from({ length: 10_000 }, (_, key) => String(key))
     for (const key of keys) map.set(key, 0)
     expect([map.size, map.slots]).toEqual([10_000, 10_000])
     for (const key of keys) map.delete(key)
     expect(map.size).toBe(0)
+    churn(map, 10_000)
     expect(map.slots).toBeLessThanOrEqual(128)
   })
 })

@@ -1,18 +1,17 @@
-import { type Codec, isSameCodec } from '../codec/codec.ts'
+import type { Codec } from '../codec/codec.ts'
 import { emitAway } from './emit-away.ts'
 import type { EngineServices } from './engine-services.ts'
 import type { Read } from '../store/answers.ts'
 import { SlotMap } from '../maps/slot-map.ts'
 
-interface RunningRead {
-  readonly codec: Codec
-  readonly read: Promise<Read>
-}
+/** The joinable reads with one codec. The promise itself is what a slot holds: with an object around it, V8 kept so much garbage that a hit took half as long again. */
+type RunningReads = SlotMap<Promise<Read>>
 
-/** At most one joinable read per key. */
+/** At most one joinable read per key and codec. */
 export class SharedReads {
   readonly #services: Pick<EngineServices, 'store' | 'events'>
-  readonly #joinable = new SlotMap<RunningRead>()
+  /** By the id of the codec. */
+  readonly #joinable = new Map<number, RunningReads>()
 
   constructor(services: Pick<EngineServices, 'store' | 'events'>) {
     this.#services = services
@@ -25,21 +24,28 @@ export class SharedReads {
    * A hit takes this path: no async function, and one `then` per call.
    */
   read<T>(key: string, codec: Codec, onRead: (read: Read) => T | Promise<T>): Promise<T> {
-    const current = this.#joinable.get(key)
-    if (current !== undefined && isSameCodec(current.codec, codec)) return current.read.then(onRead)
-    const started: RunningRead = { codec, read: this.#services.store.read(key, codec) }
-    this.#joinable.set(key, started)
-    return started.read.then(
+    const reads = this.#joinable.get(codec.id) ?? this.#readsWith(codec)
+    const running = reads.get(key)
+    if (running !== undefined) return running.then(onRead)
+    const started = this.#services.store.read(key, codec)
+    reads.set(key, started)
+    return started.then(
       (read) => {
-        this.#end(key, started)
+        endRead(reads, key, started)
         this.#emitFaults(key, read)
         return onRead(read)
       },
       (error: unknown) => {
-        this.#end(key, started)
+        endRead(reads, key, started)
         throw error
       },
     )
+  }
+
+  #readsWith({ id }: Codec): RunningReads {
+    const reads: RunningReads = new SlotMap()
+    this.#joinable.set(id, reads)
+    return reads
   }
 
   /** Once per read, however many calls have joined it. An away read is reported by the call that loads without the store. */
@@ -52,17 +58,17 @@ export class SharedReads {
       events.emit('unreadable', { key, why: because.why, error: because.cause })
   }
 
-  /** Unless it was forgotten, or another read has taken its place. */
-  #end(key: string, read: RunningRead): void {
-    if (this.#joinable.get(key) === read) this.#joinable.delete(key)
-  }
-
   /** Keeps later calls from joining the key's running read, which may have missed a newer state. */
   forget(key: string): void {
-    this.#joinable.delete(key)
+    for (const reads of this.#joinable.values()) reads.delete(key)
   }
 
   forgetAll(): void {
-    this.#joinable.clear()
+    for (const reads of this.#joinable.values()) reads.clear()
   }
+}
+
+/** Unless it was forgotten, or another read has taken its place. */
+function endRead(reads: RunningReads, key: string, read: Promise<Read>): void {
+  if (reads.get(key) === read) reads.delete(key)
 }

@@ -1,4 +1,4 @@
-/** Above this many slots the empty ones are dropped, but only when there are four times as many slots as values. */
+/** Up to so many slots the empty ones stay. */
 const CLEAN_UP_ABOVE = 128
 
 interface Slot<V> {
@@ -13,6 +13,8 @@ interface Slot<V> {
 export class SlotMap<V> {
   #slots = new Map<string, Slot<V>>()
   #size = 0
+  /** The deletions since a quarter of the slots had values. */
+  #deletions = 0
 
   /** The number of values. */
   get size(): number {
@@ -40,7 +42,9 @@ export class SlotMap<V> {
     if (slot?.value === undefined) return
     slot.value = undefined
     this.#size -= 1
-    if (this.#slots.size > CLEAN_UP_ABOVE && this.#slots.size > 4 * this.#size) this.#dropEmptySlots()
+    this.#deletions = 4 * this.#size < this.#slots.size ? this.#deletions + 1 : 0
+    // Not at once: the keys of a burst that has ended may come again.
+    if (this.#slots.size > CLEAN_UP_ABOVE && 2 * this.#deletions > this.#slots.size) this.#dropEmptySlots()
   }
 
   clear(): void {
@@ -55,5 +59,6 @@ export class SlotMap<V> {
   /** Moves the others to a new Map, to which no old table links. */
   #dropEmptySlots(): void {
     this.#slots = new Map([...this.#slots].filter(([, { value }]) => value !== undefined))
+    this.#deletions = 0
   }
 }
