@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module'
-import { createServer, type Server } from 'node:http'
+import { createServer, IncomingMessage, type Server, ServerResponse } from 'node:http'
+import { Socket } from 'node:net'
 import { expressCache } from '@cattlegrid/express'
 import express, { type ErrorRequestHandler, type RequestHandler, type Response } from 'express'
 import { LRUCache } from 'lru-cache'
@@ -51,6 +52,29 @@ async function oneRun(origin: Origin): Promise<RequestHandler> {
 const load = createRequire(import.meta.url)
 const apicache = load('apicache') as { middleware(duration: string): RequestHandler }
 const routeCache = load('route-cache') as { cacheSeconds(ttl: number): RequestHandler }
+
+/** Answers with the string, and behind each answer asks the app for it anew, records what it gives and keeps that. */
+function refreshesByHand(origin: Origin): Server {
+  const made = express()
+  const record = recorderByHand()
+  const nowhere = new Socket()
+  const ask = (url: string): void => {
+    const req = Object.assign(new IncomingMessage(nowhere), { method: 'GET', url, headers: { behind: '1' } })
+    made(req, new ServerResponse(req))
+  }
+  made.get('/thing/:id', (req, res) => {
+    if (req.headers['behind'] !== undefined)
+      return void record(req, res, () => void origin.run().then(() => sendText(res)))
+    res.once('finish', () => ask(req.originalUrl))
+    sendText(res)
+  })
+  return createServer(made)
+}
+
+/** What a refresh costs a framework at least. */
+export const expressRefreshFloors: Readonly<Record<string, (origin: Origin) => Promise<Server>>> = {
+  'Express, refreshed by hand': async (origin) => refreshesByHand(origin),
+}
 
 /** What a request costs a framework at least whose handler is recorded. */
 export const expressLoadFloors: Readonly<Record<string, (origin: Origin) => Promise<Server>>> = {

@@ -4,8 +4,8 @@ import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Member, serveAsMember, startMember } from '../run/member.ts'
-import { expressApps, expressHerdFloors, expressLoadFloors } from './express-apps.ts'
-import { fastifyApps, fastifyHerdFloors, fastifyLoadFloors, refreshFloors } from './fastify-apps.ts'
+import { expressApps, expressHerdFloors, expressLoadFloors, expressRefreshFloors } from './express-apps.ts'
+import { fastifyApps, fastifyHerdFloors, fastifyLoadFloors, fastifyRefreshFloors } from './fastify-apps.ts'
 import { Origin, type OriginTraits } from './origin.ts'
 
 const apps = {
@@ -15,7 +15,8 @@ const apps = {
   ...fastifyLoadFloors,
   ...expressHerdFloors,
   ...fastifyHerdFloors,
-  ...refreshFloors,
+  ...expressRefreshFloors,
+  ...fastifyRefreshFloors,
 }
 
 let server: Server | undefined

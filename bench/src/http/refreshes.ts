@@ -4,7 +4,8 @@ import { withCleanup } from '../run/cleanup.ts'
 import type { Findings } from '../run/result.ts'
 import { figureOf, figuresOf, interleave } from '../run/rounds.ts'
 import type { StartApp } from './app-members.ts'
-import { refreshFloors } from './fastify-apps.ts'
+import { expressRefreshFloors } from './express-apps.ts'
+import { fastifyRefreshFloors } from './fastify-apps.ts'
 
 /** What takes part for cattlegrid, and its target: refreshes per second of server CPU. */
 const AIMS = [
@@ -12,7 +13,7 @@ const AIMS = [
   ['Fastify, cattlegrid', 4000],
 ] as const
 const OURS: readonly string[] = AIMS.map(([name]) => name)
-const NAMES = [...OURS, ...Object.keys(refreshFloors)]
+const NAMES = [...OURS, ...Object.keys({ ...expressRefreshFloors, ...fastifyRefreshFloors })]
 const TTL = 100
 /** How often everything is asked for and refreshed before it is measured. */
 const WARM_UPS = 4
