@@ -32,9 +32,11 @@ export class LoaderArgument implements Load<never> {
     this.stale = stale
     this.background = background
     this.leased = leased
-    // Its own: a loader may take them out of it, or hand on a copy.
-    this.keep = (options) => controls.keep(options)
-    this.uncacheable = (options) => controls.uncacheable(options)
+    // Its own: a loader may take them out of it, or hand on a copy. Named first: V8 puts a literal that is assigned to a property among the old objects.
+    const keep: Load['keep'] = (options) => controls.keep(options)
+    const uncacheable: Load['uncacheable'] = (options) => controls.uncacheable(options)
+    this.keep = keep
+    this.uncacheable = uncacheable
     this.#controls = controls
   }
 
