@@ -24,11 +24,10 @@ const CACHES = 3
 const QUIET = 1500
 /**
  * What stays whatever is cleared: the numbers of tags, which say what a read still to come may be worth, the guard of each node, what is
- * remembered for people, the one place that answers other processes' questions, the running reads of each codec, of which there are few, and the empty slots of
- * keys that loaded lately.
+ * remembered for people, the one place that answers other processes' questions, and the empty slots of keys that loaded lately.
  */
 const NEVER_CLEARED =
-  /#known|#numbers|tags\.#others|#guards\.#(?:younger|older)$|#diagnostics\.|questions\.#answerers$|reads\.#joinable$|#(?:refreshes|waiters)\.#slots$/
+  /#known|#numbers|tags\.#others|#guards\.#(?:younger|older)$|#diagnostics\.|questions\.#answerers$|#(?:refreshes|waiters)\.#slots$/
 /** What is kept up to a bound. */
 const KEPT = new RegExp(`#nodes|#younger|#older|#slots|${NEVER_CLEARED.source}`)
 const cycle = (Number(given.seconds) * 1000) / (WINDOWS + WARM_UP)

@@ -11,7 +11,7 @@ type RunningReads = SlotMap<Promise<Read>>
 export class SharedReads {
   readonly #services: Pick<EngineServices, 'store' | 'events'>
   /** By the id of the codec. */
-  readonly #joinable = new Map<number, RunningReads>()
+  readonly #joinable: Record<number, RunningReads> = {}
 
   constructor(services: Pick<EngineServices, 'store' | 'events'>) {
     this.#services = services
@@ -24,7 +24,7 @@ export class SharedReads {
    * A hit takes this path: no async function, and one `then` per call.
    */
   read<T>(key: string, codec: Codec, onRead: (read: Read) => T | Promise<T>): Promise<T> {
-    const reads = this.#joinable.get(codec.id) ?? this.#readsWith(codec)
+    const reads = (this.#joinable[codec.id] ??= new SlotMap())
     const running = reads.get(key)
     if (running !== undefined) return running.then(onRead)
     const started = this.#services.store.read(key, codec)
@@ -42,12 +42,6 @@ export class SharedReads {
     )
   }
 
-  #readsWith({ id }: Codec): RunningReads {
-    const reads: RunningReads = new SlotMap()
-    this.#joinable.set(id, reads)
-    return reads
-  }
-
   /** Once per read, however many calls have joined it. An away read is reported by the call that loads without the store. */
   #emitFaults(key: string, read: Read): void {
     const { events } = this.#services
@@ -60,11 +54,11 @@ export class SharedReads {
 
   /** Keeps later calls from joining the key's running read, which may have missed a newer state. */
   forget(key: string): void {
-    for (const reads of this.#joinable.values()) reads.delete(key)
+    for (const reads of Object.values(this.#joinable)) reads.delete(key)
   }
 
   forgetAll(): void {
-    for (const reads of this.#joinable.values()) reads.clear()
+    for (const reads of Object.values(this.#joinable)) reads.clear()
   }
 }
 

@@ -50,6 +50,7 @@ export class SlotMap<V> {
   clear(): void {
     this.#slots.clear()
     this.#size = 0
+    this.#deletions = 0
   }
 
   *entries(): IterableIterator<[string, V]> {
