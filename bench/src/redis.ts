@@ -42,8 +42,14 @@ const CROWDS: readonly Crowd[] = [
 const COUNTED = 100
 /** After so long nothing is believed any more of what was read, ms: the measure may come by keys that the warming has asked for. */
 const FORGOTTEN = 1100
-/** So many callers at once make a process warm. */
+/** So many callers at once make a new process warm: one at a time asks too seldom for the compiler to have seen its code. */
 const WARM_AT = 64
+/** For so long, ms: until all code of a hit is optimized. */
+const WARM_UP = 2000
+/** In so many parts each contender is measured in a round, all in turn: the machine's speed changes within a second. */
+const PARTS = 4
+/** Each takes so long, ms. */
+const PART = 100
 // It keeps everything in the process: nothing of it is in Redis.
 const names = [...Object.keys(floors), ...Object.keys(ours), ...Object.keys(peers)].filter(
   (name) => name !== 'lru-cache fetch',
@@ -78,6 +84,7 @@ async function measureRedis(options: BenchOptions, later: Later): Promise<Findin
   for (let turn = 0; turn < options.rounds; turn += 1) {
     await withCleanup(async (over) => {
       const players = await startPlayers(wanted, server.url, over)
+      for (const { member } of players) await member.ask('measure', WARM_AT, options.smoke ? 20 : WARM_UP)
       const inTurn = [...players.slice(turn % players.length), ...players.slice(0, turn % players.length)]
       for (const crowd of crowdsOf(options)) {
         const found = await oneRound(inTurn, look, { ...crowd, keys: Math.min(crowd.keys, keys) }, options)
@@ -106,25 +113,20 @@ async function startPlayers(wanted: readonly string[], url: string, later: Later
   return players
 }
 
-/**
- * Each first with many at once, to get warm: one at a time asks too seldom, in the time that a measure takes, for the compiler to have seen the
- * code of a process that is new.
- */
 async function oneRound(
   players: readonly Player[],
   look: RedisMeter,
   { callers, keys, of }: Crowd,
   { smoke }: BenchOptions,
 ): Promise<Seen> {
-  const duration = smoke ? 20 : 400
-  const taking = (at: number) =>
-    players.map(({ name, member }) => ({
-      name,
-      measure: () => round(member, look, at, duration, Math.max(1, Math.floor(keys / at))),
-    }))
-  await interleave(taking(Math.max(callers, WARM_AT)), 1)
+  const duration = smoke ? 20 : PART
+  const taking = players.map(({ name, member }) => ({
+    name,
+    measure: () => round(member, look, callers, duration, Math.max(1, Math.floor(keys / callers))),
+  }))
+  await interleave(taking, 1)
   if (of === LONG_AGO) await sleep(FORGOTTEN)
-  return await interleave(taking(callers), 1)
+  return await interleave(taking, smoke ? 1 : PARTS)
 }
 
 async function countAll(

@@ -2,6 +2,7 @@
 export { BoundedMap } from './maps/bounded-map.ts'
 export { debugEvent, isDebugged } from './history/debug-log.ts'
 export { failureName } from './errors.ts'
+export { makeEntry } from './entry.ts'
 export { formatDuration } from './history/format-duration.ts'
 export { leaseId } from './history/lease-holder.ts'
 export {

@@ -1,4 +1,5 @@
 import { type Codec, type Entry, EXPIRED_BY_HAND, type Read, type Unreadable, type Version } from '@cattlegrid/core'
+import { makeEntry } from '@cattlegrid/core/internal'
 import type { Expiry } from './expiry-cache.ts'
 import type { RecordHead } from './record.ts'
 
@@ -10,12 +11,21 @@ export interface RecordExpiry extends Expiry {
   readonly head: RecordHead
 }
 
+class FoundEntry {
+  readonly kind = 'found'
+  readonly entry: Entry
+
+  constructor(entry: Entry) {
+    this.entry = entry
+  }
+}
+
 /** Returns the entry of a record, or why the codec could not decode its value. */
 export function decodeEntry(bytes: Buffer, expiry: RecordExpiry, codec: Codec): ReadResult {
   const { head } = expiry
   const body = bytes.subarray(head.bodyStart)
   try {
-    return { kind: 'found', entry: entryOf(head, decode(head, body, codec), body, expiry) }
+    return new FoundEntry(entryOf(head, decode(head, body, codec), body, expiry))
   } catch (cause) {
     return unreadable(head.version, 'undecodable', cause)
   }
@@ -43,21 +53,11 @@ export function expiryOf({ keepFor, staleFor, version }: RecordHead, left: numbe
 
 export function entryOf(head: RecordHead, value: unknown, encoded: Buffer, { committedAt, freshUntil }: Expiry): Entry {
   const { version, staleWhileRevalidate, staleIfError, loadTime, tags, tagSeq } = head
-  return {
-    value,
-    encoded,
-    version,
-    committedAt,
-    freshUntil,
-    expired: version === EXPIRED_BY_HAND,
-    staleWhileRevalidate,
-    staleIfError,
-    loadTime,
-    tags,
-    tagSeq,
-    size: encoded.length,
-    from: 'store',
-    // By name: a member that is added later would be allocated apart, at every hit.
-    taken: false,
-  }
+  const expired = version === EXPIRED_BY_HAND
+  const content = { value, encoded, staleWhileRevalidate, staleIfError, tags }
+  return makeEntry(
+    content,
+    { version, committedAt, freshUntil, expired, loadTime, tagSeq, size: encoded.length },
+    'store',
+  )
 }

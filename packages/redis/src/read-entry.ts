@@ -12,12 +12,19 @@ const LONGEST_HEAD = 512
 
 const MISSING: ReadResult = { kind: 'missing', version: NO_VERSION }
 
-interface ReadRequest {
+class ReadRequest {
   readonly key: string
   /** The key's name in Redis. */
   readonly name: string
   readonly codec: Codec
   readonly known: KnownExpiry<RecordExpiry> | undefined
+
+  constructor(key: string, name: string, codec: Codec, known: KnownExpiry<RecordExpiry> | undefined) {
+    this.key = key
+    this.name = name
+    this.codec = codec
+    this.known = known
+  }
 }
 
 /** Reads entries. A failure is returned as a result; no read rejects. */
@@ -39,7 +46,7 @@ export class EntryReader {
   read(key: string, codec: Codec): Promise<Read> {
     const name = this.#redisKeys.entry(key)
     const known = this.#expiries.get(key)
-    const request = { key, name, codec, known }
+    const request = new ReadRequest(key, name, codec, known)
     // The coarse clock may lag; that is harmless, because the caller judges freshness by the expiry in the result.
     if (known === undefined || this.#runtime.coarseNow() >= known.trustedUntil) return this.#readWithExpiry(request)
     // Taken now: `known` may hold another expiry when the reply arrives.

@@ -1,5 +1,5 @@
 import type { ManyLoader } from '../batch/many-loader.ts'
-import type { Call } from '../flight/call.ts'
+import { type Call, SingleCall } from '../flight/call.ts'
 import { type PermitSource, ViewPermits } from '../flight/permits.ts'
 import type { EventName, Listener } from '../events/cache-events.ts'
 import { promiseOf } from '../entry.ts'
@@ -270,13 +270,7 @@ export class DefaultCache implements Cache {
   }
 
   #call(key: string, loader: Loader<unknown, never>, settings: Settings): Call {
-    return {
-      storedKey: this.#checkCall(key, loader, settings),
-      requestedKey: key,
-      loader,
-      settings,
-      permits: this.#permits,
-    }
+    return new SingleCall(this.#checkCall(key, loader, settings), key, loader, settings, this.#permits)
   }
 
   /** Checks the arguments of a call that may load, and returns the stored key. */

@@ -24,6 +24,29 @@ export interface Call {
   readonly batch?: CallBatch | undefined
 }
 
+/** A call for one key, which accepts any entry. */
+export class SingleCall implements Call {
+  readonly storedKey: string
+  readonly requestedKey: string
+  readonly loader: Loader<unknown, never>
+  readonly settings: Settings
+  readonly permits: PermitSource
+
+  constructor(
+    storedKey: string,
+    requestedKey: string,
+    loader: Loader<unknown, never>,
+    settings: Settings,
+    permits: PermitSource,
+  ) {
+    this.storedKey = storedKey
+    this.requestedKey = requestedKey
+    this.loader = loader
+    this.settings = settings
+    this.permits = permits
+  }
+}
+
 /** The batch that a call belongs to. */
 export interface CallBatch {
   /** The waiting keys of a batch count as one waiter. */

@@ -19,18 +19,25 @@ export interface LookupResult extends Omit<Lookup<unknown>, 'outcome' | 'refresh
 }
 
 /** The state of a call, from one read of the store to the next. */
-export interface CallState {
+export class CallState {
   /** Identifies the call in events. */
   readonly id: number
   readonly startedAt: number
   /** The moment at which it last sent, or joined, a read of the store. */
   readAt: number
   /** True once no entry could be served at once, so that the call has to wait for a load. */
-  missed: boolean
+  missed = false
   /** True once a read found a stale value that may be served only if a load fails or is slow. */
-  foundStale: boolean
+  foundStale = false
   /** The rest of `waitTimeout`, ms. */
   waitBudget: number
+
+  constructor(id: number, now: number, waitTimeout: number) {
+    this.id = id
+    this.startedAt = now
+    this.readAt = now
+    this.waitBudget = waitTimeout
+  }
 }
 
 export interface ServeOptions {

@@ -1,11 +1,11 @@
 import { refreshInBackground } from '../refresh/background-refresh.ts'
-import { type CallState, emitHit, identity, lookupOf, type LookupResult, serveEntry, valueOf } from './lookup-result.ts'
+import { CallState, emitHit, identity, lookupOf, type LookupResult, serveEntry, valueOf } from './lookup-result.ts'
 import type { Codec } from '../codec/codec.ts'
 import { emitAnswer } from './emit-answer.ts'
 import type { LoadCoordinator } from '../flight/coordinator.ts'
 import type { PermitSource } from '../flight/permits.ts'
 import type { EngineServices } from '../flight/engine-services.ts'
-import { type Call, noteAndJudge, type TimedRead } from '../flight/call.ts'
+import { type Call, noteAndJudge, SingleCall, type TimedRead } from '../flight/call.ts'
 import { type Entry, promiseOf } from '../entry.ts'
 import { ClosedError } from '../errors.ts'
 import type { EventChannel } from '../events/events.ts'
@@ -126,7 +126,7 @@ export class LookupRunner {
     loader: Loader<unknown, never>,
     settings: Settings,
   ): Promise<unknown> {
-    return this.run({ storedKey, requestedKey, loader, settings, permits: this.#permits }, valueOf)
+    return this.run(new SingleCall(storedKey, requestedKey, loader, settings, this.#permits), valueOf)
   }
 
   /**
@@ -143,16 +143,8 @@ export class LookupRunner {
   }
 
   #newCallState({ settings }: Call): CallState {
-    const now = this.#services.runtime.now()
     calls += 1
-    return {
-      id: calls,
-      startedAt: now,
-      readAt: now,
-      missed: false,
-      foundStale: false,
-      waitBudget: settings.waitTimeout,
-    }
+    return new CallState(calls, this.#services.runtime.now(), settings.waitTimeout)
   }
 
   #readStore<T>(call: Call, state: CallState, onResult: OnResult<T>): Promise<T> {

@@ -1,8 +1,12 @@
 /** Up to so many slots the empty ones stay. */
 const CLEAN_UP_ABOVE = 128
 
-interface Slot<V> {
+class Slot<V> {
   value: V | undefined
+
+  constructor(value: V) {
+    this.value = value
+  }
 }
 
 /**
@@ -33,7 +37,7 @@ export class SlotMap<V> {
   set(key: string, value: V): void {
     const slot = this.#slots.get(key)
     if (slot?.value === undefined) this.#size += 1
-    if (slot === undefined) this.#slots.set(key, { value })
+    if (slot === undefined) this.#slots.set(key, new Slot(value))
     else slot.value = value
   }
 

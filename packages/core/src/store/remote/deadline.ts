@@ -14,14 +14,21 @@ export interface StepObserver {
   timedOut(): void
 }
 
-interface PendingStep {
+class PendingStep {
   /** Its index among the pending steps; -1 once it is over. */
-  index: number
+  index = -1
   ticksLeft: number
   /** Its time limit, in time-outs. */
   readonly limit: number
   readonly observer: StepObserver | undefined
   readonly onTimeout: (away: Away) => void
+
+  constructor(ticksLeft: number, { limit = 1, observer }: StepTerms, onTimeout: (away: Away) => void) {
+    this.ticksLeft = ticksLeft
+    this.limit = limit
+    this.observer = observer
+    this.onTimeout = onTimeout
+  }
 }
 
 /** The terms of a step. */
@@ -78,11 +85,12 @@ export class Deadline {
   /** The same for a step with a callback: returns the function to give to the step. It ignores an answer that comes too late. */
   withCallback<T extends { readonly kind: string }>(
     onAnswer: (answer: T | Away) => void,
-    { limit = 1, spent = 0, observer }: StepTerms = {},
+    terms: StepTerms = {},
   ): (answer: T | Away) => void {
+    const { limit = 1, spent = 0, observer } = terms
     // One more, because the first tick comes early: it is under way already.
     const ticksLeft = Math.max(0, TICKS * limit - spent) + 1
-    const pending: PendingStep = { index: -1, ticksLeft, limit, observer, onTimeout: onAnswer }
+    const pending = new PendingStep(ticksLeft, terms, onAnswer)
     this.#add(pending)
     return (answer) => {
       if (pending.index < 0) return

@@ -17,12 +17,25 @@ const KEYS_KEPT = 5_000
 const ADMIT_ONE_IN = 16
 
 /** The state of the invalidations when a read was sent, or a load began: one that arrives later overtakes it. */
-export interface InvalidationSnapshot {
+export class InvalidationSnapshot {
   readonly key: string
   readonly sentAt: number
   readonly tagSeq: number
   readonly dropSeq: number
   readonly epoch: number
+
+  constructor(key: string, sentAt: number, tagSeq: number, dropSeq: number, epoch: number) {
+    this.key = key
+    this.sentAt = sentAt
+    this.tagSeq = tagSeq
+    this.dropSeq = dropSeq
+    this.epoch = epoch
+  }
+
+  /** The same state, for a copy whose age counts from `sentAt`. */
+  sentAgain(sentAt: number): InvalidationSnapshot {
+    return new InvalidationSnapshot(this.key, sentAt, this.tagSeq, this.dropSeq, this.epoch)
+  }
 }
 
 /**
@@ -68,13 +81,7 @@ export class LocalCopies {
 
   /** Call it when a read is about to be sent, and `keep` or `offer` with its answer. */
   begin(key: string, now: number): InvalidationSnapshot {
-    return {
-      key,
-      sentAt: now,
-      tagSeq: this.#tags.sequence,
-      dropSeq: this.#droppedKeys.sequence,
-      epoch: this.#epoch,
-    }
+    return new InvalidationSnapshot(key, now, this.#tags.sequence, this.#droppedKeys.sequence, this.#epoch)
   }
 
   /** True when an invalidation has arrived since the snapshot that concerns its key, whichever tags that has. */
