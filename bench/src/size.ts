@@ -22,7 +22,8 @@ const PARTS: Readonly<Record<string, RegExp>> = {
   'the memory store, and what copies share with it': /^(?:store\/|maps\/)/,
   'options, errors, events, the public face': /./,
 }
-const OURS = ['core', 'redis', 'http', 'express', 'fastify'].map((name) => `@cattlegrid/${name}`)
+const CORE = '@cattlegrid/core'
+const BESIDE_CORE = ['redis', 'http', 'express', 'fastify'].map((name) => `@cattlegrid/${name}`)
 const PEERS = [
   'bentocache',
   'async-cache-dedupe',
@@ -39,7 +40,7 @@ const columns = [
   { id: 'brotli', title: 'brotli, kB', digits: 1 },
 ]
 // A user has these anyway; they are not what a cache adds.
-const EXTERNAL = ['express', 'fastify', 'redis', 'ioredis', 'knex', 'kysely']
+const EXTERNAL = ['express', 'fastify', 'redis', 'ioredis', 'iovalkey', 'knex', 'kysely']
 const STARTS = {
   'Node alone': '',
   express: "await import('express')",
@@ -51,8 +52,9 @@ const STARTS = {
 await runBench('size', measureSizes)
 
 async function measureSizes(options: BenchOptions): Promise<Findings> {
-  const rows: Row[] = []
-  for (const name of [...OURS, ...PEERS]) rows.push(await sizeRow(name, OURS.includes(name) ? 'ours' : 'peer'))
+  const rows = [await sizeRow(CORE, 'ours')]
+  for (const name of BESIDE_CORE) rows.push({ ...(await sizeRow(name, 'ours', [CORE])), name: `${name}, without core` })
+  for (const name of PEERS) rows.push(await sizeRow(name, 'peer'))
   const core = rows[0]?.cells['brotli']
   return {
     tables: [
@@ -70,13 +72,13 @@ async function measureSizes(options: BenchOptions): Promise<Findings> {
 
 async function partsOfCore(): Promise<Row[]> {
   const others = Object.keys(manifest.dependencies)
-  const own = { ...(await sizeRow('@cattlegrid/core', 'ours', others)), name: 'its own code' }
+  const own = { ...(await sizeRow(CORE, 'ours', others)), name: 'its own code' }
   return [own, ...(await Promise.all(others.map((name) => sizeRow(name, 'peer'))))]
 }
 
 /** Each module minified by itself, and those of a part compressed together. */
 async function partsOfCode(): Promise<Row[]> {
-  const home = dirname(fileURLToPath(import.meta.resolve('@cattlegrid/core')))
+  const home = dirname(fileURLToPath(import.meta.resolve(CORE)))
   const modules = readdirSync(home, { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.js'))
   const partOf = (path: string): string =>
     Object.keys(PARTS).find((part) => PARTS[part]?.test(path.replaceAll('\\', '/')) === true) ?? ''
