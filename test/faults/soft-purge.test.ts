@@ -5,13 +5,9 @@ let fleet: Fleet
 
 afterEach(() => fleet.stop())
 
-const options = {
-  tags: ['t'],
-  staleWhileRevalidate: '10m',
-  loadTimeout: '1s',
-  lease: { duration: 500 },
-} as const
-/** A permit of a dead process ends after the time of a load and a lease, ms. */
+const options = { tags: ['t'], staleWhileRevalidate: '10m' } as const
+/** A permit of a dead process ends after the time of a load and a lease. */
+const short = { ...options, loadTimeout: '1s', lease: { duration: 500 } } as const
 const HOLD = 1500
 
 /** A fleet with an entry of the tag at each of these keys, which is then expired. */
@@ -53,11 +49,11 @@ describe('the permits of a process that is killed', () => {
     await expired(['a', 'b'], { size: 2, refreshBudget: { atOnce: 1 } })
     const begun = performance.now()
     fleet.origin.hold('/a')
-    await ask(fleet.member(0), 'a', 1, options)
+    await ask(fleet.member(0), 'a', 1, short)
     await until(() => fleet.loads('a') === 2)
     await fleet.member(0).kill()
     await until(async () => {
-      await ask(fleet.member(1), 'b', 1, options)
+      await ask(fleet.member(1), 'b', 1, short)
       return fleet.loads('b') === 2
     })
     expect(performance.now() - begun).toBeGreaterThan(HOLD)
