@@ -46,10 +46,10 @@ const FORGOTTEN = 1100
 const WARM_AT = 64
 /** For so long, ms: until all code of a hit is optimized. */
 const WARM_UP = 2000
-/** In so many parts each contender is measured in a round, all in turn: the machine's speed changes within a second. */
-const PARTS = 4
-/** Each takes so long, ms. */
-const PART = 100
+/** Then a round measures for so long, ms. */
+const MEASURED = 400
+/** A process that has waited for its turn works for so long before, ms: the processor has forgotten its code, and it may have forgotten the keys. */
+const LEAD_IN = 100
 // It keeps everything in the process: nothing of it is in Redis.
 const names = [...Object.keys(floors), ...Object.keys(ours), ...Object.keys(peers)].filter(
   (name) => name !== 'lru-cache fetch',
@@ -119,14 +119,17 @@ async function oneRound(
   { callers, keys, of }: Crowd,
   { smoke }: BenchOptions,
 ): Promise<Seen> {
-  const duration = smoke ? 20 : PART
-  const taking = players.map(({ name, member }) => ({
+  const duration = smoke ? 20 : MEASURED
+  const keysEach = Math.max(1, Math.floor(keys / callers))
+  const contenders = players.map(({ name, member }) => ({
     name,
-    measure: () => round(member, look, callers, duration, Math.max(1, Math.floor(keys / callers))),
+    measure: async () => {
+      await member.ask('measure', callers, smoke ? 0 : LEAD_IN, keysEach)
+      return await round(member, look, callers, duration, keysEach)
+    },
   }))
-  await interleave(taking, 1)
   if (of === LONG_AGO) await sleep(FORGOTTEN)
-  return await interleave(taking, smoke ? 1 : PARTS)
+  return await interleave(contenders, 1)
 }
 
 async function countAll(

@@ -6,8 +6,9 @@ let fleet: Fleet
 afterEach(() => fleet.stop())
 
 const options = { tags: ['t'], staleWhileRevalidate: '10m' } as const
-/** A permit of a dead process ends after the time of a load and a lease. */
+// A permit of a dead process ends after the time of a load and a lease.
 const short = { ...options, loadTimeout: '1s', lease: { duration: 500 } } as const
+/** That time, ms. */
 const HOLD = 1500
 
 /** A fleet with an entry of the tag at each of these keys, which is then expired. */
