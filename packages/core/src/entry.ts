@@ -80,7 +80,7 @@ export type EntryState = Pick<
   'version' | 'committedAt' | 'freshUntil' | 'expired' | 'loadTime' | 'tagSeq' | 'size'
 >
 
-/** A class, as each state of a hit is one: V8 never allocates what is made by `new` among the old objects (decision 0013). */
+/** A class, as each state of a hit is one: V8 never allocates what is made by `new` among the old objects (docs/decisions/0013). */
 class ReadEntry implements Entry {
   readonly value: unknown
   readonly encoded: Buffer | undefined

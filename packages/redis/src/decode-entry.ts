@@ -11,6 +11,7 @@ export interface RecordExpiry extends Expiry {
   readonly head: RecordHead
 }
 
+/** A class: see docs/decisions/0013. */
 class FoundEntry {
   readonly kind = 'found'
   readonly entry: Entry

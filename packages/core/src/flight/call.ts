@@ -24,7 +24,7 @@ export interface Call {
   readonly batch?: CallBatch | undefined
 }
 
-/** A call for one key, which accepts any entry. */
+/** A call for one key, which accepts any entry. A class: see docs/decisions/0013. */
 export class SingleCall implements Call {
   readonly storedKey: string
   readonly requestedKey: string

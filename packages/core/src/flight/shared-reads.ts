@@ -4,7 +4,7 @@ import type { EngineServices } from './engine-services.ts'
 import type { Read } from '../store/answers.ts'
 import { SlotMap } from '../maps/slot-map.ts'
 
-/** The joinable reads with one codec. The promise itself is what a slot holds: with an object around it, V8 kept so much garbage that a hit took half as long again. */
+/** The joinable reads with one codec. The promise itself is what a slot holds: an object literal around it made a hit take half as long again (docs/decisions/0013). */
 type RunningReads = SlotMap<Promise<Read>>
 
 /** At most one joinable read per key and codec. */

@@ -1,6 +1,7 @@
 /** Up to so many slots the empty ones stay. */
 const CLEAN_UP_ABOVE = 128
 
+/** A class: see docs/decisions/0013. */
 class Slot<V> {
   value: V | undefined
 

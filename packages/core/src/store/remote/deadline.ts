@@ -23,7 +23,7 @@ class PendingStep {
   readonly observer: StepObserver | undefined
   readonly onTimeout: (away: Away) => void
 
-  constructor(ticksLeft: number, { limit = 1, observer }: StepTerms, onTimeout: (away: Away) => void) {
+  constructor(ticksLeft: number, limit: number, observer: StepObserver | undefined, onTimeout: (away: Away) => void) {
     this.ticksLeft = ticksLeft
     this.limit = limit
     this.observer = observer
@@ -85,12 +85,11 @@ export class Deadline {
   /** The same for a step with a callback: returns the function to give to the step. It ignores an answer that comes too late. */
   withCallback<T extends { readonly kind: string }>(
     onAnswer: (answer: T | Away) => void,
-    terms: StepTerms = {},
+    { limit = 1, spent = 0, observer }: StepTerms = {},
   ): (answer: T | Away) => void {
-    const { limit = 1, spent = 0, observer } = terms
     // One more, because the first tick comes early: it is under way already.
     const ticksLeft = Math.max(0, TICKS * limit - spent) + 1
-    const pending = new PendingStep(ticksLeft, terms, onAnswer)
+    const pending = new PendingStep(ticksLeft, limit, observer, onAnswer)
     this.#add(pending)
     return (answer) => {
       if (pending.index < 0) return

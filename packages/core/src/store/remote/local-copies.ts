@@ -33,7 +33,7 @@ export class InvalidationSnapshot {
   }
 
   /** The same state, for a copy whose age counts from `sentAt`. */
-  sentAgain(sentAt: number): InvalidationSnapshot {
+  withSentAt(sentAt: number): InvalidationSnapshot {
     return new InvalidationSnapshot(this.key, sentAt, this.tagSeq, this.dropSeq, this.epoch)
   }
 }

@@ -210,7 +210,7 @@ class OutageStore extends CopyingStore {
     const state = writtenState(loaded, written, this.#runtime.now())
     this.#localUntil = state.committedAt + this.#maxAge
     const kept = makeEntry({ ...loaded, value: undefined, encoded: value.bytes }, state, 'outage')
-    this.copies.keep(snapshot.sentAgain(state.committedAt), kept, codec, 'outage')
+    this.copies.keep(snapshot.withSentAt(state.committedAt), kept, codec, 'outage')
   }
 
   #isLocal(lease: Lease): boolean {
