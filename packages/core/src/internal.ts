@@ -1,4 +1,5 @@
 // For the packages of this repository alone, which are released together: no promise of semantic versioning.
+export { closeScope, currentScope, enterScope, openScope } from './runtime/async-scopes.ts'
 export { BoundedMap } from './maps/bounded-map.ts'
 export { debugEvent, isDebugged } from './history/debug-log.ts'
 export { failureName } from './errors.ts'

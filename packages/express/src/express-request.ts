@@ -31,9 +31,9 @@ export class ExpressExchange extends NodeExchange<ExpressRequest> {
 
   /** As `req.host` of Express 5; that of Express 4 lacks the port. */
   override get host(): string {
-    const { app, headers, socket } = this.req
+    const { headers } = this.req
     const forwarded = headers['x-forwarded-host']
-    const trusted = forwarded !== undefined && forwarded !== '' && app.get('trust proxy fn')(socket.remoteAddress, 0)
+    const trusted = forwarded !== undefined && forwarded !== '' && this.#trustsPeer()
     return (trusted ? String(forwarded).split(',')[0]?.trim() : headers.host) ?? ''
   }
 
@@ -97,6 +97,11 @@ export class ExpressExchange extends NodeExchange<ExpressRequest> {
 
   protected override get isMounted(): boolean {
     return this.req.baseUrl !== ''
+  }
+
+  #trustsPeer(): boolean {
+    const { app, socket } = this.req
+    return app.get('trust proxy fn')(socket.remoteAddress, 0)
   }
 }
 

@@ -53,9 +53,9 @@ export function serve<Req, Res>(exchange: Exchange<Req, Res>, route: Route<Req, 
     return bypass(exchange, route, request)
   }
   if (route.mode === 'observe') return observe(exchange, route, requestContextOf(exchange, route, request))
-  if (request.directives.maxAge === undefined && trySendHit(exchange, route, request.key)) return undefined
   // An outer layer has answered, and has still passed the request on: its handler runs as without a cache.
   if (isHeadSent(exchange.res)) return exchange.pass()
+  if (request.directives.maxAge === undefined && trySendHit(exchange, route, request.key)) return undefined
   if (isLoop(exchange.req, request.key)) {
     removeLoopMembers(exchange.req)
     return bypass(exchange, route, 'loop')
@@ -89,7 +89,7 @@ export function serveStored<Req, Res>(exchange: Exchange<Req, Res>, route: Route
   const request = keyedRequestOrWhy(exchange, route, noDirectives)
   if (request === undefined) return undefined
   if (typeof request === 'string') return miss()
-  if (trySendHit(exchange, route, request.key)) return undefined
+  if (!isHeadSent(exchange.res) && trySendHit(exchange, route, request.key)) return undefined
   const sendOrMiss = (hit?: Answer): void => {
     if (!isHeadSent(exchange.res) && !trySend(exchange, hit)) miss()
   }
@@ -121,7 +121,7 @@ function invalidateIfUnsafe(exchange: Exchange, route: Route): void {
 }
 
 function trySendHit<Req, Res>(exchange: Exchange<Req, Res>, route: Route<Req, Res>, key: string): boolean {
-  return !isHeadSent(exchange.res) && trySend(exchange, hitInProcess(exchange, route, key))
+  return trySend(exchange, hitInProcess(exchange, route, key))
 }
 
 /** True if the request is finished. If an outer layer throws before the first byte of a hit, the request continues without the hit. */

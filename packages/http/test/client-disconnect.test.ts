@@ -75,6 +75,16 @@ describe.each([
       expect(() => disconnect.throwIfAborted()).toThrow('The client has disconnected')
     }))
 
+  test('is ignored once the request has its response', () =>
+    withClient(async ({ res, leave }) => {
+      const disconnect = new ClientDisconnect(res)
+      disconnect.ignore()
+      const over = once(res, 'close')
+      leave()
+      await over
+      expect(disconnect.aborted).toBe(false)
+    }))
+
   test.each(['before', 'after'] as const)('is not reported where the response was complete, watched %s that', (when) =>
     withClient(async ({ res }) => {
       const early = when === 'after' ? new ClientDisconnect(res) : undefined

@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { describe, expect, jest, test } from '@jest/globals'
+import { createCache } from '@cattlegrid/core'
 import { HandlerScope } from '../src/capture/handler-scope.ts'
 import { record } from './recorded-server.ts'
 
@@ -51,6 +52,18 @@ describe('the AsyncLocalStorage of handlers', () => {
     await record((res) => res.end('hi'))
     expect(off).toHaveBeenCalledTimes(2)
     off.mockRestore()
+  })
+
+  test('is that of the loads, because each enabled one slows every promise of the process again', async () => {
+    const run = jest.spyOn(AsyncLocalStorage.prototype, 'run')
+    const cache = createCache({ ttl: '1m' })
+    const scope = new HandlerScope()
+    expect(await scope.runInside(() => cache.getOrSet('key', async () => scope.side))).toBe('inside')
+    expect(run).toHaveBeenCalledTimes(2)
+    expect(new Set(run.mock.contexts).size).toBe(1)
+    scope.close()
+    await cache.close()
+    run.mockRestore()
   })
 
   test('stays disabled when the handler or an outer layer runs after the close', () => {

@@ -1,5 +1,5 @@
-import { AsyncLocalStorage } from 'node:async_hooks'
 import { ReentrantLoadError } from '../errors.ts'
+import { closeScope, currentScope, enterScope, openScope } from '../runtime/async-scopes.ts'
 
 /** A running load: a key, and the cache that loads it. Two caches of a process may have the same key. */
 export interface ActiveLoad {
@@ -19,9 +19,6 @@ export interface LoadScope {
 
 const NONE: readonly ActiveLoad[] = []
 
-const storage = new AsyncLocalStorage<LoadScope>()
-let openScopes = 0
-
 /** For each load that waits, by owner and key: the keys that it waits for. One object per wait. */
 const waits = new Map<object, Map<string, Set<ActiveLoad>>>()
 
@@ -32,28 +29,24 @@ export function newLoadScope(enclosing: readonly ActiveLoad[], own: readonly Act
 
 /** The loads that the current code runs inside of, in all caches of this process. */
 export function activeLoads(): readonly ActiveLoad[] {
-  return currentScope()?.loads ?? NONE
+  return currentLoadScope()?.loads ?? NONE
 }
 
-function currentScope(): LoadScope | undefined {
-  const scope = storage.getStore()
+function currentLoadScope(): LoadScope | undefined {
+  const scope = currentScope('load') as LoadScope | undefined
   return scope?.ended === false ? scope : undefined
 }
 
 /** Runs a loader inside `scope`. Its caller must call `leaveLoadScope` when the load has ended. */
 export function runInLoad<T>(scope: LoadScope, loader: () => T): T {
-  openScopes += 1
-  return storage.run(scope, loader)
+  openScope()
+  return enterScope('load', scope, loader)
 }
 
-/**
- * Ends a scope that `runInLoad` entered. The end of the last one disables the storage until the next load: while it is enabled, Node tracks
- * every promise of the process, which more than doubles the cost of each.
- */
+/** Ends a scope that `runInLoad` entered. */
 export function leaveLoadScope(scope: LoadScope): void {
   scope.ended = true
-  openScopes -= 1
-  if (openScopes === 0) storage.disable()
+  closeScope()
 }
 
 /** @throws ReentrantLoadError when the current code runs inside the load of `key`, or inside a load that the load of `key` waits for. */
@@ -68,7 +61,7 @@ export function throwIfReentrant(owner: object, key: string): void {
  * undefined outside of any load.
  */
 export function recordWait(owner: object, key: string): (() => void) | undefined {
-  const waiting = currentScope()?.own
+  const waiting = currentLoadScope()?.own
   if (waiting === undefined) return undefined
   const wait = { owner, key }
   for (const load of waiting) (targetsOf(load) ?? addTargets(load)).add(wait)

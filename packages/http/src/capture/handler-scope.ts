@@ -1,4 +1,4 @@
-import { AsyncLocalStorage } from 'node:async_hooks'
+import { closeScope, currentScope, enterScope, openScope } from '@cattlegrid/core/internal'
 
 /** Whose code runs. A context may outlive its request, and so holds nothing of it. */
 interface Running {
@@ -7,19 +7,13 @@ interface Running {
   readonly around: Running | undefined
 }
 
-const storage = new AsyncLocalStorage<Running | undefined>()
-let openScopes = 0
-
-/**
- * Tells the code of a handler from that of the layers outside its cache, also in what either of them does later, until it is closed. The close of
- * the last one disables the storage until the next handler: while it is enabled, Node 20 and 22 track every promise of the process.
- */
+/** Tells the code of a handler from that of the layers outside its cache, also in what either of them does later, until it is closed. */
 export class HandlerScope {
-  readonly #around = storage.getStore()
+  readonly #around = current()
   #closed = false
 
   constructor() {
-    openScopes += 1
+    openScope()
   }
 
   runInside<T>(handler: () => T): T {
@@ -41,7 +35,7 @@ export class HandlerScope {
    */
   get side(): Running['side'] | undefined {
     if (this.#closed) return undefined
-    let running = storage.getStore()
+    let running = current()
     while (running !== undefined && running.scope !== this) running = running.around
     return running?.side
   }
@@ -49,11 +43,16 @@ export class HandlerScope {
   /** Call it once, when the response has closed. */
   close(): void {
     this.#closed = true
-    openScopes -= 1
-    if (openScopes === 0) storage.disable()
+    closeScope()
   }
 
   #run<T>(side: Running['side'], code: () => T): T {
-    return this.#closed ? code() : storage.run({ scope: this, side, around: this.#around }, code)
+    return this.#closed
+      ? code()
+      : enterScope('handler', { scope: this, side, around: this.#around } satisfies Running, code)
   }
+}
+
+function current(): Running | undefined {
+  return currentScope('handler') as Running | undefined
 }

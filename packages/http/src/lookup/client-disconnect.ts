@@ -9,14 +9,20 @@ import type { Http2ServerResponse } from 'node:http2'
 export class ClientDisconnect implements CallerSignal {
   readonly #listeners = new Set<() => void>()
   #reason: Error | undefined
+  #ignored = false
 
   constructor(res: ServerResponse) {
     const check = (): void => {
-      if (isClosed(res) && !isComplete(res)) this.#abort()
+      if (!this.#ignored && isClosed(res) && !isComplete(res)) this.#abort()
     }
     // Outer middleware that awaits something passes on a request whose client may have left meanwhile: `close` does not come again.
     check()
     if (!this.aborted) res.once('close', check)
+  }
+
+  /** The request has its response: nothing waits any more that a disconnect would end. */
+  ignore(): void {
+    this.#ignored = true
   }
 
   get aborted(): boolean {
@@ -48,10 +54,15 @@ export class ClientDisconnect implements CallerSignal {
 
 /** True if no byte can reach the client any more. False while an outer recording shows the response as open, to complete it for that layer's waiters. */
 function isClosed(res: ServerResponse): boolean {
-  // HTTP/2 responses lack their own `closed` and `destroyed`.
-  const { closed, destroyed, stream } = res as Partial<Pick<ServerResponse, 'closed' | 'destroyed'>> &
+  const { closed } = res as Partial<Pick<ServerResponse, 'closed'>>
+  return closed ?? isStreamClosed(res)
+}
+
+/** HTTP/2 responses lack a `closed` of their own. A response of HTTP/1 has no `stream`, and looking for it would cost a stale hit more than the rest of its wait. */
+function isStreamClosed(res: ServerResponse): boolean {
+  const { destroyed, stream } = res as Partial<Pick<ServerResponse, 'destroyed'>> &
     Partial<Pick<Http2ServerResponse, 'stream'>>
-  return closed ?? (destroyed === true || stream?.closed === true)
+  return destroyed === true || stream?.closed === true
 }
 
 /** A reset stream of HTTP/2 is `writableFinished`, too. */

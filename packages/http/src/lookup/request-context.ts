@@ -10,6 +10,7 @@ import type { Route } from '../route/route.ts'
 
 /** A request that may use the cache, with everything that a hit needs. */
 export interface KeyedRequest {
+  /** What the request shows. Read once: Express makes each of its requests and responses an object of a shape of its own, and V8 searches them anew at each read. */
   readonly candidate: Candidate
   readonly directives: RequestDirectives
   readonly key: string
@@ -43,7 +44,7 @@ export function keyedRequestOf<Req, Res>(
   if (reason !== undefined) return reason
   const directives = directivesFrom(exchange, route)
   if (directives.noStore) return 'no-store'
-  const undo = toOriginForm(exchange, route)
+  const undo = toOriginForm(exchange, candidate, route)
   if (undo === undefined) return 'no-path'
   const keyed = withKey(exchange, route, candidate, directives)
   if (typeof keyed === 'string') undo()
@@ -69,17 +70,17 @@ export function requestContextOf<Req, Res>(
   const { matched, decodesPath } = exchange
   const canonical = canonicalUrls({ matched, decodesPath })
   const keyedUrl = (url: string): string => canonical(withQuery(url, route.query))
-  return { key, target, unkeyedCredentials, directives, unshareable, keyedUrl, urlTag: urlTagOf(exchange, route) }
+  return { key, target, unkeyedCredentials, directives, unshareable, keyedUrl, urlTag: urlTagOf(candidate, route) }
 }
 
 /** Reads the URL at once, because a leader's handler may get another spelling; hashes it on the first call. */
 export function urlTagOf(
-  exchange: Exchange,
+  requested: Pick<Exchange, 'scheme' | 'host' | 'target'>,
   { invalidateOnUnsafe, query, keyRule }: Pick<Route, 'invalidateOnUnsafe' | 'query' | 'keyRule'>,
 ): () => string | undefined {
   if (!invalidateOnUnsafe) return () => undefined
-  const { scheme, target } = exchange
-  const host = keyedHost(exchange.host, keyRule)
+  const { scheme, target } = requested
+  const host = keyedHost(requested.host, keyRule)
   let tag: string | undefined
   return () => (tag ??= urlTag({ scheme, host, target: withQuery(target, query) }))
 }
@@ -119,8 +120,12 @@ function bypassReasonOf<Req, Res>(
  * RFC 9112 section 3.2.2: an absolute target counts as its path. The handler must not see the authority, which the key does not hold. Returns a function
  * that undoes it; undefined where it cannot be done.
  */
-function toOriginForm(exchange: Exchange, { mode }: Pick<Route, 'mode'>): (() => void) | undefined {
-  if (originForm(exchange.target) === exchange.target) return UNCHANGED
+function toOriginForm(
+  exchange: Exchange,
+  { target }: Candidate,
+  { mode }: Pick<Route, 'mode'>,
+): (() => void) | undefined {
+  if (target === exchange.target) return UNCHANGED
   return mode === 'observe' ? undefined : rewriteUrlUntilEnd(exchange, { url: originForm })
 }
 
@@ -132,9 +137,10 @@ function withKey<Req, Res>(
   candidate: Candidate,
   directives: RequestDirectives,
 ): KeyedRequest | BypassReason {
-  const { scheme, place, decodesPath, matched, req, routed } = exchange
+  const { place, decodesPath, matched, req, routed } = exchange
+  const { scheme, host } = candidate
   countAllowedReads(req, route.personalReads)
-  const target = withQuery(exchange.target, route.query)
+  const target = withQuery(candidate.target, route.query)
   const routeExtra = route.extra(exchange.request)
   if (routeExtra === null) return 'key-failed'
   const { authorization } = route.eligibility
@@ -142,7 +148,7 @@ function withKey<Req, Res>(
   const keyedCredentials = authorization === 'key' ? req.headers.authorization : undefined
   const parts = {
     scheme,
-    host: keyedHost(exchange.host, route.keyRule),
+    host: keyedHost(host, route.keyRule),
     target,
     routed: routed === undefined ? undefined : withQuery(routed, route.query),
     matched,

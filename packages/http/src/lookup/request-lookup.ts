@@ -15,12 +15,17 @@ import { variantKey, type VaryRecord } from '../response/vary.ts'
 /** A request that still has no response after so many rounds runs its own handler. */
 const MAX_ROUNDS = 16
 
+/** The miss of the key of a URL. */
+const URL_MISS: Miss = { record: undefined, forwarded: 'uri-miss', collapseFailed: false }
+
 /** The options of a lookup that may not return a stale response. */
 const NOTHING_STALE = { staleWhileRevalidate: false, staleIfError: false } as const
 
+type Responded = Lookup<RecordedResponse | typeof OWN_RESPONSE>
+
 /** The result of a request's lookups: a response, or the error with which the last lookup ended. */
 export interface RequestResult {
-  readonly lookup?: Lookup<RecordedResponse | typeof OWN_RESPONSE>
+  readonly lookup?: Responded
   readonly error?: unknown
 }
 
@@ -60,12 +65,16 @@ export class RequestLookup<Req, Res> {
     return this.#key
   }
 
-  /** Looks up again when a leader had no result for its followers: one of them leads next. Never rejects. */
+  /**
+   * Looks up the key of the URL; where that holds a record of variants, the key of this request's variant. Looks up again when a leader had no result for its
+   * followers: one of them leads next. Never rejects.
+   */
   async run(): Promise<RequestResult> {
     const loader = this.#loader
     for (let round = 1; ; round += 1) {
       try {
-        return { lookup: await this.#lookUpRound() }
+        const ofUrl = await this.#lookUpWithinMaxAge(this.#context.key, URL_MISS)
+        return { lookup: isOfRecord(ofUrl) ? await this.#lookUpVariant(ofUrl) : (ofUrl as Responded) }
       } catch (error) {
         const hasLed = loader.ownHandlerAnswers || loader.subrequestFailed
         const cannotLead = hasLed || loader.cannotRecord || loader.isAnswered
@@ -75,22 +84,15 @@ export class RequestLookup<Req, Res> {
     }
   }
 
-  /** Looks up the key of the URL; where that holds a record of variants, the key of this request's variant. */
-  async #lookUpRound(): Promise<Lookup<RecordedResponse | typeof OWN_RESPONSE>> {
-    const { key } = this.#context
-    const ofUrl = await this.#lookUpWithinMaxAge(key, {
-      record: undefined,
-      forwarded: 'uri-miss',
-      collapseFailed: false,
-    })
+  async #lookUpVariant(ofUrl: Lookup<VaryRecord>): Promise<Responded> {
     const { value: record } = ofUrl
-    if (!isRecord(record)) return ofUrl as Lookup<RecordedResponse | typeof OWN_RESPONSE>
     // The handler's own response goes to this client; the record serves other requests only.
     const { ownHandlerAnswers, storable } = this.#loader
     if (ownHandlerAnswers) return { ...ofUrl, value: OWN_RESPONSE, freshFor: storable?.ttl ?? ofUrl.freshFor }
     const forwardedByUrl = this.#forwarded
     const miss: Miss = { record, forwarded: 'vary-miss', collapseFailed: ofUrl.role === 'follower' }
-    const ofVariant = await this.#lookUpWithinMaxAge(variantKey(key, record, this.#req.headers), miss)
+    const key = variantKey(this.#context.key, record, this.#req.headers)
+    const ofVariant = await this.#lookUpWithinMaxAge(key, miss)
     // The leader that wrote the record loaded this variant, too.
     const collapsed = ofUrl.status === 'loaded' && ofVariant.status === 'fresh'
     if (collapsed) this.#forwarded = forwardedByUrl
@@ -151,6 +153,6 @@ function mayServe({ value, status, role, age }: Lookup<Loaded>): boolean {
   )
 }
 
-function isRecord(value: Loaded): value is VaryRecord {
-  return value !== OWN_RESPONSE && isVaryRecord(value)
+function isOfRecord(lookup: Lookup<Loaded>): lookup is Lookup<VaryRecord> {
+  return lookup.value !== OWN_RESPONSE && isVaryRecord(lookup.value)
 }

@@ -8,12 +8,13 @@ import { isHeadSent } from '../fields/response-state.ts'
 import { stepAfterHandler, stepWithoutHandler, type FinalStep, type UnhandledRequest } from './final-step.ts'
 import { isKnownShareable } from './miss.ts'
 import { answerOnlyIfCached } from './only-if-cached.ts'
+import type { Recorder } from '../capture/recorder.ts'
 import { ResponseLoader } from './response-loader.ts'
 import { bypass } from './bypass.ts'
 import type { RecordedResponse } from '../response/recorded-response.ts'
 import { noteError } from './request-report.ts'
 import type { RequestContext } from './request-context.ts'
-import { RequestLookup } from './request-lookup.ts'
+import { RequestLookup, type RequestResult } from './request-lookup.ts'
 import type { Route } from '../route/route.ts'
 import { presentResponse, type ClientPreconditions, preconditionsOf, type Provenance } from './present.ts'
 
@@ -41,27 +42,32 @@ export class Responder<Req, Res> {
   async respond(): Promise<void> {
     const exchange = this.#exchange
     try {
-      this.#perform(await this.#finalStep())
+      const { onlyIfCached } = this.#context.directives
+      const step = onlyIfCached ? this.#onlyIfCachedStep() : this.#stepAfter(await this.#lookup.run())
+      this.#perform(step instanceof Promise ? await step : step)
     } catch {
       if (this.#loader.recorder === undefined && !isHeadSent(exchange.res)) exchange.pass()
       else exchange.res.destroy()
     } finally {
+      this.#disconnect.ignore()
       // The handler may go on: its response is not withheld any more.
       this.#loader.recorder?.stopWithholding()
     }
   }
 
-  async #finalStep(): Promise<FinalStep> {
-    if (this.#context.directives.onlyIfCached) {
-      const answer = await answerOnlyIfCached(this.#exchange, this.#route, this.#context)
-      return { kind: 'complete', answer }
-    }
-    const result = await this.#lookup.run()
+  async #onlyIfCachedStep(): Promise<FinalStep> {
+    return { kind: 'complete', answer: await answerOnlyIfCached(this.#exchange, this.#route, this.#context) }
+  }
+
+  /** No promise for a stale response: while a load runs, Node 20 and 22 track each promise of the process. */
+  #stepAfter(result: RequestResult): FinalStep | Promise<FinalStep> {
     const { recorder } = this.#loader
-    if (recorder === undefined) {
-      this.#loader.keepHandlerFromLoads()
-      return stepWithoutHandler(this.#unhandledRequest(), result)
-    }
+    if (recorder !== undefined) return this.#stepAfterHandler(recorder, result)
+    this.#loader.keepHandlerFromLoads()
+    return stepWithoutHandler(this.#unhandledRequest(), result)
+  }
+
+  async #stepAfterHandler(recorder: Recorder, result: RequestResult): Promise<FinalStep> {
     // Its handler runs in this refresh, and decides whether the stale response is sent.
     if (result.lookup?.refresh !== undefined) await result.lookup.refresh
     const { storable, timedOutBeforeKnown } = this.#loader

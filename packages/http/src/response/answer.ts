@@ -145,8 +145,7 @@ export function answerFromWithheld({ head, body }: { readonly head: ResponseHead
  */
 export function sendAnswer(res: ServerResponse, answer: Answer): void {
   const { statusCode } = res
-  const names = changedFieldNames(answer)
-  const before = names.map((name) => res.getHeader(name))
+  const before = res.getHeaders()
   try {
     setAnswerFields(res, answer)
     res.statusCode = answer.status
@@ -154,7 +153,7 @@ export function sendAnswer(res: ServerResponse, answer: Answer): void {
     else res.end(answer.body)
   } catch (error) {
     if (!isHeadSent(res)) {
-      for (const [index, name] of names.entries()) setOrRemove(res, name, before[index])
+      for (const name of changedFieldNames(answer)) setOrRemove(res, name, before[name])
       res.statusCode = statusCode
     }
     throw error

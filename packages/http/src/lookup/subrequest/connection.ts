@@ -57,12 +57,14 @@ interface ReceivedRequest {
 }
 
 /** Reads the facts at once: a request over HTTP/2 loses its connection when its response ends. */
-export function connectionOf({ httpVersionMajor, stream, socket }: ReceivedRequest): ClientConnection {
+export function connectionOf(req: ReceivedRequest): ClientConnection {
+  const { httpVersionMajor, socket } = req
+  const isHttp2 = httpVersionMajor === 2
   const { remoteAddress, remotePort, remoteFamily, localAddress, localPort, localFamily } = socket ?? {}
   // The socket of a session may name another server, which has accepted the connection for this one.
-  const server = stream?.session?.server ?? socket?.server
+  const server = (isHttp2 ? req.stream?.session?.server : undefined) ?? socket?.server
   const peer = { remoteAddress, remotePort, remoteFamily, localAddress, localPort, localFamily }
-  return { server, isHttp2: httpVersionMajor === 2, peer, tls: socket?.encrypted === true ? tlsOf(socket) : {} }
+  return { server, isHttp2, peer, tls: socket?.encrypted === true ? tlsOf(socket) : {} }
 }
 
 function tlsOf(socket: object): Record<string, unknown> {
