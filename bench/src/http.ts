@@ -8,7 +8,7 @@ import type { OriginTraits } from './http/origin.ts'
 import { loadTable } from './http/lone-loads.ts'
 import { isInstalled, proxies } from './http/proxies.ts'
 import { privateTable } from './http/private-answers.ts'
-import { requestRate } from './http/rate.ts'
+import { requestRate, STALE } from './http/rate.ts'
 import { refreshTable } from './http/refreshes.ts'
 import { loadGenerator, type LoadGenerator } from './http/wrk.ts'
 import { type BenchOptions, chosen, runBench } from './run/bench.ts'
@@ -19,7 +19,13 @@ import { figureOf, interleave, ratio, type Seen } from './run/rounds.ts'
 
 const FLOORS = { express: 'Express, sends a string', fastify: 'Fastify, sends a string' }
 const NGINX = 'nginx proxy_cache'
-const names = [...Object.keys(expressApps), ...Object.keys(fastifyApps), ...Object.keys(proxies)]
+const OURS = ['Express, cattlegrid', 'Fastify, cattlegrid']
+const names = [
+  ...Object.keys(expressApps),
+  ...Object.keys(fastifyApps),
+  ...OURS.map((name) => name + STALE),
+  ...Object.keys(proxies),
+]
 const quick: OriginTraits = {
   loadTime: 0,
   fails: false,
@@ -68,7 +74,7 @@ function floorOf(name: string): string {
 
 function hitTable(all: readonly string[], seen: Seen, generator: string): Table {
   const rows = all.map((name): Row => {
-    const is = name.endsWith('cattlegrid') ? 'ours' : name === floorOf(name) ? 'floor' : 'peer'
+    const is = OURS.includes(name.replace(STALE, '')) ? 'ours' : name === floorOf(name) ? 'floor' : 'peer'
     if (!seen.has(name)) return { name, is, cells: { rate: 'not installed here' } }
     return {
       name,

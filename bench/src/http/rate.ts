@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { withCleanup, type Later } from '../run/cleanup.ts'
 import type { Member } from '../run/member.ts'
 import type { StartApp } from './app-members.ts'
@@ -7,6 +8,10 @@ import type { Load } from './wrk.ts'
 
 /** How long the load lasts that counts, and the one before it. */
 const SECONDS = 2
+/** The same app while what it serves is stale, and its refresh runs longer than the load lasts. */
+export const STALE = ', stale'
+const STALE_AFTER = 100
+const REFRESH_TIME = 20_000
 
 interface Job {
   readonly traits: OriginTraits
@@ -22,13 +27,20 @@ interface Player {
 
 /** The requests that a server answers in a second, and its CPU for one of them, µs. A proxy stands in front of a plain Fastify. */
 export async function requestRate(
-  name: string,
+  called: string,
   { traits, load, start }: Job,
   smoke: boolean,
 ): Promise<Readonly<Record<string, number>>> {
+  const isStale = called.endsWith(STALE)
+  const lives = isStale ? { ...traits, ttl: STALE_AFTER, stale: traits.ttl } : traits
   return await withCleanup(async (later) => {
-    const { url, cpu } = await startPlayer(name, traits, await start(later), later)
+    const member = await start(later)
+    const { url, cpu } = await startPlayer(called.replace(STALE, ''), lives, member, later)
     await (await fetch(url)).text()
+    if (isStale) {
+      await sleep(2 * STALE_AFTER)
+      await member.ask('takes', REFRESH_TIME)
+    }
     if (!smoke) await load(url, SECONDS)
     const seconds = smoke ? 0 : SECONDS
     const before = cpu()
