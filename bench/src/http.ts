@@ -3,7 +3,7 @@ import { startRedis } from '@cattlegrid/testkit'
 import { appStarter, type StartApp } from './http/app-members.ts'
 import { expressApps } from './http/express-apps.ts'
 import { fastifyApps } from './http/fastify-apps.ts'
-import { herdTables } from './http/herds.ts'
+import { herdTables, OURS } from './http/herds.ts'
 import type { OriginTraits } from './http/origin.ts'
 import { loadTable } from './http/lone-loads.ts'
 import { isInstalled, proxies } from './http/proxies.ts'
@@ -19,7 +19,6 @@ import { figureOf, interleave, ratio, type Seen } from './run/rounds.ts'
 
 const FLOORS = { express: 'Express, sends a string', fastify: 'Fastify, sends a string' }
 const NGINX = 'nginx proxy_cache'
-const OURS = ['Express, cattlegrid', 'Fastify, cattlegrid']
 const names = [
   ...Object.keys(expressApps),
   ...Object.keys(fastifyApps),

@@ -11,7 +11,7 @@ import { fastifyHerdFloors } from './fastify-apps.ts'
 import type { OriginTraits } from './origin.ts'
 import { isInstalled, proxies } from './proxies.ts'
 
-const OURS = ['Express, cattlegrid', 'Fastify, cattlegrid']
+export const OURS = ['Express, cattlegrid', 'Fastify, cattlegrid']
 /** The same app without a cache: what so many answers at once cost by themselves. Where something stale is there to be served, its handler takes no time. */
 const BARE = ['Express, sends a string', 'Fastify, sends a string']
 /**

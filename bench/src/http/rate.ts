@@ -8,9 +8,11 @@ import type { Load } from './wrk.ts'
 
 /** How long the load lasts that counts, and the one before it. */
 const SECONDS = 2
-/** The same app while what it serves is stale, and its refresh runs longer than the load lasts. */
+/** Behind a name: the same app while what it serves is stale. */
 export const STALE = ', stale'
+/** ms */
 const STALE_AFTER = 100
+/** Longer than the load lasts, ms. */
 const REFRESH_TIME = 20_000
 
 interface Job {

@@ -21,6 +21,7 @@ const URL_MISS: Miss = { record: undefined, forwarded: 'uri-miss', collapseFaile
 /** The options of a lookup that may not return a stale response. */
 const NOTHING_STALE = { staleWhileRevalidate: false, staleIfError: false } as const
 
+/** A lookup that brought no record of variants. */
 type Responded = Lookup<RecordedResponse | typeof OWN_RESPONSE>
 
 /** The result of a request's lookups: a response, or the error with which the last lookup ended. */
