@@ -1,13 +1,15 @@
-// Another checkout against this one: both in one process, in turn, for a moment each. Whatever slows the machine down meets both alike, so a tenth shows where the
-// other benches differ by half.
+// Another checkout against this one, in turn, for a moment each: both in one process, and over HTTP each in one of its own. Whatever slows the machine down meets both
+// alike, so a tenth shows where the other benches differ by half.
 import { resolve } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
 import type * as core from '@cattlegrid/core'
 import type * as redis from '@cattlegrid/redis'
 import { startRedis } from '@cattlegrid/testkit'
 import { connected } from './contenders/node-redis.ts'
-import { type BenchOptions, runBench } from './run/bench.ts'
+import { type BenchOptions, chosen, runBench } from './run/bench.ts'
 import { type Later, withCleanup } from './run/cleanup.ts'
+import type * as member from './run/member.ts'
 import type { Findings, Table } from './run/result.ts'
 import { figuresOf, interleave, ratio } from './run/rounds.ts'
 
@@ -19,10 +21,27 @@ const OTHER = 'the other'
 /** Of one contender in one round, ms. */
 const MOMENT = 150
 const WARM_UP = 1500
+const APPS = ['Express, cattlegrid', 'Fastify, cattlegrid'] as const
+/** Of one app in one round, ms. */
+const HTTP_MOMENT = 1000
+const HOUR = 3_600_000
+/** Until what an app serves is stale, ms. */
+const STALE_AFTER = 100
+/** Of the handler behind stale answers, ms. */
+const REFRESH_TIME = 20_000
 
-/** Asks for so many keys at once, ever anew, for so long; resolves to how many it asked for. */
+/** Asks ever anew for about so long; resolves to the CPU of one of its requests, µs. */
 type Run = (duration: number) => Promise<number>
+/** Asks ever anew for so long; resolves to how many times it asked. */
+type Ask = (duration: number) => Promise<number>
 type Scenario = (name: string, root: string) => Promise<Run>
+
+interface Comparison {
+  readonly title: string
+  readonly scenario: Scenario
+  /** Of one checkout in one round, ms. */
+  readonly moment: number
+}
 
 const [other] = process.argv.splice(2, 1)
 if (other === undefined) throw new Error('bench:versus -- <another checkout, built> [--rounds n]')
@@ -33,24 +52,37 @@ await runBench('versus', (options) => withCleanup((later) => compare(options, la
 async function compare(options: BenchOptions, later: Later): Promise<Findings> {
   const server = await startRedis({ own: true })
   later(() => server.stop())
-  const tables = [await tableOf('miss', 'Miss in process', misses, options)]
-  for (const callers of CALLERS)
-    tables.push(
-      await tableOf(`redis-${callers}`, `Hit in Redis, ${callers} at once`, hits(server.url, callers, later), options),
-    )
+  const comparisons: readonly Comparison[] = [
+    { title: 'Miss in process', scenario: misses, moment: MOMENT },
+    ...CALLERS.map((callers) => ({
+      title: `Hit in Redis, ${callers} at once`,
+      scenario: hits(server.url, callers, later),
+      moment: MOMENT,
+    })),
+    ...APPS.flatMap((app) => [
+      { title: `${app}: a hit`, scenario: answers(app, HOUR, later), moment: HTTP_MOMENT },
+      { title: `${app}: a stale hit`, scenario: answers(app, STALE_AFTER, later), moment: HTTP_MOMENT },
+    ]),
+  ]
+  const titles = comparisons.map(({ title }) => title)
+  const tables = []
+  for (const title of chosen(titles, options)) {
+    const comparison = comparisons[titles.indexOf(title)]
+    if (comparison !== undefined) tables.push(await tableOf(comparison, options))
+  }
   return { tables, targets: [] }
 }
 
-async function tableOf(id: string, title: string, scenario: Scenario, { smoke, rounds }: BenchOptions): Promise<Table> {
+async function tableOf({ title, scenario, moment }: Comparison, { smoke, rounds }: BenchOptions): Promise<Table> {
   const contenders = []
   for (const [name, root] of Object.entries(roots)) {
     const run = await scenario(name, root)
     await run(smoke ? MOMENT : WARM_UP)
-    contenders.push({ name, measure: () => cpuOf(run) })
+    contenders.push({ name, measure: async () => ({ cpu: await run(smoke ? MOMENT : moment) }) })
   }
   const seen = await interleave(contenders, rounds)
   return {
-    id: `versus-${id}`,
+    id: `versus-${title.toLowerCase().replaceAll(/\W+/g, '-')}`,
     title,
     columns: [
       { id: 'cpu', title: 'CPU, µs', digits: 2 },
@@ -64,23 +96,25 @@ async function tableOf(id: string, title: string, scenario: Scenario, { smoke, r
   }
 }
 
-async function cpuOf(run: Run): Promise<{ readonly cpu: number }> {
-  const before = process.cpuUsage()
-  const count = await run(MOMENT)
-  const { user, system } = process.cpuUsage(before)
-  return { cpu: (user + system) / count }
+function inThisProcess(ask: Ask): Run {
+  return async (duration) => {
+    const before = process.cpuUsage()
+    const count = await ask(duration)
+    const { user, system } = process.cpuUsage(before)
+    return (user + system) / count
+  }
 }
 
 async function misses(_: string, root: string): Promise<Run> {
   const { createCache } = await coreOf(root)
   const cache = createCache({ ttl: '1h' })
   let asked = 0
-  return async (duration) => {
+  return inThisProcess(async (duration) => {
     const first = asked
     for (const end = performance.now() + duration; performance.now() < end; asked += 1)
       await cache.getOrSet(`product:${asked}`, async () => ({ asked }))
     return asked - first
-  }
+  })
 }
 
 function hits(url: string, callers: number, later: Later): Scenario {
@@ -96,13 +130,28 @@ function hits(url: string, callers: number, later: Later): Scenario {
     })
     const ask = (key: number): Promise<unknown> => cache.getOrSet(`product:${key}`, async () => ({ key, text: TEXT }))
     await Promise.all(Array.from({ length: callers * KEYS_EACH }, (_, key) => ask(key)))
-    return async (duration) => {
+    return inThisProcess(async (duration) => {
       const end = performance.now() + duration
       const counts = await Promise.all(
         Array.from({ length: callers }, (_, caller) => askUntil(end, caller * KEYS_EACH, ask)),
       )
       return counts.reduce((sum, count) => sum + count, 0)
-    }
+    })
+  }
+}
+
+/** One answer that lives for `ttl`, for 64 connections; where it is stale by then, its refresh runs meanwhile. */
+function answers(app: string, ttl: number, later: Later): Scenario {
+  return async (_, root) => {
+    const { startMember } = await memberOf(root)
+    const server = await startMember('http/member.js')
+    later(() => server.stop())
+    const traits = { loadTime: 0, fails: false, ttl, stale: HOUR, redis: undefined, namespace: 'versus' }
+    const port = await server.ask<number>('open', app, traits)
+    await (await fetch(`http://127.0.0.1:${port}/thing/1`)).text()
+    if (ttl === STALE_AFTER) await sleep(2 * STALE_AFTER)
+    await server.ask('takes', REFRESH_TIME)
+    return async (duration) => (await server.ask<{ cpu: number }>('requests', '/thing/1', duration)).cpu / 1000
   }
 }
 
@@ -113,13 +162,17 @@ async function askUntil(end: number, first: number, ask: (key: number) => Promis
 }
 
 async function coreOf(root: string): Promise<Pick<typeof core, 'createCache'>> {
-  return (await importOf(root, 'core')) as typeof core
+  return (await importOf(root, 'packages/core/dist/esm/index.js')) as typeof core
 }
 
 async function redisOf(root: string): Promise<Pick<typeof redis, 'redisStore'>> {
-  return (await importOf(root, 'redis')) as typeof redis
+  return (await importOf(root, 'packages/redis/dist/esm/index.js')) as typeof redis
 }
 
-async function importOf(root: string, name: string): Promise<unknown> {
-  return await import(pathToFileURL(resolve(root, 'packages', name, 'dist/esm/index.js')).href)
+async function memberOf(root: string): Promise<Pick<typeof member, 'startMember'>> {
+  return (await importOf(root, 'bench/dist/run/member.js')) as typeof member
+}
+
+async function importOf(root: string, file: string): Promise<unknown> {
+  return await import(pathToFileURL(resolve(root, file)).href)
 }

@@ -2,19 +2,39 @@ import { type Channel, channel } from 'node:diagnostics_channel'
 import { InvalidOptionError } from '../errors.ts'
 import { type CacheEvent, type CacheEvents, type EventName, eventNames, type Listener } from './cache-events.ts'
 
-/** One event's listeners. */
+/** One event's listeners and subscribers. */
 export class EventChannel {
   /** Replaced at each change: an emission calls those that were there when it began. */
   listeners: readonly ((event: CacheEvent) => unknown)[] = []
-  readonly channel: Channel
+  readonly #diagnostics: Channel
+  readonly #onFailure: (error: unknown) => void
 
-  constructor(name: EventName) {
-    this.channel = channel(`cattlegrid:${name}`)
+  /** `onFailure` gets the error of each listener that fails. */
+  constructor(name: EventName, onFailure: (error: unknown) => void) {
+    this.#diagnostics = channel(`cattlegrid:${name}`)
+    this.#onFailure = onFailure
   }
 
   /** False when no listener or subscriber would receive the event: it need not be built. */
   get hasListeners(): boolean {
-    return this.listeners.length > 0 || this.channel.hasSubscribers
+    return this.listeners.length > 0 || this.#diagnostics.hasSubscribers
+  }
+
+  /** `event`: a whole event of this channel, which nothing changes afterwards. */
+  emit(event: CacheEvent): void {
+    if (this.#diagnostics.hasSubscribers) this.#diagnostics.publish(event)
+    for (const listener of this.listeners) {
+      try {
+        this.#catchRejection(listener(event))
+      } catch (error) {
+        this.#onFailure(error)
+      }
+    }
+  }
+
+  /** An async listener fails by a rejection, which must not stay unhandled. */
+  #catchRejection(returned: unknown): void {
+    if (returned instanceof Promise) returned.catch(this.#onFailure)
   }
 }
 
@@ -53,24 +73,10 @@ export class Events {
     else process.emitWarning(message, { type: 'CattlegridWarning', ...(code === undefined ? {} : { code }) })
   }
 
-  /** `fields`: an object of this event alone, which becomes the event. With a `type` and a `cache`, which are replaced, it has room for them. */
-  emit<E extends EventName>(name: E, fields: CacheEvents[E] & { readonly type?: E; readonly cache?: string }): void {
-    const { channel: diagnostics, listeners } = this.channelOf(name)
-    if (listeners.length === 0 && !diagnostics.hasSubscribers) return
-    const event = completed(fields, name, this.cacheName)
-    if (diagnostics.hasSubscribers) diagnostics.publish(event)
-    for (const listener of listeners) {
-      try {
-        this.#catchRejection(name, listener(event))
-      } catch (error) {
-        this.#observerFailed(name, error)
-      }
-    }
-  }
-
-  /** An async listener fails by a rejection, which must not stay unhandled. */
-  #catchRejection(name: EventName, returned: unknown): void {
-    if (returned instanceof Promise) returned.catch((error: unknown) => this.#observerFailed(name, error))
+  /** `fields`: an object of this event alone, which becomes the event. */
+  emit<E extends EventName>(name: E, fields: CacheEvents[E]): void {
+    const found = this.channelOf(name)
+    if (found.hasListeners) found.emit(completed(fields, name, this.cacheName))
   }
 
   #observerFailed(event: EventName, error: unknown): void {
@@ -82,7 +88,7 @@ export class Events {
   channelOf(name: EventName): EventChannel {
     let found = this.#channels.get(name)
     if (found === undefined) {
-      found = new EventChannel(name)
+      found = new EventChannel(name, (error) => this.#observerFailed(name, error))
       this.#channels.set(name, found)
     }
     return found

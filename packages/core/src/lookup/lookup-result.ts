@@ -7,7 +7,6 @@ import type { AdmissionControl } from '../flight/admission-control.ts'
 import type { Outcome } from '../load.ts'
 import { awaitedOutcome } from './awaited-outcome.ts'
 import type { Lookup } from './lookup.ts'
-import type { Events } from '../events/events.ts'
 import type { Settings } from '../options/settings.ts'
 
 /** The result of a call before its outcome is known: `getOrSet` takes the value, `lookup` adds the outcome. */
@@ -47,15 +46,6 @@ export interface ServeOptions {
   readonly state: CallState | undefined
   /** The flight that goes on in the background. */
   readonly refresh: Flight | undefined
-}
-
-/** Emits the hit of an entry that was judged `status`. */
-export function emitHit(events: Events, key: string, entry: Entry, status: 'fresh' | 'stale', now: number): void {
-  const { from, size } = entry
-  const age = ageOf(entry, now)
-  const freshFor = freshForOf(entry, status === 'fresh', now)
-  events.emit('hit', { key, status, from, age, freshFor, size, type: 'hit', cache: events.cacheName })
-  if (status === 'stale') events.emit('stale-hit', { key, from, age, freshFor })
 }
 
 /** Makes a result of an entry that was judged `status`. `settings`: those of the call. */

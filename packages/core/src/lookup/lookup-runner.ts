@@ -1,12 +1,12 @@
 import { refreshInBackground } from '../refresh/background-refresh.ts'
-import { CallState, emitHit, identity, lookupOf, type LookupResult, serveEntry, valueOf } from './lookup-result.ts'
+import { CallState, identity, lookupOf, type LookupResult, serveEntry, valueOf } from './lookup-result.ts'
 import type { Codec } from '../codec/codec.ts'
 import { emitAnswer } from './emit-answer.ts'
 import type { LoadCoordinator } from '../flight/coordinator.ts'
 import type { PermitSource } from '../flight/permits.ts'
 import type { EngineServices } from '../flight/engine-services.ts'
 import { type Call, noteAndJudge, SingleCall, type TimedRead } from '../flight/call.ts'
-import { type Entry, promiseOf } from '../entry.ts'
+import { ageOf, type Entry, freshForOf, promiseOf } from '../entry.ts'
 import { ClosedError } from '../errors.ts'
 import type { EventChannel } from '../events/events.ts'
 import { PreviousVersion } from '../flight/previous-version.ts'
@@ -92,15 +92,26 @@ export class LookupRunner {
   }
 
   #emitFreshHit(key: string, entry: Entry): void {
-    const { events, runtime } = this.#services
-    emitHit(events, key, entry, 'fresh', runtime.coarseNow())
+    this.#emitHit(key, entry, 'fresh', this.#services.runtime.coarseNow())
   }
 
   /** Counts and emits a hit of an entry that the store returned. */
   #noteStoreHit(key: string, entry: Entry, verdict: 'fresh' | 'stale', now: number): void {
     this.#activity[verdict][entry.from] += 1
     const listened = this.#hitChannel.hasListeners || (verdict === 'stale' && this.#staleHitChannel.hasListeners)
-    if (listened) emitHit(this.#services.events, key, entry, verdict, now)
+    if (listened) this.#emitHit(key, entry, verdict, now)
+  }
+
+  /** Whole events, given to their channels: `Events.emit`, which finds the channel and completes the event, costs a hit more than its listener does. */
+  #emitHit(key: string, entry: Entry, status: 'fresh' | 'stale', now: number): void {
+    const { from, size } = entry
+    const cache = this.#services.events.cacheName
+    const age = ageOf(entry, now)
+    const freshFor = freshForOf(entry, status === 'fresh', now)
+    if (this.#hitChannel.hasListeners)
+      this.#hitChannel.emit({ key, status, from, age, freshFor, size, type: 'hit', cache })
+    if (status === 'stale' && this.#staleHitChannel.hasListeners)
+      this.#staleHitChannel.emit({ key, from, age, freshFor, type: 'stale-hit', cache })
   }
 
   /**
@@ -152,8 +163,8 @@ export class LookupRunner {
     const result = this.#coordinator.reads.read(call.storedKey, codec, (read) =>
       this.#onRead(call, state, read, onResult),
     )
-    // In a burst the read may queue: the signal ends that wait, too.
-    return signal === undefined ? result : orAbort(result, signal)
+    // In a burst the read of a shared store may queue: the signal ends that wait, too.
+    return signal === undefined || !this.#services.store.shared ? result : orAbort(result, signal)
   }
 
   #readAgain<T>(call: Call, state: CallState, onResult: OnResult<T>): Promise<T> {

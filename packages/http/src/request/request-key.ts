@@ -135,8 +135,11 @@ function routeSpellings({ matched }: PathFolding): readonly string[] {
   return [base !== '' && inner === '/' ? base : base + inner, inner]
 }
 
+const UNRESERVED = /^[\w.~-]*$/
+
 /** Encodes a parameter as browsers do: characters that are legal in a path stay. */
 function encodeParameter(value: string): string {
+  if (UNRESERVED.test(value)) return value
   return encodeURIComponent(value).replaceAll(/%(?:3A|40|24|26|2B|2C|3B|3D|5B|5D|7C)/g, decodeURIComponent)
 }
 
