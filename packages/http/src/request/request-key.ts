@@ -47,6 +47,7 @@ const FORMAT = 'h2'
 const MAX_BYTES = 8192
 /** A pattern of parameters and plain text only: two paths that match it with the same parameters differ in case and trailing slash only. */
 const PLAIN_PATTERN = /^(?:\/(?::\w+|[\w.~-]+))*\/?$/
+const UNRESERVED = /^[\w.~-]*$/
 
 /**
  * The cache key of a request (RFC 9111 section 2): a hash over its parts, each with its length, so that no part can forge a delimiter. undefined
@@ -129,18 +130,34 @@ function canonicalPath(path: string, spellings: readonly string[], { decodesPath
 
 /** The path as the route's pattern spells it: whole, and from the mount point on. Empty where the framework distinguishes case and slash. */
 function routeSpellings({ matched }: PathFolding): readonly string[] {
-  if (matched === undefined || !PLAIN_PATTERN.test(matched.pattern)) return []
+  if (matched === undefined) return []
   const { pattern, base, params } = matched
-  const inner = pattern.replaceAll(/:(\w+)/g, (_, name: string) => encodeParameter(wellFormed(params[name])))
+  const parts = partsOf(pattern)
+  if (parts === undefined) return []
+  let inner = ''
+  for (const [index, part] of parts.entries()) inner += index % 2 === 0 ? part : encodeParameter(params[part])
   return [base !== '' && inner === '/' ? base : base + inner, inner]
 }
 
-const UNRESERVED = /^[\w.~-]*$/
+/** By pattern: there are as many as declared routes. */
+const patternParts = new Map<string, readonly string[] | undefined>()
 
-/** Encodes a parameter as browsers do: characters that are legal in a path stay. */
-function encodeParameter(value: string): string {
-  if (UNRESERVED.test(value)) return value
-  return encodeURIComponent(value).replaceAll(/%(?:3A|40|24|26|2B|2C|3B|3D|5B|5D|7C)/g, decodeURIComponent)
+/** The plain text and the names of the parameters of a pattern, in turn; undefined if it is not plain. */
+function partsOf(pattern: string): readonly string[] | undefined {
+  const known = patternParts.get(pattern)
+  if (known !== undefined || patternParts.has(pattern)) return known
+  const parts = PLAIN_PATTERN.test(pattern) ? pattern.split(/:(\w+)/) : undefined
+  patternParts.set(pattern, parts)
+  return parts
+}
+
+/** Encodes a parameter as browsers do: characters that are legal in a path stay. A schema may have made a number of it. */
+function encodeParameter(value: unknown): string {
+  const text = typeof value === 'number' ? String(value) : typeof value === 'string' ? value : ''
+  if (UNRESERVED.test(text)) return text
+  // `encodeURIComponent` rejects lone surrogates.
+  const encoded = encodeURIComponent(text.replaceAll(/\p{Surrogate}/gu, '\uFFFD'))
+  return encoded.replaceAll(/%(?:3A|40|24|26|2B|2C|3B|3D|5B|5D|7C)/g, decodeURIComponent)
 }
 
 /** A path without all that frameworks may ignore; undefined for a malformed encoding. */
@@ -154,12 +171,6 @@ function foldedPath(path: string): string | undefined {
 
 function withoutSlash(path: string): string {
   return path.replace(/(?<=.)\/$/, '')
-}
-
-/** Replaces lone surrogates, which `encodeURIComponent` rejects. A schema may have made a number of a parameter. */
-function wellFormed(value: unknown): string {
-  if (typeof value === 'number') return String(value)
-  return typeof value === 'string' ? value.replaceAll(/\p{Surrogate}/gu, '\uFFFD') : ''
 }
 
 function splitTarget(target: string): readonly [string, string] {
