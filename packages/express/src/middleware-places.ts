@@ -45,15 +45,16 @@ export class MiddlewarePlaces {
   }
 
   /** Names the place of a request; undefined where several layers of its mount point use the middleware. */
-  placeOf({ app, route, baseUrl }: PlacedRequest): string | undefined {
-    if (route === undefined) return this.#placeInApp(app, baseUrl)
+  placeOf(req: PlacedRequest): string | undefined {
+    const { route } = req
+    if (route === undefined) return this.#placeInApp(req.app, req.baseUrl)
     const known = this.#ofRoutes.get(route)
     if (known !== undefined) return known
     const declared = this.#placeIn(route)
-    const place = declared ?? this.#placeInApp(app, baseUrl)
+    const place = declared ?? this.#placeInApp(req.app, req.baseUrl)
     if (place === undefined) return undefined
     // A route may call the middleware in a function of its own.
-    const named = `${place} ${routeName(route, app)}`
+    const named = `${place} ${routeName(route, req.app)}`
     if (declared !== undefined) this.#ofRoutes.set(route, named)
     return named
   }
