@@ -1,6 +1,6 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it, jest } from '@jest/globals'
 import { createFleet, Origin, rejection, settle } from './fleet.ts'
-import { never } from './memory-cache.ts'
+import { memoryCache, never } from './memory-cache.ts'
 import { Remote } from './remote.ts'
 
 /** A signal that counts its listeners. */
@@ -57,6 +57,19 @@ describe('a signal that many calls wait with', () => {
     }
     controller.abort(new Error('too late'))
     expect(await cache.getOrSet('a1', never, { signal })).toBe('loaded')
+  })
+})
+
+describe('a signal of a call that a store in this process answers', () => {
+  it('gets no listener, even while a refresh of the stale value runs', async () => {
+    const { cache, runtime } = memoryCache()
+    const { signal } = new AbortController()
+    const listens = jest.spyOn(signal, 'addEventListener')
+    await cache.set('k', 'kept', { ttl: '1s', staleWhileRevalidate: '1m' })
+    await runtime.advance(2000)
+    const found = await cache.lookup('k', () => new Promise<string>(() => {}), { signal, staleWhileRevalidate: '1m' })
+    expect(found).toMatchObject({ value: 'kept', status: 'stale' })
+    expect(listens).not.toHaveBeenCalled()
   })
 })
 

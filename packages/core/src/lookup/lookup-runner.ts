@@ -102,7 +102,7 @@ export class LookupRunner {
     if (listened) this.#emitHit(key, entry, verdict, now)
   }
 
-  /** Whole events, given to their channels: `Events.emit`, which finds the channel and completes the event, costs a hit more than its listener does. */
+  /** Whole events, given to their channels: `Events.emit` finds the channel and completes the event, which costs a hit about as much as its listener does. */
   #emitHit(key: string, entry: Entry, status: 'fresh' | 'stale', now: number): void {
     const { from, size } = entry
     const cache = this.#services.events.cacheName
