@@ -1,12 +1,13 @@
 // Another checkout against this one, in turn, for a moment each: both in one process, and over HTTP each in one of its own. Whatever slows the machine down meets both
 // alike, so a tenth shows where the other benches differ by half.
 import { resolve } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
 import type * as core from '@cattlegrid/core'
 import type * as redis from '@cattlegrid/redis'
 import { startRedis } from '@cattlegrid/testkit'
 import { connected } from './contenders/node-redis.ts'
+import { OURS } from './http/origin.ts'
+import { becomeStale, STALE_AFTER } from './http/rate.ts'
 import { type BenchOptions, chosen, runBench } from './run/bench.ts'
 import { type Later, withCleanup } from './run/cleanup.ts'
 import type * as member from './run/member.ts'
@@ -21,14 +22,9 @@ const OTHER = 'the other'
 /** Of one contender in one round, ms. */
 const MOMENT = 150
 const WARM_UP = 1500
-const APPS = ['Express, cattlegrid', 'Fastify, cattlegrid'] as const
 /** Of one app in one round, ms. */
 const HTTP_MOMENT = 1000
 const HOUR = 3_600_000
-/** Until what an app serves is stale, ms. */
-const STALE_AFTER = 100
-/** Of the handler behind stale answers, ms. */
-const REFRESH_TIME = 20_000
 
 /** Asks ever anew for about so long; resolves to the CPU of one of its requests, µs. */
 type Run = (duration: number) => Promise<number>
@@ -59,7 +55,7 @@ async function compare(options: BenchOptions, later: Later): Promise<Findings> {
       scenario: hits(server.url, callers, later),
       moment: MOMENT,
     })),
-    ...APPS.flatMap((app) => [
+    ...OURS.flatMap((app) => [
       { title: `${app}: a hit`, scenario: answers(app, HOUR, later), moment: HTTP_MOMENT },
       { title: `${app}: a stale hit`, scenario: answers(app, STALE_AFTER, later), moment: HTTP_MOMENT },
     ]),
@@ -149,8 +145,7 @@ function answers(app: string, ttl: number, later: Later): Scenario {
     const traits = { loadTime: 0, fails: false, ttl, stale: HOUR, redis: undefined, namespace: 'versus' }
     const port = await server.ask<number>('open', app, traits)
     await (await fetch(`http://127.0.0.1:${port}/thing/1`)).text()
-    if (ttl === STALE_AFTER) await sleep(2 * STALE_AFTER)
-    await server.ask('takes', REFRESH_TIME)
+    await becomeStale(server)
     return async (duration) => (await server.ask<{ cpu: number }>('requests', '/thing/1', duration)).cpu / 1000
   }
 }

@@ -8,10 +8,9 @@ import { figureOf, figuresOf, interleave, type Seen } from '../run/rounds.ts'
 import type { StartApp } from './app-members.ts'
 import { expressHerdFloors } from './express-apps.ts'
 import { fastifyHerdFloors } from './fastify-apps.ts'
-import type { OriginTraits } from './origin.ts'
+import { type OriginTraits, OURS } from './origin.ts'
 import { isInstalled, proxies } from './proxies.ts'
 
-export const OURS = ['Express, cattlegrid', 'Fastify, cattlegrid']
 /** The same app without a cache: what so many answers at once cost by themselves. Where something stale is there to be served, its handler takes no time. */
 const BARE = ['Express, sends a string', 'Fastify, sends a string']
 /**

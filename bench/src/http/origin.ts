@@ -1,5 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
+export const OURS = ['Express, cattlegrid', 'Fastify, cattlegrid']
+
 /** How the handlers behind the caches behave. */
 export interface OriginTraits {
   /** Before an answer at first, ms. */

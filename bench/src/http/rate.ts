@@ -10,8 +10,8 @@ import type { Load } from './wrk.ts'
 const SECONDS = 2
 /** Behind a name: the same app while what it serves is stale. */
 export const STALE = ', stale'
-/** ms */
-const STALE_AFTER = 100
+/** The ttl of what is to be stale, ms. */
+export const STALE_AFTER = 100
 /** Longer than the load lasts, ms. */
 const REFRESH_TIME = 20_000
 
@@ -39,16 +39,19 @@ export async function requestRate(
     const member = await start(later)
     const { url, cpu } = await startPlayer(called.replace(STALE, ''), lives, member, later)
     await (await fetch(url)).text()
-    if (isStale) {
-      await sleep(2 * STALE_AFTER)
-      await member.ask('takes', REFRESH_TIME)
-    }
+    if (isStale) await becomeStale(member)
     if (!smoke) await load(url, SECONDS)
     const seconds = smoke ? 0 : SECONDS
     const before = cpu()
     const rate = await load(url, seconds)
     return { rate, cpu: ((cpu() - before) * 1000) / (rate * seconds) }
   })
+}
+
+/** Waits until what lives for `STALE_AFTER` is stale. Its refresh then runs as long as it is asked for. */
+export async function becomeStale(member: Pick<Member, 'ask'>): Promise<void> {
+  await sleep(2 * STALE_AFTER)
+  await member.ask('takes', REFRESH_TIME)
 }
 
 async function startPlayer(name: string, traits: OriginTraits, member: Member, later: Later): Promise<Player> {

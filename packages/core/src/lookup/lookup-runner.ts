@@ -108,10 +108,8 @@ export class LookupRunner {
     const cache = this.#services.events.cacheName
     const age = ageOf(entry, now)
     const freshFor = freshForOf(entry, status === 'fresh', now)
-    if (this.#hitChannel.hasListeners)
-      this.#hitChannel.emit({ key, status, from, age, freshFor, size, type: 'hit', cache })
-    if (status === 'stale' && this.#staleHitChannel.hasListeners)
-      this.#staleHitChannel.emit({ key, from, age, freshFor, type: 'stale-hit', cache })
+    this.#hitChannel.emit({ key, status, from, age, freshFor, size, type: 'hit', cache })
+    if (status === 'stale') this.#staleHitChannel.emit({ key, from, age, freshFor, type: 'stale-hit', cache })
   }
 
   /**

@@ -1,3 +1,4 @@
+import { BoundedMap } from '@cattlegrid/core/internal'
 import { hash } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import { withoutBlanks } from '../fields/header-fields.ts'
@@ -133,20 +134,20 @@ function routeSpellings({ matched }: PathFolding): readonly string[] {
   if (matched === undefined) return []
   const { pattern, base, params } = matched
   const parts = partsOf(pattern)
-  if (parts === undefined) return []
+  if (parts.length === 0) return []
   let inner = ''
   for (const [index, part] of parts.entries()) inner += index % 2 === 0 ? part : encodeParameter(params[part])
   return [base !== '' && inner === '/' ? base : base + inner, inner]
 }
 
-/** By pattern: there are as many as declared routes. */
-const patternParts = new Map<string, readonly string[] | undefined>()
+/** By pattern. An app may declare a route for each request. */
+const patternParts = new BoundedMap<string, readonly string[]>(1000)
 
-/** The plain text and the names of the parameters of a pattern, in turn; undefined if it is not plain. */
-function partsOf(pattern: string): readonly string[] | undefined {
+/** The plain text and the names of the parameters of a pattern, in turn; empty if it is not plain. */
+function partsOf(pattern: string): readonly string[] {
   const known = patternParts.get(pattern)
-  if (known !== undefined || patternParts.has(pattern)) return known
-  const parts = PLAIN_PATTERN.test(pattern) ? pattern.split(/:(\w+)/) : undefined
+  if (known !== undefined) return known
+  const parts = PLAIN_PATTERN.test(pattern) ? pattern.split(/:(\w+)/) : []
   patternParts.set(pattern, parts)
   return parts
 }
