@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type RedisServer, startProcess, startRedis } from '../../packages/testkit/src/redis-server.ts'
 import { freePort } from '../free-port.ts'
-import { untilRedis } from './redis-ask.ts'
+import { AFTER_A_KILL, BEFORE_A_KILL } from './promotion-delay.ts'
+import { askRedis, untilRedis } from './redis-ask.ts'
 
 const SENTINELS = 3
 const QUORUM = 2
@@ -24,7 +25,7 @@ export interface RedisSentinelServers {
   /** The server that started as master. */
   readonly master: RedisServer
   readonly replica: RedisServer
-  /** Kills the master and waits for its exit. The replica is promoted about two seconds later. */
+  /** Kills the master and waits for its exit. The replica is promoted about two seconds later; while the master only stalls, it keeps its place. */
   killMaster(): Promise<void>
   /** Waits until every sentinel names the replica as master and the replica accepts writes. */
   promoted(): Promise<void>
@@ -57,7 +58,8 @@ export async function startRedisSentinel(options: StartRedisSentinelOptions = {}
     )
     await Promise.all(starts)
     await introduced(replica, sentinels)
-    return { name, master, replica, stop, ...failover(master, replica, sentinels) }
+    await promoteAfter(BEFORE_A_KILL, name, sentinels)
+    return { name, master, replica, stop, ...failover(name, master, replica, sentinels) }
   } catch (error) {
     await stop()
     throw error
@@ -73,7 +75,7 @@ async function startSentinel(folder: string, name: string, master: number): Prom
       'bind 127.0.0.1',
       `dir "${folder}"`,
       `sentinel monitor ${name} 127.0.0.1 ${master} ${QUORUM}`,
-      `sentinel down-after-milliseconds ${name} 1000`,
+      `sentinel down-after-milliseconds ${name} ${AFTER_A_KILL}`,
       `sentinel failover-timeout ${name} 5000`,
     ]
     // A sentinel rewrites its configuration file, so each gets its own.
@@ -100,14 +102,23 @@ async function introduced(replica: RedisServer, sentinels: readonly RedisServer[
   )
 }
 
+async function promoteAfter(silence: number, name: string, sentinels: readonly RedisServer[]): Promise<void> {
+  const command = `SENTINEL SET ${name} down-after-milliseconds ${silence}`
+  await Promise.all(sentinels.map(({ port }) => askRedis(port, command)))
+}
+
 function failover(
+  name: string,
   master: RedisServer,
   replica: RedisServer,
   sentinels: readonly RedisServer[],
 ): Pick<RedisSentinelServers, 'killMaster' | 'promoted' | 'sentinelRootNodes'> {
   return {
     sentinelRootNodes: sentinels.map(({ port }) => ({ host: '127.0.0.1', port })),
-    killMaster: () => master.kill(),
+    async killMaster() {
+      await promoteAfter(AFTER_A_KILL, name, sentinels)
+      await master.kill()
+    },
     async promoted() {
       const named = `address=127.0.0.1:${replica.port}`
       await Promise.all(

@@ -38,6 +38,19 @@ describe('a cluster', () => {
     expect(folders()).toEqual([])
   })
 
+  test('has the same masters after one of them stalled, as on a busy machine', async () => {
+    const servers = await startRedisCluster()
+    stops.push(() => servers.stop())
+    const [first] = servers.masters
+    first?.pause()
+    // Twice as long as a replica waits once a master was killed.
+    await new Promise((resolve) => setTimeout(resolve, 4000))
+    first?.resume()
+    const cluster = await createCluster({ rootNodes: [...servers.rootNodes] }).connect()
+    stops.push(() => cluster.close())
+    expect(new Set(cluster.masters.map(({ port }) => port))).toEqual(new Set(servers.masters.map(({ port }) => port)))
+  })
+
   test('has no master that it was not given', async () => {
     const servers = await startRedisCluster({ replicas: 0 })
     stops.push(() => servers.stop())

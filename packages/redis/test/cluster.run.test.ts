@@ -239,10 +239,13 @@ test('a subscription moves to another node when its own is no longer a master', 
   await clientOf(replica).sendCommand(['CLUSTER', 'FAILOVER'])
   await until(async () => (await clientOf(replica).info('replication')).includes('role:master'))
   // A redirection shows the client the new topology.
-  await until(async () => {
-    await Promise.all(keys.map((key) => store.read(key, json)))
-    return kinds.join(' ') === 'connected disconnected connected'
-  })
+  await until(
+    async () => {
+      await Promise.all(keys.map((key) => store.read(key, json)))
+      return kinds.join(' ') === 'connected disconnected connected'
+    },
+    () => kinds.join(' '),
+  )
   await store.invalidate('k', 'delete', 0)
   await until(() => kinds.includes('deleted'))
   expect(kinds).toEqual(['connected', 'disconnected', 'connected', 'deleted'])
