@@ -53,7 +53,7 @@ export class LeaseSteps {
       // In front: the acquire must not wait for a lease that this process has stopped using.
       const released = this.#pending.sendOf(key)
       // Sent in the same write as the acquire, so before the load begins: a tag invalidation from now on voids its result, though it names its tags only at
-      // its end.
+      // its end. Not in the script of the acquire: one address may hide many slots, and a script cannot use keys of two.
       const sequence = this.#tags.read()
       const granted = await this.#scripts.acquire(key, token, request)
       // This process may hold it: waiting would be in vain.
