@@ -8,14 +8,12 @@ import type { Findings, Table, Target } from './run/result.ts'
 import { figuresOf, interleave, type Seen } from './run/rounds.ts'
 import { Fleet } from './stampede/fleet.ts'
 import { fillTable } from './stampede/fill.ts'
+import { floors } from './stampede/floors.ts'
 import { leaseTable } from './stampede/lease.ts'
 import { COLUMNS, type Scenario, scenarios } from './stampede/scenarios.ts'
 import { burstTargets } from './stampede/targets.ts'
 
 const OURS = ['cattlegrid']
-/** Where a herd is told the value itself; where it takes the steps of a lease. Neither is safe. */
-const TOLD = 'one flight, told by a push'
-const WOKEN = 'one flight, woken by a push'
 const SHARED_ONLY = ['naive lock', 'naive lock, one flight']
 
 await runBench('stampede', (options) => withCleanup((later) => measureStampedes(options, later)))
@@ -44,10 +42,12 @@ async function measureStampedes(options: BenchOptions, later: Later): Promise<Fi
   return { tables, targets }
 }
 
-function namesOf({ ours = OURS, local = false, floor = false }: Scenario, { smoke }: BenchOptions): readonly string[] {
+function namesOf(
+  { ours = OURS, local = false, floors: ofIt = [] }: Scenario,
+  { smoke }: BenchOptions,
+): readonly string[] {
   if (smoke) return ours
-  const floors = floor ? [TOLD, ...(local ? [] : [WOKEN])] : []
-  return [...ours, ...floors, ...(local ? [] : SHARED_ONLY), ...Object.keys(peers)]
+  return [...ours, ...ofIt, ...(local ? [] : SHARED_ONLY), ...Object.keys(peers)]
 }
 
 /** A contender is opened anew in every round: only one of them is in Redis and in the processes at a time. */
@@ -92,7 +92,7 @@ function table({ id, title, columns }: Scenario, names: readonly string[], seen:
     columns: columns.map((column) => ({ id: column, ...COLUMNS[column] })),
     rows: names.map((name) => ({
       name,
-      is: name === TOLD || name === WOKEN ? 'floor' : name.startsWith('cattlegrid') ? 'ours' : 'peer',
+      is: name in floors ? 'floor' : name.startsWith('cattlegrid') ? 'ours' : 'peer',
       cells: figuresOf(seen, name, columns),
     })),
   }

@@ -2,7 +2,20 @@
 import { plotsOf } from './plots.mjs'
 import { table } from './docstring.mjs'
 
-const order = ['hit', 'miss', 'redis', 'stampede', 'http', 'start', 'memory', 'size', 'curves', 'purge', 'profile']
+const order = [
+  'hit',
+  'miss',
+  'redis',
+  'stampede',
+  'http',
+  'nodes',
+  'start',
+  'memory',
+  'size',
+  'curves',
+  'purge',
+  'profile',
+]
 
 function keptResults(tree) {
   const files = order.map((name) => `bench/results/${name}.json`)

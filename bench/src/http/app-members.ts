@@ -6,9 +6,14 @@ export type StartApp = (later: Later, place?: number) => Promise<Member>
 
 /**
  * A new process for each contender: two of one code may differ, for as long as they live, by more than two contenders do. A smoke run measures nothing:
- * there, the process of a place opens one app after the other, and ends with the bench.
+ * there, the process of a place opens one app after the other, and ends with the bench. `node`: the program that runs them. Default: the running one.
  */
-export function appStarter(smoke: boolean, atEnd: Later): StartApp {
+export function appStarter(smoke: boolean, atEnd: Later, node: string = process.execPath): StartApp {
+  const startNew: StartApp = async (later) => {
+    const member = await startMember('http/member.js', [], [], node)
+    later(() => member.stop())
+    return member
+  }
   if (!smoke) return startNew
   const kept = new Map<number, Promise<Member>>()
   return async (_, place = 0) => {
@@ -16,10 +21,4 @@ export function appStarter(smoke: boolean, atEnd: Later): StartApp {
     kept.set(place, member)
     return await member
   }
-}
-
-async function startNew(later: Later): Promise<Member> {
-  const member = await startMember('http/member.js')
-  later(() => member.stop())
-  return member
 }

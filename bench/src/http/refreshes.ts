@@ -20,7 +20,10 @@ const WARM_UPS = 4
 
 export async function refreshTable(options: BenchOptions, start: StartApp): Promise<Findings> {
   const names = chosen(NAMES, options)
-  const contenders = names.map((name) => ({ name, measure: () => run(name, options.smoke ? 100 : 3000, start) }))
+  const contenders = names.map((name) => ({
+    name,
+    measure: () => refreshRate(name, options.smoke ? 100 : 3000, start),
+  }))
   const seen = await interleave(contenders, Math.min(options.rounds, 5))
   return {
     tables: [
@@ -49,7 +52,8 @@ export async function refreshTable(options: BenchOptions, start: StartApp): Prom
   }
 }
 
-async function run(name: string, count: number, start: StartApp): Promise<Record<string, number>> {
+/** The refreshes that an app does in a second, those in a second of its CPU, and the CPU of one with its answer, µs. */
+export async function refreshRate(name: string, count: number, start: StartApp): Promise<Record<string, number>> {
   return await withCleanup(async (later) => {
     const member = await start(later)
     const traits = { loadTime: 0, fails: false, ttl: TTL, stale: 3_600_000, redis: undefined, namespace: 'refresh' }

@@ -24,13 +24,15 @@ interface Reply {
 /** What a member can be asked for. */
 export type Skills = Readonly<Record<string, (...args: never[]) => unknown>>
 
-/** Starts a file of this folder, named as the compiler leaves it. Its own code calls `serveAsMember`. */
+/** Starts a file of this folder, named as the compiler leaves it, by the program `node`. Its own code calls `serveAsMember`. */
 export async function startMember(
   file: string,
   args: readonly string[] = [],
   flags: readonly string[] = [],
+  node: string = process.execPath,
 ): Promise<Member> {
   const child = fork(fileURLToPath(new URL(`../${file}`, import.meta.url)), args, {
+    execPath: node,
     execArgv: [...flags],
     // As servers run: Express, for one, prints every error otherwise.
     env: { ...process.env, NODE_ENV: 'production' },

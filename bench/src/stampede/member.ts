@@ -4,18 +4,17 @@ import { openWith } from '../contenders/cattlegrid.ts'
 import type { Open, Opened } from '../contenders/contender.ts'
 import * as naive from '../contenders/naive-lock.ts'
 import { peers } from '../contenders/peers.ts'
-import * as told from '../contenders/told-by-push.ts'
 import { serveAsMember } from '../run/member.ts'
+import { floors } from './floors.ts'
 import type { Answers, Burst, Game, Stream } from './game.ts'
 
 const contenders: Readonly<Record<string, () => Promise<Open>>> = {
   cattlegrid: async () => openWith({}),
   'cattlegrid, short lease': async () => openWith({ lease: { duration: '1s' } }),
   'cattlegrid, early refresh': async () => openWith({ earlyRefresh: { before: '300ms' } }),
-  'one flight, told by a push': async () => told.openTold,
-  'one flight, woken by a push': async () => told.openWoken,
   'naive lock': async () => naive.open,
   'naive lock, one flight': async () => naive.openBehindFlight,
+  ...Object.fromEntries(Object.entries(floors).map(([name, open]) => [name, async () => open])),
 }
 
 /** How many crowds come before what is measured, how large they are, and for how long they come at most, ms. */

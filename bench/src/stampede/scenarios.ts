@@ -1,4 +1,5 @@
 import type { Fleet } from './fleet.ts'
+import type { Floor } from './floors.ts'
 import type { Game } from './game.ts'
 
 /** One way in which callers come, and what is told of it. */
@@ -10,8 +11,7 @@ export interface Scenario {
   readonly processes?: number
   readonly game: Omit<Game, 'namespace' | 'redis'>
   readonly ours?: readonly string[]
-  /** Whether the floors of a herd take part: they load once, and know nothing of a value's age. */
-  readonly floor?: boolean
+  readonly floors?: readonly Floor[]
   readonly columns: readonly (keyof typeof COLUMNS)[]
   readonly mostRounds: number
   readonly play: (fleet: Fleet, smoke: boolean) => Promise<Record<string, number>>
@@ -29,6 +29,8 @@ export const COLUMNS = {
   unanswered: { title: 'no answer in 6 s', digits: 0 },
 } as const
 
+const TOLD = 'one flight, told by a push'
+const WOKEN = 'one flight, woken by a push'
 const BURST = ['loads', 'p50', 'p99', 'commands'] as const
 const HOUR = 3_600_000
 const PATIENCE = 6000
@@ -54,7 +56,7 @@ const sleep = (time: number): Promise<void> => new Promise((resolve) => setTimeo
 export const scenarios: readonly Scenario[] = [
   {
     id: 'one-process',
-    floor: true,
+    floors: [TOLD],
     title: 'A cold key, 1 process, 1,000 callers, 200 ms loader',
     local: true,
     processes: 1,
@@ -65,7 +67,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: 'cold',
-    floor: true,
+    floors: [TOLD, WOKEN],
     title: 'A cold key, 8 processes × 200 callers, 200 ms loader',
     game: { loadTime: 200, ttl: HOUR, stale: 0 },
     columns: BURST,
@@ -122,6 +124,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: 'paced',
+    floors: ['one read, refreshed under a lock'],
     title: 'A hot key, 8 processes, 300 callers a second together, ttl 1 s, 50 ms loader, stale allowed',
     game: { loadTime: 50, ttl: 1000, stale: 60_000 },
     columns: ['perExpiry', 'p50', 'p99', 'perCall'],
@@ -130,7 +133,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     id: 'failing',
-    floor: true,
+    floors: [TOLD, WOKEN],
     title: 'A cold key whose loader fails after 200 ms, 8 processes × 200 callers',
     game: { loadTime: 200, fails: true, ttl: HOUR, stale: 0 },
     columns: ['loads', 'p50', 'p99', 'failed', 'unanswered'],

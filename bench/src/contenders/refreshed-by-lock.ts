@@ -1,0 +1,62 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Open, Opened } from './contender.ts'
+import { connected } from './node-redis.ts'
+
+const POLL = 20
+
+interface Version {
+  readonly text: string
+  readonly freshUntil: number
+}
+
+/**
+ * The fewest commands for a hot key whose age no host's clock tells: GET for each read, PTTL for a version that this process has not seen, SET NX for each process
+ * that finds it stale, and one SET. The lock ends by itself. Nobody asks what becomes of a loader that dies, is late, or was overtaken by an invalidation.
+ */
+export const open: Open = async ({ load, ttl, stale, redis = '', namespace }) => {
+  const client = await connected(redis)
+  const reads = new Map<string, Promise<unknown>>()
+  const seen = new Map<string, Version>()
+  const locked = async (entry: string): Promise<boolean> =>
+    (await client.set(`${entry}:lock`, '', { condition: 'NX', expiration: { type: 'PX', value: ttl / 2 } })) !== null
+  const loadTo = async (entry: string, key: string): Promise<void> => {
+    const text = JSON.stringify({ version: randomUUID(), value: await load(key) })
+    await client.set(entry, text, { expiration: { type: 'PX', value: ttl + stale } })
+  }
+  const fill = async (entry: string, key: string): Promise<void> => {
+    if (await locked(entry)) await loadTo(entry, key)
+    else await sleep(POLL)
+  }
+  const refresh = async (entry: string, key: string): Promise<void> => {
+    if (await locked(entry)) await loadTo(entry, key)
+  }
+  const noteVersion = async (entry: string, key: string, text: string): Promise<void> => {
+    const known = seen.get(key)
+    const now = performance.now()
+    if (known?.text !== text) {
+      seen.set(key, { text, freshUntil: now + (await client.pTTL(entry)) - stale })
+    } else if (now >= known.freshUntil) {
+      // Once for each version.
+      seen.set(key, { text, freshUntil: Infinity })
+      void refresh(entry, key)
+    }
+  }
+  const read = async (key: string): Promise<unknown> => {
+    const entry = `${namespace}:${key}`
+    for (;;) {
+      const text = await client.get(entry)
+      if (text === null) await fill(entry, key)
+      else {
+        await noteVersion(entry, key, text)
+        return (JSON.parse(text) as { readonly value: unknown }).value
+      }
+    }
+  }
+  const get: Opened['get'] = (key) => {
+    const running = reads.get(key) ?? read(key).finally(() => reads.delete(key))
+    reads.set(key, running)
+    return running
+  }
+  return { get, close: () => client.close() }
+}
