@@ -4,7 +4,7 @@ import { appStarter, type StartApp } from './http/app-members.ts'
 import { expressApps } from './http/express-apps.ts'
 import { fastifyApps } from './http/fastify-apps.ts'
 import { herdTables } from './http/herds.ts'
-import { type OriginTraits, OURS } from './http/origin.ts'
+import { GOALS, type OriginTraits, OURS } from './http/origin.ts'
 import { loadTable } from './http/lone-loads.ts'
 import { isInstalled, proxies } from './http/proxies.ts'
 import { privateTable } from './http/private-answers.ts'
@@ -103,10 +103,9 @@ function hitTable(all: readonly string[], seen: Seen, generator: string): Table 
 
 function hitTargets(seen: Seen): Target[] {
   const aims = [
-    ['Express, cattlegrid', FLOORS.express, 1.2],
-    ['Fastify, cattlegrid', FLOORS.fastify, 0.9],
-    ['Fastify, cattlegrid', NGINX, 0.8],
-  ] as const
+    ...Object.entries(GOALS).map(([name, { bare, hit }]) => [name, bare, hit] as const),
+    ['Fastify, cattlegrid', NGINX, 0.8] as const,
+  ]
   return aims.flatMap(([name, other, wanted]): Target[] =>
     seen.has(name) && seen.has(other)
       ? [

@@ -1,6 +1,6 @@
 // What a hit and a refresh over HTTP cost on each version of Node. Up to Node 22, V8 gives each request and response of Express hidden classes of its own.
 import { appStarter, type StartApp } from './http/app-members.ts'
-import { type OriginTraits, OURS } from './http/origin.ts'
+import { GOALS, type OriginTraits, OURS } from './http/origin.ts'
 import { requestRate } from './http/rate.ts'
 import { refreshRate } from './http/refreshes.ts'
 import { loadGenerator } from './http/wrk.ts'
@@ -12,10 +12,7 @@ import { figureOf, figuresOf, interleave, ratio, type Seen } from './run/rounds.
 
 const [RUNNING = ''] = process.versions.node.split('.')
 const MAJORS = [...new Set([RUNNING, '20', '22', '24'])].toSorted()
-const BARE = { Express: 'Express, sends a string', Fastify: 'Fastify, sends a string' }
 const BY_HAND = ['Express, refreshed by hand', 'Fastify, refreshed by hand']
-/** On each version of Node: a hit against the bare app; refreshes per second of server CPU. */
-const AIMS = { Express: { hit: 1.2, refresh: 2400 }, Fastify: { hit: 0.9, refresh: 4000 } } as const
 const TRAITS: OriginTraits = {
   loadTime: 0,
   fails: false,
@@ -29,7 +26,6 @@ const TRAITS: OriginTraits = {
 interface Place {
   readonly name: string
   readonly app: string
-  readonly framework: keyof typeof AIMS
   readonly major: string
 }
 
@@ -45,7 +41,7 @@ async function measureNodes(options: BenchOptions, later: Later): Promise<Findin
   const places = (apps: readonly string[]): readonly Place[] =>
     chosen(apps, options).flatMap((app) => [...starters.keys()].map((major) => placeOf(app, major)))
   const onNode = ({ major }: Place): StartApp => starters.get(major) as StartApp
-  const hit = places([...Object.values(BARE), ...OURS])
+  const hit = places([...OURS.map(bareOf), ...OURS])
   const hits = await interleave(
     hit.map((one) => ({
       name: one.name,
@@ -57,7 +53,7 @@ async function measureNodes(options: BenchOptions, later: Later): Promise<Findin
   const refreshes = await interleave(
     refreshed.map((one) => ({
       name: one.name,
-      measure: () => refreshRate(one.app, smoke ? 100 : 3000, onNode(one)),
+      measure: () => refreshRate(one.app, onNode(one), smoke),
     })),
     Math.min(rounds, 3),
   )
@@ -92,7 +88,12 @@ async function measureNodes(options: BenchOptions, later: Later): Promise<Findin
 }
 
 function placeOf(app: string, major: string): Place {
-  return { name: `${app}, Node ${major}`, app, framework: app.startsWith('Express') ? 'Express' : 'Fastify', major }
+  return { name: `${app}, Node ${major}`, app, major }
+}
+
+/** The same app without a cache; it may be one itself. */
+function bareOf(app: string): string {
+  return GOALS[app]?.bare ?? app
 }
 
 /** The running one for its own major version; another comes from npm. */
@@ -107,27 +108,26 @@ function rowOf({ name, app }: Place): Pick<Row, 'name' | 'is'> {
   return { name, is: OURS.includes(app) ? 'ours' : 'floor' }
 }
 
-function overBare({ name, framework, major }: Place, seen: Seen): ReturnType<typeof ratio> | undefined {
-  const bare = placeOf(BARE[framework], major).name
+function overBare({ name, app, major }: Place, seen: Seen): ReturnType<typeof ratio> | undefined {
+  const bare = placeOf(bareOf(app), major).name
   return seen.has(bare) ? ratio(seen, name, bare, 'rate') : undefined
 }
 
 function hitTargets(places: readonly Place[], seen: Seen): readonly Target[] {
   return places.flatMap((one): Target[] => {
-    const got = OURS.includes(one.app) ? overBare(one, seen) : undefined
+    const goal = GOALS[one.app]
+    const got = overBare(one, seen)
+    if (goal === undefined || got === undefined) return []
     const what = `Hit over HTTP, by version of Node: ${one.name}, against the bare app`
-    return got === undefined ? [] : [{ what, op: '>=', wanted: AIMS[one.framework].hit, got, unit: '×' }]
+    return [{ what, op: '>=', wanted: goal.hit, got, unit: '×' }]
   })
 }
 
 function refreshTargets(places: readonly Place[], seen: Seen): readonly Target[] {
-  return places
-    .filter(({ app }) => OURS.includes(app))
-    .map(({ name, framework }) => ({
-      what: `Background refreshes, by version of Node: ${name}`,
-      op: '>=',
-      wanted: AIMS[framework].refresh,
-      got: figureOf(seen, name, 'busy'),
-      unit: 'per second of server CPU',
-    }))
+  return places.flatMap(({ name, app }): Target[] => {
+    const wanted = GOALS[app]?.refreshes
+    if (wanted === undefined) return []
+    const what = `Background refreshes, by version of Node: ${name}`
+    return [{ what, op: '>=', wanted, got: figureOf(seen, name, 'busy'), unit: 'per second of server CPU' }]
+  })
 }

@@ -12,7 +12,8 @@ interface Version {
 
 /**
  * The fewest commands for a hot key whose age no host's clock tells: GET for each read, PTTL for a version that this process has not seen, SET NX for each process
- * that finds it stale, and one SET. The lock ends by itself. Nobody asks what becomes of a loader that dies, is late, or was overtaken by an invalidation.
+ * that finds it stale, and one SET. The lock ends by itself. PTTL comes behind
+ * the GET, so an old value may get the time of a new one, and nobody asks what becomes of a loader that dies, is late, or was overtaken by an invalidation.
  */
 export const open: Open = async ({ load, ttl, stale, redis = '', namespace }) => {
   const client = await connected(redis)
@@ -20,16 +21,12 @@ export const open: Open = async ({ load, ttl, stale, redis = '', namespace }) =>
   const seen = new Map<string, Version>()
   const locked = async (entry: string): Promise<boolean> =>
     (await client.set(`${entry}:lock`, '', { condition: 'NX', expiration: { type: 'PX', value: ttl / 2 } })) !== null
-  const loadTo = async (entry: string, key: string): Promise<void> => {
+  /** Resolves to false where another process has the lock. */
+  const refresh = async (entry: string, key: string): Promise<boolean> => {
+    if (!(await locked(entry))) return false
     const text = JSON.stringify({ version: randomUUID(), value: await load(key) })
     await client.set(entry, text, { expiration: { type: 'PX', value: ttl + stale } })
-  }
-  const fill = async (entry: string, key: string): Promise<void> => {
-    if (await locked(entry)) await loadTo(entry, key)
-    else await sleep(POLL)
-  }
-  const refresh = async (entry: string, key: string): Promise<void> => {
-    if (await locked(entry)) await loadTo(entry, key)
+    return true
   }
   const noteVersion = async (entry: string, key: string, text: string): Promise<void> => {
     const known = seen.get(key)
@@ -46,11 +43,11 @@ export const open: Open = async ({ load, ttl, stale, redis = '', namespace }) =>
     const entry = `${namespace}:${key}`
     for (;;) {
       const text = await client.get(entry)
-      if (text === null) await fill(entry, key)
-      else {
+      if (text !== null) {
         await noteVersion(entry, key, text)
         return (JSON.parse(text) as { readonly value: unknown }).value
       }
+      if (!(await refresh(entry, key))) await sleep(POLL)
     }
   }
   const get: Opened['get'] = (key) => {

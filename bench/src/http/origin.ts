@@ -1,6 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
-export const OURS = ['Express, cattlegrid', 'Fastify, cattlegrid']
+/** Of each of ours: the same app without a cache, and what is wanted: the rate of hits against that app, and refreshes per second of server CPU. */
+export const GOALS: Readonly<
+  Record<string, { readonly bare: string; readonly hit: number; readonly refreshes: number }>
+> = {
+  'Express, cattlegrid': { bare: 'Express, sends a string', hit: 1.2, refreshes: 2400 },
+  'Fastify, cattlegrid': { bare: 'Fastify, sends a string', hit: 0.9, refreshes: 4000 },
+}
+export const OURS: readonly string[] = Object.keys(GOALS)
 
 /** How the handlers behind the caches behave. */
 export interface OriginTraits {
