@@ -1,4 +1,5 @@
 import { inspect } from 'node:util'
+import { concealed } from './concealed.ts'
 
 /** The stable name of each error; `docs/errors.md` has a heading for every one. */
 export type ErrorCode =
@@ -77,16 +78,17 @@ export function isCattlegridError(error: unknown, code?: ErrorCode): error is Ca
 export class InvalidOptionError extends CattlegridError {
   /** The option, after the name of what takes it: `createCache.ttl`. */
   readonly option: string
-  /** The refused value. */
+  /** The refused value, with its secrets hidden: credentials in a URL, members such as `password`, and objects of classes. */
   readonly value: unknown
   /** The accepted values, in words. */
   readonly accepted: string
 
   constructor(option: string, value: unknown, accepted: string, problem?: string) {
-    const shown = problem ?? `is ${inspect(value, { depth: 0, breakLength: Infinity, maxStringLength: 80 })}`
+    const safe = concealed(value)
+    const shown = problem ?? `is ${inspect(safe, { depth: 0, breakLength: Infinity, maxStringLength: 80 })}`
     super('CATTLEGRID_INVALID_OPTION', `Option '${option}' ${shown}; accepted: ${accepted}.`)
     this.option = option
-    this.value = value
+    this.value = safe
     this.accepted = accepted
   }
 }

@@ -56,9 +56,22 @@ const clientRule: OptionRule<AnyRedisClient> = {
 
 /** The rule of a server's URL. */
 export const urlRule: OptionRule<string> = {
-  accepted: "a URL such as 'redis://127.0.0.1:6379' or 'rediss://user:password@host:6380/0'",
+  accepted:
+    "a URL such as 'redis://127.0.0.1:6379' or 'rediss://user:password@host:6380/0', whose user and password are percent-encoded (encodeURIComponent)",
   parse: (value) =>
-    typeof value === 'string' && /^rediss?:\/\/./.test(value) && URL.canParse(value) ? value : INVALID,
+    typeof value === 'string' && /^rediss?:\/\/./.test(value) && URL.canParse(value) && isUnambiguous(new URL(value))
+      ? value
+      : INVALID,
+}
+
+/** False if a part of a password that is not percent-encoded stands in the host's place or behind it: it would be shown as an address. */
+function isUnambiguous({ username, password, pathname, search, hash }: URL): boolean {
+  try {
+    decodeURIComponent(username + password)
+  } catch {
+    return false
+  }
+  return hash === '' && !`${pathname}${search}`.includes('@')
 }
 
 const rules = {

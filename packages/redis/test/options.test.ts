@@ -1,3 +1,4 @@
+import { inspect } from 'node:util'
 import { describe, expect, test } from '@jest/globals'
 import { isCattlegridError, type InvalidOptionError, systemRuntime } from '@cattlegrid/core'
 import { redisStore, type RedisStoreOptions } from '@cattlegrid/redis'
@@ -25,9 +26,45 @@ describe('the options of redisStore', () => {
   test.each(refused)('%s refuses %p and says what it takes', (name, value) => {
     const other = name === 'client' || name === 'url' ? {} : { client }
     const error = refusal({ ...other, [name]: value })
-    expect(error).toMatchObject({ option: `redisStore.${name}`, value })
+    expect(error.option).toBe(`redisStore.${name}`)
+    expect(error.value).toBe(value === 'redis://:port' ? 'redis://***' : value)
     expect(error.message).toContain(`redisStore.${name}`)
     expect(error.accepted.length).toBeGreaterThan(5)
+  })
+
+  test.each([
+    ['`#`', 'redis://:s3cr#tPW@host'],
+    ['`#`, behind what looks like a host', 'redis://s3cr#tPW@host'],
+    ['`/`, behind what looks like a port', 'redis://user:12/s3crtPW@host'],
+    ['`?`', 'redis://user:12?s3crtPW@host'],
+    ['`%`', 'redis://:s3cr%tPW@host'],
+  ])('refuse a URL whose password has a bare %s, show nothing of it and name the cure', (_, url) => {
+    const withPassword = new Redis({ lazyConnect: true, password: 's3cr#tPW' })
+    for (const options of [
+      { url },
+      { url: [url] },
+      { url: { href: url } },
+      { client: url },
+      { uri: url },
+      url,
+      { client: withPassword, url },
+    ]) {
+      const error = refusal(options)
+      expect(inspect(error, { depth: 10, showHidden: true })).not.toMatch(/s3cr|tPW/)
+    }
+    expect(refusal({ url }).message).toContain('percent-encoded')
+  })
+
+  test.each([
+    { client: { url: 'redis://:s3cr#tPW@host', isOpen: false } },
+    { client: { options: { password: 's3cr#tPW' } } },
+    { client: createClientPool({ password: 's3cr#tPW' }) },
+    { url: new URL('redis://user:s3cr@host') },
+    { url: 'unix://:s3cr@/tmp/redis.sock' },
+    { host: 'h', password: 's3cr#tPW' },
+    { client: new Redis({ lazyConnect: true, password: 's3cr#tPW' }).pipeline() },
+  ])('show no password of %p', (options) => {
+    expect(inspect(refusal(options), { depth: 10, showHidden: true })).not.toMatch(/s3cr|tPW/)
   })
 
   test('refuse an unknown name, and suggest the closest one', () => {

@@ -12,7 +12,7 @@ import {
 import type { Command, CommandContext } from './command.ts'
 import { CommandError } from './command-error.ts'
 import { urlRule } from '../options.ts'
-import { masked, type Target } from './connection.ts'
+import type { Target } from './connection.ts'
 
 const OWNER = 'cattlegrid'
 const DEFAULT_URL = 'redis://127.0.0.1:6379'
@@ -49,8 +49,8 @@ const serverRule: OptionRule<string> = {
     const text = typeof value === 'string' ? value : ''
     if (urlRule.parse(text) !== INVALID && isServer(new URL(text))) return text
     if (isPage(text))
-      throw new InvalidOptionError(path?.() ?? 'url', masked(text), `${this.accepted}. The URL of a page takes no key`)
-    throw new InvalidOptionError(path?.() ?? 'url', masked(text), this.accepted)
+      throw new InvalidOptionError(path?.() ?? 'url', text, `${this.accepted}. The URL of a page takes no key`)
+    throw new InvalidOptionError(path?.() ?? 'url', text, this.accepted)
   },
 }
 
@@ -58,7 +58,7 @@ const pageRule: OptionRule<string> = {
   accepted: "the URL of a page, such as 'https://shop.example/products/7?size=2'",
   parse(value, path) {
     const text = typeof value === 'string' ? value : ''
-    if (!isPage(text)) throw new InvalidOptionError(path?.() ?? 'page', masked(text), this.accepted)
+    if (!isPage(text)) throw new InvalidOptionError(path?.() ?? 'page', text, this.accepted)
     const { origin, pathname, search } = new URL(text)
     return origin + pathname + search
   },

@@ -8,7 +8,7 @@ import {
   type Runtime,
   type Store,
 } from '@cattlegrid/core'
-import { formatDuration } from '@cattlegrid/core/internal'
+import { concealedText, formatDuration } from '@cattlegrid/core/internal'
 import { inspectKey } from '../inspect.ts'
 import { installedPackage, MissingPackageError } from '../link/installed-package.ts'
 import type { Link } from '../link/link.ts'
@@ -191,13 +191,8 @@ function isAway(answer: { readonly kind: string }): answer is Away {
   return answer.kind === 'away'
 }
 
-/** A URL without its credentials, also if it is malformed: messages end up in logs and tickets. */
-export function masked(url: string): string {
-  return url.replace(/^([a-z+]+:\/\/)?.*@/is, '$1***@')
-}
-
 function serverName({ url }: Target): string {
-  return `Redis at ${masked(url)}`
+  return `Redis at ${concealedText(url)}`
 }
 
 function timeoutError(target: Target): CommandError {

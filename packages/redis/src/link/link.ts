@@ -6,7 +6,20 @@ export class NotExecutedError extends Error {}
 
 /** The answer of a step that failed. */
 export function awayAfter(cause: unknown): Away {
-  return awayBecause(cause, cause instanceof NotExecutedError ? 'disconnected' : 'error')
+  return awayBecause(withoutArguments(cause), cause instanceof NotExecutedError ? 'disconnected' : 'error')
+}
+
+/**
+ * An error of a client, without the arguments of the command that failed, which may be a password or a cached value: ioredis attaches the command, and the
+ * server names the arguments of one that it does not know.
+ */
+export function withoutArguments(error: unknown): unknown {
+  if (!(error instanceof Error)) return error
+  const message = error.message.replace(/,? with args beginning with: .*/s, '')
+  if (message === error.message && !('command' in error) && !('args' in error)) return error
+  const { name, code } = error as NodeJS.ErrnoException
+  const safe = code === undefined ? new Error(message) : Object.assign(new Error(message), { code })
+  return Object.defineProperty(safe, 'name', { value: name })
 }
 
 /** True for an error that the server replied with: it begins with a code such as READONLY. The errors of a client do not. */
