@@ -111,6 +111,27 @@ export interface Failure {
   readonly message?: string | undefined
 }
 
+const LONGEST_TEXT = 256
+
+/**
+ * What may be told of an error to a log, a metric, a trace, a warning or another process: its name and its code. A message may quote a value, a
+ * request, SQL or a password, and is told only where a user has asked for it.
+ */
+export function failureOf(error: unknown, withMessage = false): Failure {
+  const name = textOf(error, 'name') ?? typeof error
+  return { name, code: textOf(error, 'code'), message: withMessage ? textOf(error, 'message') : undefined }
+}
+
+/** No `instanceof`: the error may come from another realm. No trust in its getters: they may throw. */
+function textOf(error: unknown, field: keyof Failure): string | undefined {
+  try {
+    const value = (error as Readonly<Record<string, unknown>> | null | undefined)?.[field]
+    return typeof value === 'string' || typeof value === 'number' ? String(value).slice(0, LONGEST_TEXT) : undefined
+  } catch {
+    return undefined
+  }
+}
+
 /** The name and the code of a failure, in one line. */
 export function failureName({ name, code }: Failure): string {
   return code === undefined ? name : `${name} ${code}`

@@ -3,7 +3,7 @@ export { closeScope, currentScope, enterScope, openScope } from './runtime/async
 export { BoundedMap } from './maps/bounded-map.ts'
 export { concealed, concealedText } from './concealed.ts'
 export { debugEvent, isDebugged } from './history/debug-log.ts'
-export { failureName } from './errors.ts'
+export { failureName, failureOf } from './errors.ts'
 export { makeEntry } from './entry.ts'
 export { formatDuration } from './history/format-duration.ts'
 export { leaseId } from './history/lease-holder.ts'

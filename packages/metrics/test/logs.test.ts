@@ -82,7 +82,7 @@ describe('the log of a cache', () => {
     expect(lines).toEqual([
       {
         level: 'warn',
-        fields: { cache: 'one', event: 'load-failed', key: 'product:7', cooldown: 1000, err: expect.any(TypeError) },
+        fields: { cache: 'one', event: 'load-failed', key: 'product:7', cooldown: 1000, error: { name: 'TypeError' } },
         message: 'A load failed: its key cools down.',
       },
     ])

@@ -16,5 +16,6 @@ export const optionsTable: Readonly<Record<string, Readonly<Record<string, reado
   LogOptions: {
     every: [null, -1, 'soon'],
     keys: [null, 1, 'on'],
+    errors: [null, 1, 'on'],
   },
 }

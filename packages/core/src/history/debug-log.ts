@@ -1,6 +1,8 @@
 import { debuglog, inspect } from 'node:util'
+import { failureName } from '../errors.ts'
 import { eventNames } from '../events/cache-events.ts'
 import type { Events } from '../events/events.ts'
+import { detailsOf } from './recorded-event.ts'
 
 const debug = debuglog('cattlegrid')
 
@@ -16,16 +18,16 @@ export function debugEvents(events: Events): void {
   }
 }
 
-/** Prints one event as a line. Times are rounded to 0.1 ms. */
-export function debugEvent({ cache, type, ...fields }: { readonly cache: string; readonly type: string }): void {
-  const texts = Object.entries(fields)
-    .filter(([, value]) => value !== undefined)
-    .map(([field, value]) => `${field}=${textOf(value)}`)
-  debug('%s', [cache, type, ...texts].join(' '))
+/** Prints one event as a line. Times are rounded to 0.1 ms. Of an error it has the name and the code, and no value at all. */
+export function debugEvent(event: { readonly cache: string; readonly type: string }): void {
+  const { fields, failure } = detailsOf(event)
+  const texts = Object.entries(fields).map(([field, value]) => `${field}=${textOf(value)}`)
+  const key = 'key' in event ? [`key=${textOf(event.key)}`] : []
+  const error = failure === undefined ? [] : [`error=${failureName(failure)}`]
+  debug('%s', [event.cache, event.type, ...key, ...texts, ...error].join(' '))
 }
 
 function textOf(value: unknown): string {
-  if (value instanceof Error) return `${value.name}: ${value.message}`
   if (typeof value === 'number') return String(Math.round(value * 10) / 10)
   return inspect(value, { breakLength: Infinity, compact: true, depth: 1 })
 }

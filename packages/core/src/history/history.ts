@@ -87,7 +87,7 @@ export class History {
 
   #add(type: RecordedType, key: string | undefined, event: CacheEvent): Slot {
     const at = this.#runtime.now()
-    const details = holdsError(event) ? detailsOf(event) : undefined
+    const details = holdsError(event) ? detailsOf(event, true) : undefined
     const kept = details === undefined ? event : undefined
     const slot = { type, key, event: kept, details, at, until: at, count: 1, place: this.#recorded }
     this.#slots[this.#recorded % this.size] = slot

@@ -1,4 +1,4 @@
-import type { Failure } from '../errors.ts'
+import { type Failure, failureOf } from '../errors.ts'
 import type { CacheEvent, EventName } from '../events/cache-events.ts'
 
 /** Too frequent, or without a story. `warning`: with a listener, the process would not print it. */
@@ -41,11 +41,11 @@ export function holdsError(event: CacheEvent): boolean {
 }
 
 /** What a history keeps of an event: `error` and `outcome` in plain words, because an error may hold values. */
-export function detailsOf(event: CacheEvent): EventDetails {
+export function detailsOf(event: object, withMessage = false): EventDetails {
   const fields: Record<string, Field> = {}
   for (const [name, value] of Object.entries(event)) if (!IDENTITY.has(name)) addField(fields, name, value)
   const error = errorOf(event)
-  return { fields, failure: error === undefined ? undefined : failureOf(error) }
+  return { fields, failure: error === undefined ? undefined : failureOf(error, withMessage) }
 }
 
 const IDENTITY = new Set(['type', 'cache', 'key', 'error'])
@@ -62,29 +62,11 @@ function addField(fields: Record<string, Field>, name: string, value: unknown): 
   }
 }
 
-function errorOf(event: CacheEvent): unknown {
+function errorOf(event: object): unknown {
   if ('error' in event) return event.error
-  return event.type === 'outcome' && event.outcome.kind === 'failed' ? event.outcome.error : undefined
+  return 'outcome' in event && isObject(event.outcome) ? event.outcome['error'] : undefined
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null
-}
-
-/** The name, the code and the message of anything thrown. Its getters may throw. */
-function failureOf(error: unknown): Failure {
-  return {
-    name: textOf(error, 'name') ?? typeof error,
-    code: textOf(error, 'code'),
-    message: textOf(error, 'message'),
-  }
-}
-
-function textOf(error: unknown, field: keyof Failure): string | undefined {
-  try {
-    const value = (error as Readonly<Record<string, unknown>> | null | undefined)?.[field]
-    return typeof value === 'string' || typeof value === 'number' ? String(value).slice(0, LONGEST_TEXT) : undefined
-  } catch {
-    return undefined
-  }
 }

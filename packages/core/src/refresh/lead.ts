@@ -3,7 +3,7 @@ import { ZERO_TTL } from '../options/parse-call-options.ts'
 import type { EngineServices } from '../flight/engine-services.ts'
 import { type Call, replacedEntry } from '../flight/call.ts'
 import type { Entry, NewEntry } from '../entry.ts'
-import { LeaseLostError } from '../errors.ts'
+import { failureOf, LeaseLostError } from '../errors.ts'
 import { leaseId } from '../history/lease-holder.ts'
 import { emitAway } from '../flight/emit-away.ts'
 import type { Flight } from '../flight/flight.ts'
@@ -12,7 +12,7 @@ import { KeepAlive } from './keep-alive.ts'
 import { answerOf, type Commit, type Lease, type Released } from '../store/answers.ts'
 import type { Ending } from '../store/store.ts'
 import type { LoadPermit } from './load-permit.ts'
-import { describeError, isFailure } from './load-error.ts'
+import { isFailure } from './load-error.ts'
 import { emitOutcome, type LoadResult, LoadRun, UNCACHEABLE_FOR, type UncacheableMark } from './load-run.ts'
 import { newEntry } from './new-entry.ts'
 import { retryJoinersIfOwnAbort, settleAbsent, settleAbandoned } from './settle-flight.ts'
@@ -190,7 +190,7 @@ class LeasedLoad {
     this.#flight.detach()
     retryJoinersIfOwnAbort(this.#flight, settings, error)
     const ending: Ending = coolsDown
-      ? { kind: 'failed', failure: describeError(error, settings.shareErrorMessages), cooldown, attempts }
+      ? { kind: 'failed', failure: failureOf(error, settings.shareErrorMessages), cooldown, attempts }
       : { kind: 'handover' }
     const releasing = mark === undefined ? this.#release(ending) : this.#releaseUncacheable(mark)
     const outcome = this.#failedOutcome(error, cooldown)

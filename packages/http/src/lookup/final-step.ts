@@ -4,7 +4,7 @@ import type { Recorder } from '../capture/recorder.ts'
 import { type Answer, answerFromWithheld } from '../response/answer.ts'
 import type { BypassReason } from '../response/cache-status.ts'
 import { errorResponseFor, unavailable } from '../response/error-response.ts'
-import { isNoSharedResult, isResponseFailure, type ServeError } from '../response/errors.ts'
+import { isNoSharedResult, type ServeError, sharedResponseOf } from '../response/errors.ts'
 import type { RecordedResponse } from '../response/recorded-response.ts'
 import { isSelectedBy } from '../response/vary.ts'
 import { OWN_RESPONSE } from './loaded-response.ts'
@@ -87,7 +87,7 @@ export function stepWithoutHandler(request: UnhandledRequest, { lookup, error }:
     const isShared = bringsResponse(lookup) && isSelectedBy(lookup.value.selectedBy, headers)
     return isShared ? { kind: 'looked-up', lookup } : { kind: 'bypass', why: 'collapsed' }
   }
-  const response = isResponseFailure(error) ? error.response : undefined
+  const response = sharedResponseOf(error)
   if (response !== undefined && isSelectedBy(response.selectedBy, headers)) return { kind: 'shared', response }
   const failure = errorResponseFor(error)
   return failure === undefined ? { kind: 'pass' } : { kind: 'error', error: failure }

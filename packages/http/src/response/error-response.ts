@@ -6,9 +6,9 @@ import { isResponseFailure, ServeError } from './errors.ts'
  * the cause, and nothing from the handler or the key.
  */
 export function errorResponseFor(error: unknown): ServeError | undefined {
-  if (isResponseFailure(error)) return unavailable('CATTLEGRID_LOAD_FAILED', 1000, failureOf(error.code))
+  if (isResponseFailure(error)) return unavailable('CATTLEGRID_LOAD_FAILED', 1000, failureText(error.code))
   if (isCattlegridError(error, 'CATTLEGRID_LOAD_FAILED'))
-    return unavailable(error.code, error.retryAfter, `cooling down after ${failureOf(error.cause.code)}`)
+    return unavailable(error.code, error.retryAfter, `cooling down after ${failureText(error.cause.code)}`)
   if (isCattlegridError(error, 'CATTLEGRID_LOAD_TIMEOUT'))
     return new ServeError(error.code, 504, textOf('the handler did not answer in time'), {})
   if (isCattlegridError(error, 'CATTLEGRID_WAIT_TIMEOUT'))
@@ -28,7 +28,7 @@ function textOf(cause: string | undefined): string {
 }
 
 /** Describes failures with a code of this library only: another code comes from the handler. */
-function failureOf(code: string | undefined): string {
+function failureText(code: string | undefined): string {
   if (code === 'HTTP_aborted') return 'the handler aborted its response'
   if (code === 'CATTLEGRID_LOAD_TIMEOUT') return 'the handler did not answer in time'
   const [, status] = /^HTTP_(\d{3})$/.exec(code ?? '') ?? []

@@ -31,17 +31,24 @@ const NO_SHARED_RESULT = Symbol.for('cattlegrid.noSharedResult')
 
 /** The error of a load whose handler failed: it answered 500 or more, aborted its response, or never ended it. The key cools down. */
 export class ResponseFailure extends Error {
-  /** The whole response, if waiting requests may get it. */
-  readonly response: RecordedResponse | undefined
   readonly code: string
 
   constructor(status: number | 'aborted', response: RecordedResponse | undefined) {
     super(status === 'aborted' ? 'The handler aborted its response.' : `The handler answered ${status}.`)
     this.name = 'ResponseFailure'
     this.code = `HTTP_${status}`
-    this.response = response
-    Object.defineProperty(this, RESPONSE_FAILURE, { value: true })
+    // Not enumerable, and under a symbol: loggers print the enumerable members of an error.
+    Object.defineProperty(this, RESPONSE_FAILURE, { value: { response } satisfies Shared })
   }
+}
+
+interface Shared {
+  readonly response: RecordedResponse | undefined
+}
+
+/** The whole response of a failed handler, if waiting requests may get it. */
+export function sharedResponseOf(error: unknown): RecordedResponse | undefined {
+  return isResponseFailure(error) ? (error as unknown as Record<symbol, Shared>)[RESPONSE_FAILURE]?.response : undefined
 }
 
 /** The error of a load that did not fail, but whose response no other request may get. One of the waiting requests leads next. */

@@ -1,12 +1,19 @@
 import { type Cache, type CacheEvent, type EventName, InvalidOptionError } from '@cattlegrid/core'
-import { booleanRule, checkOptions, durationRule, objectRule, type OptionRules } from '@cattlegrid/core/internal'
+import {
+  booleanRule,
+  checkOptions,
+  durationRule,
+  failureOf,
+  objectRule,
+  type OptionRules,
+} from '@cattlegrid/core/internal'
 import { type LogLine, logLines } from './log-lines.ts'
 import type { Logger, LogOptions } from './options.ts'
 import { RateLimit } from './rate-limit.ts'
 
 export type { Logger, LogOptions } from './options.ts'
 
-const rules = { every: durationRule(0), keys: booleanRule } satisfies OptionRules<LogOptions>
+const rules = { every: durationRule(0), keys: booleanRule, errors: booleanRule } satisfies OptionRules<LogOptions>
 const loggerRule = objectRule<Logger>('a logger with info, warn and error', 'info', 'warn', 'error')
 
 const DEFAULT_EVERY = 10_000
@@ -24,17 +31,18 @@ const DEFAULT_EVERY = 10_000
  * const stop = logEvents(cache, pino())
  */
 export function logEvents(cache: Cache, logger: Logger, options?: LogOptions): () => void {
-  const { every = DEFAULT_EVERY, keys = false } = checkOptions('logEvents', options, rules)
+  const { every = DEFAULT_EVERY, keys = false, errors = false } = checkOptions('logEvents', options, rules)
   const parsed = loggerRule.parse(logger)
   if (typeof parsed === 'symbol') throw new InvalidOptionError('logEvents.logger', logger, loggerRule.accepted)
   const limit = new RateLimit(every)
-  const write = (event: CacheEvent, { level, message, about = {}, more }: LogLine): void => {
+  const write = (event: CacheEvent, { level, message, about = {}, more, error }: LogLine): void => {
     const kind = [event.type, ...Object.values(about)].join('\n')
     const suppressed = limit.admit(kind, cache.runtime.now())
     if (suppressed === undefined) return
     const key = keys && 'key' in event ? { key: event.key } : {}
+    const failure = error === undefined ? {} : errors ? { err: error } : { error: toldOf(error) }
     const count = suppressed > 0 ? { suppressed } : {}
-    logger[level]({ cache: event.cache, event: event.type, ...key, ...about, ...more, ...count }, message)
+    logger[level]({ cache: event.cache, event: event.type, ...key, ...about, ...more, ...failure, ...count }, message)
   }
   const stops = Object.entries(logLines).map(([name, lineOf]) =>
     cache.on(name as EventName, (event) => write(event, lineOf(event as never))),
@@ -43,5 +51,30 @@ export function logEvents(cache: Cache, logger: Logger, options?: LogOptions): (
   stops.push(cache.on('warning', (event) => logger.warn({ cache: event.cache, event: 'warning' }, event.message)))
   return () => {
     for (const stop of stops.splice(0)) stop()
+  }
+}
+
+/** The causes of an error that are told. */
+const MOST_CAUSES = 3
+
+/** The error that a line has, and those that caused it, outermost first. */
+function toldOf(error: unknown): object {
+  const causes: object[] = []
+  for (let cause = causeOf(error); cause !== undefined && causes.length < MOST_CAUSES; cause = causeOf(cause))
+    causes.push(failureFields(cause))
+  return { ...failureFields(error), ...(causes.length > 0 ? { causes } : {}) }
+}
+
+/** No member that is undefined: loggers may print it. */
+function failureFields(error: unknown): object {
+  const { name, code } = failureOf(error)
+  return code === undefined ? { name } : { name, code }
+}
+
+function causeOf(error: unknown): unknown {
+  try {
+    return (error as { readonly cause?: unknown } | null)?.cause
+  } catch {
+    return undefined
   }
 }

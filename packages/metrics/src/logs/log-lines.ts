@@ -8,6 +8,7 @@ export interface LogLine {
   /** Fields with few values: with the event they are the kind of the line, of which one is written at a time. */
   readonly about?: Readonly<Record<string, string | undefined>>
   readonly more?: object
+  readonly error?: unknown
 }
 
 /** The events that a person should see. Those that are missing here are steps of normal operation. */
@@ -33,18 +34,19 @@ export const logLines: { readonly [E in EventName]?: (event: CacheEvent<E>) => L
     level: 'warn',
     message: 'The store did not answer a step in time.',
     about: { step },
-    more: { err: error },
+    error,
   }),
   unreadable: ({ why, error }) => ({
     level: 'warn',
     message: 'The bytes at a key of the store are no entry that this cache can read: the call went on as for a miss.',
     about: { reason: why },
-    more: { err: error },
+    error,
   }),
   'load-failed': ({ error, cooldown }) => ({
     level: 'warn',
     message: 'A load failed: its key cools down.',
-    more: { cooldown, err: error },
+    more: { cooldown },
+    error,
   }),
   'lease-lost': ({ why }) => ({
     level: 'warn',
@@ -64,18 +66,18 @@ export const logLines: { readonly [E in EventName]?: (event: CacheEvent<E>) => L
   'encode-failed': ({ error }) => ({
     level: 'error',
     message: 'A value could not be encoded: it is not stored.',
-    more: { err: error },
+    error,
   }),
   'too-large': ({ error }) => ({
     level: 'warn',
     message: 'A value is too large: it is not stored.',
-    more: { err: error },
+    error,
   }),
   'observer-failed': ({ event, error }) => ({
     level: 'error',
     message: 'A listener of an event failed. No call failed because of it.',
     about: { event },
-    more: { err: error },
+    error,
   }),
   close: ({ abandoned }) => ({ level: 'info', message: 'The cache was closed.', more: { abandoned } }),
 }

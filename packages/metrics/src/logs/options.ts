@@ -13,4 +13,9 @@ export interface LogOptions {
   readonly every?: Duration | undefined
   /** Puts the key into each line, as `key`. A key may hold personal data. Default: false. */
   readonly keys?: boolean | undefined
+  /**
+   * Puts each error whole into its line, as `err`. Messages and members of errors may hold a value, a request, SQL or a password.
+   * Default: false, a line has the names and the codes of the error and of its causes, as `error`.
+   */
+  readonly errors?: boolean | undefined
 }
