@@ -10,8 +10,16 @@ export type Version = string
 /** The version of a key without an entry. */
 export const NO_VERSION: Version = ''
 
-/** The version of every entry that `expire()` made stale. */
-export const EXPIRED_BY_HAND: Version = '0'.repeat(16)
+/** Turns the first character of a version, a digit, into a letter from `p` to `y`. */
+const EXPIRED_MARK = 0x40
+
+/**
+ * The version of an entry once `expire()` made it stale: the version of its write with a mark, so that no two entries share one. Every version of a
+ * store begins with a digit.
+ */
+export function expiredVersion(version: Version): Version {
+  return String.fromCharCode(version.charCodeAt(0) | EXPIRED_MARK) + version.slice(1)
+}
 
 /** The longest ttl, ms: 4,461 years, which a store keeps in 6 bytes. An `Infinity` becomes this. */
 export const LONGEST_TTL: number = 2 ** 47
@@ -52,7 +60,7 @@ export interface Entry {
   readonly committedAt: number
   /** The end of its freshness; the stale windows count from here. */
   readonly freshUntil: number
-  /** Expired by `expire()`, which gives it the version `EXPIRED_BY_HAND`, or by `expireTags()`, which leaves its version: never fresh, whatever a clock says. */
+  /** Expired by `expire()`, which marks its version (`expiredVersion`), or by `expireTags()`, which leaves its version: never fresh, whatever a clock says. */
   readonly expired: boolean
   readonly staleWhileRevalidate: number
   readonly staleIfError: number

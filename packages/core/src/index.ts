@@ -11,7 +11,7 @@ export type { ExplainedEvent } from './history/timeline.ts'
 export type { WeighedKey } from './history/top-keys.ts'
 export {
   type Entry,
-  EXPIRED_BY_HAND,
+  expiredVersion,
   LONGEST_TTL,
   LONGEST_WINDOW,
   MAX_ENTRY_BYTES,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { type Entry, json } from '@cattlegrid/core'
 import { createManualRuntime } from '@cattlegrid/testkit'
-import { EXPIRED_BY_HAND, makeEntry } from '../src/entry.ts'
+import { makeEntry } from '../src/entry.ts'
 import { LocalCopies } from '../src/store/remote/local-copies.ts'
 
 const runtime = createManualRuntime()
@@ -40,10 +40,5 @@ describe('a copy', () => {
 
   it('is replaced once the tags of its entry have expired', () => {
     expect(hitsAfter(read('1', 'a'), read('1', 'a', true))[1]).toMatchObject({ expired: true })
-  })
-
-  it('of an entry that was expired by hand is replaced at every read: all such entries have one version', () => {
-    const hits = hitsAfter(read(EXPIRED_BY_HAND, 'a', true), read(EXPIRED_BY_HAND, 'b', true))
-    expect(hits.map((hit) => hit?.value)).toEqual(['a', 'b'])
   })
 })

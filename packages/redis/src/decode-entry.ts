@@ -1,4 +1,4 @@
-import { type Codec, type Entry, EXPIRED_BY_HAND, type Read, type Unreadable, type Version } from '@cattlegrid/core'
+import type { Codec, Entry, Read, Unreadable, Version } from '@cattlegrid/core'
 import { makeEntry } from '@cattlegrid/core/internal'
 import type { Expiry } from './expiry-cache.ts'
 import type { RecordHead } from './record.ts'
@@ -43,18 +43,23 @@ function decode({ codecId }: RecordHead, body: Buffer, codec: Codec): unknown {
   return codec.decode(body)
 }
 
-/** An entry is fresh while its time to live exceeds its stale window. Both are durations, so no host's time of day is involved. */
-export function expiryOf({ keepFor, staleFor, version }: RecordHead, left: number, sentAt: number): Expiry {
-  // The library never wrote this time to live: it has no end, or exceeds that of the record. The entry is then stale, never fresh.
-  const known = left >= 0 && left <= keepFor
-  const rest = known ? left : staleFor
-  const freshFor = version === EXPIRED_BY_HAND ? Math.min(0, rest - staleFor) : rest - staleFor
-  return { committedAt: sentAt - (keepFor - rest), freshUntil: sentAt + freshFor }
+/**
+ * An entry is fresh while its time to live exceeds its stale window. Both are durations, so no host's time of day is involved. A longer time to live than the
+ * entry can have means that the server's clock was set back: all of its own windows are left. One without an end was not set by the library: it is stale.
+ */
+export function expiryOf(head: RecordHead, left: number, sentAt: number): Expiry {
+  const { keepFor, staleFor } = head
+  const rest = left < 0 ? staleFor : Math.min(left, longestLife(head))
+  return { committedAt: sentAt - (keepFor - rest), freshUntil: sentAt + rest - staleFor }
+}
+
+/** The longest time to live that a record may have, ms. */
+export function longestLife({ keepFor, staleFor, expired }: RecordHead): number {
+  return expired ? staleFor : keepFor
 }
 
 export function entryOf(head: RecordHead, value: unknown, encoded: Buffer, { committedAt, freshUntil }: Expiry): Entry {
-  const { version, staleWhileRevalidate, staleIfError, loadTime, tags, tagSeq } = head
-  const expired = version === EXPIRED_BY_HAND
+  const { version, expired, staleWhileRevalidate, staleIfError, loadTime, tags, tagSeq } = head
   const content = { value, encoded, staleWhileRevalidate, staleIfError, tags }
   return makeEntry(
     content,

@@ -1,7 +1,6 @@
 import {
   type Codec,
   type Done,
-  EXPIRED_BY_HAND,
   type NewEntry,
   NO_VERSION,
   type Put,
@@ -9,7 +8,7 @@ import {
   type TagsInvalidated,
 } from '@cattlegrid/core'
 import { encodeEntry } from './encode-entry.ts'
-import type { EncodedRecord } from './record.ts'
+import { type EncodedRecord, NO_FENCE } from './record.ts'
 import type { NumberedTags, Scripts } from './scripts.ts'
 import type { StepRunner } from './step-runner.ts'
 import { numberedTagsOf, type TagSequence } from './tag-sequence.ts'
@@ -41,7 +40,7 @@ export class EntryWrites {
     const writing = this.#steps.run(async () => {
       const inTwoSteps = this.#spread && entry.tags.length > 0
       if (inTwoSteps) return await this.#putAfterTags(key, entry, codec, isLatest, isAbandoned)
-      const record = encodeEntry(entry, codec, EXPIRED_BY_HAND, 0)
+      const record = encodeEntry(entry, codec, NO_FENCE, 0)
       if ('kind' in record) return record
       return await this.#write(key, record, isLatest, entry.tags.length > 0 ? numberedTagsOf(entry) : undefined)
     })
@@ -86,7 +85,7 @@ export class EntryWrites {
     // Overwritten by the later step, as if this put had been executed before it.
     if (!isLatest()) return { kind: 'stored', version: NO_VERSION }
     if (isAbandoned()) throw new Error('Not written: the tags were numbered too late')
-    const record = encodeEntry(entry, codec, EXPIRED_BY_HAND, sequence)
+    const record = encodeEntry(entry, codec, NO_FENCE, sequence)
     return 'kind' in record ? record : await this.#write(key, record, isLatest)
   }
 

@@ -26,7 +26,7 @@ export interface KnownExpiry<E> {
  * invalidation, a lost notice or a broken channel cannot make it wrong:
  *
  * - the entry was deleted or replaced: the next GET returns nothing, or another version;
- * - the entry was expired by hand: every such entry has the version of zeros, is never fresh, and is therefore never remembered here;
+ * - the entry was expired by hand: its version has a mark, and is not the remembered one;
  * - the key changed between the read and the remembering: the remembered version is no longer stored.
  *
  * An expiry is trusted only briefly: the process may have been suspended together with its clock, and an operator may shorten a time to live with
@@ -54,7 +54,7 @@ export class ExpiryCache<E extends Expiry = Expiry> {
 
   /**
    * Remembers what Redis answered to a read sent at `askedAt`. `known` is what `get` returned before. An entry that is not fresh is not
-   * remembered: it will soon be replaced, and other entries may have its version (zeros). The check uses `askedAt`, because the reader's coarse clock may lag.
+   * remembered: it will soon be replaced. The check uses `askedAt`, because the reader's coarse clock may lag.
    *
    * Where there are many keys, few new ones are admitted: with more keys than places, each would be dropped before its next read.
    */

@@ -35,7 +35,8 @@ if left > 0 then
     return {2, left, string.sub(value, 1, 200)}
   end
 end
-local time, previous = redis.call('TIME'), tonumber(version)
+local digits = string.gsub(version, '^[p-y]', function(letter) return string.char(string.byte(letter) - 64) end)
+local time, previous = redis.call('TIME'), tonumber(digits)
 local now = time[1] * 1000000 + time[2]
 local next = (previous and previous >= now and previous < 9007199254740000) and previous + 1 or now
 local holder = 'L' .. ARGV[1] .. awaited .. string.format('%04.0f%016.0f', attempts, now) .. (ARGV[6] or '')
@@ -96,7 +97,8 @@ else
   if type(head) == 'string' and #head == 40 and string.byte(head) == 197 then
     for place = 11, 16 do stale = stale * 256 + string.byte(head, place) end
     local left = redis.call('PTTL', KEYS[1])
-    redis.call('SETRANGE', KEYS[1], 24, '0000000000000000')
+    local mark = string.char(bit.bor(string.byte(head, 25), 64))
+    redis.call('SETRANGE', KEYS[1], 10, string.sub(head, 5, 10) .. string.sub(head, 17, 24) .. mark)
     if stale == 0 then
       redis.call('UNLINK', KEYS[1])
     elseif left > stale or left == -1 then
@@ -148,7 +150,9 @@ if rate > 0 then
   redis.call('SET', KEYS[1], string.format('%.0f', due + interval), 'PX', math.ceil((due + interval - now) / 1000) + 1000)
 end
 return 0`,
-  put: `local time, previous = redis.call('TIME'), tonumber(redis.call('GETRANGE', KEYS[1], 24, 39))
+  put: `local unmark = function(letter) return string.char(string.byte(letter) - 64) end
+local digits = string.gsub(redis.call('GETRANGE', KEYS[1], 24, 39), '^[p-y]', unmark)
+local time, previous = redis.call('TIME'), tonumber(digits)
 local now = time[1] * 1000000 + time[2]
 local next = (previous and previous >= now and previous < 9007199254740000) and previous + 1 or now
 local version, sequence = string.format('%016.0f', next), nil

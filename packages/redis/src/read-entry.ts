@@ -1,6 +1,6 @@
 import { type Codec, NO_VERSION, type Read, type Runtime } from '@cattlegrid/core'
 import type { DeniedCommands } from './denied-commands.ts'
-import { decodeEntry, expiryOf, type ReadResult, type RecordExpiry, unreadable } from './decode-entry.ts'
+import { decodeEntry, expiryOf, longestLife, type ReadResult, type RecordExpiry, unreadable } from './decode-entry.ts'
 import { ExpiryCache, type KnownExpiry } from './expiry-cache.ts'
 import { bufferOf, type FetchedEntry, fetchEntry, isMixed } from './fetch-entry.ts'
 import { awayAfter, type Link } from './link/link.ts'
@@ -96,10 +96,16 @@ export class EntryReader {
       const cause = new TypeError(`The value at '${name}' is not a record that this version of the library can read`)
       return unreadable(versionIn(bytes), 'foreign', cause)
     }
+    if (left > longestLife(head)) this.#shorten(name, longestLife(head))
     const { committedAt, freshUntil } = expiryOf(head, left, sentAt)
     const expiry = { committedAt, freshUntil, head }
     if (head.bodyStart <= LONGEST_HEAD) this.#expiries.remember(key, known, expiry, sentAt)
     return decodeEntry(bytes, expiry, codec)
+  }
+
+  /** Ends the effect of a clock that was set back, once: unless it is written, the entry has all of its windows left at each read. Never extends the life of an entry. */
+  #shorten(name: string, longest: number): void {
+    this.#link.send(name, ['PEXPIRE', name, String(longest), 'LT'], 'text').catch(this.#failed)
   }
 
   /** Reads the version alone, which is text: without it no caller could acquire the lease. */

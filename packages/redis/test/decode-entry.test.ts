@@ -1,4 +1,4 @@
-import { EXPIRED_BY_HAND, json } from '@cattlegrid/core'
+import { json } from '@cattlegrid/core'
 import { describe, expect, test } from '@jest/globals'
 import { decodeEntry, expiryOf } from '../src/decode-entry.ts'
 import type { RecordHead } from '../src/record.ts'
@@ -11,6 +11,7 @@ const head: RecordHead = {
   staleIfError: 0,
   loadTime: 5,
   version: '1'.repeat(16),
+  expired: false,
   tagSeq: 0,
   tags: [],
   codecId: json.id,
@@ -28,15 +29,17 @@ describe('the expiry of an entry, by the time that is left of its record', () =>
     expect(expiryOf(head, left, NOW)).toEqual({ committedAt: NOW - (1000 - left), freshUntil: NOW + freshFor })
   })
 
-  test.each([
-    ['a record without an end', -1],
-    ['a record that would live longer than it was written for', 1001],
-  ])('%s is stale from now on, because the library never wrote that', (_case, left) => {
-    expect(expiryOf(head, left, NOW)).toEqual({ committedAt: NOW - 600, freshUntil: NOW })
+  test('a record without an end is stale from now on, because the library never wrote that', () => {
+    expect(expiryOf(head, -1, NOW)).toEqual({ committedAt: NOW - 600, freshUntil: NOW })
+  })
+
+  test('a record that would live longer than it was written for has all of its windows left: the server’s clock was set back', () => {
+    for (const left of [1001, 601_000])
+      expect(expiryOf(head, left, NOW)).toEqual({ committedAt: NOW, freshUntil: NOW + 600 })
   })
 
   test('an entry that was expired by hand is not fresh, and no less stale than before', () => {
-    const expired = { ...head, version: EXPIRED_BY_HAND }
+    const expired = { ...head, expired: true }
     expect(expiryOf(expired, 900, NOW).freshUntil).toBe(NOW)
     expect(expiryOf(expired, 100, NOW).freshUntil).toBe(NOW - 300)
   })

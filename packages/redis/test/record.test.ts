@@ -5,6 +5,7 @@ import {
   decodeHead,
   decodeRecord,
   encodeRecord,
+  NO_FENCE,
   startsWithHead,
   type RecordHead,
   type RecordParts,
@@ -49,6 +50,7 @@ describe('a record', () => {
         const { version, tagSeq, tags, codecId } = written
         expect(read).toEqual({
           version,
+          expired: version === NO_FENCE,
           tagSeq,
           tags,
           codecId,

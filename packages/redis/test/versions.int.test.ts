@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
-import { json, type Store } from '@cattlegrid/core'
+import { expiredVersion, json, type Store } from '@cattlegrid/core'
 import { RESP_TYPES } from 'redis'
 import { entryOf, found, lead, LONG, put, request } from './entries.ts'
 import { openRedis, type RedisUnderTest } from './redis.ts'
@@ -47,7 +47,9 @@ describe('a record of a later version of the library', () => {
     const lease = await lead(store, 'k', { seen: version })
     expect((await store.invalidate('k', 'expire', 0)).kind).toBe('done')
     const bytes = await bytesAt(entryKey)
-    expect(bytes?.toString('latin1', 24)).toBe(`${'0'.repeat(16)}nobody knows`)
+    expect(bytes?.toString('latin1', 24)).toBe(`${expiredVersion(version)}nobody knows`)
+    // Its stale window is as long as its life: a version that does not know the mark finds it fresh at no time.
+    expect(bytes?.subarray(10, 16)).toEqual(bytes?.subarray(4, 10))
     expect(bytes?.[1]).toBe(2)
     expect(await redis.client.pTTL(entryKey)).toBeLessThanOrEqual(LONG)
     expect((await store.commit(lease, entryOf('late'), json)).kind).toBe('refused')
@@ -63,6 +65,12 @@ describe('a record of a later version of the library', () => {
       expect(await bytesAt(entryKey)).toBeNull()
     }
   })
+})
+
+test('an entry that an earlier version expired by hand, with a version of zeros, is never fresh', async () => {
+  await put(store, 'k', 'ours', { staleWhileRevalidate: LONG })
+  await redis.client.setRange(entryKey, 24, '0'.repeat(16))
+  expect((await found(store, 'k')).expired).toBe(true)
 })
 
 test('an entry with the longest time to live shows its age', async () => {

@@ -1,4 +1,4 @@
-import { type Entry, EXPIRED_BY_HAND, type Version } from '../entry.ts'
+import { type Entry, expiredVersion, type Version } from '../entry.ts'
 import type { Read } from '../store/answers.ts'
 
 /** The version that a forced refresh must replace: no entry of that version answers the call, however fresh it is. */
@@ -13,8 +13,9 @@ export class PreviousVersion {
     this.#version = read.kind === 'found' ? read.entry.version : undefined
   }
 
-  /** True unless the entry is known to be another version. `expire()` changes the version and not the value, so an entry that it expired may be the previous one. */
+  /** True unless the entry is known to be another one. The previous one may have been expired since: `expire()` marks the version and keeps the value. */
   mayBePrevious({ version }: Entry): boolean {
-    return !this.#known || version === EXPIRED_BY_HAND || version === this.#version
+    const previous = this.#version
+    return !this.#known || (previous !== undefined && (version === previous || version === expiredVersion(previous)))
   }
 }

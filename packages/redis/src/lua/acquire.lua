@@ -31,7 +31,9 @@ if left > 0 then
     return {2, left, string.sub(value, 1, 200)}
   end
 end
-local time, previous = redis.call('TIME'), tonumber(version)
+-- Without the mark of an expiry by hand, which is a letter in the place of the first digit.
+local digits = string.gsub(version, '^[p-y]', function(letter) return string.char(string.byte(letter) - 64) end)
+local time, previous = redis.call('TIME'), tonumber(digits)
 local now = time[1] * 1000000 + time[2]
 local next = (previous and previous >= now and previous < 9007199254740000) and previous + 1 or now
 local holder = 'L' .. ARGV[1] .. awaited .. string.format('%04.0f%016.0f', attempts, now) .. (ARGV[6] or '')

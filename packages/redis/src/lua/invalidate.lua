@@ -14,8 +14,10 @@ else
   if type(head) == 'string' and #head == 40 and string.byte(head) == 197 then
     for place = 11, 16 do stale = stale * 256 + string.byte(head, place) end
     local left = redis.call('PTTL', KEYS[1])
-    -- The version of zeros makes the entry stale whatever its time to live: the server's clock may step back.
-    redis.call('SETRANGE', KEYS[1], 24, '0000000000000000')
+    -- The mark beside the version makes the entry stale whatever its time to live: the server's clock may step back. A process that does not know the mark
+    -- finds a stale window as long as the whole life of the entry, so that it is never fresh there, either.
+    local mark = string.char(bit.bor(string.byte(head, 25), 64))
+    redis.call('SETRANGE', KEYS[1], 10, string.sub(head, 5, 10) .. string.sub(head, 17, 24) .. mark)
     if stale == 0 then
       redis.call('UNLINK', KEYS[1])
     elseif left > stale or left == -1 then

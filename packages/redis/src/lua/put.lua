@@ -3,7 +3,10 @@
 --   ARGV[1] time to keep, ms   ARGV[2] channel   ARGV[3] message   ARGV[4] record, '' if it is long
 --   ARGV[5] minimum time to keep the numbers of the tags, ms   ARGV[6] sharded channel, if the message belongs there
 -- Returns the version written, or '' when the temporary key is gone.
-local time, previous = redis.call('TIME'), tonumber(redis.call('GETRANGE', KEYS[1], 24, 39))
+-- Without the mark of an expiry by hand, which is a letter in the place of the first digit.
+local unmark = function(letter) return string.char(string.byte(letter) - 64) end
+local digits = string.gsub(redis.call('GETRANGE', KEYS[1], 24, 39), '^[p-y]', unmark)
+local time, previous = redis.call('TIME'), tonumber(digits)
 local now = time[1] * 1000000 + time[2]
 local next = (previous and previous >= now and previous < 9007199254740000) and previous + 1 or now
 local version, sequence = string.format('%016.0f', next), nil

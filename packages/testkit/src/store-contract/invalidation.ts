@@ -1,5 +1,5 @@
 import { strict as assert } from 'node:assert'
-import { json, NO_VERSION } from '@cattlegrid/core'
+import { expiredVersion, json, NO_VERSION } from '@cattlegrid/core'
 import {
   ask,
   entryOf,
@@ -36,6 +36,7 @@ export function describeInvalidation({ factory, describe, test }: StoreContract)
         const entry = await found(here, 'k')
         assert.deepEqual([entry.value, entry.staleIfError, entry.expired], ['old', 10, true])
         assert.ok(entry.freshUntil <= now(), 'still fresh')
+        assert.equal(entry.version, expiredVersion(version))
         assert.notEqual(entry.version, version)
       }))
 
@@ -55,6 +56,27 @@ export function describeInvalidation({ factory, describe, test }: StoreContract)
         await there.invalidate('k', 'expire', 0)
         await advance(0.6 * (SHORT + MEDIUM))
         await missing(here, 'k')
+      }))
+
+    test('that was expired once more is the same entry', () =>
+      onStage(factory, async ({ here, there }) => {
+        await fill(here, 'k', 'old', { staleWhileRevalidate: LONG })
+        await here.invalidate('k', 'expire', 0)
+        const { version } = await found(here, 'k')
+        await there.invalidate('k', 'expire', 0)
+        await lead(here, 'k', { seen: version })
+      }))
+
+    test('is another one than an entry of the key that was expired before: who read that gets no lease', () =>
+      onStage(factory, async ({ here, there }) => {
+        await fill(here, 'k', 'X', { staleWhileRevalidate: LONG })
+        await there.invalidate('k', 'expire', 0)
+        const seen = (await found(here, 'k')).version
+        await there.invalidate('k', 'delete', 0)
+        await there.put('k', entryOf('Y', { staleWhileRevalidate: LONG }), json)
+        await there.invalidate('k', 'expire', 0)
+        assert.equal(outcomeOf(await ask(here, 'k', { seen })), 'changed')
+        assert.equal((await found(here, 'k')).value, 'Y')
       }))
 
     test('without a stale window is gone', () =>

@@ -1,4 +1,4 @@
-import { type Entry, type EntryContent, EXPIRED_BY_HAND, type EntryState, type Version } from '../../entry.ts'
+import { type Entry, type EntryContent, type EntryState, expiredVersion, type Version } from '../../entry.ts'
 import { LruNode } from '../hit-lru.ts'
 import type { KeyState } from './key-state.ts'
 
@@ -58,7 +58,15 @@ export class StoredEntry extends KeyRecord implements Entry {
   /** Another entry of the key, which is stale from `freshUntil` on: callers may still hold this one. */
   expiredByHand(freshUntil: number): StoredEntry {
     const { committedAt, loadTime, tagSeq, size } = this
-    const state = { version: EXPIRED_BY_HAND, committedAt, freshUntil, expired: true, loadTime, tagSeq, size }
+    const state = {
+      version: expiredVersion(this.version),
+      committedAt,
+      freshUntil,
+      expired: true,
+      loadTime,
+      tagSeq,
+      size,
+    }
     return new StoredEntry(this.key, this, state)
   }
 }

@@ -1,5 +1,5 @@
 import { type Codec, isSameCodec, UnreadCodec } from '../../codec/codec.ts'
-import { deepFreeze, type Entry, EXPIRED_BY_HAND } from '../../entry.ts'
+import { deepFreeze, type Entry } from '../../entry.ts'
 import type { Runtime } from '../../runtime/runtime.ts'
 import { entryOverhead, heapSizeOf } from '../heap-size.ts'
 import { HitLru } from '../hit-lru.ts'
@@ -192,9 +192,9 @@ export class LocalCopies {
 
 /**
  * True when the store returned the same entry again: its copy then stays, since copies that replace one another at every hit
- * cost the garbage collector more than the hit. An entry that was expired by `expire()`, or loaded in an outage, has no version of its own.
+ * cost the garbage collector more than the hit. An entry that was loaded in an outage has no version of its own.
  */
 function isSame(copy: Entry, entry: Entry, from: Entry['from']): boolean {
-  if (entry.version === EXPIRED_BY_HAND || copy.from !== from || from === 'outage') return false
+  if (copy.from !== from || from === 'outage') return false
   return copy.version === entry.version && copy.freshUntil === entry.freshUntil && copy.expired === entry.expired
 }
