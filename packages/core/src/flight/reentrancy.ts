@@ -1,5 +1,6 @@
 import { ReentrantLoadError } from '../errors.ts'
 import { closeScope, currentScope, enterScope, openScope } from '../runtime/async-scopes.ts'
+import { processWide } from '../runtime/process-wide.ts'
 
 /** A running load: a key, and the cache that loads it. Two caches of a process may have the same key. */
 export interface ActiveLoad {
@@ -19,8 +20,8 @@ export interface LoadScope {
 
 const NONE: readonly ActiveLoad[] = []
 
-/** For each load that waits, by owner and key: the keys that it waits for. One object per wait. */
-const waits = new Map<object, Map<string, Set<ActiveLoad>>>()
+/** For each load that waits, by owner and key: the keys that it waits for. One object per wait; of the caches of all copies of this package. */
+const waits = processWide('waits/1', () => new Map<object, Map<string, Set<ActiveLoad>>>())
 
 /** The scope of a loader that serves `own`, inside the loads `enclosing`. */
 export function newLoadScope(enclosing: readonly ActiveLoad[], own: readonly ActiveLoad[]): LoadScope {

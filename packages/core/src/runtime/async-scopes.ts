@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
+import { processWide } from './process-wide.ts'
 
 /** What the current code runs inside of: what its caller entered last, of each kind. */
 class Scopes {
@@ -11,13 +12,16 @@ class Scopes {
   }
 }
 
-/** One for both kinds: for each storage that is enabled, Node 20 and 22 do the same work again at every promise of the process. */
-const storage = new AsyncLocalStorage<Scopes>()
-let opened = 0
+/**
+ * One storage for both kinds, and for all copies of this package: for each storage that is enabled, Node 20 and 22 do the same work again at every promise of
+ * the process, and a copy with its own would not see inside which load of another one its code runs.
+ */
+const shared = processWide('scopes/1', () => ({ storage: new AsyncLocalStorage<Scopes>(), opened: 0 }))
+const { storage } = shared
 
 /** Announces a scope, which may be entered any number of times until it is closed. */
 export function openScope(): void {
-  opened += 1
+  shared.opened += 1
 }
 
 /**
@@ -25,8 +29,8 @@ export function openScope(): void {
  * promise of the process, which more than doubles the cost of each.
  */
 export function closeScope(): void {
-  opened -= 1
-  if (opened === 0) storage.disable()
+  shared.opened -= 1
+  if (shared.opened === 0) storage.disable()
 }
 
 /** Runs code inside a scope of one kind; of the other kind it stays where it is. */

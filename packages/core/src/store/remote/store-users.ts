@@ -1,8 +1,9 @@
 import { InvalidOptionError } from '../../errors.ts'
+import { processWide } from '../../runtime/process-wide.ts'
 import type { Store } from '../store.ts'
 
-/** The number of open caches of each shared store; 0 once the last of them has closed it. */
-const users = new WeakMap<Store, number>()
+/** The number of open caches of each shared store, of all copies of this package; 0 once the last of them has closed it. */
+const users = processWide('store-users/1', () => new WeakMap<Store, number>())
 
 /**
  * Counts one more cache of the store, until `removeUser`.
