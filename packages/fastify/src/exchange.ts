@@ -177,6 +177,7 @@ export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply> {
     for (const name of Object.keys(answer.fields))
       if (name !== 'content-length') reply.header(name, answer.fields[name])
     reply.headers(answer.extraFields ?? {})
+    if (answer.body !== undefined && answer.fields['content-length'] === undefined) this.#removeFraming()
     const payload = payloadOf(answer, this.request.method, this.#hasOnSend)
     if (done !== undefined) done(null, payload ?? null)
     else {
@@ -185,6 +186,12 @@ export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply> {
       this.#answerPayload = payload
       reply.send(payload)
     }
+  }
+
+  /** Fastify declares the length of each payload that it sends, also beside the `Transfer-Encoding` of a hook. */
+  #removeFraming(): void {
+    this.response.removeHeader('transfer-encoding')
+    this.res.removeHeader('transfer-encoding')
   }
 
   /** If a layer throws at an answer in the place of a handler that has not run, that handler can still respond, with the status and the fields before. */

@@ -1,5 +1,11 @@
 import { describe, expect, test } from '@jest/globals'
-import { conditionsOf, fieldsOfNotModified, notModified } from '../src/response/conditional.ts'
+import {
+  conditionsOf,
+  fieldsOfContent,
+  fieldsOfWhole,
+  notModified,
+  withoutFields,
+} from '../src/response/conditional.ts'
 
 const NOON = 'Tue, 15 Jan 2030 12:00:00 GMT'
 const LATER = 'Tue, 15 Jan 2030 13:00:00 GMT'
@@ -45,18 +51,35 @@ test.each([204, 301, 404, 500])('a stored %d is never 304', (status) => {
   expect(asked({ 'if-none-match': '*' }, { etag: '"a"' }, status)).toBe(false)
 })
 
-test('a 304 repeats what rules the stored copy, and nothing of its content', () => {
+describe('what a shorter answer repeats of the whole one', () => {
   const fields = {
     etag: '"a"',
     date: NOON,
     age: '1',
     'cache-control': 'public',
+    'cdn-cache-control': 'max-age=9',
+    expires: NOON,
     'last-modified': NOON,
     'content-type': 'text/plain',
     'content-encoding': 'gzip',
+    'content-digest': 'sha-256=:AAAA:',
+    'repr-digest': 'sha-256=:AAAA:',
+    'access-control-allow-origin': '*',
     'x-other': '1',
   }
-  expect(Object.keys(fieldsOfNotModified(fields)).toSorted()).toEqual(['age', 'cache-control', 'date', 'etag'])
-  const { etag: _, ...untagged } = fields
-  expect(fieldsOfNotModified(untagged)).toHaveProperty('last-modified')
+
+  test('(304) is all but its content, and its date where it has a tag', () => {
+    const lifetimes = ['cache-control', 'cdn-cache-control', 'expires']
+    expect(Object.keys(withoutFields(fields, fieldsOfContent(fields))).toSorted()).toEqual(
+      ['access-control-allow-origin', 'age', 'date', 'etag', 'x-other', ...lifetimes].toSorted(),
+    )
+    const { etag: _, ...untagged } = fields
+    expect(withoutFields(untagged, fieldsOfContent(untagged))).toHaveProperty('last-modified')
+  })
+
+  test('(416) is all but its content, its validators and its lifetime', () => {
+    expect(Object.keys(withoutFields(fields, fieldsOfWhole(fields))).toSorted()).toEqual(
+      ['access-control-allow-origin', 'age', 'date', 'x-other'].toSorted(),
+    )
+  })
 })

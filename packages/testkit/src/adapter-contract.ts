@@ -8,6 +8,7 @@ import { describeErrorLifetimes } from './adapter-contract/error-lifetimes.ts'
 import { describeEligible } from './adapter-contract/eligible.ts'
 import { describeCredentials } from './adapter-contract/credentials.ts'
 import { describeFailingLeaders } from './adapter-contract/failing-leaders.ts'
+import { describeFraming } from './adapter-contract/framing.ts'
 import { describeFunctionsAnswerNow } from './adapter-contract/functions-answer-now.ts'
 import { describeInvalidation } from './adapter-contract/invalidation.ts'
 import { describeLateAnswers } from './adapter-contract/late-answers.ts'
@@ -110,6 +111,7 @@ export function describeAdapterContract(
     describeOuterVary,
     describeOuterHead,
     describeOuterDestroy,
+    describeFraming,
     describeUnstoredUrls,
     describePersonalFields,
     describeKeepDecides,

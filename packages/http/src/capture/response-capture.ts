@@ -237,10 +237,10 @@ export abstract class ResponseCapture {
   #write(args: readonly unknown[]): boolean {
     // An outer layer may delay the answer's `end`, which over HTTP/2 calls `write`.
     const isOfAnswer = this.mode === 'replaced' && this.#scope.side === 'outside'
-    if (this.#ending || isOfAnswer) return this.original('write', args) === true
+    if (this.#ending || isOfAnswer) return this.original('write', args) !== false
     this.settleImplicitHead()
     if (this.mode === 'replaced') return discardChunk(args)
-    const accepted = this.#discards ? discardChunk(args) : this.original('write', args) === true
+    const accepted = this.#discards ? discardChunk(args) : this.original('write', args) !== false
     const chunk = this.chunkIn(args)
     if (chunk !== undefined) this.recording.chunk(chunk)
     // The copy is bounded, so the handler need not wait for a slow client.

@@ -42,6 +42,7 @@ export function presentResponse<Req, Res>(
     range,
     residentTime: provenance.residentTime,
     date: downstream === 'reset' ? runtime.timeOfDay() : undefined,
+    isFramed: exchange.field('transfer-encoding') !== undefined,
     vary: exchange.field('vary')?.toString(),
     etag: conditions === undefined ? undefined : exchange.field('etag')?.toString(),
     added:

@@ -1,6 +1,13 @@
 import type { OutgoingHttpHeader, ServerResponse } from 'node:http'
 import { currentAge } from './age.ts'
-import { type Conditions, fieldsOfNotModified, notModified } from './conditional.ts'
+import {
+  type Conditions,
+  DIGESTS_OF_CONTENT,
+  fieldsOfContent,
+  fieldsOfWhole,
+  notModified,
+  withoutFields,
+} from './conditional.ts'
 import { isHeadSent } from '../fields/response-state.ts'
 import type { HeaderFields } from '../fields/header-fields.ts'
 import { formatHttpDate } from '../fields/http-date.ts'
@@ -40,6 +47,8 @@ export interface AnswerOptions {
   readonly added: Readonly<Record<string, string>> | undefined
   /** The `Vary` of outer layers. */
   readonly vary: string | undefined
+  /** True if an outer layer has set `Transfer-Encoding`: a length beside it makes a response that nobody can read. Default: false. */
+  readonly isFramed?: boolean | undefined
   /** The entity-tag of outer layers, for the conditions of the client. Default: none. */
   readonly etag?: string | undefined
 }
@@ -54,12 +63,15 @@ interface SharedFields {
 /** Most recorded responses are served many times. */
 const sharedFields = new WeakMap<RecordedResponse, SharedFields>()
 
+const LENGTH: readonly string[] = ['content-length']
+
 /** Makes one client's response from a recorded one (RFC 9111 section 4): whole, without a body for HEAD, or a 304, 206 or 416. */
 export function answerFrom(recorded: RecordedResponse, options: AnswerOptions): Answer {
   const { status, removed, body } = recorded
   const { conditions, method, range } = options
   const shared = sharedFields.get(recorded) ?? sharedFieldsOf(recorded)
-  const fields = shared.hasLists ? copyOf(shared.fields) : shared.fields
+  const whole = options.isFramed === true ? withoutFields(shared.fields, LENGTH) : shared.fields
+  const fields = shared.hasLists ? copyOf(whole) : whole
   const extraFields = extraFieldsFor(recorded, shared.fields, options)
   const mayBeShorter = conditions !== undefined || range !== undefined
   const shorter = mayBeShorter ? shorterAnswer(recorded, { ...fields, ...extraFields }, options) : undefined
@@ -72,12 +84,11 @@ export function answerFrom(recorded: RecordedResponse, options: AnswerOptions): 
 function shorterAnswer(
   { status, removed, body }: RecordedResponse,
   fields: Fields,
-  { conditions, method, range, etag }: AnswerOptions,
+  { conditions, method, range, etag, isFramed = false }: AnswerOptions,
 ): Answer | undefined {
   const isTagged = etag === undefined || 'etag' in fields || removed.includes('etag')
   const tagged = isTagged ? fields : { ...fields, etag }
-  if (notModified(conditions, status, tagged))
-    return { status: 304, fields: fieldsOfNotModified(tagged), removed, body: undefined }
+  if (notModified(conditions, status, tagged)) return notModifiedFrom(tagged, removed)
   if (range === undefined || method !== 'GET' || status !== 200) return undefined
   const selected = selectRange(range, fields, body.length)
   if (selected === undefined) return undefined
@@ -85,9 +96,20 @@ function shorterAnswer(
   const part = body.subarray(selected.from, selected.to + 1)
   const length = {
     'content-range': `bytes ${selected.from}-${selected.to}/${body.length}`,
-    'content-length': String(part.length),
+    ...(isFramed ? {} : { 'content-length': String(part.length) }),
   }
-  return { status: 206, fields: { ...fields, ...length }, removed, body: part }
+  return {
+    status: 206,
+    fields: { ...withoutFields(fields, DIGESTS_OF_CONTENT), ...length },
+    removed: [...removed, ...DIGESTS_OF_CONTENT],
+    body: part,
+  }
+}
+
+/** RFC 9110 section 15.4.5. A browser needs the fields by which it lets a page read the response. */
+function notModifiedFrom(fields: Fields, removed: readonly string[]): Answer {
+  const lacking = fieldsOfContent(fields)
+  return { status: 304, fields: withoutFields(fields, lacking), removed: [...removed, ...lacking], body: undefined }
 }
 
 function extraFieldsFor(
@@ -113,10 +135,14 @@ function sharedFieldsOf(recorded: RecordedResponse): SharedFields {
 
 /** RFC 9110 section 15.5.17. */
 function rangeNotSatisfiable(fields: Fields, removed: readonly string[], length: number): Answer {
-  const { date = [], age = [], 'cache-status': status = [] } = fields
-  const kept = Object.entries({ date, age, 'cache-status': status }).filter(([, value]) => value.length > 0)
+  const lacking = fieldsOfWhole(fields)
   const added = { 'content-range': `bytes */${length}`, 'content-length': '0' }
-  return { status: 416, fields: { ...Object.fromEntries(kept), ...added }, removed, body: Buffer.alloc(0) }
+  return {
+    status: 416,
+    fields: { ...withoutFields(fields, lacking), ...added },
+    removed: [...removed, ...lacking],
+    body: Buffer.alloc(0),
+  }
 }
 
 function copyOf(fields: HeaderFields): Record<string, string | string[]> {

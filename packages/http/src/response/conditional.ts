@@ -35,32 +35,34 @@ function matches(field: string, etag: string | undefined): boolean {
   return (field.match(ENTITY_TAG) ?? []).some((tag) => tag === etag?.replace(/^W\//, ''))
 }
 
-/** The fields of the 200 that its 304 repeats (RFC 9110 section 15.4.5). Only the handler's own client gets a 304 with `set-cookie`. */
-const REPEATED = [
-  'cache-control',
-  'content-location',
-  'date',
-  'etag',
-  'expires',
-  'vary',
-  'age',
-  'cache-status',
-  'set-cookie',
+/** Fields that describe a content, or a representation by its digest: a 304 and a 416 have neither. */
+const CONTENT_FIELDS = [
+  ...['type', 'length', 'encoding', 'language', 'range', 'md5', 'digest'].map((suffix) => `content-${suffix}`),
+  'repr-digest',
+  'digest',
 ]
 
-/** Fields that describe a content, which a 304 does not have. */
-const CONTENT_FIELDS = ['type', 'length', 'encoding', 'language', 'range'].map((suffix) => `content-${suffix}`)
-
-/** The fields that a 304 made from a handler's own 200 must not have. All other fields stay: they may concern this request only. */
+/** The fields that a 304 must not have. All others stay: they may concern this request only, or tell a browser who may read the response. */
 export function fieldsOfContent(fields: HeaderFields): readonly string[] {
   const others = 'etag' in fields ? ['transfer-encoding', 'trailer', 'last-modified'] : ['transfer-encoding', 'trailer']
   return [...CONTENT_FIELDS, ...others]
 }
 
-/** The fields of a 304 made from a stored 200. */
-export function fieldsOfNotModified(
-  fields: Readonly<Record<string, string | string[]>>,
-): Record<string, string | string[]> {
-  const names = 'etag' in fields ? REPEATED : [...REPEATED, 'last-modified']
-  return Object.fromEntries(Object.entries(fields).filter(([name]) => names.includes(name)))
+/** The fields of the 200 that a 416 must not have: those of its content, its validators, and how long it may be kept. */
+export function fieldsOfWhole(fields: HeaderFields): readonly string[] {
+  const lifetimes = Object.keys(fields).filter((name) => LIFETIME.test(name))
+  return [...fieldsOfContent(fields), 'etag', 'last-modified', ...lifetimes]
+}
+
+/** `Cache-Control`, its targeted variants (RFC 9213) and its predecessors. */
+const LIFETIME = /(?:^|-)cache-control$|^surrogate-control$|^expires$|^pragma$/
+
+/** A part has these of the whole content (RFC 9530 section 2, RFC 1864); a digest of the representation stays right. */
+export const DIGESTS_OF_CONTENT: readonly string[] = ['content-digest', 'content-md5']
+
+export function withoutFields<Value>(
+  fields: Readonly<Record<string, Value>>,
+  names: readonly string[],
+): Record<string, Value> {
+  return Object.fromEntries(Object.entries(fields).filter(([name]) => !names.includes(name)))
 }
