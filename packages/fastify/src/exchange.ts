@@ -12,7 +12,7 @@ import {
 import { changedFieldNames, toText } from '@cattlegrid/http/internal'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type AnswerPayload, payloadOf } from './answer-payload.ts'
-import type { OnSendDone } from './known-apps.ts'
+import { type OnSendDone, type PayloadReceiver, receiverOf, setReceiver } from './first-on-send.ts'
 import { ReplyCapture } from './reply-capture.ts'
 import type { RoutePlace } from './route-place.ts'
 import { rewriteUrl } from './url-rewrite.ts'
@@ -33,14 +33,15 @@ export interface HandlerCalls {
 }
 
 /** Translates one request to a cached route: made where Fastify calls the handler, or in the `onRequest` hook for `phase: 'onRequest'`. */
-export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply> {
+export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply>, PayloadReceiver {
   readonly decodesPath: boolean = true
   readonly request: FastifyRequest
   readonly response: FastifyReply
   readonly place: string
   readonly routingFields: Readonly<Record<string, string>> | undefined
+  readonly outer: PayloadReceiver | undefined
   readonly #folded: string | undefined
-  readonly #hasOnSend: () => boolean
+  readonly #hasOnSend: RoutePlace['hasOnSend']
   readonly #handler: HandlerCalls
   #deferred: Deferred | undefined
   #capture: ReplyCapture | undefined
@@ -59,6 +60,7 @@ export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply> {
   ) {
     this.request = request
     this.response = reply
+    this.outer = receiverOf(reply)
     this.place = name
     this.routingFields = routingFields
     this.#folded = folded
@@ -178,7 +180,7 @@ export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply> {
       if (name !== 'content-length') reply.header(name, answer.fields[name])
     reply.headers(answer.extraFields ?? {})
     if (answer.body !== undefined && answer.fields['content-length'] === undefined) this.#removeFraming()
-    const payload = payloadOf(answer, this.request.method, this.#hasOnSend)
+    const payload = payloadOf(answer, this.request, this.#hasOnSend)
     if (done !== undefined) done(null, payload ?? null)
     else {
       this.#answer = answer
@@ -250,6 +252,8 @@ export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply> {
   /** Ignores the handler from now on and removes its fields. Returns the continuation of its reply if that is withheld. */
   #replaceHandler(changed: readonly string[]): OnSendDone | undefined {
     this.#replaced = true
+    // A place inside this one must not take it for the response of its handler.
+    setReceiver(this.response, this)
     if (this.#capture !== undefined) return this.#capture.reopen()
     const { statusCode: status } = this.response
     // Fastify declares a type for a payload without one.

@@ -1,8 +1,7 @@
 import { type Exchange, directivesOf } from '@cattlegrid/http'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { FastifyExchange, type HandlerCalls } from './exchange.ts'
-import { ExchangeSlots } from './exchange-slots.ts'
-import { knownAppOf, mayHaveOnSend } from './known-apps.ts'
+import { otherOnSendOf, receivePayloadsFirst, setReceiver } from './first-on-send.ts'
 import { foldsPaths, type RoutePlace } from './route-place.ts'
 
 /** Gives the handlers of cached routes their `ResponseDirectives`. Also called where another cache of the app has done so. */
@@ -17,15 +16,12 @@ export function decorateReplies(app: FastifyInstance): void {
 
 /** The exchanges of an app whose framework caches inside Fastify's handlers, such as NestJS, where guards run there. Made before the app is ready. */
 export class HandlerExchanges {
-  readonly #slots: ExchangeSlots
   readonly #foldsPaths: boolean
-  readonly #hasOnSend: () => boolean
+  readonly #hasOnSend = otherOnSendOf()
 
   constructor(app: FastifyInstance) {
-    const known = knownAppOf(app)
-    this.#slots = new ExchangeSlots(app)
+    receivePayloadsFirst(app)
     this.#foldsPaths = foldsPaths(app)
-    this.#hasOnSend = () => mayHaveOnSend(known)
     decorateReplies(app)
   }
 
@@ -38,7 +34,7 @@ export class HandlerExchanges {
   ): Exchange<FastifyRequest, FastifyReply> {
     const folded = this.#foldsPaths ? request.routeOptions.url : undefined
     const exchange = new FastifyExchange(request, reply, { ...place, folded, hasOnSend: this.#hasOnSend }, handler)
-    this.#slots.put(reply, exchange)
+    setReceiver(reply, exchange)
     return exchange
   }
 }

@@ -3,10 +3,9 @@ import type { FastifyInstance, FastifyRequest, RouteHandlerMethod } from 'fastif
 import fp from 'fastify-plugin'
 import type { FastifyRouteOptions } from './cached.ts'
 import { decorateReplies } from './handler-exchanges.ts'
-import { asksForCache, knownAppOf } from './known-apps.ts'
 import { type CattlegridOptions, checkPluginOptions, checkRouteCache } from './options.ts'
 import { RouteHandlers } from './route-handler.ts'
-import { markSeen, refuseEarlyRoute, refuseEarlyRoutes } from './route-order.ts'
+import { asksForCache, markSeen, watchRoutes } from './route-order.ts'
 
 /**
  * Caches the responses of the routes that are declared after it: those with `config.cache` by its options, the others as their responses declare.
@@ -18,6 +17,8 @@ async function cattlegridPlugin(app: FastifyInstance, options: CattlegridOptions
   const { cache, close, defaults } = checkPluginOptions(options)
   const http = httpCache(cache)
   const handlers = new RouteHandlers(app)
+  const refuseEarlyRoutes = watchRoutes(app)
+  let declaresRoutes = false
   compileRoute('cattlegrid.defaults', http, defaults, undefined)
 
   app.decorate('cattlegrid', { cache, purge: (endpoint) => purgeHandler(http, endpoint) })
@@ -26,6 +27,7 @@ async function cattlegridPlugin(app: FastifyInstance, options: CattlegridOptions
     // A default `ttl` does not count for a route without `config.cache`.
     const { cache: own = { ttl: 'origin' } } = declared.config ?? {}
     markSeen(declared)
+    declaresRoutes = true
     // A route of @fastify/websocket: its handler gets a socket in the place of a request.
     if (Reflect.get(declared, 'websocket') === true) return
     if (own === false || (!asksForCache(declared.config) && handlers.isOwnHeadRoute(declared))) return
@@ -34,14 +36,9 @@ async function cattlegridPlugin(app: FastifyInstance, options: CattlegridOptions
     const route = compileRoute('config.cache', httpCache(used), defaults, own instanceof Object ? ofRoute : own)
     handlers.install(declared, route)
   })
-  if (knownAppOf(app) === undefined)
-    app.addHook('onRequest', (request, _reply, next) => {
-      refuseEarlyRoute(request)
-      next()
-    })
   if (close !== false) app.addHook('onClose', async () => await cache.close(close))
   app.addHook('onReady', (next) => {
-    refuseEarlyRoutes(app)
+    refuseEarlyRoutes(declaresRoutes)
     next()
   })
 }

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import { discardPayload, type HeaderFields, PayloadCapture, type Recording } from '@cattlegrid/http'
 import { ErrorFields, OwnVary, toFields } from '@cattlegrid/http/internal'
 import type { FastifyReply } from 'fastify'
-import type { OnSendDone } from './known-apps.ts'
+import type { OnSendDone } from './first-on-send.ts'
 
 /** Records the handler's reply: its payload in the plugin's `onSend` hook, its head where Fastify passes it to Node. */
 export class ReplyCapture {

@@ -1,25 +1,20 @@
 import { type Route, serve, serveStored } from '@cattlegrid/http'
 import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler, RouteOptions } from 'fastify'
 import { FastifyExchange } from './exchange.ts'
-import { ExchangeSlots } from './exchange-slots.ts'
-import { knownAppOf, mayHaveOnSend } from './known-apps.ts'
+import { otherOnSendOf, receivePayloadsFirst, setReceiver } from './first-on-send.ts'
 import { foldsPaths, type RoutePlace } from './route-place.ts'
 
 type CachedRoute = Route<FastifyRequest, FastifyReply>
 
 /** Puts the cache into routes. */
 export class RouteHandlers {
-  readonly #slots: ExchangeSlots
   /** The handlers of the routes installed so far, each with its URLs. */
   readonly #urlsOf = new WeakMap<object, Set<string>>()
-
-  readonly #known: ReturnType<typeof knownAppOf>
   readonly #foldsPaths: boolean
 
   constructor(app: FastifyInstance) {
-    this.#known = knownAppOf(app)
     this.#foldsPaths = foldsPaths(app)
-    this.#slots = new ExchangeSlots(app)
+    receivePayloadsFirst(app)
   }
 
   /** True for a `HEAD` route that the app declares itself: it may answer differently from the `GET` route of its URL. */
@@ -32,23 +27,19 @@ export class RouteHandlers {
    * authentication.
    */
   install(declared: RouteOptions, route: CachedRoute): void {
-    const slots = this.#slots
     const { handler, constraints } = declared
     this.#urlsOf.set(handler, (this.#urlsOf.get(handler) ?? new Set()).add(declared.url))
-    const known = this.#known
-    // Later `onRoute` hooks may add one to the route.
-    const hasOnSend = (): boolean => mayHaveOnSend(known) || declared.onSend !== undefined
     const folded = this.#foldsPaths ? declared.url : undefined
     const version = constraints?.version
     const routingFields = version === undefined ? undefined : { 'accept-version': version }
-    const place = { name: placeName(constraints), routingFields, folded, hasOnSend }
+    const place = { name: placeName(constraints), routingFields, folded, hasOnSend: otherOnSendOf() }
     if (route.phase === 'onRequest')
       declared.onRequest = [this.#serveOnRequest(place, route), declared.onRequest ?? []].flat()
     declared.handler = function cattlegrid(request, reply) {
       const exchange = new FastifyExchange(request, reply, place, {
         run: () => handler.call(this, request, reply),
       })
-      slots.put(reply, exchange)
+      setReceiver(reply, exchange)
       serve(exchange, route)
       return exchange.returned
     }
@@ -58,9 +49,9 @@ export class RouteHandlers {
   #serveOnRequest(place: RoutePlace, route: CachedRoute): onRequestHookHandler {
     return (request, reply, next) => {
       const exchange = new FastifyExchange(request, reply, place, { run: () => undefined })
-      this.#slots.put(reply, exchange)
+      setReceiver(reply, exchange)
       serveStored(exchange, route, () => {
-        this.#slots.put(reply, undefined)
+        setReceiver(reply, exchange.outer)
         next()
       })
     }

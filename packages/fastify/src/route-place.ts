@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 
 /** Distinguishes routes of one URL. */
 export interface RoutePlace {
@@ -7,8 +7,8 @@ export interface RoutePlace {
   readonly routingFields: Readonly<Record<string, string>> | undefined
   /** The path as declared, where the app ignores the case of paths or their trailing slash. */
   readonly folded: string | undefined
-  /** True if an `onSend` hook of others may get the route's payloads. */
-  readonly hasOnSend: () => boolean
+  /** True if an `onSend` hook of others may get the payloads of this request's route. */
+  readonly hasOnSend: (request: FastifyRequest) => boolean
 }
 
 /** True if the app takes paths for one that differ in case or in a trailing slash. */

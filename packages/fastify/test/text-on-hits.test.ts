@@ -25,14 +25,24 @@ async function bodiesOf(
 
 const passOn = async (_request: unknown, _reply: unknown, payload: unknown): Promise<unknown> => payload
 
+const SKIP_OVERRIDE = { [Symbol.for('skip-override')]: true }
+
 describe('a text on a hit', () => {
   test('is not decoded where no onSend hook sees it', async () => {
     expect(await bodiesOf(() => undefined)).toEqual(['string', 'object'])
   })
 
+  test('is not decoded for an onSend hook of a plugin that does not have the route', async () => {
+    const add = (app: FastifyInstance): void => void app.register(async (child) => void child.addHook('onSend', passOn))
+    expect(await bodiesOf(add)).toEqual(['string', 'object'])
+  })
+
   test.each<[string, (app: FastifyInstance) => void, RouteShorthandOptions?]>([
     ['of the app', (app) => void app.addHook('onSend', passOn)],
-    ['of a plugin', (app) => void app.register(async (child) => void child.addHook('onSend', passOn))],
+    [
+      'of a plugin for the whole app',
+      (app) => void app.register(Object.assign(async () => void app.addHook('onSend', passOn), SKIP_OVERRIDE)),
+    ],
     ['of the route', () => undefined, { onSend: passOn }],
     [
       'that an onRoute hook adds to the route',
