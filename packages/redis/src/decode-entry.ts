@@ -25,8 +25,9 @@ class FoundEntry {
 export function decodeEntry(bytes: Buffer, expiry: RecordExpiry, codec: Codec): ReadResult {
   const { head } = expiry
   const body = bytes.subarray(head.bodyStart)
+  if (head.codecId !== codec.id) return unreadable(head.version, 'other-codec', codecMismatch(head, codec))
   try {
-    return new FoundEntry(entryOf(head, decode(head, body, codec), body, expiry))
+    return new FoundEntry(entryOf(head, codec.decode(body), body, expiry))
   } catch (cause) {
     return unreadable(head.version, 'undecodable', cause)
   }
@@ -37,10 +38,8 @@ export function unreadable(version: Version, why: Unreadable['why'], cause: unkn
   return { kind: 'missing', version, because: { why, cause } }
 }
 
-function decode({ codecId }: RecordHead, body: Buffer, codec: Codec): unknown {
-  if (codecId !== codec.id)
-    throw new TypeError(`The entry was encoded by codec ${codecId}, this one is codec ${codec.id}`)
-  return codec.decode(body)
+function codecMismatch({ codecId }: RecordHead, { id }: Codec): TypeError {
+  return new TypeError(`The entry was encoded by codec ${codecId}, this one is codec ${id}`)
 }
 
 /**

@@ -4,7 +4,7 @@ import { decodeEntry, expiryOf, longestLife, type ReadResult, type RecordExpiry,
 import { ExpiryCache, type KnownExpiry } from './expiry-cache.ts'
 import { bufferOf, type FetchedEntry, fetchEntry, isMixed } from './fetch-entry.ts'
 import { awayAfter, type Link } from './link/link.ts'
-import { startsWithHead, VERSION_END, VERSION_START, versionIn } from './record.ts'
+import { isOtherFormat, startsWithHead, VERSION_END, VERSION_START, versionIn } from './record.ts'
 import type { RedisKeys } from './redis-keys.ts'
 
 /** A longer head (one with many tags) is not remembered, bytes: thousands of heads are kept in memory. */
@@ -94,7 +94,7 @@ export class EntryReader {
     if (bytes === undefined) return reply === null ? MISSING : this.#readVersionOnly(name, reply)
     if (head === undefined) {
       const cause = new TypeError(`The value at '${name}' is not a record that this version of the library can read`)
-      return unreadable(versionIn(bytes), 'foreign', cause)
+      return unreadable(versionIn(bytes), isOtherFormat(bytes) ? 'other-format' : 'foreign', cause)
     }
     if (left > longestLife(head)) this.#shorten(name, longestLife(head))
     const { committedAt, freshUntil } = expiryOf(head, left, sentAt)

@@ -165,6 +165,11 @@ export function isRecord(bytes: Buffer): boolean {
   return bytes.length >= TAGS_START + 2 && bytes[0] === MAGIC && bytes[1] === FORMAT
 }
 
+/** True if another version of the library wrote the bytes, in a record format that this one does not know. */
+export function isOtherFormat(bytes: Buffer): boolean {
+  return bytes.length >= VERSION_END && bytes[0] === MAGIC && bytes[1] !== FORMAT
+}
+
 interface Tags {
   readonly list: readonly string[]
   /** Where the body begins. */

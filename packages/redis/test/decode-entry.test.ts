@@ -45,13 +45,13 @@ describe('the expiry of an entry, by the time that is left of its record', () =>
   })
 })
 
-test('an entry of another codec is undecodable, and the cause names both codecs', () => {
+test('an entry of another codec is a miss that says so, and the cause names both codecs', () => {
   const read = decodeEntry(
     Buffer.from('"a"'),
     { head: { ...head, codecId: 99 }, committedAt: 0, freshUntil: NOW },
     json,
   )
-  expect(read).toMatchObject({ kind: 'missing', because: { why: 'undecodable' } })
+  expect(read).toMatchObject({ kind: 'missing', because: { why: 'other-codec' } })
   const cause = read.kind === 'missing' ? read.because?.cause : undefined
   expect(String(cause)).toContain(`codec 99, this one is codec ${json.id}`)
 })

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
-import { createCache, json, raw, type Store } from '@cattlegrid/core'
+import { createCache, json, raw, type Store, structured } from '@cattlegrid/core'
 import { redisStore } from '@cattlegrid/redis'
 import { RESP_TYPES } from 'redis'
 import { entryOf, found, lead, LONG, put, request } from './entries.ts'
@@ -39,7 +39,8 @@ describe('a string at the entry’s key that is no record', () => {
   test.each(foreignStrings)('%s is a miss that says why, and can be replaced', async (_, value) => {
     await client.set(entryKey, value)
     const read = await store.read('k', json)
-    expect(read).toMatchObject({ kind: 'missing', because: { why: 'foreign' } })
+    const isLater = value[0] === 0xc5 && value[1] === 2
+    expect(read).toMatchObject({ kind: 'missing', because: { why: isLater ? 'other-format' : 'foreign' } })
     const seen = read.kind === 'missing' ? read.version : 'none'
     expect(Buffer.from(seen, 'latin1')).toEqual(value.subarray(24, 40))
     const lease = await lead(store, 'k', { seen })
@@ -174,9 +175,28 @@ describe('an entry of another codec', () => {
     const other = { id: 99, encode: (value: unknown) => json.encode(value), decode: () => 'decoded' }
     expect((await store.put('k', entryOf({ price: 3 }), other)).kind).toBe('stored')
     const read = await store.read('k', json)
-    expect(read).toMatchObject({ kind: 'missing', because: { why: 'undecodable' } })
+    expect(read).toMatchObject({ kind: 'missing', because: { why: 'other-codec' } })
     const lease = await lead(store, 'k', { seen: read.kind === 'missing' ? read.version : '' })
     expect((await store.commit(lease, entryOf(1), json)).kind).toBe('stored')
+  })
+
+  test('is told once, with the cure: the processes of two codecs load a key that they share again and again', async () => {
+    const [plain, structuredCache] = await Promise.all(
+      [json, structured].map(async (codec) => createCache({ store: await redis.open(), codec, ttl: '1h' })),
+    )
+    const told: string[] = []
+    const seen: string[] = []
+    for (const cache of [plain, structuredCache]) {
+      cache?.on('warning', ({ message }) => void told.push(message))
+      cache?.on('unreadable', ({ why }) => void seen.push(why))
+    }
+    for (let turn = 0; turn < 3; turn += 1)
+      for (const cache of [plain, structuredCache])
+        expect((await cache?.lookup('k', () => turn))?.status).toBe('loaded')
+    await Promise.all([plain?.close(), structuredCache?.close()])
+    expect(new Set(seen)).toEqual(new Set(['other-codec']))
+    expect(told).toHaveLength(2)
+    expect(new Set(told)).toEqual(new Set([expect.stringContaining('give each codec a namespace of its own')]))
   })
 
   test('whose bytes do not decode is a miss that says why', async () => {

@@ -34,7 +34,7 @@ async function fromLater(): Promise<string> {
 describe('a record of a later version of the library', () => {
   test('is a miss with a reason, and only a caller that has seen it gets the lease', async () => {
     const version = await fromLater()
-    expect(await store.read('k', json)).toMatchObject({ kind: 'missing', version, because: { why: 'foreign' } })
+    expect(await store.read('k', json)).toMatchObject({ kind: 'missing', version, because: { why: 'other-format' } })
     expect((await store.acquire('k', request)).kind).toBe('changed')
     const lease = await lead(store, 'k', { seen: version })
     expect((await bytesAt(entryKey))?.[1]).toBe(2)

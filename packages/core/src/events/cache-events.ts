@@ -1,5 +1,6 @@
 import type { LeaseHolder } from '../history/lease-holder.ts'
 import type { Outcome } from '../load.ts'
+import type { Unreadable } from '../store/answers.ts'
 
 /**
  * The fields of each event of a cache, by the event's name; `CacheEvent` is the event itself. Times in ms. `key` is the key in the store, as in errors: for a key of more than 1,024 characters its digest.
@@ -111,8 +112,8 @@ export interface CacheEvents {
   'encode-failed': { readonly key: string; readonly error: unknown }
   /** The value is larger, encoded, than `maxEntryBytes` or the store's own limit: its callers get it, and it is not stored. */
   'too-large': { readonly key: string; readonly error: unknown }
-  /** The bytes at the key are not an entry of this library (`foreign`), or the codec failed: the call goes on as for a miss. */
-  unreadable: { readonly key: string; readonly why: 'foreign' | 'undecodable'; readonly error: unknown }
+  /** The bytes at the key are not an entry of this library (`foreign`), or one of another record format (`other-format`) or codec (`other-codec`), or the codec failed (`undecodable`): the call goes on as for a miss. */
+  unreadable: { readonly key: string; readonly why: Unreadable['why']; readonly error: unknown }
   /** The store did not answer a step, or had no turn for it in time. Steps that are not sent because the breaker is open or the connection is lost emit none: `breaker` and `notices` tell of them. */
   away: { readonly key: string; readonly step: string; readonly error: unknown }
   /** The circuit breaker opened, because the store did not answer in time: no step is sent (`open`). Or it closed, because the store answers again (`closed`). `node`: the address of the node that it is about, where the store has several. */

@@ -62,9 +62,12 @@ export interface Missing {
   readonly away?: Away | undefined
 }
 
-/** The problem of bytes that are no entry of this library (`foreign`), or that the codec could not decode (`undecodable`). */
+/**
+ * Why bytes are no entry for the caller. `foreign`: they are no record of this library. `other-format`: a version of the library wrote them whose record format
+ * this one cannot read. `other-codec`: another codec wrote the value. `undecodable`: the codec failed.
+ */
 export interface Unreadable {
-  readonly why: 'foreign' | 'undecodable'
+  readonly why: 'foreign' | 'other-format' | 'other-codec' | 'undecodable'
   readonly cause: unknown
 }
 
