@@ -11,6 +11,14 @@ for (const name of readdirSync('packages')) {
   for (const file of Object.values(bin)) chmodSync(`packages/${name}/${file}`, 0o755)
 }
 
+// The compiler puts the `require` of a dynamic import into a function of its own, and so out of its `try`: a bundler would refuse a client that is not installed.
+const importing = 'packages/redis/dist/cjs/link/installed-package.js'
+const compiled = readFileSync(importing, 'utf8')
+write(
+  importing,
+  compiled.replaceAll(/Promise\.resolve\(\)\.then\(\(\) => (__importStar\(require\('[^']+'\)\))\)/g, '$1'),
+)
+
 /** Only what is new: the compiler builds a package again whose package.json was written after its last build. */
 function write(path, text) {
   if (!existsSync(path) || readFileSync(path, 'utf8') !== text) writeFileSync(path, text)

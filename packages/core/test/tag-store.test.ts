@@ -77,6 +77,21 @@ describe('the number of a tag', () => {
     expect(remote.count('tagNumbers')).toBe(asked + 1)
   })
 
+  it.each(['delete', 'expire'] as const)(
+    'of another database, whose notice (%s) reaches this one, is asked for once, and no hit after that asks again',
+    async (how) => {
+      here = remote.join({ tags: { maxAge: '10s' } })
+      await here.get('k')
+      await remote.runtime.advance(1)
+      remote.tell({ kind: 'tags', tags: ['t'], tagSeq: 7, how })
+      await remote.runtime.advance(1)
+      const asked = remote.count('tagNumbers')
+      for (let hit = 0; hit < 10; hit += 1)
+        expect(await here.read('k')).toMatchObject({ value: 'first', state: 'fresh' })
+      expect(remote.count('tagNumbers')).toBe(asked + 1)
+    },
+  )
+
   it('is not replaced by an older one that was under way during the invalidation', async () => {
     await remote.runtime.advance(1000)
     remote.delays.tagNumbers = 100

@@ -10,6 +10,7 @@ import { type RedisServer, startRedis } from '@cattlegrid/testkit'
 import { Cluster, Redis } from 'ioredis6'
 import { bundled } from '../../../test/support/bundled.ts'
 import { type FaultProxy, startFaultProxy } from '../../../test/support/fault-proxy.ts'
+import { askRedis } from '../../../test/support/redis-ask.ts'
 import { startRedisCluster } from '../../../test/support/redis-cluster.ts'
 import { startRedisSentinel } from '../../../test/support/redis-sentinel.ts'
 import { entryOf, found, lead, put, request } from './entries.ts'
@@ -243,4 +244,30 @@ test('the master that Sentinel names is followed, wake-ups included, and a repli
   await until(() => isDone(store))
   expect((await store.commit(replicated, entryOf('kept'), json)).kind).toBe('stored')
   expect((await found(store, 'replicated')).value).toBe('kept')
+}, 60_000)
+
+test('a master that is demoted by a planned failover gets no further command, although it does not know of that yet', async () => {
+  const servers = await startRedisSentinel()
+  ends.push(() => servers.stop())
+  const { name, sentinelRootNodes: sentinels } = servers
+  const [demoted, promoted] = await Promise.all([servers.master, servers.replica].map(({ url }) => connect(url)))
+  ends.push(
+    () => demoted?.destroy(),
+    () => promoted?.destroy(),
+  )
+  const client = await closing(new Redis({ name, sentinels: [...sentinels] }))
+  ends.push(() => client.disconnect())
+  const { store, kinds } = open({ client })
+  await until(() => kinds.includes('connected'))
+  await put(store, 'k', 'old')
+  await until(async () => (await promoted?.exists('cattlegrid:{k}')) === 1)
+  // It stays a master, as one does until Sentinel tells it, ten seconds later.
+  await demoted?.aclSetUser('default', ['-slaveof', '-replicaof'])
+  await askRedis(sentinels[0]?.port ?? 0, `SENTINEL FAILOVER ${name}`)
+  await servers.promoted()
+  await until(() => kinds.lastIndexOf('connected') > kinds.indexOf('disconnected') && kinds.includes('disconnected'))
+  await until(() => isDone(store))
+  expect(await demoted?.sendCommand(['ROLE'])).toContain('master')
+  expect((await store.invalidate('k', 'delete', 0)).kind).toBe('done')
+  expect(await promoted?.exists('cattlegrid:{k}')).toBe(0)
 }, 60_000)

@@ -1,12 +1,16 @@
 import type * as http from '@cattlegrid/http'
-import { ifInstalled } from '../link/installed-package.ts'
+import { ifMissing } from '../link/installed-package.ts'
 import { CommandError } from './command-error.ts'
 
 export type { RecordedResponse, Stored } from '@cattlegrid/http'
 
 /** The package that stores HTTP responses; undefined: it is not installed. Imported when it is needed, because that takes longer than most commands. */
-export function httpPackage(): Promise<typeof http | undefined> {
-  return ifInstalled(() => import('@cattlegrid/http'))
+export async function httpPackage(): Promise<typeof http | undefined> {
+  try {
+    return await import('@cattlegrid/http')
+  } catch (error) {
+    return ifMissing(error)
+  }
 }
 
 /** The tags of the responses of a page. @throws CommandError when the package that makes them is not installed. */

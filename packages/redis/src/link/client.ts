@@ -56,22 +56,3 @@ export function handshakeOf(client: ConnectableClient): Promise<void> {
     for (const event of events) client.on(event, settle)
   })
 }
-
-/** An emitter of events, as each client is one. */
-export interface Emitter {
-  on(event: string, listener: (...args: unknown[]) => void): unknown
-  off(event: string, listener: (...args: unknown[]) => void): unknown
-}
-
-/** Calls `listener` at the first of these events. Returns a function that cancels this. */
-export function onceAny(emitter: Emitter, events: readonly string[], listener: () => void): () => void {
-  const cancel = (): void => {
-    for (const event of events) emitter.off(event, call)
-  }
-  const call = (): void => {
-    cancel()
-    listener()
-  }
-  for (const event of events) emitter.on(event, call)
-  return cancel
-}

@@ -30,24 +30,43 @@ const CONNECT_TIMEOUT = 2000
 
 /** The first of `redis`, `ioredis` and `iovalkey` that is installed. @throws MissingPackageError when none is. */
 export async function installedPackage(): Promise<ClientPackage> {
-  const nodeRedis = await ifInstalled(() => import('redis'))
-  if (nodeRedis !== undefined) return ofNodeRedis(nodeRedis)
-  const ioRedis = await ifInstalled(() => import('ioredis'))
-  if (ioRedis !== undefined) return ofIoRedis(ioRedis)
-  const iovalkey = await ifInstalled(() => import('iovalkey'))
-  if (iovalkey !== undefined) return ofIoRedis(iovalkey)
+  const installed = (await ofRedis()) ?? (await ofIoredis()) ?? (await ofIovalkey())
+  if (installed !== undefined) return installed
   throw new MissingPackageError('A URL needs the package redis, ioredis or iovalkey: run `npm install redis`.')
 }
 
-/** Imports a package. undefined: it is not installed. */
-export async function ifInstalled<T>(load: () => Promise<T>): Promise<T | undefined> {
+// Each import stands in a `try` by itself: there, esbuild and webpack accept that the package is missing.
+
+async function ofRedis(): Promise<ClientPackage | undefined> {
   try {
-    return await load()
+    return ofNodeRedis(await import('redis'))
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    if (code === 'ERR_MODULE_NOT_FOUND' || code === 'MODULE_NOT_FOUND') return undefined
-    throw error
+    return ifMissing(error)
   }
+}
+
+async function ofIoredis(): Promise<ClientPackage | undefined> {
+  try {
+    return ofIoRedis(await import('ioredis'))
+  } catch (error) {
+    return ifMissing(error)
+  }
+}
+
+async function ofIovalkey(): Promise<ClientPackage | undefined> {
+  try {
+    return ofIoRedis(await import('iovalkey'))
+  } catch (error) {
+    return ifMissing(error)
+  }
+}
+
+/** Returns undefined for the error of an import whose package is not installed. @throws any other error. */
+export function ifMissing(error: unknown): undefined {
+  const { code, message } = error as NodeJS.ErrnoException
+  const isMissing = code === 'ERR_MODULE_NOT_FOUND' || code === 'MODULE_NOT_FOUND'
+  // What a bundle of ES modules says for a CommonJS one that was missing when it was made.
+  if (!isMissing && !message.startsWith('Dynamic require of')) throw error
 }
 
 function ofNodeRedis(nodeRedis: typeof nodeRedisPackage): ClientPackage {

@@ -2,13 +2,12 @@ import type { Runtime } from '@cattlegrid/core'
 import {
   type Argument,
   type ClientEvent,
-  type Emitter,
   type ConnectableClient,
-  onceAny,
   type ReplyForm,
   ShardedUnsupportedError,
 } from './client.ts'
 import { OwnClient, reasonOf } from './own-client.ts'
+import { type Emitter, listen, onceAny, unlisten } from './shared-listeners.ts'
 
 /** The part of a client of ioredis 5 or 6 (`new Redis()`, also by Sentinel), or of iovalkey, that the store uses. */
 export interface IoRedis {
@@ -48,6 +47,8 @@ export const OWN_SETTINGS: Readonly<Record<string, unknown>> = {
   socketTimeout: undefined,
   // One sentinel may be frozen.
   sentinelCommandTimeout: 1000,
+  // For the ten seconds of a planned failover, the demoted master takes writes that nobody else will see.
+  failoverDetector: true,
   keepAlive: 5000,
   keyPrefix: '',
   stringNumbers: false,
@@ -92,11 +93,11 @@ export class IoRedisClient implements ConnectableClient {
   }
 
   on(event: ClientEvent, listener: (...args: unknown[]) => void): void {
-    this.#client.on(event, listener)
+    listen(this.#client, event, listener)
   }
 
   off(event: ClientEvent, listener: (...args: unknown[]) => void): void {
-    this.#client.off(event, listener)
+    unlisten(this.#client, event, listener)
   }
 
   connect(): Promise<unknown> {
@@ -146,9 +147,26 @@ export function disconnect(client: Pick<IoRedis, 'status' | 'disconnect'>): void
   if (client.status !== 'end') client.disconnect()
 }
 
+/** The clients by which a failover detector subscribes to the sentinels: no public member names them. */
+function subscribersOf(client: object): readonly { readonly client: IoRedis }[] {
+  const { connector } = client as {
+    readonly connector?: {
+      readonly failoverDetector?: { readonly sentinels?: readonly { readonly client: IoRedis }[] } | null
+    }
+  }
+  return connector?.failoverDetector?.sentinels ?? []
+}
+
 /** Only the user's client may keep the process alive. */
 export function unrefOnConnect(client: IoRedis): IoRedis {
-  client.on('connect', () => client.stream?.unref())
+  client.on('connect', () => {
+    client.stream?.unref()
+    for (const { client: sentinel } of subscribersOf(client)) {
+      unrefOnConnect(sentinel)
+      // Without a listener, ioredis prints each error, such as of a sentinel that is down.
+      sentinel.on('error', () => undefined)
+    }
+  })
   return client
 }
 
@@ -191,12 +209,13 @@ export function openWith(source: Emitter & { readonly status: string }, own: Sus
   if (source.status !== 'wait' && source.status !== 'end') own.open()
   const open = (): void => own.open()
   const suspend = (): void => own.suspend()
-  // A cluster that is closed while it reconnects never ends.
-  const ends = ['disconnecting', 'end']
-  source.on('connecting', open)
-  for (const event of ends) source.on(event, suspend)
+  const removals = [
+    listen(source, 'connecting', open),
+    listen(source, 'end', suspend),
+    // A cluster that is closed while it reconnects never ends.
+    listen(source, 'disconnecting', suspend),
+  ]
   return () => {
-    source.off('connecting', open)
-    for (const event of ends) source.off(event, suspend)
+    for (const remove of removals) remove()
   }
 }

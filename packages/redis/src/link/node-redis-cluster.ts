@@ -1,7 +1,8 @@
 import type { Runtime } from '@cattlegrid/core'
-import { type Argument, type Client, onceAny, type ReplyForm } from './client.ts'
+import type { Argument, Client, ReplyForm } from './client.ts'
 import type { ClusterClient, ClusterMaster } from './cluster-link.ts'
 import { NodeRedisClient, type RedisClient, SEND_OPTIONS, type SendOptions } from './node-redis.ts'
+import { listen, onceAny } from './shared-listeners.ts'
 import { WatchedClient } from './watched-client.ts'
 
 /** A node of a cluster; node-redis creates its client when it is first needed. */
@@ -82,7 +83,8 @@ export class NodeRedisCluster implements ClusterClient {
     if (this.#maxSilence === false) return new NodeRedisClient(client)
     const watched = new WatchedClient(new NodeRedisClient(client), this.#runtime, this.#maxSilence)
     this.#watched.add(watched)
-    client.on('end', () => {
+    const remove = listen(client, 'end', () => {
+      remove()
       if (this.#watched.delete(watched)) void watched.close()
     })
     return watched

@@ -3,10 +3,10 @@ import {
   type Argument,
   type ClientEvent,
   type ConnectableClient,
-  onceAny,
   type ReplyForm,
   ShardedUnsupportedError,
 } from './client.ts'
+import { listen, onceAny, unlisten } from './shared-listeners.ts'
 
 /** The options of a single command, which override those of its client. */
 export interface SendOptions {
@@ -85,11 +85,11 @@ export class NodeRedisClient implements ConnectableClient {
   }
 
   on(event: ClientEvent, listener: (...args: unknown[]) => void): void {
-    this.#client.on(EVENT_NAMES[event] ?? event, listener)
+    listen(this.#client, EVENT_NAMES[event] ?? event, listener)
   }
 
   off(event: ClientEvent, listener: (...args: unknown[]) => void): void {
-    this.#client.off(EVENT_NAMES[event] ?? event, listener)
+    unlisten(this.#client, EVENT_NAMES[event] ?? event, listener)
   }
 
   connect(): Promise<unknown> {

@@ -1,6 +1,7 @@
-import { type Argument, onceAny, type ReplyForm, type Server } from './client.ts'
+import type { Argument, ReplyForm, Server } from './client.ts'
 import { type SubscriberConnection, type KeyGroup, type Link, oneGroup } from './link.ts'
 import { NodeRedisClient, type RedisClient, SEND_OPTIONS, type SendOptions } from './node-redis.ts'
+import { onceAny } from './shared-listeners.ts'
 
 /** The part of a node-redis Sentinel (`createSentinel()` of `redis` 5.1+ or 6) that the store uses. */
 export interface RedisSentinel {

@@ -22,6 +22,8 @@ const TAGS_KEPT = 5_000
 interface KnownTag extends TagNumber {
   /** When the store was asked for it, or told it. */
   readonly knownAt: number
+  /** When the latest part of it became known: `knownAt`, or the moment of a notice. */
+  readonly noticedAt: number
   /** From here on it is too old to judge by, while the store answers. */
   readonly until: number
 }
@@ -112,7 +114,7 @@ class TagStore extends ForwardingStore<CallbackStore> {
     for (const [index, tag] of entry.tags.entries()) {
       const number = answer.numbers[index]
       if (number === undefined) this.#numbers.delete(tag)
-      else this.#keep(tag, { ...number, knownAt: sentAt, until: sentAt + this.#limits.maxAge })
+      else this.#keep(tag, { ...number, knownAt: sentAt, noticedAt: sentAt, until: sentAt + this.#limits.maxAge })
     }
     const judged = judgeTags(entry, answer.numbers)
     return judged === undefined ? { kind: 'missing', version: entry.version } : { kind: 'found', entry: judged }
@@ -144,16 +146,21 @@ class TagStore extends ForwardingStore<CallbackStore> {
           expired: 0,
           expiredAt: 0,
           knownAt: now,
+          noticedAt: now,
           until: now + this.#limits.maxAge,
         })
-      else this.#keep(tag, { invalidated, expired: tagSeq, expiredAt: now, knownAt, until: now })
+      else this.#keep(tag, { invalidated, expired: tagSeq, expiredAt: now, knownAt, noticedAt: now, until: now })
     }
   }
 
-  /** A tag's last number never decreases: an answer that was under way during an invalidation must not undo its notice. */
+  /**
+   * An answer that was under way during an invalidation must not undo its notice. One that was asked for later replaces any number: a notice may
+   * come from another database of the server, because messages reach all of them.
+   */
   #keep(tag: string, number: KnownTag): void {
     const known = this.#numbers.get(tag)
-    if (known === undefined || lastOf(known) <= lastOf(number)) this.#numbers.set(tag, number)
+    if (known === undefined || lastOf(known) <= lastOf(number) || known.noticedAt < number.noticedAt)
+      this.#numbers.set(tag, number)
   }
 }
 
