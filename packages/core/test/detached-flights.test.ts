@@ -72,6 +72,31 @@ describe('a running load', () => {
   })
 })
 
+describe('a flight that waits for a lease', () => {
+  it.each(byOthers)('is joined by the next call after %s', async (_, happens) => {
+    const fleet = createFleet()
+    const [cache, leader] = fleet.caches
+    const elsewhere = new Origin()
+    const led = leader.getOrSet('k', elsewhere.loader)
+    await settle(fleet)
+    const own = new Origin()
+    const before = cache.getOrSet('k', own.loader)
+    await settle(fleet)
+    let joins = 0
+    cache.on('join', () => (joins += 1))
+    await happens(fleet)
+    const after = cache.getOrSet('k', own.loader)
+    await settle(fleet)
+    expect(joins).toBe(1)
+    elsewhere.last.resolve('elsewhere')
+    await led
+    await fleet.runtime.advance(1000)
+    if (own.count > 0) own.last.resolve('own')
+    expect(await before).toBe(await after)
+    expect(own.count).toBeLessThanOrEqual(1)
+  })
+})
+
 describe('a running read', () => {
   it.each(byOthers)('is not joined after %s', async (_, happens) => {
     const fleet = createFleet()

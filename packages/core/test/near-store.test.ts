@@ -1,11 +1,16 @@
 import { beforeEach, describe, expect, it } from '@jest/globals'
-import { type Cache, type Codec, json, structured } from '@cattlegrid/core'
+import { type Cache, type Codec, json, type Load, structured } from '@cattlegrid/core'
 import { never } from './memory-cache.ts'
 import { Remote } from './remote.ts'
 
 let remote: Remote
 let here: Cache
 let there: Cache
+
+const unkept = (load: Load): string => {
+  load.uncacheable()
+  return 'unkept'
+}
 
 const ask = (options = {}): Promise<unknown> => here.getOrSet('k', never, options)
 
@@ -53,6 +58,8 @@ describe('a near copy', () => {
     ['delete', () => there.delete('k'), 'loaded'],
     ['expire', () => there.expire('k'), 'loaded'],
     ['clear', () => there.clear(), 'loaded'],
+    ['refresh of the fresh entry', () => there.refresh('k', () => 'second'), 'second'],
+    ['result that is not kept, which removes the fresh entry,', () => there.refresh('k', unkept), 'loaded'],
   ])('is dropped by the notice of a %s in another process', async (_, change, then) => {
     await change()
     expect(await here.getOrSet('k', () => 'loaded')).toBe(then)

@@ -5,11 +5,16 @@ import { wholeMs } from './record.ts'
 
 // The value at a lease key. Its fields have fixed positions, because the scripts read them with string.sub:
 //
-//   'L' token (22)  '+' awaited or '-'  attempts (4 digits)  granted at (16 digits, server time in µs)  pid ' ' host     held
-//   'X' kept after the cooldown, ms (8 digits)   attempts (4 digits)  failure                             cooling
-//   'U' '1' shared or '0'                                                                                 uncacheable
-//   'H'                                                                                                   held off
+//   'L' token (22)  '+' awaited or '-'  attempts (4 digits)  granted at (16 digits, server time in µs)  life  pid ' ' host    held
+//   'X' kept after the cooldown, ms (8 digits)   attempts (4 digits)  name \n code \n message \n lines given (1 digit)  life    cooling
+//   'U' '1' shared or '0'  life                                                                           uncacheable
+//   'H' life                                                                                              held off
+//
+// Life, 15 digits: the longest time to live that the value can have, ms. With more left, the server's clock was set back, and the value counts as ended.
+// A smaller step than CORRECTION changes nothing. The values of earlier versions have no life.
 
+/** The correction of a clock that ends no state, ms; the scripts have it, too. */
+const CORRECTION = 1000
 const LONGEST_SURVIVAL = 99_999_999
 const MOST_ATTEMPTS = 9999
 const MOST_BYTES = 256
@@ -27,24 +32,33 @@ export function encodeKeyState(ending: Ending): EncodedKeyState {
     case 'handover':
       return { value: '', duration: 1 }
     case 'uncacheable':
-      return { value: `U${ending.share ? 1 : 0}`, duration: wholeMs(ending.for) }
+      return withLife(`U${ending.share ? 1 : 0}`, wholeMs(ending.for))
     case 'failed': {
       const survival = wholeMs(failureCountLifetime(ending.cooldown), LONGEST_SURVIVAL)
       const attempts = Math.min(Math.max(0, Math.trunc(ending.attempts)), MOST_ATTEMPTS)
       const value = `X${digits(survival, 8)}${digits(attempts, 4)}${failureText(ending.failure)}`
-      return { value, duration: wholeMs(ending.cooldown) + survival }
+      return withLife(value, wholeMs(ending.cooldown) + survival)
     }
   }
 }
 
-/** One line each for name, code and message; absent ones at the end have no line. */
-function failureText({ name, code, message }: Failure): string {
-  const lines = [name, code ?? '', message].slice(0, message === undefined ? (code === undefined ? 1 : 2) : 3)
-  return lines.map((line = '') => clip(line.replaceAll('\n', ' '))).join('\n')
+function withLife(value: string, duration: number): EncodedKeyState {
+  return { value: value + digits(duration, 15), duration }
 }
 
+/** One line each for name, code and message, and the number of those that are given. */
+function failureText({ name, code, message }: Failure): string {
+  const given = message === undefined ? (code === undefined ? 1 : 2) : 3
+  const lines = [name, code ?? '', message ?? ''].map((line) => clip(line.replaceAll('\n', ' ')))
+  return [...lines, given].join('\n')
+}
+
+/** `text`: what follows the attempts in a value. */
 export function failureOf(text: string): Failure {
-  const [name = '', code, message] = text.split('\n')
+  const lines = text.split('\n')
+  // An earlier version leaves the lines out that are not given.
+  const given = lines.length === 4 ? Number(lines[3]?.[0]) : 3
+  const [name = '', code, message] = lines.slice(0, given)
   if (message !== undefined) return code === '' ? { name, message } : { name, code, message }
   return code === undefined ? { name } : { name, code }
 }
@@ -64,12 +78,13 @@ function digits(value: number, length: number): string {
 
 /** The process that holds a lease, by its value; undefined for the lease of a version that does not name it. */
 export function holderOf(value: string): LeaseHolder | undefined {
-  const [, token = '', pid, host = ''] = /^L(.{22})[+-]\d{20}(\d{1,10}) (.{1,64})$/s.exec(value) ?? []
+  const [, token = '', pid, host = ''] = /^L(.{22})[+-]\d{20}(?:\d{15})?(\d{1,10}) (.{1,64})$/s.exec(value) ?? []
   return pid === undefined ? undefined : { lease: leaseId(token), pid: Number(pid), host }
 }
 
 /** Decodes a lease value for inspection. `left`: its time to live, ms; `now`: the server's time, µs. */
 export function inspectLease(value: string, left: number, now: number): Pick<Inspection, 'lease' | 'cooldown'> {
+  if (left > longestLife(value)) return { lease: undefined, cooldown: undefined }
   const held = /^L.{22}([+-])\d{4}(\d{16})/s.exec(value)
   if (held !== null && left > 0) {
     const heldFor = Math.max(0, (now - Number(held[2])) / 1000)
@@ -82,4 +97,10 @@ export function inspectLease(value: string, left: number, now: number): Pick<Ins
     lease: undefined,
     cooldown: remaining > 0 ? { remaining, attempts: Number(attempts), failure: failureOf(failure) } : undefined,
   }
+}
+
+/** The longest time to live with which a value counts, ms. */
+function longestLife(value: string): number {
+  const life = /^L.{22}[+-]\d{20}(\d{15})/s.exec(value)?.[1] ?? /^X.*\n\d(\d{15})$/s.exec(value)?.[1]
+  return life === undefined ? Infinity : Number(life) + CORRECTION
 }

@@ -12,18 +12,23 @@ export const luaSources: {
   readonly release: string
   readonly renew: string
 } = {
-  acquire: `local version = redis.call('GETRANGE', KEYS[1], 24, 39)
+  acquire: `local time = redis.call('TIME')
+local now = time[1] * 1000000 + time[2]
+if now > (tonumber(ARGV[5]) or now) then return {7, string.format('%.0f', now)} end
+local version = redis.call('GETRANGE', KEYS[1], 24, 39)
 if version ~= ARGV[3] then return {3} end
-local value, left = redis.call('GET', KEYS[2]) or '', redis.call('PTTL', KEYS[2])
+local value, left = redis.pcall('GET', KEYS[2]), redis.call('PTTL', KEYS[2])
+if type(value) ~= 'string' then value, left = '', 0 end
 local kind, attempts, awaited = string.sub(value, 1, 1), 0, '-'
-if left > 0 then
+if kind == 'X' then attempts = tonumber(string.sub(value, 10, 13)) or 0 end
+local places = {L = string.sub(value, 45, 59), U = string.sub(value, 3, 17), H = string.sub(value, 2, 16), X = string.match(value, '\\n%d(%d+)$')}
+local longest = (tonumber(places[kind]) or left) + 1000
+if left > 0 and left <= longest then
   if kind == 'U' then return {5, left, string.sub(value, 2, 2)} end
   if kind == 'H' then return {6, left} end
   if kind == 'X' then
-    attempts = tonumber(string.sub(value, 10, 13)) or 0
     local cooling = left - (tonumber(string.sub(value, 2, 9)) or 0)
-    local longest = tonumber(ARGV[5]) or cooling
-    if cooling > 0 and cooling <= longest then return {4, cooling, attempts, string.sub(value, 14)} end
+    if cooling > 0 then return {4, cooling, attempts, string.sub(value, 14)} end
   elseif kind == 'L' and string.sub(value, 2, 23) == ARGV[1] then
     awaited, attempts = string.sub(value, 24, 24), tonumber(string.sub(value, 25, 28)) or 0
   else
@@ -36,20 +41,23 @@ if left > 0 then
   end
 end
 local digits = string.gsub(version, '^[p-y]', function(letter) return string.char(string.byte(letter) - 64) end)
-local time, previous = redis.call('TIME'), tonumber(digits)
-local now = time[1] * 1000000 + time[2]
+local previous = tonumber(digits)
 local next = (previous and previous >= now and previous < 9007199254740000) and previous + 1 or now
-local holder = 'L' .. ARGV[1] .. awaited .. string.format('%04.0f%016.0f', attempts, now) .. (ARGV[6] or '')
-redis.call('SET', KEYS[2], holder, 'PX', ARGV[2])
-return {1, string.format('%016.0f', next), attempts}`,
+local head = 'L' .. ARGV[1] .. awaited .. string.format('%04.0f%016.0f%015.0f', attempts, now, tonumber(ARGV[2]) or 0)
+redis.call('SET', KEYS[2], head .. (ARGV[6] or ''), 'PX', ARGV[2])
+return {1, string.format('%016.0f', next), attempts, string.format('%.0f', now)}`,
   answer: `if redis.call('LLEN', KEYS[1]) >= tonumber(ARGV[3]) then return 0 end
 redis.call('RPUSH', KEYS[1], ARGV[1])
 redis.call('PEXPIRE', KEYS[1], ARGV[2])
 return 1`,
-  commit: `local value = redis.call('GET', KEYS[2])
-if not value or string.sub(value, 1, 23) ~= 'L' .. ARGV[1] then
+  commit: `local value = redis.pcall('GET', KEYS[2])
+if type(value) ~= 'string' or string.sub(value, 1, 23) ~= 'L' .. ARGV[1] then
   if KEYS[3] then redis.call('UNLINK', KEYS[3]) end
   return value and -2 or -1
+end
+local head, fresh = redis.pcall('GETRANGE', KEYS[1], 0, 39), false
+if type(head) == 'string' and #head == 40 and string.byte(head) == 197 then
+  fresh = redis.call('PTTL', KEYS[1]) > struct.unpack('>I6', head, 11)
 end
 if KEYS[3] then
   if redis.call('PEXPIRE', KEYS[3], ARGV[2]) == 0 then return -3 end
@@ -58,7 +66,8 @@ else
   redis.call('SET', KEYS[1], ARGV[5], 'PX', ARGV[2])
 end
 redis.call('DEL', KEYS[2])
-if string.sub(value, 24, 24) == '+' and type(ARGV[6] and redis.pcall('SPUBLISH', ARGV[6], ARGV[4])) ~= 'number' then
+local tell = fresh or string.sub(value, 24, 24) == '+'
+if tell and type(ARGV[6] and redis.pcall('SPUBLISH', ARGV[6], ARGV[4])) ~= 'number' then
   redis.pcall('PUBLISH', ARGV[3], ARGV[4])
 end
 return 1`,
@@ -88,7 +97,11 @@ for place = 2, #KEYS do
 end
 redis.pcall('PUBLISH', ARGV[2], 'tags ' .. number .. ' ' .. ARGV[1] .. ' ' .. ARGV[3])
 return number`,
-  invalidate: `local left = redis.pcall('GET', KEYS[2]) == 'H' and redis.call('PTTL', KEYS[2]) or 0
+  invalidate: `local held, left = redis.pcall('GET', KEYS[2]), 0
+if type(held) == 'string' and string.sub(held, 1, 1) == 'H' then
+  left = redis.call('PTTL', KEYS[2])
+  if left > (tonumber(string.sub(held, 2, 16)) or left) + 1000 then left = 0 end
+end
 redis.call('DEL', KEYS[2])
 if ARGV[1] == 'delete' then
   redis.call('UNLINK', KEYS[1])
@@ -107,7 +120,7 @@ else
   end
 end
 local holdOff = left > (tonumber(ARGV[4]) or 0) and string.format('%.0f', left) or ARGV[4]
-if holdOff ~= '0' then redis.call('SET', KEYS[2], 'H', 'PX', holdOff) end
+if holdOff ~= '0' then redis.call('SET', KEYS[2], 'H' .. string.format('%015.0f', tonumber(holdOff) or 0), 'PX', holdOff) end
 if type(ARGV[5] and redis.pcall('SPUBLISH', ARGV[5], ARGV[3])) ~= 'number' then redis.pcall('PUBLISH', ARGV[2], ARGV[3]) end
 return 1`,
   noteTags: `local function read(key)
@@ -136,12 +149,20 @@ return numbers`,
   permitRefresh: `local time, rate, most = redis.call('TIME'), tonumber(ARGV[2]), tonumber(ARGV[3])
 local now, early, interval = time[1] * 1000000 + time[2], math.floor(rate / 20), 0
 if rate > 0 then interval = 1000000 / (0.9 * rate) end
-local due = rate > 0 and tonumber(redis.call('GET', KEYS[1])) or 0
-due = math.max(now, math.min(due, now + (early + 1) * interval))
+local stored = rate > 0 and tonumber(redis.call('GET', KEYS[1])) or 0
+local due = math.max(now, math.min(stored, now + (early + 1) * interval))
 local wait = due - early * interval - now
-if wait > 0 then return math.ceil(wait / 1000) end
+if wait > 0 then
+  if stored > due + 1 then redis.call('SET', KEYS[1], string.format('%.0f', due), 'PX', math.ceil((due - now) / 1000) + 1000) end
+  return math.ceil(wait / 1000)
+end
 if most > 0 then
   redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', string.format('%.0f', now))
+  local late = redis.call('ZRANGEBYSCORE', KEYS[2], string.format('(%.0f', now + (ARGV[4] + 1000) * 1000), '+inf', 'WITHSCORES')
+  for place = 1, #late, 2 do
+    local held = tonumber(string.match(late[place], ':(%d+)$'))
+    if held and late[place + 1] - now > (held + 1000) * 1000 then redis.call('ZREM', KEYS[2], late[place]) end
+  end
   if redis.call('ZCARD', KEYS[2]) >= most then return 50 end
   redis.call('ZADD', KEYS[2], string.format('%.0f', now + ARGV[4] * 1000), ARGV[1])
   if redis.call('PTTL', KEYS[2]) < tonumber(ARGV[4]) then redis.call('PEXPIRE', KEYS[2], ARGV[4]) end
@@ -184,18 +205,21 @@ end
 redis.call('DEL', KEYS[2])
 if type(ARGV[6] and redis.pcall('SPUBLISH', ARGV[6], ARGV[3])) ~= 'number' then redis.pcall('PUBLISH', ARGV[2], ARGV[3]) end
 return version`,
-  release: `local value = redis.call('GET', KEYS[1])
+  release: `local value = redis.pcall('GET', KEYS[1])
 if not value then return -1 end
-if string.sub(value, 1, 23) ~= 'L' .. ARGV[1] then return -2 end
-if KEYS[2] then redis.call('UNLINK', KEYS[2]) end
+if type(value) ~= 'string' or string.sub(value, 1, 23) ~= 'L' .. ARGV[1] then return -2 end
+local tell = KEYS[2] and redis.call('UNLINK', KEYS[2]) == 1 or string.sub(value, 24, 24) == '+'
 if ARGV[2] == '' or redis.pcall('SET', KEYS[1], ARGV[2], 'PX', ARGV[3]).err then redis.call('DEL', KEYS[1]) end
-if string.sub(value, 24, 24) == '+' and type(ARGV[6] and redis.pcall('SPUBLISH', ARGV[6], ARGV[5])) ~= 'number' then
+if tell and type(ARGV[6] and redis.pcall('SPUBLISH', ARGV[6], ARGV[5])) ~= 'number' then
   redis.pcall('PUBLISH', ARGV[4], ARGV[5])
 end
 return 1`,
-  renew: `local value = redis.call('GET', KEYS[1])
+  renew: `local value = redis.pcall('GET', KEYS[1])
 if not value then return -1 end
-if string.sub(value, 1, 23) ~= 'L' .. ARGV[1] then return -2 end
+if type(value) ~= 'string' or string.sub(value, 1, 23) ~= 'L' .. ARGV[1] then return -2 end
 redis.call('PEXPIRE', KEYS[1], ARGV[2])
+if tonumber(ARGV[2]) > (tonumber(string.sub(value, 45, 59)) or 0) then
+  redis.pcall('SETRANGE', KEYS[1], 44, string.format('%015.0f', tonumber(ARGV[2])))
+end
 return 1`,
 }

@@ -71,10 +71,9 @@ export class Scripts {
   async acquire(
     key: string,
     token: string,
-    { duration, seen, wake, maxCooldown }: AcquireRequest,
+    { duration, seen, wake }: AcquireRequest,
   ): Promise<Grant | Exclude<Acquire, { kind: 'lead' | 'away' }>> {
-    const longest = maxCooldown === undefined ? '' : ms(maxCooldown)
-    const args = [token, ms(duration), Buffer.from(seen, 'latin1'), wake ? '1' : '0', longest, PROCESS_NAME]
+    const args = [token, ms(duration), Buffer.from(seen, 'latin1'), wake ? '1' : '0', '', PROCESS_NAME]
     const reply = await this.#run('acquire', this.#keys(key), args)
     const [code, first, second, third] = reply as readonly [number, ...unknown[]]
     switch (code) {
@@ -164,13 +163,14 @@ export class Scripts {
   }
 
   /** Returns 0 for a granted permit, else the time after which to ask again, ms. */
-  async permitRefresh({ token, perSecond, atOnce, holdFor }: RefreshRequest): Promise<number> {
-    const args = [token, limit(perSecond), limit(atOnce), ms(holdFor)]
+  async permitRefresh(request: RefreshRequest): Promise<number> {
+    const { perSecond, atOnce, holdFor } = request
+    const args = [permitOf(request), limit(perSecond), limit(atOnce), ms(holdFor)]
     return Number(await this.#run('permitRefresh', this.#refreshKeys(), args))
   }
 
-  async endRefresh({ token, perSecond }: RefreshRequest, unused: boolean): Promise<void> {
-    await this.#run('endRefresh', this.#refreshKeys(), [token, unused ? limit(perSecond) : '0'])
+  async endRefresh(request: RefreshRequest, unused: boolean): Promise<void> {
+    await this.#run('endRefresh', this.#refreshKeys(), [permitOf(request), unused ? limit(request.perSecond) : '0'])
   }
 
   /** Gives an answer to a question, unless it has too many. */
@@ -230,6 +230,11 @@ export class Scripts {
 
 function ms(duration: number): string {
   return String(wholeMs(duration))
+}
+
+/** Names a permit among those that run, and says how long it can live. */
+function permitOf({ token, holdFor }: RefreshRequest): string {
+  return `${token}:${ms(holdFor)}`
 }
 
 /** A limit of the refresh budget; '0' for none. */

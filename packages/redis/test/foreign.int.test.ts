@@ -85,9 +85,19 @@ describe.each(otherTypes)('%s at the entry’s key', (_, make) => {
 })
 
 describe.each(otherTypes)('%s at the lease’s key', (_, make) => {
-  test('makes the store away, without an error, until an invalidation removes it', async () => {
+  test('does not block the key', async () => {
     await make(leaseKey)
-    expect(await store.acquire('k', request)).toMatchObject({ kind: 'away', why: 'error' })
+    expect((await store.commit(await lead(store, 'k'), entryOf(1), json)).kind).toBe('stored')
+  })
+
+  test('that took the place of a lease makes its holder lose it', async () => {
+    const lease = await lead(store, 'k')
+    await client.del(leaseKey)
+    await make(leaseKey)
+    const lost = { kind: 'refused', why: 'taken' }
+    expect(await store.renew(lease, LONG)).toEqual(lost)
+    expect(await store.commit(lease, entryOf(1), json)).toEqual(lost)
+    expect(await store.release(lease, { kind: 'handover' })).toEqual(lost)
     expect(await store.invalidate('k', 'expire', 0)).toEqual({ kind: 'done' })
     await lead(store, 'k')
   })

@@ -85,17 +85,17 @@ export class LoadCoordinator {
   }
 
   /**
-   * Detaches flights, as `detachUnlessWaiting` does. An invalidated tag ends no lease and no mark: flights that wait for a lease go on waiting,
+   * Detaches flights, as `detachAll` does. An invalidated tag ends no lease and no mark: flights that wait for a lease go on waiting,
    * and a key stays unshareable.
    */
   onTagsInvalidated(tags: readonly string[]): void {
-    this.flights.detachUnlessWaiting()
+    this.flights.detachAll()
     this.suppression.clearTags(tags)
   }
 
   /** As `onTagsInvalidated`, for an invalidation of all keys. It may have ended leases, so it also wakes the flights that wait for one. */
   onAllInvalidated(): void {
-    this.flights.detachUnlessWaiting()
+    this.flights.detachAll()
     this.#resumeAllAcquires()
   }
 

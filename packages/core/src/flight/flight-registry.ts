@@ -51,21 +51,24 @@ export class FlightRegistry {
     last.index = index
   }
 
-  /** Keeps later calls from joining anything of the key that began before its invalidation. */
+  /**
+   * Keeps later calls from joining anything of the key that began before its invalidation. Spares a flight that waits for a lease or a permit: it reads or
+   * loads only after the wait.
+   */
   detach(key: string): void {
     this.#reads.forget(key)
-    this.#refreshes.get(key)?.detach()
+    const flight = this.#refreshes.get(key)
+    if (flight === undefined || flight.waiting) return
+    flight.detach()
     this.#refreshes.delete(key)
   }
 
   /**
-   * Detaches the read and the flight of every key. Spares a flight that waits for a lease or a permit, because it reads or loads only after the wait, and
-   * one whose late joiners read again: nothing else keeps unleased loads of a key from running side by side.
+   * As `detach`, for every key. Spares also a flight whose late joiners read again: nothing else keeps unleased loads of a key from running side by side.
    */
-  detachUnlessWaiting(): void {
+  detachAll(): void {
     this.#reads.forgetAll()
-    for (const [key, flight] of this.#refreshes.entries())
-      if (!flight.waiting && !flight.lateJoinersReadAgain) this.detach(key)
+    for (const [key, flight] of this.#refreshes.entries()) if (!flight.lateJoinersReadAgain) this.detach(key)
   }
 
   /**

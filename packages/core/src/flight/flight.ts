@@ -200,7 +200,7 @@ export class Flight {
     return this.#waited + (this.#waitingSince === undefined ? 0 : now - this.#waitingSince)
   }
 
-  /** True once its load runs without a lease, and its late joiners will not get the value: `detachUnlessWaiting` spares it. */
+  /** True once its load runs without a lease, and its late joiners will not get the value: `detachAll` spares it. */
   get lateJoinersReadAgain(): boolean {
     return this.#lateJoinersReadAgain
   }

@@ -132,7 +132,6 @@ class RefreshRun implements FlightStep {
     return this.#services.store.acquire(storedKey, {
       duration: settings.leaseDuration,
       seen: read.kind === 'found' ? read.entry.version : read.version,
-      maxCooldown: settings.cooldown.max,
       away: read.away !== undefined,
       wake: !background,
       // A background refresh has a store budget of its own, since no caller waited when it began.

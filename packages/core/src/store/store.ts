@@ -28,8 +28,6 @@ export interface AcquireRequest {
   readonly seen: Version
   /** True when the caller will wait if the lease is held: the store then sends a notice at its end. */
   readonly wake: boolean
-  /** A cooldown with more than this left, ms, has ended: the store's clock was set back. Default: no limit. */
-  readonly maxCooldown?: number | undefined
   /** True when the call's read found the store away: the store is not asked again. Default: false. */
   readonly away?: boolean | undefined
   /** The moment from which `storeTimeout` counts, by `now()`: the call sent its read. Default: the acquire itself. */
@@ -111,11 +109,11 @@ export interface Store {
   /** Moves the end of a lease to `duration` ms from now. */
   renew(lease: Lease, duration: number): Promise<Renewed>
   /**
-   * Writes the entry and gives the lease back, only while the lease is the holder's. `away` means unknown, never stored. A store with a time limit calls
+   * Writes the entry and gives the lease back, only while the lease is the holder's. Sends a notice if a caller waits, or the replaced entry was fresh. `away` means unknown, never stored. A store with a time limit calls
    * `onSlow` when callers must no longer wait for the answer, which may still come.
    */
   commit(lease: Lease, entry: NewEntry, codec: Codec, onSlow?: () => void): Promise<Commit>
-  /** Ends a lease without a write, only while the lease is the holder's. */
+  /** Ends a lease without a write, only while the lease is the holder's. Sends a notice if a caller waits, or a fresh entry was removed. */
   release(lease: Lease, ending: Ending): Promise<Released>
   /**
    * Writes without a lease and voids a running one: newer than every load that began before. `isAbandoned` returns true once nobody waits for the

@@ -3,7 +3,12 @@
 --   ARGV[1] 'delete' or 'expire'   ARGV[2] channel   ARGV[3] message   ARGV[4] hold-off, ms, '0' for none: a longer one that runs stays
 --   ARGV[5] sharded channel, if the message belongs there: only if another node serves that is it published on the channel of all
 -- Returns 1.
-local left = redis.pcall('GET', KEYS[2]) == 'H' and redis.call('PTTL', KEYS[2]) or 0
+local held, left = redis.pcall('GET', KEYS[2]), 0
+if type(held) == 'string' and string.sub(held, 1, 1) == 'H' then
+  left = redis.call('PTTL', KEYS[2])
+  -- More than it can have left: the server's clock was set back, and it counts as ended.
+  if left > (tonumber(string.sub(held, 2, 16)) or left) + 1000 then left = 0 end
+end
 -- The lease first: after an error below, a lease that still exists could commit.
 redis.call('DEL', KEYS[2])
 if ARGV[1] == 'delete' then
@@ -26,6 +31,6 @@ else
   end
 end
 local holdOff = left > (tonumber(ARGV[4]) or 0) and string.format('%.0f', left) or ARGV[4]
-if holdOff ~= '0' then redis.call('SET', KEYS[2], 'H', 'PX', holdOff) end
+if holdOff ~= '0' then redis.call('SET', KEYS[2], 'H' .. string.format('%015.0f', tonumber(holdOff) or 0), 'PX', holdOff) end
 if type(ARGV[5] and redis.pcall('SPUBLISH', ARGV[5], ARGV[3])) ~= 'number' then redis.pcall('PUBLISH', ARGV[2], ARGV[3]) end
 return 1

@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert'
 import { json, type Lease, type Notice, type Store } from '@cattlegrid/core'
-import { ask, entryOf, lead, LONG, onStage, type Stage, type StoreContract } from './stage.ts'
+import { ask, entryOf, fill, lead, LONG, onStage, type Stage, type StoreContract } from './stage.ts'
 
 /** A watcher and the notices that it has received. */
 interface Watcher {
@@ -80,6 +80,27 @@ export function describeNotices({ factory, describe, test }: StoreContract): voi
           await caughtUp(stage, watcher)
           assert.deepEqual(kindsOf(watcher, 'k'), [told])
         }))
+
+    test('gets a notice of a commit that replaces a fresh entry, although nobody waits', () =>
+      onStage(factory, async (stage) => {
+        const watcher = listen(stage.there)
+        await caughtUp(stage, watcher)
+        const { version } = await fill(stage.here, 'k', 'old')
+        const lease = await lead(stage.here, 'k', { seen: version })
+        assert.equal((await stage.here.commit(lease, entryOf('new'), json)).kind, 'stored')
+        await caughtUp(stage, watcher)
+        assert.deepEqual(kindsOf(watcher, 'k'), ['committed'])
+      }))
+
+    test('gets a notice of an uncacheable result that removes a fresh entry, although nobody waits', () =>
+      onStage(factory, async (stage) => {
+        const watcher = listen(stage.there)
+        await caughtUp(stage, watcher)
+        const { version } = await fill(stage.here, 'k', 'old')
+        await stage.here.release(await lead(stage.here, 'k', { seen: version }), uncacheable)
+        await caughtUp(stage, watcher)
+        assert.deepEqual(kindsOf(watcher, 'k'), ['released'])
+      }))
 
     test('of a shared store is told that it is connected, also if another one was told before', () =>
       onStage(factory, async (stage) => {

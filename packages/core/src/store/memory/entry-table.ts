@@ -48,6 +48,12 @@ export class EntryTable {
     return entry === undefined || goneAt(entry) <= this.#runtime.now() ? undefined : entry
   }
 
+  /** True while the entry is fresh: copies of it may be served elsewhere. */
+  isFresh(key: string): boolean {
+    const entry = this.peek(key)
+    return entry !== undefined && !entry.expired && entry.freshUntil > this.#runtime.now()
+  }
+
   /** The state of the key, which does not count as a use. */
   stateOf(key: string, now: number): KeyState | undefined {
     const state = this.#records.peek(key)?.state

@@ -50,17 +50,13 @@ interface HeldOffState {
 }
 
 /** The answer to an acquire that the state does not allow; undefined where it may have the lease. Notes that the caller waits. */
-export function refusal(
-  state: KeyState,
-  now: number,
-  { wake, maxCooldown = Infinity }: AcquireRequest,
-): Acquire | undefined {
+export function refusal(state: KeyState, now: number, { wake }: AcquireRequest): Acquire | undefined {
   switch (state.kind) {
     case 'lease':
       state.awaited ||= wake
       return { kind: 'held', remaining: state.until - now }
     case 'cooling':
-      return state.coolUntil > now && state.coolUntil - now <= maxCooldown
+      return state.coolUntil > now
         ? { kind: 'cooling', remaining: state.coolUntil - now, attempts: state.attempts, failure: state.failure }
         : undefined
     case 'uncacheable':

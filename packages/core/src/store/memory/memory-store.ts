@@ -111,15 +111,16 @@ class MemoryStore implements Store {
       this.#end(lease.key, held.awaited, { kind: 'handover' })
       return Promise.resolve({ kind: 'refused', why: 'tag-voided' })
     }
+    const tell = held.awaited || this.#entries.isFresh(lease.key)
     const version = this.#entries.write(lease.key, entry, held.tagSeq, size)
-    if (held.awaited) this.#notify({ kind: 'committed', key: lease.key })
+    if (tell) this.#notify({ kind: 'committed', key: lease.key })
     return Promise.resolve({ kind: 'stored', version })
   }
 
   release(lease: Lease, ending: Ending): Promise<Released> {
     const held = this.#leases.held(lease)
     if (held.kind === 'refused') return Promise.resolve(held)
-    this.#end(lease.key, held.awaited, ending)
+    this.#end(lease.key, held.awaited || (ending.kind === 'uncacheable' && this.#entries.isFresh(lease.key)), ending)
     return Promise.resolve({ kind: 'released' })
   }
 
@@ -187,9 +188,9 @@ class MemoryStore implements Store {
     return Promise.resolve()
   }
 
-  #end(key: string, awaited: boolean, ending: Ending): void {
+  #end(key: string, tell: boolean, ending: Ending): void {
     this.#leases.end(key, ending)
-    if (awaited) this.#notify({ kind: 'released', key })
+    if (tell) this.#notify({ kind: 'released', key })
   }
 
   /** The size of the entry's value, in bytes: by `sizeOf`, which answers for the whole entry, or by an estimate, to which the rest of the entry is added. */
