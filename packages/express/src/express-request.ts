@@ -1,11 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { type Matched, NodeExchange, type UrlRewrite } from '@cattlegrid/http'
+import { type Matched, NodeExchange, type QueryParser, type UrlRewrite } from '@cattlegrid/http'
 import { declaredMount, routePattern, type Route, type RoutingApp } from './layer.ts'
 
 /** The parts of an Express app that the adapter reads; they are the same in Express 4 and 5. */
 interface App extends RoutingApp {
   (req: IncomingMessage, res: ServerResponse): void
   get(setting: 'trust proxy fn'): (address: string | undefined, hops: number) => boolean
+  get(setting: 'query parser fn'): QueryParser | undefined
   enabled(setting: 'case sensitive routing' | 'strict routing'): boolean
   /** The app that this one is mounted in. */
   readonly parent?: App | undefined
@@ -16,7 +17,6 @@ export interface ExpressRequest extends IncomingMessage {
   readonly app: App
   readonly protocol: string
   baseUrl: string
-  readonly params?: Readonly<Record<string, unknown>> | undefined
   readonly route?: Route | undefined
   originalUrl: string
   /** The router's continuation; undefined when it has left its last layer. */
@@ -51,10 +51,10 @@ export class ExpressExchange extends NodeExchange<ExpressRequest> {
   }
 
   get matched(): Matched | undefined {
-    const { app, route, baseUrl, params = {} } = this.req
+    const { app, route, baseUrl } = this.req
     if (typeof route?.path !== 'string') return undefined
     if (app.enabled('case sensitive routing') || app.enabled('strict routing')) return undefined
-    return { pattern: route.path, base: declaredMount(route, app, baseUrl), params }
+    return { pattern: route.path, base: declaredMount(route, app, baseUrl) }
   }
 
   override rewriteUrl(rewrite: UrlRewrite): (() => void) | undefined {
@@ -73,9 +73,13 @@ export class ExpressExchange extends NodeExchange<ExpressRequest> {
 
   /** Sends it to the outermost app that this one is mounted in. */
   dispatch(req: IncomingMessage, res: ServerResponse): void {
-    let root = this.req.app
-    while (root.parent !== undefined) root = root.parent
-    root(req, res)
+    this.#root(req, res)
+  }
+
+  /** Express 5 parses the query at each read, as the present app does; Express 4 once, as the outermost app does. */
+  protected override get parseQuery(): QueryParser {
+    const app = Object.hasOwn(this.req, 'query') ? this.#root : this.req.app
+    return app.get('query parser fn') ?? noQuery
   }
 
   /**
@@ -99,10 +103,21 @@ export class ExpressExchange extends NodeExchange<ExpressRequest> {
     return this.req.baseUrl !== ''
   }
 
+  get #root(): App {
+    let root = this.req.app
+    while (root.parent !== undefined) root = root.parent
+    return root
+  }
+
   #trustsPeer(): boolean {
     const { app, socket } = this.req
     return app.get('trust proxy fn')(socket.remoteAddress, 0)
   }
+}
+
+/** For `query parser: false`. */
+function noQuery(): object {
+  return {}
 }
 
 function withoutSlash(url: string): string {

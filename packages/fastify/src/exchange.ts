@@ -103,7 +103,7 @@ export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply>, 
 
   get matched(): Matched | undefined {
     if (this.#folded === undefined) return undefined
-    return { pattern: this.#folded, base: '', params: this.request.params as Matched['params'] }
+    return { pattern: this.#folded, base: '' }
   }
 
   field(name: string): HeaderFields[string] | undefined {

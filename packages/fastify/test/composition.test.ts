@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, RouteShorthandOptions } from 'fastify'
 import { describe, expect, test } from '@jest/globals'
 import { cache, counter, withApp } from './cached-app.ts'
 
@@ -151,6 +151,51 @@ describe('parameters that do not count', () => {
       const options = { schema: { querystring: {} }, config, validatorCompiler }
       app.get('/page', options, async ({ query }) => query)
       expect((await app.inject('/page?page=2&size=7')).json()).toEqual({ page: '2', size: 20 })
+    })
+  })
+})
+
+describe('a validator that changes the query', () => {
+  const querystring = { type: 'object', properties: { page: { type: 'integer' }, size: { type: 'integer' } } }
+  const routes: readonly (readonly [string, Partial<RouteShorthandOptions>])[] = [
+    [
+      'renames a parameter',
+      {
+        schema: { querystring: {} },
+        validatorCompiler: () => (query: Readonly<Record<string, string>>) => ({
+          value: { page: query['page'] ?? '1', size: query['page_size'] ?? '20' },
+        }),
+      },
+    ],
+    [
+      'gives a listed name to what an unlisted parameter says',
+      {
+        schema: { querystring: {} },
+        validatorCompiler: () => (query: Readonly<Record<string, string>>) => ({ value: { page: query['p'] ?? '1' } }),
+      },
+    ],
+    ['removes what it does not know, and makes numbers', { schema: { querystring } }],
+  ]
+
+  test.each(routes)('(%s) sees the query of the key alone', async (_, options) => {
+    await withApp(async ({ app }) => {
+      const config = { cache: { ...cache, query: ['page'] } }
+      app.get('/page', { ...options, config }, async ({ query }) => query)
+      app.get('/bare', options, async ({ query }) => query)
+      await app.inject('/page?page=2&page_size=7&p=666&size=9')
+      expect((await app.inject('/page?page=2')).json()).toEqual((await app.inject('/bare?page=2')).json())
+    })
+  })
+
+  test('after the request was validated, as a hook may, keeps the request out of the cache', async () => {
+    await withApp(async ({ app }) => {
+      app.addHook('preHandler', async (request) => {
+        request.query = { page: Reflect.get(request.query as object, 'p') }
+      })
+      const config = { cache: { ...cache, query: ['page'], cacheStatus: true } }
+      app.get('/page', { config }, async ({ query }) => query)
+      const { headers } = await app.inject('/page?p=2')
+      expect(headers['cache-status']).toBe('cattlegrid; fwd=bypass; detail=read-only')
     })
   })
 })

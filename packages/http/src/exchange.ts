@@ -33,7 +33,7 @@ export interface Exchange<Req = unknown, Res = unknown> {
   readonly routed?: string | undefined
   /** The pattern of the route, with that of its mount point, as the app declares them; undefined where the cache stands before the routes. */
   readonly pattern?: string | undefined
-  /** The route's pattern and parameters, where the framework ignores the case of a path or its trailing slash. */
+  /** The route's pattern, where the framework ignores the case of a path or its trailing slash. */
   readonly matched?: Matched | undefined
   /**
    * Distinguishes the places of one app that may answer one URL: nested layers, constrained routes. It is part of the key, and so must be the
@@ -47,8 +47,8 @@ export interface Exchange<Req = unknown, Res = unknown> {
   /** A response field that outer layers have set so far; `name` in lower case. */
   field(name: string): HeaderFields[string] | undefined
   /**
-   * Rewrites the URL wherever the handler may read it: raw, original, parsed. Returns a function that undoes it; undefined where it cannot be
-   * done, and then changes nothing.
+   * Rewrites the URL wherever the handler may read it: raw, original, parsed. A parsed query becomes what the app's own parser makes of the rewritten
+   * URL. Returns a function that undoes it; undefined where it cannot be done, and then changes nothing.
    */
   rewriteUrl(rewrite: UrlRewrite): (() => void) | undefined
   /** Called when the cache has replaced or removed these request fields in `req`: a copy of them that the framework keeps must not show the old ones. */

@@ -9,7 +9,7 @@ import { purgeEndpoint } from './purge/purge.ts'
 import type { PurgeOptions } from './route/options.ts'
 import type { Recording } from './capture/recording.ts'
 import { directivesOf } from './response/response-directives.ts'
-import { rewriteRequestUrl, type UrlRewrite } from './request/url-rewrite.ts'
+import { type QueryParser, rewriteRequestUrl, type UrlRewrite } from './request/url-rewrite.ts'
 
 /** A middleware of Connect, Express, Polka and the like. */
 export type NodeMiddleware = (req: IncomingMessage, res: ServerResponse, next: (error?: unknown) => void) => void
@@ -90,7 +90,7 @@ export abstract class NodeExchange<
   rewriteUrl(rewrite: UrlRewrite): (() => void) | undefined {
     // For an absolute target, the router cuts the mount path out of the middle of `req.url`: that is no URL to rewrite.
     if (!this.target.startsWith('/') && this.isMounted) return undefined
-    return rewriteRequestUrl(this.req, rewrite)
+    return rewriteRequestUrl(this.req, rewrite, this.parseQuery)
   }
 
   pass(): void {
@@ -122,6 +122,11 @@ export abstract class NodeExchange<
   }
 
   abstract dispatch(req: IncomingMessage, res: ServerResponse): void
+
+  /** The parser of which `req.query` is the result, if the framework has that property. Default: `parse` of `node:querystring`. */
+  protected get parseQuery(): QueryParser | undefined {
+    return undefined
+  }
 
   /** Called before another response is sent in the place of the handler's. */
   protected onReplaced?(): void

@@ -61,7 +61,7 @@ export function serve<Req, Res>(exchange: Exchange<Req, Res>, route: Route<Req, 
     return bypass(exchange, route, 'loop')
   }
   const context = requestContextOf(exchange, route, request)
-  if (!canHideUnkeyed(exchange, route, context)) return bypass(exchange, route, 'read-only')
+  if (!canHideUnkeyed(exchange, context)) return bypass(exchange, route, 'read-only')
   void new Responder(exchange, route, context).respond()
 }
 

@@ -6,7 +6,6 @@ import type { LoadTask } from './loaded-response.ts'
 import { isStoredBefore } from './miss.ts'
 import { cdnLoopField } from '../request/loop-detection.ts'
 import { hasReplaceableFields, normaliseRequest } from '../request/normalise.ts'
-import { isKeyed } from '../request/query.ts'
 import { NoSharedResult } from '../response/errors.ts'
 import type { UrlRewrite } from '../request/url-rewrite.ts'
 import { keyedHost } from '../request/request-key.ts'
@@ -56,13 +55,9 @@ export function runHandler<Req, Res>(
 }
 
 /** True if the handler can be shown only what the key holds: a layer outside may have made a part of the request read-only. */
-export function canHideUnkeyed(
-  exchange: Exchange,
-  route: Pick<Route, 'query'>,
-  context: Pick<RequestContext, 'keyedUrl'>,
-): boolean {
+export function canHideUnkeyed(exchange: Exchange, context: Pick<RequestContext, 'keyedUrl'>): boolean {
   if (!hasReplaceableFields(exchange.req)) return false
-  const rewrite = rewriteToKeyed(exchange, route, context)
+  const rewrite = rewriteToKeyed(exchange, context)
   if (rewrite === undefined) return true
   const undo = exchange.rewriteUrl(rewrite)
   undo?.()
@@ -72,30 +67,27 @@ export function canHideUnkeyed(
 /** Shows the handler only what the key holds, the validators of the stored response, and the id of the load. */
 function prepareRequest(
   exchange: Exchange,
-  route: Pick<Route, 'query' | 'hidden' | 'keyRule'>,
+  { hidden, keyRule }: Pick<Route, 'hidden' | 'keyRule'>,
   context: RequestContext,
   loadId: string,
   responseToRevalidate: RecordedResponse | undefined,
 ): void {
-  const { hidden, keyRule } = route
   const validators = responseToRevalidate === undefined ? {} : validatorsOf(responseToRevalidate)
   const added = { ...validators, ...cdnLoopField(exchange.req.headers, loadId) }
   const host = keyedHost(exchange.host, keyRule) || exchange.host
   const path = context.keyedUrl(exchange.target)
-  const rewrite = rewriteToKeyed(exchange, route, context)
+  const rewrite = rewriteToKeyed(exchange, context)
   if (rewrite !== undefined && rewriteUrlUntilEnd(exchange, rewrite) === undefined)
     throw new NoSharedResult('the URL cannot be rewritten')
   const replaced = normaliseRequest(exchange.req, { host, scheme: exchange.scheme, path, hidden, added })
   exchange.fieldsReplaced?.(replaced)
 }
 
-/** undefined: the whole URL is in the key. */
+/** undefined: the URL is that of the key. */
 function rewriteToKeyed(
   { target, routed = target }: Exchange,
-  { query }: Pick<Route, 'query'>,
   { keyedUrl }: Pick<RequestContext, 'keyedUrl'>,
 ): UrlRewrite | undefined {
-  if (query.kind !== 'all') return { url: keyedUrl, keeps: (name) => isKeyed(name, query) }
   const isInKey = keyedUrl(target) === target && (routed === target || keyedUrl(routed) === routed)
   return isInKey ? undefined : { url: keyedUrl }
 }

@@ -45,16 +45,14 @@ function memoText({ scheme, host, target, routed, matched, place, decodesPath, e
   text += lengthPrefixed(scheme) + lengthPrefixed(host) + lengthPrefixed(target) + lengthPrefixed(place)
   text += routed === target ? '=' : lengthPrefixed(routed)
   if (matched !== undefined) {
-    const { pattern, base, params } = matched
+    const { pattern, base } = matched
     text += `m${lengthPrefixed(pattern)}${lengthPrefixed(base)}`
-    for (const name of Object.keys(params)) text += lengthPrefixed(name) + lengthPrefixed(params[name])
   }
   text += '|'
   for (const part of extra) text += lengthPrefixed(part)
   return text
 }
 
-/** A value that is not a string needs no text: `target` and `routed` already show it. */
-function lengthPrefixed(part: unknown): string {
-  return typeof part === 'string' ? `${part.length}:${part}` : '-;'
+function lengthPrefixed(part: string | undefined): string {
+  return part === undefined ? '-;' : `${part.length}:${part}`
 }

@@ -5,24 +5,23 @@ export type QueryRule =
 /** A query with more parameters is not sorted: parsers stop at 1,000 parameters, and the order then decides which ones a handler sees. */
 const MAX_SORTED = 100
 
-/** The query without unkeyed parameters, otherwise unchanged; no question mark. */
-function keyedQuery(query: string, rule: QueryRule): string {
-  return query
-    .split('&')
-    .filter((text) => text !== '' && isKeyed(nameOf(text), rule))
-    .join('&')
-}
-
-/** A URL, whole or from a mount point on, without unkeyed parameters. */
+/**
+ * A URL, whole or from a mount point on, with the query that the key holds and the handler sees: without unkeyed parameters, and sorted where the
+ * route lists those that count. Otherwise the order stays, because it may count for the handler: its URL may be signed, or its parser may stop at a limit.
+ */
 export function withQuery(url: string, rule: QueryRule): string {
   const index = url.indexOf('?')
   if (index < 0 || rule.kind === 'all') return url
-  const keyed = keyedQuery(url.slice(index + 1), rule)
-  return keyed === '' ? url.slice(0, index) : `${url.slice(0, index)}?${keyed}`
+  const keyed = url
+    .slice(index + 1)
+    .split('&')
+    .filter((text) => text !== '' && isKeyed(nameOf(text), rule))
+  if (keyed.length === 0) return url.slice(0, index)
+  return `${url.slice(0, index)}?${(rule.kind === 'only' ? sorted(keyed) : keyed).join('&')}`
 }
 
 /** True if the key holds the parameter of this decoded name. A listed name matches every parameter that any parser may take for it. */
-export function isKeyed(name: string, rule: QueryRule): boolean {
+function isKeyed(name: string, rule: QueryRule): boolean {
   switch (rule.kind) {
     case 'all':
       return true
@@ -55,18 +54,20 @@ function firstSegmentOf(name: string): string {
   return name.split(/[[\].:?\s]/).find((segment) => segment !== '') ?? name
 }
 
-/** Sorts parameters by name. Parameters of one name, and those that a parser may take for one, such as `a[…]`, keep their order. */
+/** A query whose parameters are sorted: the tag of a URL has no order. */
 export function sortedQuery(query: string): string {
-  if (query === '') return query
-  const parameters = query.split('&').filter((text) => text !== '')
-  if (parameters.length > MAX_SORTED) return query
-  const named = parameters
-    .map(normalEncoding)
-    .map((text) => ({ text, name: /^(?:\[|%5B)*([\w~-]*)/.exec(text)?.[1] ?? '' }))
+  return sorted(query.split('&').filter((text) => text !== '')).join('&')
+}
+
+/** Sorts parameters by name. Parameters of one name, and those that a parser may take for one, such as `a[…]`, keep their order. */
+function sorted(parameters: readonly string[]): readonly string[] {
+  if (parameters.length > MAX_SORTED) return parameters
+  const texts = parameters.map(normalEncoding)
+  if (texts.length < 2) return texts
+  const named = texts.map((text) => ({ text, name: /^(?:\[|%5B)*([\w~-]*)/.exec(text)?.[1] ?? '' }))
   return named
     .toSorted((one, other) => (one.name < other.name ? -1 : Number(one.name > other.name)))
     .map(({ text }) => text)
-    .join('&')
 }
 
 /** Decodes percent-encoded unreserved characters, and puts other encodings in upper case (RFC 3986 section 6.2.2). Dot segments and `%2F` stay. */

@@ -12,8 +12,6 @@ export interface Matched {
   readonly pattern: string
   /** The mount point of the router: as declared, where the framework ignores its case. */
   readonly base: string
-  /** Decoded; a number where the framework has converted one. */
-  readonly params: Readonly<Record<string, unknown>>
 }
 
 /** The parts of a request that make its key. */
@@ -44,11 +42,10 @@ export interface KeyRule {
   readonly host: string | false | undefined
 }
 
-const FORMAT = 'h2'
+const FORMAT = 'h3'
 const MAX_BYTES = 8192
-/** A pattern of parameters and plain text only: two paths that match it with the same parameters differ in case and trailing slash only. */
+/** A pattern of parameters and plain text only, each a whole segment: the segments of a path that matches it are those of the pattern, in turn. */
 const PLAIN_PATTERN = /^(?:\/(?::\w+|[\w.~-]+))*\/?$/
-const UNRESERVED = /^[\w.~-]*$/
 
 /**
  * The cache key of a request (RFC 9111 section 2): a hash over its parts, each with its length, so that no part can forge a delimiter. undefined
@@ -58,8 +55,8 @@ export function requestKey(parts: KeyParts): string | undefined {
   const { scheme, place, routed, target, extra = [] } = parts
   const [path, query] = splitTarget(target)
   const rewritten = routed === undefined || routed === target ? [] : [routed]
-  const spelling = canonicalPath(path, routeSpellings(parts).slice(0, 1), parts)
-  const url = [scheme, normalHost(scheme, parts.host), spelling, sortedQuery(query)]
+  const spelling = canonicalPath(path, routeSegments(parts).slice(0, 1), parts)
+  const url = [scheme, normalHost(scheme, parts.host), spelling, query]
   const all = [FORMAT, 'GET', place, ...url, ...rewritten, '|', ...extra]
   const text = all.map((part) => (part === undefined ? '-;' : `${part.length}:${part}`)).join('')
   if (Buffer.byteLength(text) > MAX_BYTES) return undefined
@@ -110,68 +107,72 @@ export function cookiesOf(field: string | undefined): ReadonlyMap<string, string
 
 /**
  * Returns a function that gives a URL, whole or from a mount point on, the canonical path of all URLs of its key: a handler that saw another spelling
- * could answer by input that the key does not hold, for example with a redirect. A query that is not empty stays unchanged, because it may be signed.
+ * could answer by input that the key does not hold, for example with a redirect. A query that is not empty stays unchanged, as in the key.
  */
 export function canonicalUrls(folds: PathFolding): (url: string) => string {
-  const spellings = routeSpellings(folds)
+  const patterns = routeSegments(folds)
   return (url) => {
     const [path, query] = splitTarget(url)
-    const canonical = canonicalPath(path, spellings, folds)
-    return sortedQuery(query) === '' ? canonical : `${canonical}?${query}`
+    const canonical = canonicalPath(path, patterns, folds)
+    return query === '' ? canonical : `${canonical}?${query}`
   }
 }
 
-function canonicalPath(path: string, spellings: readonly string[], { decodesPath }: PathFolding): string {
-  if (spellings.includes(path)) return path
+/** The path as the first pattern that it matches spells it: plain text as declared, parameters as they came. */
+function canonicalPath(path: string, patterns: readonly Segments[], { decodesPath }: PathFolding): string {
   const written = decodesPath ? normalEncoding(path) : path
-  const key = spellings.length === 0 ? undefined : foldedPath(path)
-  // The framework may have left the matched route again: its parameters then belong to another path.
-  return spellings.find((spelling) => key !== undefined && foldedPath(spelling) === key) ?? written
+  if (patterns.length === 0) return written
+  const segments = written.replace(/\/$/, '').split('/')
+  // The framework may have left the matched route again: another one, which the path fits, too, has its spelling then.
+  const pattern = patterns.find(
+    (candidate) =>
+      candidate.length === segments.length + (candidate.at(-1) === END ? 1 : 0) &&
+      segments.every((segment, index) => fits(segment, candidate[index])),
+  )
+  if (pattern === undefined) return written
+  return pattern.map((part, index) => part ?? normalEncoding(segments[index] ?? '')).join('/') || '/'
 }
 
-/** The path as the route's pattern spells it: whole, and from the mount point on. Empty where the framework distinguishes case and slash. */
-function routeSpellings({ matched }: PathFolding): readonly string[] {
+function fits(segment: string, part: string | undefined): boolean {
+  return part === undefined || segment === part || segment.toLowerCase() === part.toLowerCase()
+}
+
+/** The segments of a pattern; undefined for a parameter. Before the first slash and behind the last one they are empty. */
+type Segments = readonly (string | undefined)[]
+const END = ''
+
+/** The segments of the route's pattern: whole, and from the mount point on. Empty where the framework distinguishes case and slash. */
+function routeSegments({ matched }: PathFolding): readonly Segments[] {
   if (matched === undefined) return []
-  const { pattern, base, params } = matched
-  const parts = partsOf(pattern)
-  if (parts.length === 0) return []
-  let inner = ''
-  for (const [index, part] of parts.entries()) inner += index % 2 === 0 ? part : encodeParameter(params[part])
-  return [base !== '' && inner === '/' ? base : base + inner, inner]
+  const { pattern, base } = matched
+  const segments = segmentsOf(pattern)
+  if (segments.length === 0) return []
+  if (base === '') return [segments]
+  return [[...base.split('/'), ...(pattern === '/' ? [] : segments.slice(1))], segments]
 }
 
 /** By pattern. An app may declare a route for each request. */
-const patternParts = new BoundedMap<string, readonly string[]>(1000)
+const patternSegments = new BoundedMap<string, Segments>(1000)
 
-/** The plain text and the names of the parameters of a pattern, in turn; empty if it is not plain. */
-function partsOf(pattern: string): readonly string[] {
-  const known = patternParts.get(pattern)
+/** Empty for a pattern that is not plain. */
+function segmentsOf(pattern: string): Segments {
+  const known = patternSegments.get(pattern)
   if (known !== undefined) return known
-  const parts = PLAIN_PATTERN.test(pattern) ? pattern.split(/:(\w+)/) : []
-  patternParts.set(pattern, parts)
-  return parts
-}
-
-/** Encodes a parameter as browsers do: characters that are legal in a path stay. A schema may have made a number of it. */
-function encodeParameter(value: unknown): string {
-  const text = typeof value === 'number' ? String(value) : typeof value === 'string' ? value : ''
-  if (UNRESERVED.test(text)) return text
-  // `encodeURIComponent` rejects lone surrogates.
-  const encoded = encodeURIComponent(text.replaceAll(/\p{Surrogate}/gu, '\uFFFD'))
-  return encoded.replaceAll(/%(?:3A|40|24|26|2B|2C|3B|3D|5B|5D|7C)/g, decodeURIComponent)
+  const parts = PLAIN_PATTERN.test(pattern) ? pattern.split('/') : []
+  const segments = parts.map((part) => (part.startsWith(':') ? undefined : part))
+  patternSegments.set(pattern, segments)
+  return segments
 }
 
 /** A path without all that frameworks may ignore; undefined for a malformed encoding. */
 function foldedPath(path: string): string | undefined {
   try {
-    return withoutSlash(decodeURIComponent(path)).toLowerCase()
+    return decodeURIComponent(path)
+      .replace(/(?<=.)\/$/, '')
+      .toLowerCase()
   } catch {
     return undefined
   }
-}
-
-function withoutSlash(path: string): string {
-  return path.replace(/(?<=.)\/$/, '')
 }
 
 function splitTarget(target: string): readonly [string, string] {

@@ -1,18 +1,23 @@
 import type { IncomingMessage } from 'node:http'
-import { types } from 'node:util'
+import { parse } from 'node:querystring'
+import { isDeepStrictEqual, types } from 'node:util'
 
 /** Replaces the URL that a request's handler sees. */
 export interface UrlRewrite {
   /** Maps each URL that the framework shows, whole or from a mount point on. */
   readonly url: (url: string) => string
-  /** True for the name of a parameter that stays in parsed queries. Default: all stay. */
-  readonly keeps?: ((parameter: string) => boolean) | undefined
 }
 
+/** Parses the query of a URL as the app does; null for a URL without one. One parser for all requests of a route. */
+export type QueryParser = (query: string | null) => unknown
+
 /**
- * Rewrites the URL wherever layers over `node:http` keep it on Node's request: `url`, `originalUrl`, a parsed `query`, and the parsed URLs of the
- * package parseurl. Returns a function that undoes it, except where another layer has replaced a value meanwhile; undefined where a property cannot be
- * replaced, and then nothing is changed.
+ * Rewrites the URL wherever layers over `node:http` keep it on Node's request: `url`, `originalUrl`, `path`, `search`, the parsed URLs of the
+ * package parseurl, and a parsed `query`, which becomes what `parseQuery` makes of the rewritten URL. Returns a function that undoes it, except
+ * where another layer has replaced a value meanwhile; undefined where a property cannot be replaced or the query is not the parser's, and then
+ * nothing is changed.
+ *
+ * @param parseQuery default: `parse` of `node:querystring`.
  *
  * @example
  * import { rewriteRequestUrl } from '@cattlegrid/http'
@@ -20,16 +25,33 @@ export interface UrlRewrite {
  * const undo = rewriteRequestUrl(req, { url: (url) => url.replace('/v1', '') })
  * undo?.()
  */
-export function rewriteRequestUrl(req: IncomingMessage, { url, keeps }: UrlRewrite): (() => void) | undefined {
-  if (keeps !== undefined && !isPlain(Reflect.get(req, 'query') ?? {})) return undefined
+export function rewriteRequestUrl(
+  req: IncomingMessage,
+  { url }: UrlRewrite,
+  parseQuery: QueryParser = (query) => parse(query ?? ''),
+): (() => void) | undefined {
   const text = (value: unknown): unknown => (typeof value === 'string' ? url(value) : value)
   const parsed = (value: unknown): unknown => (isObject(value) ? reparsed(value, url) : value)
+  const written = parsedUrlOf(req)
+  const [before, after] = [queryIn(written), queryIn(url(written))]
   const query = (value: unknown): unknown =>
-    isObject(value) && keeps !== undefined && Object.keys(value).some((name) => !keeps(name))
-      ? Object.fromEntries(Object.entries(value).filter(([name]) => keeps(name)))
+    isObject(value) && before !== after
+      ? derivedQuery(
+          value,
+          () => parseQuery(before),
+          () => parseQuery(after),
+        )
       : value
-  // The query last: a getter that parses the URL at each read shows the rewritten one, and stays.
-  const rewrites = { url: text, originalUrl: text, _parsedUrl: parsed, _parsedOriginalUrl: parsed, query }
+  // The query last: a getter that parses the URL at each read shows that of the rewritten one, and stays.
+  const rewrites = {
+    url: text,
+    originalUrl: text,
+    path: text,
+    search: text,
+    _parsedUrl: parsed,
+    _parsedOriginalUrl: parsed,
+    query,
+  }
   const undos: (() => void)[] = []
   const undo = (): void => {
     for (const one of undos.splice(0).toReversed()) one()
@@ -45,7 +67,50 @@ export function rewriteRequestUrl(req: IncomingMessage, { url, keeps }: UrlRewri
   return undo
 }
 
-/** Returns a function that undoes it; undefined where the property cannot be replaced. */
+/** The URL of which `req.query` was made: a getter reads the present one, a layer that stores the query read that of the client. */
+function parsedUrlOf(req: IncomingMessage & { readonly originalUrl?: unknown }): string {
+  const { url = '', originalUrl } = req
+  return Object.hasOwn(req, 'query') && typeof originalUrl === 'string' ? originalUrl : url
+}
+
+/** null: it has none. */
+function queryIn(url: string): string | null {
+  const index = url.indexOf('?')
+  return index < 0 ? null : url.slice(index + 1)
+}
+
+/**
+ * What a handler sees as the query of a rewritten URL: the app's own reading of that URL, never a part of an earlier reading, because parsers fold names, split,
+ * rename and stop at limits. Undefined where `shown` is not the app's reading of the URL as written either: then a layer has changed it.
+ */
+export function derivedQuery(
+  shown: object,
+  readWritten: () => unknown,
+  readRewritten: () => unknown,
+): object | undefined {
+  if (!isPlain(shown)) return undefined
+  const rewritten = resultOf(readRewritten)
+  if (rewritten === undefined || hasSameEntries(rewritten, shown)) return rewritten && shown
+  const written = resultOf(readWritten)
+  if (written === undefined || !hasSameEntries(written, shown)) return undefined
+  return Object.create(Object.getPrototypeOf(shown) as object, Object.getOwnPropertyDescriptors(rewritten)) as object
+}
+
+function resultOf(read: () => unknown): object | undefined {
+  try {
+    const result = read()
+    return isObject(result) && isPlain(result) ? result : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** A layer may have copied the query, which changes its prototype. */
+function hasSameEntries(one: object, other: object): boolean {
+  return isDeepStrictEqual({ ...one }, { ...other })
+}
+
+/** Returns a function that undoes it; undefined where `rewrite` returns undefined for a value, or the property cannot be replaced. */
 function replaceValue(
   req: IncomingMessage,
   name: string,
@@ -55,6 +120,7 @@ function replaceValue(
   const before: unknown = Reflect.get(req, name)
   const after = rewrite(before)
   if (after === before) return () => undefined
+  if (after === undefined) return undefined
   // That of `url` over HTTP/2 is an accessor, which takes the value.
   const isSet = own?.get === undefined && Reflect.set(req, name, after) && Reflect.get(req, name) === after
   if (isSet)
@@ -87,14 +153,7 @@ function reparsed(parsed: object, url: (url: string) => string): object {
   return Object.assign(Object.create(Object.getPrototypeOf(parsed) as object) as object, parsed, fields)
 }
 
-/**
- * True for an object that has all its entries itself, as enumerable properties: those can be filtered.
- *
- * @example
- * import { isPlain } from '@cattlegrid/http'
- *
- * console.log(isPlain({ page: '1' })) // true
- */
+/** True for an object that has all its entries itself, as enumerable properties: a copy of it has the same. */
 export function isPlain(value: unknown): boolean {
   if (!isObject(value) || types.isProxy(value)) return false
   const prototype: unknown = Object.getPrototypeOf(value)

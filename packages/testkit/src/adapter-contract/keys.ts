@@ -10,7 +10,6 @@ type Target = readonly [string, Ask?]
 
 /** Pairs of requests that share one entry. */
 const SAME: readonly (readonly [string, Target, Target])[] = [
-  ['the order of the parameters', ['/k/a?b=2&a=1'], ['/k/a?a=1&b=2']],
   ['an empty query', ['/k/a?'], ['/k/a']],
   [
     'the case of the host',
@@ -30,6 +29,7 @@ const APART: readonly (readonly [string, Target, Target])[] = [
   ['the case of the path', ['/k/a'], ['/k/A']],
   ['a parameter’s value', ['/k/a?x=1'], ['/k/a?x=2']],
   ['a parameter more', ['/k/a'], ['/k/a?x=1']],
+  ['the order of the parameters', ['/k/a?b=2&a=1'], ['/k/a?a=1&b=2']],
   ['the order of one parameter’s values', ['/k/a?x=1&x=2'], ['/k/a?x=2&x=1']],
   ['an escaped ampersand', ['/k/a?x=1%26y=2'], ['/k/a?x=1&y=2']],
   ['an escaped slash', ['/k/a%2Fb'], ['/k/a-b']],

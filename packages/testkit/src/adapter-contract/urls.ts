@@ -25,6 +25,15 @@ export function describeUrls({ factory, describe, test }: Contract): void {
       })
     }
 
+    test('the order of listed parameters makes no difference, and the handler sees them sorted', async () => {
+      const origin = counted((run, { url }) => text(`${run} ${url}`))
+      const cache = { ttl, query: ['page', 'by'] } as const
+      await onStage(factory, [{ path: '/sorted', cache, handle: origin.handle }], async (stage) => {
+        for (const target of ['/sorted?page=2&by=name', '/sorted?by=name&page=2'])
+          assert.equal((await stage.ask(target)).text, '1 /sorted?by=name&page=2')
+      })
+    })
+
     test('all queries share one entry with query: false', async () => {
       const origin = counted((run, { url }) => text(`${run} ${url}`))
       await onStage(

@@ -1,0 +1,84 @@
+import { describe, expect, test } from '@jest/globals'
+import type { Express, Request } from 'express'
+import { ask as askRaw } from './raw-client.ts'
+import { mirror, type ShopOptions } from './shop.ts'
+import { FRAMEWORKS, onStage } from './stage.ts'
+
+/** Express has no text where there is no query. */
+type Parser = (text: string | undefined | null) => Record<string, unknown>
+
+/** Parameters of one name in any case are one; the last one counts. */
+const folding: Parser = (text) =>
+  Object.fromEntries([...new URLSearchParams(text ?? '')].map(([name, value]) => [name.toLowerCase(), value]))
+/** A semicolon separates, too. */
+const splitting: Parser = (text) => Object.fromEntries(new URLSearchParams(text?.replaceAll(';', '&')))
+/** Reads three parameters, and no more. */
+const limited: Parser = (text) => Object.fromEntries([...new URLSearchParams(text ?? '')].slice(0, 3))
+
+const parsedBy = (parse: Parser): Partial<ShopOptions> => ({
+  prepare: (app) => app.set('query parser', parse),
+  parseQuery: parse,
+})
+
+/** A layer outside replaces the parsed query, as many do to make it writable. */
+const replaced = (app: Express): unknown =>
+  app.use((req: Request, _res, next) => {
+    Object.defineProperty(req, 'query', {
+      configurable: true,
+      enumerable: true,
+      writable: true,
+      value: { ...req.query },
+    })
+    next()
+  })
+
+const many = 'x&'.repeat(1000)
+
+describe.each(FRAMEWORKS)('parsed queries on %s', (framework) => {
+  test.each<readonly [string, string, Partial<ShopOptions>]>([
+    ['that 1,000 parameters come before', `${many}page=2`, {}],
+    ['that 1,000 parameters come before, which a layer outside has parsed', `${many}page=2`, { prepare: replaced }],
+    ['behind the limit of its parser', 'a&b&c&page=2', parsedBy(limited)],
+    ['beside one that folds to the same name', 'page=2&PAGE=evil', parsedBy(folding)],
+    ['beside one that holds a second name', 'page=2&x=1;page=evil', parsedBy(splitting)],
+    ['that is repeated under a name that folds', 'PAGE=evil&page=2', parsedBy(folding)],
+  ])('a page number %s is what the next client’s page has', async (_, query, options) => {
+    const page = { path: '/list', cache: { ttl: '1m', query: ['page'] }, handle: mirror } as const
+    await onStage(
+      framework,
+      [page],
+      async (stage) => {
+        await stage.get(`/list?${query}`)
+        expect((await stage.get('/list?page=2')).body).toContain('"query":{"page":"2"}')
+      },
+      options,
+    )
+  })
+
+  test.each<readonly [string, string, Parser]>([
+    ['page=1&PAGE=2', 'PAGE=2&page=1', folding],
+    ['a=1;page=1&page=2', 'page=2&a=1;page=1', splitting],
+    ['a&b&c&d', 'd&c&b&a', limited],
+  ])('?%s is not ?%s, where the order decides what the handler sees', async (one, other, parse) => {
+    await onStage(
+      framework,
+      [{ path: '/list', cache: { ttl: '1m' }, handle: ({ query }) => ({ body: JSON.stringify(query) }) }],
+      async (stage) => {
+        for (const query of [one, other, one])
+          expect((await stage.get(`/list?${query}`)).body).toBe(JSON.stringify(parse(query)))
+      },
+      parsedBy(parse),
+    )
+  })
+
+  test('a query whose order counts for its handler alone, as text, has an entry of its own', async () => {
+    await onStage(
+      framework,
+      [{ path: '/list', cache: { ttl: '1m' }, handle: ({ url }) => ({ body: url }) }],
+      async ({ port }) => {
+        for (const target of ['/list?b=2&a=1', '/list?a=1&b=2', '/list?a=%31&b=2', '/list?&a=1&b=2'])
+          expect((await askRaw(port, { target })).body).toBe(target)
+      },
+    )
+  })
+})
