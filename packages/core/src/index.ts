@@ -92,5 +92,5 @@ export {
   type Unkeepable,
   type Unreadable,
 } from './store/answers.ts'
-export type { AcquireRequest, Ending, Notice, Store, StoreNodes, StorePart } from './store/store.ts'
+export type { AcquireRequest, Ending, Notice, ReadTerms, Store, StoreNodes, StorePart } from './store/store.ts'
 export { judgeTags } from './store/tag-expiry.ts'

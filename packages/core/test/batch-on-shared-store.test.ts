@@ -39,6 +39,7 @@ describe('a batch on a shared store', () => {
         asked.push(missing)
         return all(missing)
       })
+      await remote.runtime.advance(0)
       expect(remote.count('read')).toBe(Math.min(size, 32))
       await remote.runtime.advance(100)
       expect((await call).size).toBe(size)

@@ -29,6 +29,7 @@ describe('a store that subscribes by parts', () => {
     await cache.set('k', 'old')
     remote.delays.read = 10
     const reading = cache.get('k')
+    await remote.runtime.advance(0)
     heard.add('k')
     await remote.runtime.advance(10)
     await reading

@@ -9,13 +9,13 @@ import { createFleet, type Fleet, settle } from './fleet.ts'
 /** Shared reads of a store whose answers the test gives, one by one. */
 function openReads(): { readonly reads: SharedReads; readonly sent: Deferred<Read>[] } {
   const sent: Deferred<Read>[] = []
-  const { store } = createFleet()
+  const { store, runtime } = createFleet()
   store.read = () => {
     const answer = new Deferred<Read>()
     sent.push(answer)
     return answer.promise
   }
-  return { reads: new SharedReads({ store, events: new Events() }), sent }
+  return { reads: new SharedReads({ store, runtime, events: new Events() }), sent }
 }
 
 const missing: Read = { kind: 'missing', version: NO_VERSION }

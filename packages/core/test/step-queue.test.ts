@@ -34,6 +34,7 @@ describe('a burst of steps', () => {
       let sent = 0
       for (const part of [32, 32, 64, 128, 256, 512, 512]) {
         sent += part
+        await remote.runtime.advance(0)
         expect(remote.count('read')).toBe(sent)
         await remote.runtime.advance(delay)
       }
@@ -51,6 +52,7 @@ describe('a burst of steps', () => {
     await first
     remote.perRead = 10
     const second = Promise.all(keys.slice(0, 100).map((key) => cache.get(key)))
+    await remote.runtime.advance(0)
     expect(remote.count('read')).toBe(BURST + FIRST_IN_FLIGHT)
     await remote.runtime.advance(2000)
     await second
@@ -68,6 +70,7 @@ describe('a burst of steps', () => {
       for (let round = 0; round < 40; round += 1) {
         const asked = remote.count('read')
         const reads = Promise.all(keys.slice(0, callers).map((key) => cache.get(key)))
+        await remote.runtime.advance(0)
         sentAtOnce.push(remote.count('read') - asked)
         while (remote.count('read') - asked < callers) await remote.runtime.advance(3)
         await remote.runtime.advance(3)

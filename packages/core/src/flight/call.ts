@@ -8,6 +8,19 @@ import type { EngineServices } from './engine-services.ts'
 import type { PermitSource } from './permits.ts'
 import type { PreviousVersion } from './previous-version.ts'
 
+let calls = 0
+
+/** Numbers a call that begins. */
+export function numberCall(): number {
+  calls += 1
+  return calls
+}
+
+/** The number of the call that began last in this process. */
+export function lastCall(): number {
+  return calls
+}
+
 /** One call that may load. */
 export interface Call {
   /** The key in the store. */

@@ -17,6 +17,8 @@ export type FlightResult =
 
 /** A caller that waits for a flight, from `add` until the flight settles it or it is removed. */
 export interface FlightWaiter {
+  /** The number of its call. */
+  readonly call: number
   /** Delivers the result. The flight has removed the waiter before. */
   settle(result: FlightResult): void
   /** The flight waits from now on: `waitTimeout` runs. */
@@ -77,6 +79,16 @@ export class FlightWaiters {
       this.#owner = undefined
       owner?.settle(result)
     } else for (const waiter of this.#takeJoiners(group)) waiter.settle(result)
+  }
+
+  /** Removes and settles the joiners whose calls began after that one. */
+  settleLaterThan(call: number, result: FlightResult): void {
+    for (const joiners of [this.#early, this.#late])
+      for (const waiter of joiners ?? [])
+        if (waiter.call > call) {
+          joiners?.delete(waiter)
+          waiter.settle(result)
+        }
   }
 
   #takeJoiners(group: 'early' | 'late'): Iterable<FlightWaiter> {

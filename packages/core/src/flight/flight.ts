@@ -232,6 +232,16 @@ export class Flight {
     this.#waiters.settle('early', result)
   }
 
+  /**
+   * As `settle`, with the answer of the store to a step that was sent when `call` was the last one. Callers that began later read again: a change, or the end
+   * of a cooldown, may lie between that answer and their call.
+   */
+  settleAnswered(result: FlightResult, outcome: Outcome, call: number): void {
+    this.detach()
+    this.#waiters.settleLaterThan(call, { kind: 'retry' })
+    this.settle(result, outcome)
+  }
+
   /** Delivers the result to every caller that has none yet, and publishes the outcome. */
   settle(result: FlightResult, outcome: Outcome): void {
     this.#outcome ??= outcome

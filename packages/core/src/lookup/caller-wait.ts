@@ -11,6 +11,8 @@ export interface GaveUp {
 }
 
 export interface WaitLimits {
+  /** The number of the call. */
+  readonly call: number
   /** The longest wait of a caller that has a stale value to fall back on, ms; `Infinity` for any other caller. */
   readonly softTimeout: number
   /** The rest of the call's `waitTimeout`, ms. It runs only while the flight waits. */
@@ -66,6 +68,10 @@ class CallerWait implements FlightWaiter {
     this.#onOver = onOver
     this.#resolve = resolve
     this.#reject = reject
+  }
+
+  get call(): number {
+    return this.#limits.call
   }
 
   begin(): void {

@@ -5,7 +5,7 @@ import { emitAnswer } from './emit-answer.ts'
 import type { LoadCoordinator } from '../flight/coordinator.ts'
 import type { PermitSource } from '../flight/permits.ts'
 import type { EngineServices } from '../flight/engine-services.ts'
-import { type Call, noteAndJudge, SingleCall, type TimedRead } from '../flight/call.ts'
+import { type Call, noteAndJudge, numberCall, SingleCall, type TimedRead } from '../flight/call.ts'
 import { ageOf, type Entry, freshForOf, promiseOf } from '../entry.ts'
 import { ClosedError } from '../errors.ts'
 import type { EventChannel } from '../events/events.ts'
@@ -17,8 +17,6 @@ import { FlightJoiner, type OnContinue } from './join-flight.ts'
 import type { Settings } from '../options/settings.ts'
 import type { Activity } from '../history/stats.ts'
 import type { Read } from '../store/answers.ts'
-
-let calls = 0
 
 /** Makes the answer of the called method from the result. */
 type OnResult<T> = (result: LookupResult) => T | Promise<T>
@@ -152,8 +150,7 @@ export class LookupRunner {
   }
 
   #newCallState({ settings }: Call): CallState {
-    calls += 1
-    return new CallState(calls, this.#services.runtime.now(), settings.waitTimeout)
+    return new CallState(numberCall(), this.#services.runtime.now(), settings.waitTimeout)
   }
 
   #readStore<T>(call: Call, state: CallState, onResult: OnResult<T>): Promise<T> {

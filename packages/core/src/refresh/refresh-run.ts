@@ -1,12 +1,13 @@
 import type { LoadCoordinator } from '../flight/coordinator.ts'
 import type { EngineServices } from '../flight/engine-services.ts'
-import { type Call, noteAndJudge, type TimedRead } from '../flight/call.ts'
+import { type Call, lastCall, noteAndJudge, type TimedRead } from '../flight/call.ts'
 import type { Entry } from '../entry.ts'
 import { LoadFailedError } from '../errors.ts'
 import { leaseId } from '../history/lease-holder.ts'
 import type { Abandoned } from '../load.ts'
 import { emitAway } from '../flight/emit-away.ts'
 import type { Flight, FlightStep } from '../flight/flight.ts'
+import type { FlightResult } from '../flight/flight-waiters.ts'
 import { POLL_INTERVAL, type LeaseWaiter } from '../flight/lease-waiters.ts'
 import type { Acquire, Away, Lease, Read } from '../store/answers.ts'
 import { lead } from './lead.ts'
@@ -42,6 +43,8 @@ class RefreshRun implements FlightStep {
   /** Registered before the acquire is sent: a notice that arrives before the wait begins still ends it. A background flight never waits. */
   readonly #waiter: LeaseWaiter | undefined
   #changes = 0
+  /** The last call that had begun when the present step was sent: its answer counts for that one and those before. */
+  #answersUntil = 0
   /** True once it has waited for another flight's lease. */
   #followed = false
 
@@ -106,6 +109,7 @@ class RefreshRun implements FlightStep {
     if (this.#refreshPermit !== undefined && !(await this.#refreshPermit.acquire()))
       return settleAbandoned(this.#flight, 'over-budget')
     const askedAt = this.#services.runtime.now()
+    this.#answersUntil = lastCall()
     const answer = await this.#acquire(read, sentAt)
     if (read.away === undefined) this.#noteUnshareable(answer, askedAt)
     const entry = read.kind === 'found' ? read.entry : undefined
@@ -118,11 +122,12 @@ class RefreshRun implements FlightStep {
     const { store, runtime } = this.#services
     const { codec } = this.#call.settings
     const sentAt = runtime.now()
+    this.#answersUntil = lastCall()
     const read = await store.read(this.#call.storedKey, codec)
     const verdict = noteAndJudge(this.#services, this.#call, read, runtime.now())
     const servable = verdict === 'fresh' || (verdict === 'stale' && !this.#flight.background)
     if (read.kind === 'found' && servable)
-      this.#flight.settle({ kind: 'found', entry: read.entry, codec }, { kind: 'abandoned', why: 'changed' })
+      this.#settleAnswered({ kind: 'found', entry: read.entry, codec }, 'changed')
     return { read, sentAt }
   }
 
@@ -237,7 +242,11 @@ class RefreshRun implements FlightStep {
     if (events.hasListeners('cooling')) events.emit('cooling', { key, remaining })
     this.#suppressRefresh(entry, remaining)
     const error = new LoadFailedError(key, attempts, remaining, failure)
-    this.#flight.settle({ kind: 'failed', error, mayServeStale: true }, { kind: 'abandoned', why: 'cooling' })
+    this.#settleAnswered({ kind: 'failed', error, mayServeStale: true }, 'cooling')
+  }
+
+  #settleAnswered(result: FlightResult, why: Abandoned): void {
+    this.#flight.settleAnswered(result, { kind: 'abandoned', why }, this.#answersUntil)
   }
 
   #suppressRefresh(entry: Entry | undefined, remaining: number): void {

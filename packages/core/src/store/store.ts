@@ -20,6 +20,14 @@ import type {
   Lease,
 } from './answers.ts'
 
+/** The terms of a read; a store may ignore them. */
+export interface ReadTerms {
+  /** The moment from which `storeTimeout` counts, by `now()`. Default: the read itself. */
+  readonly since?: number | undefined
+  /** Called when the read is about to be sent: a call that comes later must not share its answer. A read with it is not sent before the next microtask. */
+  onSend?(): void
+}
+
 /** The terms of an acquire. */
 export interface AcquireRequest {
   /** The length of the lease unless it is renewed, ms. */
@@ -100,7 +108,7 @@ export interface Store {
   /** Returns the entry if this process has it in memory: synchronous, so that a hit awaits nothing. `now`: the time by which the hit is judged, ms. */
   peek(key: string, codec: Codec, now: number): Entry | undefined
   /** Reads the entry. A shared store does not judge its tags: its reader does, by `tagNumbers`. */
-  read(key: string, codec: Codec): Promise<Read>
+  read(key: string, codec: Codec, terms?: ReadTerms): Promise<Read>
   /**
    * Grants the lease of the key, if it is free and the entry's version is `request.seen`; else answers with the reason. An entry that is gone has
    * changed, too: the caller would hand it to its loader as the value to replace.

@@ -1,6 +1,6 @@
 import type { Codec } from '../../codec/codec.ts'
 import { answerIn, awayBecause, type Read } from '../answers.ts'
-import type { Store } from '../store.ts'
+import type { ReadTerms, Store } from '../store.ts'
 
 /** Receives the answer of a read: called once, and never throws. */
 export type OnRead = (read: Read) => void
@@ -11,7 +11,7 @@ export type OnRead = (read: Read) => void
  */
 export interface CallbackStore extends Store {
   /** As `read`. Never throws: a problem is an answer. */
-  readWithCallback(key: string, codec: Codec, onRead: OnRead): void
+  readWithCallback(key: string, codec: Codec, onRead: OnRead, terms?: ReadTerms): void
 }
 
 /** Reads from a store that returns promises. */

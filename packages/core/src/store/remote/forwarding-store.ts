@@ -17,7 +17,7 @@ import type {
   TagNumbersRead,
   TagsInvalidated,
 } from '../answers.ts'
-import type { AcquireRequest, Ending, Notice, Store, StoreNodes } from '../store.ts'
+import type { AcquireRequest, Ending, Notice, ReadTerms, Store, StoreNodes } from '../store.ts'
 import type { CallbackStore, OnRead } from './callback-store.ts'
 
 /** Passes every step on to another store: a decorator declares only what it does differently, and how it reads. */
@@ -38,14 +38,18 @@ export abstract class ForwardingStore<Inner extends Store> implements CallbackSt
     this.inner = inner
   }
 
-  abstract readWithCallback(key: string, codec: Codec, onRead: OnRead): void
+  abstract readWithCallback(key: string, codec: Codec, onRead: OnRead, terms?: ReadTerms): void
 
   peek(key: string, codec: Codec, now: number): Entry | undefined {
     return this.inner.peek(key, codec, now)
   }
 
-  read(key: string, codec: Codec): Promise<Read> {
-    return new Promise((resolve) => this.readWithCallback(key, codec, resolve))
+  /** Sends a read that calls may join only now: those that are made at the same moment share it. */
+  read(key: string, codec: Codec, terms?: ReadTerms): Promise<Read> {
+    return new Promise((resolve) => {
+      if (terms?.onSend === undefined) this.readWithCallback(key, codec, resolve, terms)
+      else queueMicrotask(() => this.readWithCallback(key, codec, resolve, terms))
+    })
   }
 
   acquire(key: string, request: AcquireRequest): Promise<Acquire> {

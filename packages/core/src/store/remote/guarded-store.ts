@@ -19,7 +19,7 @@ import {
   type TagNumbersRead,
   type TagsInvalidated,
 } from '../answers.ts'
-import type { AcquireRequest, Ending, Notice, Store } from '../store.ts'
+import type { AcquireRequest, Ending, Notice, ReadTerms, Store } from '../store.ts'
 import { type CallbackStore, type OnRead, readFrom } from './callback-store.ts'
 import { Deadline, type TimedStep } from './deadline.ts'
 import { EncodedValue } from './encoded-value.ts'
@@ -66,8 +66,12 @@ class GuardedStore extends ForwardingStore<Store> {
     })
   }
 
-  override readWithCallback(key: string, codec: Codec, onRead: OnRead): void {
-    this.#guards.ofKey(key).read<Read>((onAnswer) => readFrom(this.inner, key, codec, onAnswer), onRead)
+  override readWithCallback(key: string, codec: Codec, onRead: OnRead, terms?: ReadTerms): void {
+    const send = (onAnswer: OnRead): void => {
+      terms?.onSend?.()
+      readFrom(this.inner, key, codec, onAnswer)
+    }
+    this.#guards.ofKey(key).read<Read>(send, onRead, this.#spentSince(terms?.since))
   }
 
   override async acquire(key: string, request: AcquireRequest): Promise<Acquire> {

@@ -2,7 +2,7 @@ import type { Codec } from '../../codec/codec.ts'
 import type { Entry, NewEntry } from '../../entry.ts'
 import type { Runtime } from '../../runtime/runtime.ts'
 import type { Commit, Lease } from '../answers.ts'
-import type { Notice } from '../store.ts'
+import type { Notice, ReadTerms } from '../store.ts'
 import { type CallbackStore, catching, type OnRead } from './callback-store.ts'
 import { CopyingStore } from './copying-store.ts'
 import { LocalCopies } from './local-copies.ts'
@@ -27,16 +27,16 @@ class NearStore extends CopyingStore {
     return this.copies.peek(key, codec, now)
   }
 
-  override readWithCallback(key: string, codec: Codec, onRead: OnRead): void {
+  override readWithCallback(key: string, codec: Codec, onRead: OnRead, terms?: ReadTerms): void {
     // Asked before the read is sent: its answer may be older than a notice that did not arrive.
-    if (this.hears?.(key) === false || !this.#connected) return this.inner.readWithCallback(key, codec, onRead)
+    if (this.hears?.(key) === false || !this.#connected) return this.inner.readWithCallback(key, codec, onRead, terms)
     const snapshot = this.copies.begin(key, this.#runtime.coarseNow())
     const keep = catching(onRead, (read) => {
       const entry = read.kind === 'found' && read.entry.from === 'store' ? read.entry : undefined
       this.copies.keep(snapshot, entry, codec, 'near')
       onRead(read)
     })
-    this.inner.readWithCallback(key, codec, keep)
+    this.inner.readWithCallback(key, codec, keep, terms)
   }
 
   /** Callers have the new value before the store answers: from now on no call may get the old copy. */

@@ -67,14 +67,16 @@ export class NodeGuard {
     return this.#queue.waitedSince(moment)
   }
 
-  /** Calls `send`, at once or in its turn, with the function that receives the answer. No promise: a hit would pay for it. */
+  /** Calls `send`, at once or in its turn, with the function that receives the answer. `spent`: as in `StepTerms`. No promise: a hit would pay for it. */
   read<T extends { readonly kind: string }>(
     send: (onAnswer: (answer: T | Away) => void) => void,
     onAnswer: (answer: T | Away) => void,
+    spent: number,
   ): void {
+    const terms = spent === 0 ? this.#readTerms : { ...this.#readTerms, spent }
     if (this.#breaker.open) onAnswer(this.#whileOpen)
-    else if (this.#queue.tryEnter()) send(this.#deadline.withCallback(onAnswer, this.#readTerms))
-    else this.#queue.wait('read', () => send(this.#deadline.withCallback(onAnswer, this.#readTerms)), onAnswer)
+    else if (this.#queue.tryEnter()) send(this.#deadline.withCallback(onAnswer, terms))
+    else this.#queue.wait('read', () => send(this.#deadline.withCallback(onAnswer, terms)), onAnswer)
   }
 
   /** `other`: a second node that the step needs. */

@@ -15,7 +15,7 @@ import type {
   Renewed,
   TagsInvalidated,
 } from '../answers.ts'
-import type { AcquireRequest, Ending, Notice, Store } from '../store.ts'
+import type { AcquireRequest, Ending, Notice, ReadTerms, Store } from '../store.ts'
 import { type CallbackStore, catching, type OnRead } from './callback-store.ts'
 import { CopyingStore } from './copying-store.ts'
 import { LocalCopies, type InvalidationSnapshot } from './local-copies.ts'
@@ -71,12 +71,12 @@ class OutageStore extends CopyingStore {
     this.#onAway = onAway
   }
 
-  override readWithCallback(key: string, codec: Codec, onRead: OnRead): void {
+  override readWithCallback(key: string, codec: Codec, onRead: OnRead, terms?: ReadTerms): void {
     // A store that subscribes by parts begins to: notices end the copy of a value that is invalidated.
     this.hears?.(key)
     const snapshot = this.copies.begin(key, this.#runtime.coarseNow())
     const answer = catching(onRead, (read) => onRead(this.#answerOf(read, snapshot, codec)))
-    this.inner.readWithCallback(key, codec, answer)
+    this.inner.readWithCallback(key, codec, answer, terms)
   }
 
   override async acquire(key: string, request: AcquireRequest): Promise<Acquire> {

@@ -11,7 +11,7 @@ import {
   type TagNumber,
   type TagsInvalidated,
 } from '../answers.ts'
-import type { Notice } from '../store.ts'
+import type { Notice, ReadTerms } from '../store.ts'
 import { expireAt, judgeTags, tagExpiry } from '../tag-expiry.ts'
 import { type CallbackStore, catching, type OnRead } from './callback-store.ts'
 import { ForwardingStore } from './forwarding-store.ts'
@@ -55,15 +55,15 @@ class TagStore extends ForwardingStore<CallbackStore> {
     this.#limits = limits
   }
 
-  override readWithCallback(key: string, codec: Codec, onRead: OnRead): void {
-    const sentAt = this.#runtime.coarseNow()
+  override readWithCallback(key: string, codec: Codec, onRead: OnRead, terms?: ReadTerms): void {
+    const sentAt = terms?.since ?? this.#runtime.coarseNow()
     const judge = catching(onRead, (read) => {
       const entry = read.kind === 'found' ? this.#judgeByKnown(read.entry) : undefined
       if (read.kind !== 'found' || entry === read.entry) onRead(read)
       else if (entry !== undefined) onRead({ kind: 'found', entry })
       else void this.#confirm(read, sentAt).then(onRead, (cause: unknown) => onRead(awayBecause(cause)))
     })
-    this.inner.readWithCallback(key, codec, judge)
+    this.inner.readWithCallback(key, codec, judge, terms)
   }
 
   override async inspect(key: string): Promise<Inspection | Away> {
