@@ -86,12 +86,7 @@ export class SharedReads {
     return this.#end(following, reads, key, onRead)
   }
 
-  #end<T>(
-    read: SharedRead,
-    reads: RunningReads,
-    key: string,
-    onRead: (answer: Read) => T | Promise<T>,
-  ): Promise<T> {
+  #end<T>(read: SharedRead, reads: RunningReads, key: string, onRead: (answer: Read) => T | Promise<T>): Promise<T> {
     return read.answer.then(
       (answer) => {
         endRead(reads, key, read)

@@ -113,7 +113,13 @@ export class FlightJoiner {
   #wait(part: Participation, role: WaiterRole, budget: number, onOver: () => void): Promise<FlightResult | GaveUp> {
     const { call, flight, fallback, state, waitedBefore } = part
     const { softTimeout, signal } = call.settings
-    const limits = { call: state.id, softTimeout: fallback === undefined ? Infinity : softTimeout, budget, waitedBefore, signal }
+    const limits = {
+      call: state.id,
+      softTimeout: fallback === undefined ? Infinity : softTimeout,
+      budget,
+      waitedBefore,
+      signal,
+    }
     return waitFor(flight, role, limits, this.#services.runtime, onOver)
   }
 

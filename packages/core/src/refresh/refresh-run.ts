@@ -126,8 +126,7 @@ class RefreshRun implements FlightStep {
     const read = await store.read(this.#call.storedKey, codec)
     const verdict = noteAndJudge(this.#services, this.#call, read, runtime.now())
     const servable = verdict === 'fresh' || (verdict === 'stale' && !this.#flight.background)
-    if (read.kind === 'found' && servable)
-      this.#settleAnswered({ kind: 'found', entry: read.entry, codec }, 'changed')
+    if (read.kind === 'found' && servable) this.#settleAnswered({ kind: 'found', entry: read.entry, codec }, 'changed')
     return { read, sentAt }
   }
 
