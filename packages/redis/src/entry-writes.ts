@@ -9,9 +9,12 @@ import {
 } from '@cattlegrid/core'
 import { encodeEntry } from './encode-entry.ts'
 import { type EncodedRecord, NO_FENCE } from './record.ts'
-import type { NumberedTags, Scripts } from './scripts.ts'
+import type { PutTerms, Scripts } from './scripts.ts'
 import type { StepRunner } from './step-runner.ts'
 import { numberedTagsOf, type TagSequence } from './tag-sequence.ts'
+
+/** How long the caller of a put waits. */
+export type PutLimits = Pick<PutTerms, 'within' | 'isAbandoned'>
 
 /** The writes and invalidations that need no lease. A write and a key invalidation void the lease that is held. */
 export class EntryWrites {
@@ -33,16 +36,18 @@ export class EntryWrites {
   }
 
   /** The value exists already, so only a tag invalidation from now on voids it. */
-  put(key: string, entry: NewEntry, codec: Codec, isAbandoned: () => boolean): Promise<Put> {
+  put(key: string, entry: NewEntry, codec: Codec, limits: PutLimits): Promise<Put> {
     const put = {}
     this.#unfinished.set(key, put)
     const isLatest = (): boolean => this.#unfinished.get(key) === put
+    const terms = { ...limits, maySendAgain: isLatest }
     const writing = this.#steps.run(async () => {
       const inTwoSteps = this.#spread && entry.tags.length > 0
-      if (inTwoSteps) return await this.#putAfterTags(key, entry, codec, isLatest, isAbandoned)
+      if (inTwoSteps) return await this.#putAfterTags(key, entry, codec, terms)
       const record = encodeEntry(entry, codec, NO_FENCE, 0)
       if ('kind' in record) return record
-      return await this.#write(key, record, isLatest, entry.tags.length > 0 ? numberedTagsOf(entry) : undefined)
+      const tags = entry.tags.length > 0 ? numberedTagsOf(entry) : undefined
+      return await this.#write(key, record, { ...terms, tags })
     })
     return writing.finally(() => {
       if (isLatest()) this.#unfinished.delete(key)
@@ -74,24 +79,18 @@ export class EntryWrites {
    *
    * 1. A puts: the tags get their numbers     2. A deletes the key: done     3. without this check, A would write the entry
    */
-  async #putAfterTags(
-    key: string,
-    entry: NewEntry,
-    codec: Codec,
-    isLatest: () => boolean,
-    isAbandoned: () => boolean,
-  ): Promise<Put> {
+  async #putAfterTags(key: string, entry: NewEntry, codec: Codec, terms: PutTerms): Promise<Put> {
     const { sequence } = await this.#tags.noteTagsOf(entry)
     // Overwritten by the later step, as if this put had been executed before it.
-    if (!isLatest()) return { kind: 'stored', version: NO_VERSION }
-    if (isAbandoned()) throw new Error('Not written: the tags were numbered too late')
+    if (!terms.maySendAgain()) return { kind: 'stored', version: NO_VERSION }
+    if (terms.isAbandoned?.() === true) throw new Error('Not written: the tags were numbered too late')
     const record = encodeEntry(entry, codec, NO_FENCE, sequence)
-    return 'kind' in record ? record : await this.#write(key, record, isLatest)
+    return 'kind' in record ? record : await this.#write(key, record, terms)
   }
 
   /** Once a later step of this process on the key was sent, the script is not sent again, such as to a server that did not know it. */
-  async #write(key: string, record: EncodedRecord, isLatest: () => boolean, tags?: NumberedTags): Promise<Put> {
-    const version = await this.#scripts.put(key, this.#runtime.token(), record, isLatest, tags)
+  async #write(key: string, record: EncodedRecord, terms: PutTerms): Promise<Put> {
+    const version = await this.#scripts.put(key, this.#runtime.token(), record, terms)
     return { kind: 'stored', version }
   }
 }

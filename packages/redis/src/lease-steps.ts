@@ -74,8 +74,11 @@ export class LeaseSteps {
       return { kind: 'lead', lease }
     })
     // Redis may have executed the acquire, or may still do so. No load of this process may use that lease, so it is released.
-    if (answer.kind === 'away' && mayBeExecuted(answer.cause))
-      this.#pending.add({ key, token, duration: request.duration }, HANDOVER)
+    if (answer.kind === 'away' && mayBeExecuted(answer.cause)) {
+      const { duration, within = duration } = request
+      // Twice: the server's time is an estimate.
+      this.#pending.add({ key, token, duration, mayAppearFor: 2 * within }, HANDOVER)
+    }
     return answer
   }
 

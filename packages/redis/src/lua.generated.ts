@@ -171,14 +171,18 @@ if rate > 0 then
   redis.call('SET', KEYS[1], string.format('%.0f', due + interval), 'PX', math.ceil((due + interval - now) / 1000) + 1000)
 end
 return 0`,
-  put: `local unmark = function(letter) return string.char(string.byte(letter) - 64) end
-local digits = string.gsub(redis.call('GETRANGE', KEYS[1], 24, 39), '^[p-y]', unmark)
-local time, previous = redis.call('TIME'), tonumber(digits)
+  put: `local time, temporary = redis.call('TIME'), ARGV[4] == '' and KEYS[3] or nil
 local now = time[1] * 1000000 + time[2]
+if now > (tonumber(ARGV[5]) or now) then
+  if temporary then redis.call('UNLINK', temporary) end
+  return {7, string.format('%.0f', now)}
+end
+local unmark = function(letter) return string.char(string.byte(letter) - 64) end
+local digits = string.gsub(redis.call('GETRANGE', KEYS[1], 24, 39), '^[p-y]', unmark)
+local previous = tonumber(digits)
 local next = (previous and previous >= now and previous < 9007199254740000) and previous + 1 or now
 local version, sequence = string.format('%016.0f', next), nil
-local temporary = ARGV[4] == '' and KEYS[3] or nil
-if temporary and redis.call('PEXPIRE', temporary, ARGV[1]) == 0 then return '' end
+if temporary and redis.call('PEXPIRE', temporary, ARGV[1]) == 0 then return {0} end
 for place = temporary and 4 or 3, #KEYS do
   local value = redis.pcall('GET', KEYS[place])
   local number, rest = string.match(type(value) == 'string' and value or '', '^(%d+)(.*)$')
@@ -189,8 +193,8 @@ for place = temporary and 4 or 3, #KEYS do
   end
   if not sequence then
     sequence = number
-  elseif redis.call('PTTL', KEYS[place]) < tonumber(ARGV[5]) then
-    redis.call('PEXPIRE', KEYS[place], ARGV[5])
+  elseif redis.call('PTTL', KEYS[place]) < tonumber(ARGV[6]) then
+    redis.call('PEXPIRE', KEYS[place], ARGV[6])
   end
 end
 local packed = sequence and struct.pack('>I8', tonumber(sequence))
@@ -203,8 +207,8 @@ else
   redis.call('SET', KEYS[1], string.sub(ARGV[4], 1, 24) .. version .. tail, 'PX', ARGV[1])
 end
 redis.call('DEL', KEYS[2])
-if type(ARGV[6] and redis.pcall('SPUBLISH', ARGV[6], ARGV[3])) ~= 'number' then redis.pcall('PUBLISH', ARGV[2], ARGV[3]) end
-return version`,
+if type(ARGV[7] and redis.pcall('SPUBLISH', ARGV[7], ARGV[3])) ~= 'number' then redis.pcall('PUBLISH', ARGV[2], ARGV[3]) end
+return {1, version, string.format('%.0f', now)}`,
   release: `local value = redis.pcall('GET', KEYS[1])
 if not value then return -1 end
 if type(value) ~= 'string' or string.sub(value, 1, 23) ~= 'L' .. ARGV[1] then return -2 end

@@ -7,6 +7,8 @@ import type { StepRunner } from './step-runner.ts'
 const RETRY_INTERVAL = 100
 /** So many releases are sent at once, and each answer lets another one follow: a server that refuses them all gets no more than these. */
 const SENT_AT_ONCE = 16
+/** The time between two attempts to release a lease that Redis does not know yet, ms. */
+const UNKNOWN_INTERVAL = 500
 /** So many releases are kept; beyond them the oldest lease ends by itself. */
 const CAPACITY = 10_000
 
@@ -18,6 +20,10 @@ interface PendingRelease {
   readonly since: number
   /** The lease has ended by itself from here on. */
   readonly until: number
+  /** Until then the acquire may be executed: that Redis does not know the lease ends nothing. */
+  readonly mayAppearUntil: number
+  /** Not sent again before this. */
+  notBefore: number
   sending: boolean
 }
 
@@ -27,12 +33,14 @@ export interface UnconfirmedLease {
   readonly token: string
   /** The duration that was requested last, ms. Redis may have granted it just now. */
   readonly duration: number
+  /** For so long, ms, the connection of an acquire without an answer may deliver it. Default: 0. */
+  readonly mayAppearFor?: number | undefined
 }
 
 /**
  * The releases of leases that this process no longer uses, and whose end Redis has not confirmed: it refused or did not answer the commit, the
  * release or the acquire. Each is sent again until Redis answers it, whatever it answers, or until the lease has ended by itself. That is harmless
- * when the commit was executed: its token is gone.
+ * when the commit was executed: its token is gone. After an acquire, the answer that there is no such lease ends nothing: the acquire may be executed yet.
  */
 export class PendingReleases {
   readonly #steps: StepRunner
@@ -56,10 +64,11 @@ export class PendingReleases {
   }
 
   /** Sends the release now, behind the unanswered step, and again until it is answered. */
-  add({ key, token, duration }: UnconfirmedLease, ending: Ending): void {
+  add({ key, token, duration, mayAppearFor = 0 }: UnconfirmedLease, ending: Ending): void {
     if (this.#closed) return
     const since = this.#runtime.now()
-    const release: PendingRelease = { key, token, ending, since, until: since + duration, sending: false }
+    const times = { since, until: since + duration, mayAppearUntil: since + mayAppearFor, notBefore: 0 }
+    const release: PendingRelease = { key, token, ending, ...times, sending: false }
     const [oldest] = this.#pending.values()
     if (this.#count >= CAPACITY) for (const dropped of oldest ?? []) this.#remove(dropped)
     const ofKey = this.#pending.get(key)
@@ -99,7 +108,7 @@ export class PendingReleases {
     for (const release of all) if (now >= release.until) this.#remove(release)
     if (this.#count === 0) return
     this.#scheduleRetry()
-    const unsent = all.filter(({ sending, until }) => !sending && now < until).values()
+    const unsent = all.filter(({ sending, until, notBefore }) => !sending && now < until && now >= notBefore).values()
     for (let chain = 0; chain < SENT_AT_ONCE; chain += 1) void this.#sendWhileAnswered(unsent)
   }
 
@@ -117,7 +126,8 @@ export class PendingReleases {
     const answer = await this.#steps.run(async () => ({ kind: await this.#scripts.release(key, token, left) }))
     release.sending = false
     if (answer.kind === 'away') this.#moveToEnd(key)
-    else this.#remove(release)
+    else if (answer.kind === 'released' || this.#runtime.now() >= release.mayAppearUntil) this.#remove(release)
+    else release.notBefore = this.#runtime.now() + UNKNOWN_INTERVAL
     return answer.kind !== 'away'
   }
 

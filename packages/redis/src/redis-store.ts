@@ -121,8 +121,8 @@ class RedisStore implements Store {
     return this.#parts.leases.release(lease, ending)
   }
 
-  put(key: string, entry: NewEntry, codec: Codec, isAbandoned: () => boolean = () => false): Promise<Put> {
-    return this.#parts.writes.put(key, entry, codec, isAbandoned)
+  put(key: string, entry: NewEntry, codec: Codec, isAbandoned?: () => boolean, within?: number): Promise<Put> {
+    return this.#parts.writes.put(key, entry, codec, { isAbandoned, within })
   }
 
   invalidate(key: string, how: 'delete' | 'expire', holdOff: number): Promise<Done> {
@@ -173,9 +173,9 @@ class RedisStore implements Store {
   }
 
   ping(): Promise<Done> {
-    const { link, redisKeys, steps } = this.#parts
+    const { clocks, redisKeys, steps } = this.#parts
     return steps.run(async () => {
-      await link.send(redisKeys.tagSequence, ['PING'], 'text')
+      await clocks.ping(redisKeys.tagSequence)
       return { kind: 'done' } as const
     })
   }

@@ -7,12 +7,15 @@ import { luaSources } from './lua.generated.ts'
 import { type EncodedRecord, wholeMs } from './record.ts'
 import type { Argument } from './link/client.ts'
 import { runScript, script, type ScriptKeys } from './run-script.ts'
+import type { ServerClocks, TimedReply, TimedTerms } from './server-clock.ts'
 import { keyMessage, tagList } from './wake-message.ts'
 
 /** The longest record passed as a script argument, bytes. A longer one costs more to copy in Lua than an extra SET and RENAME. */
 const LONGEST_ARGUMENT = 2048
 /** The time to live of a temporary key, ms. The commit follows at once; only a crashed process leaves the key behind. */
 const TEMPORARY_LIFE = '10000'
+/** The first part of the reply of a script whose latest moment was over. */
+const TOO_LATE = 7
 
 const scripts = {
   acquire: script(luaSources.acquire),
@@ -41,6 +44,13 @@ export interface NumberedTags {
   readonly keepFor: number
 }
 
+/** The terms of a put. */
+export interface PutTerms extends TimedTerms {
+  /** Returns false once a later step of this process on the key was sent: the script is then not sent again. */
+  readonly maySendAgain: () => boolean
+  readonly tags?: NumberedTags | undefined
+}
+
 /** For how long the answers to a question are kept, ms, and how many. */
 export interface AnswerLimits {
   readonly keepFor: number
@@ -58,10 +68,12 @@ export class Scripts {
   readonly #link: Link
   readonly #redisKeys: RedisKeys
   readonly #denied: DeniedCommands
+  readonly #clocks: ServerClocks
   readonly #sharded: boolean
 
   /** `sharded`: the notices of a key are published on the channel of its group of slots. */
-  constructor(link: Link, redisKeys: RedisKeys, denied: DeniedCommands, sharded: boolean) {
+  constructor(link: Link, redisKeys: RedisKeys, denied: DeniedCommands, clocks: ServerClocks, sharded: boolean) {
+    this.#clocks = clocks
     this.#sharded = sharded
     this.#link = link
     this.#redisKeys = redisKeys
@@ -71,10 +83,14 @@ export class Scripts {
   async acquire(
     key: string,
     token: string,
-    { duration, seen, wake }: AcquireRequest,
+    request: AcquireRequest,
   ): Promise<Grant | Exclude<Acquire, { kind: 'lead' | 'away' }>> {
-    const args = [token, ms(duration), Buffer.from(seen, 'latin1'), wake ? '1' : '0', '', PROCESS_NAME]
-    const reply = await this.#run('acquire', this.#keys(key), args)
+    const { duration, seen, wake } = request
+    const args = [token, ms(duration), Buffer.from(seen, 'latin1'), wake ? '1' : '0']
+    const keys = this.#keys(key)
+    const reply = await this.#clocks.run(keys[0], request, async (latest) =>
+      timed(await this.#run('acquire', keys, [...args, latest, PROCESS_NAME]), 3),
+    )
     const [code, first, second, third] = reply as readonly [number, ...unknown[]]
     switch (code) {
       case 1:
@@ -111,22 +127,20 @@ export class Scripts {
    * Returns the version that the script wrote; `NO_VERSION`, if it would have to be sent again, and `maySendAgain` returns false. With `tags`, it writes
    * the tag sequence into the record and numbers the tags, which must be on the same server.
    */
-  async put(
-    key: string,
-    token: string,
-    { bytes, keepFor }: EncodedRecord,
-    maySendAgain: () => boolean,
-    tags?: NumberedTags,
-  ): Promise<string> {
+  async put(key: string, token: string, { bytes, keepFor }: EncodedRecord, terms: PutTerms): Promise<string> {
+    const { maySendAgain, tags } = terms
     const args = [ms(keepFor), this.#redisKeys.channel, keyMessage('committed', key)]
     const tagKeys = tags === undefined ? [] : this.#tagKeys(tags.tags)
-    const shardedChannel = this.#shardedChannel(key)
-    // Empty without tags, so that the sharded channel behind it keeps its place.
-    const keepTags = tags === undefined ? (shardedChannel.length === 0 ? [] : ['']) : [ms(tags.keepFor)]
-    const run = (keys: ScriptKeys, record: readonly Buffer[]): Promise<unknown> =>
-      this.#run('put', [...keys, ...tagKeys], [...args, record[0] ?? '', ...keepTags, ...shardedChannel], maySendAgain)
-    const reply = await this.#write(key, token, bytes, run, maySendAgain)
-    return typeof reply === 'string' ? reply : NO_VERSION
+    const rest = [tags === undefined ? '' : ms(tags.keepFor), ...this.#shardedChannel(key)]
+    const write = async (latest: string): Promise<TimedReply<unknown>> => {
+      // Also at first: the server's time may have had to be learned.
+      if (!maySendAgain()) return timed(undefined, 2)
+      const run = (keys: ScriptKeys, record: readonly Buffer[]): Promise<unknown> =>
+        this.#run('put', [...keys, ...tagKeys], [...args, record[0] ?? '', latest, ...rest], maySendAgain)
+      return timed(await this.#write(key, token, bytes, run, maySendAgain), 2)
+    }
+    const reply = await this.#clocks.run(this.#redisKeys.entry(key), terms, write)
+    return Array.isArray(reply) ? String(reply[1]) : NO_VERSION
   }
 
   async renew(key: string, token: string, duration: number): Promise<'renewed' | Rejection> {
@@ -206,7 +220,8 @@ export class Scripts {
     const temporary = this.#redisKeys.temporary(key, token)
     const sent = this.#link.send(temporary, ['SET', temporary, bytes, 'PX', TEMPORARY_LIFE], 'text')
     const [, reply] = await Promise.all([sent, run([...keys, temporary], [])])
-    if (reply !== -3 && reply !== '') return reply
+    const isGone = reply === -3 || (Array.isArray(reply) && reply[0] === 0)
+    if (!isGone) return reply
     return maySendAgain() ? await run(keys, [bytes]) : undefined
   }
 
@@ -226,6 +241,14 @@ export class Scripts {
   #tagKeys(tags: readonly string[]): ScriptKeys {
     return [this.#redisKeys.tagSequence, ...tags.map((tag) => this.#redisKeys.tag(tag))]
   }
+}
+
+/** The reply of a script that has a latest moment; `place`: where it tells the server's time, if it was executed. */
+function timed(reply: unknown, place: number): TimedReply<unknown> {
+  const parts = Array.isArray(reply) ? (reply as readonly unknown[]) : []
+  const late = parts[0] === TOO_LATE
+  const time = late ? parts[1] : parts[0] === 1 ? parts[place] : undefined
+  return { reply, late, time: time === undefined ? undefined : Number(time) }
 }
 
 function ms(duration: number): string {

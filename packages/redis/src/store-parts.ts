@@ -10,6 +10,7 @@ import { Questions } from './questions.ts'
 import { EntryReader } from './read-entry.ts'
 import { RedisKeys } from './redis-keys.ts'
 import { Scripts } from './scripts.ts'
+import { ServerClocks } from './server-clock.ts'
 import { checkSetUp } from './set-up-check.ts'
 import { ShardedNotices } from './sharded-notices.ts'
 import { StepRunner } from './step-runner.ts'
@@ -21,6 +22,7 @@ export interface StoreParts {
   readonly link: Link
   readonly runtime: Runtime
   readonly redisKeys: RedisKeys
+  readonly clocks: ServerClocks
   readonly scripts: Scripts
   readonly steps: StepRunner
   readonly nodes: StoreNodes | undefined
@@ -40,11 +42,12 @@ export function storeParts(link: Link, setup: RedisStoreSetup): StoreParts {
   const warn = (message: string): void => announce({ kind: 'warning', message })
   const redisKeys = new RedisKeys(namespace)
   const denied = new DeniedCommands(warn)
-  const scripts = new Scripts(link, redisKeys, denied, shardedNotices)
+  const clocks = new ServerClocks(link, runtime)
+  const scripts = new Scripts(link, redisKeys, denied, clocks, shardedNotices)
   const tags = new TagSequence(link, redisKeys, scripts, denied, runtime)
   const reader = new EntryReader(link, redisKeys, runtime, denied)
   const steps = new StepRunner(link, denied)
-  const nodes = link.nodes && storeNodes(link.nodes, redisKeys, (step) => steps.run(step))
+  const nodes = link.nodes && storeNodes(link.nodes, redisKeys, clocks, (step) => steps.run(step))
   // The flights of this process that wait for the lease acquire it again.
   const pending = new PendingReleases(steps, scripts, runtime, (key) => announce({ kind: 'released', key }))
   const leases = new LeaseSteps(steps, scripts, tags, runtime, pending, (key) => reader.forget(key))
@@ -68,6 +71,7 @@ export function storeParts(link: Link, setup: RedisStoreSetup): StoreParts {
     link,
     runtime,
     redisKeys,
+    clocks,
     scripts,
     steps,
     nodes,

@@ -115,6 +115,24 @@ describe('an acquire whose answer is lost', () => {
     await lead(other, 'k')
   })
 
+  test('releases a lease that is granted after Redis has answered that it knows no such lease', async () => {
+    const lost: (() => Promise<unknown>)[] = []
+    let released = 0
+    const unlucky = slow(async (what, forward) => {
+      if (what === 'release') released += 1
+      if (what !== 'acquire') return await forward()
+      lost.push(forward)
+      throw new Error('the connection was given up')
+    })
+    expect((await unlucky.acquire('k', request)).kind).toBe('away')
+    await until(() => Promise.resolve(released > 0))
+    // A command behind the first release: that has been answered.
+    await unlucky.inspect('k')
+    for (const deliver of lost) await deliver()
+    expect(await redis.client.exists(`${redis.namespace}:{k}:l`)).toBe(1)
+    await until(async () => (await redis.client.exists(`${redis.namespace}:{k}:l`)) === 0)
+  })
+
   test('does not end a lease that was granted to another meanwhile', async () => {
     const unlucky = slow((what, forward) => (what === 'acquire' ? Promise.reject(new Error('refused')) : forward()))
     const lease = await lead(other, 'k')

@@ -101,16 +101,38 @@ describe('the commit script', () => {
   })
 })
 
+describe.each([0, 1])('a script whose latest moment was over %i µs ago', (ago) => {
+  const latest = async (): Promise<string> => {
+    const [seconds, micros] = (await redis.client.sendCommand(['TIME'])) as unknown as readonly string[]
+    return String(Number(seconds) * 1_000_000 + Number(micros) - ago)
+  }
+
+  test('changes nothing, and tells the time', async () => {
+    const late = [7, expect.stringMatching(/^\d{16}$/)]
+    expect(await run('acquire', [entry, lease], token, '60000', '', '0', await latest())).toEqual(late)
+    await acquire(token)
+    expect(await run('put', [entry, lease], '60000', 'channel', 'message', 'new', await latest())).toEqual(late)
+    await redis.client.set(`${entry}:t:x`, 'new', { expiration: { type: 'PX', value: 10_000 } })
+    const long = [entry, lease, `${entry}:t:x`] as const
+    expect(await run('put', long, '60000', 'channel', 'message', '', await latest())).toEqual(late)
+    expect(await redis.client.keys(`${redis.namespace}:*`)).toEqual([lease])
+  })
+})
+
 describe('the put script', () => {
   test('gives a version above the one that is there, also when the server’s clock has stepped back', async () => {
     const record = `${'h'.repeat(24)}8000000000000000 and the rest`
     await redis.client.set(entry, record)
-    expect(await run('put', [entry, lease], '60000', 'channel', 'message', record)).toBe('8000000000000001')
+    expect(await run('put', [entry, lease], '60000', 'channel', 'message', record)).toEqual([
+      1,
+      '8000000000000001',
+      MOMENT,
+    ])
     expect(await redis.client.get(entry)).toBe(`${'h'.repeat(24)}8000000000000001 and the rest`)
     await redis.client.set(`${entry}:t:x`, record, { expiration: { type: 'PX', value: 10_000 } })
     const long = await run('put', [entry, lease, `${entry}:t:x`], '60000', 'channel', 'message', '')
     expect([long, await redis.client.get(entry)]).toEqual([
-      '8000000000000002',
+      [1, '8000000000000002', MOMENT],
       `${'h'.repeat(24)}8000000000000002 and the rest`,
     ])
     expect(await redis.client.pTTL(entry)).toBeGreaterThan(50_000)

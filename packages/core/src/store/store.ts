@@ -36,6 +36,10 @@ export interface AcquireRequest {
   readonly seen: Version
   /** True when the caller will wait if the lease is held: the store then sends a notice at its end. */
   readonly wake: boolean
+  /** The store must not execute the acquire later than this after it was sent, ms. Default: no limit. */
+  readonly within?: number | undefined
+  /** Returns true once nobody waits for the answer: the acquire is then not sent again. Default: never. */
+  readonly isAbandoned?: (() => boolean) | undefined
   /** True when the call's read found the store away: the store is not asked again. Default: false. */
   readonly away?: boolean | undefined
   /** The moment from which `storeTimeout` counts, by `now()`: the call sent its read. Default: the acquire itself. */
@@ -125,9 +129,10 @@ export interface Store {
   release(lease: Lease, ending: Ending): Promise<Released>
   /**
    * Writes without a lease and voids a running one: newer than every load that began before. `isAbandoned` returns true once nobody waits for the
-   * answer: a store that writes in several steps then sends no further one.
+   * answer: a store that writes in several steps then sends no further one. The store must not execute the write later than `within` ms after it was sent: no
+   * token guards it, and a connection that was given up may deliver it late. Default: no limit.
    */
-  put(key: string, entry: NewEntry, codec: Codec, isAbandoned?: () => boolean): Promise<Put>
+  put(key: string, entry: NewEntry, codec: Codec, isAbandoned?: () => boolean, within?: number): Promise<Put>
   /**
    * Removes the entry, or keeps it as stale, and voids a running lease, a cooldown and an uncacheable mark. For `holdOff` ms
    * nothing is stored; a longer hold-off that runs stays.

@@ -1,17 +1,23 @@
 -- Write an entry without a lease, with a version newer than the present one, and void the lease. Give tags that have no number the tag sequence.
 --   KEYS[1] entry   KEYS[2] lease   KEYS[3...] temporary key, if the record is long; the tag sequence and the tags, if there are any
 --   ARGV[1] time to keep, ms   ARGV[2] channel   ARGV[3] message   ARGV[4] record, '' if it is long
---   ARGV[5] minimum time to keep the numbers of the tags, ms   ARGV[6] sharded channel, if the message belongs there
--- Returns the version written, or '' when the temporary key is gone.
+--   ARGV[5] latest moment, server time in µs, '' for none   ARGV[6] minimum time to keep the numbers of the tags, ms
+--   ARGV[7] sharded channel, if the message belongs there
+-- Returns {1, version written, server time}; {0} the temporary key is gone; {7, server time} too late.
+local time, temporary = redis.call('TIME'), ARGV[4] == '' and KEYS[3] or nil
+local now = time[1] * 1000000 + time[2]
+if now > (tonumber(ARGV[5]) or now) then
+  -- The connection was given up, and delivers late: later steps have been executed by now.
+  if temporary then redis.call('UNLINK', temporary) end
+  return {7, string.format('%.0f', now)}
+end
 -- Without the mark of an expiry by hand, which is a letter in the place of the first digit.
 local unmark = function(letter) return string.char(string.byte(letter) - 64) end
 local digits = string.gsub(redis.call('GETRANGE', KEYS[1], 24, 39), '^[p-y]', unmark)
-local time, previous = redis.call('TIME'), tonumber(digits)
-local now = time[1] * 1000000 + time[2]
+local previous = tonumber(digits)
 local next = (previous and previous >= now and previous < 9007199254740000) and previous + 1 or now
 local version, sequence = string.format('%016.0f', next), nil
-local temporary = ARGV[4] == '' and KEYS[3] or nil
-if temporary and redis.call('PEXPIRE', temporary, ARGV[1]) == 0 then return '' end
+if temporary and redis.call('PEXPIRE', temporary, ARGV[1]) == 0 then return {0} end
 -- The first of these keys is the tag sequence. It also replaces what is no tag number, or is too great to increment exactly.
 for place = temporary and 4 or 3, #KEYS do
   local value = redis.pcall('GET', KEYS[place])
@@ -24,8 +30,8 @@ for place = temporary and 4 or 3, #KEYS do
   end
   if not sequence then
     sequence = number
-  elseif redis.call('PTTL', KEYS[place]) < tonumber(ARGV[5]) then
-    redis.call('PEXPIRE', KEYS[place], ARGV[5])
+  elseif redis.call('PTTL', KEYS[place]) < tonumber(ARGV[6]) then
+    redis.call('PEXPIRE', KEYS[place], ARGV[6])
   end
 end
 local packed = sequence and struct.pack('>I8', tonumber(sequence))
@@ -38,5 +44,5 @@ else
   redis.call('SET', KEYS[1], string.sub(ARGV[4], 1, 24) .. version .. tail, 'PX', ARGV[1])
 end
 redis.call('DEL', KEYS[2])
-if type(ARGV[6] and redis.pcall('SPUBLISH', ARGV[6], ARGV[3])) ~= 'number' then redis.pcall('PUBLISH', ARGV[2], ARGV[3]) end
-return version
+if type(ARGV[7] and redis.pcall('SPUBLISH', ARGV[7], ARGV[3])) ~= 'number' then redis.pcall('PUBLISH', ARGV[2], ARGV[3]) end
+return {1, version, string.format('%.0f', now)}

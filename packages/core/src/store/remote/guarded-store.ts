@@ -30,6 +30,8 @@ import { addUser, removeUser } from './store-users.ts'
 
 /** A step that ends or renews what a load holds. It has a longer time limit, because an early end would leave the lease or the permit behind. */
 const IN_BACKGROUND: QueuedTerms = { limit: 4, lane: 'ending' }
+/** An acquire is not executed later than this, in time-outs. More than one: a lease that is granted a little late is released, and a busy process sends late. */
+const LATE_ACQUIRE = 4
 /** The time limit of `clear`, which visits every key, in time-outs. */
 const FOR_CLEAR: QueuedTerms = { limit: 120 }
 
@@ -46,6 +48,7 @@ export function guardedStore(store: Store, runtime: Runtime, timeout: number, pa
 /** The innermost decorator: it counts the caches that use the store. */
 class GuardedStore extends ForwardingStore<Store> {
   readonly #deadline: Deadline
+  readonly #timeout: number
   readonly #guards: NodeGuards
   readonly #listeners = new Set<(notice: Notice) => void>()
 
@@ -54,6 +57,7 @@ class GuardedStore extends ForwardingStore<Store> {
     super(inner)
     const deadline = new Deadline(runtime, timeout)
     this.#deadline = deadline
+    this.#timeout = timeout
     this.#guards = new NodeGuards({
       store: inner,
       runtime,
@@ -77,7 +81,9 @@ class GuardedStore extends ForwardingStore<Store> {
   override async acquire(key: string, request: AcquireRequest): Promise<Acquire> {
     let granting: Promise<Acquire> | undefined
     const spent = this.#spentSince(request.since)
-    const answer = await this.#guards.ofKey(key).run(() => (granting = this.inner.acquire(key, request)), { spent })
+    const acquire = (isAbandoned: () => boolean): Promise<Acquire> =>
+      (granting = this.inner.acquire(key, { ...request, within: LATE_ACQUIRE * this.#timeout, isAbandoned }))
+    const answer = await this.#guards.ofKey(key).run(acquire, { spent })
     if (answer.kind === 'away' && answer.why === 'deadline') void this.#releaseLateGrant(granting)
     return answer
   }
@@ -117,7 +123,7 @@ class GuardedStore extends ForwardingStore<Store> {
 
   override put(key: string, entry: NewEntry, codec: Codec): Promise<Put> {
     const ownCodec = EncodedValue.of(entry.value, codec)
-    const put: TimedStep<Put> = (isOver) => this.inner.put(key, entry, ownCodec, isOver)
+    const put: TimedStep<Put> = (isOver) => this.inner.put(key, entry, ownCodec, isOver, this.#timeout)
     return this.#guards.ofKey(key).run(put, undefined, this.#guards.ofEntryTags(entry))
   }
 
