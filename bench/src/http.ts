@@ -73,7 +73,7 @@ function floorOf(name: string): string {
 
 function hitTable(all: readonly string[], seen: Seen, generator: string): Table {
   const rows = all.map((name): Row => {
-    const is = OURS.includes(name.replace(STALE, '')) ? 'ours' : name === floorOf(name) ? 'floor' : 'peer'
+    const is = name.includes('cattlegrid') ? 'ours' : name === floorOf(name) ? 'floor' : 'peer'
     if (!seen.has(name)) return { name, is, cells: { rate: 'not installed here' } }
     return {
       name,

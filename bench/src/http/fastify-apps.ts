@@ -1,4 +1,5 @@
 import type { Server } from 'node:http'
+import { createRequire } from 'node:module'
 import cattlegrid from '@cattlegrid/fastify'
 import caching from '@fastify/caching'
 import fastify, { type FastifyInstance, type FastifyReply } from 'fastify'
@@ -13,6 +14,7 @@ const sendText: Send = (reply) => reply.type(JSON_TYPE).send(text)
 const sendJson: Send = (reply) => reply.send(thing)
 
 interface Layers {
+  readonly make?: () => FastifyInstance
   readonly prepare?: (app: FastifyInstance) => Promise<unknown>
   readonly config?: { readonly cache: { readonly ttl: number; readonly staleWhileRevalidate: number } }
   readonly answer?: (url: string) => string | undefined
@@ -25,9 +27,9 @@ interface Layers {
 async function app(
   origin: Origin,
   send: Send,
-  { prepare, config, answer, bodyOf, around }: Layers = {},
+  { make = fastify, prepare, config, answer, bodyOf, around }: Layers = {},
 ): Promise<Server> {
-  const made = fastify()
+  const made = make()
   await prepare?.(made)
   // Opens the connections: what a cache makes of it is none of the measure's business.
   made.get('/ping', { config: { cache: false } }, (_, reply) => reply.send('pong'))
@@ -96,6 +98,21 @@ export const fastifyHerdFloors: Readonly<Record<string, (origin: Origin) => Prom
   'Fastify, one run told by a push': async (origin) => app(origin, sendText, { bodyOf: await openRuns(origin) }),
 }
 
+/** As an application in CommonJS writes it; `loaded`: before it makes the app, or in the line that registers the plugin. */
+async function required(origin: Origin, loaded: 'before' | 'after'): Promise<Server> {
+  const { ttl, stale } = origin.traits
+  const cache = await openCache(origin.traits)
+  const load = createRequire(import.meta.url)
+  const plugin = (): typeof cattlegrid =>
+    (load('@cattlegrid/fastify') as { readonly cattlegrid: typeof cattlegrid }).cattlegrid
+  if (loaded === 'before') plugin()
+  return await app(origin, sendText, {
+    make: load('fastify') as typeof fastify,
+    prepare: async (made) => await made.register(plugin(), { cache }),
+    config: { cache: { ttl, staleWhileRevalidate: stale } },
+  })
+}
+
 export const fastifyApps: Readonly<Record<string, (origin: Origin) => Promise<Server>>> = {
   'Fastify, sends a string': (origin) => app(origin, sendText),
   'Fastify, sends an object': (origin) => app(origin, sendJson),
@@ -112,4 +129,6 @@ export const fastifyApps: Readonly<Record<string, (origin: Origin) => Promise<Se
       config: { cache: { ttl, staleWhileRevalidate: stale } },
     })
   },
+  'Fastify, cattlegrid by require, before the app': (origin) => required(origin, 'before'),
+  'Fastify, cattlegrid by require, after the app': (origin) => required(origin, 'after'),
 }

@@ -30,4 +30,5 @@ export {
   ttlRule,
 } from './option-rules/option-rules.ts'
 export { isDigest } from './options/stored-key.ts'
+export { processWide } from './runtime/process-wide.ts'
 export { LoaderArgument } from './refresh/loader-argument.ts'

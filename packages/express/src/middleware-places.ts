@@ -1,3 +1,4 @@
+import { processWide } from '@cattlegrid/core/internal'
 import { type MountedLayer, layersOf, type Route, routeName, type RoutingApp } from './layer.ts'
 
 /** The parts of a request that show in which layer of its app a middleware runs. */
@@ -14,7 +15,8 @@ interface AppLayers {
   readonly layers: readonly (MountedLayer & { readonly place: string })[]
 }
 
-let middlewares = 0
+/** The number of middlewares that all copies of this package have made: the names that Express keeps must differ. */
+const middlewares = processWide('middlewares/1', () => ({ count: 0 }))
 
 /**
  * The places of one middleware in Express apps. Express passes a middleware nothing that tells which layer calls it, but reads the middleware's `name`
@@ -30,8 +32,8 @@ export class MiddlewarePlaces {
 
   /** `declaration`: distinguishes the middleware from others; a middleware that user code calls itself has one place. */
   constructor(middleware: Function, declaration: number) {
-    middlewares += 1
-    this.#prefix = `cached ${middlewares}.`
+    middlewares.count += 1
+    this.#prefix = `cached ${middlewares.count}.`
     this.#declaration = declaration
     Object.defineProperty(middleware, 'name', {
       configurable: true,

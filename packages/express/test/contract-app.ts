@@ -11,19 +11,21 @@ import {
 import express, { type Express, type Request, type RequestHandler, type Response } from 'express'
 import { type Cached, expressCache } from '../src/index.ts'
 
-/** The contract's routes as a user of Express would write them; `make` makes the app of one of its versions. */
+/** The contract's routes as a user of Express would write them; `make` makes the app of one of its versions, `copies` of the package serve the routes by turns. */
 export async function startExpress(
   cache: Cache,
   routes: readonly ContractRoute[],
   make: () => Express = express,
+  copies: readonly (typeof expressCache)[] = [expressCache],
 ): Promise<AdapterServer> {
   const app = make()
   app.set('trust proxy', true)
   app.set('env', 'test')
   // With no field of Express' own, a response may reach Node without any field set before.
   app.disable('x-powered-by')
-  const cached = expressCache(cache)
-  for (const route of routes) declare(app, cached, route)
+  const caches = copies.map((copy) => copy(cache))
+  for (const [index, route] of routes.entries())
+    declare(app, caches[index % caches.length] ?? expressCache(cache), route)
   const server = createServer(app)
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const close = async (): Promise<void> => {

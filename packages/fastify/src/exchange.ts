@@ -61,7 +61,8 @@ export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply>, 
     this.request = request
     this.response = reply
     this.outer = receiverOf(reply)
-    this.place = name
+    // As in Node's exchange: an inner place has entries of its own.
+    this.place = this.outer === undefined ? name : `@${depthOf(this.outer)} ${name}`
     this.routingFields = routingFields
     this.#folded = folded
     this.#hasOnSend = hasOnSend
@@ -265,4 +266,8 @@ export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply>, 
 function setOrRemove(reply: FastifyReply, name: string, value: HeaderFields[string] | undefined): void {
   if (value === undefined) reply.removeHeader(name)
   else reply.header(name, value)
+}
+
+function depthOf({ outer }: PayloadReceiver): number {
+  return outer === undefined ? 1 : depthOf(outer) + 1
 }

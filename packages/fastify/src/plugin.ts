@@ -4,7 +4,7 @@ import fp from 'fastify-plugin'
 import type { FastifyRouteOptions } from './cached.ts'
 import { decorateReplies } from './handler-exchanges.ts'
 import { type CattlegridOptions, checkPluginOptions, checkRouteCache } from './options.ts'
-import { RouteHandlers } from './route-handler.ts'
+import { hasOwnConstraints, RouteHandlers } from './route-handler.ts'
 import { asksForCache, markSeen, watchRoutes } from './route-order.ts'
 
 /**
@@ -33,7 +33,8 @@ async function cattlegridPlugin(app: FastifyInstance, options: CattlegridOptions
     if (own === false || (!asksForCache(declared.config) && handlers.isOwnHeadRoute(declared))) return
     const { cache: named, ...ofRoute }: FastifyRouteOptions = { ...own }
     const used = checkRouteCache({ cache: named }) ?? cache
-    const route = compileRoute('config.cache', httpCache(used), defaults, own instanceof Object ? ofRoute : own)
+    const refreshed = hasOwnConstraints(declared) ? ({ refresh: 'inline', ...defaults } as const) : defaults
+    const route = compileRoute('config.cache', httpCache(used), refreshed, own instanceof Object ? ofRoute : own)
     handlers.install(declared, route)
   })
   if (close !== false) app.addHook('onClose', async () => await cache.close(close))

@@ -58,6 +58,14 @@ export class RouteHandlers {
   }
 }
 
+/** The constraints of Fastify's own that a subrequest meets: it carries the version and the host. */
+const CARRIED_CONSTRAINTS = new Set(['version', 'host'])
+
+/** True if Fastify finds the route by what only a client's request has: the app has a strategy for the constraint. */
+export function hasOwnConstraints({ constraints = {} }: RouteOptions): boolean {
+  return Object.keys(constraints).some((name) => !CARRIED_CONSTRAINTS.has(name))
+}
+
 /** Routes of one URL differ in their constraints: a version, a host. */
 function placeName(constraints: RouteOptions['constraints']): string {
   if (constraints === undefined || Object.keys(constraints).length === 0) return ''

@@ -3,13 +3,22 @@ import type { AdapterServer, ContractAnswer, ContractRequest, ContractRoute } fr
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import cattlegrid from '../src/index.ts'
 
-/** The contract's routes as a user of Fastify would write them. */
-export async function startFastify(cache: Cache, routes: readonly ContractRoute[]): Promise<AdapterServer> {
+async function registerOnce(app: FastifyInstance, cache: Cache): Promise<readonly FastifyInstance[]> {
+  await app.register(cattlegrid, { cache, close: false })
+  return [app]
+}
+
+/** The contract's routes as a user of Fastify would write them. `register` returns the apps that declare them, by turns. */
+export async function startFastify(
+  cache: Cache,
+  routes: readonly ContractRoute[],
+  register: (app: FastifyInstance, cache: Cache) => Promise<readonly FastifyInstance[]> = registerOnce,
+): Promise<AdapterServer> {
   const app = Fastify({ trustProxy: true, forceCloseConnections: true })
   try {
     for (const { method = 'GET' } of routes) if (!app.supportedMethods.includes(method)) app.addHttpMethod(method)
-    await app.register(cattlegrid, { cache, close: false })
-    for (const route of routes) declare(app, route)
+    const apps = await register(app, cache)
+    for (const [index, route] of routes.entries()) declare(apps[index % apps.length] ?? app, route)
     const origin = await app.listen({ port: 0, host: '127.0.0.1' })
     return { origin, close: () => app.close() }
   } catch (error) {

@@ -28,3 +28,34 @@ test('two copies of the plugin, as its two builds are, serve plugins beside each
     await app.close()
   }
 })
+
+test('two copies of the plugin around one route record each their own payload, before the hooks of the app', async () => {
+  let otherCopy = cattlegrid
+  await jest.isolateModulesAsync(async () => {
+    otherCopy = (await import('../src/index.ts')).default
+  })
+  const app = Fastify()
+  const { next } = counter()
+  app.addHook(
+    'onSend',
+    async (request, _reply, payload) => `${String(payload)} for ${String(request.headers['x-user'])}`,
+  )
+  const caches = [createCache(), createCache()]
+  const [outer, inner] = caches as [(typeof caches)[0], (typeof caches)[0]]
+  await app.register(cattlegrid, { cache: inner })
+  await app.register(async (child) => {
+    await child.register(otherCopy, { cache: outer })
+    child.get('/page', { config: { cache: { ttl: '1h' } } }, async () => next())
+  })
+  const ask = async (user: string): Promise<string> =>
+    (await app.inject({ url: '/page', headers: { 'x-user': user } })).body
+  try {
+    expect([await ask('ada'), await ask('bob')]).toEqual(['run 1 for ada', 'run 1 for bob'])
+    await outer.clear()
+    expect(await ask('eve')).toBe('run 1 for eve')
+    await inner.clear()
+    expect(await ask('kim')).toBe('run 1 for kim')
+  } finally {
+    await app.close()
+  }
+})

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { TLSSocket } from 'node:tls'
+import { processWide } from '@cattlegrid/core/internal'
 import { type Answer, sendAnswer } from './response/answer.ts'
 import { type Capture, captureResponse } from './capture/capture.ts'
 import type { Exchange, PassedError } from './exchange.ts'
@@ -20,7 +21,7 @@ interface MiddlewareRequest extends IncomingMessage {
 }
 
 /** For each request, the number of caching places that it has passed: an outer and an inner one of the same URL have separate entries. */
-const depths = new WeakMap<IncomingMessage, number>()
+const depths = processWide('depths/1', () => new WeakMap<IncomingMessage, number>())
 
 /**
  * The exchange of a middleware over `node:http`. An adapter adds `dispatch`, and overrides what its framework defines differently: by default no

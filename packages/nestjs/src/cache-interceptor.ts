@@ -2,6 +2,8 @@ import { type CallHandler, Inject, Injectable, type NestInterceptor } from '@nes
 import type { Observable } from 'rxjs'
 import { CATTLEGRID_CACHE } from './inject-cache.ts'
 
+const BRAND = Symbol.for('cattlegrid.cacheInterceptor')
+
 /**
  * Marks handlers whose responses are cached, as `@Cached()` does: `@UseInterceptors(CacheInterceptor)` on a controller or a handler. As a global interceptor
  * it marks all `GET` handlers, and those without a `ttl` of their own store only responses that declare a lifetime.
@@ -27,5 +29,12 @@ export class CacheInterceptor implements NestInterceptor {
     return next.handle()
   }
 }
+Object.defineProperty(CacheInterceptor.prototype, BRAND, { value: true })
 Injectable()(CacheInterceptor)
 Inject(CATTLEGRID_CACHE)(CacheInterceptor, undefined, 0)
+
+/** True for the class and its objects, of whichever copy of this package: `@Cached()` and the module may come from two. */
+export function isCacheInterceptor(interceptor: unknown): boolean {
+  const object: unknown = typeof interceptor === 'function' ? interceptor.prototype : interceptor
+  return object instanceof Object && BRAND in object
+}

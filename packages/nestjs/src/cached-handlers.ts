@@ -3,7 +3,7 @@ import { compileRoute, type HttpCache, type Route, type RouteOptions } from '@ca
 import { RequestMethod, type Type } from '@nestjs/common'
 import type { ApplicationConfig, ModulesContainer } from '@nestjs/core'
 import { CACHE_TTL, CACHED } from './cached.ts'
-import { CacheInterceptor } from './cache-interceptor.ts'
+import { isCacheInterceptor } from './cache-interceptor.ts'
 import { HandlerMetadata, NEST_KEYS, type VersionSource } from './handler-metadata.ts'
 
 type Options = RouteOptions<never, never>
@@ -126,10 +126,6 @@ function refuseProvider(owner: Type): void {
     metadata.ofHandler(CACHED) !== undefined || metadata.ofOwner(CACHED) !== undefined
   const marked = HandlerMetadata.ofClass(owner).find(isMarked)
   if (marked !== undefined) throw refused(marked, 'no request')
-}
-
-function isCacheInterceptor(interceptor: unknown): boolean {
-  return interceptor === CacheInterceptor || interceptor instanceof CacheInterceptor
 }
 
 /** The classes of a collection in the container, which also holds values and factories. */

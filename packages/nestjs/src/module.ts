@@ -1,4 +1,5 @@
 import { type Cache, InvalidOptionError } from '@cattlegrid/core'
+import { processWide } from '@cattlegrid/core/internal'
 import { compileRoute, httpCache } from '@cattlegrid/http'
 import {
   ConfigurableModuleBuilder,
@@ -41,7 +42,8 @@ const host: ModuleHost = new ConfigurableModuleBuilder<CattlegridModuleOptions>(
   .build()
 const ConfigurableModule: ModuleHost['ConfigurableModuleClass'] = host.ConfigurableModuleClass
 
-const served = new WeakSet<ApplicationConfig>()
+/** The apps with a `CattlegridModule`, of whichever copy of this package. */
+const served = processWide('nest-apps/1', () => new WeakSet<ApplicationConfig>())
 
 /** How long the cache waits at the end for loads that run. */
 const DRAIN = '5s'

@@ -1,3 +1,5 @@
+import { processWide } from '@cattlegrid/core/internal'
+
 /** The number of bytes that all body copies of one process hold. */
 export class CaptureBudget {
   #held = 0
@@ -23,4 +25,4 @@ export class CaptureBudget {
 }
 
 /** Shared by every cache and route, because it bounds the memory of the process. */
-export const processBudget: CaptureBudget = new CaptureBudget()
+export const processBudget: CaptureBudget = processWide('capture-budget/1', () => new CaptureBudget())

@@ -1,3 +1,5 @@
+import { processWide } from '@cattlegrid/core/internal'
+
 type Listener = () => void
 
 interface Destroyable {
@@ -9,7 +11,7 @@ interface Listeners {
   list: readonly Listener[]
 }
 
-const listenersOf = new WeakMap<Destroyable, Listeners>()
+const listenersOf = processWide('destroy-listeners/1', () => new WeakMap<Destroyable, Listeners>())
 
 /** Calls `listener` before each `destroy` of a connection, whoever calls it. Returns a function that ends this: the connection may outlive its request. */
 export function onDestroy(connection: Destroyable, listener: Listener): () => void {

@@ -1,7 +1,11 @@
 import type { ServerResponse } from 'node:http'
+import { processWide } from '@cattlegrid/core/internal'
 
 /** Responses of which Node has got nothing, although they show that they have ended; with the properties that showed it before. */
-const shownAsEnded = new WeakMap<ServerResponse, ReadonlyMap<string, PropertyDescriptor | undefined>>()
+const shownAsEnded = processWide(
+  'shown-as-ended/1',
+  () => new WeakMap<ServerResponse, ReadonlyMap<string, PropertyDescriptor | undefined>>(),
+)
 
 const ENDED = { headersSent: true, writableEnded: true }
 

@@ -31,4 +31,4 @@ export class ReleasedKeys {
   }
 }
 
-export const releasedKeysOf: (cache: Cache) => ReleasedKeys = perCache(() => new ReleasedKeys())
+export const releasedKeysOf: (cache: Cache) => ReleasedKeys = perCache('released-keys/1', () => new ReleasedKeys())

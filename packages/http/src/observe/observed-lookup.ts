@@ -11,7 +11,10 @@ import type { LookupKeys } from '../lookup/storage-key.ts'
 import { storeTrace, traceKeyOf } from './trace.ts'
 
 /** The runs under way, by the keys of their traces. */
-const runsOf: (cache: Cache) => Map<string, ObservedRun> = perCache(() => new Map<string, ObservedRun>())
+const runsOf: (cache: Cache) => Map<string, ObservedRun> = perCache(
+  'observed-runs/1',
+  () => new Map<string, ObservedRun>(),
+)
 
 type ObservedRoute = Pick<Route, 'cache' | 'view' | 'keyRule' | 'runtime' | 'variants' | 'maxVariants'>
 

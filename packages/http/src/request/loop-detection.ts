@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
+import { processWide } from '@cattlegrid/core/internal'
 import { replaceField } from './normalise.ts'
 
 /** RFC 8586. A handler that forwards the fields of its request forwards this one too, so that its loop is detected. */
@@ -7,7 +8,7 @@ const FIELD = 'cdn-loop'
 const MEMBER = /(?:^|,)\s*cattlegrid;\s*load=([^\s,;]+)\s*(?=,|$)/g
 
 /** The keys of the loads that run in this process, by the ids of the loads. A client cannot guess an id. */
-const running = new Map<string, string>()
+const running = processWide('running-loads/1', () => new Map<string, string>())
 
 /** Registers a running load, until the returned function is called. */
 export function registerLoad(id: string, key: string): () => void {

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http'
+import { processWide } from '@cattlegrid/core/internal'
 import { type ApplicationPackages, CapturedStack } from './caller.ts'
 import { watchCookies } from './watched-cookies.ts'
 import { readUnreported, watchFields } from './watched-fields.ts'
@@ -48,7 +49,7 @@ interface Read {
 }
 
 /** The reads of each request that are watched now: those of nested layers. */
-const watching = new WeakMap<IncomingMessage, Set<PersonalReads>>()
+const watching = processWide('personal-reads/1', () => new WeakMap<IncomingMessage, Set<PersonalReads>>())
 
 /**
  * Counts the reads that a layer inside allows or has in its key as made, for the layers outside: they see none of them when it answers from its entries,

@@ -1,18 +1,21 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { inspect } from 'node:util'
+import { processWide } from '@cattlegrid/core/internal'
 import type { PropertyObserver } from './watched-object.ts'
 
 type Stop = () => void
 
 type Report = PropertyObserver['onRead']
 
-let reporting = true
-
-/** The observers of absent fields, by the object of the fields; nested layers share one set. */
-const absences = new WeakMap<object, { readonly before: object | null; readonly reports: Set<Report> }>()
-
-/** The prototypes of watched objects, by their original prototype. Few and shared, so that watched objects share their shapes. */
-const prototypes = new WeakMap<object, object>()
+/** Of all copies of this package: what one reads for itself is no read for another one's layer. */
+const state = processWide('watched-fields/1', () => ({
+  reporting: true,
+  /** The observers of absent fields, by the object of the fields; nested layers share one set. */
+  absences: new WeakMap<object, { readonly before: object | null; readonly reports: Set<Report> }>(),
+  /** The prototypes of watched objects, by their original prototype. Few and shared, so that watched objects share their shapes. */
+  prototypes: new WeakMap<object, object>(),
+}))
+const { absences, prototypes } = state
 const NONE = Object.freeze(Object.create(null) as object)
 
 /**
@@ -27,7 +30,7 @@ export function watchFields(
   if (names.length === 0 || !Object.isExtensible(headers)) return () => {}
   let stopped = false
   const report: Report = (name, value, callee) =>
-    stopped || !reporting || !names.includes(name) ? value : onRead(name, value, callee)
+    stopped || !state.reporting || !names.includes(name) ? value : onRead(name, value, callee)
   const stops = [watchAbsences(headers, report), ...names.map((name) => watchPresent(headers, name, report))]
   return () => {
     stopped = true
@@ -41,11 +44,11 @@ export function readUnreported(headers: IncomingHttpHeaders, name: 'authorizatio
 }
 
 function unreported<T>(read: () => T): T {
-  reporting = false
+  state.reporting = false
   try {
     return read()
   } finally {
-    reporting = true
+    state.reporting = true
   }
 }
 

@@ -1,3 +1,5 @@
+import { processWide } from '@cattlegrid/core/internal'
+
 /** Learns of each read and each assignment of the properties that it watches. */
 export interface PropertyObserver {
   /** Returns what the reader gets. `callee`: the function that the reader called, below which its stack begins. */
@@ -18,10 +20,13 @@ interface Watchable {
 }
 
 /** Where a watched object holds its observers: a symbol, because a proxy of the object and derived objects find it. */
-const WATCHED = Symbol('cattlegrid.watched')
+const WATCHED = Symbol.for('cattlegrid.watched/1')
 
-/** By property name. All objects share them: V8 then gives objects with the same properties one shape, and keeps them fast. */
-const accessors = new Map<string, Accessors>()
+/**
+ * By property name, in whichever copy of this package: a watch recognises its own accessors by them. All objects share them: V8 then gives objects with the
+ * same properties one shape, and keeps them fast.
+ */
+const accessors = processWide('accessors/1', () => new Map<string, Accessors>())
 
 /** Reports the reads and assignments of these properties to `observer`, until `stop(observer)`. */
 export function watchObject(object: object, names: readonly string[], observer: PropertyObserver): WatchedObject {

@@ -21,14 +21,14 @@ export interface HttpCache extends HttpState {
   readonly runtime: Runtime
 }
 
-const stateOf = perCache<HttpState>(() => ({
+const stateOf = perCache<HttpState>('http-state/1', () => ({
   scope: new AsyncResource('cattlegrid.refresh'),
   variants: new VariantCount(RECORDS_KEPT),
   inlineRefreshes: new Set(),
 }))
 
 /** The number of places of an app that cache in each cache. */
-const declarationsOf = perCache(() => ({ count: 0 }))
+const declarationsOf = perCache('declarations/1', () => ({ count: 0 }))
 
 /**
  * Numbers a place that caches, in the order of declaration: it is the same in every process that declares the same places.

@@ -97,7 +97,7 @@ export interface RouteOptions<Req = unknown, Res = unknown> extends Omit<LoadOpt
   readonly clientMaxAge?: Duration | undefined
   /** `age`: responses keep their `Date` and have an `Age`. `reset`: each looks as if it were made now. Default: `'age'`. */
   readonly downstream?: 'age' | 'reset' | undefined
-  /** `behind`: a subrequest refreshes a stale response. `inline`: the next client's request does; for routes behind authentication. Default: `'behind'`. */
+  /** `behind`: a subrequest refreshes a stale response. `inline`: the next client's request does; for routes behind authentication. Default: `'behind'`; for a Fastify route with a constraint of the app's own `'inline'`. */
   readonly refresh?: 'behind' | 'inline' | undefined
   /** Request fields of the client that a subrequest carries, beside those in the key and in `Vary`. Default: none. */
   readonly refreshHeaders?: readonly string[] | undefined

@@ -18,6 +18,8 @@ export interface RefreshRejection {
 /** How a route's stale responses are refreshed: by subrequests, or inline, by the next client's own request. */
 export class RefreshMode {
   #inline: boolean
+  /** The status of the latest refresh, if that came to no handler of the route. */
+  #unreached: { readonly status: number | undefined } | undefined
 
   constructor(option: 'behind' | 'inline') {
     this.#inline = option === 'inline'
@@ -27,15 +29,37 @@ export class RefreshMode {
     return this.#inline
   }
 
-  /** Publishes the rejection. After a rejection by `key`, the route's refreshes are inline from then on: each later subrequest would be rejected, too. */
+  /** A refresh has come to the route. */
+  onReached(): void {
+    this.#unreached = undefined
+  }
+
+  /**
+   * Publishes the rejection. The route's refreshes are inline from then on if each later subrequest would be rejected, too: after one by `key`, and after two
+   * that came to no handler of the route, with one status and no other refresh between them.
+   */
   onRejection(rejection: RefreshRejection): void {
     if (rejections.hasSubscribers) rejections.publish(rejection)
-    if (rejection.why !== 'key' || this.#inline) return
+    const warning = this.#inline ? undefined : this.#warningAfter(rejection)
+    if (warning === undefined) return
     this.#inline = true
-    process.emitWarning(
-      'A background refresh came to another key than the request that caused it, and was rejected. The route is refreshed by requests of ' +
-        'clients from now on. Declare what its key needs in key.headers or key.cookies, which background refreshes carry.',
-      { type: 'CattlegridWarning', code: 'CATTLEGRID_REFRESH_REJECTED' },
-    )
+    process.emitWarning(`${warning} Requests of clients refresh the route from now on.`, {
+      type: 'CattlegridWarning',
+      code: 'CATTLEGRID_REFRESH_REJECTED',
+    })
+  }
+
+  #warningAfter({ why, status, target }: RefreshRejection): string | undefined {
+    if (why === 'key') return `${OTHER_KEY} ${DECLARE_KEY}`
+    const before = this.#unreached
+    this.#unreached = why === 'unreached' ? { status } : undefined
+    if (why !== 'unreached' || before === undefined || before.status !== status) return undefined
+    const answered = status === undefined ? 'nothing' : `another layer or route, with ${status}`
+    return `Two background refreshes, the second of ${target}, did not reach their route: ${answered} answered. ${CARRY_FIELDS}`
   }
 }
+
+const OTHER_KEY = 'A background refresh came to another key than the request that caused it, and was rejected.'
+const DECLARE_KEY = 'Declare what its key needs in key.headers or key.cookies, which background refreshes carry.'
+const CARRY_FIELDS =
+  "Name the fields by which the route is found or let in in refreshHeaders, or set refresh: 'inline'."

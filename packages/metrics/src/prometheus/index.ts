@@ -1,5 +1,5 @@
 import type { Cache } from '@cattlegrid/core'
-import { checkOptions, booleanRule, objectRule, type OptionRules } from '@cattlegrid/core/internal'
+import { checkOptions, booleanRule, objectRule, type OptionRules, processWide } from '@cattlegrid/core/internal'
 import { register as globalRegistry, type Registry } from 'prom-client'
 import { CacheObservation } from '../cache-observation.ts'
 import { Families } from './families.ts'
@@ -12,7 +12,8 @@ const rules = {
   register: objectRule<Registry>('a Registry of prom-client', 'registerMetric', 'getSingleMetric', 'metrics'),
 } satisfies OptionRules<PrometheusOptions>
 
-const familiesOf = new WeakMap<Registry, Families>()
+/** Of whichever copy of this package: a registry takes a metric of one name once. */
+const familiesOf = processWide('metric-families/1', () => new WeakMap<Registry, Families>())
 
 /**
  * Adds the metrics of a cache to a registry of `prom-client`. Every metric has the label `cache`, with the cache's `name`; no label ever holds a key or a URL. Several

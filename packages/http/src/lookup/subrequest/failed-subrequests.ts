@@ -27,4 +27,7 @@ export class FailedSubrequests {
   }
 }
 
-export const failedSubrequestsOf: (cache: Cache) => FailedSubrequests = perCache(() => new FailedSubrequests())
+export const failedSubrequestsOf: (cache: Cache) => FailedSubrequests = perCache(
+  'failed-subrequests/1',
+  () => new FailedSubrequests(),
+)

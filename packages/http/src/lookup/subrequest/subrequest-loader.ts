@@ -91,6 +91,7 @@ export class SubrequestLoader<Req, Res> {
       dispatch: (subReq, subRes) => exchange.dispatch(subReq, subRes),
     })
     const why = rejectionOf(returned)
+    if (why !== 'unreached') route.refreshMode.onReached()
     // While a client waits, only a rejection by key is reported: every later refresh of the key would fail, too.
     if (why === 'key' || (why !== undefined && load.background && !wasEnded(load, why)))
       route.refreshMode.onRejection({ target, status, why })

@@ -1,0 +1,40 @@
+import type { Cache } from '@cattlegrid/core'
+import { describeAdapterContract } from '@cattlegrid/testkit'
+import { jest } from '@jest/globals'
+import type { FastifyInstance } from 'fastify'
+import cattlegrid from '../src/index.ts'
+import { startFastify } from './contract-app.ts'
+
+async function loadCopy(): Promise<typeof cattlegrid> {
+  let copy = cattlegrid
+  await jest.isolateModulesAsync(async () => {
+    copy = (await import('../src/index.ts')).default
+  })
+  return copy
+}
+
+interface Encapsulated {
+  readonly app: FastifyInstance
+}
+
+/** Registers a copy in an encapsulated plugin, whose app declares routes later. Not the app itself: it has a `then` while it loads. */
+async function encapsulate(app: FastifyInstance, copy: typeof cattlegrid, cache: Cache): Promise<Encapsulated> {
+  let inner = app
+  await app.register(async (child) => {
+    inner = child
+    await child.register(copy, { cache, close: false })
+  })
+  return { app: inner }
+}
+
+describeAdapterContract(
+  'Fastify, with routes by turns in two plugins, each with a copy of the package, one of which is loaded when the app has hooks,',
+  (cache, routes) =>
+    startFastify(cache, routes, async (app) => {
+      app.addHook('onSend', async (_request, _reply, payload) => payload)
+      const copies = [cattlegrid, await loadCopy()]
+      const apps: FastifyInstance[] = []
+      for (const copy of copies) apps.push((await encapsulate(app, copy, cache)).app)
+      return apps
+    }),
+)
