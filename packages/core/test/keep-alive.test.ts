@@ -47,7 +47,7 @@ describe('a lease whose maxHold is used up', () => {
 describe('a lease whose renewal is refused', () => {
   it.each([
     ['voided', 'the key was deleted', async ({ caches }: Fleet) => await caches[1].delete('k')],
-    ['taken', 'another process leads', takeLease],
+    ['voided', 'the key was deleted, and another process leads', takeLease],
   ] as const)('is reported as %s when %s, and is renewed no more', async (why, _, lose) => {
     const { fleet, events } = await leadingFleet({ duration: '3s' })
     await lose(fleet)

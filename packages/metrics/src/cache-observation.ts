@@ -29,8 +29,6 @@ export class CacheObservation {
   readonly #details = new BoundedLabel(MOST_REASONS)
   readonly #routes = new BoundedLabel(MOST_ROUTES)
   readonly #openBreakers = new Set<string>()
-  /** The nodes of the store whose notices may be lost. */
-  readonly #silentNodes = new Set<string>()
   readonly #stops: (() => void)[] = []
   /** The metrics that no event counts. */
   readonly #states: { readonly [K in CollectedId]?: () => readonly Sample[] } = {
@@ -41,7 +39,7 @@ export class CacheObservation {
     waiters: () => one(this.cache.stats().waiting),
     leasesHeld: () => one(this.cache.stats().leases),
     breakerOpen: () => one(this.#openBreakers.size),
-    noticesConnected: () => one(this.#disconnectedSince === undefined ? 1 : 0),
+    noticesConnected: () => one(this.cache.stats().noticesConnected ? 1 : 0),
     disconnectedSeconds: () => one((this.#disconnectedFor + this.#disconnectedNow()) / 1000),
   }
   #disconnectedFor = 0
@@ -99,13 +97,8 @@ export class CacheObservation {
       if (state === 'open') this.#openBreakers.add(node)
       else this.#openBreakers.delete(node)
     })
-    this.#on('notices', ({ state, node }) => {
-      this.#disconnectedFor += this.#disconnectedNow()
-      if (state === 'disconnected') this.#silentNodes.add(node ?? '')
-      else if (node === undefined) this.#silentNodes.clear()
-      else this.#silentNodes.delete(node)
-      this.#disconnectedSince = this.#silentNodes.size > 0 ? this.cache.runtime.now() : undefined
-    })
+    this.#noteConnection()
+    this.#on('notices', () => this.#noteConnection())
   }
 
   #observeRequests(): void {
@@ -144,6 +137,11 @@ export class CacheObservation {
       for (const [from, value] of Object.entries(counts)) lookups.add({ status, from, role: 'none' }, Number(value))
     for (const { labels, value } of this.#samples('lookups')) lookups.add(labels, value)
     return lookups.samples
+  }
+
+  #noteConnection(): void {
+    this.#disconnectedFor += this.#disconnectedNow()
+    this.#disconnectedSince = this.cache.stats().noticesConnected ? undefined : this.cache.runtime.now()
   }
 
   #disconnectedNow(): number {

@@ -126,7 +126,7 @@ const rows = {
     name: 'cattlegrid_notices_connected',
     kind: 'gauge',
     labels: [],
-    help: '1 while the notices of the store arrive, and near copies can be trusted; 0 while those of any node may be lost. 1 until the first change after the metrics began.',
+    help: '1 while the notices of the store arrive, and near copies can be trusted; 0 while those of any node may be lost, and until they first arrive.',
   },
   disconnectedSeconds: {
     name: 'cattlegrid_disconnected_seconds_total',

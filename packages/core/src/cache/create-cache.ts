@@ -49,7 +49,7 @@ function wireCache(setup: CacheSetup): Cache {
     store,
     runtime,
     events,
-    activity: new Activity(),
+    activity: new Activity(store.shared),
     freshness: windowFreshness,
     cooldown: doublingCooldown,
     earlyRefresh: earlyRefresh(() => runtime.random()),

@@ -244,8 +244,9 @@ export class DefaultCache implements Cache {
 
   stats(): CacheStats {
     const { activity, admission } = this.#coordinator.services
-    const { fresh, stale, loading, leases } = activity
-    return { hits: { fresh: { ...fresh }, stale: { ...stale } }, waiting: admission.waiters, loading, leases }
+    const { fresh, stale, loading, leases, noticesConnected } = activity
+    const hits = { fresh: { ...fresh }, stale: { ...stale } }
+    return { hits, waiting: admission.waiters, loading, leases, noticesConnected }
   }
 
   pause(): void {

@@ -65,6 +65,7 @@ export class LoadCoordinator {
         return this.onAllInvalidated()
       case 'disconnected':
       case 'connected':
+        this.services.activity.noteNotices(notice.kind, notice.part?.name)
         this.services.events.emit('notices', { state: notice.kind, node: notice.part?.name })
         return this.#resumeAllAcquires()
       case 'away':

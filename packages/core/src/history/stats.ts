@@ -15,6 +15,8 @@ export interface CacheStats {
   readonly loading: number
   /** The leases that this process holds now. */
   readonly leases: number
+  /** True while the notices of the store arrive from all of its nodes. False until they first do, if the store is shared. */
+  readonly noticesConnected: boolean
 }
 
 type MutableCounts = { -readonly [K in keyof HitCounts]: number }
@@ -25,4 +27,21 @@ export class Activity {
   readonly stale: MutableCounts = { store: 0, near: 0, outage: 0 }
   loading = 0
   leases = 0
+  /** The nodes of the store whose notices may be lost; '' stands for all. */
+  readonly #silentNodes: Set<string>
+
+  /** `shared`: whether the store has notices of other processes. They do not arrive before its first `connected`. */
+  constructor(shared: boolean) {
+    this.#silentNodes = new Set(shared ? [''] : [])
+  }
+
+  get noticesConnected(): boolean {
+    return this.#silentNodes.size === 0
+  }
+
+  noteNotices(kind: 'connected' | 'disconnected', node: string | undefined): void {
+    if (kind === 'disconnected') this.#silentNodes.add(node ?? '')
+    else if (node === undefined) this.#silentNodes.clear()
+    else this.#silentNodes.delete(node)
+  }
 }

@@ -87,8 +87,9 @@ class LeasedLoad {
   }
 
   /** A load for which callers wait goes on, whatever ended its lease. Without callers, or when the last one leaves, the loader's signal is aborted. */
-  #loseLease(why: string): void {
+  #loseLease(loss: string): void {
     const { events } = this.#services
+    const why = loss === 'taken' ? this.#takenBecause() : loss
     this.#renewalRefused = why !== 'max-hold'
     if (events.hasListeners('lease-lost')) events.emit('lease-lost', { ...this.#ids, why })
     this.#flight.onLastCallerLeft(() => this.#load.requestStop(new LeaseLostError(this.#call.storedKey)))
@@ -120,12 +121,15 @@ class LeasedLoad {
     // Callers get the outcome `abandoned`, `away`; the `outcome` event waits for the answer.
     const onSlow = (): void => void this.#settleFlight(result, { kind: 'abandoned', why: 'away' })
     const sentAt = runtime.now()
+    const takenBecause = this.#takenBecause()
     // No call may join from here: an invalidation may be acknowledged after the commit and before that call.
     this.#flight.detach()
     const committing = answerOf(() => store.commit(this.#lease, entry, this.#call.settings.codec, onSlow))
     // Early callers need not wait for the store's answer.
     this.#flight.settleOwnerAndEarly(result)
-    const answer = await committing
+    const answered = await committing
+    const isTaken = answered.kind === 'refused' && answered.why === 'taken'
+    const answer: Commit = isTaken ? { kind: 'refused', why: takenBecause } : answered
     this.#emitCommit(answer, entry, runtime.now() - sentAt)
     return this.#settleCommit(answer, result)
   }
@@ -138,6 +142,11 @@ class LeasedLoad {
     if (answer.kind !== 'stored') return
     if (events.hasListeners('commit')) events.emit('commit', { ...this.#ids, tags, ttl, took })
     if (this.#renewalRefused) events.emit('violation', { key, flight, what: 'commit-after-loss' })
+  }
+
+  /** Why another caller has the lease: an invalidation of the key has voided it, and so detached the flight, or it had ended. */
+  #takenBecause(): 'voided' | 'taken' {
+    return this.#flight.joinable ? 'taken' : 'voided'
   }
 
   /** What the events of the lease have in common. */
