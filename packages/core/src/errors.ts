@@ -16,6 +16,8 @@ export type ErrorCode =
   | 'CATTLEGRID_CLOSED'
 
 const BRAND = Symbol.for('cattlegrid.error')
+/** The number of keys of a chain that an error names. */
+const LONGEST_CHAIN = 20
 
 /**
  * The base of every error of the library. A key in one is the key in the store: for a key of more than 1,024 characters its digest. Recognise one with `isCattlegridError`, not `instanceof`: two copies of the package have two classes.
@@ -223,9 +225,16 @@ export class ReentrantLoadError extends CattlegridError {
   constructor(chain: readonly string[]) {
     super(
       'CATTLEGRID_REENTRANT',
-      `A loader asks for a key that it is loading: ${chain.join(' → ')}. Give the inner call another key.`,
+      `A loader asks for a key that it is loading: ${shortened(chain).join(' → ')}. Give the inner call another key.`,
     )
   }
+}
+
+/** A recursion may be thousands of keys deep, and each of its calls may get the error. */
+function shortened(chain: readonly string[]): readonly string[] {
+  const left = chain.length - LONGEST_CHAIN
+  if (left <= 1) return chain
+  return [...chain.slice(0, LONGEST_CHAIN / 2), `(${left} more)`, ...chain.slice(-LONGEST_CHAIN / 2)]
 }
 
 /** The reason of `load.signal` when the lease was lost and no caller waits for the load. */

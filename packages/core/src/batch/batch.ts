@@ -1,7 +1,7 @@
 import type { AdmissionControl, SharedWaiter } from '../flight/admission-control.ts'
 import type { CallBatch } from '../flight/call.ts'
 import type { PermitSource, ReleasePermit } from '../flight/permits.ts'
-import { activeLoads } from '../flight/reentrancy.ts'
+import { currentLoadScope } from '../flight/reentrancy.ts'
 import { ABSENT, type Load, type Loader } from '../load.ts'
 import { LoaderCall } from './loader-call.ts'
 import type { ManyLoader } from './many-loader.ts'
@@ -17,8 +17,8 @@ export class Batch implements CallBatch, PermitSource {
   readonly #loader: ManyLoader<unknown>
   readonly #admission: AdmissionControl
   readonly #permits: PermitSource
-  /** The loads around the batch, read at its start: later the current load is one of its own keys'. */
-  readonly #enclosing = activeLoads()
+  /** The scope around the batch, read at its start: later the current one is that of one of its keys. */
+  readonly #outer = currentLoadScope()
   /** The keys whose first read the store has not answered. */
   readonly #unread: Set<string>
   /** By running load: what to call when its loader call begins. */
@@ -87,6 +87,6 @@ export class Batch implements CallBatch, PermitSource {
     for (const load of loaderCall.loads) if (this.#onLoaderCall.get(load)?.() === false) loaderCall.remove(load)
     if (loaderCall.loads.size === 0) return
     this.#nextCall = this.#newLoaderCall()
-    void loaderCall.run(this.#loader, this.#enclosing)
+    void loaderCall.run(this.#loader, this.#outer)
   }
 }

@@ -1,7 +1,8 @@
 import type { AdmissionControl } from '../flight/admission-control.ts'
 import { Deferred } from '../flight/deferred.ts'
 import type { PermitSource } from '../flight/permits.ts'
-import { type ActiveLoad, leaveLoadScope, type LoadScope, newLoadScope, runInLoad } from '../flight/reentrancy.ts'
+import { leaveLoadScope, type LoadScope, runInLoad } from '../flight/reentrancy.ts'
+import { LoaderArgument } from '../refresh/loader-argument.ts'
 import type { KeepOptions, Load, UncacheableOptions } from '../load.ts'
 import { storedKey } from '../options/stored-key.ts'
 import type { ManyLoad, ManyLoader } from './many-loader.ts'
@@ -63,13 +64,12 @@ export class LoaderCall implements ManyLoad {
     for (const load of this.#loadsByKey.get(key) ?? []) load.uncacheable(options)
   }
 
-  /** Calls the loader, inside the load of each of its keys. `enclosing`: the loads that wait for it, unless all of its loads run in the background. */
-  async run(loader: ManyLoader<unknown>, enclosing: readonly ActiveLoad[]): Promise<void> {
+  /** Calls the loader, inside the load of each of its keys. `outer`: the scope around the batch, for which it counts unless all of its loads run in the background. */
+  async run(loader: ManyLoader<unknown>, outer: LoadScope | undefined): Promise<void> {
     for (const load of this.#loads) this.#loadsByKey.set(load.key, [...(this.#loadsByKey.get(load.key) ?? []), load])
     const keys = [...this.#loadsByKey.keys()]
     const background = [...this.#loads].every((load) => load.background)
-    const own = keys.map((key) => this.#admission.activeLoad(storedKey(key)))
-    const scope = newLoadScope(background ? [] : enclosing, own)
+    const scope = this.#admission.loadScope(background ? undefined : outer, keys.map(storedKey))
     this.#scope = scope
     try {
       this.#values.resolve(checkMap(await runInLoad(scope, async () => await loader(keys, this))))
@@ -87,13 +87,12 @@ export class LoaderCall implements ManyLoad {
   }
 
   #abortWithLoads(abort: AbortController): AbortController {
-    const signals = [...this.#loads].map(({ signal }) => signal)
-    const abortAfterLast = (reason: unknown): void => {
-      if (signals.every(({ aborted }) => aborted)) abort.abort(reason)
+    let running = this.#loads.size
+    const onStop = (reason: unknown): void => {
+      running -= 1
+      if (running === 0) abort.abort(reason)
     }
-    for (const signal of signals) signal.addEventListener('abort', () => abortAfterLast(signal.reason))
-    // A load may have been aborted before the loader asked for the signal.
-    abortAfterLast(signals.at(-1)?.reason)
+    for (const load of this.#loads) LoaderArgument.onStop(load, onStop)
     return abort
   }
 }

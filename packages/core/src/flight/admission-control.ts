@@ -1,6 +1,6 @@
 import type { AdmissionLimits } from '../options/settings.ts'
 import type { Flight } from './flight.ts'
-import { throwIfReentrant, activeLoads, type ActiveLoad, recordWait } from './reentrancy.ts'
+import { isInsideLoadOf, type LoadScope, newLoadScope, recordWait, throwIfReentrant } from './reentrancy.ts'
 
 /** Several calls that `maxWaiters` counts as one waiter. */
 export interface SharedWaiter {
@@ -23,14 +23,14 @@ export class AdmissionControl {
     return this.#waiters
   }
 
-  /** Identifies a load of `key` in this cache. */
-  activeLoad(key: string): ActiveLoad {
-    return { owner: this, key }
+  /** The scope of a loader of `keys` of this cache. `outer`: that of the loader that waits for it. */
+  loadScope(outer: LoadScope | undefined, keys: readonly string[]): LoadScope {
+    return newLoadScope(outer, this, keys)
   }
 
   /** True when the current code runs inside a load of this cache. */
   isInsideLoad(): boolean {
-    return activeLoads().some(({ owner }) => owner === this)
+    return isInsideLoadOf(this)
   }
 
   /** @throws ReentrantLoadError when waiting for `key` would never end. */

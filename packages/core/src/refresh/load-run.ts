@@ -8,7 +8,7 @@ import { LoadTimeoutError } from '../errors.ts'
 import type { KeepOptions, Load, Outcome, UncacheableOptions } from '../load.ts'
 import type { LoadPermit } from './load-permit.ts'
 import { type LoadControls, LoaderArgument, type LoadMode, StaleValue, type StopListener } from './loader-argument.ts'
-import { activeLoads, leaveLoadScope, type LoadScope, newLoadScope, runInLoad } from '../flight/reentrancy.ts'
+import { currentLoadScope, leaveLoadScope, type LoadScope, runInLoad } from '../flight/reentrancy.ts'
 import { booleanRule, checkOptions, durationRule, type OptionRules, textRule } from '../option-rules/option-rules.ts'
 import { withKeepOptions } from '../options/parse-call-options.ts'
 import type { Settings } from '../options/settings.ts'
@@ -30,8 +30,6 @@ export interface UncacheableMark {
 /** The time for which a key stays uncacheable unless the loader gives `for`; also when the store could not keep its value. ms */
 export const UNCACHEABLE_FOR = 10_000
 
-const NO_LISTENERS: readonly StopListener[] = []
-
 const uncacheableRules = {
   for: durationRule(1),
   share: booleanRule,
@@ -48,7 +46,7 @@ export class LoadRun implements FlightStep, LoadControls {
   #abort: AbortController | undefined
   /** Undefined until the load is stopped. */
   #stopped: { readonly reason: unknown } | undefined
-  #stopListeners: readonly StopListener[] = NO_LISTENERS
+  #stopListeners: StopListener[] | undefined
   readonly #result = new Deferred<LoadResult>()
   #beganAt: number | undefined
   #cancelTimeout: CancelTimer = () => undefined
@@ -85,7 +83,7 @@ export class LoadRun implements FlightStep, LoadControls {
     if (this.#stopped !== undefined) return
     this.#stopped = { reason }
     this.#abort?.abort(reason)
-    for (const listener of this.#stopListeners) listener(reason)
+    for (const listener of this.#stopListeners ?? []) listener(reason)
   }
 
   /** Ends the load at once, whatever the loader does. Callers that leave do not end it. */
@@ -109,7 +107,7 @@ export class LoadRun implements FlightStep, LoadControls {
     if (events.hasListeners('load'))
       events.emit('load', { key, call: flight.call, flight: flight.id, background, leased })
     // The call that triggered a background load does not wait for it, so it is not inside that call's load.
-    const scope = newLoadScope(background ? [] : activeLoads(), [admission.activeLoad(key)])
+    const scope = admission.loadScope(background ? undefined : currentLoadScope(), [key])
     const load = this.#makeLoad(replaced, { background, leased })
     if (batch === undefined) this.#startTimeout()
     else batch.onLoad(load, () => this.#startTimeoutUnlessStopped(flight))
@@ -174,7 +172,8 @@ export class LoadRun implements FlightStep, LoadControls {
   }
 
   onStop(listener: StopListener): void {
-    this.#stopListeners = [...this.#stopListeners, listener]
+    if (this.#stopped !== undefined) listener(this.#stopped.reason)
+    else (this.#stopListeners ??= []).push(listener)
   }
 
   keep(options: KeepOptions): void {

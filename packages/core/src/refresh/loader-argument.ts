@@ -44,9 +44,13 @@ export class LoaderArgument implements Load<never> {
     return this.#controls.signal()
   }
 
-  /** Like an `abort` listener of its signal, but makes no AbortController, which costs more than many loads. A load of another copy of this module has the signal only. */
+  /**
+   * Calls `listener` when its signal is or would be aborted, at once if it was before. It makes no AbortController, which costs more than many loads. A load of
+   * another copy of this module has the signal only.
+   */
   static onStop(load: Load<never>, listener: StopListener): void {
     if (#controls in load) load.#controls.onStop(listener)
+    else if (load.signal.aborted) listener(load.signal.reason)
     else load.signal.addEventListener('abort', () => listener(load.signal.reason), { once: true })
   }
 }
