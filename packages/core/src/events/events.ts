@@ -1,11 +1,13 @@
 import { type Channel, channel } from 'node:diagnostics_channel'
+import { types } from 'node:util'
 import { InvalidOptionError } from '../errors.ts'
 import { type CacheEvent, type CacheEvents, type EventName, eventNames, type Listener } from './cache-events.ts'
 
 /** One event's listeners and subscribers. */
 export class EventChannel {
-  /** Replaced at each change: an emission calls those that were there when it began. */
-  listeners: readonly ((event: CacheEvent) => unknown)[] = []
+  readonly #listeners = new Set<(event: CacheEvent) => unknown>()
+  /** Those that an emission calls, which were there when it began. Undefined after a change, until the next emission. */
+  #called: readonly ((event: CacheEvent) => unknown)[] | undefined
   readonly #diagnostics: Channel
   readonly #onFailure: (error: unknown) => void
 
@@ -17,13 +19,23 @@ export class EventChannel {
 
   /** False when no listener or subscriber would receive the event: it need not be built. */
   get hasListeners(): boolean {
-    return this.listeners.length > 0 || this.#diagnostics.hasSubscribers
+    return this.#listeners.size > 0 || this.#diagnostics.hasSubscribers
+  }
+
+  add(listener: (event: CacheEvent) => unknown): void {
+    this.#listeners.add(listener)
+    this.#called = undefined
+  }
+
+  delete(listener: (event: CacheEvent) => unknown): void {
+    this.#listeners.delete(listener)
+    this.#called = undefined
   }
 
   /** `event`: a whole event of this channel, which nothing changes afterwards. */
   emit(event: CacheEvent): void {
     if (this.#diagnostics.hasSubscribers) this.#diagnostics.publish(event)
-    for (const listener of this.listeners) {
+    for (const listener of (this.#called ??= [...this.#listeners])) {
       try {
         this.#catchRejection(listener(event))
       } catch (error) {
@@ -32,9 +44,9 @@ export class EventChannel {
     }
   }
 
-  /** An async listener fails by a rejection, which must not stay unhandled. */
+  /** An async listener fails by a rejection, which must not stay unhandled. A promise of another realm is no instance of this one's class. */
   #catchRejection(returned: unknown): void {
-    if (returned instanceof Promise) returned.catch(this.#onFailure)
+    if (types.isPromise(returned)) returned.then(undefined, this.#onFailure)
   }
 }
 
@@ -56,10 +68,8 @@ export class Events {
     const found = this.channelOf(name)
     // A function for each registration: a listener that is added twice is called twice, and removed one at a time.
     const registered = (event: CacheEvent): unknown => listener(event as unknown as CacheEvent<E>)
-    found.listeners = [...found.listeners, registered]
-    return () => {
-      found.listeners = found.listeners.filter((other) => other !== registered)
-    }
+    found.add(registered)
+    return () => found.delete(registered)
   }
 
   /** False when no listener or subscriber would receive the event: it need not be built. */

@@ -86,7 +86,7 @@ export class LoadCoordinator {
   }
 
   /**
-   * Detaches flights, as `detachAll` does. An invalidated tag ends no lease and no mark: flights that wait for a lease go on waiting,
+   * Detaches flights, but those that wait. An invalidated tag ends no lease and no mark: flights that wait for a lease go on waiting,
    * and a key stays unshareable.
    */
   onTagsInvalidated(tags: readonly string[]): void {

@@ -1,4 +1,4 @@
-import type { Flight } from './flight.ts'
+import type { Flight, Generation } from './flight.ts'
 import type { SharedReads } from './shared-reads.ts'
 import { SlotMap } from '../maps/slot-map.ts'
 
@@ -14,6 +14,7 @@ interface RunningFlight {
 export class FlightRegistry {
   readonly #reads: SharedReads
   readonly #refreshes = new SlotMap<Flight>()
+  readonly #generation: Generation = { current: 0 }
   /** In no order. */
   readonly #running: RunningFlight[] = []
 
@@ -34,6 +35,7 @@ export class FlightRegistry {
 
   /** Registers a flight until `run`, which must not reject, settles. */
   register(flight: Flight, run: Promise<void>): void {
+    flight.joinGeneration(this.#generation)
     if (flight.joinable) this.#refreshes.set(flight.key, flight)
     const end = run.then(() => {
       this.#end(running)
@@ -63,17 +65,15 @@ export class FlightRegistry {
     this.#refreshes.delete(key)
   }
 
-  /**
-   * As `detach`, for every key. Spares also a flight whose late joiners read again: nothing else keeps unleased loads of a key from running side by side.
-   */
+  /** As `detach`, for every key, without a visit to any. Spares also a flight whose late joiners read again. */
   detachAll(): void {
     this.#reads.forgetAll()
-    for (const [key, flight] of this.#refreshes.entries()) if (!flight.lateJoinersReadAgain) this.detach(key)
+    this.#generation.current += 1
   }
 
   /**
-   * Makes a flight that is about to begin its load the joinable one of its key. False when another flight has that place. Without the store,
-   * nothing else keeps detached flights of one key from loading side by side.
+   * Makes a flight that is about to load without the store, or to wait for the lease, the joinable one of its key. False when another flight has that place.
+   * Nothing else keeps detached flights of one key from loading, or waiting, side by side.
    */
   makeJoinable(flight: Flight): boolean {
     const joinable = this.joinable(flight.key)

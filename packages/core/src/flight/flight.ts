@@ -15,6 +15,11 @@ export interface FlightStep {
   abort(reason: unknown): void
 }
 
+/** The number of invalidations of unknown keys: a flight that read or loads since an earlier one takes no joiner. */
+export interface Generation {
+  current: number
+}
+
 let flights = 0
 
 type Phase = 'acquiring' | 'waiting' | 'loading'
@@ -40,6 +45,9 @@ export class Flight {
   #awaitedOutcome: Deferred<Outcome> | undefined
   #phase: Phase = 'acquiring'
   #detached = false
+  #generation: Generation | undefined
+  /** The generation in which it began, or read again after its last wait. */
+  #since = 0
   #waited = 0
   #waitingSince: number | undefined
   #notifyInterval = Infinity
@@ -75,7 +83,21 @@ export class Flight {
 
   /** True while later calls may join. */
   get joinable(): boolean {
-    return !this.#detached
+    return !this.#detached && (this.#sparedByInvalidations || this.#since === (this.#generation?.current ?? 0))
+  }
+
+  /**
+   * True while an invalidation makes nothing wrong that a later call would get: it waits for a lease or a permit, and reads or loads only after the wait; or
+   * its late joiners read again, and nothing else keeps unleased loads of a key from running side by side.
+   */
+  get #sparedByInvalidations(): boolean {
+    return this.waiting || this.#lateJoinersReadAgain
+  }
+
+  /** From now on each new generation detaches it, unless it is spared. */
+  joinGeneration(generation: Generation): void {
+    this.#generation = generation
+    this.#since = generation.current
   }
 
   /** The reason why a load that has not begun must not begin: the cache was closed, or all callers left and none relies on the load. */
@@ -169,6 +191,7 @@ export class Flight {
   /** Lets later calls join again: its load begins only now, after the invalidation that detached it. */
   reattach(): this {
     this.#detached = false
+    this.#since = this.#generation?.current ?? 0
     return this
   }
 
@@ -184,6 +207,7 @@ export class Flight {
     this.#waited = this.totalWait(now)
     this.#waitingSince = undefined
     this.#phase = 'acquiring'
+    this.#since = this.#generation?.current ?? 0
   }
 
   /** The longest time between two calls of a waiter's `onWaiting` while the flight waits, ms. */
@@ -200,7 +224,7 @@ export class Flight {
     return this.#waited + (this.#waitingSince === undefined ? 0 : now - this.#waitingSince)
   }
 
-  /** True once its load runs without a lease, and its late joiners will not get the value: `detachAll` spares it. */
+  /** True once its load runs without a lease, and its late joiners will not get the value. */
   get lateJoinersReadAgain(): boolean {
     return this.#lateJoinersReadAgain
   }

@@ -9,17 +9,20 @@ const EXPIRY_JITTER = 10
 
 /** Ends the waits of one flight, for its permit or its lease. It is registered before the acquire is sent. */
 export class LeaseWaiter {
-  readonly #runtime: Runtime
+  readonly #all: LeaseWaiters
   #noticed = false
+  /** The number of notices about every key when it was registered, or when its last wait ended. */
+  #since: number
   #waiting: Deferred<'notice' | 'timer'> | undefined
 
-  constructor(runtime: Runtime) {
-    this.#runtime = runtime
+  constructor(all: LeaseWaiters) {
+    this.#all = all
+    this.#since = all.noticesToAll
   }
 
   /** True when a notice arrived since the waiter was registered, or since the end of the last `waitForNotice`. */
   get noticed(): boolean {
-    return this.#noticed
+    return this.#noticed || this.#since !== this.#all.noticesToAll
   }
 
   /** Ends the wait; when none runs, ends the next one at once. */
@@ -30,47 +33,62 @@ export class LeaseWaiter {
 
   /** Waits for a notice, for `remaining` ms with jitter added, for the poll interval or for `until`, whichever is first. */
   async waitForNotice(remaining: number, until?: Promise<unknown>): Promise<'notice' | 'timer'> {
+    const { runtime, waiting: allWaiting } = this.#all
     const waiting = new Deferred<'notice' | 'timer'>()
     this.#waiting = waiting
-    const delay = Math.min(remaining + 1 + this.#runtime.random() * (EXPIRY_JITTER - 1), POLL_INTERVAL)
+    allWaiting.add(this)
+    const delay = Math.min(remaining + 1 + runtime.random() * (EXPIRY_JITTER - 1), POLL_INTERVAL)
     void until?.then(() => waiting.resolve('timer'))
     let cancel: CancelTimer | undefined
-    if (this.#noticed) waiting.resolve('notice')
-    else cancel = this.#runtime.schedule(() => waiting.resolve('timer'), delay)
+    if (this.noticed) waiting.resolve('notice')
+    else cancel = runtime.schedule(() => waiting.resolve('timer'), delay)
     const wokenBy = await waiting.promise
     cancel?.()
+    allWaiting.delete(this)
     this.#noticed = false
+    this.#since = this.#all.noticesToAll
     return wokenBy
   }
 }
 
 /** All lease waiters of this process, by key. */
 export class LeaseWaiters {
-  readonly #runtime: Runtime
-  readonly #waiters = new SlotMap<readonly LeaseWaiter[]>()
+  readonly runtime: Runtime
+  /** Those that wait now: most flights load. */
+  readonly waiting = new Set<LeaseWaiter>()
+  #noticesToAll = 0
+  /** Of a key that is invalidated again and again while it loads, there are many. */
+  readonly #waiters = new SlotMap<Set<LeaseWaiter>>()
 
   constructor(runtime: Runtime) {
-    this.#runtime = runtime
+    this.runtime = runtime
+  }
+
+  get noticesToAll(): number {
+    return this.#noticesToAll
   }
 
   register(key: string): LeaseWaiter {
-    const waiter = new LeaseWaiter(this.#runtime)
-    this.#waiters.set(key, [...(this.#waiters.get(key) ?? []), waiter])
+    const waiter = new LeaseWaiter(this)
+    const ofKey = this.#waiters.get(key)
+    if (ofKey === undefined) this.#waiters.set(key, new Set([waiter]))
+    else ofKey.add(waiter)
     return waiter
   }
 
   unregister(key: string, waiter: LeaseWaiter): void {
-    const others = this.#waiters.get(key)?.filter((other) => other !== waiter) ?? []
-    if (others.length === 0) this.#waiters.delete(key)
-    else this.#waiters.set(key, others)
+    const ofKey = this.#waiters.get(key)
+    ofKey?.delete(waiter)
+    if (ofKey?.size === 0) this.#waiters.delete(key)
   }
 
   wake(key: string): void {
     for (const waiter of this.#waiters.get(key) ?? []) waiter.wake()
   }
 
-  /** Wakes the waiters of every key: after an invalidation of unknown keys, or when notices may have been missed. */
+  /** Wakes the waiters of every key: after an invalidation of unknown keys, or when notices may have been missed. Visits only those that wait. */
   wakeAll(): void {
-    for (const [key] of this.#waiters.entries()) this.wake(key)
+    this.#noticesToAll += 1
+    for (const waiter of this.waiting) waiter.wake()
   }
 }

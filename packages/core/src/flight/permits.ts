@@ -1,3 +1,5 @@
+import { Queue } from '../maps/queue.ts'
+
 /** Gives a permit back; further calls do nothing. */
 export type ReleasePermit = () => void
 
@@ -14,8 +16,7 @@ export interface PermitSource {
 /** The permits of `max` loads at once. */
 export class Permits implements PermitSource {
   readonly #max: number
-  /** First in, first out. */
-  readonly #queue = new Set<(permit: ReleasePermit) => void>()
+  readonly #queue = new Queue<(permit: ReleasePermit) => void>()
   #granted = 0
 
   constructor(max: number) {
@@ -31,10 +32,8 @@ export class Permits implements PermitSource {
   }
 
   queueForPermit(onPermit: (permit: ReleasePermit) => void): () => void {
-    this.#queue.add(onPermit)
-    return () => {
-      this.#queue.delete(onPermit)
-    }
+    const place = this.#queue.push(onPermit)
+    return () => this.#queue.delete(place)
   }
 
   #grant(): ReleasePermit {
@@ -49,10 +48,7 @@ export class Permits implements PermitSource {
   }
 
   #grantNext(): void {
-    const [first] = this.#queue
-    if (first === undefined || !this.permitAvailable) return
-    this.#queue.delete(first)
-    first(this.#grant())
+    if (this.#queue.size > 0 && this.permitAvailable) this.#queue.shift()?.(this.#grant())
   }
 }
 

@@ -1,5 +1,10 @@
 import type { CallerSignal } from '../load.ts'
 
+/** Also one of another realm, or of a package that brings its own. */
+function isAbortSignal(signal: CallerSignal): boolean {
+  return (signal as { readonly [Symbol.toStringTag]?: unknown })[Symbol.toStringTag] === 'AbortSignal'
+}
+
 /** The waits that one signal ends. */
 interface SignalWaits {
   readonly onAborts: Set<() => void>
@@ -14,7 +19,7 @@ const waitsBySignal = new WeakMap<CallerSignal, SignalWaits>()
  * a stale hit over HTTP less.
  */
 export function listenForAbort(signal: CallerSignal, onAbort: () => void): () => void {
-  if (signal instanceof AbortSignal) return shareListener(signal, onAbort)
+  if (isAbortSignal(signal)) return shareListener(signal, onAbort)
   signal.addEventListener('abort', onAbort)
   return () => signal.removeEventListener('abort', onAbort)
 }

@@ -43,11 +43,6 @@ export class BoundedMap<K, V extends object | string | number> {
     this.#older.delete(key)
   }
 
-  deleteIf(condition: (value: V) => boolean): void {
-    for (const generation of [this.#younger, this.#older])
-      for (const [key, value] of generation) if (condition(value)) generation.delete(key)
-  }
-
   clear(): void {
     this.#younger.clear()
     this.#older.clear()

@@ -199,13 +199,14 @@ class RefreshRun implements FlightStep {
     settleAbandoned(this.#flight, why)
   }
 
-  /** Waits for the end of the lease. A background flight does not wait: it leaves the refresh to the leader. */
+  /** Waits for the end of the lease, unless another flight of this process does. A background flight does not wait: it leaves the refresh to the leader. */
   async #follow({ remaining, holder }: Acquire & { kind: 'held' }, entry: Entry | undefined): Promise<void> {
     const { events } = this.#services
     if (this.#waiter === undefined) {
       this.#suppressRefresh(entry, remaining)
       return settleAbandoned(this.#flight, 'held')
     }
+    if (!this.#coordinator.flights.makeJoinable(this.#flight)) return settleAbandoned(this.#flight, 'held')
     const { storedKey: key } = this.#call
     const { id: flight, call } = this.#flight
     if (events.hasListeners('follow')) events.emit('follow', { key, call, flight, remaining, holder })

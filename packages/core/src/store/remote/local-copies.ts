@@ -5,7 +5,7 @@ import { entryOverhead, heapSizeOf } from '../heap-size.ts'
 import { HitLru } from '../hit-lru.ts'
 import type { Notice, StorePart } from '../store.ts'
 import { Sweeper } from '../sweeper.ts'
-import { InvalidationLog } from './invalidation-log.ts'
+import { InvalidationLog } from '../../maps/invalidation-log.ts'
 import { LocalCopy } from './local-copy.ts'
 import type { CopyLimits } from './remote-limits.ts'
 

@@ -1,3 +1,4 @@
+import { Queue } from '../../maps/queue.ts'
 import type { Runtime } from '../../runtime/runtime.ts'
 import type { Away } from '../answers.ts'
 
@@ -38,10 +39,10 @@ interface WaitingStep {
 export class StepQueue {
   readonly #runtime: Runtime
   readonly #patience: number
-  readonly #lanes: Readonly<Record<Lane, Fifo<WaitingStep>>> = {
-    ending: new Fifo(),
-    step: new Fifo(),
-    read: new Fifo(),
+  readonly #lanes: Readonly<Record<Lane, Queue<WaitingStep>>> = {
+    ending: new Queue(),
+    step: new Queue(),
+    read: new Queue(),
   }
   /** Made once: an error with its stack costs more than the answer. */
   readonly #tooLate: Away
@@ -152,27 +153,5 @@ export class StepQueue {
     const next = ending.shift() ?? step.shift() ?? read.shift()
     if (next !== undefined) this.#waiting -= 1
     return next
-  }
-}
-
-/** First in, first out. */
-class Fifo<T> {
-  #items: (T | undefined)[] = []
-  #head = 0
-
-  push(item: T): void {
-    this.#items.push(item)
-  }
-
-  shift(): T | undefined {
-    const item = this.#items[this.#head]
-    if (item === undefined) return undefined
-    this.#items[this.#head] = undefined
-    this.#head += 1
-    if (this.#head === this.#items.length) {
-      this.#items = []
-      this.#head = 0
-    }
-    return item
   }
 }

@@ -1,4 +1,4 @@
-import { BoundedMap } from '../../maps/bounded-map.ts'
+import { BoundedMap } from './bounded-map.ts'
 
 /** When each name, a key or a tag, was invalidated last in this process, as numbers of one sequence: what began at sequence `n` is good for a name whose number is at most `n`. */
 export class InvalidationLog {
