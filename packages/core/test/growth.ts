@@ -1,3 +1,5 @@
+import { type Cache, createCache, memoryStore } from '@cattlegrid/core'
+
 /** Prepares `n` of something, and returns what is measured. */
 export type Scenario = (n: number) => Promise<() => unknown>
 
@@ -28,4 +30,24 @@ async function leastTime(n: number, scenario: Scenario): Promise<number> {
   }
   // Where there is hardly any work, the clock's own steps are not told from growth.
   return Math.max(least, 2000)
+}
+
+export const newCache = (): Cache =>
+  createCache({
+    ttl: '1m',
+    maxWaiters: 1e6,
+    maxWaitersPerKey: 1e6,
+    store: memoryStore({ maxEntries: 1e6, maxBytes: '4gb' }),
+  })
+export const numbered = (n: number, name = 'k'): string[] => Array.from({ length: n }, (_, at) => `${name}${at}`)
+export const all = (keys: readonly string[]): Map<string, number> => new Map(keys.map((key, at) => [key, at]))
+export const hang = (): Promise<never> => new Promise<never>(() => undefined)
+export const turn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve))
+
+/** `n` loads that run until the cache closes. */
+export async function withFlights(n: number): Promise<Cache> {
+  const cache = newCache()
+  for (const key of numbered(n, 'running')) void cache.getOrSet(key, hang).catch(() => undefined)
+  await turn()
+  return cache
 }

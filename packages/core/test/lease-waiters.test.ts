@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { type Cache, createCache, type Lease, type Notice } from '@cattlegrid/core'
-import { countRequests, createFleet, type Fleet, holdBack, Origin, record, settle, trace } from './fleet.ts'
+import { createFleet, type Fleet, Origin, record, settle, trace } from './fleet.ts'
 
 /** Another process that holds the lease and never loads. */
 async function hold(fleet: Fleet, duration: number): Promise<Lease> {
@@ -285,49 +285,5 @@ describe('a background refresh', () => {
     const { refresh } = await cache.lookup('k', () => 'new')
     expect(await refresh).toEqual({ kind: 'committed' })
     expect(events).toEqual(['load'])
-  })
-})
-
-describe('a key that another process deletes again and again while a third one loads it', () => {
-  it('costs each process that waits for it as much at the last delete as at the first', async () => {
-    const fleet = createFleet()
-    const [waiting, deleting] = fleet.caches
-    const requests = countRequests(fleet)
-    const costs: number[] = []
-    await hold(fleet, 5000)
-    for (let at = 0; at < 20; at += 1) {
-      const before = requests.count
-      void waiting.getOrSet('k', new Origin().loader).catch(() => undefined)
-      await settle(fleet)
-      // Here nobody gets the lease before the third process has it again.
-      const { invalidate } = fleet.store
-      fleet.store.invalidate = async (...args) => {
-        const answer = invalidate.apply(fleet.store, args)
-        await hold(fleet, 5000)
-        return await answer
-      }
-      await deleting.delete('k')
-      fleet.store.invalidate = invalidate
-      await settle(fleet)
-      costs.push(requests.count - before)
-    }
-    expect(costs.at(-1)).toBeLessThanOrEqual(costs[1] ?? 0)
-  })
-
-  it('is waited for by one flight of a process, also if each one asked for the lease before the delete', async () => {
-    const fleet = createFleet()
-    const [waiting, deleting] = fleet.caches
-    await hold(fleet, 5000)
-    const follows = trace(waiting, 'follow')
-    const { letGo } = holdBack(fleet, 'acquire')
-    void waiting.getOrSet('k', new Origin().loader).catch(() => undefined)
-    await settle(fleet)
-    await deleting.delete('k')
-    await hold(fleet, 5000)
-    void waiting.getOrSet('k', new Origin().loader).catch(() => undefined)
-    await settle(fleet)
-    letGo()
-    await settle(fleet)
-    expect(follows).toEqual(['follow'])
   })
 })

@@ -35,7 +35,8 @@ export class EventChannel {
   /** `event`: a whole event of this channel, which nothing changes afterwards. */
   emit(event: CacheEvent): void {
     if (this.#diagnostics.hasSubscribers) this.#diagnostics.publish(event)
-    for (const listener of (this.#called ??= [...this.#listeners])) {
+    this.#called ??= [...this.#listeners]
+    for (const listener of this.#called) {
       try {
         this.#catchRejection(listener(event))
       } catch (error) {

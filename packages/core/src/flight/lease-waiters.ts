@@ -55,7 +55,7 @@ export class LeaseWaiter {
 export class LeaseWaiters {
   readonly runtime: Runtime
   /** Those that wait now: most flights load. */
-  readonly waiting = new Set<LeaseWaiter>()
+  readonly waiting: Set<LeaseWaiter> = new Set()
   #noticesToAll = 0
   /** Of a key that is invalidated again and again while it loads, there are many. */
   readonly #waiters = new SlotMap<Set<LeaseWaiter>>()

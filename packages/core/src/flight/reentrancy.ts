@@ -129,12 +129,12 @@ function findCycle(target: LoadedKey, inner: LoadScope): readonly string[] | und
 function keysTo(last: SearchStep): readonly string[] {
   const keys: string[] = []
   for (let step: SearchStep | undefined = last; step !== undefined; step = step.previous) keys.push(step.loaded.key)
-  return keys.reverse()
+  return keys.toReversed()
 }
 
 /** The keys of the loaders around the current code, outermost first: of a batch, the first one. */
 function keysAround(inner: LoadScope | undefined): readonly string[] {
   const keys: string[] = []
   for (let scope = inner; scope !== undefined; scope = scope.outer) keys.push(scope.keys[0] ?? '')
-  return keys.reverse()
+  return keys.toReversed()
 }
