@@ -1,4 +1,4 @@
-import { isErrorReply } from './link/link.ts'
+import { isErrorReply } from './link/connection-error.ts'
 
 /** Recognises commands that Redis denies to its user, or does not know under their name, and reports each of them once. */
 export class DeniedCommands {

@@ -20,7 +20,7 @@ const SHARDED_CLIENT =
 export interface RedisStoreOptions {
   /**
    * Your own client, which you connect and close: `createClient()`, `createCluster()`, or `createSentinel()` with `reserveClient: true`, of
-   * `redis` 5.1+ or 6; or `new Redis()` or `new Cluster()` of `ioredis` 5 or 6, or of `iovalkey`. While it is not ready, each process loads on its own. Give either this or `url`.
+   * `redis` 5.1+ or 6; or `new Redis()` or `new Cluster()` of `ioredis` 5 or 6, or of `iovalkey`. Calls wait for its first connection within their `storeTimeout`; later, while it is not ready, each process loads on its own. Give either this or `url`.
    */
   readonly client?: AnyRedisClient | undefined
   /** The server's address, such as `'redis://127.0.0.1:6379'`: the store creates, connects and closes its own client. */

@@ -83,6 +83,10 @@ class RedisStore implements Store {
     this.hears = sharded && ((key) => sharded.hears(key))
   }
 
+  get starting(): Promise<void> | undefined {
+    return this.#closed ? undefined : this.#parts.link.starting
+  }
+
   warn(message: string): void {
     this.#parts.notices.announce({ kind: 'warning', message })
   }

@@ -30,7 +30,7 @@ export class StepRunner {
    */
   assertReady(): void {
     if (this.#closed) throw new NotExecutedError('The Redis store is closed; create a new one')
-    if (!this.#link.isReady) throw new NotExecutedError('The Redis client is not connected')
+    if (!this.#link.isReady) throw new NotExecutedError('The Redis client is not connected', this.#link.lastError)
   }
 
   close(): void {

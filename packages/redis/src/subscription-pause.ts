@@ -1,6 +1,6 @@
 import type { Runtime } from '@cattlegrid/core'
 import { ShardedUnsupportedError } from './link/client.ts'
-import { isErrorReply } from './link/link.ts'
+import { isErrorReply } from './link/connection-error.ts'
 
 /** The time for which nothing is subscribed after the server or the client has refused it, ms. */
 const REFUSAL_PAUSE = 30_000

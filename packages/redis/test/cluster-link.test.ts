@@ -15,7 +15,8 @@ interface Sent {
 /** A cluster whose one node is as `node` says, and whose own commands are answered by the test. */
 function clusterWith(node: Partial<RedisClient>): { readonly link: ClusterLink; readonly sent: readonly Sent[] } {
   const sent: Sent[] = []
-  const master = { address: 'node:1', client: node as RedisClient }
+  const silent = { on: () => undefined, off: () => undefined }
+  const master = { address: 'node:1', client: { ...silent, ...node } as RedisClient }
   const cluster: RedisCluster = {
     isOpen: true,
     masters: [master],
@@ -25,8 +26,7 @@ function clusterWith(node: Partial<RedisClient>): { readonly link: ClusterLink; 
       new Promise((answer) => {
         sent.push({ command, isReadonly, answer })
       }),
-    on: () => undefined,
-    off: () => undefined,
+    ...silent,
   }
   return { link: new ClusterLink(new NodeRedisCluster(cluster, systemRuntime, false), systemRuntime), sent }
 }

@@ -102,6 +102,11 @@ export interface StoreNodes {
 export interface Store {
   /** True when other processes use it too: only then is it asked within a deadline, and copied in this process. */
   readonly shared: boolean
+  /**
+   * Resolves once the first connection to the store stands or has failed: until then, steps wait for it within `storeTimeout`. Undefined from then on. A store
+   * without it is sent its steps at once.
+   */
+  readonly starting?: Promise<void> | undefined
   /** Absent: the store is one node. */
   readonly nodes?: StoreNodes | undefined
   /**

@@ -18,6 +18,15 @@ export class ClientLink implements Link {
     return this.#client.isReady
   }
 
+  get starting(): Promise<void> | undefined {
+    const { starting } = this.#client.status
+    return starting !== undefined && this.#client.isOpen ? starting : undefined
+  }
+
+  get lastError(): unknown {
+    return this.#client.status.error
+  }
+
   send(_key: string, args: readonly Argument[], form: ReplyForm): Promise<unknown> {
     return this.#client.send(args, form)
   }

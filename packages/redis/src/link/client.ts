@@ -1,3 +1,5 @@
+import type { ConnectionStatus } from './connection-status.ts'
+
 /** A word of a command. */
 export type Argument = string | Buffer
 
@@ -17,6 +19,8 @@ export interface Client extends Server {
   readonly isReady: boolean
   /** True: its duplicates connect again by themselves once their connection is lost. False: they end. */
   readonly duplicatesReconnect: boolean
+  /** Whether its connection has stood, and why it does not. */
+  readonly status: ConnectionStatus
   /** Makes a client of the same server with the same settings, not yet connected. */
   duplicate(): ConnectableClient
   /** Calls `listener` when the client is ready the next time. Returns a function that cancels this. */

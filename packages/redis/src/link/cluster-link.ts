@@ -1,5 +1,6 @@
 import type { Runtime } from '@cattlegrid/core'
 import type { Argument, Client, ReplyForm, Server } from './client.ts'
+import type { ConnectionStatus } from './connection-status.ts'
 import { keySlot } from './key-slot.ts'
 import {
   type KeyGroup,
@@ -20,6 +21,7 @@ export interface ClusterMaster {
 /** A client of a cluster, whichever package made it. */
 export interface ClusterClient {
   readonly isOpen: boolean
+  readonly status: ConnectionStatus
   masters(): readonly ClusterMaster[]
   /** undefined: as far as the client knows, no master serves the slot. */
   masterOf(slot: number): ClusterMaster | undefined
@@ -62,6 +64,15 @@ export class ClusterLink implements Link {
   /** True when some master is known. `send` fails if the master of the key is not connected. */
   get isReady(): boolean {
     return this.#cluster.isOpen && this.#cluster.masters().length > 0
+  }
+
+  get starting(): Promise<void> | undefined {
+    const { starting } = this.#cluster.status
+    return starting !== undefined && this.#cluster.isOpen ? starting : undefined
+  }
+
+  get lastError(): unknown {
+    return this.#cluster.status.error
   }
 
   async send(key: string, args: readonly Argument[], form: ReplyForm): Promise<unknown> {
@@ -110,14 +121,14 @@ export class ClusterLink implements Link {
     const master = this.#cluster.masterOf(keySlot(key))
     if (master !== undefined) return this.#readyClient(master)
     this.#cluster.connectTo(undefined)
-    throw new NotExecutedError('No node of the cluster serves the slot of the key')
+    throw new NotExecutedError('No node of the cluster serves the slot of the key', this.lastError)
   }
 
   #readyClient(master: ClusterMaster): Server {
     const { client, address } = master
     if (client?.isReady === true) return client
     this.#cluster.connectTo(master)
-    throw new NotExecutedError(`The cluster's node ${address} is not connected`)
+    throw new NotExecutedError(`The cluster's node ${address} is not connected`, client?.status.error ?? this.lastError)
   }
 
   /** Sends commands through the cluster object, one after the other: each may be redirected, so two at once could be executed in the wrong order. */

@@ -10,6 +10,7 @@ import {
   OWN_SETTINGS,
   unrefOnConnect,
 } from './ioredis.ts'
+import { ConnectionStatus } from './connection-status.ts'
 import { NotExecutedError } from './link.ts'
 import { type Connectable, OwnConnection } from './own-connection.ts'
 
@@ -29,8 +30,8 @@ export interface IoRedisCluster {
   connect(): Promise<unknown>
   quit(): Promise<unknown>
   disconnect(): void
-  on(event: string, listener: (...args: unknown[]) => void): unknown
-  off(event: string, listener: (...args: unknown[]) => void): unknown
+  on(event: string | symbol, listener: (...args: unknown[]) => void): unknown
+  off(event: string | symbol, listener: (...args: unknown[]) => void): unknown
 }
 
 /** How often it looks for a new topology, ms: by default, ioredis looks for one only after a redirection. */
@@ -40,6 +41,7 @@ const FIRST_CONNECTIONS = 1000
 
 /** A cluster of ioredis or iovalkey, by a client with the settings of the user's, which is connected as long as the user's is open. */
 export class OwnIoRedisCluster implements ClusterClient {
+  readonly status: ConnectionStatus = new ConnectionStatus()
   readonly #connection: OwnConnection<MadeCluster>
   readonly #readyListeners = new Set<() => void>()
   readonly #part: () => void
@@ -47,7 +49,7 @@ export class OwnIoRedisCluster implements ClusterClient {
   constructor(source: IoRedisCluster, runtime: Runtime) {
     this.#connection = new OwnConnection({
       runtime,
-      make: () => new MadeCluster(duplicateCluster(source), runtime, () => this.#ready()),
+      make: () => new MadeCluster(duplicateCluster(source), runtime, () => this.#ready(), this.status),
     })
     this.#part = openWith(source, this.#connection)
   }
@@ -70,7 +72,8 @@ export class OwnIoRedisCluster implements ClusterClient {
 
   async sendRedirected(_key: string, args: readonly Argument[], form: ReplyForm): Promise<unknown> {
     const { client } = this.#connection
-    if (client === undefined) throw new NotExecutedError('The store has no connection to the cluster')
+    if (client === undefined)
+      throw new NotExecutedError('The store has no connection to the cluster', this.status.error)
     return await client.send(args, form)
   }
 
@@ -85,6 +88,7 @@ export class OwnIoRedisCluster implements ClusterClient {
   }
 
   #ready(): void {
+    this.status.ready()
     const listeners = [...this.#readyListeners]
     this.#readyListeners.clear()
     for (const listener of listeners) listener()
@@ -124,12 +128,14 @@ class MadeCluster implements Connectable {
   readonly #onReady: () => void
   #isReady = false
 
-  constructor(cluster: IoRedisCluster, runtime: Runtime, onReady: () => void) {
+  constructor(cluster: IoRedisCluster, runtime: Runtime, onReady: () => void, status: ConnectionStatus) {
     this.#cluster = cluster
     this.#runtime = runtime
     this.#onReady = onReady
-    // Without a listener, ioredis prints each error.
-    cluster.on('error', () => undefined)
+    cluster.on('error', (error) =>
+      status.failed((error as { readonly lastNodeError?: unknown }).lastNodeError ?? error),
+    )
+    cluster.on('node error', (error) => status.note(error))
     cluster.on('-node', () => this.#byAddress.clear())
     cluster.on('refresh', () => {
       if (this.#isReady) for (const master of this.masters()) this.connectTo(master)

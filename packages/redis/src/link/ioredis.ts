@@ -6,7 +6,9 @@ import {
   type ReplyForm,
   ShardedUnsupportedError,
 } from './client.ts'
-import { OwnClient, reasonOf } from './own-client.ts'
+import { reasonOf } from './connection-error.ts'
+import { ConnectionStatus } from './connection-status.ts'
+import { OwnClient } from './own-client.ts'
 import { type Emitter, listen, onceAny, unlisten } from './shared-listeners.ts'
 
 /** The part of a client of ioredis 5 or 6 (`new Redis()`, also by Sentinel), or of iovalkey, that the store uses. */
@@ -24,8 +26,8 @@ export interface IoRedis {
   connect(): Promise<unknown>
   quit(): Promise<unknown>
   disconnect(): void
-  on(event: string, listener: (...args: unknown[]) => void): unknown
-  off(event: string, listener: (...args: unknown[]) => void): unknown
+  on(event: string | symbol, listener: (...args: unknown[]) => void): unknown
+  off(event: string | symbol, listener: (...args: unknown[]) => void): unknown
 }
 
 /**
@@ -62,13 +64,14 @@ export const OWN_SETTINGS: Readonly<Record<string, unknown>> = {
 /** A client that the store has made by ioredis or iovalkey, with OWN_SETTINGS. */
 export class IoRedisClient implements ConnectableClient {
   readonly duplicatesReconnect = false
+  readonly status: ConnectionStatus = new ConnectionStatus()
   readonly #client: IoRedis
   #listensToShards = false
 
   constructor(client: IoRedis) {
     this.#client = client
-    // Without a listener, ioredis prints each error.
-    client.on('error', () => undefined)
+    client.on('ready', () => this.status.ready())
+    client.on('error', (error) => this.status.failed(error))
   }
 
   get isOpen(): boolean {

@@ -4,11 +4,11 @@ import { ClusterLink } from './cluster-link.ts'
 import { type IoRedis, ownIoRedis } from './ioredis.ts'
 import { type IoRedisCluster, OwnIoRedisCluster } from './ioredis-cluster.ts'
 import type { Link } from './link.ts'
-import { NodeRedisClient, type RedisClient } from './node-redis.ts'
+import type { RedisClient } from './node-redis.ts'
 import { NodeRedisCluster, type RedisCluster } from './node-redis-cluster.ts'
 import { ownUrlClient } from './own-url-client.ts'
 import { reservesConnection, type RedisSentinel, SentinelLink } from './sentinel-link.ts'
-import { WatchedClient } from './watched-client.ts'
+import { userClient } from './watched-client.ts'
 
 /** The clients that send to a master and keep two commands in order: all but a pool. */
 export type AnyRedisClient = RedisClient | RedisCluster | RedisSentinel | IoRedis | IoRedisCluster
@@ -38,10 +38,12 @@ export function linkTo(
     const own = new NodeRedisCluster(client, runtime, maxSilence)
     return { link: new ClusterLink(own, runtime), close: () => own.close() }
   }
-  if (isSentinel(client)) return { link: new SentinelLink(client), close: nothing }
-  if (maxSilence === false) return { link: new ClientLink(new NodeRedisClient(client)), close: nothing }
-  const watched = new WatchedClient(new NodeRedisClient(client), runtime, maxSilence)
-  return { link: new ClientLink(watched), close: () => watched.close() }
+  if (isSentinel(client)) {
+    const link = new SentinelLink(client)
+    return { link, close: () => link.close() }
+  }
+  const { used, close } = userClient(client, runtime, maxSilence)
+  return { link: new ClientLink(used), close }
 }
 
 /** The link to the server at a URL. `warn`: as of `ownUrlClient`. */
@@ -53,10 +55,6 @@ export function linkToUrl(
 ): OpenLink {
   const own = ownUrlClient(url, runtime, maxSilence, warn)
   return { link: new ClientLink(own), close: () => own.close() }
-}
-
-async function nothing(): Promise<void> {
-  // The client is the user's.
 }
 
 /** Returns what the store accepts instead of this object; undefined when it accepts the object. */

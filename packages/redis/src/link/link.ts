@@ -1,30 +1,22 @@
 import { type Away, awayBecause } from '@cattlegrid/core'
 import type { Argument, ConnectableClient, ReplyForm, Server } from './client.ts'
+import { codeOf, reasonOf, toldError } from './connection-error.ts'
 
 /** The error of a step that certainly had no effect in Redis: for example, because its server is not connected. */
-export class NotExecutedError extends Error {}
+export class NotExecutedError extends Error {
+  readonly code: string | undefined
+
+  /** `reason`: the last error of the connection, if it is known. */
+  constructor(problem: string, reason?: unknown) {
+    const cause = toldError(reason)
+    super(cause === undefined ? problem : `${problem}: ${reasonOf(cause)}`, cause === undefined ? {} : { cause })
+    this.code = codeOf(cause)
+  }
+}
 
 /** The answer of a step that failed. */
 export function awayAfter(cause: unknown): Away {
-  return awayBecause(withoutArguments(cause), cause instanceof NotExecutedError ? 'disconnected' : 'error')
-}
-
-/**
- * An error of a client, without the arguments of the command that failed, which may be a password or a cached value: ioredis attaches the command, and the
- * server names the arguments of one that it does not know.
- */
-export function withoutArguments(error: unknown): unknown {
-  if (!(error instanceof Error)) return error
-  const message = error.message.replace(/,? with args beginning with: .*/s, '')
-  if (message === error.message && !('command' in error) && !('args' in error)) return error
-  const { name, code } = error as NodeJS.ErrnoException
-  const safe = code === undefined ? new Error(message) : Object.assign(new Error(message), { code })
-  return Object.defineProperty(safe, 'name', { value: name })
-}
-
-/** True for an error that the server replied with: it begins with a code such as READONLY. The errors of a client do not. */
-export function isErrorReply(error: unknown): error is Error {
-  return error instanceof Error && /^[A-Z]{2,} /.test(error.message)
+  return awayBecause(toldError(cause), cause instanceof NotExecutedError ? 'disconnected' : 'error')
 }
 
 export type KeyGroup = readonly [Buffer, ...(readonly Buffer[])]
@@ -60,6 +52,10 @@ export interface Link {
   readonly isOpen: boolean
   /** True if a command can be sent now. A queued command would be executed at an unknown later time. */
   readonly isReady: boolean
+  /** Resolves once the first connection stands or has failed. Undefined from then on, and while the user's client is not told to connect. */
+  readonly starting: Promise<void> | undefined
+  /** Why it is not ready; undefined if that is unknown. */
+  readonly lastError: unknown
   /** Sends a command to the master of `key`. Commands sent in the same tick arrive in order, unless the slot has just moved. */
   send(key: string, args: readonly Argument[], form: ReplyForm): Promise<unknown>
   /** Calls `ask` with the master of `key`. Its commands are executed in order, even when the slot moves; `ask` may be called twice. */

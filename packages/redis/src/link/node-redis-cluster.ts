@@ -1,9 +1,10 @@
 import type { Runtime } from '@cattlegrid/core'
 import type { Argument, Client, ReplyForm } from './client.ts'
 import type { ClusterClient, ClusterMaster } from './cluster-link.ts'
-import { NodeRedisClient, type RedisClient, SEND_OPTIONS, type SendOptions } from './node-redis.ts'
+import { type RedisClient, SEND_OPTIONS, type SendOptions } from './node-redis.ts'
+import { ConnectionStatus } from './connection-status.ts'
 import { listen, onceAny } from './shared-listeners.ts'
-import { WatchedClient } from './watched-client.ts'
+import { userClient } from './watched-client.ts'
 
 /** A node of a cluster; node-redis creates its client when it is first needed. */
 export interface ClusterNode {
@@ -23,8 +24,8 @@ export interface RedisCluster {
     args: readonly Argument[],
     options?: SendOptions,
   ): Promise<unknown>
-  on(event: string, listener: (...args: unknown[]) => void): unknown
-  off(event: string, listener: (...args: unknown[]) => void): unknown
+  on(event: string | symbol, listener: (...args: unknown[]) => void): unknown
+  off(event: string | symbol, listener: (...args: unknown[]) => void): unknown
 }
 
 /** A cluster of node-redis. */
@@ -33,13 +34,17 @@ export class NodeRedisCluster implements ClusterClient {
   readonly #runtime: Runtime
   readonly #maxSilence: number | false
   readonly #masters = new WeakMap<ClusterNode, NodeRedisMaster>()
-  readonly #watched = new Set<WatchedClient>()
+  readonly status: ConnectionStatus = new ConnectionStatus()
+  /** What ends with the store. */
+  readonly #ends = new Set<() => unknown>()
 
   /** `maxSilence`: as of `WatchedClient`; false: no node is watched. */
   constructor(cluster: RedisCluster, runtime: Runtime, maxSilence: number | false) {
     this.#cluster = cluster
     this.#runtime = runtime
     this.#maxSilence = maxSilence
+    const stands = (): boolean => cluster.masters.some(({ client }) => client?.isReady === true)
+    this.#ends.add(this.status.follow(cluster, { ready: ['connect'], stands, isOne: false }))
   }
 
   get isOpen(): boolean {
@@ -69,7 +74,7 @@ export class NodeRedisCluster implements ClusterClient {
   }
 
   async close(): Promise<void> {
-    await Promise.all([...this.#watched].map((client) => client.close()))
+    await Promise.all([...this.#ends].map((end) => end()))
   }
 
   #masterAt(node: ClusterNode): NodeRedisMaster {
@@ -80,14 +85,15 @@ export class NodeRedisCluster implements ClusterClient {
   }
 
   #clientOf(client: RedisClient): Client {
-    if (this.#maxSilence === false) return new NodeRedisClient(client)
-    const watched = new WatchedClient(new NodeRedisClient(client), this.#runtime, this.#maxSilence)
-    this.#watched.add(watched)
-    const remove = listen(client, 'end', () => {
+    const { used, close } = userClient(client, this.#runtime, this.#maxSilence)
+    const end = (): unknown => {
       remove()
-      if (this.#watched.delete(watched)) void watched.close()
-    })
-    return watched
+      this.#ends.delete(end)
+      return close()
+    }
+    const remove = listen(client, 'end', end)
+    this.#ends.add(end)
+    return used
   }
 
   async #connect(node: ClusterNode): Promise<void> {

@@ -6,6 +6,7 @@ import {
   type ReplyForm,
   ShardedUnsupportedError,
 } from './client.ts'
+import { ConnectionStatus } from './connection-status.ts'
 import { listen, onceAny, unlisten } from './shared-listeners.ts'
 
 /** The options of a single command, which override those of its client. */
@@ -28,8 +29,8 @@ export interface RedisClient {
   destroy(): void
   close(): Promise<unknown>
   unref(): void
-  on(event: string, listener: (...args: unknown[]) => void): unknown
-  off(event: string, listener: (...args: unknown[]) => void): unknown
+  on(event: string | symbol, listener: (...args: unknown[]) => void): unknown
+  off(event: string | symbol, listener: (...args: unknown[]) => void): unknown
 }
 
 /** node-redis' number for the type of bulk replies: the code of `$`. */
@@ -51,11 +52,14 @@ const EVENT_NAMES: Readonly<Partial<Record<ClientEvent, string>>> = { moved: 'sh
 /** A client of node-redis. */
 export class NodeRedisClient implements ConnectableClient {
   readonly duplicatesReconnect = true
+  readonly status: ConnectionStatus
   readonly #client: RedisClient
   readonly #sender: Pick<RedisClient, 'sendCommand'>
 
-  constructor(client: RedisClient) {
+  /** `status`: that of a user's client, which is followed. The store follows the clients that it makes by itself. */
+  constructor(client: RedisClient, status: ConnectionStatus = new ConnectionStatus()) {
     this.#client = client
+    this.status = status
     // The options still come with each command, because `redis` 5 drops the type mapping of `withCommandOptions`. `redis` 6 merges the two sets of options
     // at each command; that is several times faster when the client has the same ones.
     this.#sender = client.withCommandOptions?.(SEND_OPTIONS.text) ?? client

@@ -1,6 +1,7 @@
 import type { Runtime } from '@cattlegrid/core'
 import { Watchdog } from '../watchdog.ts'
 import { type Argument, type Client, handshakeOf, type ConnectableClient, type ReplyForm } from './client.ts'
+import { ConnectionStatus } from './connection-status.ts'
 import { NotExecutedError } from './link.ts'
 import { OwnConnection } from './own-connection.ts'
 
@@ -19,6 +20,7 @@ export interface OwnClientSetup {
 
 /** A client of one server that the store makes and connects, and replaces when it ends or its server falls silent. */
 export class OwnClient implements Client {
+  readonly status: ConnectionStatus = new ConnectionStatus()
   readonly #connection: OwnConnection<ConnectableClient>
   readonly #watchdog: Watchdog | undefined
   readonly #onUnreachable: (error: unknown, attempts: number) => boolean
@@ -85,7 +87,7 @@ export class OwnClient implements Client {
 
   #madeClient(): ConnectableClient {
     const { client } = this.#connection
-    if (client === undefined) throw new NotExecutedError('The store has no connection to Redis')
+    if (client === undefined) throw new NotExecutedError('The store has no connection to Redis', this.status.error)
     return client
   }
 
@@ -97,11 +99,13 @@ export class OwnClient implements Client {
     client.on('error', (error) => this.#unreachable(error))
     client.on('end', () => {
       // Not where the store itself has destroyed it.
-      if (client === this.#connection.client) this.#unreachable(new Error('it closes the connection'))
+      if (client === this.#connection.client)
+        this.#unreachable(this.status.error ?? new Error('it closes the connection'))
     })
   }
 
   #ready(): void {
+    this.status.ready()
     this.#mayReport = false
     const listeners = [...this.#readyListeners]
     this.#readyListeners.clear()
@@ -109,12 +113,7 @@ export class OwnClient implements Client {
   }
 
   #unreachable(error: unknown): void {
+    this.status.failed(error)
     if (this.#mayReport && this.isOpen) this.#mayReport = !this.#onUnreachable(error, this.#attempts)
   }
-}
-
-/** Why a connection failed, in words. */
-export function reasonOf(error: unknown): string {
-  const { code, message } = error as NodeJS.ErrnoException
-  return message === '' ? String(code) : message
 }

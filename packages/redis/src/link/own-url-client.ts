@@ -1,6 +1,7 @@
 import type { Runtime } from '@cattlegrid/core'
+import { reasonOf } from './connection-error.ts'
 import { installedPackage, MissingPackageError } from './installed-package.ts'
-import { OwnClient, reasonOf } from './own-client.ts'
+import { OwnClient } from './own-client.ts'
 
 /**
  * The client that the store makes for a URL, by the package that is installed.

@@ -1,4 +1,5 @@
 import type { Argument, ReplyForm, Server } from './client.ts'
+import { ConnectionStatus } from './connection-status.ts'
 import { type SubscriberConnection, type KeyGroup, type Link, oneGroup } from './link.ts'
 import { NodeRedisClient, type RedisClient, SEND_OPTIONS, type SendOptions } from './node-redis.ts'
 import { onceAny } from './shared-listeners.ts'
@@ -14,21 +15,36 @@ export interface RedisSentinel {
   _execute(isReadonly: boolean, run: (client: RedisClient) => Promise<unknown>): Promise<unknown>
   /** Since `redis` 6. */
   duplicate?(): unknown
-  on(event: string, listener: (...args: unknown[]) => void): unknown
-  off(event: string, listener: (...args: unknown[]) => void): unknown
+  on(event: string | symbol, listener: (...args: unknown[]) => void): unknown
+  off(event: string | symbol, listener: (...args: unknown[]) => void): unknown
 }
 
 interface SentinelOptions {
   readonly reserveClient?: boolean
 }
 
+/** `redis` 6 emits `ready`; both versions emit `topology-change` for the first topology. */
+const READY = ['ready', 'topology-change']
+
 /** A link to the master that Sentinel names. */
 export class SentinelLink implements Link {
   readonly nodes = undefined
+  readonly #status = new ConnectionStatus()
+  readonly #unfollow: () => void
   readonly #sentinel: RedisSentinel
 
   constructor(sentinel: RedisSentinel) {
     this.#sentinel = sentinel
+    this.#unfollow = this.#status.follow(sentinel, { ready: READY, stands: () => this.isReady, isOne: false })
+  }
+
+  get starting(): Promise<void> | undefined {
+    const { starting } = this.#status
+    return starting !== undefined && this.#sentinel.isOpen ? starting : undefined
+  }
+
+  get lastError(): unknown {
+    return this.#status.error
   }
 
   get isOpen(): boolean {
@@ -72,10 +88,13 @@ export class SentinelLink implements Link {
   }
 
   whenSubscribable(listener: () => void): () => void {
-    // `redis` 6 emits `ready`; both versions emit `topology-change` for the first topology.
-    if (!this.isReady) return onceAny(this.#sentinel, ['ready', 'topology-change'], listener)
+    if (!this.isReady) return onceAny(this.#sentinel, READY, listener)
     listener()
     return () => undefined
+  }
+
+  async close(): Promise<void> {
+    this.#unfollow()
   }
 
   readonly #server: Server = {

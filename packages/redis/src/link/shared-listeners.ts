@@ -1,7 +1,7 @@
 /** An emitter of events, as each client is one. */
 export interface Emitter {
-  on(event: string, listener: (...args: unknown[]) => void): unknown
-  off(event: string, listener: (...args: unknown[]) => void): unknown
+  on(event: string | symbol, listener: (...args: unknown[]) => void): unknown
+  off(event: string | symbol, listener: (...args: unknown[]) => void): unknown
 }
 
 type Listener = (...args: unknown[]) => void
@@ -11,13 +11,13 @@ interface SharedListener {
   readonly call: Listener
 }
 
-const shared = new WeakMap<Emitter, Map<string, SharedListener>>()
+const shared = new WeakMap<Emitter, Map<string | symbol, SharedListener>>()
 
 /**
  * Adds a listener to an event of a client. All stores on one client share one listener of each event, because Node takes the eleventh for a leak. Returns a
  * function that removes the listener.
  */
-export function listen(emitter: Emitter, event: string, listener: Listener): () => void {
+export function listen(emitter: Emitter, event: string | symbol, listener: Listener): () => void {
   const events = eventsOf(emitter)
   const { listeners } = events.get(event) ?? begin(emitter, event, events)
   listeners.add(listener)
@@ -25,7 +25,7 @@ export function listen(emitter: Emitter, event: string, listener: Listener): () 
 }
 
 /** Removes a listener that `listen` has added. */
-export function unlisten(emitter: Emitter, event: string, listener: Listener): void {
+export function unlisten(emitter: Emitter, event: string | symbol, listener: Listener): void {
   const known = shared.get(emitter)?.get(event)
   if (known?.listeners.delete(listener) !== true || known.listeners.size > 0) return
   shared.get(emitter)?.delete(event)
@@ -45,13 +45,13 @@ export function onceAny(emitter: Emitter, events: readonly string[], listener: (
   return cancel
 }
 
-function eventsOf(emitter: Emitter): Map<string, SharedListener> {
-  const known = shared.get(emitter) ?? new Map<string, SharedListener>()
+function eventsOf(emitter: Emitter): Map<string | symbol, SharedListener> {
+  const known = shared.get(emitter) ?? new Map<string | symbol, SharedListener>()
   shared.set(emitter, known)
   return known
 }
 
-function begin(emitter: Emitter, event: string, events: Map<string, SharedListener>): SharedListener {
+function begin(emitter: Emitter, event: string | symbol, events: Map<string | symbol, SharedListener>): SharedListener {
   const listeners = new Set<Listener>()
   const call: Listener = (...args) => {
     // A copy: a listener that another one adds waits for the next event.

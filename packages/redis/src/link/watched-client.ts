@@ -1,7 +1,28 @@
 import type { Runtime } from '@cattlegrid/core'
 import { Watchdog } from '../watchdog.ts'
 import type { Argument, Client, ConnectableClient, ReplyForm } from './client.ts'
+import { ConnectionStatus } from './connection-status.ts'
+import { NodeRedisClient, type RedisClient } from './node-redis.ts'
 import { OwnClient } from './own-client.ts'
+
+/** A user's client of node-redis as the store uses it, and what ends that. `maxSilence`: as of `WatchedClient`; false: it is not watched. */
+export function userClient(
+  client: RedisClient,
+  runtime: Runtime,
+  maxSilence: number | false,
+): { readonly used: Client; readonly close: () => Promise<void> } {
+  const status = new ConnectionStatus()
+  const unfollow = status.follow(client, { ready: ['ready'], stands: () => client.isReady, isOne: true })
+  const followed = new NodeRedisClient(client, status)
+  const watched = maxSilence === false ? undefined : new WatchedClient(followed, runtime, maxSilence)
+  return {
+    used: watched ?? followed,
+    async close() {
+      unfollow()
+      await watched?.close()
+    },
+  }
+}
 
 /**
  * A user's client of node-redis, and a connection with the same settings that takes its place while the server answers nothing over it. A client whose peer
@@ -18,6 +39,10 @@ export class WatchedClient implements Client {
     this.#client = client
     this.#watchdog = new Watchdog(runtime, maxSilence, () => this.#begin())
     this.#substitute = new OwnClient({ runtime, maxSilence, make: () => client.duplicate() })
+  }
+
+  get status(): ConnectionStatus {
+    return this.#client.status
   }
 
   get isOpen(): boolean {

@@ -26,6 +26,7 @@ import { EncodedValue } from './encoded-value.ts'
 import { ForwardingStore } from './forwarding-store.ts'
 import type { QueuedTerms } from './node-guard.ts'
 import { NodeGuards } from './node-guards.ts'
+import { StartingStore } from './starting-store.ts'
 import { addUser, removeUser } from './store-users.ts'
 
 /** A step that ends or renews what a load holds. It has a longer time limit, because an early end would leave the lease or the permit behind. */
@@ -47,6 +48,8 @@ export function guardedStore(store: Store, runtime: Runtime, timeout: number, pa
 
 /** The innermost decorator: it counts the caches that use the store. */
 class GuardedStore extends ForwardingStore<Store> {
+  /** The store itself: `inner` may wait for its start. */
+  readonly #store: Store
   readonly #deadline: Deadline
   readonly #timeout: number
   readonly #guards: NodeGuards
@@ -54,12 +57,14 @@ class GuardedStore extends ForwardingStore<Store> {
 
   constructor(inner: Store, runtime: Runtime, timeout: number, patience: number) {
     addUser(inner)
-    super(inner)
     const deadline = new Deadline(runtime, timeout)
+    const started = 'starting' in inner ? new StartingStore(inner, deadline) : inner
+    super(started)
+    this.#store = inner
     this.#deadline = deadline
     this.#timeout = timeout
     this.#guards = new NodeGuards({
-      store: inner,
+      store: started,
       runtime,
       deadline,
       timeout,
@@ -178,7 +183,7 @@ class GuardedStore extends ForwardingStore<Store> {
 
   override close(): Promise<void> {
     this.#guards.end()
-    return removeUser(this.inner)
+    return removeUser(this.#store)
   }
 
   /** The ticks of a call's time limit that the store has used. A burst is not silence: the time in which steps wait for their turn does not count. */
