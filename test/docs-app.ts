@@ -79,9 +79,10 @@ async function listen(listener: RequestListener): Promise<AdapterServer> {
   return { origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close }
 }
 
-function seenBy({ method = '', url = '', headers }: IncomingMessage, res: ServerResponse): ContractRequest {
+function seenBy(req: IncomingMessage, res: ServerResponse): ContractRequest {
+  const { method = '', url = '', headers } = req
   const query = Object.fromEntries(new URLSearchParams(url.split('?')[1]))
-  return { method, url, headers, query, directives: directivesOf(res) }
+  return { method, url, headers, query, directives: directivesOf(res), raw: { req, res } }
 }
 
 async function answerBy(res: ServerResponse, handle: () => Promise<ContractAnswer>): Promise<void> {

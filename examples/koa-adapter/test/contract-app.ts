@@ -51,8 +51,8 @@ function declare(router: Router, cached: Cached, { method = 'GET', path, cache, 
 }
 
 function seenBy(ctx: Context): ContractRequest {
-  const { method, originalUrl: url, headers, query } = ctx
-  return { method, url, headers, query: { ...query }, directives: directivesOf(ctx.res) }
+  const { method, originalUrl: url, headers, query, req, res } = ctx
+  return { method, url, headers, query: { ...query }, directives: directivesOf(res), raw: { req, res } }
 }
 
 function answerBy(ctx: Context, answer: ContractAnswer): void {

@@ -57,8 +57,9 @@ function declare(app: Express, cached: Cached, route: ContractRoute): void {
   app[verb](path, door, cached(cache), handler)
 }
 
-function seenBy({ method, originalUrl, headers, query }: Request, { cattlegrid }: Response): ContractRequest {
-  return { method, url: originalUrl, headers, query, directives: cattlegrid }
+function seenBy(req: Request, res: Response): ContractRequest {
+  const { method, originalUrl: url, headers, query } = req
+  return { method, url, headers, query, directives: res.cattlegrid, raw: { req, res } }
 }
 
 function answerBy(res: Response, answer: ContractAnswer): void {

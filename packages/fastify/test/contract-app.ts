@@ -43,8 +43,8 @@ function declare(app: FastifyInstance, route: ContractRoute): void {
   })
 }
 
-function seenBy({ method, url, headers, query }: FastifyRequest, reply: FastifyReply): ContractRequest {
-  return { method, url, headers, query, directives: reply.cattlegrid }
+function seenBy({ method, url, headers, query, raw: req }: FastifyRequest, reply: FastifyReply): ContractRequest {
+  return { method, url, headers, query, directives: reply.cattlegrid, raw: { req, res: reply.raw } }
 }
 
 function answerBy(reply: FastifyReply, answer: ContractAnswer): FastifyReply {

@@ -1,3 +1,4 @@
+import { ownListener } from '@cattlegrid/http/internal'
 import { request as send } from 'node:http'
 import { finished, PassThrough, Readable, Transform } from 'node:stream'
 import { describe, expect, test } from '@jest/globals'
@@ -8,10 +9,15 @@ import { cache, type CachedApp, counter, lock, withApp } from './cached-app.ts'
 /** A client that asks and leaves; resolves once the server has noticed. */
 async function askAndLeave(app: FastifyInstance, url: string, asked: Promise<void>): Promise<void> {
   const left = new Promise<void>((resolve) => {
-    app.addHook('onRequestAbort', (_request, done) => {
-      resolve()
-      done()
-    })
+    // As if nobody had heard of it: an `onRequestAbort` hook could tell the handler.
+    app.server.on(
+      'connection',
+      (socket) =>
+        void socket.once(
+          'close',
+          ownListener(() => setImmediate(resolve)),
+        ),
+    )
   })
   const origin = await app.listen({ port: 0, host: '127.0.0.1' })
   const request = send(`${origin}${url}`, { agent: false })

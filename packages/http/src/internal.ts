@@ -1,4 +1,5 @@
 // For the packages of this repository alone, which are released together: no promise of semantic versioning.
+export { ownListener } from './capture/close-listeners.ts'
 export { ErrorFields } from './capture/error-fields.ts'
 export { OwnVary } from './capture/own-vary.ts'
 export { toFields, toText } from './fields/header-fields.ts'

@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http'
 import { finished, PassThrough, Readable, Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { describe, expect, test } from '@jest/globals'
+import { ownListener } from '../src/capture/close-listeners.ts'
 import type { Recorder } from '../src/capture/recorder.ts'
 import { type Outcome, record, type Setting } from './recorded-server.ts'
 
@@ -44,12 +45,25 @@ describe('a handler whose client left before the head', () => {
     ['pipeTo', async (res) => await new Blob(['whole']).stream().pipeTo(Writable.toWeb(res))],
   ])('answers whole by %s, and comes to its end', async (_, answer) => {
     const outcome = await detached(async (res) => {
-      const before = [res.destroyed, res.closed]
       await answer(res)
-      return [...before, res.destroyed, res.closed, res.writableEnded]
+      return [res.destroyed, res.closed, res.writableEnded]
     })
     expect(bodyOf(outcome)).toBe('whole')
-    expect(outcome.ended).toEqual([false, false, true, true, true])
+    expect(outcome.ended).toEqual([true, true, true])
+  })
+
+  test.each<[string, (res: ServerResponse) => unknown]>([
+    ['response is destroyed', (res) => res.destroyed],
+    ['response is closed', (res) => res.closed],
+    ['request is destroyed', (res) => res.req.destroyed],
+    ['connection is destroyed', (res) => res.req.socket.destroyed],
+  ])('that asks whether its %s gets the truth, and nobody else its answer', async (_, asks) => {
+    const { recorded, ended } = await detached((res) => {
+      const answered = asks(res)
+      res.end('half')
+      return answered
+    })
+    expect([recorded, ended]).toEqual([{ kind: 'aborted', cause: 'disconnect' }, true])
   })
 
   test('hears the end of a response that it watches', async () => {
@@ -148,7 +162,11 @@ describe('a handler whose client left before the head', () => {
     }
     await detached(handler, {
       outside: (res) => {
-        for (const event of ['close', 'finish'] as const) res.on(event, () => seen.push(event))
+        for (const event of ['close', 'finish'] as const)
+          res.on(
+            event,
+            ownListener(() => seen.push(event)),
+          )
         const { write, end } = res
         res.write = ((...args: never[]) => (seen.push('write'), Reflect.apply(write, res, args))) as typeof write
         res.end = ((...args: never[]) => (

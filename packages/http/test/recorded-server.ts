@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { ownListener } from '../src/capture/close-listeners.ts'
 import { type Capture, captureResponse } from '../src/capture/capture.ts'
 import { Recorder } from '../src/capture/recorder.ts'
 import type { RecordingResult } from '../src/capture/recording-result.ts'
@@ -58,7 +59,8 @@ export async function record(handler: Handler, setting: Setting = {}): Promise<O
     void recorder.done.then(() => onceRecorded?.(capture, recorder))
     const run = (): void => capture.run(() => handler(res, req, capture))
     if (!leaves) return run()
-    res.once('close', run)
+    // As if the handler itself had not heard of it.
+    res.once('close', ownListener(run))
     return leaving.abort()
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

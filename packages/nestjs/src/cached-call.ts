@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { isCattlegridError } from '@cattlegrid/core'
 import { discardPayload, type PassedError } from '@cattlegrid/http'
+import { ownListener } from '@cattlegrid/http/internal'
 import { type CallHandler, type ExecutionContext, HttpException, StreamableFile } from '@nestjs/common'
 import type { HttpAdapterHost } from '@nestjs/core'
 import type { Subscriber } from 'rxjs'
@@ -48,7 +49,7 @@ export class CachedCall implements HandlerCalls {
   settleWith(res: ServerResponse): void {
     if (this.#state !== 'waiting') return
     if (res.writableEnded) return this.#settle()
-    const settle = (): void => this.#settle()
+    const settle = ownListener((): void => this.#settle())
     res.once('close', settle)
     // A response has many listeners already: Node warns of the eleventh.
     const stopWaiting = (): unknown => res.off('close', settle)

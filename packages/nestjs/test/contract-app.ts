@@ -1,5 +1,5 @@
 import 'reflect-metadata'
-import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import { text as textOf } from 'node:stream/consumers'
 import type { Cache } from '@cattlegrid/core'
 import type { ResponseDirectives } from '@cattlegrid/http'
@@ -34,6 +34,7 @@ interface Request {
   readonly originalUrl: string
   readonly headers: IncomingHttpHeaders
   readonly query: unknown
+  readonly raw?: unknown
 }
 
 /** What the responses of Express and of Fastify share. */
@@ -120,8 +121,10 @@ function declareUnknown(
   return app['route']?.({ method, url: path, handler })
 }
 
-function seenBy({ method, originalUrl, headers, query }: Request, reply: Reply): ContractRequest {
-  return { method, url: originalUrl, headers, query, directives: reply.cattlegrid }
+function seenBy(request: Request, reply: Reply): ContractRequest {
+  const { method, originalUrl: url, headers, query, raw = request } = request
+  const messages = { req: raw as IncomingMessage, res: rawOf(reply) }
+  return { method, url, headers, query, directives: reply.cattlegrid, raw: messages }
 }
 
 function rawOf(reply: Reply): ServerResponse {

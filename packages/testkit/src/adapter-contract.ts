@@ -20,6 +20,7 @@ import { describeOuterHead } from './adapter-contract/outer-head.ts'
 import { describeOuterVary } from './adapter-contract/outer-vary.ts'
 import { describeHosts } from './adapter-contract/ports-and-hosts.ts'
 import { describeRanges } from './adapter-contract/ranges.ts'
+import { describeLeaving } from './adapter-contract/leaving.ts'
 import { describeLoops } from './adapter-contract/loops.ts'
 import { describeObserving } from './adapter-contract/observing.ts'
 import { describePausing } from './adapter-contract/pausing.ts'
@@ -84,6 +85,7 @@ export function describeAdapterContract(
     describeCollapse,
     describeStale,
     describeFailingLeaders,
+    describeLeaving,
     describeEligible,
     describeStorable,
     describeErrorLifetimes,

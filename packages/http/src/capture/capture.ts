@@ -1,5 +1,4 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Http2ServerRequest } from 'node:http2'
 import type { Readable } from 'node:stream'
 import { type Chunk, chunkOf } from '../fields/body-arguments.ts'
 import { fieldsIn, parseHead, setInsteadOf } from '../fields/head-arguments.ts'
@@ -7,7 +6,7 @@ import { showAsEnded, showAsOpen } from '../fields/response-state.ts'
 import { type HeaderFields, toFields } from '../fields/header-fields.ts'
 import { type Answer, setAnswerFields } from '../response/answer.ts'
 import type { ResponseHead } from '../response/response-head.ts'
-import { onDestroy } from './destroy-listeners.ts'
+import { Departure } from './departure.ts'
 import { DetachedResponse } from './detached-response.ts'
 import { ErrorFields } from './error-fields.ts'
 import { HandedOverResponse } from './handed-over.ts'
@@ -15,6 +14,7 @@ import { OwnVary } from './own-vary.ts'
 import type { NotModified, Recording } from './recording.ts'
 import { ResponseCapture, type WrittenHead } from './response-capture.ts'
 import { replaceMethods } from './response-methods.ts'
+import { unwatched } from './state-reads.ts'
 
 /** A response whose handler is being recorded. */
 export interface Capture {
@@ -56,8 +56,7 @@ class HandlerCapture extends ResponseCapture implements Capture {
   #implicitHead: { readonly head: ResponseHead; readonly status: number } | undefined
   #handedOver: HandedOverResponse | undefined
   #destroyedByHandler = false
-  /** Ends the watch over the connection. */
-  readonly #stopWatching: () => void
+  readonly #departure: Departure
   /** Restores the handler's head if a 304 is refused. */
   #undoNotModified: (() => void) | undefined
 
@@ -70,7 +69,7 @@ class HandlerCapture extends ResponseCapture implements Capture {
     const original = replaceMethods(res, {
       destroy: (...args) => {
         // Node itself destroys a response that waits for its turn on a connection which is gone.
-        const isQueued = res.socket === null && req.socket.destroyed
+        const isQueued = res.socket === null && unwatched(() => req.socket.destroyed)
         this.#destroyedByHandler ||= this.mayBeHandler && !isQueued
         if (this.#destroyedByHandler && this.ended && this.detached === undefined) recording.abort('failure')
         return original('destroy', args)
@@ -84,9 +83,12 @@ class HandlerCapture extends ResponseCapture implements Capture {
         return original('appendHeader', args)
       },
     })
-    // Node destroys a connection for many reasons of its client, such as bytes that are no HTTP: only the handler's own call is its failure.
-    const { stream = req.socket } = req as IncomingMessage & Partial<Pick<Http2ServerRequest, 'stream'>>
-    this.#stopWatching = onDestroy(stream, () => (this.#destroyedByHandler ||= this.isHandler))
+    this.#departure = new Departure(req, res, {
+      mayLearn: () => this.mayBeHandler && !this.ended && this.#handedOver?.body === undefined && this.mode === 'send',
+      // Node destroys a connection for many reasons of its client, such as bytes that are no HTTP: only the handler's own call is its failure.
+      onDestroy: () => (this.#destroyedByHandler ||= this.isHandler),
+      onLearned: () => recording.abort('disconnect'),
+    })
   }
 
   send(answer: Answer): void {
@@ -220,17 +222,18 @@ class HandlerCapture extends ResponseCapture implements Capture {
   }
 
   protected override onClose(): void {
-    this.#stopWatching()
+    this.#departure.stop()
     if ((this.ended && this.headSeen) || this.mode === 'replaced') return
     const cause = this.#destroyedByHandler ? 'failure' : 'disconnect'
     // After a close, Node writes no head for an `end` that an outer layer delays.
     if (this.headSeen || this.ended || cause === 'failure') return this.recording.abort(cause)
+    if (this.#departure.begin()) return
     this.#detach()
     if (this.#handedOver !== undefined) this.#recordUnsent(this.#handedOver)
   }
 
   protected override get isConnectionGone(): boolean {
-    return this.detached !== undefined || this.res.destroyed
+    return this.detached !== undefined || unwatched(() => this.res.destroyed)
   }
 
   /** The handler may still finish and its response be stored, but a piped stream that closes early aborts the recording. */
@@ -238,7 +241,7 @@ class HandlerCapture extends ResponseCapture implements Capture {
     const stopped = (source: Readable): void => {
       if (!this.ended && !source.readableEnded) this.recording.abort('disconnect')
     }
-    this.detached = new DetachedResponse(this.res, this.recording)
+    this.detached = new DetachedResponse(this.res, this.recording, this.#departure)
     this.res.on('unpipe', stopped)
     this.res.on('pipe', (source) => source.once('close', () => stopped(source)))
   }

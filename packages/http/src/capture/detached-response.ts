@@ -1,9 +1,11 @@
 import type { ServerResponse } from 'node:http'
+import type { Departure } from './departure.ts'
 import type { Recording } from './recording.ts'
 
 /**
- * The response of a handler whose client left before the head was out, while others wait for the answer. To Node it is closed; to the handler it
- * looks open as long as the recording keeps bytes, because `stream.pipeline` and its like refuse a closed one.
+ * The response of a handler whose client left before the head was out, while others wait for the answer. To Node it is closed; to streams it
+ * looks open as long as the recording keeps bytes, because `stream.pipeline` and its like refuse a closed one. Code of the handler that looks itself gets the
+ * truth, and its response is not kept.
  */
 export class DetachedResponse {
   readonly #res: ServerResponse
@@ -12,15 +14,17 @@ export class DetachedResponse {
   readonly #notified: ReadonlySet<unknown>
   #over = false
 
-  constructor(res: ServerResponse, recording: Recording) {
+  constructor(res: ServerResponse, recording: Recording, departure: Departure) {
     this.#res = res
     this.#recording = recording
     this.#notified = new Set([...res.rawListeners('finish'), ...res.rawListeners('close')])
+    const isClosed = (): boolean => departure.isShownBy(isClosed) || !this.open
+    const isDestroyed = (): boolean => departure.isShownBy(isDestroyed) || !this.open
     Object.defineProperties(res, {
-      closed: { configurable: true, get: () => !this.open },
+      closed: { configurable: true, get: isClosed },
       destroyed: {
         configurable: true,
-        get: () => !this.open,
+        get: isDestroyed,
         // By Node's own `destroy`.
         set: () => {
           this.onDestroy()

@@ -11,6 +11,8 @@ interface Running {
 export class HandlerScope {
   readonly #around = current()
   #closed = false
+  /** Calls of outer layers that are running. */
+  #outsideCalls = 0
 
   constructor() {
     openScope()
@@ -22,7 +24,12 @@ export class HandlerScope {
 
   /** Runs a call of an outer layer, which the handler may have caused. */
   runOutside<T>(call: () => T): T {
-    return this.#run('outside', call)
+    this.#outsideCalls += 1
+    try {
+      return this.#run('outside', call)
+    } finally {
+      this.#outsideCalls -= 1
+    }
   }
 
   get closed(): boolean {
@@ -31,10 +38,10 @@ export class HandlerScope {
 
   /**
    * undefined: unknown, as in a timer that an outer layer has set before, in the callback of a driver that keeps no context, or after the
-   * close.
+   * close, unless a call of an outer layer is running.
    */
   get side(): Running['side'] | undefined {
-    if (this.#closed) return undefined
+    if (this.#closed) return this.#outsideCalls > 0 ? 'outside' : undefined
     let running = current()
     while (running !== undefined && running.scope !== this) running = running.around
     return running?.side

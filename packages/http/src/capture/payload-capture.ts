@@ -5,12 +5,14 @@ import { showAsEnded, showAsOpen } from '../fields/response-state.ts'
 import type { Chunk } from '../fields/body-arguments.ts'
 import type { HeaderFields } from '../fields/header-fields.ts'
 import type { ResponseHead } from '../response/response-head.ts'
+import { Departure } from './departure.ts'
 import { DetachedResponse } from './detached-response.ts'
 import type { ErrorFields } from './error-fields.ts'
 import { bodyOfPayload, copyOfStream, formOf } from './payload.ts'
 import type { NotModified, Recording } from './recording.ts'
 import { ResponseCapture, type WrittenHead } from './response-capture.ts'
 import { replaceMethods } from './response-methods.ts'
+import { unwatched } from './state-reads.ts'
 
 /** The response of a handler whose framework passes each payload through hooks before it writes it to Node's response. */
 export interface PayloadResponse {
@@ -43,6 +45,7 @@ interface PendingPayload {
  */
 export class PayloadCapture extends ResponseCapture {
   readonly #response: PayloadResponse
+  readonly #departure: Departure
   #payload: PendingPayload | undefined
   #withheld = false
   #over = false
@@ -60,6 +63,11 @@ export class PayloadCapture extends ResponseCapture {
         else this.#destroyed = true
         return original('destroy', args)
       },
+    })
+    this.#departure = new Departure(response.req, response.res, {
+      mayLearn: () => this.mayBeHandler && !this.#over && this.#payload?.whole !== true && !this.replacing,
+      onDestroy: () => this.isHandler,
+      onLearned: () => this.#abort(),
     })
   }
 
@@ -163,17 +171,18 @@ export class PayloadCapture extends ResponseCapture {
   }
 
   protected override onClose(): void {
+    this.#departure.stop()
     if (this.#over) return
     const isStream = this.#payload !== undefined && this.#payload.head.bodyLength === undefined
     if (this.#destroyed || isStream) this.#abort()
     else if (this.#response.isHijacked()) this.#markUnshareable()
-    // The handler still makes its response, for the waiters.
-    else this.detached = new DetachedResponse(this.res, this.recording)
+    // The handler still makes its response, for the waiters, unless it knows.
+    else if (!this.#departure.begin()) this.detached = new DetachedResponse(this.res, this.recording, this.#departure)
   }
 
   /** True if the client has left. A detached response hides that, and an HTTP/2 response never shows it. */
   protected override get isConnectionGone(): boolean {
-    return this.res.destroyed || this.#response.req.socket.destroyed
+    return unwatched(() => this.res.destroyed || this.#response.req.socket.destroyed)
   }
 
   #withhold(pending: PendingPayload, payload: unknown): void {

@@ -4,6 +4,7 @@ import { addToHead, fieldsIn, sentFields, setInsteadOf } from '../fields/head-ar
 import { isHeadSent } from '../fields/response-state.ts'
 import { type HeaderFields, toText } from '../fields/header-fields.ts'
 import type { ResponseHead } from '../response/response-head.ts'
+import { ownListener } from './close-listeners.ts'
 import { DestroyGuard } from './destroy-guard.ts'
 import { type DetachedResponse, discardChunk } from './detached-response.ts'
 import { HandlerScope } from './handler-scope.ts'
@@ -70,10 +71,8 @@ export abstract class ResponseCapture {
       },
     })
     this.innerHead = new InnerHead(res)
-    res.once('close', () => {
-      this.onClose()
-      this.#scope.close()
-    })
+    const onClose = ownListener(() => (this.onClose(), this.#scope.close()))
+    res.once('close', onClose)
   }
 
   /** Runs the handler whose response this is. */

@@ -1,6 +1,8 @@
 import type { CallerSignal } from '@cattlegrid/core'
 import type { ServerResponse } from 'node:http'
 import type { Http2ServerResponse } from 'node:http2'
+import { ownListener } from '../capture/close-listeners.ts'
+import { unwatched } from '../capture/state-reads.ts'
 
 /**
  * Signals that a client disconnected before its response was complete. Every waiting request needs one, and an `AbortController` costs more than
@@ -17,7 +19,7 @@ export class ClientDisconnect implements CallerSignal {
     }
     // Outer middleware that awaits something passes on a request whose client may have left meanwhile: `close` does not come again.
     check()
-    if (!this.aborted) res.once('close', check)
+    if (!this.aborted) res.once('close', ownListener(check))
   }
 
   /** The request has its response: nothing waits any more that a disconnect would end. */
@@ -54,8 +56,7 @@ export class ClientDisconnect implements CallerSignal {
 
 /** True if no byte can reach the client any more. False while an outer recording shows the response as open, to complete it for that layer's waiters. */
 function isClosed(res: ServerResponse): boolean {
-  const { closed } = res as Partial<Pick<ServerResponse, 'closed'>>
-  return closed ?? isStreamClosed(res)
+  return unwatched(() => (res as Partial<Pick<ServerResponse, 'closed'>>).closed ?? isStreamClosed(res))
 }
 
 /** HTTP/2 responses lack a `closed` of their own. Those of HTTP/1 are not asked: they have no `stream`, and V8 would search for it anew on each response of Express. */

@@ -1,5 +1,6 @@
 import { channel, subscribe } from 'node:diagnostics_channel'
 import { debugEvent, isDebugged } from '@cattlegrid/core/internal'
+import { ownListener } from '../capture/close-listeners.ts'
 import type { Exchange } from '../exchange.ts'
 import type { Verdict, VerdictKind } from '../response/cache-status.ts'
 import type { Route } from '../route/route.ts'
@@ -57,7 +58,7 @@ export function reportRequest<Req, Res>(exchange: Exchange<Req, Res>, route: Rou
   const { cache, runtime, eventUrl } = route
   const began = runtime.now()
   verdicts.set(exchange, NONE)
-  res.once('close', () => {
+  const publish = (): void => {
     const noted = verdicts.get(exchange)
     if (noted === undefined) return
     const { kind: verdict, fwd, detail } = noted
@@ -78,7 +79,8 @@ export function reportRequest<Req, Res>(exchange: Exchange<Req, Res>, route: Rou
       status: res.statusCode,
       took,
     } satisfies HttpEvent)
-  })
+  }
+  res.once('close', ownListener(publish))
 }
 
 /** True for a request that will be published: its verdict is wanted. */

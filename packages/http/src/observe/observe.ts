@@ -1,4 +1,5 @@
 import { initialAge } from '../response/age.ts'
+import { ownListener } from '../capture/close-listeners.ts'
 import { observedVerdict } from '../response/cache-status.ts'
 import { reportFields } from '../response/report-fields.ts'
 import type { Exchange } from '../exchange.ts'
@@ -50,9 +51,10 @@ class Observer<Req, Res> implements Recording {
     this.#partial = ['if-none-match', 'if-modified-since', 'range'].some((name) => headers[name] !== undefined)
     this.#reads = new PersonalReads(exchange, route.personalReads)
     this.#lookup = new ObservedLookup(route, context, headers, (call) => this.outside(call))
-    exchange.res.once('close', () => {
+    const onClose = (): void => {
       if (!this.#concluded) this.#lookup.close()
-    })
+    }
+    exchange.res.once('close', ownListener(onClose))
   }
 
   /** A store in this process is read before the handler runs. A shared store is read meanwhile: it may be slow or away. */

@@ -13,9 +13,18 @@ export interface Caller {
   readonly packages: readonly string[]
 }
 
+/** The code that has called, with what it called Node for. */
+interface Reader {
+  /** Node's files between the caller and the function that was called, the innermost first. */
+  readonly through: readonly string[]
+  /** undefined: Node itself has called. */
+  readonly file: string | undefined
+}
+
 /** A captured stack. Its caller is computed on the first access, which costs more than the capture. */
 export class CapturedStack {
   readonly #holder: { readonly stack?: unknown } = {}
+  #frames: readonly NodeJS.CallSite[] | undefined
   #caller: Caller | undefined
 
   /** `callee`: the function that the caller called, below which the stack begins. */
@@ -28,8 +37,19 @@ export class CapturedStack {
   }
 
   get caller(): Caller {
-    this.#caller ??= callerIn(framesOf(this.#holder))
+    this.#caller ??= callerIn(this.#all.filter((frame) => !isNodes(fileOf(frame))))
     return this.#caller
+  }
+
+  get reader(): Reader {
+    // V8's own functions, such as `Reflect.get`, have no file.
+    const files = this.#all.map(fileOf).filter((file) => file !== '')
+    const first = files.findIndex((file) => !isNodes(file))
+    return { through: files.slice(0, first === -1 ? undefined : first), file: files[first] }
+  }
+
+  get #all(): readonly NodeJS.CallSite[] {
+    return (this.#frames ??= framesOf(this.#holder))
   }
 }
 
@@ -88,7 +108,12 @@ function fileOf(frame: NodeJS.CallSite | undefined): string {
   return frame?.getFileName() ?? ''
 }
 
-/** Returns the frames without those of Node and V8. V8 formats the stack at the first read of `stack`. */
+/** True for Node and for V8, whose code has no file. */
+function isNodes(file: string): boolean {
+  return file === '' || file.startsWith('node:')
+}
+
+/** V8 formats the stack at the first read of `stack`. */
 function framesOf(holder: { readonly stack?: unknown }): readonly NodeJS.CallSite[] {
   const before = Object.getOwnPropertyDescriptor(Error, 'prepareStackTrace')
   let frames: readonly NodeJS.CallSite[] = []
@@ -99,5 +124,5 @@ function framesOf(holder: { readonly stack?: unknown }): readonly NodeJS.CallSit
   void holder.stack
   if (before === undefined) Reflect.deleteProperty(Error, 'prepareStackTrace')
   else Reflect.defineProperty(Error, 'prepareStackTrace', before)
-  return frames.filter((frame) => !/^(?:node:|$)/.test(fileOf(frame)))
+  return frames
 }

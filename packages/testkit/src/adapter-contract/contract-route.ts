@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import type { ResponseDirectives, RouteOptions } from '@cattlegrid/http'
 
@@ -27,6 +27,8 @@ export interface ContractRequest {
   readonly query: unknown
   /** The directives of this response, from where the adapter shows them to handlers. */
   readonly directives: ResponseDirectives
+  /** Node's request and response. */
+  readonly raw: { readonly req: IncomingMessage; readonly res: ServerResponse }
 }
 
 /** What the middleware before the cache does: it sets header fields of the response, answers 401, or wraps Node's response. */
