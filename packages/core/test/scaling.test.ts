@@ -11,14 +11,18 @@ const operations: Record<string, readonly [n: number, scenario: Scenario]> = {
     async (n) => {
       const cache = newCache()
       const part = (key: string): Promise<number> => cache.getOrSet(`part of ${key}`, () => 1)
-      return () => cache.getOrSetMany(numbered(n), async (keys) => all((await Promise.all(keys.map(part))).map(String)))
+      return () => cache.getOrSetMany(numbered(n), async (keys) => (await Promise.all(keys.map(part)), all(keys)))
     },
   ],
   'getOrSetMany, whose loader calls getOrSetMany': [
     500,
     async (n) => {
       const cache = newCache()
-      return () => cache.getOrSetMany(numbered(n), () => cache.getOrSetMany(numbered(n, 'inner'), all))
+      return () =>
+        cache.getOrSetMany(
+          numbered(n),
+          async (keys) => (await cache.getOrSetMany(numbered(n, 'inner'), all), all(keys)),
+        )
     },
   ],
   'getOrSetMany, whose loader asks for its own keys': [

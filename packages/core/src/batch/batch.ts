@@ -1,5 +1,6 @@
-import type { AdmissionControl, SharedWaiter } from '../flight/admission-control.ts'
+import type { SharedWaiter } from '../flight/admission-control.ts'
 import type { CallBatch } from '../flight/call.ts'
+import type { EngineServices } from '../flight/engine-services.ts'
 import type { PermitSource, ReleasePermit } from '../flight/permits.ts'
 import { currentLoadScope } from '../flight/reentrancy.ts'
 import { ABSENT, type Load, type Loader } from '../load.ts'
@@ -15,7 +16,7 @@ import type { ManyLoader } from './many-loader.ts'
 export class Batch implements CallBatch, PermitSource {
   readonly sharedWaiter: SharedWaiter = { waiting: 0 }
   readonly #loader: ManyLoader<unknown>
-  readonly #admission: AdmissionControl
+  readonly #services: EngineServices
   readonly #permits: PermitSource
   /** The scope around the batch, read at its start: later the current one is that of one of its keys. */
   readonly #outer = currentLoadScope()
@@ -25,15 +26,10 @@ export class Batch implements CallBatch, PermitSource {
   readonly #onLoaderCall = new Map<Load<never>, () => boolean>()
   #nextCall: LoaderCall
 
-  constructor(
-    keys: readonly string[],
-    loader: ManyLoader<unknown>,
-    admission: AdmissionControl,
-    permits: PermitSource,
-  ) {
+  constructor(keys: readonly string[], loader: ManyLoader<unknown>, services: EngineServices, permits: PermitSource) {
     this.#unread = new Set(keys)
     this.#loader = loader
-    this.#admission = admission
+    this.#services = services
     this.#permits = permits
     this.#nextCall = this.#newLoaderCall()
   }
@@ -78,7 +74,7 @@ export class Batch implements CallBatch, PermitSource {
   }
 
   #newLoaderCall(): LoaderCall {
-    return new LoaderCall(this.#admission, this.#permits, () => this.#startIfReady())
+    return new LoaderCall(this.#services, this.#permits, () => this.#startIfReady())
   }
 
   #startIfReady(): void {

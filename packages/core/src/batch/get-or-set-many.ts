@@ -22,7 +22,7 @@ export interface ManyCall {
  */
 export async function lookUpMany(
   { keys, loader, settings, permits }: ManyCall,
-  { admission }: EngineServices,
+  services: EngineServices,
   lookups: LookupRunner,
 ): Promise<Map<string, unknown>> {
   const values = new Map<string, unknown>()
@@ -35,7 +35,7 @@ export async function lookUpMany(
   })
   if (others.length === 0) return values
   const requestedKeys = others.map(([requestedKey]) => requestedKey)
-  const batch = new Batch(requestedKeys, loader, admission, permits)
+  const batch = new Batch(requestedKeys, loader, services, permits)
   const lookUp = async ([requestedKey, storedKey]: readonly [string, string]): Promise<unknown> => {
     const call = { storedKey, requestedKey, loader: batch.loaderOf(requestedKey), settings, permits: batch, batch }
     return await lookups.run(call, valueOf).finally(() => batch.onRead(requestedKey))

@@ -1,5 +1,7 @@
+import type { Events } from '../events/events.ts'
 import type { AdmissionControl } from '../flight/admission-control.ts'
 import { Deferred } from '../flight/deferred.ts'
+import type { EngineServices } from '../flight/engine-services.ts'
 import type { PermitSource } from '../flight/permits.ts'
 import { leaveLoadScope, type LoadScope, runInLoad } from '../flight/reentrancy.ts'
 import { LoaderArgument } from '../refresh/loader-argument.ts'
@@ -12,6 +14,7 @@ import { SharedPermit } from './shared-permit.ts'
 export class LoaderCall implements ManyLoad {
   readonly permit: SharedPermit
   readonly #admission: AdmissionControl
+  readonly #events: Events
   /** A key may load twice: for its own caller alone, and for those that joined that caller's flight before. */
   readonly #loads = new Set<Load<never>>()
   /** Those for which the loader was called. */
@@ -20,8 +23,9 @@ export class LoaderCall implements ManyLoad {
   #abort: AbortController | undefined
   #scope: LoadScope | undefined
 
-  constructor(admission: AdmissionControl, permits: PermitSource, onShareReleased: () => void) {
+  constructor({ admission, events }: EngineServices, permits: PermitSource, onShareReleased: () => void) {
     this.#admission = admission
+    this.#events = events
     this.permit = new SharedPermit(permits, () => {
       if (this.permit.shares === 0) this.#leaveScope()
       onShareReleased()
@@ -72,12 +76,23 @@ export class LoaderCall implements ManyLoad {
     const scope = this.#admission.loadScope(background ? undefined : outer, keys.map(storedKey))
     this.#scope = scope
     try {
-      this.#values.resolve(checkMap(await runInLoad(scope, async () => await loader(keys, this))))
+      const values = checkMap(await runInLoad(scope, async () => await loader(keys, this)))
+      this.#tellOtherKeys(keys, values)
+      this.#values.resolve(values)
     } catch (error) {
       this.#values.reject(error)
     } finally {
       this.#leaveScope()
     }
+  }
+
+  /** A key that is left out has no value; where the Map has others instead, it names them in another way than they were asked for, and nothing is ever stored. */
+  #tellOtherKeys(keys: readonly string[], values: ReadonlyMap<string, unknown>): void {
+    if (!(values.size > 0) || keys.some((key) => values.has(key))) return
+    const message =
+      'The Map that the loader of getOrSetMany returned has other keys than the loader got, so no value is stored. Its keys must be those of the first ' +
+      'argument, as they are: the same texts, not the ids in them or numbers.'
+    this.#events.warnOnce(message, 'CATTLEGRID_OTHER_KEYS')
   }
 
   /** Its loads may end before the loader does, at `loadTimeout`. */

@@ -36,8 +36,8 @@ export interface Cache {
   readonly shared: boolean
   /** True from `pause` to `resume`, called on this cache or on a view of it. */
   readonly paused: boolean
-  /** The stale windows of entries that are stored without their own, ms: the options of `createCache` or `with`. */
-  readonly windows: Pick<Windows, 'staleWhileRevalidate' | 'staleIfError'>
+  /** The windows of entries that are stored without their own, ms: the options of `createCache` or `with`. `ttl` is undefined where it was not given. */
+  readonly windows: Pick<Windows, 'staleWhileRevalidate' | 'staleIfError'> & { readonly ttl: number | undefined }
   /** The source of time, timers and randomness: `options.runtime`, or the system's. */
   readonly runtime: Runtime
   /**

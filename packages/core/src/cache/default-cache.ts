@@ -88,8 +88,8 @@ export class DefaultCache implements Cache {
   }
 
   get windows(): Cache['windows'] {
-    const { staleWhileRevalidate, staleIfError } = this.#settings
-    return { staleWhileRevalidate, staleIfError }
+    const { ttl, staleWhileRevalidate, staleIfError } = this.#settings
+    return { ttl, staleWhileRevalidate, staleIfError }
   }
 
   get name(): string {

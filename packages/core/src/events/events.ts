@@ -54,6 +54,7 @@ export class EventChannel {
 /** Emits the events of one cache to its listeners and to `node:diagnostics_channel`. A failing listener never fails a call. */
 export class Events {
   readonly #channels = new Map<EventName, EventChannel>()
+  readonly #warned = new Set<string>()
   /** The `name` of the cache. */
   readonly cacheName: string
 
@@ -82,6 +83,13 @@ export class Events {
   warn(message: string, code?: string): void {
     if (this.hasListeners('warning')) this.emit('warning', { message })
     else process.emitWarning(message, { type: 'CattlegridWarning', ...(code === undefined ? {} : { code }) })
+  }
+
+  /** As `warn`, once for each code. */
+  warnOnce(message: string, code: string): void {
+    if (this.#warned.has(code)) return
+    this.#warned.add(code)
+    this.warn(message, code)
   }
 
   /** `fields`: an object of this event alone, which becomes the event. */

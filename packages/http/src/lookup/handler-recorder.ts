@@ -136,7 +136,7 @@ export function judgeResponse<Req, Res>(
 }
 
 function judgeByRoute<Req, Res>(
-  { request, response, res }: Exchange<Req, Res>,
+  { request, response, res, pattern }: Exchange<Req, Res>,
   route: Route<Req, Res>,
   { storedBefore, unkeyedCredentials, urlTag }: StorageFacts,
   began: number,
@@ -161,6 +161,7 @@ function judgeByRoute<Req, Res>(
     began,
   }
   const judgement = judge(head, policy, route.runtime.timeOfDay())
+  if (judgement.kind === 'unshareable' && judgement.why === 'no-freshness') route.unusedTtlWarning.give(pattern)
   if (judgement.kind !== 'store') return judgement
   const declaredLength = head.bodyLength ?? Number(linesOf(head.fields, 'content-length')[0] ?? 0)
   if (!processBudget.hasRoom(declaredLength, route.maxCaptureBytes)) return NO_CAPTURE_ROOM

@@ -1,17 +1,20 @@
 import { InvalidOptionError } from '@cattlegrid/core'
 import { INVALID, ttlRule } from '@cattlegrid/core/internal'
 import type { ServeError } from '../response/errors.ts'
+import { tagsRule } from '../response/tags.ts'
+import { type AnswerRule, FunctionAnswer, isPromise } from './function-answer.ts'
 import type { KeyOptions } from './options.ts'
 import type { ParsedRoute } from './route-rules.ts'
 
 /**
  * The functions among a route's options. Each returns a default where the user's function throws. `enabled`, `skip` and `obeysClient` decide before
- * anything else happens: they throw InvalidOptionError where the user's function returns a promise, which is true whatever it resolves to.
+ * anything else happens: they throw InvalidOptionError where the user's function returns a promise, which is true whatever it resolves to. Of the others the first
+ * answer that is not accepted is told, once.
  */
 export interface RouteFunctions<Req, Res> {
   /** ms; undefined: the lifetime that the response declares; NaN: not stored. */
   ttl(request: Req, response: Res): number | undefined
-  /** The option, or what its function returned; not checked. */
+  /** The option, or what its function returned; undefined: not stored. */
   tags(request: Req, response: Res): unknown
   enabled(request: Req): boolean
   skip(request: Req): boolean
@@ -31,15 +34,11 @@ export function routeFunctionsOf<Req, Res>(
   const { ttl, tags = [], enabled = true, skip, clientDirectives } = given
   const onError = given.onError as ((...args: unknown[]) => unknown) | undefined
   return {
-    ttl: ttlOf(ttl),
-    tags: (...args) => (typeof tags === 'function' ? callOr<unknown>(tags, undefined, ...args) : tags),
+    ttl: ttlOf(`${owner}.ttl`, ttl),
+    tags: tagsOf(`${owner}.tags`, tags),
     enabled: typeof enabled === 'function' ? predicate(`${owner}.enabled`, enabled, false) : () => Boolean(enabled),
     skip: skip === undefined ? () => false : predicate(`${owner}.skip`, skip, true),
-    extra: (request) => {
-      if (extra === undefined) return undefined
-      const value = callOr<unknown>(extra, null, request)
-      return typeof value === 'string' ? value : null
-    },
+    extra: extraOf(`${owner}.key.extra`, extra),
     obeysClient:
       typeof clientDirectives === 'function'
         ? predicate(`${owner}.clientDirectives`, clientDirectives, false)
@@ -60,7 +59,7 @@ function callOr<T>(option: unknown, failed: T, ...args: readonly unknown[]): T {
 function predicate(name: string, option: unknown, failed: boolean): (request: unknown) => boolean {
   return (request) => {
     const decision = callOr<unknown>(option, failed, request)
-    if (typeof (decision as PromiseLike<unknown> | null | undefined)?.then !== 'function') return Boolean(decision)
+    if (!isPromise(decision)) return Boolean(decision)
     // Its rejection must not end the process.
     Promise.resolve(decision).catch(() => undefined)
     throw new InvalidOptionError(name, decision, DECIDES_NOW, 'returned a promise')
@@ -70,15 +69,50 @@ function predicate(name: string, option: unknown, failed: boolean): (request: un
 const DECIDES_NOW =
   'a function that returns its decision now; await in a middleware or hook before the cache, keep the result on the request, and return that'
 
-function ttlOf<Req, Res>(ttl: unknown): (request: Req, response: Res) => number | undefined {
+const ttlAnswer: AnswerRule<number> = {
+  accepted: `${ttlRule.accepted}; undefined or 0, not to store the response`,
+  parse: (value) => ttlRule.parse(value),
+  means: (answer) => answer === undefined || typeof answer === 'number',
+  consequence: 'no response is stored',
+}
+
+const tagsAnswer: AnswerRule<readonly string[]> = {
+  ...tagsRule,
+  means: () => false,
+  consequence: 'no response is stored',
+}
+
+const extraAnswer: AnswerRule<string> = {
+  accepted: 'a text; undefined or null, to bypass the cache',
+  parse: (value) => (typeof value === 'string' ? value : INVALID),
+  means: (answer) => answer === undefined || answer === null,
+  consequence: 'its request bypasses the cache',
+}
+
+function ttlOf<Req, Res>(name: string, ttl: unknown): (request: Req, response: Res) => number | undefined {
   if (ttl === undefined || ttl === 'origin') return () => undefined
   if (typeof ttl !== 'function') return () => ttl as number
-  return (request, response) => {
-    try {
-      const parsed = ttlRule.parse((ttl as (req: Req, res: Res) => unknown)(request, response))
-      return parsed === INVALID ? Number.NaN : parsed
-    } catch {
-      return Number.NaN
-    }
+  const answers = new FunctionAnswer(name, ttlAnswer)
+  return (...args) => {
+    const parsed = answers.check(callOr<unknown>(ttl, Number.NaN, ...args))
+    return parsed === INVALID ? Number.NaN : parsed
+  }
+}
+
+function tagsOf<Req, Res>(name: string, tags: unknown): (request: Req, response: Res) => unknown {
+  if (typeof tags !== 'function') return () => tags
+  const answers = new FunctionAnswer(name, tagsAnswer)
+  return (...args) => {
+    const parsed = answers.check(callOr<unknown>(tags, undefined, ...args))
+    return parsed === INVALID ? undefined : parsed
+  }
+}
+
+function extraOf<Req>(name: string, extra: unknown): (request: Req) => string | null | undefined {
+  if (extra === undefined) return () => undefined
+  const answers = new FunctionAnswer(name, extraAnswer)
+  return (request) => {
+    const parsed = answers.check(callOr<unknown>(extra, null, request))
+    return parsed === INVALID ? null : parsed
   }
 }

@@ -22,6 +22,7 @@ import { type ParsedRoute, parseRouteOptions } from './route-rules.ts'
 import type { ReportRule } from '../response/report-fields.ts'
 import type { StoragePolicy } from '../response/storable.ts'
 import { PersonalReadWarning } from './personal-read-warning.ts'
+import { UnusedTtlWarning } from './unused-ttl-warning.ts'
 import { RefreshMode } from './refresh-mode.ts'
 
 /** The checked options of a route, with their defaults. */
@@ -38,6 +39,7 @@ export interface Route<Req = unknown, Res = unknown> extends HttpCache, RouteFun
   readonly query: QueryRule
   readonly personalReads: PersonalReadRule
   readonly personalReadWarning: PersonalReadWarning
+  readonly unusedTtlWarning: UnusedTtlWarning
   readonly mode: 'serve' | 'observe'
   /** A response is stored only for the lifetime that it declares. */
   readonly appMode: boolean
@@ -115,6 +117,7 @@ export function compileRoute<Req, Res>(
     query: queryOf(given.query),
     personalReads: personalReadsOf(given, new ApplicationPackages(compileRoute)),
     personalReadWarning: new PersonalReadWarning(),
+    unusedTtlWarning: new UnusedTtlWarning(given.ttl === undefined ? http.cache.windows.ttl : undefined),
     tagHeader: tagHeader === false ? undefined : tagHeader,
     revalidate: given.revalidate ?? false,
     clientFreshness: clientFreshnessOf(given.clientMaxAge),
