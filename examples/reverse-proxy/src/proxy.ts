@@ -23,8 +23,6 @@ export function createProxy(origin: URL, cache: Cache): Proxy {
       staleIfError: '60s',
       // A slow origin is not an error: a waiting request gets its response.
       softTimeout: false,
-      // The same parameters in another order may be another resource: only the origin knows.
-      key: { extra: ({ originalUrl }) => originalUrl },
       range: true,
       revalidate: true,
       invalidateOnUnsafe: true,

@@ -10,6 +10,7 @@ const KEYED: HandlerInput = {
   scheme: 'https',
   path: '/',
   hidden: hiddenFields(keyedBy([]), true),
+  keyed: [],
   added: {},
 }
 
@@ -83,6 +84,19 @@ describe('what a leader’s handler sees', () => {
     expect(req.headers).toEqual({ host: 'shop.example', connection: 'close' })
     expect(req.rawHeaders.join(' ')).not.toContain('evil')
     expect({ ...req.headersDistinct }).toEqual({ host: ['shop.example'], connection: ['close'] })
+  })
+
+  test('has one form of a field that a layer outside has changed, that of the key, and of a keyed one in any case', async () => {
+    const req = await requestWith({ Host: 'shop.example', 'X-Tenant': 'evil', 'X-Kept': 'evil', 'X-Keyed': 'as it is' })
+    req.headers['x-tenant'] = 'a'
+    req.headers['x-added'] = 'b'
+    delete req.headers['x-kept']
+    normaliseRequest(req, { ...KEYED, keyed: ['x-keyed', 'x-absent'] })
+    expect(req.headers).toMatchObject({ 'x-tenant': 'a', 'x-added': 'b', 'x-keyed': 'as it is' })
+    expect(req.headersDistinct).toMatchObject({ 'x-tenant': ['a'], 'x-added': ['b'], 'x-keyed': ['as it is'] })
+    expect(req.rawHeaders.slice(0, 2)).toEqual(['x-keyed', 'as it is'])
+    expect(req.rawHeaders.join(' ')).toMatch(/x-tenant a.*x-added b/)
+    expect(req.rawHeaders.join(' ')).not.toContain('evil')
   })
 
   test('has the forwarded host that the key was made of, and no other beside it', async () => {

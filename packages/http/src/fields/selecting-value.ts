@@ -1,16 +1,15 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { withoutBlanks } from './header-fields.ts'
 
 /** The codings that make variants; each one doubles their number. */
 const CODINGS = ['br', 'gzip', 'zstd']
 
-/** The value of a selecting request field (RFC 9111 section 4.1), normalised so that equivalent values are equal. */
+/**
+ * The value of a request field in a key (RFC 9111 section 4.1): as it came, because only its handler knows which values are equivalent. `Accept-Encoding` is
+ * reduced, as handlers see it.
+ */
 export function selectingValue(name: string, headers: IncomingHttpHeaders): string | undefined {
   const received = receivedValue(name, headers)
-  if (received === undefined) return undefined
-  const text = received.split(',').map(withoutBlanks).join(', ')
-  if (name === 'accept-encoding') return reduceEncoding(text)
-  return name === 'accept-language' ? text.toLowerCase() : text
+  return name === 'accept-encoding' && received !== undefined ? reduceEncoding(received) : received
 }
 
 /** The value of a request field as it came; several lines are joined. */

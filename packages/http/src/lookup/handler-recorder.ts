@@ -6,10 +6,12 @@ import type { Exchange } from '../exchange.ts'
 import { linesOf } from '../fields/header-fields.ts'
 import type { RecordedResponse } from '../response/recorded-response.ts'
 import { Recorder } from '../capture/recorder.ts'
+import { selectingNames } from '../response/recorded-fields.ts'
 import { hasDeclaredLength, type ResponseHead } from '../response/response-head.ts'
 import { hasReplaceableFields, replaceFields } from '../request/normalise.ts'
 import type { HandlerTimes } from './handler-times.ts'
 import { reportFields } from '../response/report-fields.ts'
+import { type Ambiguity, ambiguityIn } from '../request/single-fields.ts'
 import { PersonalReads } from '../request/personal-reads.ts'
 import { givenDirectives } from '../response/response-directives.ts'
 import { noteVerdict } from './request-report.ts'
@@ -127,12 +129,19 @@ export function judgeResponse<Req, Res>(
   head: ResponseHead,
 ): Judgement {
   // A read by the route's functions is no part of the response.
-  const judgement = reads.outside(() => judgeByRoute(exchange, route, facts, began, head))
+  const judged = reads.outside(() => judgeByRoute(exchange, route, facts, began, head))
+  const judgement = forOneClient(judged, ambiguityIn(exchange.req, selectingNames(head, route.ignoreVary)))
   const personal = reads.found
   if (personal === undefined || judgement.kind === 'unshareable') return judgement
   if (judgement.kind === 'fail') return { kind: 'fail', share: false }
   if (judgement.kind === 'store') route.personalReadWarning.give(personal, exchange.target)
   return { kind: 'unshareable', why: 'personal' }
+}
+
+/** A handler that could see two values of a selecting field has responded to its own client only. */
+function forOneClient(judgement: Judgement, why: Ambiguity | undefined): Judgement {
+  if (why === undefined || judgement.kind === 'unshareable') return judgement
+  return judgement.kind === 'fail' ? { kind: 'fail', share: false } : { kind: 'unshareable', why }
 }
 
 function judgeByRoute<Req, Res>(

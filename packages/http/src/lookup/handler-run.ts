@@ -28,12 +28,12 @@ export function runHandler<Req, Res>(
   task: LoadTask,
   onStart: (recorder: Recorder) => void,
 ): Promise<RecordingResult> {
-  const { load, loadId, forwarded, collapseFailed, times } = task
+  const { load, forwarded, collapseFailed, times } = task
   const { urlTag, unkeyedCredentials } = context
   const responseToRevalidate = responseToRevalidateOf(load, route)
   const conditions = conditionsOf(exchange.req.headers)
   // Before the recorder, which notices reads of the request.
-  prepareRequest(exchange, route, context, loadId, responseToRevalidate)
+  prepareRequest(exchange, route, context, task, responseToRevalidate)
   const recorder = recorderFor(exchange, route, {
     holdsStale: holdsUsableStale(load),
     leased: load.leased,
@@ -69,7 +69,7 @@ function prepareRequest(
   exchange: Exchange,
   { hidden, keyRule }: Pick<Route, 'hidden' | 'keyRule'>,
   context: RequestContext,
-  loadId: string,
+  { loadId, record }: Pick<LoadTask, 'loadId' | 'record'>,
   responseToRevalidate: RecordedResponse | undefined,
 ): void {
   const validators = responseToRevalidate === undefined ? {} : validatorsOf(responseToRevalidate)
@@ -79,7 +79,8 @@ function prepareRequest(
   const rewrite = rewriteToKeyed(exchange, context)
   if (rewrite !== undefined && rewriteUrlUntilEnd(exchange, rewrite) === undefined)
     throw new NoSharedResult('the URL cannot be rewritten')
-  const replaced = normaliseRequest(exchange.req, { host, scheme: exchange.scheme, path, hidden, added })
+  const keyed = [...keyRule.headers, ...(record?.vary ?? [])]
+  const replaced = normaliseRequest(exchange.req, { host, scheme: exchange.scheme, path, hidden, keyed, added })
   exchange.fieldsReplaced?.(replaced)
 }
 

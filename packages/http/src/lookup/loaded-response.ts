@@ -6,6 +6,7 @@ import { NoSharedResult, ResponseFailure } from '../response/errors.ts'
 import type { RecordedResponse, Stored } from '../response/recorded-response.ts'
 import type { RecordingResult } from '../capture/recording-result.ts'
 import type { SubrequestResult } from './subrequest/subrequest.ts'
+import { isAmbiguity } from '../request/single-fields.ts'
 import { selectingValues } from '../response/vary.ts'
 
 /** One load, and the facts that a handler run for it needs. */
@@ -47,7 +48,7 @@ export interface UnstoredResult {
  *
  * @param requestFields those that the handler saw.
  * @param knownShareable as `isKnownShareable`: if not, an aborted response starts no cooldown.
- * @throws ResponseFailure when the handler failed; NoSharedResult when its client disconnected before the response was complete.
+ * @throws ResponseFailure when the handler failed; NoSharedResult when its client disconnected before the response was complete, or the request is ambiguous.
  */
 export function resultOfHandler(
   recorded: Exclude<RecordingResult, { kind: 'mismatched' }>,
@@ -64,6 +65,8 @@ export function resultOfHandler(
         options: { for: '1s', share: true, why: recorded.why },
       }
     case 'unshareable':
+      if (isAmbiguity(recorded.why))
+        throw new NoSharedResult(`only its own client may have the response (${recorded.why})`)
       return ownResponse(recorded.why, recorded.temporary === true || BRIEF_REASONS.has(recorded.why) ? '1s' : '10s')
     case 'fail':
       throw new ResponseFailure(

@@ -1,10 +1,18 @@
 import type { BypassReason } from '../response/cache-status.ts'
 import { type RequestDirectives, requestDirectivesOf, NO_DIRECTIVES } from '../request/request-directives.ts'
-import { type Candidate, ineligibleReason, originForm, type UnkeyedInput, unkeyedInputOf } from '../request/eligible.ts'
+import {
+  type Candidate,
+  ineligibleReason,
+  isTrustedHost,
+  originForm,
+  type UnkeyedInput,
+  unkeyedInputOf,
+} from '../request/eligible.ts'
 import { type Exchange, rewriteUrlUntilEnd } from '../exchange.ts'
 import { countAllowedReads } from '../request/personal-reads.ts'
 import { withQuery } from '../request/query.ts'
 import { canonicalUrls, keyedHost, keyedValues, requestKey, urlTag } from '../request/request-key.ts'
+import { type Ambiguity, ambiguityIn } from '../request/single-fields.ts'
 import { readUnreported } from '../request/watched-fields.ts'
 import type { Route } from '../route/route.ts'
 
@@ -66,11 +74,22 @@ export function requestContextOf<Req, Res>(
 ): RequestContext {
   // A cookie that an outer layer sets belongs to this client, and says nothing about other requests of the URL.
   const outerCookie = exchange.field('set-cookie') === undefined ? undefined : 'set-cookie'
-  const unshareable = unkeyedInputOf(candidate) ?? outerCookie
+  const { keyRule, eligibility } = route
+  const foreignHost = isTrustedHost(candidate, keyRule.host, eligibility.hosts) ? undefined : 'host'
+  const unshareable = foreignHost ?? unkeyedInputOf(candidate) ?? keyedAmbiguity(exchange, route) ?? outerCookie
   const { matched, decodesPath } = exchange
   const canonical = canonicalUrls({ matched, decodesPath })
   const keyedUrl = (url: string): string => canonical(withQuery(url, route.query))
   return { key, target, unkeyedCredentials, directives, unshareable, keyedUrl, urlTag: urlTagOf(candidate, route) }
+}
+
+/** Why the handler of this request may see another value of a keyed field or cookie than its key holds. */
+function keyedAmbiguity(
+  { req }: Exchange,
+  { keyRule: { headers, cookies }, eligibility: { authorization } }: Pick<Route, 'keyRule' | 'eligibility'>,
+): Ambiguity | undefined {
+  const ofCredentials = authorization === 'key' || authorization === 'declared' ? ['authorization'] : []
+  return ambiguityIn(req, [...headers, ...ofCredentials], cookies)
 }
 
 /** Reads the URL at once, because a leader's handler may get another spelling; hashes it on the first call. */

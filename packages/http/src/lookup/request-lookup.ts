@@ -79,7 +79,7 @@ export class RequestLookup<Req, Res> {
       } catch (error) {
         const hasLed = loader.ownHandlerAnswers || loader.subrequestFailed
         const cannotLead = hasLed || loader.cannotRecord || loader.isAnswered
-        const endsHere = cannotLead || this.#context.unshareable !== undefined
+        const endsHere = cannotLead || loader.unshareable !== undefined
         if (endsHere || round === MAX_ROUNDS || !isNoSharedResult(error)) return { error }
       }
     }
@@ -90,6 +90,7 @@ export class RequestLookup<Req, Res> {
     // The handler's own response goes to this client; the record serves other requests only.
     const { ownHandlerAnswers, storable } = this.#loader
     if (ownHandlerAnswers) return { ...ofUrl, value: OWN_RESPONSE, freshFor: storable?.ttl ?? ofUrl.freshFor }
+    this.#loader.selectBy(record.vary)
     const forwardedByUrl = this.#forwarded
     const miss: Miss = { record, forwarded: 'vary-miss', collapseFailed: ofUrl.role === 'follower' }
     const key = variantKey(this.#context.key, record, this.#req.headers)

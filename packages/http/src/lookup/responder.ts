@@ -81,7 +81,7 @@ export class Responder<Req, Res> {
       knownShareable: isKnownShareable(this.#route, this.#lookup.forwarded),
       timedOutBeforeKnown: this.#loader.timedOutBeforeKnown,
       disconnected: this.#disconnect.aborted,
-      bypassReason: this.#context.unshareable ?? (this.#loader.subrequestFailed ? 'head' : 'collapsed'),
+      bypassReason: this.#loader.unshareable ?? (this.#loader.subrequestFailed ? 'head' : 'collapsed'),
     }
   }
 

@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http'
 import { isCattlegridError, type Load, type UncacheableOptions } from '@cattlegrid/core'
 import { LoaderArgument } from '@cattlegrid/core/internal'
 import { failedSubrequestsOf } from './subrequest/failed-subrequests.ts'
@@ -9,6 +10,8 @@ import { HandlerTimes } from './handler-times.ts'
 import { keepAtKey } from './keep-at-key.ts'
 import { type Loaded, type LoadResult, resultOfHandler, type LoadTask } from './loaded-response.ts'
 import { isKnownShareable, type Miss } from './miss.ts'
+import { ambiguityIn } from '../request/single-fields.ts'
+import { copyUnreported } from '../request/watched-fields.ts'
 import { registerLoad } from '../request/loop-detection.ts'
 import { SubrequestLoader } from './subrequest/subrequest-loader.ts'
 import type { Recorder } from '../capture/recorder.ts'
@@ -46,11 +49,13 @@ export class ResponseLoader<Req, Res> {
   #storable: StorableLoad | undefined
   #handler: OwnHandler = { kind: 'not-started', onStart: undefined }
   #timedOutBeforeKnown = false
+  #unshareable: RequestContext['unshareable']
 
   constructor(exchange: Exchange<Req, Res>, route: Route<Req, Res>, context: RequestContext) {
     this.#exchange = exchange
     this.#route = route
     this.#context = context
+    this.#unshareable = context.unshareable
     this.times = new HandlerTimes(route.runtime)
     this.#subrequests = new SubrequestLoader(exchange, route, context)
     this.#releasedKeys = releasedKeysOf(route.cache)
@@ -85,6 +90,16 @@ export class ResponseLoader<Req, Res> {
   /** A subrequest in the place of the request's own handler brought no response. */
   get subrequestFailed(): boolean {
     return this.#subrequestFailed
+  }
+
+  /** Why the response of the request's own handler goes to its own client only; undefined: others may get it. */
+  get unshareable(): RequestContext['unshareable'] {
+    return this.#unshareable
+  }
+
+  /** These request fields select the response: where the handler could see two values of one, its response goes to its own client only. */
+  selectBy(names: readonly string[]): void {
+    this.#unshareable ??= ambiguityIn(this.#exchange.req, names)
   }
 
   /** An outer layer has answered: the request's own handler must not run. */
@@ -171,22 +186,29 @@ export class ResponseLoader<Req, Res> {
   }
 
   async #runHandler(task: LoadTask): Promise<LoadResult> {
-    const { headers: requestFields } = this.#exchange.req
-    const recorded = await this.#recordHandler(task)
+    const { recording, requestFields } = this.#recordHandler(task)
+    const recorded = await recording
     if (recorded.kind === 'mismatched')
       return await this.#noteSubrequestFailure(this.#subrequests.replaceMismatched(task))
     const knownShareable = isKnownShareable(this.#route, task.forwarded)
     return { result: resultOfHandler(recorded, requestFields, knownShareable), requestFields }
   }
 
-  #recordHandler(task: LoadTask): Promise<RecordingResult> {
+  /** `requestFields`: those that the handler gets. A layer inside may change them. */
+  #recordHandler(task: LoadTask): {
+    readonly recording: Promise<RecordingResult>
+    readonly requestFields: IncomingHttpHeaders
+  } {
+    let requestFields: IncomingHttpHeaders = {}
     const noteStart = (recorder: Recorder): void => {
+      requestFields = copyUnreported(this.#exchange.req.headers)
       const onStart = this.#handler.kind === 'not-started' ? this.#handler.onStart : undefined
       this.#handler = { kind: 'started', recorder }
       onStart?.()
     }
     try {
-      return runHandler(this.#exchange, this.#route, this.#context, task, noteStart)
+      const recording = runHandler(this.#exchange, this.#route, this.#context, task, noteStart)
+      return { recording, requestFields }
     } catch (error) {
       if (this.recorder !== undefined) throw error
       // The cache has failed before the handler: that runs without it.
@@ -205,7 +227,7 @@ export class ResponseLoader<Req, Res> {
 
   /** The handler cannot fill the entry, as for `HEAD`: a subrequest brings a response to store. */
   #replaceHandler(task: LoadTask): Promise<LoadResult> {
-    if (this.#context.unshareable !== undefined) throw new NoSharedResult('the handler sees more than the key holds')
+    if (this.#unshareable !== undefined) throw new NoSharedResult('the handler sees more than the key holds')
     const { cache, runtime } = this.#route
     const send = (): Promise<LoadResult> => this.#subrequests.load(task)
     return this.#noteSubrequestFailure(failedSubrequestsOf(cache).sendUnlessFailed(task.load.key, runtime, send))
@@ -232,7 +254,7 @@ export class ResponseLoader<Req, Res> {
 
   /** True if this request's own handler cannot fill the entry: it has started or no load may run it, its response goes to its own client only, or it answers `HEAD`. */
   get #handlerCannotFill(): boolean {
-    if (this.#context.unshareable !== undefined || this.#handler.kind !== 'not-started') return true
+    if (this.#unshareable !== undefined || this.#handler.kind !== 'not-started') return true
     return this.#exchange.req.method === 'HEAD'
   }
 }

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { normalHost } from '../fields/normal-host.ts'
+import type { Ambiguity } from './single-fields.ts'
 import { readUnreported } from './watched-fields.ts'
 
 /** The parts of a request that decide whether it may use the cache. */
@@ -61,14 +62,25 @@ function hasOtherAuthority({ ':authority': authority, host }: IncomingHttpHeader
 
 export const METHOD_OVERRIDES: readonly string[] = ['x-http-method-override', 'x-http-method', 'x-method-override']
 
-/** Input that the handler may see and no key holds: another method than the one on the wire, or a body. */
-export type UnkeyedInput = 'method-override' | 'body'
+/** Input that the handler may see and no key holds: another method than the one on the wire, a body, a second value of what is keyed, another host than the fixed one. */
+export type UnkeyedInput = 'method-override' | 'body' | 'host' | Ambiguity
+
+/** True if what layers outside make of the host of a request may be in a response under a key with a fixed host: `hosts` lists it, or it is the fixed one. */
+export function isTrustedHost(
+  { scheme, host }: Pick<Candidate, 'scheme' | 'host'>,
+  fixed: string | false | undefined,
+  hosts: HostsByScheme | undefined,
+): boolean {
+  if (typeof fixed !== 'string') return true
+  const own = normalHost(scheme, host)
+  return hosts?.get(scheme)?.has(own) ?? own === normalHost(scheme, fixed)
+}
 
 /**
- * The unkeyed input of a request; undefined where it has none. A request that has may be served from the cache, but the response of its own
+ * The method or the body that a request has beside its key; undefined where it has none. A request that has may be served from the cache, but the response of its own
  * handler is not shared.
  */
-export function unkeyedInputOf({ method, originalMethod, headers }: Candidate): UnkeyedInput | undefined {
+export function unkeyedInputOf({ method, originalMethod, headers }: Candidate): 'method-override' | 'body' | undefined {
   if (originalMethod !== undefined && originalMethod !== method) return 'method-override'
   if (METHOD_OVERRIDES.some((name) => headers[name] !== undefined)) return 'method-override'
   const hasBody = headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0'

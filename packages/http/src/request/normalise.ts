@@ -4,6 +4,7 @@ import { reduceEncoding } from '../fields/selecting-value.ts'
 import { METHOD_OVERRIDES } from './eligible.ts'
 import { isPlain } from './url-rewrite.ts'
 import type { KeyRule } from './request-key.ts'
+import { readUnreported, unreported } from './watched-fields.ts'
 
 /**
  * Hidden from a leader's handler: it could answer 304, 206, 412 or 416, and every follower would get that. The cache evaluates `If-None-Match` and
@@ -62,6 +63,8 @@ export interface HandlerInput {
   /** The path and the query that the key holds. */
   readonly path: string
   readonly hidden: HiddenFields
+  /** The fields in the key, and those that select the variant: lower-case. */
+  readonly keyed: readonly string[]
   /** Fields that the cache adds: its own conditions, for the handler to evaluate, and `CDN-Loop`. */
   readonly added: Readonly<Record<string, string>>
 }
@@ -96,11 +99,14 @@ export function replaceFields(req: IncomingMessage, replaced: ReadonlyMap<string
 /** The new values of the fields that must change; undefined: the field is removed. */
 function replacementsFor(
   req: IncomingMessage,
-  { host, scheme, path, hidden: { dropped, reduced } }: HandlerInput,
+  { host, scheme, path, hidden: { dropped, reduced }, keyed }: HandlerInput,
 ): Map<string, string | undefined> {
-  const replaced = new Map<string, string | undefined>()
+  const lines = rawLinesOf(req)
+  const names = new Set([...Object.keys(req.headers), ...Object.keys(distinctOf(req)), ...lines.keys()])
+  const replaced = new Map(keyed.filter((name) => names.has(name)).map((name) => [name, shownValue(req, name)]))
   const site = normalHost(scheme, host)
-  for (const name of fieldNamesOf(req)) {
+  for (const name of names) {
+    if (hasOtherForm(req, name, lines.get(name) ?? [])) replaced.set(name, shownValue(req, name))
     if (dropped.has(name)) replaced.set(name, undefined)
     if (!reduced.has(name)) continue
     // Behind a proxy the key holds the forwarded host, and any client can set `Host`.
@@ -116,11 +122,32 @@ function replacementsFor(
   return replaced
 }
 
-/** The names in all three representations of the fields: an outer layer may have changed only one of them. */
-function fieldNamesOf(req: IncomingMessage): Set<string> {
-  const names = new Set([...Object.keys(req.headers), ...Object.keys(distinctOf(req))])
-  for (let index = 0; index < req.rawHeaders.length; index += 2) names.add(req.rawHeaders[index]?.toLowerCase() ?? '')
-  return names
+/** The raw lines of each field. An outer layer may have changed one of the three representations only. */
+function rawLinesOf({ rawHeaders }: IncomingMessage): ReadonlyMap<string, readonly string[]> {
+  const lines = new Map<string, string[]>()
+  for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index]?.toLowerCase() ?? ''
+    const line = rawHeaders[index + 1] ?? ''
+    const known = lines.get(name)
+    if (known === undefined) lines.set(name, [line])
+    else known.push(line)
+  }
+  return lines
+}
+
+/** The value that the key is made of. */
+function shownValue({ headers }: IncomingMessage, name: string): string | undefined {
+  const value = readUnreported(headers, name)
+  return value === undefined ? undefined : String(value)
+}
+
+/** True if a field that has one value shows another one elsewhere: a layer outside has changed one representation. HTTP/2 splits `Cookie` into several lines. */
+function hasOtherForm(req: IncomingMessage, name: string, raw: readonly string[]): boolean {
+  if (raw.length > 1) return name === 'cookie'
+  const shown = shownValue(req, name)
+  const { headersDistinct } = req as Partial<Pick<IncomingMessage, 'headersDistinct'>>
+  const distinct = headersDistinct === undefined ? raw : unreported(() => headersDistinct[name] ?? [])
+  return [raw, distinct].some((lines) => lines.length > 1 || lines[0] !== shown)
 }
 
 /** True if the field lists the value that the framework trusts: frameworks take different members of the list. */

@@ -39,11 +39,20 @@ export function watchFields(
 }
 
 /** Reads a field that may be watched, and reports nothing: for code on whose result the response does not depend. */
-export function readUnreported(headers: IncomingHttpHeaders, name: 'authorization' | 'cookie'): string | undefined {
+export function readUnreported<Name extends string>(
+  headers: IncomingHttpHeaders,
+  name: Name,
+): IncomingHttpHeaders[Name] {
   return unreported(() => headers[name])
 }
 
-function unreported<T>(read: () => T): T {
+/** Copies fields of which some may be watched, and reports nothing. */
+export function copyUnreported(headers: IncomingHttpHeaders): IncomingHttpHeaders {
+  return unreported(() => ({ ...headers }))
+}
+
+/** Reads what may be watched, and reports nothing. */
+export function unreported<T>(read: () => T): T {
   state.reporting = false
   try {
     return read()

@@ -1,6 +1,7 @@
 import type { Directives } from '../fields/cache-control.ts'
 import { type Lifetime, lifetimeOf, type LifetimePolicy, NEGATIVE_STATUSES, TTL_STATUSES } from './lifetime.ts'
 import { linesOf } from '../fields/header-fields.ts'
+import type { Ambiguity } from '../request/single-fields.ts'
 import type { ResponseHead } from './response-head.ts'
 import { type EffectiveDirectives, effectiveDirectives } from '../fields/targeted-fields.ts'
 import { varyForbids, varyNames } from './vary.ts'
@@ -26,6 +27,7 @@ export type Unstorable =
   | 'personal'
   | 'handler'
   | 'tags'
+  | Ambiguity
 
 /** The decision by a head alone: the response is stored, shared, or for its own client. */
 export type Judgement =

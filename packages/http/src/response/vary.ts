@@ -15,6 +15,7 @@ export interface VaryRecord {
 /** Nearly every client has a value of its own. */
 const NEARLY_UNIQUE = new Set(['cookie', 'authorization', 'user-agent'])
 const MAX_NAMES = 6
+const FIELD_NAME = /^[\w!#$%&'*+.^`|~-]+$/
 
 /** The names in `Vary` (RFC 9111 section 4.1): lower-case, sorted, once each. */
 export function varyNames(fields: HeaderFields): readonly string[] {
@@ -24,7 +25,8 @@ export function varyNames(fields: HeaderFields): readonly string[] {
 
 /** Why a response with this `Vary` goes to its own client only; undefined where its variants may be stored. */
 export function varyForbids(names: readonly string[], allowed: readonly string[]): 'vary' | 'vary-star' | undefined {
-  if (names.some((name) => name.includes('*'))) return 'vary-star'
+  // A member that is no field name says nothing about which requests may have the response.
+  if (names.some((name) => name.includes('*') || !FIELD_NAME.test(name))) return 'vary-star'
   const counted = names.filter((name) => !allowed.includes(name))
   return counted.length > MAX_NAMES || counted.some((name) => NEARLY_UNIQUE.has(name)) ? 'vary' : undefined
 }

@@ -6,13 +6,13 @@ export type RouteTtl<Req, Res> = Duration | 'origin' | ((req: Req, res: Res) => 
 
 /** The parts of a route's key beside the URL. */
 export interface KeyOptions<Req = unknown> {
-  /** Request fields whose values are part of the key. Default: none. */
+  /** Request fields whose values are part of the key, as they come. Default: none. */
   readonly headers?: readonly string[] | undefined
   /** Cookies whose values are part of the key. Default: none. */
   readonly cookies?: readonly string[] | undefined
   /**
-   * A name: the host in the key of every request, and the host that the handler sees, for an app that several ports or names reach. `false`: the
-   * key has no host. The handler then sees the host of the client whose request it runs for: for handlers that do not use it, as any client can
+   * A name: the host in the key of every request, and the host that the handler sees, for an app that several ports or names reach. Name those in `hosts`: a request
+   * with another host gets what is stored, and its handler's response is its own. `false`: the key has no host. The handler then sees the host of the client whose request it runs for: for handlers that do not use it, as any client can
    * choose it, and the others get that response. Default: the host of the request.
    */
   readonly host?: string | false | undefined
@@ -36,7 +36,7 @@ export interface RouteOptions<Req = unknown, Res = unknown> extends Omit<LoadOpt
   readonly skip?: ((req: Req) => boolean) | undefined
   /** What distinguishes responses of one URL. Default: nothing. */
   readonly key?: KeyOptions<Req> | undefined
-  /** The query parameters in the key: all; those named; none (`false`); all but `ignore`. The handler does not see the others. Default: true. */
+  /** The query parameters in the key: all, as written; those named, sorted; none (`false`); all but `ignore`. The handler sees the same, and no others. Default: true. */
   readonly query?: boolean | readonly string[] | QueryOptions | undefined
   /** The hosts that are cached; requests to others bypass the cache. Default: every host. */
   readonly hosts?: readonly string[] | undefined

@@ -6,6 +6,7 @@ import { type LoadResult, rejectionOf, type LoadTask, resultOfSubrequest } from 
 import { isStoredBefore } from '../miss.ts'
 import { cdnLoopField } from '../../request/loop-detection.ts'
 import { normalHost } from '../../fields/normal-host.ts'
+import { keyedHost } from '../../request/request-key.ts'
 import { subrequestFields } from './subrequest-fields.ts'
 import type { RequestContext } from '../request-context.ts'
 import type { RecordedResponse } from '../../response/recorded-response.ts'
@@ -63,14 +64,14 @@ export class SubrequestLoader<Req, Res> {
   ): Promise<{ readonly returned: SubrequestResult; readonly requestFields: IncomingHttpHeaders }> {
     const route = this.#route
     const exchange = this.#exchange
-    const { key, keyedUrl, target } = this.#context
+    const { key, keyedUrl, target, unshareable } = this.#context
     const { place, scheme, host, req, routingFields } = exchange
     const requestFields = { ...routingFields, ...subrequestFields(req.headers, route, record) }
     const { result: returned, status } = await sendSubrequest({
       place,
       key,
       scheme,
-      host: normalHost(scheme, host),
+      host: normalHost(scheme, unshareable === 'host' ? keyedHost(host, route.keyRule) : host),
       headers: {
         ...requestFields,
         ...(responseToRevalidate && validatorsOf(responseToRevalidate)),
