@@ -204,3 +204,37 @@ describe('a ttl that is not longer than `before`', () => {
     expect(await cache.get('k')).toBe('value')
   })
 })
+
+describe('an early refresh that could not begin', () => {
+  it('for want of refreshBudget is tried again while the entry is still fresh', async () => {
+    const fleet = createFleet({ refreshBudget: { perSecond: 1 }, earlyRefresh: { before: '5s' } })
+    const [cache] = fleet.caches
+    const origin = new Origin()
+    for (const key of ['a', 'b']) await cache.set(key, 'old')
+    await fleet.runtime.advance(6000)
+    const loadedAt: number[] = []
+    for (let moment = 0; moment < 30; moment += 1) {
+      const before = origin.count
+      for (const key of ['a', 'b']) expect(await cache.getOrSet(key, origin.loader)).toBe('old')
+      await fleet.runtime.advance(100)
+      if (origin.count > before) loadedAt.push(moment)
+    }
+    expect(origin.loads.map(({ load }) => load.key)).toEqual(['a', 'b'])
+    expect(loadedAt[1]).toBeGreaterThan(8)
+  })
+
+  it('for want of maxLoads is tried again once a load has ended', async () => {
+    const fleet = createFleet({ maxLoads: 1, earlyRefresh: { before: '5s' } })
+    const [cache] = fleet.caches
+    const [busy, early] = [new Origin(), new Origin()]
+    await cache.set('k', 'old')
+    const other = cache.getOrSet('other', busy.loader)
+    await fleet.runtime.advance(6000)
+    expect(await cache.getOrSet('k', never)).toBe('old')
+    busy.last.resolve(1)
+    await other
+    expect(await cache.getOrSet('k', early.loader)).toBe('old')
+    await settle(fleet)
+    expect(early.count).toBe(1)
+  })
+})

@@ -34,6 +34,20 @@ describe('while the store is away', () => {
     expect(await small.lookup('hot', never)).toMatchObject({ value: 'kept', from: 'outage' })
   })
 
+  it('each key has one load, however many more are in flight than copies are kept', async () => {
+    const small = remote.join({ outage: { maxEntries: 2 } })
+    remote.refuses = gone
+    const origin = new Origin()
+    const keys = Array.from({ length: 8 }, (_, index) => `cold ${index}`)
+    const early = keys.map((key) => small.getOrSet(key, origin.loader))
+    await remote.runtime.advance(10)
+    const late = keys.map((key) => small.getOrSet(key, origin.loader))
+    await remote.runtime.advance(10)
+    for (const { load, resolve } of origin.loads) resolve(load.key)
+    expect(await Promise.all([...early, ...late])).toEqual([...keys, ...keys])
+    expect(origin.count).toBe(8)
+  })
+
   it('what was read is a hit for outage.maxAge, counted from its last read', async () => {
     await remote.runtime.advance(4000)
     remote.refuses = gone

@@ -1,7 +1,9 @@
 import { beforeEach, describe, expect, it, jest } from '@jest/globals'
 import { type Cache, createCache } from '@cattlegrid/core'
 import type { ManualRuntime } from '@cattlegrid/testkit'
+import { createFleet, Origin, settle } from './fleet.ts'
 import { memoryCache, never } from './memory-cache.ts'
+import { Remote } from './remote.ts'
 
 let runtime: ManualRuntime
 let cache: Cache
@@ -75,5 +77,60 @@ describe('a paused cache', () => {
     cache.resume()
     expect(view.paused).toBe(false)
     expect(view.peek('k')).toMatchObject({ value: 'stored' })
+  })
+})
+
+describe('a cache that is paused', () => {
+  it('during a load gives the value to its callers, and does not store it', async () => {
+    const fleet = createFleet()
+    const [paused, other] = fleet.caches
+    const origin = new Origin()
+    const call = paused.lookup('k', origin.loader)
+    await settle(fleet)
+    paused.pause()
+    origin.last.resolve('unstored')
+    expect(await call).toMatchObject({ value: 'unstored', freshFor: 0, outcome: { kind: 'abandoned', why: 'unleased' } })
+    expect(await other.getOrSet('k', () => 'next')).toBe('next')
+  })
+
+  it('during a wait for another process serves the follower nothing that was stored', async () => {
+    const fleet = createFleet({ staleIfError: '1h', softTimeout: '1s' })
+    const [leading, paused] = fleet.caches
+    const origin = new Origin()
+    const led = leading.getOrSet('k', origin.loader)
+    await settle(fleet)
+    const follower = paused.lookup('k', () => 'own')
+    await settle(fleet)
+    paused.pause()
+    origin.last.resolve('stored')
+    await led
+    await settle(fleet)
+    expect(await follower).toMatchObject({ value: 'own', status: 'loaded', role: 'leader' })
+  })
+
+  it('while a stale value is in hand serves that neither at softTimeout nor for a failed load', async () => {
+    const fleet = createFleet({ ttl: '1s', staleIfError: '1h', softTimeout: '1s' })
+    const [paused] = fleet.caches
+    await paused.set('k', 'stored')
+    await fleet.runtime.advance(1500)
+    const origin = new Origin()
+    const slow = paused.getOrSet('k', origin.loader)
+    await settle(fleet)
+    paused.pause()
+    await fleet.runtime.advance(1000)
+    origin.last.resolve('own')
+    expect(await slow).toBe('own')
+  })
+
+  it('during a read of the store serves nothing of it', async () => {
+    const remote = new Remote()
+    const remotely = remote.join()
+    await remotely.set('k', 'stored')
+    remote.delays.read = 10
+    const calls = [remotely.get('k'), remotely.getMany(['k']), remotely.has('k'), remotely.getOrSet('k', () => 'own')]
+    await remote.runtime.advance(5)
+    remotely.pause()
+    await remote.runtime.advance(10)
+    expect(await Promise.all(calls)).toEqual([undefined, new Map(), false, 'own'])
   })
 })

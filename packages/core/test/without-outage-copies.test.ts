@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals'
 import type { Cache } from '@cattlegrid/core'
-import { Origin } from './fleet.ts'
+import { Origin, rejection } from './fleet.ts'
 import { Remote } from './remote.ts'
 
 let remote: Remote
@@ -53,5 +53,32 @@ describe('a process without copies for an outage', () => {
     expect(await first).toBe('led')
     await runtime.advance(500)
     expect(await Promise.all(calls)).toEqual(['led', 'led'])
+  })
+
+  it('calls a failing loader once per cooldown while the store is away', async () => {
+    const { runtime } = remote
+    const alone = remote.join({ outage: false, failureCooldown: { min: '1s', max: '1s' } })
+    remote.refuses = new Error('gone')
+    let loads = 0
+    const failing = (): Promise<string> => {
+      loads += 1
+      return Promise.reject(new Error('down'))
+    }
+    for (let moment = 0; moment < 300; moment += 1) {
+      await rejection(alone.getOrSet('other', failing))
+      await runtime.advance(10)
+    }
+    expect(loads).toBe(3)
+    led.last.resolve('led')
+    await first
+  })
+
+  it('serves nothing that it loaded while the store was away to later calls', async () => {
+    remote.refuses = new Error('gone')
+    expect(await cache.getOrSet('other', () => 'one')).toBe('one')
+    expect(await cache.get('other', { stale: true })).toBeUndefined()
+    expect(await cache.getOrSet('other', () => 'two')).toBe('two')
+    led.last.resolve('led')
+    await first
   })
 })

@@ -57,6 +57,7 @@ function wireCache(setup: CacheSetup): Cache {
     permits: new Permits(limits.maxLoads),
     refreshBudget: refreshLimits && new RefreshBudget(refreshLimits, store, runtime),
     codecCheck: new CodecCheck(strictCodec, events),
+    pause: { on: !enabled },
   }
   const coordinator = new LoadCoordinator(services, enabled)
   const explainer = new Explainer(services, new Diagnostics(events, runtime, diagnostics, settings.shareErrorMessages))

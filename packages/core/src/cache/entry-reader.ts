@@ -42,7 +42,7 @@ export class EntryReader {
     return await reads.read(key, codec, (read) => {
       // A call that may load reports this with its load.
       if (read.kind === 'away') emitAway(services.events, key, 'read', read)
-      return read.kind === 'found' ? read.entry : undefined
+      return read.kind === 'found' && !services.pause.on ? read.entry : undefined
     })
   }
 
@@ -52,7 +52,8 @@ export class EntryReader {
     if (this.#coordinator.paused) return false
     if (this.#lookups.peekIgnoringEarlyRefresh(key, this.#settings, this.#settings.codec) !== undefined) return true
     const read = await store.read(key, this.#unread)
-    return read.kind === 'found' && freshness.judge(read.entry, runtime.now(), this.#settings) === 'fresh'
+    if (read.kind !== 'found' || this.#coordinator.paused) return false
+    return freshness.judge(read.entry, runtime.now(), this.#settings) === 'fresh'
   }
 
   /** The value of a fresh entry, with `stale` also of a stale one. */

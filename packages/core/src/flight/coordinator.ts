@@ -15,14 +15,12 @@ export class LoadCoordinator {
   readonly suppression: RefreshSuppression
   readonly unshareable: UnshareableKeys
   readonly #enabled: boolean
-  #paused = false
   #closed = false
 
   /** `enabled` false: the cache stays paused. */
   constructor(services: EngineServices, enabled: boolean) {
     this.services = services
     this.#enabled = enabled
-    this.#paused = !enabled
     this.reads = new SharedReads(services)
     this.flights = new FlightRegistry(this.reads)
     this.leaseWaiters = new LeaseWaiters(services.runtime)
@@ -32,11 +30,11 @@ export class LoadCoordinator {
 
   /** While true, each new call loads for itself, unstored, and no stored value is served. */
   get paused(): boolean {
-    return this.#paused
+    return this.services.pause.on
   }
 
   set paused(paused: boolean) {
-    this.#paused = paused || !this.#enabled
+    this.services.pause.on = paused || !this.#enabled
   }
 
   /** While true, no flight may begin. */

@@ -23,4 +23,6 @@ export interface EngineServices {
   /** Undefined: background refreshes have no limit. */
   readonly refreshBudget: RefreshBudget | undefined
   readonly codecCheck: CodecCheck
+  /** While it is on, no stored value is served and no load is stored: asked after every read, and before a commit. */
+  readonly pause: { on: boolean }
 }

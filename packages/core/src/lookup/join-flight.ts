@@ -143,7 +143,7 @@ export class FlightJoiner {
         return onContinue(call.batch && loadedResult(ABSENT, 0, state, now, ownFlight))
       case 'found':
         // The flight read and judged the entry for its owner; this call may have another codec, or stricter options.
-        if (!isSameCodec(result.codec, call.settings.codec)) return onContinue(undefined)
+        if (!isSameCodec(result.codec, call.settings.codec) || this.#coordinator.paused) return onContinue(undefined)
         return onContinue(serveFound(this.#services, call, result.entry, now, state))
       case 'failed':
         if (result.mayServeStale) return onContinue(this.#fallbackOrThrow(part, result.error, now))
@@ -186,7 +186,7 @@ export class FlightJoiner {
 
   /** Undefined when the call has no stale entry, or its windows have closed. */
   #fallbackResult({ call, fallback, state }: Participation, now: number, refresh?: Flight): LookupResult | undefined {
-    if (fallback === undefined) return undefined
+    if (fallback === undefined || this.#coordinator.paused) return undefined
     return serveFallback(this.#services, call, fallback, { now, role: 'none', state, refresh })
   }
 }

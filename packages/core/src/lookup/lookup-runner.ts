@@ -3,6 +3,7 @@ import { CallState, identity, lookupOf, type LookupResult, serveEntry, valueOf }
 import type { Codec } from '../codec/codec.ts'
 import { emitAnswer } from './emit-answer.ts'
 import type { LoadCoordinator } from '../flight/coordinator.ts'
+import type { Flight } from '../flight/flight.ts'
 import type { PermitSource } from '../flight/permits.ts'
 import type { EngineServices } from '../flight/engine-services.ts'
 import { type Call, noteAndJudge, numberCall, SingleCall, type TimedRead } from '../flight/call.ts'
@@ -164,12 +165,13 @@ export class LookupRunner {
 
   #readAgain<T>(call: Call, state: CallState, onResult: OnResult<T>): Promise<T> {
     state.readAt = this.#services.runtime.now()
-    return this.#readStore(call, state, onResult)
+    return this.#coordinator.paused ? this.#bypass(call, state, onResult) : this.#readStore(call, state, onResult)
   }
 
   /** Serves what was read if it satisfies the call; otherwise joins the key's refresh. */
   #onRead<T>(call: Call, state: CallState, read: Read, onResult: OnResult<T>): T | Promise<T> {
     const { storedKey: key, settings } = call
+    if (this.#coordinator.paused) return this.#bypass(call, state, onResult)
     const entry = read.kind === 'found' ? read.entry : undefined
     const now = this.#services.runtime.now()
     const verdict = noteAndJudge(this.#services, call, read, now)
@@ -178,19 +180,34 @@ export class LookupRunner {
       return this.#joinRefresh(call, storeRead, verdict === 'if-error' ? entry : undefined, state, onResult)
     }
     const refreshesEarly = verdict === 'fresh' && this.#shouldRefreshEarly(key, entry, now, settings)
-    // One attempt per entry, whatever its outcome: until the entry is stale, later calls are hits again, also from the near cache.
-    if (refreshesEarly) this.#services.earlyRefresh.noteAttempt(key, entry)
     const refreshes = verdict === 'stale' || refreshesEarly
     const refresh = refreshes
       ? refreshInBackground(call, entry, { read, judgedAt: now, sentAt: undefined }, this.#coordinator, state.id)
       : undefined
+    if (refreshesEarly) this.#noteAttempt(key, entry, refresh)
     const result = serveEntry(settings, entry, verdict, { now, role: 'none', state, refresh })
     if (!state.missed) this.#noteStoreHit(key, entry, verdict, now)
     return onResult(result)
   }
 
   #shouldRefreshEarly(key: string, entry: Entry, now: number, { earlyRefresh: early }: Settings): boolean {
-    return early !== undefined && this.#services.earlyRefresh.due(key, entry, now, early)
+    return early !== undefined && this.#services.earlyRefresh.due(key, entry, now, early) && this.#mayRefresh(now)
+  }
+
+  /** While false, an early refresh could not begin: the call is a hit like any other. */
+  #mayRefresh(now: number): boolean {
+    const { refreshBudget } = this.#services
+    return this.#permits.permitAvailable && refreshBudget?.mayAsk(now) !== false
+  }
+
+  /** One attempt per entry that begins, whatever its outcome: until the entry is stale, later calls are hits again, also from the near cache. */
+  #noteAttempt(key: string, entry: Entry, refresh: Flight | undefined): void {
+    const { earlyRefresh } = this.#services
+    earlyRefresh.noteAttempt(key, entry)
+    void refresh?.outcome.then((outcome) => {
+      if (outcome.kind === 'abandoned' && (outcome.why === 'over-budget' || outcome.why === 'busy'))
+        earlyRefresh.withdrawAttempt(key, entry)
+    })
   }
 
   /** Joins the key's refresh or starts it; reads again if it has no result for this call. */

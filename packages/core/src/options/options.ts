@@ -102,7 +102,7 @@ export interface CacheOptions extends LoadOptions {
   readonly storeTimeout?: Duration | undefined
   /** Keeps copies of a shared store's entries in this process: a hit among them sends no command. A notice drops a copy when its entry changes. Its hits share one object, which no other caller has: treat it as read-only. Default: false. */
   readonly near?: NearOptions | false | undefined
-  /** Keeps copies of what this process reads, and of what it loads while a shared store is away, and serves them while that store is away. `false`: nothing is served from memory then. Default: `{ maxEntries: 1000, maxAge: '5s' }`. */
+  /** Keeps copies of what this process reads, and of what it loads while a shared store is away, and serves them while that store is away. `false`: nothing is served from memory then; a key still has one load at a time, and a failing loader its cooldown. Default: `{ maxEntries: 1000, maxAge: '5s' }`. */
   readonly outage?: OutageOptions | false | undefined
   /** An encoded value larger than this goes to its callers and is not stored; the event `too-large` reports it. A memory store encodes nothing and has its own `maxBytes`. Default: `'4mb'`. */
   readonly maxEntryBytes?: ByteSize | undefined

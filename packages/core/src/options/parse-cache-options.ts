@@ -146,6 +146,7 @@ function admissionLimits({
 
 const COPIES_MAX_BYTES = 64 * 1024 ** 2
 const COPIES_MAX_AGE = 5000
+const NO_COPIES = { maxEntries: 0, maxBytes: 0, maxAge: 0 }
 
 function remoteLimits(
   { storeTimeout = 250, tags, near = false, outage }: ParsedCacheOptions,
@@ -156,7 +157,8 @@ function remoteLimits(
     patience: Math.max(storeTimeout, waitTimeout),
     tagMaxAge: tags?.maxAge ?? 1000,
     near: near === false ? undefined : copyLimits(near, 10_000, freeze),
-    outage: outage === false ? undefined : copyLimits(outage ?? {}, 1000, freeze),
+    // The leases and cooldowns of an outage do not depend on its copies.
+    outage: outage === false ? { ...NO_COPIES, freeze } : copyLimits(outage ?? {}, 1000, freeze),
   }
 }
 

@@ -42,6 +42,9 @@ export function earlyRefresh(random: () => number): EarlyRefreshPolicy {
     noteAttempt(key, { version }) {
       attempts.set(key, version)
     },
+    withdrawAttempt(key, { version }) {
+      if (attempts.get(key) === version) attempts.delete(key)
+    },
   }
 }
 

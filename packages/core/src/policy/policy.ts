@@ -34,4 +34,6 @@ export interface EarlyRefreshPolicy {
   due(key: string, entry: Entry, now: number, early: EarlyRefresh): boolean
   /** Notes that this process has attempted the early refresh of an entry. */
   noteAttempt(key: string, entry: Entry): void
+  /** The attempt could not begin, so there will be another one. */
+  withdrawAttempt(key: string, entry: Entry): void
 }

@@ -108,7 +108,8 @@ class LeasedLoad {
     if (mark !== undefined) return this.#endUncacheable(value, mark)
     // The key is not marked: the next result may be kept.
     if (settings.ttl === ZERO_TTL) return this.#endUncacheable(value, { for: 0, share: true, why: 'ttl' })
-    const { store, runtime, codecCheck } = this.#services
+    const { store, runtime, codecCheck, pause } = this.#services
+    if (pause.on) return this.#withhold(value)
     let entry: NewEntry
     try {
       codecCheck.check(this.#call.storedKey, value, settings.codec)
@@ -132,6 +133,15 @@ class LeasedLoad {
     const answer: Commit = isTaken ? { kind: 'refused', why: takenBecause } : answered
     this.#emitCommit(answer, entry, runtime.now() - sentAt)
     return this.#settleCommit(answer, result)
+  }
+
+  /** The cache was paused during the load: its callers get the value, and nothing is stored. */
+  async #withhold(value: unknown): Promise<Outcome> {
+    this.#flight.detach()
+    const result: FlightResult = { kind: 'loaded', value, freshFor: 0 }
+    const releasing = this.#release({ kind: 'handover' })
+    this.#flight.settleOwnerAndEarly(result)
+    return this.#settleFlight(resultForLateJoiners(await releasing, result), { kind: 'abandoned', why: 'unleased' })
   }
 
   #emitCommit(answer: Commit, { ttl, tags }: NewEntry, took: number): void {

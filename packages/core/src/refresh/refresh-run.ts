@@ -106,6 +106,8 @@ class RefreshRun implements FlightStep {
 
   async #acquireAndHandle({ read, sentAt }: Pick<TimedRead, 'read' | 'sentAt'>): Promise<void> {
     if (read.kind === 'away') return await this.#loadWithoutStore('read', read)
+    // Where no copy of its result is kept, each flight of the key would load after the other.
+    if (read.away !== undefined && !this.#isOnlyFlight()) return settleAbandoned(this.#flight, 'away')
     if (this.#refreshPermit !== undefined && !(await this.#refreshPermit.acquire()))
       return settleAbandoned(this.#flight, 'over-budget')
     const askedAt = this.#services.runtime.now()
@@ -125,6 +127,11 @@ class RefreshRun implements FlightStep {
     this.#answersUntil = lastCall()
     const read = await store.read(this.#call.storedKey, codec)
     const verdict = noteAndJudge(this.#services, this.#call, read, runtime.now())
+    // Its callers read again, each for itself.
+    if (this.#coordinator.paused) {
+      settleAbandoned(this.#flight, 'unleased')
+      return { read, sentAt }
+    }
     const servable = verdict === 'fresh' || (verdict === 'stale' && !this.#flight.background)
     if (read.kind === 'found' && servable) this.#settleAnswered({ kind: 'found', entry: read.entry, codec }, 'changed')
     return { read, sentAt }
@@ -188,9 +195,14 @@ class RefreshRun implements FlightStep {
   /** Loads, unless another flight of this process loads the key: its callers read again, and join that one. */
   async #loadWithoutStore(step: 'read' | 'acquire', away: Away): Promise<void> {
     const flight = this.#flight
-    if (!flight.background && !this.#coordinator.flights.makeJoinable(flight)) return settleAbandoned(flight, 'away')
+    if (!this.#isOnlyFlight()) return settleAbandoned(flight, 'away')
     emitAway(this.#services.events, this.#call.storedKey, step, away)
     return await loadUnleased(flight, this.#call, 'away', this.#services, this.#permit)
+  }
+
+  /** False if the callers of this flight can join another one of the key. */
+  #isOnlyFlight(): boolean {
+    return this.#flight.background || this.#coordinator.flights.makeJoinable(this.#flight)
   }
 
   /** Ends without a load: a lease that was granted goes to the next caller that wants one. */

@@ -5,7 +5,7 @@ import { HitLru } from '../hit-lru.ts'
 import { Sweeper } from '../sweeper.ts'
 import { freshUntilExpiry } from '../tag-expiry.ts'
 import { KeyRecord, StoredEntry } from './key-record.ts'
-import type { KeyState } from './key-state.ts'
+import type { KeyMark, KeyState, LeaseState } from './key-state.ts'
 import { StandingTags } from './standing-tags.ts'
 
 /** The keys of a memory store: their entries, judged by their tags and windows, and the state beside each. */
@@ -14,6 +14,8 @@ export class EntryTable {
   readonly #runtime: Runtime
   readonly #records: HitLru<KeyRecord>
   readonly #sweeper: Sweeper<KeyRecord>
+  /** No eviction takes one, and none takes the place of an entry: a key that is being loaded would be loaded twice. Each belongs to a running load, which ends it. */
+  readonly #leases = new Map<string, LeaseState>()
   #writes = 0
 
   /** `countsOverhead`: `maxBytes` also bounds what is kept beside the values. */
@@ -56,17 +58,24 @@ export class EntryTable {
 
   /** The state of the key, which does not count as a use. */
   stateOf(key: string, now: number): KeyState | undefined {
-    const state = this.#records.peek(key)?.state
+    const state = this.#leases.get(key) ?? this.#records.peek(key)?.state
     return state !== undefined && state.until > now ? state : undefined
   }
 
-  /** The state of the key, ended or not, for its holder: a key whose lease is renewed or ended is in use, and must not be evicted. */
-  touchState(key: string): KeyState | undefined {
-    return this.#records.hit(key)?.state
+  /** The state of the key, ended or not, for its holder. */
+  endedStateOf(key: string): KeyState | undefined {
+    return this.#leases.get(key) ?? this.#records.peek(key)?.state
+  }
+
+  /** Keeps the live entry, and replaces the state beside it by a lease. */
+  setLease(key: string, lease: LeaseState): void {
+    this.setState(key, undefined)
+    this.#leases.set(key, lease)
   }
 
   /** Keeps the live entry and replaces the state beside it. */
-  setState(key: string, state: KeyState | undefined): void {
+  setState(key: string, state: KeyMark | undefined): void {
+    this.#leases.delete(key)
     const entry = this.live(key)
     if (entry === undefined) return this.remove(key, state)
     entry.state = state
@@ -76,19 +85,22 @@ export class EntryTable {
   /** Writes an entry, which ends the state of its key. */
   write(key: string, written: NewEntry, tagSeq: number, size: number): Version {
     this.#writes += 1
+    this.#leases.delete(key)
     const state = { version: String(this.#writes), tagSeq, size }
     this.#keep(new StoredEntry(key, written, writtenState(written, state, this.#runtime.now())))
     return state.version
   }
 
   /** Removes the entry. */
-  remove(key: string, state: KeyState | undefined): void {
+  remove(key: string, state: KeyMark | undefined): void {
+    this.#leases.delete(key)
     if (state === undefined) this.#records.delete(key)
     else this.#keep(new KeyRecord(key, state))
   }
 
   /** Makes the entry stale, whatever its ttl; without a stale window it is removed. */
-  expire(key: string, now: number, state: KeyState | undefined): void {
+  expire(key: string, now: number, state: KeyMark | undefined): void {
+    this.#leases.delete(key)
     const entry = this.live(key)
     if (entry === undefined || (entry.staleWhileRevalidate === 0 && entry.staleIfError === 0))
       return this.remove(key, state)
@@ -102,6 +114,7 @@ export class EntryTable {
     const now = this.#runtime.now()
     const entries = [...this.#records.values()].filter(({ entry }) => entry !== undefined && goneAt(entry) > now)
     this.#records.clear()
+    this.#leases.clear()
     return entries.length
   }
 
@@ -130,9 +143,7 @@ function overheadOf({ key, entry, state }: KeyRecord): number {
   return entryOverhead(key, entry?.tags ?? []) + failure
 }
 
-/** A lease has none: it is its holder's until that ends it, or another caller takes it. */
 function expiryOf({ entry, state }: KeyRecord): number {
-  if (state?.kind === 'lease') return Infinity
   return Math.max(entry === undefined ? 0 : goneAt(entry), state?.until ?? 0)
 }
 

@@ -1,12 +1,12 @@
 import { type Entry, type EntryContent, type EntryState, expiredVersion, type Version } from '../../entry.ts'
 import { LruNode } from '../hit-lru.ts'
-import type { KeyState } from './key-state.ts'
+import type { KeyMark } from './key-state.ts'
 
-/** The entry and the state of a key: both live and are evicted together, and count once among `maxEntries`. */
+/** The entry and the mark of a key: both live and are evicted together, and count once among `maxEntries`. */
 export class KeyRecord extends LruNode {
-  state: KeyState | undefined
+  state: KeyMark | undefined
 
-  constructor(key: string, state: KeyState | undefined) {
+  constructor(key: string, state: KeyMark | undefined) {
     super(key)
     this.state = state
   }

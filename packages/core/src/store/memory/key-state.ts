@@ -15,7 +15,10 @@ export function failureCountLifetime(cooldown: number): number {
 }
 
 /** The state of a key beside its entry: one of these at a time, each with its end on the store's clock. */
-export type KeyState = LeaseState | CoolingState | UncacheableState | HeldOffState
+export type KeyState = LeaseState | KeyMark
+
+/** A state that no running load holds. It is kept, and evicted, with the entry of its key. */
+export type KeyMark = CoolingState | UncacheableState | HeldOffState
 
 export interface LeaseState {
   readonly kind: 'lease'
@@ -67,13 +70,13 @@ export function refusal(state: KeyState, now: number, { wake }: AcquireRequest):
 }
 
 /** The state that an invalidation leaves behind: a hold-off until the later end of its own and one that runs. */
-export function heldOff(state: KeyState | undefined, now: number, holdOff: number): KeyState | undefined {
+export function heldOff(state: KeyState | undefined, now: number, holdOff: number): KeyMark | undefined {
   const until = Math.max(now + holdOff, state?.kind === 'held-off' ? state.until : 0)
   return until > now ? { kind: 'held-off', until } : undefined
 }
 
 /** The state that a lease leaves behind when it ends without a commit. */
-export function stateAfter(ending: Ending, now: number): KeyState | undefined {
+export function stateAfter(ending: Ending, now: number): KeyMark | undefined {
   switch (ending.kind) {
     case 'handover':
       return undefined

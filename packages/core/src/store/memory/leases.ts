@@ -29,7 +29,7 @@ export class Leases {
    * blocks the event loop keeps its own lease from being renewed.
    */
   held({ key, token }: Lease): LeaseState | Refused {
-    const state = this.#entries.touchState(key)
+    const state = this.#entries.endedStateOf(key)
     if (state === undefined) return { kind: 'refused', why: 'voided' }
     if (state.kind !== 'lease' || state.token !== token) return { kind: 'refused', why: 'taken' }
     return state
@@ -53,7 +53,7 @@ export class Leases {
     const token = this.#runtime.token()
     const tagSeq = this.#entries.tags.sequence
     const until = now + duration
-    this.#entries.setState(key, { kind: 'lease', token, attempts, grantedAt: now, tagSeq, awaited: false, until })
+    this.#entries.setLease(key, { kind: 'lease', token, attempts, grantedAt: now, tagSeq, awaited: false, until })
     return { kind: 'lead', lease: { key, token, attempts, sentAt: now } }
   }
 }

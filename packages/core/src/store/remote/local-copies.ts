@@ -47,6 +47,7 @@ export class InvalidationSnapshot {
 export class LocalCopies {
   readonly #copies: HitLru<LocalCopy>
   readonly #sweeper: Sweeper<LocalCopy>
+  readonly #keeps: boolean
   readonly #maxAge: number
   readonly #freeze: boolean
   readonly #tags = new InvalidationLog(TAGS_KEPT)
@@ -57,6 +58,7 @@ export class LocalCopies {
   #refused = 0
 
   constructor(runtime: Runtime, { maxEntries, maxBytes, maxAge, freeze }: CopyLimits) {
+    this.#keeps = maxEntries > 0
     this.#maxAge = maxAge
     this.#freeze = freeze
     this.#copies = new HitLru({
@@ -92,7 +94,7 @@ export class LocalCopies {
   /** Keeps the answer of a read as a copy, unless an invalidation has overtaken it. `entry` undefined: the key has none any more. */
   keep(snapshot: InvalidationSnapshot, entry: Entry | undefined, codec: Codec, from: Entry['from']): void {
     const { key, sentAt, tagSeq } = snapshot
-    if (this.isOvertaken(snapshot)) return
+    if (!this.#keeps || this.isOvertaken(snapshot)) return
     if (entry === undefined) return this.#forget(key)
     const until = Math.floor(sentAt) + this.#maxAge
     // A read counts as a use, even of a copy that is not needed while the store answers.

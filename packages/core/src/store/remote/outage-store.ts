@@ -66,7 +66,8 @@ class OutageStore extends CopyingStore {
   constructor(inner: CallbackStore, runtime: Runtime, limits: CopyLimits, onAway: OnAway) {
     super(inner, new LocalCopies(runtime, limits))
     this.#runtime = runtime
-    this.#local = memoryStore({ runtime, maxEntries: limits.maxEntries, maxBytes: limits.maxBytes })
+    // Its own limits: it keeps leases and cooldowns, also where no copies are kept.
+    this.#local = memoryStore({ runtime })
     this.#maxAge = limits.maxAge
     this.#onAway = onAway
   }

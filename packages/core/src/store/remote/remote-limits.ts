@@ -1,5 +1,6 @@
 /** The limits of the copies that this process keeps; sizes in bytes, times in ms. */
 export interface CopyLimits {
+  /** 0: no copies. */
   readonly maxEntries: number
   readonly maxBytes: number
   readonly maxAge: number
@@ -15,6 +16,6 @@ export interface RemoteLimits {
   readonly tagMaxAge: number
   /** Undefined: no near cache. */
   readonly near: CopyLimits | undefined
-  /** Undefined: no copies for an outage. */
-  readonly outage: CopyLimits | undefined
+  /** Of the copies for an outage. */
+  readonly outage: CopyLimits
 }

@@ -13,7 +13,7 @@ import { tagStore } from './tag-store.ts'
 export function remoteStore(store: Store, runtime: Runtime, limits: RemoteLimits, onAway: OnAway): Store {
   const { storeTimeout, patience, tagMaxAge, near, outage } = limits
   const guarded = guardedStore(store, runtime, storeTimeout, patience)
-  const tags = tagStore(guarded, runtime, { maxAge: tagMaxAge, outageMaxAge: outage?.maxAge ?? 0 })
-  const withOutage = outage === undefined ? tags : outageStore(tags, runtime, outage, onAway)
+  const tags = tagStore(guarded, runtime, { maxAge: tagMaxAge, outageMaxAge: outage.maxAge })
+  const withOutage = outageStore(tags, runtime, outage, onAway)
   return near === undefined ? withOutage : nearStore(withOutage, runtime, near)
 }
