@@ -89,7 +89,11 @@ describe('a cache that is paused', () => {
     await settle(fleet)
     paused.pause()
     origin.last.resolve('unstored')
-    expect(await call).toMatchObject({ value: 'unstored', freshFor: 0, outcome: { kind: 'abandoned', why: 'unleased' } })
+    expect(await call).toMatchObject({
+      value: 'unstored',
+      freshFor: 0,
+      outcome: { kind: 'abandoned', why: 'unleased' },
+    })
     expect(await other.getOrSet('k', () => 'next')).toBe('next')
   })
 
