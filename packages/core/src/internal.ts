@@ -5,6 +5,7 @@ export { concealed, concealedText } from './concealed.ts'
 export { debugEvent, isDebugged } from './history/debug-log.ts'
 export { failureName, failureOf } from './errors.ts'
 export { makeEntry } from './entry.ts'
+export { hotKeyDigest } from './history/hot-keys.ts'
 export { formatDuration } from './history/format-duration.ts'
 export { leaseId } from './history/lease-holder.ts'
 export {

@@ -68,6 +68,21 @@ describe('every call', () => {
     await other
   })
 
+  it('that is aborted during its read ends in an answer, although it has neither hit nor missed', async () => {
+    const remote = new Remote()
+    remote.delays.read = 100
+    const cache = remote.join()
+    const [hits, misses, answers] = [hear(cache, 'hit'), hear(cache, 'miss'), hear(cache, 'answer')]
+    const leaving = new AbortController()
+    const call = rejection(cache.getOrSet('k', () => 1, { signal: leaving.signal }))
+    await remote.runtime.advance(50)
+    const error = new Error('left')
+    leaving.abort(error)
+    expect(await call).toBe(error)
+    expect([hits, misses]).toEqual([[], []])
+    expect(answers).toMatchObject([{ key: 'k', status: 'failed', error }])
+  })
+
   it('says from which copy its hit comes', async () => {
     const remote = new Remote()
     const cache = remote.join({ near: { maxAge: '5s' } })

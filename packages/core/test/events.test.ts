@@ -1,4 +1,5 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import { runInNewContext } from 'node:vm'
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals'
 import { type Cache, type CacheEvent, createCache, type EventName, memoryStore } from '@cattlegrid/core'
 import { createManualRuntime, type ManualRuntime } from '@cattlegrid/testkit'
@@ -123,6 +124,15 @@ describe('a listener', () => {
       event: 'invalidate',
       error: broken,
     })
+  })
+
+  it('that rejects with a promise of another realm is a failed listener too', async () => {
+    const failed = jest.fn()
+    cache.on('observer-failed', failed)
+    cache.on('invalidate', runInNewContext('async () => { throw 7 }') as () => Promise<never>)
+    await cache.delete('k')
+    await runtime.advance(0)
+    expect(failed).toHaveBeenCalledWith(expect.objectContaining({ event: 'invalidate', error: 7 }))
   })
 })
 

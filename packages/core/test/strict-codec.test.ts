@@ -19,6 +19,14 @@ class User extends Row {
 }
 const shared = { at: 1 }
 
+function circular(): object {
+  const value: Record<string, unknown> = {}
+  value['self'] = value
+  return value
+}
+class Roles extends Map<string, number> {}
+class Refused extends Error {}
+
 describe('json', () => {
   it.each([
     ['undefined', undefined],
@@ -44,19 +52,19 @@ describe('json', () => {
     ['an object with methods of a class', { user: new User() }, 'value.user (User)'],
     ['a Response', new Response('body'), 'value (Response)'],
     ['an error', { error: new Error('e') }, 'value.error (Error)'],
+    ['-0', { change: -0 }, 'value.change (-0)'],
+    ['a member whose name is a symbol', { [Symbol('s')]: 1 }, 'value[Symbol(s)] (a symbol)'],
+    ['an inherited toJSON', { price: Object.create({ toJSON: () => 1 }) as object }, 'value.price (Object)'],
+    ['a cycle', circular(), 'value.self (a cycle)'],
   ])('changes %s', (_, value, loss) => {
     expect(json.lossOf?.(value)).toBe(loss)
   })
 
-  it('looks at the first 2,000 parts, so that it ends on cycles, on great depth and on great length', () => {
-    const cycle: unknown[] = []
-    cycle.push(cycle, { cycle, self: undefined })
-    const self: Record<string, unknown> = {}
-    self['self'] = self
+  it('looks at the first 2,000 parts, so that it ends on great depth and on great length', () => {
     let deep: unknown = new Map()
     for (let depth = 0; depth < 100_000; depth += 1) deep = [deep]
     const long = Array.from({ length: 1_000_000 }, () => 0)
-    expect([cycle, self, deep, long].map((value) => json.lossOf?.(value))).toEqual(Array(4).fill(undefined))
+    expect([deep, long].map((value) => json.lossOf?.(value))).toEqual(Array(2).fill(undefined))
   })
 })
 
@@ -67,7 +75,9 @@ describe('structured', () => {
       bytes: Buffer.from('a'),
       numbers: [NaN, 1n, undefined],
     }
-    expect(structured.lossOf?.({ ...value, pattern: /a/, error: new TypeError('e') })).toBeUndefined()
+    const text: unknown = Object('text')
+    expect(structured.lossOf?.({ ...value, pattern: /a/, error: new TypeError('e'), text, zero: -0 })).toBeUndefined()
+    expect(structured.lossOf?.(circular())).toBeUndefined()
   })
 
   it.each([
@@ -75,6 +85,14 @@ describe('structured', () => {
     ['an object with methods of a class', new User(), 'value (User)'],
     ['one inside a Map', new Map([['k', new User()]]), 'value[1] (User)'],
     ['one inside a Set', { users: new Set([new User()]) }, 'value.users[0] (User)'],
+    ['a Map of a class of its own', { roles: new Roles() }, 'value.roles (Roles)'],
+    ['an array of a class of its own', new (class Rows extends Array<number> {})(), 'value (Rows)'],
+    ['an error of a class of its own', new Refused('no'), 'value (Refused)'],
+    ['an error with a name of its own', Object.assign(new Error('no'), { name: 'Refused' }), 'value (Error)'],
+    ['a member of an error', Object.assign(new Error('no'), { code: 7 }), 'value.code (a member of a Error)'],
+    ['a member of a Map', { roles: Object.assign(new Map(), { at: 1 }) }, 'value.roles.at (a member of a Map)'],
+    ['a member whose name is a symbol', [{ [Symbol('s')]: 1 }], 'value[0][Symbol(s)] (a symbol)'],
+    ['an inherited toJSON', Object.create({ toJSON: () => 1 }), 'value (Object)'],
   ])('changes %s', (_, value, loss) => {
     expect(structured.lossOf?.(value)).toBe(loss)
   })

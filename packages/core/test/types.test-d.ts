@@ -84,6 +84,12 @@ const cloned = cache.getOrSet('k', async (load) => new Map([[load.key, 1n]]), { 
 same<typeof cloned, Promise<Map<string, bigint>>>(true)
 const bytes = cache.getOrSet('k', (): Uint8Array => Buffer.from('bytes'), { codec: raw })
 same<typeof bytes, Promise<Uint8Array>>(true)
+const buffer = cache.getOrSet('k', () => Buffer.from('bytes'), { codec: raw })
+same<typeof buffer, Promise<Buffer<ArrayBuffer>>>(true)
+void cache.getOrSet('k', async (load) => Buffer.from(load.key), { codec: raw })
+void cache.set('k', Buffer.from('bytes'), { codec: raw })
+// @ts-expect-error bytes only
+void cache.set('k', 'text', { codec: raw })
 declare const productCodec: Codec<Product>
 const own = cache.getOrSet('k', () => product, { codec: productCodec })
 same<typeof own, Promise<Product>>(true)

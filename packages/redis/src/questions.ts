@@ -7,7 +7,8 @@ import type { StepRunner } from './step-runner.ts'
 /** The first word of a question on the channel. Versions that do not know it ignore the message. */
 const ASK = 'ask'
 const QUESTION = /^ask ([\w-]{22}) (.+)$/s
-const LONGEST_QUESTION = 16_384
+/** That of a key with 100 tags of 256 characters, of which JSON makes up to six of each. An unread question would make its process look frozen. */
+const LONGEST_QUESTION = 200_000
 const LIMITS: AnswerLimits = { keepFor: 10_000, most: 1000 }
 /** So many questions are answered within a second: anyone who may publish can ask. */
 const MOST_PER_SECOND = 20

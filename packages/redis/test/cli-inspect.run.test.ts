@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { hostname } from 'node:os'
 import { json, type Store, structured } from '@cattlegrid/core'
+import { hotKeyDigest } from '@cattlegrid/core/internal'
 import { cattlegrid, type Ran, rowsOf } from './cli.ts'
 import { entryOf, lead, LONG, put, request } from './entries.ts'
 import { openRedis, type RedisUnderTest } from './redis.ts'
@@ -48,6 +49,13 @@ describe('an entry', () => {
     })
     expect(shown['age']).toMatch(/^\d+(\.\d)? m?s$/)
     expect(shown['fresh for']).toMatch(/^9 min \d+ s$|^10 min 0 s$/)
+  })
+
+  test('is found by the digest that top shows for its key', async () => {
+    await put(store, 'user:7', { id: 7 })
+    await put(store, 'user:8', { id: 8 })
+    expect(await rows(hotKeyDigest('user:8'))).toMatchObject({ key: 'user:8', state: 'fresh', value: '{ id: 8 }' })
+    expect(await rows(hotKeyDigest('user:9'))).toMatchObject({ key: hotKeyDigest('user:9'), state: 'gone' })
   })
 
   test('that is fresh is one JSON document with --json', async () => {

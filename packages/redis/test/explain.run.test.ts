@@ -77,6 +77,14 @@ describe('an explanation over Redis', () => {
     expect(await stage.admin.keys(`${namespace}:*answers*`)).toEqual([])
   })
 
+  test('is answered by the other processes also where its entry has the most and the longest tags', async () => {
+    const [asking] = [await stage.join('asking'), await stage.join('other')]
+    const tags = Array.from({ length: 100 }, (_, at) => `${at} `.padEnd(256, '\u0001'))
+    await asking.set('k', 1, { tags })
+    const { unanswered, processes } = await explain(asking)
+    expect([unanswered, processes.map(({ name }) => name)]).toEqual([0, ['asking', 'other']])
+  })
+
   test('is not waited for by a cache that keeps nothing', async () => {
     const asking = await stage.join('asking')
     await stage.join('silent', { history: 0, hotKeys: false })

@@ -9,14 +9,17 @@ interface Format {
   keeps(part: unknown): boolean
   /** True when an `undefined` in an array stays one. A member that is undefined reads alike where it is left out. */
   readonly undefinedInArrays: boolean
+  /** True when a value that contains itself is decoded as one. */
+  readonly cycles: boolean
 }
 
 const jsonFormat: Format = {
   keeps(part) {
-    if (typeof part === 'number') return Number.isFinite(part)
+    if (typeof part === 'number') return Number.isFinite(part) && !Object.is(part, -0)
     return part === null || part === undefined || typeof part === 'string' || typeof part === 'boolean'
   },
   undefinedInArrays: false,
+  cycles: false,
 }
 
 const structuredFormat: Format = {
@@ -25,6 +28,7 @@ const structuredFormat: Format = {
     return typeof part !== 'function' && typeof part !== 'symbol'
   },
   undefinedInArrays: true,
+  cycles: true,
 }
 
 /** The first part of a value that JSON changes, such as `value.roles (Set)`. */
@@ -45,6 +49,8 @@ function firstLoss(value: unknown, format: Format): string | undefined {
 class Search {
   readonly #format: Format
   #left = MOST_PARTS
+  /** The objects and arrays around the part that is looked at. */
+  readonly #around = new Set<object>()
 
   constructor(format: Format) {
     this.#format = format
@@ -54,10 +60,24 @@ class Search {
   lossIn(part: unknown): string | undefined {
     this.#left -= 1
     if (this.#left < 0) return undefined
+    const isContainer = (Array.isArray(part) && nameOf(part) === 'Array') || isData(part)
+    if (!isContainer && !this.#format.keeps(part)) return ` (${nameOf(part)})`
+    return typeof part === 'object' && part !== null ? this.#lossInside(part) : undefined
+  }
+
+  #lossInside(part: object): string | undefined {
+    if (this.#around.has(part)) return this.#format.cycles ? undefined : ' (a cycle)'
+    this.#around.add(part)
+    const loss = this.#lossInParts(part) ?? lossOfSymbol(part)
+    this.#around.delete(part)
+    return loss
+  }
+
+  #lossInParts(part: object): string | undefined {
     if (Array.isArray(part)) return this.#lossInArray(part)
     if (isData(part)) return this.#lossInObject(part)
-    if (!this.#format.keeps(part)) return ` (${nameOf(part)})`
-    return types.isMap(part) || types.isSet(part) ? this.#lossInArray([...part].flat()) : undefined
+    const loss = types.isMap(part) || types.isSet(part) ? this.#lossInArray([...part].flat()) : undefined
+    return loss ?? lossOfMember(part)
   }
 
   #lossInArray(parts: readonly unknown[]): string | undefined {
@@ -79,13 +99,41 @@ class Search {
   }
 }
 
+/** The names under which the structured clone format decodes errors. */
+const ERROR_NAMES = ['Error', 'EvalError', 'RangeError', 'ReferenceError', 'SyntaxError', 'TypeError', 'URIError']
+
+/** Of no class of the application's: the format makes an object of the class that it extends. */
 function isCloneable(part: object): boolean {
+  const name = nameOf(part)
+  if (types.isNativeError(part)) return ERROR_NAMES.includes(name) && ERROR_NAMES.includes(part.name)
+  return isBuiltIn(part) && (name === tagOf(part) || Buffer.isBuffer(part))
+}
+
+/** The structured clone format drops the members that an application gave to an error, a Map or another object of the language. */
+function lossOfMember(part: object): string | undefined {
+  if (types.isArrayBufferView(part) || types.isStringObject(part)) return undefined
+  const [member] = Object.keys(part)
+  return member === undefined ? undefined : `.${member} (a member of a ${nameOf(part)})`
+}
+
+function tagOf(part: object): string {
+  return Object.prototype.toString.call(part).slice('[object '.length, -1)
+}
+
+/** JSON and the structured clone format drop members whose names are symbols. */
+function lossOfSymbol(part: object): string | undefined {
+  const symbol = Object.getOwnPropertySymbols(part).find((name) =>
+    Object.prototype.propertyIsEnumerable.call(part, name),
+  )
+  return symbol === undefined ? undefined : `[${String(symbol)}] (a symbol)`
+}
+
+function isBuiltIn(part: object): boolean {
   return (
     types.isMap(part) ||
     types.isSet(part) ||
     types.isDate(part) ||
     types.isRegExp(part) ||
-    types.isNativeError(part) ||
     types.isAnyArrayBuffer(part) ||
     types.isArrayBufferView(part) ||
     types.isBoxedPrimitive(part)
@@ -99,13 +147,16 @@ function isData(part: unknown): part is Readonly<Record<string, unknown>> {
   while (typeof prototype === 'object' && prototype !== null) {
     const parent: unknown = Object.getPrototypeOf(prototype)
     if (parent === null) return true
-    if (Reflect.ownKeys(prototype).length > 1) return false
+    if (Reflect.ownKeys(prototype).some((name) => name !== 'constructor')) return false
     prototype = parent
   }
   return true
 }
 
 function nameOf(part: unknown): string {
+  if (Object.is(part, -0)) return '-0'
   if (typeof part === 'number' || part === undefined) return String(part)
-  return typeof part === 'object' && part !== null ? part.constructor.name : typeof part
+  if (typeof part !== 'object' || part === null) return typeof part
+  const { constructor } = part as { readonly constructor?: { readonly name?: string } }
+  return constructor?.name ?? 'object'
 }

@@ -87,8 +87,17 @@ export const structured: OpenCodec = {
   lossOf: structuredLoss,
 }
 
+/** A codec for bytes: `decode` always returns a `Buffer`, so a loader may return one. The caller of `decode` names the type. */
+export interface BytesCodec {
+  readonly id: number
+  lossOf?(value: Uint8Array): string | undefined
+  readonly immutable?: boolean | undefined
+  encode(value: Uint8Array): Uint8Array
+  decode<T = Buffer>(bytes: Buffer): T
+}
+
 /** Bytes as they are. */
-export const raw: Codec<Uint8Array> = {
+export const raw: BytesCodec = {
   id: 3,
   encode(value) {
     if (!(value instanceof Uint8Array))
@@ -97,7 +106,7 @@ export const raw: Codec<Uint8Array> = {
       )
     return value
   },
-  decode: copyBytes,
+  decode: <T>(bytes: Buffer): T => copyBytes(bytes) as T,
   lossOf: (value: unknown) => (value instanceof Uint8Array ? undefined : `value (${typeof value})`),
 }
 

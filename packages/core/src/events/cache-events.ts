@@ -7,7 +7,7 @@ import type { Unreadable } from '../store/answers.ts'
  * `call` and `flight` are numbers that identify a call and a flight in this process.
  */
 export interface CacheEvents {
-  /** A call that may load, or `peek`, was answered at once from an entry. A call emits a `hit` or a `miss`, and never both. `from`: which copy of the entry. `age` and `freshFor` in ms; `freshFor` is negative for a stale one. */
+  /** A call that may load, or `peek`, was answered at once from an entry. A call emits a `hit` or a `miss`, and never both; neither when it fails during its read. `from`: which copy of the entry. `age` and `freshFor` in ms; `freshFor` is negative for a stale one. */
   hit: {
     readonly key: string
     readonly status: 'fresh' | 'stale'
@@ -25,7 +25,7 @@ export interface CacheEvents {
   }
   /** A call found no entry that it may be served at once. One `answer` follows. `took`: ms since the call began. */
   miss: { readonly key: string; readonly call: number; readonly took: number }
-  /** A call that had missed ended: with a value, or with `error` (`failed`). `from` and `role` as in the result of `lookup`; undefined for `failed`. `age` of the value and `waited` in ms. */
+  /** A call that had missed ended, or one failed before it had hit or missed: with a value, or with `error` (`failed`). `from` and `role` as in the result of `lookup`; undefined for `failed`. `age` of the value and `waited` in ms. */
   answer: {
     readonly key: string
     readonly call: number

@@ -40,12 +40,12 @@ export class HotKeys {
   }
 
   #named(keys: TopKeys): readonly WeighedKey[] {
-    return keys.list().map(({ key, ...weight }) => ({ key: this.#plain ? key : digestOf(key), ...weight }))
+    return keys.list().map(({ key, ...weight }) => ({ key: this.#plain ? key : hotKeyDigest(key), ...weight }))
   }
 }
 
 /** A key may hold a name or an address: its digest lets the same key of several processes be found, and no more. */
-function digestOf(key: string): string {
+export function hotKeyDigest(key: string): string {
   return `#${createHash('sha256').update(key).digest('hex').slice(0, 12)}`
 }
 

@@ -1,7 +1,7 @@
 import type { EngineServices } from '../flight/engine-services.ts'
 import { type CallState, type LookupResult, waitedTime } from './lookup-result.ts'
 
-/** Settles as `answering` does; first emits the answer, if the call has missed. */
+/** Settles as `answering` does; first emits the answer, if the call has missed or failed: one that is aborted during its read has neither hit nor missed. */
 export function emitAnswer(
   { events, runtime }: EngineServices,
   key: string,
@@ -18,7 +18,7 @@ export function emitAnswer(
     (error: unknown) => {
       const waited = waitedTime(state, runtime.now())
       const failed = { status: 'failed', from: undefined, role: undefined, age: 0 } as const
-      if (state.missed) events.emit('answer', { key, call: state.id, ...failed, waited, error })
+      events.emit('answer', { key, call: state.id, ...failed, waited, error })
       throw error
     },
   )

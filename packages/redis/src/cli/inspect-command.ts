@@ -5,6 +5,7 @@ import { keysError } from './keys.ts'
 import { emptyNamespaceNote } from './namespaces.ts'
 import { jsonLine, table } from './print.ts'
 import { documentOf, rowsOf } from './print-report.ts'
+import { keyOfTopDigest } from './top-digest.ts'
 
 export const inspectCommand: Command = {
   name: 'inspect',
@@ -14,6 +15,7 @@ export const inspectCommand: Command = {
 An entry is gone, too, if one of its tags was invalidated, and stale if one was expired. A key without an entry is not an error.
 Long values are shortened; --json prints them completely. Of an HTTP response, the status, the fields and the beginning
 of a text are shown, but no fields that hold credentials.
+A key may be given by the digest that 'top' shows: the whole namespace is searched for its entry.
 --page searches the whole namespace for entries that carry the tag of the URL. Responses carry it where the route
 has invalidateOnUnsafe, as all of an app have by default. It cannot find others, because the key of a response is a hash
 over more than its URL. Leave out the query parameters that the route leaves out of its key.`,
@@ -27,7 +29,13 @@ over more than its URL. Leave out the query parameters that the route leaves out
 
 async function inspectKey({ connection, operands: [key = ''], json, terminal }: CommandContext): Promise<void> {
   const found = await reportOn(connection, key)
-  const report = isEmpty(found) ? withNote(found, await emptyNamespaceNote(connection)) : found
+  const hot = isEmpty(found) ? await keyOfTopDigest(connection, key) : undefined
+  const report =
+    hot !== undefined
+      ? await reportOn(connection, hot)
+      : isEmpty(found)
+        ? withNote(found, await emptyNamespaceNote(connection))
+        : found
   terminal.out(json ? jsonLine(documentOf(report)) : table(rowsOf(report)))
 }
 

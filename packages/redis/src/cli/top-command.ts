@@ -22,7 +22,8 @@ export const topCommand: Command = {
   summary: 'lists the keys of all processes that cost most',
   details: `By load-time: the time that the loaders of a key took, ms. By followers: the calls that waited for another one's load.
 Both count since the caches were created. A weight is never too low, and too high by at most its error: each process counts a
-bounded number of keys (the option hotKeys of a cache). A key is shown as a digest unless its process has plain.
+bounded number of keys (the option hotKeys of a cache). A key is shown as a digest unless its process has plain; 'inspect' takes
+the digest, too.
 At most ${MOST_SHOWN} keys are shown; --json prints all.`,
   takes: '--by',
   operandError: ({ length }) =>
