@@ -114,6 +114,7 @@ class KoaExchange extends NodeExchange<IncomingMessage, Context, Context> {
       if (isRecorded) this.#handOverBody()
       resolve()
     } catch (error) {
+      this.noteError(error)
       this.handOver(undefined)
       reject(error)
     }

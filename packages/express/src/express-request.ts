@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { type Matched, NodeExchange, type QueryParser, type UrlRewrite } from '@cattlegrid/http'
+import { type Matched, NodeExchange, type Recording, type QueryParser, type UrlRewrite } from '@cattlegrid/http'
+import { notePassedErrors } from './passed-errors.ts'
 import { declaredMount, routePattern, type Route, type RoutingApp } from './layer.ts'
 
 /** The parts of an Express app that the adapter reads; they are the same in Express 4 and 5. */
@@ -69,6 +70,11 @@ export class ExpressExchange extends NodeExchange<ExpressRequest> {
       // If the request has left its mount point, `baseUrl` is another one and stays.
       if (req.baseUrl === mount) req.baseUrl = baseUrl
     }
+  }
+
+  override run(recording: Recording): void {
+    notePassedErrors(this.req.app)
+    super.run(recording)
   }
 
   /** Sends it to the outermost app that this one is mounted in. */

@@ -1,4 +1,5 @@
 import { type Exchange, directivesOf } from '@cattlegrid/http'
+import { notePassedError } from '@cattlegrid/http/internal'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { FastifyExchange, type HandlerCalls } from './exchange.ts'
 import { otherOnSendOf, receivePayloadsFirst, setReceiver } from './first-on-send.ts'
@@ -7,6 +8,10 @@ import { foldsPaths, type RoutePlace } from './route-place.ts'
 /** Gives the handlers of cached routes their `ResponseDirectives`. Also called where another cache of the app has done so. */
 export function decorateReplies(app: FastifyInstance): void {
   if (app.hasReplyDecorator('cattlegrid')) return
+  app.addHook('onError', (request, _reply, error, done) => {
+    notePassedError(request.raw, error)
+    done()
+  })
   app.decorateReply('cattlegrid', {
     getter() {
       return directivesOf(this.raw)

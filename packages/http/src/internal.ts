@@ -2,6 +2,8 @@
 export { ownListener } from './capture/close-listeners.ts'
 export { ErrorFields } from './capture/error-fields.ts'
 export { OwnVary } from './capture/own-vary.ts'
+export { invalidateAfterWrite } from './purge/invalidate-after-write.ts'
+export { notePassedError } from './response/passed-errors.ts'
 export { toFields, toText } from './fields/header-fields.ts'
 export { changedFieldNames } from './response/answer.ts'
 export { derivedQuery } from './request/url-rewrite.ts'

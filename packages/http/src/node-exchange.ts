@@ -8,6 +8,7 @@ import { type HeaderFields, toText } from './fields/header-fields.ts'
 import type { HttpCache } from './route/http-cache.ts'
 import { purgeEndpoint } from './purge/purge.ts'
 import type { PurgeOptions } from './route/options.ts'
+import { notePassedError } from './response/passed-errors.ts'
 import type { Recording } from './capture/recording.ts'
 import { directivesOf } from './response/response-directives.ts'
 import { type QueryParser, rewriteRequestUrl, type UrlRewrite } from './request/url-rewrite.ts'
@@ -120,6 +121,11 @@ export abstract class NodeExchange<
   /** See `Capture.handOver`. Does nothing where the handler is not recorded. */
   protected handOver(payload: unknown): unknown {
     return this.#capture === undefined ? payload : this.#capture.handOver(payload)
+  }
+
+  /** Call it where the handler has thrown, or passes an error on: what the error handling answers then is no page, whatever its status. */
+  protected noteError(error: unknown): void {
+    notePassedError(this.req, error)
   }
 
   abstract dispatch(req: IncomingMessage, res: ServerResponse): void

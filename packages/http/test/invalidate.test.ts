@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { Cache } from '@cattlegrid/core'
+import { type Cache, systemRuntime } from '@cattlegrid/core'
 import { expect, test } from '@jest/globals'
 import type { Exchange } from '../src/exchange.ts'
 import { invalidateAfter } from '../src/purge/invalidate.ts'
@@ -14,7 +14,11 @@ async function post(
   const server = createServer((req, res) => {
     const keyRule = { headers: [], cookies: [], host: keyedHost }
     const exchange = { req, res, scheme: 'http', host: 'shop.example', target: '/a' } as unknown as Exchange
-    invalidateAfter(exchange, { cache: { invalidateTags } as unknown as Cache, keyRule, query: { kind: 'all' } })
+    invalidateAfter(exchange, {
+      cache: { invalidateTags, runtime: systemRuntime } as unknown as Cache,
+      keyRule,
+      query: { kind: 'all' },
+    })
     handle(res)
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

@@ -1,7 +1,7 @@
-import type { ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { isCattlegridError } from '@cattlegrid/core'
 import { discardPayload, type PassedError } from '@cattlegrid/http'
-import { ownListener } from '@cattlegrid/http/internal'
+import { notePassedError, ownListener } from '@cattlegrid/http/internal'
 import { type CallHandler, type ExecutionContext, HttpException, StreamableFile } from '@nestjs/common'
 import type { HttpAdapterHost } from '@nestjs/core'
 import type { Subscriber } from 'rxjs'
@@ -79,9 +79,18 @@ export class CachedCall implements HandlerCalls {
         if (this.#state === 'running') subscriber.next(value)
         else if (this.#state === 'ended' && value instanceof StreamableFile) discardPayload(value.getStream())
       },
-      error: (error: unknown) => this.#end(() => subscriber.error(error), { statusCode: 500 }, 500),
+      error: (error: unknown) => {
+        notePassedError(this.#rawRequest, error)
+        this.#end(() => subscriber.error(error), { statusCode: 500 }, 500)
+      },
       complete: () => this.#end(() => subscriber.complete(), last),
     })
+  }
+
+  /** Fastify's requests have Node's. */
+  get #rawRequest(): IncomingMessage {
+    const request = this.#call.context.switchToHttp().getRequest<IncomingMessage & { readonly raw?: IncomingMessage }>()
+    return request.raw ?? request
   }
 
   /** Passes the end on to Nest; sends the response itself if Nest has dropped the call. */

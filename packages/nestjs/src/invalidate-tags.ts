@@ -1,4 +1,5 @@
-import { type Cache, isCattlegridError } from '@cattlegrid/core'
+import type { Cache } from '@cattlegrid/core'
+import { invalidateAfterWrite } from '@cattlegrid/http/internal'
 import {
   applyDecorators,
   type CallHandler,
@@ -22,8 +23,8 @@ type TagsOf<Result, Input> = (result: Result, input: Input) => Tags
 /**
  * Invalidates tags after the handler has succeeded, and before its response is sent: its client reads nothing old afterwards. The tags may depend on what the
  * handler returned, and on its input: the request; in a GraphQL resolver the arguments; in a handler of messages, also of a gateway, the data. Nothing is invalidated if the handler
- * throws, or sets a status of 400 or more. If the store is away, the response is sent nevertheless, and other processes may
- * serve the old value to the end of its windows: to retry, call `cache.invalidateTags()` in the handler and catch its `StoreAwayError`.
+ * throws, or sets a status of 400 or more. The write is done by then, and its response is sent whatever becomes of the tags: while the store is away they are
+ * tried again behind for about 10 minutes, and a warning tells of tags that cannot be made or sent.
  *
  * A handler that sends its own response (`@Res()` without `passthrough`) has sent it before.
  *
@@ -54,9 +55,9 @@ class TagInvalidator implements NestInterceptor {
     return next.handle().pipe(
       concatMap(async (result: unknown) => {
         if (hasFailed(context)) return result
-        const named = typeof tags === 'function' ? tags(result, inputOf(context)) : tags
-        // The write is done: it does not fail where the store is away.
-        await this.#cache.invalidateTags([...named]).catch(ignoreAway)
+        const named = (): Tags => (typeof tags === 'function' ? tags(result, inputOf(context)) : tags)
+        const write = `The write of ${context.getClass().name}.${context.getHandler().name}`
+        await invalidateAfterWrite(this.#cache, write, named)
         return result
       }),
     )
@@ -64,10 +65,6 @@ class TagInvalidator implements NestInterceptor {
 }
 Injectable()(TagInvalidator)
 Inject(CATTLEGRID_CACHE)(TagInvalidator, undefined, 0)
-
-function ignoreAway(error: unknown): void {
-  if (!isCattlegridError(error, 'CATTLEGRID_STORE_AWAY')) throw error
-}
 
 function hasFailed(context: ExecutionContext): boolean {
   return context.getType() === 'http' && context.switchToHttp().getResponse<CachedResponse>().statusCode >= 400

@@ -4,6 +4,7 @@ import { leaderVerdict, type MissReason } from '../response/cache-status.ts'
 import type { Conditions } from '../response/conditional.ts'
 import type { Exchange } from '../exchange.ts'
 import { linesOf } from '../fields/header-fields.ts'
+import { forgetPassedError, judgePassedError } from '../response/passed-errors.ts'
 import type { RecordedResponse } from '../response/recorded-response.ts'
 import { Recorder } from '../capture/recorder.ts'
 import { selectingNames } from '../response/recorded-fields.ts'
@@ -64,6 +65,7 @@ export function recorderFor<Req, Res>(
   // Reads are watched, and the response captured, by properties of these.
   keepPropertiesInTable(exchange.req, 'rawHeaders')
   keepPropertiesInTable(exchange.res, 'sendDate')
+  forgetPassedError(exchange.req)
   const reads = new PersonalReads(exchange, route.personalReads)
   return new Recorder({
     reads,
@@ -130,7 +132,8 @@ export function judgeResponse<Req, Res>(
 ): Judgement {
   // A read by the route's functions is no part of the response.
   const judged = reads.outside(() => judgeByRoute(exchange, route, facts, began, head))
-  const judgement = forOneClient(judged, ambiguityIn(exchange.req, selectingNames(head, route.ignoreVary)))
+  const shared = forOneClient(judged, ambiguityIn(exchange.req, selectingNames(head, route.ignoreVary)))
+  const judgement = judgePassedError(exchange.req, head.status, shared)
   const personal = reads.found
   if (personal === undefined || judgement.kind === 'unshareable') return judgement
   if (judgement.kind === 'fail') return { kind: 'fail', share: false }

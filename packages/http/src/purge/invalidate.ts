@@ -1,6 +1,7 @@
 import { delayEnd } from './delayed-end.ts'
 import { originForm } from '../request/eligible.ts'
 import type { Exchange } from '../exchange.ts'
+import { invalidateAfterWrite } from './invalidate-after-write.ts'
 import { linesOf } from '../fields/header-fields.ts'
 import { withQuery } from '../request/query.ts'
 import { keyedHost, urlTag } from '../request/request-key.ts'
@@ -25,13 +26,13 @@ export function invalidateAfter(
   const { scheme } = exchange
   const host = keyedHost(exchange.host, keyRule)
   delayEnd(exchange.res, (fields) => {
-    const named = ['location', 'content-location'].flatMap((name) => linesOf(fields, name))
-    const urls = [originForm(exchange.target), ...named.map((url) => resolve(url, exchange, host))]
-    const tags = urls.flatMap((target) =>
-      target === undefined ? [] : [urlTag({ scheme, host, target: withQuery(target, query) })],
-    )
-    // The request does not fail when the store is away: the engine emits an event.
-    return cache.invalidateTags([...new Set(tags)]).catch(() => undefined)
+    const tags = (): Set<string> => {
+      const named = ['location', 'content-location'].flatMap((name) => linesOf(fields, name))
+      const urls = [originForm(exchange.target), ...named.map((url) => resolve(url, exchange, host))]
+      const targets = urls.filter((target) => target !== undefined)
+      return new Set(targets.map((target) => urlTag({ scheme, host, target: withQuery(target, query) })))
+    }
+    return invalidateAfterWrite(cache, `The ${exchange.req.method} of a URL`, tags)
   })
 }
 

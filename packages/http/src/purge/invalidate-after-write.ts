@@ -1,0 +1,49 @@
+import { type Cache, isCattlegridError } from '@cattlegrid/core'
+import { failureName, failureOf } from '@cattlegrid/core/internal'
+
+/** The pauses between tries, ms: a store that is away for longer than their sum, about 10 minutes, is given up. */
+const PAUSES = [1000, 2000, 5000, 10_000, 30_000, 60_000, 120_000, 180_000, 180_000]
+
+/**
+ * Invalidates tags for a write that is done: its request cannot fail any more. Resolves after the first try, and never rejects. Where the store is away, it
+ * tries again behind; tags that cannot be made or sent at all are told by a warning.
+ *
+ * @param write names the write in a warning.
+ */
+export async function invalidateAfterWrite(
+  cache: Pick<Cache, 'invalidateTags' | 'runtime'>,
+  write: string,
+  makeTags: () => Iterable<string>,
+): Promise<void> {
+  let tags: readonly string[]
+  try {
+    tags = [...makeTags()]
+  } catch (error) {
+    return warn(write, 'the function that names its tags has failed', error)
+  }
+  await invalidate(cache, write, tags, PAUSES)
+}
+
+async function invalidate(
+  cache: Pick<Cache, 'invalidateTags' | 'runtime'>,
+  write: string,
+  tags: readonly string[],
+  [pause, ...pauses]: readonly number[],
+): Promise<void> {
+  try {
+    await cache.invalidateTags(tags)
+  } catch (error) {
+    if (!isCattlegridError(error, 'CATTLEGRID_STORE_AWAY')) return warn(write, 'its tags cannot be invalidated', error)
+    if (pause === undefined) return warn(write, 'the store has stayed away', error)
+    // Each try emits the event of its failure.
+    cache.runtime.schedule(() => void invalidate(cache, write, tags, pauses), pause)
+  }
+}
+
+function warn(write: string, what: string, error: unknown): void {
+  process.emitWarning(
+    `${write} is done, but ${what} (${failureName(failureOf(error))}): what the cache holds of it stays to the end of its windows. ` +
+      'Mend the tags, and invalidate them by cache.invalidateTags().',
+    { type: 'CattlegridWarning', code: 'CATTLEGRID_WRITE_NOT_INVALIDATED' },
+  )
+}
