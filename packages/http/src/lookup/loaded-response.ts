@@ -18,8 +18,8 @@ export interface LoadTask extends Miss {
   readonly times: HandlerTimes
 }
 
-/** The value of a load whose response only the handler's own client gets, from the handler. A request that another copy of this package serves may join the load. */
-export const OWN_RESPONSE: unique symbol = Symbol.for('cattlegrid.ownResponse')
+/** The value of a load whose response only the handler's own client gets, from the handler. */
+export const OWN_RESPONSE: unique symbol = Symbol('own response')
 
 /** What a load brings to its callers. */
 export type Loaded = Stored | typeof OWN_RESPONSE
