@@ -71,6 +71,20 @@ describe.each(FRAMEWORKS)('parsed queries on %s', (framework) => {
     )
   })
 
+  test('the parameters of a list come in the order of the key, also below a layer that has parsed them', async () => {
+    const page = { path: '/list', cache: { ttl: '1m', query: ['page', 'by'] }, handle: mirror } as const
+    for (const options of [{}, { prepare: replaced }])
+      await onStage(
+        framework,
+        [page],
+        async (stage) => {
+          for (const query of ['page=2&by=name', 'by=name&page=2'])
+            expect((await stage.get(`/list?${query}`)).body).toMatch(/^run 1 .*"query":{"by":"name","page":"2"}/)
+        },
+        options,
+      )
+  })
+
   test('a query whose order counts for its handler alone, as text, has an entry of its own', async () => {
     await onStage(
       framework,

@@ -37,7 +37,9 @@ function newReader(app: FastifyInstance): QueryReader {
 function routerOption<Name extends keyof RouterOptions>(app: FastifyInstance, name: Name): RouterOptions[Name] {
   const initial: RouterOptions & { readonly routerOptions?: RouterOptions | undefined } = app.initialConfig
   const given = optionsOf(app)
-  return initial.routerOptions?.[name] ?? initial[name] ?? given?.routerOptions?.[name] ?? given?.[name]
+  const options = [given?.routerOptions, given, initial.routerOptions, initial]
+  // `initialConfig` has the default beside the value that was given elsewhere.
+  return options.map((some) => some?.[name]).find(Boolean)
 }
 
 /** The options of the app: `initialConfig` lacks functions among them. An encapsulated app inherits them. */

@@ -55,3 +55,17 @@ test('an app that ignores nothing has an entry for each spelling that it routes'
     expect([await ask('/Items'), await ask('/items'), await ask('/items/')]).toEqual(['run 1', 'run 2', 'run 3'])
   })
 })
+
+test('a router that splits on semicolons: /f/a;x and /f/a%3Bx are two pages, also where it ignores case', async () => {
+  const server = { useSemicolonDelimiter: true, routerOptions: { caseSensitive: false } }
+  await withApp(
+    async ({ app }) => {
+      app.get('/f/:id', { config: { cache } }, async ({ params, query }) => ({ params, query }))
+      for (const _ of [1, 2]) {
+        expect((await app.inject('/f/a%3Bx')).json()).toEqual({ params: { id: 'a;x' }, query: {} })
+        expect((await app.inject('/F/a;x')).json()).toEqual({ params: { id: 'a' }, query: { x: '' } })
+      }
+    },
+    { server },
+  )
+})

@@ -90,9 +90,10 @@ export function derivedQuery(
 ): object | undefined {
   if (!isPlain(shown)) return undefined
   const rewritten = resultOf(readRewritten)
-  if (rewritten === undefined || hasSameEntries(rewritten, shown)) return rewritten && shown
+  if (rewritten === undefined || isSameReading(rewritten, shown)) return rewritten && shown
   const written = resultOf(readWritten)
-  if (written === undefined || !hasSameEntries(written, shown)) return undefined
+  // A layer may have copied the query, which changes its prototype.
+  if (written === undefined || !isDeepStrictEqual({ ...written }, { ...shown })) return undefined
   return Object.create(Object.getPrototypeOf(shown) as object, Object.getOwnPropertyDescriptors(rewritten)) as object
 }
 
@@ -105,9 +106,23 @@ function resultOf(read: () => unknown): object | undefined {
   }
 }
 
-/** A layer may have copied the query, which changes its prototype. */
-function hasSameEntries(one: object, other: object): boolean {
-  return isDeepStrictEqual({ ...one }, { ...other })
+/** True if two results of a parser have the same entries in the same order: a handler may list them. */
+function isSameReading(one: unknown, other: unknown): boolean {
+  if (!isObject(one) || !isObject(other)) return Object.is(one, other)
+  const [keys, others] = [Object.keys(one), Object.keys(other)]
+  if (
+    keys.length !== others.length ||
+    Array.isArray(one) !== Array.isArray(other) ||
+    !(isPlainOrList(one) && isPlainOrList(other))
+  )
+    return false
+  return keys.every(
+    (key, index) => key === others[index] && isSameReading(Reflect.get(one, key), Reflect.get(other, key)),
+  )
+}
+
+function isPlainOrList(value: object): boolean {
+  return Array.isArray(value) || isPlain(value)
 }
 
 /** Returns a function that undoes it; undefined where `rewrite` returns undefined for a value, or the property cannot be replaced. */
