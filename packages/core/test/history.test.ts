@@ -61,7 +61,7 @@ describe('a history', () => {
 
   it('tells the story of one key: its own events, the invalidations that concern it, and the state of the connection', () => {
     events.emit('notices', { state: 'connected', node: undefined })
-    events.emit('breaker', { state: 'open', node: undefined })
+    events.emit('breaker', { state: 'open', node: undefined, error: undefined })
     events.emit('commit', { key: 'k', flight: 1, lease: 'l', tags: ['a'], ttl: 1, took: 1 })
     lead('other')
     events.emit('invalidate', { key: 'a b', tags: ['a', 'b'], how: 'tags' })

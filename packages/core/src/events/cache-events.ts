@@ -116,8 +116,8 @@ export interface CacheEvents {
   unreadable: { readonly key: string; readonly why: Unreadable['why']; readonly error: unknown }
   /** The store did not answer a step, or had no turn for it in time. Steps that are not sent because the breaker is open or the connection is lost emit none: `breaker` and `notices` tell of them. */
   away: { readonly key: string; readonly step: string; readonly error: unknown }
-  /** The circuit breaker opened, because the store did not answer in time: no step is sent (`open`). Or it closed, because the store answers again (`closed`). `node`: the address of the node that it is about, where the store has several. */
-  breaker: { readonly state: 'open' | 'closed'; readonly node: string | undefined }
+  /** No step is sent (`open`), because the store did not answer in time or there is no connection: `error` is the last one of the connection. Or the store answers again (`closed`). `node`: the address of the node that it is about, where the store has several. */
+  breaker: { readonly state: 'open' | 'closed'; readonly node: string | undefined; readonly error: unknown }
   /** Notices of the store may be lost from now on (`disconnected`), or arrive again (`connected`). `node` as of `breaker`; undefined: those of all nodes. */
   notices: { readonly state: 'disconnected' | 'connected'; readonly node: string | undefined }
   /** A problem for an operator; the message names the remedy. */

@@ -71,6 +71,7 @@ export class LoadCoordinator {
         return this.services.events.emit('breaker', {
           state: notice.kind === 'away' ? 'open' : 'closed',
           node: notice.part?.name,
+          error: notice.cause,
         })
       case 'warning':
         return this.services.events.warn(notice.message)

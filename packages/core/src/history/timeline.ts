@@ -64,8 +64,8 @@ const phrases: { readonly [T in Exclude<RecordedType, 'miss'>]: Phrase } = {
   'too-large': (_, { failure }) => `the value is too large to be stored${because(failure)}`,
   unreadable: ({ why }, { failure }) => `the bytes at the key are ${String(why)}${because(failure)}`,
   away: ({ step }, { failure }) => `the store did not answer ${String(step)}${because(failure)}`,
-  breaker: ({ state }) =>
-    state === 'open' ? 'the store stopped answering: it is not asked for a while' : 'the store answers again',
+  breaker: ({ state }, { failure }) =>
+    state === 'open' ? `the store is away: it is not asked for a while${because(failure)}` : 'the store answers again',
   notices: ({ state }) => (state === 'connected' ? 'notices arrive' : 'the connection for notices is lost'),
   'observer-failed': ({ event }, { failure }) => `a listener of '${String(event)}' failed${because(failure)}`,
   close: () => 'the cache was closed',

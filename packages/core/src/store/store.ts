@@ -67,8 +67,8 @@ export type Notice =
   | { readonly kind: 'cleared' }
   /** Notices may be lost from now on (`disconnected`), or arrive from now on (`connected`): a shared store also says so to each new listener. */
   | { readonly kind: 'disconnected' | 'connected'; readonly part?: StorePart | undefined }
-  /** The store is not asked for a while, because it did not answer (`away`); it answers again (`back`). */
-  | { readonly kind: 'away' | 'back'; readonly part?: StorePart | undefined }
+  /** Steps are not sent, because the store did not answer or there is no connection (`away`, whose `cause` is the last error); they are sent again (`back`). */
+  | { readonly kind: 'away' | 'back'; readonly part?: StorePart | undefined; readonly cause?: unknown }
   /** A problem for an operator; the message names the remedy. */
   | { readonly kind: 'warning'; readonly message: string }
 

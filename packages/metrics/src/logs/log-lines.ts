@@ -18,9 +18,9 @@ export const logLines: { readonly [E in EventName]?: (event: CacheEvent<E>) => L
     message: 'The store broke its contract: it stored the value of a lease that it had refused to renew.',
     about: { what },
   }),
-  breaker: ({ state, node }) =>
+  breaker: ({ state, node, error }) =>
     state === 'open'
-      ? { level: 'warn', message: 'The store does not answer in time: no step is sent to it.', about: { state, node } }
+      ? { level: 'warn', message: 'The store is away: no step is sent to it.', about: { state, node }, error }
       : { level: 'info', message: 'The store answers again.', about: { state, node } },
   notices: ({ state, node }) =>
     state === 'disconnected'

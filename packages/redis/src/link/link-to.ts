@@ -1,6 +1,8 @@
 import type { Runtime } from '@cattlegrid/core'
 import { ClientLink } from './client-link.ts'
 import { ClusterLink } from './cluster-link.ts'
+import { reasonOf } from './connection-error.ts'
+import type { ConnectionStatus } from './connection-status.ts'
 import { type IoRedis, ownIoRedis } from './ioredis.ts'
 import { type IoRedisCluster, OwnIoRedisCluster } from './ioredis-cluster.ts'
 import type { Link } from './link.ts'
@@ -28,6 +30,7 @@ export function linkTo(
 ): OpenLink {
   if (isIoRedisCluster(client)) {
     const own = new OwnIoRedisCluster(client, runtime)
+    warnUnlessConnected(own.status, warn)
     return { link: new ClusterLink(own, runtime), close: () => own.close() }
   }
   if (isIoRedis(client)) {
@@ -43,7 +46,18 @@ export function linkTo(
     return { link, close: () => link.close() }
   }
   const { used, close } = userClient(client, runtime, maxSilence)
+  warnUnlessConnected(used.status, warn)
   return { link: new ClientLink(used), close }
+}
+
+/** Warns if the first connection fails. */
+function warnUnlessConnected(status: ConnectionStatus, warn: (message: string) => void): void {
+  void status.starting?.then(() => {
+    if (status.error !== undefined)
+      warn(
+        `The Redis client cannot connect (${reasonOf(status.error)}): check its address, its user and password, and the server. Until it connects, each process loads on its own.`,
+      )
+  })
 }
 
 /** The link to the server at a URL. `warn`: as of `ownUrlClient`. */

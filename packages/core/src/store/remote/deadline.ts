@@ -12,6 +12,8 @@ export interface StepObserver {
   /** `took`: its time, as a part of the time-out. */
   answered(took: number): void
   timedOut(): void
+  /** It was not sent, because there is no connection. */
+  disconnected(took: number, away: Away): void
 }
 
 class PendingStep {
@@ -137,6 +139,8 @@ export class Deadline {
 }
 
 function observe(observer: StepObserver, answer: { readonly kind: string } | Away, took: number): void {
-  if (answer.kind === 'away' && 'why' in answer && answer.why === 'deadline') observer.timedOut()
+  if (answer.kind !== 'away' || !('why' in answer)) observer.answered(took)
+  else if (answer.why === 'deadline') observer.timedOut()
+  else if (answer.why === 'disconnected') observer.disconnected(took, answer)
   else observer.answered(took)
 }

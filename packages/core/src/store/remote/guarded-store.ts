@@ -69,8 +69,8 @@ class GuardedStore extends ForwardingStore<Store> {
       deadline,
       timeout,
       patience,
-      onChange: (kind, part) => {
-        for (const listener of this.#listeners) listener({ kind, part })
+      onChange: (kind, part, cause) => {
+        for (const listener of this.#listeners) listener({ kind, part, cause })
       },
     })
   }

@@ -18,8 +18,9 @@ export interface NodeGuardSetup {
   /** The longest wait of a step for its turn, ms. */
   readonly patience: number
   readonly ping: () => Promise<Done>
-  readonly onChange: (state: 'away' | 'back') => void
-  /** The answer of every step while the breaker is open. Made once: an error with its stack costs more than the answer. */
+  /** Called when steps are not sent any more, with the last error, or are sent again. */
+  readonly onChange: (state: 'away' | 'back', cause: unknown) => void
+  /** The answer of every step while the breaker is open, unless its pings tell why. Made once: an error with its stack costs more than the answer. */
   readonly whileOpen: Away
 }
 
@@ -28,25 +29,46 @@ export class NodeGuard {
   readonly #breaker: CircuitBreaker
   readonly #queue: StepQueue
   readonly #deadline: Deadline
-  readonly #whileOpen: Away
+  readonly #onChange: NodeGuardSetup['onChange']
+  #whileOpen: Away
+  /** True since a step was not sent for want of a connection. */
+  #disconnected = false
+  #told: 'away' | 'back' = 'back'
+  readonly #ping: () => Promise<Done>
   readonly #readTerms: StepTerms
   /** Of a step that two nodes answer: which of them was silent is unknown, so it tells the breaker nothing. */
   readonly #placeOnly: StepObserver
 
   constructor({ runtime, deadline, timeout, patience, ping, onChange, whileOpen }: NodeGuardSetup) {
     this.#deadline = deadline
+    this.#onChange = onChange
+    this.#ping = ping
     this.#whileOpen = whileOpen
     this.#queue = new StepQueue(runtime, patience)
-    this.#breaker = new CircuitBreaker(runtime, timeout, ping, (state) => {
-      if (state === 'away') this.#queue.refuseAll(whileOpen)
-      onChange(state)
-    })
+    this.#breaker = new CircuitBreaker(
+      runtime,
+      timeout,
+      () => this.#pingWhileOpen(),
+      (state) => {
+        this.#whileOpen = whileOpen
+        this.#disconnected = false
+        if (state === 'away') this.#queue.refuseAll(whileOpen)
+        this.#tell(whileOpen.cause)
+      },
+    )
     // Later: steps that time out together open the breaker before another one is sent in their place.
     const leaveLater = (): void => queueMicrotask(() => this.#queue.leave(1))
-    this.#placeOnly = { answered: (took) => this.#queue.leave(took), timedOut: leaveLater }
+    const leave = (took: number): void => this.#queue.leave(took)
+    this.#placeOnly = { answered: leave, timedOut: leaveLater, disconnected: leave }
     const observer: StepObserver = {
       answered: (took) => {
         this.#breaker.answered()
+        if (this.#disconnected) this.#setDisconnected(false)
+        this.#queue.leave(took)
+      },
+      disconnected: (took, { cause }) => {
+        this.#breaker.answered()
+        this.#setDisconnected(true, cause)
         this.#queue.leave(took)
       },
       timedOut: () => {
@@ -96,9 +118,29 @@ export class NodeGuard {
   /** Pings an away node now instead of later. */
   probe(): void {
     this.#breaker.probe()
+    if (this.#disconnected) void this.run(this.#ping)
   }
 
   end(): void {
     this.#breaker.end()
+  }
+
+  #setDisconnected(disconnected: boolean, cause?: unknown): void {
+    this.#disconnected = disconnected
+    this.#tell(cause)
+  }
+
+  #tell(cause: unknown): void {
+    const state = this.#breaker.open || this.#disconnected ? 'away' : 'back'
+    if (state === this.#told) return
+    this.#told = state
+    this.#onChange(state, state === 'away' ? cause : undefined)
+  }
+
+  /** The server that fell silent may be another one when it is back: what the ping meets is why the steps are not sent. */
+  async #pingWhileOpen(): Promise<Done> {
+    const answer = await this.#ping()
+    if (answer.kind === 'away') this.#whileOpen = { kind: 'away', why: 'breaker', cause: answer.cause }
+    return answer
   }
 }

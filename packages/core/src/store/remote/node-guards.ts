@@ -20,7 +20,7 @@ export interface NodeGuardsSetup {
   /** The longest wait of a step for its turn, ms. */
   readonly patience: number
   /** Called when a node is not asked any more, or answers again; `part` is undefined for the only node. */
-  readonly onChange: (state: 'away' | 'back', part: StorePart | undefined) => void
+  readonly onChange: (state: 'away' | 'back', part: StorePart | undefined, cause: unknown) => void
 }
 
 /** The guards of a store's nodes, each made when a step first needs its node. */
@@ -98,7 +98,7 @@ export class NodeGuards {
       timeout,
       patience,
       ping: () => (nodes === undefined ? store.ping() : nodes.ping(node)),
-      onChange: (state) => onChange(state, part),
+      onChange: (state, away) => onChange(state, part, away),
       whileOpen: { kind: 'away', why: 'breaker', cause },
     })
   }
