@@ -48,8 +48,7 @@ export class Flight {
   #generation: Generation | undefined
   /** The generation in which it began, or read again after its last wait. */
   #since = 0
-  #waited = 0
-  #waitingSince: number | undefined
+  #loadBeganAt = Infinity
   #notifyInterval = Infinity
   #keepsRunning = false
   #mayExceedMaxLoads = false
@@ -196,18 +195,14 @@ export class Flight {
   }
 
   /** Starts the wait for another load or for a permit, and calls `onWaiting` of its waiters. The step must end this wait, and begin the next one, within `notifyInterval` ms. */
-  beginWait(now: number, notifyInterval: number = Infinity): void {
+  beginWait(notifyInterval: number = Infinity): void {
     this.#phase = 'waiting'
-    this.#waitingSince = now
     this.#notifyInterval = notifyInterval
     this.#waiters.notifyWaiting()
   }
 
-  endWait(now: number): void {
-    this.#waited = this.totalWait(now)
-    this.#waitingSince = undefined
+  endWait(): void {
     this.#phase = 'acquiring'
-    this.#since = this.#generation?.current ?? 0
   }
 
   /** The longest time between two calls of a waiter's `onWaiting` while the flight waits, ms. */
@@ -219,9 +214,9 @@ export class Flight {
     return this.#phase === 'waiting'
   }
 
-  /** The total time that it has waited, ms. */
-  totalWait(now: number): number {
-    return this.#waited + (this.#waitingSince === undefined ? 0 : now - this.#waitingSince)
+  /** The part of the time since `moment` in which its load ran, ms: it does not count as waiting. */
+  loadTimeSince(moment: number, now: number): number {
+    return now - Math.max(moment, Math.min(now, this.#loadBeganAt))
   }
 
   /** True once its load runs without a lease, and its late joiners will not get the value. */
@@ -233,8 +228,9 @@ export class Flight {
     this.#lateJoinersReadAgain = true
   }
 
-  beginLoad(): void {
+  beginLoad(now: number): void {
     this.#phase = 'loading'
+    this.#loadBeganAt = now
   }
 
   /** True once its loader runs or has run. */

@@ -15,10 +15,9 @@ export interface WaitLimits {
   readonly call: number
   /** The longest wait of a caller that has a stale value to fall back on, ms; `Infinity` for any other caller. */
   readonly softTimeout: number
-  /** The rest of the call's `waitTimeout`, ms. It runs only while the flight waits. */
+  /** The rest of the call's `waitTimeout` at `since`, ms. It does not run during a load of the flight, and ends the wait only while the flight waits. */
   readonly budget: number
-  /** The time that the flight had waited before this caller's wait began, ms. It does not count against the budget. */
-  readonly waitedBefore: number
+  readonly since: number
   readonly signal: CallerSignal | undefined
 }
 
@@ -86,14 +85,14 @@ class CallerWait implements FlightWaiter {
     if (this.#end()) this.#resolve(result)
   }
 
-  /** Gives up if the flight has waited for the whole budget; otherwise checks again when it may have. */
+  /** Gives up if the whole budget has passed, its store's answers included; otherwise checks again when it will have. */
   onWaiting(): void {
-    const { budget, waitedBefore } = this.#limits
+    const { budget, since } = this.#limits
     this.#cancelWaitTimeout?.()
     // No timer while the flight does not wait: it calls this again when it waits again.
     this.#cancelWaitTimeout = undefined
     if (!this.#flight.waiting) return
-    const left = budget - (this.#flight.totalWait(this.#runtime.now()) - waitedBefore)
+    const left = budget - (this.#runtime.now() - since)
     if (left <= 0) this.#giveUp('wait-timeout')
     // With more left, the flight calls this again before the budget ends. So most callers of a herd never set a timer.
     else if (left <= this.#flight.notifyInterval)

@@ -33,8 +33,8 @@ interface Participation {
   /** The stale entry that the call may be served if the load fails or is slow. */
   readonly fallback: Entry | undefined
   readonly state: CallState
-  /** The time that the flight had waited when the call joined, ms. */
-  readonly waitedBefore: number
+  /** The moment at which the call joined. */
+  readonly joinedAt: number
 }
 
 /** Serves calls that no stored entry satisfies: each starts or joins the refresh of its key, waits, and makes its result of the flight's. */
@@ -60,8 +60,12 @@ export class FlightJoiner {
     const joined = this.#coordinator.flights.joinable(key)
     const flight = joined ?? new Flight(key, state.id, false)
     const ownFlight = joined === undefined ? flight : undefined
-    const waitedBefore = flight.totalWait(storeRead.judgedAt)
-    const part: Participation = { call, flight, ownFlight, fallback, state, waitedBefore }
+    const joinedAt = storeRead.judgedAt
+    // The time that the store took for the answer counts, too.
+    state.waitBudget -= joinedAt - state.readAt
+    const part: Participation = { call, flight, ownFlight, fallback, state, joinedAt }
+    if (ownFlight === undefined && state.reElected && state.waitBudget <= 0)
+      return this.#endWaitTimeout(part, joinedAt, onContinue)
     const removeWaiter = admission.admitWaiter(flight, call.batch?.sharedWaiter)
     if (removeWaiter === undefined) return onContinue(this.#refuse(part))
     const role = ownFlight === undefined ? joinerRole(storeRead.read) : 'owner'
@@ -84,7 +88,8 @@ export class FlightJoiner {
   ): Promise<T> {
     const flight = new Flight(call.storedKey, state.id, false)
     flight.detach()
-    const part: Participation = { call, flight, ownFlight: flight, fallback, state, waitedBefore: 0 }
+    const joinedAt = this.#services.runtime.now()
+    const part: Participation = { call, flight, ownFlight: flight, fallback, state, joinedAt }
     const removeWaiter = this.#admitAlone(flight, call, permit)
     if (removeWaiter === undefined) return onContinue(this.#refuse(part))
     // With a permit there is nothing to wait for but the load, which `waitTimeout` does not limit.
@@ -111,13 +116,13 @@ export class FlightJoiner {
   }
 
   #wait(part: Participation, role: WaiterRole, budget: number, onOver: () => void): Promise<FlightResult | GaveUp> {
-    const { call, flight, fallback, state, waitedBefore } = part
+    const { call, flight, fallback, state, joinedAt } = part
     const { softTimeout, signal } = call.settings
     const limits = {
       call: state.id,
       softTimeout: fallback === undefined ? Infinity : softTimeout,
       budget,
-      waitedBefore,
+      since: joinedAt,
       signal,
     }
     return waitFor(flight, role, limits, this.#services.runtime, onOver)
@@ -131,9 +136,12 @@ export class FlightJoiner {
   #resultFor<T>(result: FlightResult | GaveUp, part: Participation, onContinue: OnContinue<T>): T | Promise<T> {
     const { call, flight, ownFlight, state } = part
     const now = this.#services.runtime.now()
-    state.waitBudget -= flight.totalWait(now) - part.waitedBefore
+    // A load of another call that brought nothing counts, too: a call must not go from one to the next for ever.
+    const inVain = result.kind === 'retry' && ownFlight === undefined
+    state.waitBudget -= now - part.joinedAt - (inVain ? 0 : flight.loadTimeSince(part.joinedAt, now))
     switch (result.kind) {
       case 'retry':
+        state.reElected = true
         return onContinue(undefined)
       case 'load-alone':
         return this.loadAlone(call, part.fallback, state, onContinue)

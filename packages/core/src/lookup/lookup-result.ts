@@ -28,8 +28,10 @@ export class CallState {
   missed = false
   /** True once a read found a stale value that may be served only if a load fails or is slow. */
   foundStale = false
-  /** The rest of `waitTimeout`, ms. */
+  /** The rest of `waitTimeout`, ms: all time counts but that of loads for which it waits in this process. */
   waitBudget: number
+  /** True once it has waited for a flight that brought nothing. */
+  reElected = false
 
   constructor(id: number, now: number, waitTimeout: number) {
     this.id = id

@@ -70,7 +70,7 @@ export interface LoadOptions {
   readonly jitter?: number | undefined
   /** The longest time of a load. At its end `load.signal` is aborted, the load fails with `LoadTimeoutError`, and the key cools down. Default: `'30s'`. */
   readonly loadTimeout?: Duration | undefined
-  /** The longest time that a call waits for loads of others. At its end it gets a stale value of any allowed window, else `WaitTimeoutError`. Default: `'10s'`. */
+  /** The longest time that a call waits for loads of others, with the store's answers and queues before them; a load in this process that brings its value does not count. At its end it gets a stale value of any allowed window, else `WaitTimeoutError`. Default: `'10s'`. */
   readonly waitTimeout?: Duration | undefined
   /** At the end of `waitTimeout`, without a stale value: `'error'` rejects; `'load'`, in a cache with `maxLoads`, runs the loader for this caller alone if a permit is free, and stores nothing. Default: `'error'`. */
   readonly onWaitTimeout?: 'error' | 'load' | undefined

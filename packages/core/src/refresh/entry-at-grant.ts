@@ -11,9 +11,10 @@ export async function entryAtGrant(
   entry: Entry,
   { tagSeq }: Lease,
   { store }: EngineServices,
+  since: number | undefined,
 ): Promise<Entry | undefined> {
   // It has no tags, the store judges them itself, or no tag was invalidated since its load began.
   if (entry.tags.length === 0 || tagSeq === undefined || tagSeq === entry.tagSeq) return entry
-  const answer = await store.tagNumbers(entry.tags)
+  const answer = await store.tagNumbers(entry.tags, since)
   return answer.kind === 'away' ? undefined : judgeTags(entry, answer.numbers)
 }

@@ -3,7 +3,6 @@ import { type LeaseWaiter, POLL_INTERVAL } from '../flight/lease-waiters.ts'
 import type { PermitSource, ReleasePermit } from '../flight/permits.ts'
 import type { Flight, FlightStep } from '../flight/flight.ts'
 import type { Abandoned } from '../load.ts'
-import type { Runtime } from '../runtime/runtime.ts'
 
 /** `waited`: the permit came; or a notice or the poll interval did, and the flight still queues. What was read before may be out of date. */
 export type PermitAnswer =
@@ -54,20 +53,20 @@ export class LoadPermit implements FlightStep {
   }
 
   /** Acquires the permit for the load of a flight, whose time in the queue counts as waiting. After `waited`, another call goes on waiting. */
-  acquireFor(flight: Flight, runtime: Runtime): PermitAnswer | Promise<PermitAnswer> {
+  acquireFor(flight: Flight): PermitAnswer | Promise<PermitAnswer> {
     if (flight.stopReason !== undefined) return { kind: 'refused', why: flight.stopReason }
     if (this.held || (this.#queued === undefined && this.tryAcquire(flight.mayExceedMaxLoads)))
       return { kind: 'acquired' }
     if (flight.background) return { kind: 'refused', why: 'busy' }
     this.#queued ??= this.#joinQueue()
-    return this.#waitInQueue(flight, runtime, this.#queued)
+    return this.#waitInQueue(flight, this.#queued)
   }
 
-  async #waitInQueue(flight: Flight, runtime: Runtime, { ended }: QueuedPermit): Promise<PermitAnswer> {
+  async #waitInQueue(flight: Flight, { ended }: QueuedPermit): Promise<PermitAnswer> {
     // Only now, with the flight in the queue: `beginWait` may make its last caller give up, and that takes the flight out of the queue.
-    flight.beginWait(runtime.now(), this.#waiter === undefined ? Infinity : POLL_INTERVAL)
+    flight.beginWait(this.#waiter === undefined ? Infinity : POLL_INTERVAL)
     await (this.#waiter?.waitForNotice(POLL_INTERVAL, ended) ?? ended)
-    flight.endWait(runtime.now())
+    flight.endWait()
     // The wait may have ended by `close`, or because the last caller left, even if a new caller has come since.
     const why = flight.stopReason ?? (this.held || this.#queued !== undefined ? undefined : 'no-waiters')
     return why === undefined ? { kind: 'waited' } : { kind: 'refused', why }

@@ -102,7 +102,7 @@ export class LoadRun implements FlightStep, LoadControls {
     const { runtime, events, admission, activity } = this.#services
     const { background } = flight
     activity.loading += 1
-    flight.beginLoad()
+    flight.beginLoad(runtime.now())
     flight.setStep(this)
     if (events.hasListeners('load'))
       events.emit('load', { key, call: flight.call, flight: flight.id, background, leased })

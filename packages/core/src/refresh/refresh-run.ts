@@ -45,6 +45,8 @@ class RefreshRun implements FlightStep {
   #changes = 0
   /** The last call that had begun when the present step was sent: its answer counts for that one and those before. */
   #answersUntil = 0
+  /** The moment from which `storeTimeout` counts: steps without a wait between them share one. Undefined for a background flight, whose steps have one each. */
+  #since: number | undefined
   /** True once it has waited for another flight's lease. */
   #followed = false
 
@@ -77,16 +79,18 @@ class RefreshRun implements FlightStep {
   }
 
   async run(first: TimedRead): Promise<void> {
-    let storeRead: Pick<TimedRead, 'read' | 'sentAt'> = first
+    let { read } = first
+    this.#since = first.sentAt
     try {
       for (;;) {
         // Before the lease: a flight that queued with a lease would keep the key from processes that have permits to spare.
-        const answer = await this.#permit.acquireFor(this.#flight, this.#services.runtime)
-        if (answer.kind === 'acquired') await this.#acquireAndHandle(storeRead)
+        const answer = await this.#permit.acquireFor(this.#flight)
+        if (answer.kind === 'acquired') await this.#acquireAndHandle(read)
         else if (answer.kind === 'refused') settleAbandoned(this.#flight, answer.why)
         if (this.#flight.settled) return
         // After every wait, and after `changed`: meanwhile another process may have loaded the key, or an invalidation may have voided what was read.
-        storeRead = await this.#readAgain()
+        if (answer.kind === 'waited') this.#since = this.#services.runtime.now()
+        read = await this.#readAgain()
         if (this.#flight.settled) return
       }
     } catch (error) {
@@ -104,7 +108,7 @@ class RefreshRun implements FlightStep {
     return this.#refreshPermit?.end()
   }
 
-  async #acquireAndHandle({ read, sentAt }: Pick<TimedRead, 'read' | 'sentAt'>): Promise<void> {
+  async #acquireAndHandle(read: Read): Promise<void> {
     if (read.kind === 'away') return await this.#loadWithoutStore('read', read)
     // Where no copy of its result is kept, each flight of the key would load after the other.
     if (read.away !== undefined && !this.#isOnlyFlight()) return settleAbandoned(this.#flight, 'away')
@@ -112,32 +116,36 @@ class RefreshRun implements FlightStep {
       return settleAbandoned(this.#flight, 'over-budget')
     const askedAt = this.#services.runtime.now()
     this.#answersUntil = lastCall()
-    const answer = await this.#acquire(read, sentAt)
+    const answer = await this.#acquire(read)
     if (read.away === undefined) this.#noteUnshareable(answer, askedAt)
     const entry = read.kind === 'found' ? read.entry : undefined
     const leads = answer.kind === 'lead' && entry !== undefined
-    await this.#handle(answer, leads ? await entryAtGrant(entry, answer.lease, this.#services) : entry)
+    await this.#handle(answer, leads ? await entryAtGrant(entry, answer.lease, this.#services, this.#stepsSince) : entry)
   }
 
   /** Settles the flight with the entry of the read, if it satisfies the flight's owner. */
-  async #readAgain(): Promise<Pick<TimedRead, 'read' | 'sentAt'>> {
+  async #readAgain(): Promise<Read> {
     const { store, runtime } = this.#services
     const { codec } = this.#call.settings
-    const sentAt = runtime.now()
     this.#answersUntil = lastCall()
-    const read = await store.read(this.#call.storedKey, codec)
+    const read = await store.read(this.#call.storedKey, codec, { since: this.#stepsSince })
     const verdict = noteAndJudge(this.#services, this.#call, read, runtime.now())
     // Its callers read again, each for itself.
     if (this.#coordinator.paused) {
       settleAbandoned(this.#flight, 'unleased')
-      return { read, sentAt }
+      return read
     }
     const servable = verdict === 'fresh' || (verdict === 'stale' && !this.#flight.background)
     if (read.kind === 'found' && servable) this.#settleAnswered({ kind: 'found', entry: read.entry, codec }, 'changed')
-    return { read, sentAt }
+    return read
   }
 
-  #acquire(read: Exclude<Read, Away>, since: number | undefined): Promise<Acquire> {
+  /** A background refresh has a store budget of its own, since no caller waited when it began. */
+  get #stepsSince(): number | undefined {
+    return this.#flight.background ? undefined : this.#since
+  }
+
+  #acquire(read: Exclude<Read, Away>): Promise<Acquire> {
     const { storedKey, settings } = this.#call
     const { background } = this.#flight
     return this.#services.store.acquire(storedKey, {
@@ -145,8 +153,7 @@ class RefreshRun implements FlightStep {
       seen: read.kind === 'found' ? read.entry.version : read.version,
       away: read.away !== undefined,
       wake: !background,
-      // A background refresh has a store budget of its own, since no caller waited when it began.
-      since: background ? undefined : since,
+      since: this.#stepsSince,
     })
   }
 
@@ -242,9 +249,10 @@ class RefreshRun implements FlightStep {
   async #pause(remaining: number): Promise<'notice' | 'timer'> {
     const { runtime } = this.#services
     this.#permit.release()
-    this.#flight.beginWait(runtime.now(), POLL_INTERVAL)
+    this.#flight.beginWait(POLL_INTERVAL)
     const wokenBy = (await this.#waiter?.waitForNotice(remaining)) ?? 'timer'
-    this.#flight.endWait(runtime.now())
+    this.#flight.endWait()
+    this.#since = runtime.now()
     return wokenBy
   }
 

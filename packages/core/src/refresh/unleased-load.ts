@@ -21,7 +21,7 @@ export async function runAlone(
 ): Promise<void> {
   flight.setStep(permit)
   try {
-    const answer = await permit.acquireFor(flight, services.runtime)
+    const answer = await permit.acquireFor(flight)
     if (answer.kind === 'refused') settleAbandoned(flight, answer.why)
     else await loadUnleased(flight, call, 'unleased', services, permit)
   } catch (error) {
