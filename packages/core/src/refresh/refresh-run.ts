@@ -120,7 +120,10 @@ class RefreshRun implements FlightStep {
     if (read.away === undefined) this.#noteUnshareable(answer, askedAt)
     const entry = read.kind === 'found' ? read.entry : undefined
     const leads = answer.kind === 'lead' && entry !== undefined
-    await this.#handle(answer, leads ? await entryAtGrant(entry, answer.lease, this.#services, this.#stepsSince) : entry)
+    await this.#handle(
+      answer,
+      leads ? await entryAtGrant(entry, answer.lease, this.#services, this.#stepsSince) : entry,
+    )
   }
 
   /** Settles the flight with the entry of the read, if it satisfies the flight's owner. */
