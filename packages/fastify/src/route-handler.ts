@@ -2,6 +2,7 @@ import { type Route, serve, serveStored } from '@cattlegrid/http'
 import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler, RouteOptions } from 'fastify'
 import { FastifyExchange } from './exchange.ts'
 import { otherOnSendOf, receivePayloadsFirst, setReceiver } from './first-on-send.ts'
+import { symbolOf } from './internals.ts'
 import { foldsPaths, type RoutePlace } from './route-place.ts'
 
 type CachedRoute = Route<FastifyRequest, FastifyReply>
@@ -36,6 +37,7 @@ export class RouteHandlers {
     if (route.phase === 'onRequest')
       declared.onRequest = [this.#serveOnRequest(place, route), declared.onRequest ?? []].flat()
     declared.handler = function cattlegrid(request, reply) {
+      if (['GET', 'HEAD'].includes(request.method) && hasSerializer(reply)) return handler.call(this, request, reply)
       const exchange = new FastifyExchange(request, reply, place, {
         run: () => handler.call(this, request, reply),
       })
@@ -70,4 +72,10 @@ export function hasOwnConstraints({ constraints = {} }: RouteOptions): boolean {
 function placeName(constraints: RouteOptions['constraints']): string {
   if (constraints === undefined || Object.keys(constraints).length === 0) return ''
   return JSON.stringify(constraints, (_, value: unknown) => (value instanceof RegExp ? String(value) : value))
+}
+
+/** True if a hook outside has chosen a serializer for this reply: what that makes of the payload is its client's alone, and is no stored response. */
+function hasSerializer(reply: FastifyReply): boolean {
+  const symbol = symbolOf(reply, 'fastify.reply.serializer')
+  return symbol !== undefined && Reflect.get(reply, symbol) !== null
 }

@@ -9,6 +9,8 @@ export interface Caller {
   readonly package: string | undefined
   /** The nearest position in the application's own code, such as `page (/app/routes.js:12:5)`; without one, that of the call. */
   readonly position: string
+  /** The package has run for the framework, or at an event, and not because the application has called it. */
+  readonly isCalledByFramework: boolean
   /** The packages of all callers, direct and indirect. */
   readonly packages: readonly string[]
 }
@@ -53,11 +55,23 @@ export class CapturedStack {
   }
 }
 
+/** The packages that call handlers, hooks and middleware. */
+const FRAMEWORK =
+  /^(?:express[45]?|router|connect|fastify|@fastify\/(?:middie|express)|avvio|koa|koa-compose|@koa\/router|@nestjs\/.*)$/
+
+/** `packages`: of all frames, the nearest first; undefined: the application. Above a framework, others have called that. */
+function isCalledByFramework([nearest, ...packages]: readonly (string | undefined)[]): boolean {
+  if (nearest === undefined) return false
+  const above = packages.find((name) => name === undefined || FRAMEWORK.test(name))
+  return above !== undefined || !packages.includes(undefined)
+}
+
 function callerIn(frames: readonly NodeJS.CallSite[]): Caller {
   const [nearest] = frames
   const place = frames.find((frame) => packageOf(frame) === undefined) ?? nearest
   return {
     package: nearest && packageOf(nearest),
+    isCalledByFramework: isCalledByFramework(frames.map(packageOf)),
     position: place === undefined ? 'an unknown place' : positionOf(place),
     packages: frames.flatMap((frame) => packageOf(frame) ?? []),
   }

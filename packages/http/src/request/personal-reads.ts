@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { processWide } from '@cattlegrid/core/internal'
-import { type ApplicationPackages, CapturedStack } from './caller.ts'
+import { type ApplicationPackages, type Caller, CapturedStack } from './caller.ts'
 import { watchCookies } from './watched-cookies.ts'
 import { readUnreported, watchFields } from './watched-fields.ts'
 import { type PropertyObserver, watchObject, type WatchedObject } from './watched-object.ts'
@@ -83,7 +83,8 @@ interface Watch {
 
 /**
  * The reads by which a handler learns who its client is, from the start of the handler to the end of its response. Those of outer layers do not count,
- * nor does a package's read of cookies or a session that it provides itself, since what it provides is watched. Reads of a user or of credentials
+ * nor does a package's read of cookies or a session that it provides itself, since what it provides is watched: where the framework calls it. What it does for
+ * the application, as a utility, is the application's. Reads of a user or of credentials
  * count even in the package that sets them: it may respond with the user, or reject the request. So do all reads of a package that is the
  * application: that of the main module, or one that declares the route.
  */
@@ -212,15 +213,15 @@ export class PersonalReads {
   get #firstRead(): PersonalRead | undefined {
     for (const { name, expression, stack } of this.#reads) {
       const { caller } = stack
-      if (!READ_BY_PROVIDERS.includes(name) || !this.#provides(caller.package))
+      if (!READ_BY_PROVIDERS.includes(name) || !this.#provides(caller))
         return { name, expression, position: caller.position }
     }
     return undefined
   }
 
-  #provides(reader: string | undefined): boolean {
-    if (reader === undefined || !this.#assignments.some(({ caller }) => caller.package === reader)) return false
-    return !this.#application.includes(reader)
+  #provides({ package: reader, isCalledByFramework }: Caller): boolean {
+    if (reader === undefined || !isCalledByFramework || this.#application.includes(reader)) return false
+    return this.#assignments.some(({ caller }) => caller.package === reader && caller.isCalledByFramework)
   }
 
   /** A property whose reads cannot be seen counts as read. */

@@ -113,8 +113,8 @@ function getAbsent(target: object, name: string | symbol, receiver: object): unk
   return value
 }
 
-/** What `console.log` shows: the fields themselves. That is no read on which the response depends. */
+/** What `util.inspect` shows: the fields themselves. The handler may put the text into its response, so these are reads. */
 function plainCopy(this: object): object {
   const { before } = absences.get(this) ?? { before: null }
-  return unreported(() => Object.assign(Object.create(before) as object, this))
+  return Object.assign(Object.create(before) as object, this)
 }
