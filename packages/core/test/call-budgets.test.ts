@@ -15,10 +15,10 @@ beforeEach(() => {
 async function timeOf(call: Promise<unknown>): Promise<number> {
   const { runtime } = remote
   const began = runtime.now()
-  let ended: number | undefined
-  void call.finally(() => (ended = runtime.now())).catch(() => undefined)
-  for (let step = 0; step < 1000 && ended === undefined; step += 1) await runtime.advance(10)
-  return (ended ?? Infinity) - began
+  const end = { at: Infinity }
+  void call.finally(() => (end.at = runtime.now())).catch(() => undefined)
+  for (let step = 0; step < 1000 && end.at === Infinity; step += 1) await runtime.advance(10)
+  return end.at - began
 }
 
 /** A store that answers each acquire so, after 100 ms. */
@@ -60,9 +60,9 @@ describe('the waitTimeout of a call', () => {
     lead()
     await remote.runtime.advance(1)
     const starved = rejection(cache.getOrSet('k', never))
-    let over = false
-    void starved.then(() => (over = true))
-    for (let round = 0; round < 10 && !over; round += 1) {
+    const state = { over: false }
+    void starved.then(() => (state.over = true))
+    for (let round = 0; round < 10 && !state.over; round += 1) {
       await remote.runtime.advance(300)
       remote.muted = true
       // The commit is refused, and a new load runs before the starved call reads again.
