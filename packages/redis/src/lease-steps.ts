@@ -15,6 +15,7 @@ import { FOREIGN_LEASE, type GrantedLease, isGranted, refusalOf } from './grante
 import { isErrorReply } from './link/connection-error.ts'
 import { NotExecutedError } from './link/link.ts'
 import type { PendingReleases } from './pending-releases.ts'
+import type { Renewals } from './renewals.ts'
 import type { Scripts } from './scripts.ts'
 import type { StepRunner } from './step-runner.ts'
 import type { TagSequence } from './tag-sequence.ts'
@@ -27,6 +28,7 @@ export class LeaseSteps {
   readonly #scripts: Scripts
   readonly #tags: TagSequence
   readonly #runtime: Runtime
+  readonly #renewals: Renewals
   readonly #pending: PendingReleases
   readonly #onCommit: (key: string) => void
 
@@ -37,6 +39,7 @@ export class LeaseSteps {
     tags: TagSequence,
     runtime: Runtime,
     pending: PendingReleases,
+    renewals: Renewals,
     onCommit: (key: string) => void,
   ) {
     this.#steps = steps
@@ -44,6 +47,7 @@ export class LeaseSteps {
     this.#tags = tags
     this.#runtime = runtime
     this.#pending = pending
+    this.#renewals = renewals
     this.#onCommit = onCommit
   }
 
@@ -88,7 +92,7 @@ export class LeaseSteps {
     const sentAt = this.#runtime.now()
     lease.duration = duration
     return await this.#steps.run(async () => {
-      const answer = await this.#scripts.renew(lease.key, lease.token, duration)
+      const answer = await this.#renewals.renew(lease, duration)
       if (answer !== 'renewed') return refusalOf(answer, lease, this.#runtime.now())
       lease.endsAt = sentAt + duration
       return { kind: 'renewed' }

@@ -218,12 +218,21 @@ if tell and type(ARGV[6] and redis.pcall('SPUBLISH', ARGV[6], ARGV[5])) ~= 'numb
   redis.pcall('PUBLISH', ARGV[4], ARGV[5])
 end
 return 1`,
-  renew: `local value = redis.pcall('GET', KEYS[1])
-if not value then return -1 end
-if type(value) ~= 'string' or string.sub(value, 1, 23) ~= 'L' .. ARGV[1] then return -2 end
-redis.call('PEXPIRE', KEYS[1], ARGV[2])
-if tonumber(ARGV[2]) > (tonumber(string.sub(value, 45, 59)) or 0) then
-  redis.pcall('SETRANGE', KEYS[1], 44, string.format('%015.0f', tonumber(ARGV[2])))
+  renew: `local answers, tokens = {}, {unpack(ARGV, 2)}
+for index = 1, #KEYS do
+  local lease = KEYS[index]
+  local value = redis.pcall('GET', lease)
+  if not value then
+    answers[index] = -1
+  elseif type(value) ~= 'string' or string.sub(value, 1, 23) ~= 'L' .. tokens[index] then
+    answers[index] = -2
+  else
+    redis.call('PEXPIRE', lease, ARGV[1])
+    if tonumber(ARGV[1]) > (tonumber(string.sub(value, 45, 59)) or 0) then
+      redis.pcall('SETRANGE', lease, 44, string.format('%015.0f', tonumber(ARGV[1])))
+    end
+    answers[index] = 1
+  end
 end
-return 1`,
+return answers`,
 }

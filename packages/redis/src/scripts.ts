@@ -38,6 +38,12 @@ export interface Grant {
   readonly attempts: number
 }
 
+/** A lease of this process. */
+export interface HeldLease {
+  readonly key: string
+  readonly token: string
+}
+
 /** The tags of an entry, and the minimum time to keep their numbers, ms. */
 export interface NumberedTags {
   readonly tags: readonly string[]
@@ -143,8 +149,11 @@ export class Scripts {
     return Array.isArray(reply) ? String(reply[1]) : NO_VERSION
   }
 
-  async renew(key: string, token: string, duration: number): Promise<'renewed' | Rejection> {
-    return rejectionOf(await this.#run('renew', [this.#redisKeys.lease(key)], [token, ms(duration)])) ?? 'renewed'
+  /** The leases must be on one server: of a cluster, it takes one. */
+  async renew(leases: readonly HeldLease[], duration: number): Promise<readonly ('renewed' | Rejection)[]> {
+    const [first = '', ...others] = leases.map(({ key }) => this.#redisKeys.lease(key))
+    const reply = await this.#run('renew', [first, ...others], [ms(duration), ...leases.map(({ token }) => token)])
+    return (reply as readonly unknown[]).map((code) => rejectionOf(code) ?? 'renewed')
   }
 
   async release(key: string, token: string, ending: Ending): Promise<'released' | Rejection> {

@@ -5,6 +5,7 @@ import { LeaseSteps } from './lease-steps.ts'
 import type { Link } from './link/link.ts'
 import { NoticeHub } from './notice-hub.ts'
 import type { RedisStoreSetup } from './options.ts'
+import { Renewals } from './renewals.ts'
 import { PendingReleases } from './pending-releases.ts'
 import { Questions } from './questions.ts'
 import { EntryReader } from './read-entry.ts'
@@ -50,7 +51,8 @@ export function storeParts(link: Link, setup: RedisStoreSetup): StoreParts {
   const nodes = link.nodes && storeNodes(link.nodes, redisKeys, clocks, (step) => steps.run(step))
   // The flights of this process that wait for the lease acquire it again.
   const pending = new PendingReleases(steps, scripts, runtime, (key) => announce({ kind: 'released', key }))
-  const leases = new LeaseSteps(steps, scripts, tags, runtime, pending, (key) => reader.forget(key))
+  const renewals = new Renewals(scripts, runtime, link.nodes === undefined)
+  const leases = new LeaseSteps(steps, scripts, tags, runtime, pending, renewals, (key) => reader.forget(key))
   const writes = new EntryWrites(steps, scripts, tags, runtime, link.nodes !== undefined)
   const questions = new Questions({ link, redisKeys, scripts, steps, runtime })
   let isChecked = false

@@ -106,8 +106,19 @@ export class SharedReads {
     if (read.kind === 'away') return
     if (read.away !== undefined) emitAway(events, key, 'read', read.away)
     const because = read.kind === 'missing' ? read.because : undefined
-    if (because !== undefined && events.hasListeners('unreadable'))
-      events.emit('unreadable', { key, why: because.why, error: because.cause })
+    if (because === undefined) return
+    const { why, cause } = because
+    if (why === 'other-codec' || why === 'other-format')
+      this.#warnOfMixture(why === 'other-codec' ? 'codec' : 'record format')
+    if (events.hasListeners('unreadable')) events.emit('unreadable', { key, why, error: cause })
+  }
+
+  /** Each side replaces what the other has stored, so that a key in use by both is loaded again and again. */
+  #warnOfMixture(what: string): void {
+    this.#services.events.warnOnce(
+      `The store has entries of another ${what}. Processes that differ in it load a key that they share again and again: give each ${what} a namespace of its own.`,
+      'CATTLEGRID_MIXED_NAMESPACE',
+    )
   }
 
   /** Keeps later calls from joining the key's running read, which may have missed a newer state. */
