@@ -215,3 +215,21 @@ describe('a loader that awaits the refresh of another key', () => {
     expect(await cache.get('b')).toBe('b of a, refresh running')
   })
 })
+
+describe('a load that was begun inside another one, which did not wait for it', () => {
+  it('may ask for the key of that load once it has ended', async () => {
+    const fleet = createFleet()
+    const [cache] = fleet.caches
+    let unawaited: Promise<string> | undefined
+    await cache.getOrSet('a', (load) => {
+      unawaited = cache.getOrSet('b', async () => {
+        await new Promise<void>((resolve) => void fleet.runtime.schedule(resolve, 100))
+        return await cache.getOrSet('a', () => 'second')
+      })
+      load.keep({ ttl: '50ms' })
+      return 'first'
+    })
+    await fleet.runtime.advance(100)
+    expect(await unawaited).toBe('second')
+  })
+})
