@@ -23,6 +23,8 @@ export function createProxy(origin: URL, cache: Cache): Proxy {
       staleIfError: '60s',
       // A slow origin is not an error: a waiting request gets its response.
       softTimeout: false,
+      // An empty query may be another resource than none: only the origin knows.
+      key: { extra: ({ originalUrl }) => originalUrl },
       range: true,
       revalidate: true,
       invalidateOnUnsafe: true,
