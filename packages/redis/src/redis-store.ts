@@ -176,10 +176,13 @@ class RedisStore implements Store {
     return steps.run(() => inspectKey(link, redisKeys, key, runtime.now()))
   }
 
+  /** One node of a cluster answers a PING, and refuses the keys of others: over a client of one server, three slots are asked. */
   ping(): Promise<Done> {
-    const { clocks, redisKeys, steps } = this.#parts
+    const { clocks, link, redisKeys, steps } = this.#parts
     return steps.run(async () => {
-      await clocks.ping(redisKeys.tagSequence)
+      const names = link.nodes === undefined ? [redisKeys.tagSequence, redisKeys.refreshRate, redisKeys.entry('')] : []
+      const asked = names.map((name) => link.send(name, ['EXISTS', name], 'text'))
+      await Promise.all([clocks.ping(redisKeys.tagSequence), ...asked])
       return { kind: 'done' } as const
     })
   }
