@@ -10,7 +10,7 @@ import { hitInProcess, hitInStore } from './lookup/hit.ts'
 import { invalidateAfter, isUnsafe } from './purge/invalidate.ts'
 import { recorderFor } from './lookup/handler-recorder.ts'
 import { isLoop, removeLoopMembers } from './request/loop-detection.ts'
-import { replaceFields } from './request/normalise.ts'
+import { hasPreconditions, replaceFields } from './request/normalise.ts'
 import { observe } from './observe/observe.ts'
 import { bypass } from './lookup/bypass.ts'
 import {
@@ -23,6 +23,7 @@ import {
 } from './lookup/request-context.ts'
 import { forgetRequest, reportRequest } from './lookup/request-report.ts'
 import type { Route } from './route/route.ts'
+import { unstoredKeysOf } from './lookup/unstored-keys.ts'
 import { type SubrequestMarker, subrequestMarkerOf } from './lookup/subrequest/subrequest.ts'
 import { Responder } from './lookup/responder.ts'
 
@@ -60,6 +61,8 @@ export function serve<Req, Res>(exchange: Exchange<Req, Res>, route: Route<Req, 
     removeLoopMembers(exchange.req)
     return bypass(exchange, route, 'loop')
   }
+  if (hasPreconditions(exchange.req) && unstoredKeysOf(route.cache).has(request.key, route.runtime.now()))
+    return bypass(exchange, route, 'unstored')
   const context = requestContextOf(exchange, route, request)
   if (!canHideUnkeyed(exchange, context)) return bypass(exchange, route, 'read-only')
   void new Responder(exchange, route, context).respond()

@@ -19,6 +19,7 @@ import type { RecordingResult } from '../capture/recording-result.ts'
 import type { RequestContext } from './request-context.ts'
 import { type ReleasedKeys, releasedKeysOf } from './released-keys.ts'
 import type { Route } from '../route/route.ts'
+import { unstoredKeysOf } from './unstored-keys.ts'
 
 /** The request's own handler. At most one load runs it, and none after the request has its result. */
 type OwnHandler =
@@ -144,6 +145,8 @@ export class ResponseLoader<Req, Res> {
       unregister()
     }
     const { result, requestFields } = produced
+    const why = result.kind === 'uncacheable' ? result.options.why : undefined
+    unstoredKeysOf(route.cache).note(key, why, route.runtime.now())
     if (result.kind === 'uncacheable') {
       this.#makeUncacheable(load, result.options)
       return result.value

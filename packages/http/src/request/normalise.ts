@@ -12,6 +12,11 @@ import { readUnreported, unreported } from './watched-fields.ts'
  */
 const CONDITIONS = ['if-none-match', 'if-modified-since', 'if-match', 'if-unmodified-since', 'if-range', 'range']
 
+/** True if the handler of a request might answer with less than the whole response. */
+export function hasPreconditions({ headers }: Pick<IncomingMessage, 'headers'>): boolean {
+  return CONDITIONS.some((name) => headers[name] !== undefined)
+}
+
 /** Unkeyed input that many handlers trust. */
 const UNKEYED = [
   'x-forwarded-server',

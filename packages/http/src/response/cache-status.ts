@@ -38,6 +38,7 @@ export type BypassReason =
   | 'key-failed'
   | 'key-too-long'
   | 'read-only'
+  | 'unstored'
   | 'no-store'
   | 'set-cookie'
   | 'head'

@@ -1,0 +1,27 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, test } from '@jest/globals'
+import express from 'express'
+import { onSite } from './site.ts'
+
+test('files below app.use(cached()) answer conditions and ranges as without a cache, after one whole answer', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'cattlegrid-'))
+  try {
+    await writeFile(join(folder, 'a.txt'), 'the whole file')
+    await onSite(
+      (app, cached) => {
+        app.use(cached(), express.static(folder))
+      },
+      async (site) => {
+        const { headers, status, text } = await site.get('/a.txt')
+        expect([status, text]).toEqual([200, 'the whole file'])
+        expect((await site.get('/a.txt').set('if-none-match', headers['etag'] ?? '')).status).toBe(304)
+        const part = await site.get('/a.txt').set('range', 'bytes=4-8')
+        expect([part.status, part.text]).toEqual([206, 'whole'])
+      },
+    )
+  } finally {
+    await rm(folder, { recursive: true })
+  }
+})
