@@ -32,7 +32,7 @@ describe.each([
 ] as const)('on %s', (_version, make: () => Express) => {
   const options = { ttl: '10s', staleIfError: '1m', softTimeout: false, loadTimeout: '3s' } as const
 
-  test('a layer outside that delays the end gives a stale response without a body its whole head', async () => {
+  test('a layer outside that delays the end gives a stale response its whole head, and no 304, as nothing shows yet that it keeps the body', async () => {
     let runs = 0
     await onSite(
       (app, cached) => {
@@ -47,7 +47,7 @@ describe.each([
         await site.get('/a')
         await site.runtime.advance(11_000)
         const { status, headers } = await site.get('/a').set('If-None-Match', '"1"')
-        expect([status, headers['etag'], headers['x-outside'], headers['x-inside']]).toEqual([304, '"1"', 'yes', 'yes'])
+        expect([status, headers['etag'], headers['x-outside'], headers['x-inside']]).toEqual([200, '"1"', 'yes', 'yes'])
       },
       {},
       make,

@@ -32,7 +32,7 @@ const LAYERS: readonly (readonly [string, RequestHandler])[] = [
 
 const CASES = VERSIONS.flatMap(([version, make]) => LAYERS.map(([what, layer]) => ({ version, make, what, layer })))
 
-describe.each(CASES)('on $version, a layer outside that $what in end', ({ make, layer }) => {
+describe.each(CASES)('on $version, a layer outside that $what in end', ({ make, layer, what }) => {
   const options = { ttl: '10s', staleIfError: '1m', softTimeout: false } as const
 
   /** Plays with a page, which waits for the gate, and throws once it is told to. */
@@ -94,7 +94,8 @@ describe.each(CASES)('on $version, a layer outside that $what in end', ({ make, 
       const statuses = []
       for (const path of ['/bare', '/page', '/page'])
         statuses.push((await site.get(path).set('If-None-Match', etag)).status)
-      expect(statuses).toEqual([304, 304, 304])
+      // Express answers the handler's own tag itself; the cache knows that the body is another one.
+      expect(statuses).toEqual([304, 304, what === 'encodes the body' ? 304 : 200])
     })
   })
 })

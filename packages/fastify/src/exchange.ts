@@ -108,7 +108,8 @@ export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply>, 
   }
 
   field(name: string): HeaderFields[string] | undefined {
-    return toText(this.response.getHeader(name))
+    // What a handler has set since is not that of the layers outside.
+    return this.#capture === undefined ? toText(this.response.getHeader(name)) : this.#capture.before[name]
   }
 
   rewriteUrl(rewrite: UrlRewrite): (() => void) | undefined {
@@ -128,7 +129,7 @@ export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply>, 
   }
 
   run(recording: Recording): void {
-    this.#capture = new ReplyCapture(this.response, recording)
+    this.#capture = new ReplyCapture(this.response, recording, this.#hasOnSend(this.request))
     this.#capture.payloadCapture.run(() => this.#runHandler())
   }
 

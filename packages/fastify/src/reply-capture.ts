@@ -1,13 +1,13 @@
 import { Readable } from 'node:stream'
 import { discardPayload, type HeaderFields, PayloadCapture, type Recording } from '@cattlegrid/http'
-import { ErrorFields, OwnVary, toFields } from '@cattlegrid/http/internal'
+import { ErrorFields, toFields, watchedMethods } from '@cattlegrid/http/internal'
 import type { FastifyReply } from 'fastify'
 import type { OnSendDone } from './first-on-send.ts'
 
 /** Records the handler's reply: its payload in the plugin's `onSend` hook, its head where Fastify passes it to Node. */
 export class ReplyCapture {
   /** The fields that were set when the handler began. */
-  readonly #before: HeaderFields
+  readonly before: HeaderFields
   /** The trailers that the handler has set. Fastify does not list them, and they must not follow another response. */
   readonly #trailers = new Set<string>()
   readonly payloadCapture: PayloadCapture
@@ -15,27 +15,23 @@ export class ReplyCapture {
   readonly #recording: Recording
   #onSendDone: OnSendDone | undefined
 
-  constructor(reply: FastifyReply, recording: Recording) {
+  constructor(reply: FastifyReply, recording: Recording, hasLaterHooks: boolean) {
     this.#reply = reply
     this.#recording = recording
     const before = fieldsOf(reply)
-    this.#before = before
+    this.before = before
     const { raw: res, request, trailer } = reply
     const send = reply.send.bind(reply)
     const isHijacked = (): boolean => reply.sent
-    const ownVary = new OwnVary()
     const errorFields = new ErrorFields()
-    const response = { req: request.raw, res, isHijacked, errorFields, before: () => ownVary.withoutOwn(before) }
-    this.payloadCapture = new PayloadCapture(response, recording)
-    // `headers` calls it, too.
-    const header = reply.header.bind(reply)
+    const capture = new PayloadCapture(
+      { req: request.raw, res, isHijacked, errorFields, before, hasLaterHooks },
+      recording,
+    )
+    this.payloadCapture = capture
     // Not assigned one by one: see docs/decisions/0013.
     Object.assign(reply, {
-      header: (name: string, value: unknown) => {
-        errorFields.note(reply.statusCode, name)
-        if (name.toLowerCase() === 'vary') ownVary.note(reply.getHeader('vary'), value)
-        return header(name, value)
-      },
+      ...watchedFields(reply, capture, (name) => errorFields.note(reply.statusCode, name)),
       trailer: (name: string, make: unknown) => {
         this.#trailers.add(name)
         return Reflect.apply(trailer, reply, [name, make]) as FastifyReply
@@ -58,7 +54,7 @@ export class ReplyCapture {
     const reply = this.#reply
     this.payloadCapture.reopen()
     for (const name of Object.keys(reply.getHeaders())) reply.removeHeader(name)
-    for (const [name, value] of Object.entries(this.#before)) reply.header(name, value)
+    for (const [name, value] of Object.entries(this.before)) reply.header(name, value)
     for (const name of this.#trailers) reply.removeTrailer(name)
     return this.#onSendDone
   }
@@ -78,6 +74,23 @@ export class ReplyCapture {
     // Unless one of them is asynchronous, they have run. If one has set the stream flowing, its source may run the handler's code from now on.
     if (payload instanceof Readable && payload.readableFlowing === true) this.#recording.streamRead()
   }
+}
+
+/** The methods of the reply by which fields are read and written; `headers` calls `header`, too. */
+function watchedFields(reply: FastifyReply, capture: PayloadCapture, onSet: (name: unknown) => void): object {
+  const header = reply.header.bind(reply) as (name: unknown, value: unknown) => unknown
+  const getHeader = reply.getHeader.bind(reply) as (name: unknown) => unknown
+  const getHeaders = reply.getHeaders.bind(reply)
+  const removeHeader = reply.removeHeader.bind(reply) as (name: unknown) => unknown
+  const plain = {
+    get: getHeader,
+    getAll: getHeaders,
+    set: header,
+    append: header,
+    remove: removeHeader,
+  }
+  const { get, getAll, set, remove } = watchedMethods(plain, { writers: capture.writers, side: capture, onSet })
+  return { header: set, getHeader: get, getHeaders: getAll, removeHeader: remove }
 }
 
 /** The fields of the reply, and those of Node's response. */

@@ -86,7 +86,8 @@ export abstract class NodeExchange<
   }
 
   field(name: string): HeaderFields[string] | undefined {
-    return toText(this.res.getHeader(name))
+    // What a handler has set since is not that of the layers outside.
+    return this.#capture === undefined ? toText(this.res.getHeader(name)) : this.#capture.before[name]
   }
 
   rewriteUrl(rewrite: UrlRewrite): (() => void) | undefined {

@@ -29,7 +29,7 @@ describe.each(['constructor', '__proto__', 'tostring'])('a field that is called 
   })
 
   test('is stored with all its lines', () => {
-    const added = storedFields({ fields: toFields(named(name, ['a', 'b'])), before: noFields() }, [])
+    const { fields: added } = storedFields({ fields: toFields(named(name, ['a', 'b'])), before: noFields() }, [])
     expect(Object.entries(added)).toEqual([[name, ['a', 'b']]])
   })
 

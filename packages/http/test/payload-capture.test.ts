@@ -20,7 +20,7 @@ function captured() {
   const recorder = new Recorder({ ...common, maxBodyBytes: 10, maxCaptureBytes: 20, captures: budget })
   const req = new IncomingMessage(new Socket())
   const res = new ServerResponse(req)
-  const response = { req, res, before: () => ({}), errorFields: new ErrorFields(), isHijacked: () => false }
+  const response = { req, res, before: {}, errorFields: new ErrorFields(), isHijacked: () => false }
   return { budget, recorder, res, capture: new PayloadCapture(response, recorder) }
 }
 

@@ -15,6 +15,7 @@ import { describeLateAnswers } from './adapter-contract/late-answers.ts'
 import { describeLateFailures } from './adapter-contract/late-failures.ts'
 import { describeLateLoads } from './adapter-contract/late-loads.ts'
 import { describeKeys } from './adapter-contract/keys.ts'
+import { describeOuterBodies } from './adapter-contract/outer-bodies.ts'
 import { describeOuterDestroy } from './adapter-contract/outer-destroy.ts'
 import { describeOuterHead } from './adapter-contract/outer-head.ts'
 import { describeOuterVary } from './adapter-contract/outer-vary.ts'
@@ -114,6 +115,7 @@ export function describeAdapterContract(
     describeOuterHead,
     describeOuterDestroy,
     describeFraming,
+    describeOuterBodies,
     describeUnstoredUrls,
     describePersonalFields,
     describeKeepDecides,

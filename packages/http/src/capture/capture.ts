@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Readable } from 'node:stream'
-import { type Chunk, chunkOf } from '../fields/body-arguments.ts'
+import { type Chunk, chunkOf, sameBytes } from '../fields/body-arguments.ts'
 import { fieldsIn, parseHead, setInsteadOf } from '../fields/head-arguments.ts'
 import { showAsEnded, showAsOpen } from '../fields/response-state.ts'
 import { type HeaderFields, toFields } from '../fields/header-fields.ts'
@@ -10,14 +10,15 @@ import { Departure } from './departure.ts'
 import { DetachedResponse } from './detached-response.ts'
 import { ErrorFields } from './error-fields.ts'
 import { HandedOverResponse } from './handed-over.ts'
-import { OwnVary } from './own-vary.ts'
 import type { NotModified, Recording } from './recording.ts'
 import { ResponseCapture, type WrittenHead } from './response-capture.ts'
-import { replaceMethods } from './response-methods.ts'
+import { replaceAppending, replaceMethods } from './response-methods.ts'
 import { unwatched } from './state-reads.ts'
 
 /** A response whose handler is being recorded. */
 export interface Capture {
+  /** The fields that were set when the handler began. */
+  readonly before: HeaderFields
   /** Runs the handler. */
   run(handler: () => void): void
   /** Sends this answer instead; whatever the handler still does with the response has no effect. */
@@ -47,8 +48,7 @@ export function captureResponse(req: IncomingMessage, res: ServerResponse, recor
 
 class HandlerCapture extends ResponseCapture implements Capture {
   readonly #req: IncomingMessage
-  readonly #before: HeaderFields
-  readonly #ownVary = new OwnVary()
+  readonly before: HeaderFields
   readonly #errorFields = new ErrorFields()
   /** No outer layer has wrapped `writeHead`: no field can be added to the head. */
   readonly #final: boolean
@@ -62,9 +62,10 @@ class HandlerCapture extends ResponseCapture implements Capture {
 
   constructor(req: IncomingMessage, res: ServerResponse, recording: Recording) {
     const final = !Object.hasOwn(res, 'writeHead')
-    super(res, recording)
+    const before = toFields(res.getHeaders())
+    super(res, recording, before)
     this.#req = req
-    this.#before = toFields(res.getHeaders())
+    this.before = before
     this.#final = final
     const original = replaceMethods(res, {
       destroy: (...args) => {
@@ -74,15 +75,8 @@ class HandlerCapture extends ResponseCapture implements Capture {
         if (this.#destroyedByHandler && this.ended && this.detached === undefined) recording.abort('failure')
         return original('destroy', args)
       },
-      setHeader: (...args) => {
-        this.#noteField(args, res.getHeader('vary'))
-        return original('setHeader', args)
-      },
-      appendHeader: (...args) => {
-        this.#noteField(args, undefined)
-        return original('appendHeader', args)
-      },
     })
+    replaceAppending(res, (call) => this.writers.append(call))
     this.#departure = new Departure(req, res, {
       mayLearn: () => this.mayBeHandler && !this.ended && this.#handedOver?.body === undefined && this.mode === 'send',
       // Node destroys a connection for many reasons of its client, such as bytes that are no HTTP: only the handler's own call is its failure.
@@ -109,6 +103,7 @@ class HandlerCapture extends ResponseCapture implements Capture {
     }
     const headOf = (bodyLength?: number): ResponseHead => this.#presentHead([this.res.statusCode], bodyLength)
     this.#handedOver = new HandedOverResponse(payload, headOf, this.recording)
+    this.left.watchPassed()
     this.recording.handedOver()
     if (this.isConnectionGone) this.#recordUnsent(this.#handedOver)
     return this.#handedOver.payload
@@ -143,11 +138,9 @@ class HandlerCapture extends ResponseCapture implements Capture {
   #presentHead(args: readonly unknown[], bodyLength?: number): ResponseHead {
     const { status, fields } = parseHead(this.res, args)
     const passed = fieldsIn(args)
-    this.#ownVary.note(this.res.getHeader('vary'), passed['vary'])
     return {
       status,
-      fields,
-      before: this.#ownVary.withoutOwn(this.#before),
+      ...this.writers.byWriter(fields, passed),
       errorFields: this.#errorFields.namesFor(status, Object.keys(passed)),
       bodyLength,
       final: this.#final,
@@ -159,7 +152,7 @@ class HandlerCapture extends ResponseCapture implements Capture {
     return undefined
   }
 
-  protected override settleImplicitHead(whole?: Chunk): void {
+  protected override settleImplicitHead(whole?: Chunk, passed?: Chunk): void {
     const { res, recording } = this
     if (this.mode !== 'send' || this.headSeen || this.#implicitHead !== undefined) return
     const handedOver = this.#handedOver
@@ -168,6 +161,7 @@ class HandlerCapture extends ResponseCapture implements Capture {
       handedOver?.head ??
       this.#presentHead(this.innerHead.collect(), whole === undefined ? undefined : Buffer.byteLength(whole))
     const body = handedOver === undefined ? whole : handedOver.body
+    if (handedOver !== undefined && sameBytes(body, passed)) this.left.passesRecorded()
     const notModified = body !== undefined && recording.answersNotModified(head, body)
     if (notModified) this.#becomeNotModified(notModified)
     this.#implicitHead = { head, status: res.statusCode }
@@ -257,16 +251,16 @@ class HandlerCapture extends ResponseCapture implements Capture {
     )
   }
 
-  #noteField([name, value]: readonly unknown[], present: unknown): void {
+  protected override onFieldSet(name: unknown): void {
     this.#errorFields.note(this.res.statusCode, name)
-    if (typeof name === 'string' && name.toLowerCase() === 'vary') this.#ownVary.note(present, value)
   }
 
   #restore(): void {
     const { res } = this
     showAsOpen(res)
-    for (const name of res.getHeaderNames()) if (!(name in this.#before)) res.removeHeader(name)
-    for (const [name, value] of Object.entries(this.#before)) res.setHeader(name, value)
+    for (const name of res.getHeaderNames()) if (!(name in this.before)) res.removeHeader(name)
+    for (const [name, value] of Object.entries(this.before)) res.setHeader(name, value)
+    this.writers.restart()
     res.statusCode = 200
     res.statusMessage = ''
   }

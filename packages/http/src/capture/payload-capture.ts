@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Readable } from 'node:stream'
 import { parseHead } from '../fields/head-arguments.ts'
 import { showAsEnded, showAsOpen } from '../fields/response-state.ts'
-import type { Chunk } from '../fields/body-arguments.ts'
+import { type Chunk, chunkOf, sameBytes } from '../fields/body-arguments.ts'
 import type { HeaderFields } from '../fields/header-fields.ts'
 import type { ResponseHead } from '../response/response-head.ts'
 import { Departure } from './departure.ts'
@@ -18,9 +18,11 @@ import { unwatched } from './state-reads.ts'
 export interface PayloadResponse {
   readonly req: IncomingMessage
   readonly res: ServerResponse
-  /** The fields that were set when the handler began, without the names in `Vary` that the handler has given itself. */
-  before(): HeaderFields
+  /** The fields that were set when the handler began. */
+  readonly before: HeaderFields
   readonly errorFields: ErrorFields
+  /** True if later hooks may replace the payload. Default: false. */
+  readonly hasLaterHooks?: boolean | undefined
   /** True if the handler writes past the framework. */
   isHijacked(): boolean
 }
@@ -53,7 +55,7 @@ export class PayloadCapture extends ResponseCapture {
   #destroyed = false
 
   constructor(response: PayloadResponse, recording: Recording) {
-    super(response.res, recording)
+    super(response.res, recording, response.before)
     this.#response = response
     // An HTTP/2 response shows nowhere else that its handler has destroyed it.
     const original = replaceMethods(response.res, {
@@ -68,6 +70,41 @@ export class PayloadCapture extends ResponseCapture {
       mayLearn: () => this.mayBeHandler && !this.#over && this.#payload?.whole !== true && !this.replacing,
       onDestroy: () => this.isHandler,
       onLearned: () => this.#abort(),
+    })
+    if (response.hasLaterHooks === true) this.#watchLaterHooks()
+  }
+
+  /** For a client with conditions, the head waits for the body: that shows whether the hooks have replaced it. */
+  #watchLaterHooks(): void {
+    const { res } = this.#response
+    this.left.watchPassed()
+    let held: readonly unknown[] | undefined
+    const release = (whole: Chunk | undefined): void => {
+      const args = held
+      held = undefined
+      if (args === undefined) return
+      if (sameBytes(this.#payload?.body, whole)) this.left.passesRecorded()
+      original('writeHead', args)
+    }
+    const original = replaceMethods(res, {
+      writeHead: (...args) => {
+        const waits = this.mode === 'send' && !this.#over && !this.replacing && this.#payload?.body !== undefined
+        if (!waits || held !== undefined || this.recording.isConditional !== true) return original('writeHead', args)
+        held = args
+        return res
+      },
+      write: (...args) => {
+        release(undefined)
+        return original('write', args)
+      },
+      end: (...args) => {
+        release(chunkOf(args) ?? '')
+        return original('end', args)
+      },
+      flushHeaders: () => {
+        release(undefined)
+        return original('flushHeaders', [])
+      },
     })
   }
 
@@ -85,8 +122,7 @@ export class PayloadCapture extends ResponseCapture {
     const bodyLength = known === undefined ? undefined : Buffer.byteLength(known)
     const { errorFields: noted } = this.#response
     const errorFields = noted.namesFor(status)
-    const before = this.#response.before()
-    const head = { status, fields, before, errorFields, bodyLength, form: formOf(payload) }
+    const head = { status, ...this.writers.byWriter(fields), errorFields, bodyLength, form: formOf(payload) }
     if (this.failsForDisconnect(status)) this.#abort()
     if (this.#payload !== undefined && !this.#withheld) {
       // A handler that sends twice, or throws after it has sent: nothing shows which of the two payloads reaches the client. A failure is never stored.
@@ -129,11 +165,9 @@ export class PayloadCapture extends ResponseCapture {
     const pending = this.#payload
     // Node gets the head now: no hook can add a field any more.
     if (pending?.head.status !== status) {
-      const before = this.#response.before()
-      return { kind: 'foreign', head: { status, fields: outer, before, bodyLength: undefined, final: true } }
+      return { kind: 'foreign', head: { status, ...this.writers.byWriter(outer), bodyLength: undefined, final: true } }
     }
-    const { fields, before, errorFields, bodyLength, form } = pending.head
-    return { kind: 'recorded', head: { status, fields, before, outer, errorFields, bodyLength, form, final: true } }
+    return { kind: 'recorded', head: { ...pending.head, outer, final: true } }
   }
 
   protected override answersNotModified(head: ResponseHead): NotModified | undefined {

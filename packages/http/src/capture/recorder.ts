@@ -5,10 +5,12 @@ import { type Conditions, fieldsOfContent, notModified } from '../response/condi
 import type { PersonalRead, PersonalReads } from '../request/personal-reads.ts'
 import { missingEtag, recordResponse, withOwnFields } from '../response/record-response.ts'
 import type { RecordedResponse } from '../response/recorded-response.ts'
+import { sameValue } from '../fields/header-fields.ts'
 import type { NotModified, Recording } from './recording.ts'
 import {
   type AbortCause,
   abortedResult,
+  type JudgedResponse,
   personalResult,
   type RecordingResult,
   recordingResult,
@@ -18,6 +20,11 @@ import type { ResponseHead } from '../response/response-head.ts'
 import { type RecorderState, stateAfter, withholds, stateWithoutStale } from './recorder-state.ts'
 import type { Judgement } from '../response/storable.ts'
 
+/** Whether the layers outside of a place send the recorded bodies, or codings of them; undefined: nobody has seen it yet. */
+export interface OuterBodies {
+  kept: boolean | undefined
+}
+
 export interface RecorderSetup extends ResultRules, CopyLimits {
   judge(head: ResponseHead): Judgement
   extraFields(head: ResponseHead, judgement: Judgement): Readonly<Record<string, string>>
@@ -26,6 +33,8 @@ export interface RecorderSetup extends ResultRules, CopyLimits {
   readonly captures?: CaptureBudget | undefined
   /** The conditions of the handler's own client; undefined: it has none. */
   readonly conditions?: Conditions | undefined
+  /** What is known of the layers outside of this place. Default: nothing. */
+  readonly outerBodies?: OuterBodies | undefined
   /** What the handler reads about its client. Default: it reads nothing. */
   readonly reads?: PersonalReads | undefined
   /** Called for a response that would be stored, and is not because its handler has read this. */
@@ -49,6 +58,7 @@ export class Recorder implements Recording {
   #judged: { readonly head: ResponseHead; readonly judgement: Judgement } | undefined
   /** No part of `#state`: a load may end before there is a head, and a response may go on once its result is certain. */
   #settled = false
+  #left: Parameters<NonNullable<Recording['leaves']>>[0] | undefined
   #isOutsideNoted = false
   #resolve: (result: RecordingResult) => void = () => undefined
 
@@ -59,6 +69,10 @@ export class Recorder implements Recording {
     this.done = new Promise((resolve) => {
       this.#resolve = resolve
     })
+  }
+
+  get isConditional(): boolean {
+    return this.#setup.conditions !== undefined
   }
 
   get copying(): boolean {
@@ -105,10 +119,11 @@ export class Recorder implements Recording {
 
   answersNotModified(head: ResponseHead, body: Chunk): NotModified | undefined {
     const { conditions, makesEtag = true } = this.#setup
-    if (conditions === undefined) return undefined
+    // The validators of a handler count until a body is seen to be replaced: a framework would answer them itself.
+    if (conditions === undefined || this.#setup.outerBodies?.kept === false) return undefined
     const { etag = head.outer?.['etag'] } = head.fields
     const lacksEtag = makesEtag && etag === undefined
-    const made = lacksEtag && this.#judge(head).kind === 'store' ? missingEtag(head, body) : {}
+    const made = lacksEtag && this.#keepsBodies && this.#judge(head).kind === 'store' ? missingEtag(head, body) : {}
     const fields = { ...head.fields, ...(etag === undefined ? made : { etag }) }
     return notModified(conditions, head.status, fields) ? { removed: fieldsOfContent(fields), fields: made } : undefined
   }
@@ -145,6 +160,10 @@ export class Recorder implements Recording {
     this.#setup.reads?.resume()
   }
 
+  leaves(left: Parameters<NonNullable<Recording['leaves']>>[0]): void {
+    this.#left = left
+  }
+
   outside<T>(call: () => T): T {
     this.#noteOutside()
     const { reads } = this.#setup
@@ -176,6 +195,20 @@ export class Recorder implements Recording {
     if (this.#settled) this.#body.drop()
   }
 
+  /** As far as is known before the body has left. */
+  get #keepsBodies(): boolean {
+    return this.#setup.outerBodies?.kept ?? this.#left?.mayDiffer !== true
+  }
+
+  #isRewritten({ head, kind }: JudgedResponse, body: Buffer): boolean {
+    if (kind === 'revalidated') return this.#setup.responseToRevalidate?.rewritten === true
+    const { coding = 'identity' } = this.#left ?? {}
+    const isCoded = coding !== 'identity' && !sameValue(coding, head.fields['content-encoding'])
+    const kept = isCoded || this.#left?.mayDiffer !== true ? true : this.#left.holds(body)
+    if (kept !== undefined && this.#setup.outerBodies !== undefined) this.#setup.outerBodies.kept = kept
+    return !(kept ?? this.#keepsBodies)
+  }
+
   #noteOutside(): void {
     const { onOutside, reads } = this.#setup
     if (this.#isOutsideNoted || onOutside === undefined) return
@@ -197,7 +230,8 @@ export class Recorder implements Recording {
     if (state.kind === 'mismatched') return this.#finish({ kind: 'mismatched' })
     const { ended } = this.#body
     const body = state.kind === 'revalidated' ? { bytes: state.body, ended, exceeded: undefined } : this.#body
-    const result = recordingResult(state, body, this.#setup, this.#setup.timeOfDay())
+    const rules = body.ended ? { ...this.#setup, rewritten: this.#isRewritten(state, body.bytes) } : this.#setup
+    const result = recordingResult(state, body, rules, this.#setup.timeOfDay())
     if (result !== undefined) this.#finish(result)
   }
 
@@ -206,6 +240,7 @@ export class Recorder implements Recording {
     this.#settled = true
     const { reads, onPersonalRead } = this.#setup
     reads?.stop()
+    this.#left?.drop()
     const personal = reads?.found
     if (personal !== undefined && result.kind === 'store') onPersonalRead?.(personal)
     if (this.#state.kind !== 'withheld') this.#body.drop()

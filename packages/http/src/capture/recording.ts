@@ -1,4 +1,5 @@
 import type { Chunk } from '../fields/body-arguments.ts'
+import type { LeftBody } from './left-body.ts'
 import type { ResponseHead } from '../response/response-head.ts'
 import type { AbortCause } from './recording-result.ts'
 
@@ -14,6 +15,8 @@ export interface NotModified {
 export interface Recording {
   /** True if bytes are still copied: as long as they are, a write need not wait for a slow client, because the copy is bounded. */
   readonly copying: boolean
+  /** True if the handler's own client has sent conditions. Default: false. */
+  readonly isConditional?: boolean | undefined
   /** Resolves once the result is certain: no more bytes are copied then. */
   readonly done: Promise<unknown>
   /**
@@ -35,6 +38,8 @@ export interface Recording {
   handedOver(): void
   /** A layer reads the stream that the handler has handed over: the handler's code may run again. */
   streamRead(): void
+  /** Called before the handler: what will have left the layers outside for its client. Default: the recorded body. */
+  leaves?(left: Pick<LeftBody, 'holds' | 'mayDiffer' | 'coding' | 'drop'>): void
   /** Calls an outer layer's method of the response, which may read what the handler has not read. */
   outside<T>(call: () => T): T
   /** Called once the framework accepted the head, or when it is withheld. */

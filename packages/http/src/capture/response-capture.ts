@@ -1,28 +1,20 @@
-import type { ServerResponse } from 'node:http'
-import { type Chunk, endRefuses } from '../fields/body-arguments.ts'
+import type { OutgoingHttpHeader, ServerResponse } from 'node:http'
+import { type Chunk, chunkOf, endRefuses } from '../fields/body-arguments.ts'
 import { addToHead, fieldsIn, sentFields, setInsteadOf } from '../fields/head-arguments.ts'
 import { isHeadSent } from '../fields/response-state.ts'
-import { type HeaderFields, toText } from '../fields/header-fields.ts'
-import type { ResponseHead } from '../response/response-head.ts'
+import type { HeaderFields } from '../fields/header-fields.ts'
+import { type ResponseHead, withOuter } from '../response/response-head.ts'
 import { ownListener } from './close-listeners.ts'
 import { DestroyGuard } from './destroy-guard.ts'
 import { type DetachedResponse, discardChunk } from './detached-response.ts'
+import { FieldWriters } from './field-writers.ts'
 import { HandlerScope } from './handler-scope.ts'
 import { discardPayload } from './payload.ts'
 import { InnerHead } from './inner-head.ts'
+import { LeftBody } from './left-body.ts'
 import type { NotModified, Recording } from './recording.ts'
-import { type CallOriginal, replaceMethods } from './response-methods.ts'
-
-/** The methods that could still change a response after it is replaced; the others look at `mode`. */
-const IGNORED = [
-  'setHeader',
-  'setHeaders',
-  'appendHeader',
-  'removeHeader',
-  'writeContinue',
-  'writeEarlyHints',
-  'writeProcessing',
-] as const
+import { type CallOriginal, ignoreOnceSent, replaceMethods, snapshotOf } from './response-methods.ts'
+import { watchedNodeMethods } from './watched-methods.ts'
 
 /**
  * The head that `writeHead` gets: `recorded`; `foreign`, of a response that the handler or an outer layer wrote past the recording; `ignored`, of a
@@ -36,6 +28,10 @@ export abstract class ResponseCapture {
   protected readonly res: ServerResponse
   protected readonly recording: Recording
   protected readonly innerHead: InnerHead
+  /** Who has written which field. */
+  readonly writers: FieldWriters
+  /** What leaves the layers outside. */
+  protected readonly left: LeftBody
   /** `send`: what is written goes to the client. `discard`: it goes nowhere. `replaced`: another response was sent instead. */
   protected mode: 'send' | 'discard' | 'replaced' = 'send'
   /** The framework sends another response, by the same methods: with its end the mode becomes `replaced`. */
@@ -54,9 +50,13 @@ export abstract class ResponseCapture {
   /** The original `end` runs: that of HTTP/2 calls `write` for its chunk. */
   #ending = false
 
-  constructor(res: ServerResponse, recording: Recording) {
+  /** `before`: the fields that are set when the handler begins. */
+  constructor(res: ServerResponse, recording: Recording, before: HeaderFields) {
     this.res = res
     this.recording = recording
+    this.writers = new FieldWriters(before)
+    this.left = new LeftBody(res)
+    recording.leaves?.(this.left)
     this.#original = replaceMethods(res, {
       writeHead: (...args) => this.#writeHead(args),
       write: (...args) => this.#write(args),
@@ -66,9 +66,11 @@ export abstract class ResponseCapture {
         if (this.mode === 'send' && this.detached === undefined) this.original('flushHeaders', [])
       },
       // A stored response has no trailers (RFC 9111 section 3.1).
-      addTrailers: (...args) => {
-        if (this.mode === 'send') this.original('addTrailers', args)
-      },
+      addTrailers: (...args) => void (this.mode === 'send' && this.original('addTrailers', args)),
+      ...watchedNodeMethods(
+        { read: (method, args) => this.#original(method, args), write: (method, args) => this.original(method, args) },
+        { writers: this.writers, side: this, onSet: (name) => this.onFieldSet?.(name) },
+      ),
     })
     this.innerHead = new InnerHead(res)
     const onClose = ownListener(() => (this.onClose(), this.#scope.close()))
@@ -91,9 +93,9 @@ export abstract class ResponseCapture {
 
   /**
    * Settles an implicit head before the body. Writes it at once if it is withheld or the client has left: Node's own, inside `end`, would come too late or
-   * never. `whole`: the body, if `end` brings all of it.
+   * never. `whole`: the body, if `end` brings all of it; `passed`: what `end` was given.
    */
-  protected abstract settleImplicitHead(whole?: Chunk): void
+  protected abstract settleImplicitHead(whole?: Chunk, passed?: Chunk): void
 
   /** The part of the recorded body among these arguments of `write` or `end`. */
   protected abstract chunkIn(args: readonly unknown[]): Chunk | undefined
@@ -137,8 +139,16 @@ export abstract class ResponseCapture {
     })
   }
 
+  /** True if code of a layer outside runs, for certain. */
+  get isOutside(): boolean {
+    return this.#scope.side === 'outside'
+  }
+
+  /** Called before a field is set, or a line is added to it. */
+  protected onFieldSet?(name: unknown): void
+
   /** True if the code that runs is certainly the handler's. */
-  protected get isHandler(): boolean {
+  get isHandler(): boolean {
     return this.#scope.side === 'inside'
   }
 
@@ -169,22 +179,18 @@ export abstract class ResponseCapture {
     })
     // Node calls it within `end`. The layers inside, which may have replaced it, have no part in this response.
     Reflect.set(res, 'writeHead', () => (isHeadSent(res) ? res : this.original('writeHead', [status])))
-    for (const name of IGNORED) {
-      const method = res[name] as (...args: unknown[]) => unknown
-      Reflect.set(res, name, (...args: unknown[]) => (isHeadSent(res) ? res : Reflect.apply(method, res, args)))
-    }
+    ignoreOnceSent(res)
     res.on('pipe', discardPayload)
   }
 
   /** Returns a function that gives these fields the values back that they have now. */
   protected snapshot(names: readonly string[]): () => void {
-    const { res } = this
-    const before = names.map((name) => [name, toText(res.getHeader(name))] as const)
-    return () => {
-      for (const [name, value] of before)
-        if (value === undefined) res.removeHeader(name)
-        else this.original('setHeader', [name, value])
-    }
+    const set = (name: string, value: unknown): unknown => this.original('setHeader', [name, value])
+    return snapshotOf(this.res, names, (name) => this.#present(name), set)
+  }
+
+  #present(name: unknown): OutgoingHttpHeader | undefined {
+    return this.#original('getHeader', [name]) as OutgoingHttpHeader | undefined
   }
 
   #outside<T>(call: () => T): T {
@@ -239,6 +245,7 @@ export abstract class ResponseCapture {
     if (this.#ending || isOfAnswer) return this.original('write', args) !== false
     this.settleImplicitHead()
     if (this.mode === 'replaced') return discardChunk(args)
+    if (!this.#discards) this.left.passOn(args)
     const accepted = this.#discards ? discardChunk(args) : this.original('write', args) !== false
     const chunk = this.chunkIn(args)
     if (chunk !== undefined) this.recording.chunk(chunk)
@@ -256,7 +263,7 @@ export abstract class ResponseCapture {
     // Node throws for these arguments. Nothing may be sent before.
     if (this.mode === 'send' && endRefuses(args)) return this.original('end', args)
     const chunk = this.chunkIn(args)
-    this.settleImplicitHead(chunk ?? '')
+    this.settleImplicitHead(chunk ?? '', chunkOf(args) ?? '')
     if (this.mode === 'send') this.#sendEnd(args)
     else discardChunk(args)
     if (this.mode === 'replaced' || this.ended) return this.res
@@ -270,6 +277,7 @@ export abstract class ResponseCapture {
 
   #originalEnd(args: readonly unknown[]): unknown {
     this.#ending = true
+    this.left.passOn(args)
     try {
       return this.#original('end', args)
     } finally {
@@ -287,12 +295,4 @@ export abstract class ResponseCapture {
       this.original('end', callback)
     } else this.original('end', args)
   }
-}
-
-/** Written out in full: a spread is slow in V8, and each response needs it. */
-function withOuter(
-  { status, fields, before, errorFields, bodyLength, form, final }: ResponseHead,
-  outer: HeaderFields,
-): ResponseHead {
-  return { status, fields, before, outer, errorFields, bodyLength, form, final }
 }

@@ -1,7 +1,10 @@
-import type { ServerResponse } from 'node:http'
+import type { OutgoingHttpHeader, ServerResponse } from 'node:http'
+import { toText } from '../fields/header-fields.ts'
+import { isHeadSent } from '../fields/response-state.ts'
 
-type MethodName =
-  'writeHead' | 'write' | 'end' | 'flushHeaders' | 'addTrailers' | 'destroy' | 'setHeader' | 'appendHeader'
+type MethodName = 'writeHead' | 'write' | 'end' | 'flushHeaders' | 'addTrailers' | 'destroy' | FieldMethod
+
+type FieldMethod = 'setHeader' | 'appendHeader' | 'removeHeader' | 'getHeader' | 'getHeaders'
 
 type Method = (...args: unknown[]) => unknown
 
@@ -13,10 +16,11 @@ export type CallOriginal = (method: MethodName, args: readonly unknown[]) => unk
  * gets its arguments as a list. The originals are those of the layers outside, or Node's own.
  */
 export function replaceMethods(res: ServerResponse, replacements: Partial<Record<MethodName, Method>>): CallOriginal {
-  const { writeHead, write, end, flushHeaders, addTrailers, destroy, setHeader, appendHeader } = res as Readonly<
-    Record<MethodName, (...args: never[]) => unknown>
-  >
-  const originals = { writeHead, write, end, flushHeaders, addTrailers, destroy, setHeader, appendHeader }
+  const all = res as Readonly<Record<MethodName, (...args: never[]) => unknown>>
+  const { writeHead, write, end, flushHeaders, addTrailers, destroy } = all
+  const { setHeader, appendHeader, removeHeader, getHeader, getHeaders } = all
+  const ofFields = { setHeader, appendHeader, removeHeader, getHeader, getHeaders }
+  const originals = { writeHead, write, end, flushHeaders, addTrailers, destroy, ...ofFields }
   assignMethods(res as unknown as Record<MethodName, Method>, replacements)
   return (method, args): unknown => Reflect.apply(originals[method], res, args)
 }
@@ -31,4 +35,52 @@ function assignMethods(res: Record<MethodName, Method>, given: Partial<Record<Me
   if (given.destroy !== undefined) res.destroy = given.destroy
   if (given.setHeader !== undefined) res.setHeader = given.setHeader
   if (given.appendHeader !== undefined) res.appendHeader = given.appendHeader
+  if (given.removeHeader !== undefined) res.removeHeader = given.removeHeader
+  if (given.getHeader !== undefined) res.getHeader = given.getHeader
+  if (given.getHeaders !== undefined) res.getHeaders = given.getHeaders
+}
+
+/** Methods of Express, and of frameworks like it, that append by a read and a set. */
+const APPENDING = ['append', 'links'] as const
+
+export function replaceAppending(res: ServerResponse, around: (call: () => unknown) => unknown): void {
+  for (const name of APPENDING) {
+    const method: unknown = Reflect.get(res, name)
+    if (typeof method === 'function')
+      Reflect.set(res, name, (...args: unknown[]) => around(() => Reflect.apply(method, res, args) as unknown))
+  }
+}
+
+/** The methods that could still change a response after it is replaced; those that write it look at what was replaced. */
+const CHANGING = [
+  'setHeader',
+  'setHeaders',
+  'appendHeader',
+  'removeHeader',
+  'writeContinue',
+  'writeEarlyHints',
+  'writeProcessing',
+] as const
+
+/** From the head on, these methods do nothing. */
+export function ignoreOnceSent(res: ServerResponse): void {
+  for (const name of CHANGING) {
+    const method = res[name] as Method
+    Reflect.set(res, name, (...args: unknown[]) => (isHeadSent(res) ? res : Reflect.apply(method, res, args)))
+  }
+}
+
+/** Returns a function that gives these fields the values back that they have now. */
+export function snapshotOf(
+  res: ServerResponse,
+  names: readonly string[],
+  get: (name: string) => OutgoingHttpHeader | undefined,
+  set: (name: string, value: unknown) => unknown,
+): () => void {
+  const before = names.map((name) => [name, toText(get(name))] as const)
+  return () => {
+    for (const [name, value] of before)
+      if (value === undefined) res.removeHeader(name)
+      else set(name, value)
+  }
 }

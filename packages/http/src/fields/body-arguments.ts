@@ -38,3 +38,8 @@ function isUtf8(encoding: unknown): boolean {
 function encodingOf(encoding: unknown): BufferEncoding {
   return typeof encoding === 'string' ? (encoding as BufferEncoding) : 'utf8'
 }
+
+export function sameBytes(one: Chunk | undefined, other: Chunk | undefined): boolean {
+  if (one === undefined || other === undefined) return false
+  return one === other || Buffer.from(one as string).equals(Buffer.from(other as string))
+}

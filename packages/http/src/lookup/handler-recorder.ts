@@ -5,9 +5,9 @@ import type { Conditions } from '../response/conditional.ts'
 import type { Exchange } from '../exchange.ts'
 import { linesOf } from '../fields/header-fields.ts'
 import { forgetPassedError, judgePassedError } from '../response/passed-errors.ts'
+import { mixedField, selectingNames } from '../response/recorded-fields.ts'
 import type { RecordedResponse } from '../response/recorded-response.ts'
 import { Recorder } from '../capture/recorder.ts'
-import { selectingNames } from '../response/recorded-fields.ts'
 import { hasDeclaredLength, type ResponseHead } from '../response/response-head.ts'
 import { hasReplaceableFields, replaceFields } from '../request/normalise.ts'
 import type { HandlerTimes } from './handler-times.ts'
@@ -69,6 +69,7 @@ export function recorderFor<Req, Res>(
   const reads = new PersonalReads(exchange, route.personalReads)
   return new Recorder({
     reads,
+    outerBodies: route.outerBodies,
     onPersonalRead: (read) => route.personalReadWarning.give(read, exchange.target),
     strip,
     ignoreVary: route.ignoreVary,
@@ -135,10 +136,12 @@ export function judgeResponse<Req, Res>(
   const shared = forOneClient(judged, ambiguityIn(exchange.req, selectingNames(head, route.ignoreVary)))
   const judgement = judgePassedError(exchange.req, head.status, shared)
   const personal = reads.found
-  if (personal === undefined || judgement.kind === 'unshareable') return judgement
+  const mixed = mixedField(head, route.strip)
+  if ((personal === undefined && mixed === undefined) || judgement.kind === 'unshareable') return judgement
   if (judgement.kind === 'fail') return { kind: 'fail', share: false }
-  if (judgement.kind === 'store') route.personalReadWarning.give(personal, exchange.target)
-  return { kind: 'unshareable', why: 'personal' }
+  if (judgement.kind === 'store' && personal !== undefined) route.personalReadWarning.give(personal, exchange.target)
+  if (judgement.kind === 'store' && mixed !== undefined) route.outerValueWarning.give(mixed, exchange.target)
+  return { kind: 'unshareable', why: personal === undefined ? 'outer-value' : 'personal' }
 }
 
 /** A handler that could see two values of a selecting field has responded to its own client only. */

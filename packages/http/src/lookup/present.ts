@@ -2,6 +2,7 @@ import { type Answer, answerFrom } from '../response/answer.ts'
 import type { Verdict } from '../response/cache-status.ts'
 import { type Conditions, conditionsOf } from '../response/conditional.ts'
 import type { Exchange } from '../exchange.ts'
+import { continued } from '../response/recorded-fields.ts'
 import { type RangeRequest, rangeRequestOf } from '../response/range.ts'
 import type { RecordedResponse } from '../response/recorded-response.ts'
 import { addsReportFields, type Report, reportFields } from '../response/report-fields.ts'
@@ -42,12 +43,22 @@ export function presentResponse<Req, Res>(
     range,
     residentTime: provenance.residentTime,
     date: downstream === 'reset' ? runtime.timeOfDay() : undefined,
+    continued: response.appended === undefined ? undefined : continuedFields(exchange, response.appended),
     isFramed: exchange.field('transfer-encoding') !== undefined,
     vary: exchange.field('vary')?.toString(),
     etag: conditions === undefined ? undefined : exchange.field('etag')?.toString(),
     added:
       addsReportFields(route) || isReported(exchange) ? addedFields(exchange, route, response, provenance) : undefined,
   })
+}
+
+/** What this request's layers outside have set, with what the handler appended to it. */
+function continuedFields(
+  exchange: Exchange,
+  appended: NonNullable<RecordedResponse['appended']>,
+): Record<string, string | string[]> {
+  const entries = Object.entries(appended)
+  return Object.fromEntries(entries.map(([name, value]) => [name, continued(exchange.field(name), value)]))
 }
 
 function addedFields<Req, Res>(

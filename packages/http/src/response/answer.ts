@@ -47,6 +47,8 @@ export interface AnswerOptions {
   readonly added: Readonly<Record<string, string>> | undefined
   /** The `Vary` of outer layers. */
   readonly vary: string | undefined
+  /** The fields of outer layers that the response continues, with what it appends. Default: none. */
+  readonly continued?: Fields | undefined
   /** True if an outer layer has set `Transfer-Encoding`: a length beside it makes a response that nobody can read. Default: false. */
   readonly isFramed?: boolean | undefined
   /** The entity-tag of outer layers, for the conditions of the client. Default: none. */
@@ -70,10 +72,11 @@ export function answerFrom(recorded: RecordedResponse, options: AnswerOptions): 
   const { status, removed, body } = recorded
   const { conditions, method, range } = options
   const shared = sharedFields.get(recorded) ?? sharedFieldsOf(recorded)
-  const whole = options.isFramed === true ? withoutFields(shared.fields, LENGTH) : shared.fields
+  const own = options.continued === undefined ? shared.fields : { ...shared.fields, ...options.continued }
+  const whole = options.isFramed === true ? withoutFields(own, LENGTH) : own
   const fields = shared.hasLists ? copyOf(whole) : whole
   const extraFields = extraFieldsFor(recorded, shared.fields, options)
-  const mayBeShorter = conditions !== undefined || range !== undefined
+  const mayBeShorter = (conditions !== undefined || range !== undefined) && recorded.rewritten !== true
   const shorter = mayBeShorter ? shorterAnswer(recorded, { ...fields, ...extraFields }, options) : undefined
   if (shorter !== undefined) return shorter
   const sent = method === 'HEAD' || status === 204 ? undefined : body
@@ -113,20 +116,21 @@ function notModifiedFrom(fields: Fields, removed: readonly string[]): Answer {
 }
 
 function extraFieldsFor(
-  { status, initialAge }: RecordedResponse,
+  { status, initialAge, rewritten }: RecordedResponse,
   fields: Fields,
   { residentTime, date, range, added, vary }: AnswerOptions,
 ): Record<string, string> {
   const extra: Record<string, string> =
     date === undefined ? { age: String(currentAge(initialAge, residentTime)) } : { date: formatHttpDate(date) }
   if (vary !== undefined) extra['vary'] = mergeVary(vary, fields['vary']?.toString()) ?? vary
-  if (range !== undefined && status === 200 && fields['accept-ranges'] === undefined) extra['accept-ranges'] = 'bytes'
+  if (range !== undefined && rewritten !== true && status === 200 && fields['accept-ranges'] === undefined)
+    extra['accept-ranges'] = 'bytes'
   return added === undefined ? extra : Object.assign(extra, added)
 }
 
 function sharedFieldsOf(recorded: RecordedResponse): SharedFields {
-  const { status, fields, body } = recorded
-  const length = status === 204 ? {} : { 'content-length': String(body.length) }
+  const { status, fields, body, rewritten } = recorded
+  const length = status === 204 || rewritten === true ? {} : { 'content-length': String(body.length) }
   const hasLists = Object.values(fields).some((value) => typeof value !== 'string')
   const shared = { fields: { ...fields, ...length }, hasLists }
   sharedFields.set(recorded, shared)

@@ -2,7 +2,7 @@ import etag from 'etag'
 import type { Chunk } from '../fields/body-arguments.ts'
 import { initialAge } from './age.ts'
 import { formatHttpDate } from '../fields/http-date.ts'
-import { addedFields, removedFields, storedFields } from './recorded-fields.ts'
+import { insideFields, removedFields, storedFields } from './recorded-fields.ts'
 import type { RecordedResponse } from './recorded-response.ts'
 import { BODILESS, type ResponseHead } from './response-head.ts'
 
@@ -13,25 +13,30 @@ export interface RecordingRules {
   readonly began?: number | undefined
   /** Gives a 200 without an entity-tag one. Default: true. */
   readonly makesEtag?: boolean | undefined
+  /** The layers outside have sent another body than this one. Default: false. */
+  readonly rewritten?: boolean | undefined
 }
 
 /** Makes the response to store or to share from what the handler gave. */
 export function recordResponse(
   head: ResponseHead,
   body: Buffer,
-  { strip, began, makesEtag = true }: RecordingRules,
+  { strip, began, makesEtag = true, rewritten = false }: RecordingRules,
   now: number,
 ): RecordedResponse {
   const { status, fields, form } = head
   const content = BODILESS.has(status) ? Buffer.alloc(0) : body
+  const stored = storedFields(head, strip)
   return {
     status,
     fields: {
       date: formatHttpDate(now),
-      ...storedFields(head, strip),
-      ...(makesEtag ? missingEtag(head, content) : {}),
+      ...stored.fields,
+      ...(makesEtag && !rewritten ? missingEtag(head, content) : {}),
     },
     removed: removedFields(head),
+    ...(Object.keys(stored.appended).length === 0 ? {} : { appended: stored.appended }),
+    ...(rewritten ? { rewritten } : {}),
     body: content,
     ...(form === undefined ? {} : { form }),
     initialAge: initialAge(fields, now, began),
@@ -40,7 +45,8 @@ export function recordResponse(
 
 /** Adds the fields of a response that are not stored: for the handler's own client only. */
 export function withOwnFields(recorded: RecordedResponse, head: ResponseHead): RecordedResponse {
-  return { ...recorded, fields: { ...addedFields(head), ...recorded.fields } }
+  const { fields, appended } = insideFields(head)
+  return { ...recorded, fields: { ...fields, ...recorded.fields }, appended: { ...appended, ...recorded.appended } }
 }
 
 /**

@@ -32,25 +32,60 @@ const OF_ONE_CLIENT = [
  */
 const OF_THE_BODY: ReadonlySet<string> = new Set(['content-type', 'content-language'])
 
-/**
- * The fields that a handler has added for its own client: those that differ from the fields `before` it, and those of the body. Outer layers set the
- * others anew.
- */
-export function addedFields({ fields, before }: Pick<ResponseHead, 'fields' | 'before'>): AddedFields {
-  const added = noFields()
-  for (const [name, value] of Object.entries(fields)) {
-    if (NEVER_REPEATED.has(name) || (sameValue(value, before[name]) && !OF_THE_BODY.has(name))) continue
-    added[name] = typeof value === 'string' ? value : [...value]
-  }
-  for (const name of connectionNames(fields)) delete added[name]
-  return added
+/** What the inside has written of the fields of a response. */
+export interface InsideFields {
+  /** They replace what layers outside set. */
+  readonly fields: AddedFields
+  /** They continue it: lines, or a text that follows a comma. */
+  readonly appended: AddedFields
 }
 
-/** The added fields that are stored. */
-export function storedFields(head: Pick<ResponseHead, 'fields' | 'before'>, strip: readonly string[]): AddedFields {
-  const stored = addedFields(head)
-  for (const name of [...OF_ONE_CLIENT, ...strip]) delete stored[name]
-  return stored
+type Written = Pick<ResponseHead, 'fields' | 'before' | 'appended'>
+
+/**
+ * The fields that a handler has written for its own client: those that differ from what layers outside have set, and those of the body. Outer layers set the
+ * others anew.
+ */
+export function insideFields({ fields, before, appended = {} }: Written): InsideFields {
+  const inside: InsideFields = { fields: noFields(), appended: noFields() }
+  for (const [name, value] of Object.entries(fields)) {
+    const isOfBody = OF_THE_BODY.has(name)
+    if (NEVER_REPEATED.has(name) || (Object.hasOwn(appended, name) && !isOfBody)) continue
+    if (isOfBody || !sameValue(value, before[name])) inside.fields[name] = copyOf(value)
+  }
+  for (const [name, value] of Object.entries(appended))
+    if (!NEVER_REPEATED.has(name) && !OF_THE_BODY.has(name)) inside.appended[name] = copyOf(value)
+  return withoutNames(inside, connectionNames(fields))
+}
+
+function copyOf(value: HeaderFields[string]): string | string[] {
+  return typeof value === 'string' ? value : [...value]
+}
+
+/** The fields that are stored. */
+export function storedFields(head: Written, strip: readonly string[]): InsideFields {
+  return withoutNames(insideFields(head), [...OF_ONE_CLIENT, ...strip])
+}
+
+/** A field that would be stored with what a layer outside has set for one client; undefined: there is none. */
+export function mixedField({ mixed = [] }: Pick<ResponseHead, 'mixed'>, strip: readonly string[]): string | undefined {
+  const unstored = [...OF_ONE_CLIENT, ...strip]
+  return mixed.find((name) => !NEVER_REPEATED.has(name) && !OF_THE_BODY.has(name) && !unstored.includes(name))
+}
+
+/** A field of layers outside with what continues it. */
+export function continued(outer: HeaderFields[string] | undefined, appended: AddedFields[string]): AddedFields[string] {
+  if (outer === undefined) return appended.length === 1 ? (appended[0] ?? '') : appended
+  if (typeof outer === 'string' && typeof appended === 'string') return `${outer}, ${appended}`
+  return [outer, appended].flat()
+}
+
+function withoutNames(inside: InsideFields, names: readonly string[]): InsideFields {
+  for (const name of names) {
+    delete inside.fields[name]
+    delete inside.appended[name]
+  }
+  return inside
 }
 
 /**
@@ -58,12 +93,14 @@ export function storedFields(head: Pick<ResponseHead, 'fields' | 'before'>, stri
  * because a stored response has no trailers.
  */
 export function removedFields({ fields, before }: Pick<ResponseHead, 'fields' | 'before'>): string[] {
-  const names = new Set(['content-type', ...Object.keys(before)])
-  return [...names].filter((name) => name === 'trailer' || !(name in fields))
+  const names = new Set(['content-type', ...('trailer' in fields ? ['trailer'] : []), ...Object.keys(before)])
+  return [...names].filter(
+    (name) => name === 'trailer' || !(name in fields || (before[name] === '' && NEVER_REPEATED.has(name))),
+  )
 }
 
 /** Outer layers choose by these request fields (compression, CORS). A choice of the handler shows in the response field. */
-const OF_OUTER_LAYERS: ReadonlyMap<string, string> = new Map([
+export const OF_OUTER_LAYERS: ReadonlyMap<string, string> = new Map([
   ['accept-encoding', 'content-encoding'],
   ['origin', 'access-control-allow-origin'],
 ])

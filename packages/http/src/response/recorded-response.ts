@@ -11,9 +11,13 @@ export interface RecordedResponse {
   readonly status: number
   /** The fields that the handler and inner layers added, and always `date`. */
   readonly fields: Readonly<Record<string, string | string[]>>
+  /** Fields by which the handler and inner layers continued those of outer layers: lines, or a text that follows a comma. Default: none. */
+  readonly appended?: Readonly<Record<string, string | string[]>> | undefined
   /** Fields of outer layers that inner layers removed. */
   readonly removed: readonly string[]
   readonly body: Buffer
+  /** The layers outside made another body of this one: its length, conditions and ranges are theirs. Default: false. */
+  readonly rewritten?: boolean | undefined
   /** Hooks of the framework get the payload in this form. */
   readonly form?: PayloadForm | undefined
   /** Its age when it was recorded, s. */
@@ -74,16 +78,24 @@ function headOf(value: unknown): Head {
   const {
     status,
     fields,
+    appended,
+    rewritten,
     removed,
     initialAge,
     usableFor,
     form: given,
   } = (value ?? {}) as Readonly<Record<string, unknown>>
   const usable = usableFor === undefined || isAge(usableFor)
-  if (!isStatus(status) || !isAge(initialAge) || !isNames(removed) || !isFields(fields) || !usable)
+  const hasFields = isFields(fields) && (appended === undefined || isFields(appended))
+  if (!isStatus(status) || !isAge(initialAge) || !isNames(removed) || !hasFields || !usable)
     throw new TypeError('a recorded response with a head that cannot be served')
   const form = PAYLOAD_FORMS.find((known) => known === given)
-  const optional = { ...(usableFor === undefined ? {} : { usableFor }), ...(form === undefined ? {} : { form }) }
+  const optional = {
+    ...(usableFor === undefined ? {} : { usableFor }),
+    ...(form === undefined ? {} : { form }),
+    ...(appended === undefined ? {} : { appended }),
+    ...(rewritten === true ? { rewritten } : {}),
+  }
   return { status, fields, removed, initialAge, ...optional }
 }
 

@@ -1,5 +1,5 @@
-import { fieldsOfContent } from './conditional.ts'
-import { linesOf } from '../fields/header-fields.ts'
+import { fieldsOfContent, withoutFields } from './conditional.ts'
+import { linesOf, sameValue } from '../fields/header-fields.ts'
 import type { RecordedResponse } from './recorded-response.ts'
 import type { ResponseHead } from './response-head.ts'
 import type { Lifetime } from './lifetime.ts'
@@ -32,14 +32,25 @@ export function confirms({ fields }: ResponseHead, stored: RecordedResponse): bo
  * removed from the 304 stays removed, except fields of a content: a 304 has none.
  */
 export function freshened(head: ResponseHead, stored: RecordedResponse): ResponseHead {
-  const updates = Object.entries(head.fields).filter(([name]) => !NOT_UPDATED.includes(name))
+  const { before, appended = {} } = head
+  const updates = Object.entries(head.fields).filter(
+    ([name, value]) => !NOT_UPDATED.includes(name) && !Object.hasOwn(appended, name) && !sameValue(value, before[name]),
+  )
+  const replaced = updates.map(([name]) => name)
   const contentFields = fieldsOfContent(stored.fields)
-  const outer = Object.entries(head.before).filter(
+  const outer = Object.entries(before).filter(
     ([name]) => name in head.fields || (contentFields.includes(name) && !stored.removed.includes(name)),
   )
   const { date: _, ...kept } = stored.fields
   const fields = { ...Object.fromEntries(outer), ...kept, ...Object.fromEntries(updates) }
-  return { ...head, status: stored.status, fields, bodyLength: stored.body.length, form: stored.form }
+  return {
+    ...head,
+    status: stored.status,
+    fields,
+    appended: { ...withoutFields(stored.appended ?? {}, replaced), ...appended },
+    bodyLength: stored.body.length,
+    form: stored.form,
+  }
 }
 
 /**

@@ -26,6 +26,7 @@ export type Unstorable =
   | 'authorization'
   | 'personal'
   | 'handler'
+  | 'outer-value'
   | 'tags'
   | Ambiguity
 

@@ -21,6 +21,7 @@ import { type RouteFunctions, routeFunctionsOf } from './route-functions.ts'
 import { type ParsedRoute, parseRouteOptions } from './route-rules.ts'
 import type { ReportRule } from '../response/report-fields.ts'
 import type { StoragePolicy } from '../response/storable.ts'
+import { OuterValueWarning } from './outer-value-warning.ts'
 import { PersonalReadWarning } from './personal-read-warning.ts'
 import { UnusedTtlWarning } from './unused-ttl-warning.ts'
 import { RefreshMode } from './refresh-mode.ts'
@@ -40,6 +41,8 @@ export interface Route<Req = unknown, Res = unknown> extends HttpCache, RouteFun
   readonly personalReads: PersonalReadRule
   readonly personalReadWarning: PersonalReadWarning
   readonly unusedTtlWarning: UnusedTtlWarning
+  readonly outerValueWarning: OuterValueWarning
+  readonly outerBodies: { kept: boolean | undefined }
   readonly mode: 'serve' | 'observe'
   /** A response is stored only for the lifetime that it declares. */
   readonly appMode: boolean
@@ -118,6 +121,8 @@ export function compileRoute<Req, Res>(
     personalReads: personalReadsOf(given, new ApplicationPackages(compileRoute)),
     personalReadWarning: new PersonalReadWarning(),
     unusedTtlWarning: new UnusedTtlWarning(given.ttl === undefined ? http.cache.windows.ttl : undefined),
+    outerValueWarning: new OuterValueWarning(),
+    outerBodies: { kept: undefined },
     tagHeader: tagHeader === false ? undefined : tagHeader,
     revalidate: given.revalidate ?? false,
     clientFreshness: clientFreshnessOf(given.clientMaxAge),

@@ -1,0 +1,166 @@
+import { describe, expect, jest, test } from '@jest/globals'
+import express, { type Express, type Request, type RequestHandler, type Response } from 'express'
+import express4 from 'express4'
+import { onSite, type Site } from './site.ts'
+
+const VERSIONS: readonly (readonly [string, () => Express])[] = [
+  ['Express 5', express],
+  ['Express 4', express4],
+]
+
+/** A layer outside that gives each client a field of its own, by its cookie. */
+const personal =
+  (name: string, valueOf: (user: string) => string): RequestHandler =>
+  (req, res, next) => {
+    res.set(name, valueOf(req.headers.cookie ?? 'nobody'))
+    next()
+  }
+
+const fieldFor = async ({ get }: Site, user: string, name: string): Promise<string | undefined> =>
+  (await get('/page').set('Cookie', user)).headers[name]
+
+describe.each(VERSIONS)('on %s, a field that a layer outside gives each client', (_version, make) => {
+  async function onPage(
+    layer: RequestHandler,
+    handle: (res: Response, req: Request) => void,
+    play: (site: Site) => Promise<void>,
+    options: object = {},
+  ): Promise<void> {
+    await onSite(
+      (app, cached) => {
+        app.use(layer)
+        app.get('/page', cached({ ttl: '1m', cacheStatus: true, ...options }), (req, res) => {
+          handle(res, req)
+          res.send('page')
+        })
+      },
+      play,
+      {},
+      make,
+    )
+  }
+
+  const link = personal('Link', (user) => `</${user}.css>; rel="preload"`)
+  const APPENDS: readonly (readonly [string, (res: Response) => void, string])[] = [
+    ['res.append', (res) => void res.append('Link', '</page.css>'), '</page.css>'],
+    ['res.links', (res) => void res.links({ next: '/2' }), '</2>; rel="next"'],
+    ['appendHeader', (res) => void res.appendHeader('Link', '</page.css>'), '</page.css>'],
+    ['two of them', (res) => void res.append('Link', '<1>').links({ next: '/2' }), '<1>, </2>; rel="next"'],
+  ]
+
+  test.each(APPENDS)(
+    '(%s appends to it) has what the handler appended, and each client’s own',
+    async (_name, append, added) => {
+      await onPage(link, append, async (site) => {
+        for (const user of ['ann', 'bob', 'cyd'])
+          expect((await fieldFor(site, user, 'link'))?.split(/, ?/)).toEqual([
+            `</${user}.css>; rel="preload"`,
+            ...added.split(', '),
+          ])
+        expect(site.count('load')).toBe(1)
+      })
+    },
+  )
+
+  test('(of which the leader has none) is continued for those who have one', async () => {
+    const layer: RequestHandler = (req, res, next) => {
+      if (req.headers.cookie !== 'ann') res.set('Link', `</${req.headers.cookie}.css>`)
+      next()
+    }
+    await onPage(
+      layer,
+      (res) => void res.append('Link', '</page.css>'),
+      async (site) => {
+        expect(await fieldFor(site, 'ann', 'link')).toBe('</page.css>')
+        expect(await fieldFor(site, 'bob', 'link')).toBe('</bob.css>, </page.css>')
+        expect(site.count('load')).toBe(1)
+      },
+    )
+  })
+
+  test('(a policy with a nonce, to which the handler adds a directive) keeps the response for its client, and says why', async () => {
+    const warned = jest.spyOn(process, 'emitWarning').mockImplementation(() => undefined)
+    const adds = (res: Response): void =>
+      void res.set('Content-Security-Policy', `${String(res.get('Content-Security-Policy'))}; img-src 'self'`)
+    const layer = personal('Content-Security-Policy', (user) => `script-src 'nonce-${user}'`)
+    try {
+      await onPage(layer, adds, async (site) => {
+        for (const user of ['ann', 'bob', 'ann'])
+          expect(await fieldFor(site, user, 'content-security-policy')).toBe(
+            `script-src 'nonce-${user}'; img-src 'self'`,
+          )
+        const { headers } = await site.get('/page')
+        expect(headers['cache-status']).not.toContain('hit')
+      })
+      const [[message, { code }]] = warned.mock.calls as unknown as [[string, { code: string }]]
+      expect([warned.mock.calls.length, code]).toEqual([1, 'CATTLEGRID_OUTER_VALUE'])
+      expect(message).toContain("strip: ['content-security-policy']")
+      await onPage(layer, adds, async (site) =>
+        expect(await fieldFor(site, 'ann', 'cache-status')).toContain('detail=outer-value'),
+      )
+    } finally {
+      warned.mockRestore()
+    }
+  })
+
+  test('(the same value by chance) is the handler’s own for everybody', async () => {
+    const layer = personal('X-Frame-Options', (user) => (user === 'ann' ? 'DENY' : 'SAMEORIGIN'))
+    await onPage(
+      layer,
+      (res) => void res.set('X-Frame-Options', 'DENY'),
+      async (site) => {
+        for (const user of ['ann', 'bob']) expect(await fieldFor(site, user, 'x-frame-options')).toBe('DENY')
+        expect(site.count('load')).toBe(1)
+      },
+    )
+  })
+
+  test('(a longer value that begins like it) is the handler’s own where the handler has not read it', async () => {
+    await onPage(
+      personal('Cache-Control', (user) => (user === 'ann' ? 'public' : 'no-cache')),
+      (res) => void res.set('Cache-Control', 'public, max-age=60'),
+      async (site) => {
+        for (const user of ['ann', 'bob'])
+          expect(await fieldFor(site, user, 'cache-control')).toBe('public, max-age=60')
+        expect(site.count('load')).toBe(1)
+      },
+    )
+  })
+
+  const VARIES: readonly (readonly [string, (res: Response) => void, number])[] = [
+    [
+      "res.vary(['Origin', 'Accept'])",
+      (res) => void Reflect.apply(res.vary as Function, res, [['Origin', 'Accept']]),
+      2,
+    ],
+    ["res.vary('Accept'), then Origin", (res) => void res.vary('Accept').vary('Origin'), 2],
+    [
+      'a list after the present one',
+      (res) => void res.set('Vary', [res.get('Vary') ?? [], 'Accept', 'Origin'].flat().join(', ')),
+      2,
+    ],
+    ["res.vary('Accept')", (res) => void res.vary('Accept'), 1],
+  ]
+
+  test.each(VARIES)(
+    '(Vary: Origin, as cors sets it, before %s) selects where the handler names it',
+    async (_name, varies, runs) => {
+      const cors: RequestHandler = (_req, res, next) => {
+        res.vary('Origin')
+        next()
+      }
+      let ran = 0
+      const handle = (res: Response): void => {
+        ran += 1
+        varies(res)
+      }
+      await onPage(cors, handle, async (site) => {
+        for (const origin of ['https://a.example', 'https://b.example', 'https://a.example']) {
+          const { headers } = await site.get('/page').set('Origin', origin)
+          expect(headers['vary']?.split(', ').toSorted()).toEqual(['Accept', 'Origin'])
+        }
+        expect(ran).toBe(runs)
+      })
+    },
+  )
+})
