@@ -1,5 +1,6 @@
 // For the packages of this repository alone, which are released together: no promise of semantic versioning.
 export { closeScope, currentScope, enterScope, openScope } from './runtime/async-scopes.ts'
+export { queueMicrotask } from './runtime/runtime.ts'
 export { BoundedMap } from './maps/bounded-map.ts'
 export { concealed, concealedText } from './concealed.ts'
 export { debugEvent, isDebugged } from './history/debug-log.ts'

@@ -5,17 +5,25 @@ import { type Clock, createClock } from '../src/runtime/clock.ts'
 class Host {
   monotonic = 5000
   timeOfDay = 1_900_000_000_000
+  /** How long the host has slept: the time since its start counts that. */
+  slept = 40_000
   readings = 0
   readonly #afterTick: (() => void)[] = []
   readonly clock: Clock = createClock({
     monotonic: () => ((this.readings += 1), this.monotonic),
     timeOfDay: () => this.timeOfDay,
+    sinceStart: () => this.monotonic + this.slept,
     afterTick: (action) => void this.#afterTick.push(action),
   })
 
   pass(ms: number, timeOfDay = ms): void {
     this.monotonic += ms
     this.timeOfDay += timeOfDay
+  }
+
+  sleep(ms: number): void {
+    this.slept += ms
+    this.timeOfDay += ms
   }
 
   endTick(): void {
@@ -34,8 +42,26 @@ class Host {
 describe('the clock', () => {
   it('counts the time in which the host slept, which the monotonic clock does not see', () => {
     const host = new Host()
-    expect(host.seen(10, 3_600_010)).toBe(3_600_010)
-    expect(host.seen(10, 10)).toBe(10)
+    for (const length of [3_600_000, 30_000, 0]) {
+      const before = host.clock.now()
+      host.endTick()
+      host.sleep(length)
+      expect(host.seen(10, 10)).toBe(10)
+      expect(host.clock.now() - before).toBe(length + 10)
+    }
+  })
+
+  it('sees no time pass when the time of day is set forward', () => {
+    const host = new Host()
+    for (const step of [60_000, 3_600_000, 60_000]) expect(host.seen(10, step)).toBe(10)
+  })
+
+  it('has a second clock, which does not count the sleep', () => {
+    const host = new Host()
+    const before = host.clock.elapsed()
+    host.sleep(3_600_000)
+    host.pass(10)
+    expect(host.clock.elapsed() - before).toBe(10)
   })
 
   it.each([
@@ -81,7 +107,8 @@ describe('the clock', () => {
     host.pass(60_000)
     expect(host.clock.coarseNow()).toBe(before + 60_000)
     host.endTick()
-    host.pass(1, 30_001)
+    host.pass(1)
+    host.sleep(30_000)
     expect(host.clock.coarseNow()).toBe(before + 90_001)
   })
 })

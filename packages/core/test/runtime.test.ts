@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { afterEach, describe, expect, it, jest } from '@jest/globals'
-import { type Runtime, systemRuntime } from '@cattlegrid/core'
+import { createCache, type Runtime, systemRuntime } from '@cattlegrid/core'
 
 afterEach(() => {
   jest.restoreAllMocks()
@@ -134,7 +134,7 @@ describe('a timer', () => {
 
   it.each([2 ** 31, 2 ** 47, Infinity])('of %d ms, longer than Node counts, does not run at once', (delay) => {
     const set = jest.spyOn(globalThis, 'setTimeout')
-    systemRuntime.schedule(() => {}, delay)()
+    anotherRuntime().schedule(() => {}, delay)()
     expect(set).toHaveBeenCalledWith(expect.any(Function), 2 ** 31 - 1)
   })
 
@@ -156,6 +156,53 @@ describe('a timer', () => {
       await cache.close({ drain: 1000 })
       console.log('closed')`)
     expect(printed).toBe('closed\n')
+  }, 70_000)
+})
+
+describe('fake timers of a test runner', () => {
+  afterEach(() => {
+    jest.useRealTimers()
+  })
+
+  it('expire no entry, fire no timer of a cache, and stop nothing that it does', async () => {
+    const cache = createCache({ ttl: '1m', waitTimeout: '1m' })
+    await cache.set('k', 'value')
+    jest.useFakeTimers({ now: 0 })
+    expect(cache.peek('k')?.value).toBe('value')
+    await jest.advanceTimersByTimeAsync(3_600_000)
+    jest.setSystemTime(Date.UTC(2100, 0, 1))
+    expect(await cache.get('k')).toBe('value')
+    const loading = cache.getOrSet('other', () => new Promise((done) => void systemRuntime.schedule(() => done(1), 5)))
+    expect(await loading).toBe(1)
+    await cache.close()
+  })
+
+  it('leave the coarse clock running, while they are there and afterwards', async () => {
+    const later = async (): Promise<number> => {
+      const before = systemRuntime.coarseNow()
+      await new Promise<void>((done) => void systemRuntime.schedule(done, 5))
+      return systemRuntime.coarseNow() - before
+    }
+    systemRuntime.coarseNow()
+    jest.useFakeTimers()
+    systemRuntime.coarseNow()
+    expect(await later()).toBeGreaterThan(3)
+    jest.useRealTimers()
+    for (let count = 0; count < 3; count += 1) expect(await later()).toBeGreaterThan(3)
+  })
+
+  it('of node:test, with its dates, change nothing either', async () => {
+    const printed = await printedBy(`
+      import { mock } from 'node:test'
+      import { createCache } from './packages/core/src/index.ts'
+      const cache = createCache({ ttl: '1m' })
+      await cache.set('k', 'value')
+      mock.timers.enable({ apis: ['setTimeout', 'setInterval', 'setImmediate', 'Date'] })
+      mock.timers.tick(3_600_000)
+      mock.timers.setTime(4_000_000_000_000)
+      const slow = cache.getOrSet('slow', () => new Promise((resolve) => cache.runtime.schedule(() => resolve('loaded'), 5, true)))
+      console.log(cache.peek('k')?.value, await cache.get('k'), await slow)`)
+    expect(printed).toBe('value value loaded\n')
   }, 70_000)
 })
 

@@ -3,7 +3,7 @@ import { FailedSubrequests } from '../src/lookup/subrequest/failed-subrequests.t
 import { NoSharedResult, isNoSharedResult } from '../src/response/errors.ts'
 
 test('the latest 1,000 keys whose subrequest brought nothing are remembered, at most twice as many, and none whose subrequest failed', async () => {
-  const runtime = { now: () => 0 }
+  const runtime = { elapsed: () => 0 }
   const failed = new FailedSubrequests()
   const sent: string[] = []
   const ask = async (key: string, error: Error = new NoSharedResult('its answer cannot be stored')): Promise<unknown> =>

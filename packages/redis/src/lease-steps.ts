@@ -53,7 +53,7 @@ export class LeaseSteps {
 
   async acquire(key: string, request: AcquireRequest): Promise<Acquire> {
     const token = this.#runtime.token()
-    const sentAt = this.#runtime.now()
+    const sentAt = this.#runtime.elapsed()
     const answer = await this.#steps.run(async (): Promise<Acquire> => {
       // In front: the acquire must not wait for a lease that this process has stopped using.
       const released = this.#pending.sendOf(key)
@@ -89,11 +89,11 @@ export class LeaseSteps {
 
   async renew(lease: Lease, duration: number): Promise<Renewed> {
     if (!isGranted(lease)) return FOREIGN_LEASE
-    const sentAt = this.#runtime.now()
+    const sentAt = this.#runtime.elapsed()
     lease.duration = duration
     return await this.#steps.run(async () => {
       const answer = await this.#renewals.renew(lease, duration)
-      if (answer !== 'renewed') return refusalOf(answer, lease, this.#runtime.now())
+      if (answer !== 'renewed') return refusalOf(answer, lease, this.#runtime.elapsed())
       lease.endsAt = sentAt + duration
       return { kind: 'renewed' }
     })
@@ -112,7 +112,7 @@ export class LeaseSteps {
       }
       const written = await this.#scripts.commit(key, token, record)
       this.#onCommit(key)
-      return written === 'stored' ? { kind: 'stored', version } : refusalOf(written, lease, this.#runtime.now())
+      return written === 'stored' ? { kind: 'stored', version } : refusalOf(written, lease, this.#runtime.elapsed())
     })
     if (answer.kind === 'away') this.#pending.add(lease, HANDOVER)
     return answer
@@ -122,7 +122,7 @@ export class LeaseSteps {
     if (!isGranted(lease)) return FOREIGN_LEASE
     const answer = await this.#steps.run(async (): Promise<Released> => {
       const released = await this.#scripts.release(lease.key, lease.token, ending)
-      return released === 'released' ? { kind: released } : refusalOf(released, lease, this.#runtime.now())
+      return released === 'released' ? { kind: released } : refusalOf(released, lease, this.#runtime.elapsed())
     })
     if (answer.kind === 'away') this.#pending.add(lease, ending)
     return answer

@@ -28,7 +28,7 @@ if left > 0 and left <= longest then
   if kind == 'H' then return {6, left} end
   if kind == 'X' then
     local cooling = left - (tonumber(string.sub(value, 2, 9)) or 0)
-    if cooling > 0 then return {4, cooling, attempts, string.sub(value, 14)} end
+    if cooling > 0 and cooling <= (tonumber(ARGV[6]) or cooling) then return {4, cooling, attempts, string.sub(value, 14)} end
   elseif kind == 'L' and string.sub(value, 2, 23) == ARGV[1] then
     awaited, attempts = string.sub(value, 24, 24), tonumber(string.sub(value, 25, 28)) or 0
   else
@@ -44,7 +44,7 @@ local digits = string.gsub(version, '^[p-y]', function(letter) return string.cha
 local previous = tonumber(digits)
 local next = (previous and previous >= now and previous < 9007199254740000) and previous + 1 or now
 local head = 'L' .. ARGV[1] .. awaited .. string.format('%04.0f%016.0f%015.0f', attempts, now, tonumber(ARGV[2]) or 0)
-redis.call('SET', KEYS[2], head .. (ARGV[6] or ''), 'PX', ARGV[2])
+redis.call('SET', KEYS[2], head .. (ARGV[7] or ''), 'PX', ARGV[2])
 return {1, string.format('%016.0f', next), attempts, string.format('%.0f', now)}`,
   answer: `if redis.call('LLEN', KEYS[1]) >= tonumber(ARGV[3]) then return 0 end
 redis.call('RPUSH', KEYS[1], ARGV[1])

@@ -1,4 +1,5 @@
 import type { Notice, Runtime } from '@cattlegrid/core'
+import { queueMicrotask } from '@cattlegrid/core/internal'
 import type { Link } from './link/link.ts'
 import { Subscription } from './subscription.ts'
 

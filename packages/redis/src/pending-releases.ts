@@ -66,7 +66,7 @@ export class PendingReleases {
   /** Sends the release now, behind the unanswered step, and again until it is answered. */
   add({ key, token, duration, mayAppearFor = 0 }: UnconfirmedLease, ending: Ending): void {
     if (this.#closed) return
-    const since = this.#runtime.now()
+    const since = this.#runtime.elapsed()
     const times = { since, until: since + duration, mayAppearUntil: since + mayAppearFor, notBefore: 0 }
     const release: PendingRelease = { key, token, ending, ...times, sending: false }
     const [oldest] = this.#pending.values()
@@ -103,7 +103,7 @@ export class PendingReleases {
 
   readonly #retry = (): void => {
     this.#cancelRetry = undefined
-    const now = this.#runtime.now()
+    const now = this.#runtime.elapsed()
     const all = [...this.#pending.values()].flatMap((ofKey) => [...ofKey])
     for (const release of all) if (now >= release.until) this.#remove(release)
     if (this.#count === 0) return
@@ -122,12 +122,12 @@ export class PendingReleases {
   async #send(release: PendingRelease): Promise<boolean> {
     const { key, token, ending, since } = release
     release.sending = true
-    const left = shortened(ending, this.#runtime.now() - since)
+    const left = shortened(ending, this.#runtime.elapsed() - since)
     const answer = await this.#steps.run(async () => ({ kind: await this.#scripts.release(key, token, left) }))
     release.sending = false
     if (answer.kind === 'away') this.#moveToEnd(key)
-    else if (answer.kind === 'released' || this.#runtime.now() >= release.mayAppearUntil) this.#remove(release)
-    else release.notBefore = this.#runtime.now() + UNKNOWN_INTERVAL
+    else if (answer.kind === 'released' || this.#runtime.elapsed() >= release.mayAppearUntil) this.#remove(release)
+    else release.notBefore = this.#runtime.elapsed() + UNKNOWN_INTERVAL
     return answer.kind !== 'away'
   }
 

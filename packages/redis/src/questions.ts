@@ -70,14 +70,14 @@ export class Questions {
 
   async #ask(id: string, question: string, timeout: number): Promise<Answers> {
     const { link, redisKeys, runtime } = this.#setup
-    const endsAt = runtime.now() + timeout
+    const endsAt = runtime.elapsed() + timeout
     const args = ['PUBLISH', redisKeys.channel, `${ASK} ${id} ${question}`]
     const receivers = Number(await link.send(redisKeys.tagSequence, args, 'text'))
     const answers: string[] = []
     // A cluster counts the receivers of one node only.
     const unanswered = (): number | undefined =>
       link.nodes === undefined ? Math.max(0, receivers - Number(this.#own.get(id)) - answers.length) : undefined
-    while (unanswered() !== 0 && runtime.now() < endsAt) {
+    while (unanswered() !== 0 && runtime.elapsed() < endsAt) {
       await new Promise<void>((resolve) => void runtime.schedule(resolve, LOOK_INTERVAL, true))
       answers.push(...(await this.#answersFrom(id, answers.length)))
     }
@@ -94,7 +94,7 @@ export class Questions {
   }
 
   #mayAnswer(): boolean {
-    const now = this.#setup.runtime.now()
+    const now = this.#setup.runtime.elapsed()
     if (now >= this.#secondEndsAt) {
       this.#secondEndsAt = now + 1000
       this.#answered = 0

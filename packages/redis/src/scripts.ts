@@ -91,11 +91,12 @@ export class Scripts {
     token: string,
     request: AcquireRequest,
   ): Promise<Grant | Exclude<Acquire, { kind: 'lead' | 'away' }>> {
-    const { duration, seen, wake } = request
+    const { duration, seen, wake, maxCooldown } = request
+    const longest = maxCooldown === undefined ? '' : ms(maxCooldown)
     const args = [token, ms(duration), Buffer.from(seen, 'latin1'), wake ? '1' : '0']
     const keys = this.#keys(key)
     const reply = await this.#clocks.run(keys[0], request, async (latest) =>
-      timed(await this.#run('acquire', keys, [...args, latest, PROCESS_NAME]), 3),
+      timed(await this.#run('acquire', keys, [...args, latest, longest, PROCESS_NAME]), 3),
     )
     const [code, first, second, third] = reply as readonly [number, ...unknown[]]
     switch (code) {

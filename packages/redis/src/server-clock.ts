@@ -60,7 +60,7 @@ export class ServerClocks {
     const node = this.#link.nodes?.addressOf(name) ?? ''
     if (!this.#offsets.has(node)) await this.#learn(node, name)
     for (let attempt = 0; attempt < ATTEMPTS && !isAbandoned(); attempt += 1) {
-      const sentAt = this.#runtime.now()
+      const sentAt = this.#runtime.elapsed()
       const { reply, time, late } = await step(this.#at(node, sentAt + within))
       if (time !== undefined) this.note(node, sentAt, time)
       if (!late) return reply
@@ -80,7 +80,7 @@ export class ServerClocks {
 
   /** Notes the time of a server, µs, in its reply to a command that was sent at `sentAt`. */
   note(node: string, sentAt: number, time: number): void {
-    const [least, most] = [time / 1000 - this.#runtime.now(), time / 1000 - sentAt]
+    const [least, most] = [time / 1000 - this.#runtime.elapsed(), time / 1000 - sentAt]
     const known = this.#offsets.get(node)
     // Two that exclude each other: the server's clock was set, or another server has the address.
     const agrees = known !== undefined && least <= known.most && most >= known.least
@@ -107,7 +107,7 @@ export class ServerClocks {
   }
 
   async #ask(node: string, send: (args: readonly string[]) => Promise<unknown>): Promise<void> {
-    const sentAt = this.#runtime.now()
+    const sentAt = this.#runtime.elapsed()
     const reply = await send(['TIME'])
     const [seconds, micros] = Array.isArray(reply) ? reply.map(Number) : []
     if (seconds !== undefined && micros !== undefined) this.note(node, sentAt, seconds * 1_000_000 + micros)

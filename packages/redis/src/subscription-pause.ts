@@ -20,12 +20,12 @@ export class SubscriptionPause {
   }
 
   get isOver(): boolean {
-    return this.#runtime.now() >= this.#endsAt
+    return this.#runtime.elapsed() >= this.#endsAt
   }
 
   /** Begins the pause, and warns at its first time. */
   begin(error: unknown): void {
-    this.#endsAt = this.#runtime.now() + REFUSAL_PAUSE
+    this.#endsAt = this.#runtime.elapsed() + REFUSAL_PAUSE
     if (this.#warned) return
     this.#warned = true
     const reason = error instanceof Error ? error.message : String(error)

@@ -42,7 +42,7 @@ export class TagSequence {
    * UNKNOWN when that does not come in time. Nothing rejects.
    */
   read(): () => Promise<number> {
-    if (this.#runtime.now() < this.#silentUntil) return () => Promise.resolve(UNKNOWN)
+    if (this.#runtime.elapsed() < this.#silentUntil) return () => Promise.resolve(UNKNOWN)
     const reading = this.#readSequence()
     return () => this.#inTime(reading)
   }
@@ -66,7 +66,7 @@ export class TagSequence {
     return new Promise((resolve) => {
       const half = (action: () => void): CancelTimer => this.#runtime.schedule(action, TIMEOUT / 2)
       const giveUp = (): void => {
-        this.#silentUntil = this.#runtime.now() + PAUSE
+        this.#silentUntil = this.#runtime.elapsed() + PAUSE
         resolve(UNKNOWN)
       }
       // Two timers: after a suspension, a process runs due timers before it reads a reply that has already arrived.

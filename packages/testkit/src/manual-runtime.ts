@@ -10,6 +10,8 @@ export interface ManualRuntimeOptions {
 export interface ManualRuntime extends Runtime {
   /** Moves time forward by `ms`. Fires the timers that fall due in order, and runs all pending promise callbacks after each. */
   advance(ms: number): Promise<void>
+  /** Lets the host sleep for `ms`: entries are older then, and no timer has come nearer. */
+  sleep(ms: number): void
   /** As `advance`, up to the time `moment` on the clock of `now()`. */
   advanceTo(moment: number): Promise<void>
   /** Sets what `random` returns from now on: the result of a function, or these numbers in turn and then the last one again and again. */
@@ -24,6 +26,8 @@ interface Timer {
 }
 
 const START_OF_CLOCK = 1_000_000
+/** The lead of `now` over `elapsed`, so that a moment of one that is taken for a moment of the other makes a test fail. */
+const LEAD = 100_000_000
 const START_OF_DAY = Date.UTC(2030, 0, 1, 12)
 /** Without this limit, a timer that always sets itself again would hang the test instead of failing it. */
 const MOST_TIMERS = 10_000
@@ -44,6 +48,7 @@ let seeds = 0
 export function createManualRuntime({ seed = ++seeds }: ManualRuntimeOptions = {}): ManualRuntime {
   const timers = new Set<Timer>()
   let time = START_OF_CLOCK
+  let lead = LEAD
   let tokens = 0
   let random = seededRandom(seed)
 
@@ -69,14 +74,18 @@ export function createManualRuntime({ seed = ++seeds }: ManualRuntimeOptions = {
     time = Math.max(time, moment)
   }
   return {
-    now: () => time,
-    coarseNow: () => time,
-    timeOfDay: () => START_OF_DAY + time - START_OF_CLOCK,
+    now: () => time + lead,
+    coarseNow: () => time + lead,
+    elapsed: () => time,
+    timeOfDay: () => START_OF_DAY + time + lead - LEAD - START_OF_CLOCK,
     random: () => random(),
     token: () => `m${digits(seed, 10)}.${digits(++tokens, 10)}`,
     schedule,
     advance: (ms) => advanceTo(time + ms),
-    advanceTo,
+    advanceTo: (moment) => advanceTo(moment - lead),
+    sleep: (ms) => {
+      lead += ms
+    },
     setRandom: (source) => {
       random = typeof source === 'function' ? source : inTurn(source)
     },

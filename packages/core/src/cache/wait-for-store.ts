@@ -14,12 +14,12 @@ export async function waitForStore(
   timeout: number,
   checkOpen: () => void,
 ): Promise<void> {
-  const end = runtime.now() + timeout
+  const end = runtime.elapsed() + timeout
   for (;;) {
     checkOpen()
     const answer = await store.ping()
     if (answer.kind === 'done') return
-    const left = end - runtime.now()
+    const left = end - runtime.elapsed()
     if (left <= 0) throw new StoreAwayError('ping', '*', answer)
     // Keeps the process alive: nothing else may do so at its start.
     await new Promise<void>((resolve) => void runtime.schedule(resolve, Math.min(PAUSE, left), true))

@@ -53,7 +53,7 @@ export class RefreshBudget {
     const ended = this.#ended
     try {
       const answer = await this.#store.permitRefresh(request)
-      const now = this.#runtime.now()
+      const now = this.#runtime.elapsed()
       const retryAfter = this.#retryAfter(answer, request, now)
       this.#maxAsking = retryAfter > 0 ? 1 : Math.min(2 * this.#maxAsking, MOST_ASKING)
       // A permit that ended meanwhile may be free for the next request.

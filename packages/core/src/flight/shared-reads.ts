@@ -80,7 +80,7 @@ export class SharedReads {
     onRead: (read: Read) => T | Promise<T>,
   ): Promise<T> {
     const { store, runtime } = this.#services
-    const following = new SharedRead(runtime.now())
+    const following = new SharedRead(runtime.elapsed())
     following.answer = running.answer.then((read) => (isAway(read) ? read : store.read(key, codec, following)))
     running.following = following
     return this.#end(following, reads, key, onRead)

@@ -7,7 +7,7 @@ const MAX_AGE = 1000
 
 /** Keys that the store has lately called unshareable: their callers load alone without asking the store first. */
 export class UnshareableKeys {
-  /** By key, the `now()` until which it is unshareable. */
+  /** By key, the `elapsed()` until which it is unshareable. */
   readonly #knownUntil = new BoundedMap<string, number>(CAPACITY)
 
   /** `remaining`: what is left of the mark, ms, counted from `askedAt`, since the answer may have taken long. */

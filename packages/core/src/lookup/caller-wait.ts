@@ -92,7 +92,7 @@ class CallerWait implements FlightWaiter {
     // No timer while the flight does not wait: it calls this again when it waits again.
     this.#cancelWaitTimeout = undefined
     if (!this.#flight.waiting) return
-    const left = budget - (this.#runtime.now() - since)
+    const left = budget - (this.#runtime.elapsed() - since)
     if (left <= 0) this.#giveUp('wait-timeout')
     // With more left, the flight calls this again before the budget ends. So most callers of a herd never set a timer.
     else if (left <= this.#flight.notifyInterval)

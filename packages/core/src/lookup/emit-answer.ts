@@ -1,9 +1,9 @@
 import type { EngineServices } from '../flight/engine-services.ts'
-import { type CallState, type LookupResult, waitedTime } from './lookup-result.ts'
+import type { CallState, LookupResult } from './lookup-result.ts'
 
 /** Settles as `answering` does; first emits the answer, if the call has missed or failed: one that is aborted during its read has neither hit nor missed. */
 export function emitAnswer(
-  { events, runtime }: EngineServices,
+  { events }: EngineServices,
   key: string,
   state: CallState,
   answering: Promise<LookupResult>,
@@ -16,7 +16,7 @@ export function emitAnswer(
       return result
     },
     (error: unknown) => {
-      const waited = waitedTime(state, runtime.now())
+      const { waited } = state
       const failed = { status: 'failed', from: undefined, role: undefined, age: 0 } as const
       events.emit('answer', { key, call: state.id, ...failed, waited, error })
       throw error

@@ -1,14 +1,7 @@
 import { runRefresh } from '../refresh/refresh-run.ts'
 import { LoadPermit } from '../refresh/load-permit.ts'
 import { runAlone } from '../refresh/unleased-load.ts'
-import {
-  type LookupResult,
-  loadedResult,
-  type CallState,
-  serveFallback,
-  serveFound,
-  waitedTime,
-} from './lookup-result.ts'
+import { type LookupResult, loadedResult, type CallState, serveFallback, serveFound } from './lookup-result.ts'
 import { isSameCodec } from '../codec/codec.ts'
 import type { LoadCoordinator } from '../flight/coordinator.ts'
 import type { EngineServices } from '../flight/engine-services.ts'
@@ -60,12 +53,12 @@ export class FlightJoiner {
     const joined = this.#coordinator.flights.joinable(key)
     const flight = joined ?? new Flight(key, state.id, false)
     const ownFlight = joined === undefined ? flight : undefined
-    const joinedAt = storeRead.judgedAt
+    const joinedAt = this.#services.runtime.elapsed()
     // The time that the store took for the answer counts, too.
     state.waitBudget -= joinedAt - state.readAt
     const part: Participation = { call, flight, ownFlight, fallback, state, joinedAt }
     if (ownFlight === undefined && state.reElected && state.waitBudget <= 0)
-      return this.#endWaitTimeout(part, joinedAt, onContinue)
+      return this.#endWaitTimeout(part, storeRead.judgedAt, onContinue)
     const removeWaiter = admission.admitWaiter(flight, call.batch?.sharedWaiter)
     if (removeWaiter === undefined) return onContinue(this.#refuse(part))
     const role = ownFlight === undefined ? joinerRole(storeRead.read) : 'owner'
@@ -88,7 +81,7 @@ export class FlightJoiner {
   ): Promise<T> {
     const flight = new Flight(call.storedKey, state.id, false)
     flight.detach()
-    const joinedAt = this.#services.runtime.now()
+    const joinedAt = this.#services.runtime.elapsed()
     const part: Participation = { call, flight, ownFlight: flight, fallback, state, joinedAt }
     const removeWaiter = this.#admitAlone(flight, call, permit)
     if (removeWaiter === undefined) return onContinue(this.#refuse(part))
@@ -138,7 +131,8 @@ export class FlightJoiner {
     const now = this.#services.runtime.now()
     // A load of another call that brought nothing counts, too: a call must not go from one to the next for ever.
     const inVain = result.kind === 'retry' && ownFlight === undefined
-    state.waitBudget -= now - part.joinedAt - (inVain ? 0 : flight.loadTimeSince(part.joinedAt, now))
+    const elapsed = this.#services.runtime.elapsed()
+    state.waitBudget -= elapsed - part.joinedAt - (inVain ? 0 : flight.loadTimeSince(part.joinedAt, elapsed))
     switch (result.kind) {
       case 'retry':
         state.reElected = true
@@ -146,9 +140,9 @@ export class FlightJoiner {
       case 'load-alone':
         return this.loadAlone(call, part.fallback, state, onContinue)
       case 'loaded':
-        return onContinue(loadedResult(result.value, result.freshFor, state, now, ownFlight))
+        return onContinue(loadedResult(result.value, result.freshFor, state, ownFlight))
       case 'absent':
-        return onContinue(call.batch && loadedResult(ABSENT, 0, state, now, ownFlight))
+        return onContinue(call.batch && loadedResult(ABSENT, 0, state, ownFlight))
       case 'found':
         // The flight read and judged the entry for its owner; this call may have another codec, or stricter options.
         if (!isSameCodec(result.codec, call.settings.codec) || this.#coordinator.paused) return onContinue(undefined)
@@ -168,7 +162,7 @@ export class FlightJoiner {
     const { call, flight, state } = part
     const { admission } = this.#services
     const { storedKey: key, settings } = call
-    this.#emitWaitTimeout(key, state, now)
+    this.#emitWaitTimeout(key, state)
     const stale = this.#fallbackResult(part, now, flight)
     if (stale !== undefined) return onContinue(stale)
     if (settings.onWaitTimeout === 'load') {
@@ -179,9 +173,9 @@ export class FlightJoiner {
     throw new WaitTimeoutError(key, settings.waitTimeout)
   }
 
-  #emitWaitTimeout(key: string, state: CallState, now: number): void {
+  #emitWaitTimeout(key: string, state: CallState): void {
     const { events } = this.#services
-    if (events.hasListeners('wait-timeout')) events.emit('wait-timeout', { key, waited: waitedTime(state, now) })
+    if (events.hasListeners('wait-timeout')) events.emit('wait-timeout', { key, waited: state.waited })
   }
 
   /** @throws `error` when no stale window allows the fallback any more. */

@@ -8,6 +8,7 @@ import type { Outcome } from '../load.ts'
 import { awaitedOutcome } from './awaited-outcome.ts'
 import type { Lookup } from './lookup.ts'
 import type { Settings } from '../options/settings.ts'
+import type { Runtime } from '../runtime/runtime.ts'
 
 /** The result of a call before its outcome is known: `getOrSet` takes the value, `lookup` adds the outcome. */
 export interface LookupResult extends Omit<Lookup<unknown>, 'outcome' | 'refresh'> {
@@ -33,11 +34,19 @@ export class CallState {
   /** True once it has waited for a flight that brought nothing. */
   reElected = false
 
-  constructor(id: number, now: number, waitTimeout: number) {
+  readonly #runtime: Runtime
+
+  constructor(id: number, runtime: Runtime, waitTimeout: number) {
     this.id = id
-    this.startedAt = now
-    this.readAt = now
+    this.#runtime = runtime
+    this.startedAt = runtime.elapsed()
+    this.readAt = this.startedAt
     this.waitBudget = waitTimeout
+  }
+
+  /** The time since the call began, ms; 0 if it did not have to wait for a load. */
+  get waited(): number {
+    return this.missed ? this.#runtime.elapsed() - this.startedAt : 0
   }
 }
 
@@ -61,7 +70,7 @@ export function serveEntry(
   const value = takeValue(entry, settings)
   const freshFor = freshForOf(entry, status === 'fresh', now)
   const age = ageOf(entry, now)
-  const waited = state === undefined ? 0 : waitedTime(state, now)
+  const waited = state?.waited ?? 0
   const foundStale = state?.foundStale === true
   return { value, status, from, role, age, freshFor, foundStale, waited, refresh, ownFlight: undefined }
 }
@@ -97,12 +106,11 @@ export function loadedResult(
   value: unknown,
   freshFor: number,
   state: CallState,
-  now: number,
   ownFlight: Flight | undefined,
 ): LookupResult {
   const role = ownFlight === undefined ? 'follower' : 'leader'
   const { foundStale } = state
-  const waited = waitedTime(state, now)
+  const { waited } = state
   return {
     value,
     status: 'loaded',
@@ -115,11 +123,6 @@ export function loadedResult(
     refresh: undefined,
     ownFlight,
   }
-}
-
-/** The time since the call began, ms; 0 if it did not have to wait for a load. */
-export function waitedTime({ missed, startedAt }: CallState, now: number): number {
-  return missed ? now - startedAt : 0
 }
 
 /** The answer of `lookup`. The leader's answer waits for the outcome of its load. */

@@ -122,7 +122,7 @@ export class LookupRunner {
   }
 
   #start<T>(call: Call, state: CallState, onResult: OnResult<T>): Promise<T> {
-    return this.#coordinator.paused || this.#maySkipStore(call, state.startedAt)
+    return this.#coordinator.paused || this.#maySkipStore(call)
       ? this.#bypass(call, state, onResult)
       : this.#readStore(call, state, onResult)
   }
@@ -141,8 +141,8 @@ export class LookupRunner {
    * True when the key is known to be unshareable: the call then loads alone without asking the store. Not while loads queue for a permit:
    * calls that ask the store join one flight, which takes one place in the queue.
    */
-  #maySkipStore({ storedKey, permits }: Call, now: number): boolean {
-    return this.#coordinator.unshareable.holds(storedKey, now) && permits.permitAvailable
+  #maySkipStore({ storedKey, permits }: Call): boolean {
+    return this.#coordinator.unshareable.holds(storedKey, this.#services.runtime.elapsed()) && permits.permitAvailable
   }
 
   /** Refreshes now, however fresh the entry is: joins the running refresh, or starts one. An entry that is newer than the first one read is served like any other. */
@@ -151,7 +151,7 @@ export class LookupRunner {
   }
 
   #newCallState({ settings }: Call): CallState {
-    return new CallState(numberCall(), this.#services.runtime.now(), settings.waitTimeout)
+    return new CallState(numberCall(), this.#services.runtime, settings.waitTimeout)
   }
 
   #readStore<T>(call: Call, state: CallState, onResult: OnResult<T>): Promise<T> {
@@ -164,7 +164,7 @@ export class LookupRunner {
   }
 
   #readAgain<T>(call: Call, state: CallState, onResult: OnResult<T>): Promise<T> {
-    state.readAt = this.#services.runtime.now()
+    state.readAt = this.#services.runtime.elapsed()
     return this.#coordinator.paused ? this.#bypass(call, state, onResult) : this.#readStore(call, state, onResult)
   }
 
@@ -243,7 +243,7 @@ export class LookupRunner {
     if (this.#coordinator.closed) throw new ClosedError()
     admission.checkReentrancy(key)
     if (!state.missed && events.hasListeners('miss'))
-      events.emit('miss', { key, call: state.id, took: runtime.now() - state.startedAt })
+      events.emit('miss', { key, call: state.id, took: runtime.elapsed() - state.startedAt })
     state.missed = true
     settings.signal?.throwIfAborted()
   }

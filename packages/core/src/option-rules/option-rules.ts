@@ -176,6 +176,7 @@ export const runtimeRule: OptionRule<Runtime> = objectRule<Runtime>(
   'a Runtime',
   'now',
   'coarseNow',
+  'elapsed',
   'timeOfDay',
   'random',
   'token',

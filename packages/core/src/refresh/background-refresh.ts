@@ -18,13 +18,14 @@ export function refreshInBackground(
   const running = flights.joinable(call.storedKey)
   if (running !== undefined) return running
   if (coordinator.closed) return undefined
-  if (suppression.holds(call.storedKey, entry.version, storeRead.judgedAt)) return undefined
-  if (refreshBudget !== undefined && !refreshBudget.mayAsk(storeRead.judgedAt)) return undefined
+  const now = services.runtime.elapsed()
+  if (suppression.holds(call.storedKey, entry.version, now)) return undefined
+  if (refreshBudget !== undefined && !refreshBudget.mayAsk(now)) return undefined
   const flight = new Flight(call.storedKey, callId, true)
   flights.register(flight, runRefresh(flight, call, storeRead, coordinator))
   void flight.outcome.then((outcome) => {
     if (!leavesNoPause(outcome)) return
-    suppression.add(call.storedKey, entry, services.runtime.now() + call.settings.cooldown.max)
+    suppression.add(call.storedKey, entry, services.runtime.elapsed() + call.settings.cooldown.max)
   })
   return flight
 }

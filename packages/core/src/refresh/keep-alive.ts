@@ -37,7 +37,7 @@ export class KeepAlive {
 
   async #renew(): Promise<void> {
     const { store, runtime, events } = this.#services
-    const left = this.#hold.maxHold - (runtime.now() - this.#lease.sentAt)
+    const left = this.#hold.maxHold - (runtime.elapsed() - this.#lease.sentAt)
     if (left < 1) return this.#onLost('max-hold')
     const duration = Math.min(this.#hold.duration, left)
     const answer = await answerOf(() => store.renew(this.#lease, duration))

@@ -121,7 +121,7 @@ class LeasedLoad {
     const result: FlightResult = { kind: 'loaded', value, freshFor: entry.ttl }
     // Callers get the outcome `abandoned`, `away`; the `outcome` event waits for the answer.
     const onSlow = (): void => void this.#settleFlight(result, { kind: 'abandoned', why: 'away' })
-    const sentAt = runtime.now()
+    const sentAt = runtime.elapsed()
     const takenBecause = this.#takenBecause()
     // No call may join from here: an invalidation may be acknowledged after the commit and before that call.
     this.#flight.detach()
@@ -131,7 +131,7 @@ class LeasedLoad {
     const answered = await committing
     const isTaken = answered.kind === 'refused' && answered.why === 'taken'
     const answer: Commit = isTaken ? { kind: 'refused', why: takenBecause } : answered
-    this.#emitCommit(answer, entry, runtime.now() - sentAt)
+    this.#emitCommit(answer, entry, runtime.elapsed() - sentAt)
     return this.#settleCommit(answer, result)
   }
 

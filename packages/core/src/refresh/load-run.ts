@@ -102,7 +102,7 @@ export class LoadRun implements FlightStep, LoadControls {
     const { runtime, events, admission, activity } = this.#services
     const { background } = flight
     activity.loading += 1
-    flight.beginLoad(runtime.now())
+    flight.beginLoad(runtime.elapsed())
     flight.setStep(this)
     if (events.hasListeners('load'))
       events.emit('load', { key, call: flight.call, flight: flight.id, background, leased })
@@ -119,13 +119,13 @@ export class LoadRun implements FlightStep, LoadControls {
     this.#cancelTimeout()
     // Before the store is asked to end the lease: that step needs no permit.
     this.#permit.release()
-    return { result, took: this.#beganAt === undefined ? 0 : runtime.now() - this.#beganAt }
+    return { result, took: this.#beganAt === undefined ? 0 : runtime.elapsed() - this.#beganAt }
   }
 
   /** Starts `loadTimeout` and the measurement of `took`. For a key of a batch that is when the shared loader is called: the load must not pay for the reads of other keys. */
   #startTimeout(): void {
     const { runtime } = this.#services
-    this.#beganAt = runtime.now()
+    this.#beganAt = runtime.elapsed()
     this.#cancelTimeout = runtime.schedule(() => this.#timeOut(), this.#call.settings.loadTimeout)
   }
 

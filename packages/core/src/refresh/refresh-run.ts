@@ -89,7 +89,7 @@ class RefreshRun implements FlightStep {
         else if (answer.kind === 'refused') settleAbandoned(this.#flight, answer.why)
         if (this.#flight.settled) return
         // After every wait, and after `changed`: meanwhile another process may have loaded the key, or an invalidation may have voided what was read.
-        if (answer.kind === 'waited') this.#since = this.#services.runtime.now()
+        if (answer.kind === 'waited') this.#since = this.#services.runtime.elapsed()
         read = await this.#readAgain()
         if (this.#flight.settled) return
       }
@@ -114,7 +114,7 @@ class RefreshRun implements FlightStep {
     if (read.away !== undefined && !this.#isOnlyFlight()) return settleAbandoned(this.#flight, 'away')
     if (this.#refreshPermit !== undefined && !(await this.#refreshPermit.acquire()))
       return settleAbandoned(this.#flight, 'over-budget')
-    const askedAt = this.#services.runtime.now()
+    const askedAt = this.#services.runtime.elapsed()
     this.#answersUntil = lastCall()
     const answer = await this.#acquire(read)
     if (read.away === undefined) this.#noteUnshareable(answer, askedAt)
@@ -156,6 +156,7 @@ class RefreshRun implements FlightStep {
       seen: read.kind === 'found' ? read.entry.version : read.version,
       away: read.away !== undefined,
       wake: !background,
+      maxCooldown: settings.cooldown.max,
       since: this.#stepsSince,
     })
   }
@@ -255,7 +256,7 @@ class RefreshRun implements FlightStep {
     this.#flight.beginWait(POLL_INTERVAL)
     const wokenBy = (await this.#waiter?.waitForNotice(remaining)) ?? 'timer'
     this.#flight.endWait()
-    this.#since = runtime.now()
+    this.#since = runtime.elapsed()
     return wokenBy
   }
 
@@ -274,6 +275,6 @@ class RefreshRun implements FlightStep {
 
   #suppressRefresh(entry: Entry | undefined, remaining: number): void {
     if (entry === undefined) return
-    this.#coordinator.suppression.add(this.#call.storedKey, entry, this.#services.runtime.now() + remaining)
+    this.#coordinator.suppression.add(this.#call.storedKey, entry, this.#services.runtime.elapsed() + remaining)
   }
 }

@@ -1,6 +1,8 @@
 import { AsyncResource } from 'node:async_hooks'
 import { randomBytes } from 'node:crypto'
+import { uptime } from 'node:os'
 import { performance } from 'node:perf_hooks'
+import { nextTick } from 'node:process'
 import { createClock } from './clock.ts'
 
 /** Cancels a timer; does nothing once it has fired. */
@@ -12,7 +14,12 @@ export type CancelTimer = () => void
 export interface Runtime {
   /** A monotonic clock, ms with fractions, from an arbitrary zero. It counts the time in which the host slept. */
   now(): number
-  /** The same clock, read at the first call in each tick of the event loop and at every 17th call: cheap enough for every hit. */
+  /**
+   * A monotonic clock, ms with fractions, from an arbitrary zero of its own. It stands still while the host sleeps: for waits, leases, pauses, budgets and
+   * time-outs, which must not end because a laptop was closed.
+   */
+  elapsed(): number
+  /** The clock of `now`, read at the first call in each tick of the event loop and at every 17th call: cheap enough for every hit. */
   coarseNow(): number
   /** The time of day, ms since 1970: for the HTTP fields that carry one, never for freshness. */
   timeOfDay(): number
@@ -37,22 +44,26 @@ function createTokens(): () => string {
   }
 }
 
+// Read when this module is loaded, all of them: what a test puts in their place later, such as fake timers, changes nothing in a cache. Half of it would.
+const { setTimeout: startTimer, clearTimeout: stopTimer } = globalThis
+const monotonic = performance.now.bind(performance)
+const timeOfDay = Date.now.bind(Date)
+const afterTick = nextTick
+/** As the global one, which fake timers replace. */
+export const queueMicrotask: typeof globalThis.queueMicrotask = globalThis.queueMicrotask
+
 function schedule(action: () => void, delay: number, keepsAlive = false): CancelTimer {
-  const timer = setTimeout(action, Math.min(delay, LONGEST_TIMER))
+  const timer = startTimer(action, Math.min(delay, LONGEST_TIMER))
   if (!keepsAlive) timer.unref()
   return () => {
-    clearTimeout(timer)
+    stopTimer(timer)
   }
 }
 
 /** The runtime of a real process. */
 export const systemRuntime: Runtime = {
-  ...createClock({
-    monotonic: () => performance.now(),
-    timeOfDay: () => Date.now(),
-    afterTick: (action) => process.nextTick(action),
-  }),
-  timeOfDay: () => Date.now(),
+  ...createClock({ monotonic, timeOfDay, sinceStart: () => uptime() * 1000, afterTick }),
+  timeOfDay,
   random: () => Math.random(),
   token: createTokens(),
   schedule,

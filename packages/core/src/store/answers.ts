@@ -150,6 +150,6 @@ export interface Lease {
   readonly attempts: number
   /** The tag sequence at the grant. Undefined from a store that judges tags itself: its acquire sees that the entry is gone. */
   readonly tagSeq?: number | undefined
-  /** The moment at which the acquire was sent, on the holder's monotonic clock, ms: the lease ends no earlier than `duration` after it. */
+  /** The moment at which the acquire was sent, by the holder's `elapsed()`, ms: the lease ends no earlier than `duration` after it. */
   readonly sentAt: number
 }

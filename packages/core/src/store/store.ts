@@ -22,7 +22,7 @@ import type {
 
 /** The terms of a read; a store may ignore them. */
 export interface ReadTerms {
-  /** The moment from which `storeTimeout` counts, by `now()`. Default: the read itself. */
+  /** The moment from which `storeTimeout` counts, by `elapsed()`. Default: the read itself. */
   readonly since?: number | undefined
   /** Called when the read is about to be sent: a call that comes later must not share its answer. A read with it is not sent before the next microtask. */
   onSend?(): void
@@ -36,13 +36,15 @@ export interface AcquireRequest {
   readonly seen: Version
   /** True when the caller will wait if the lease is held: the store then sends a notice at its end. */
   readonly wake: boolean
+  /** A cooldown with more than this left, ms, has ended for this caller. Default: no limit. */
+  readonly maxCooldown?: number | undefined
   /** The store must not execute the acquire later than this after it was sent, ms. Default: no limit. */
   readonly within?: number | undefined
   /** Returns true once nobody waits for the answer: the acquire is then not sent again. Default: never. */
   readonly isAbandoned?: (() => boolean) | undefined
   /** True when the call's read found the store away: the store is not asked again. Default: false. */
   readonly away?: boolean | undefined
-  /** The moment from which `storeTimeout` counts, by `now()`: the call sent its read. Default: the acquire itself. */
+  /** The moment from which `storeTimeout` counts, by `elapsed()`: the call sent its read. Default: the acquire itself. */
   readonly since?: number | undefined
 }
 
@@ -150,7 +152,7 @@ export interface Store {
   invalidateTags(tags: readonly string[], how: 'delete' | 'expire'): Promise<TagsInvalidated>
   /**
    * Reads the number of each tag: one greater than an entry's `tagSeq` means that the tag was invalidated, or expired, since the entry's load began.
-   * `since`: the moment from which a time limit counts, by `now()`. Default: now.
+   * `since`: the moment from which a time limit counts, by `elapsed()`. Default: now.
    */
   tagNumbers(tags: readonly string[], since?: number): Promise<TagNumbersRead | Away>
   /** Grants the permit of a background refresh, within limits that all processes share. A process that dies holds its permit for `holdFor`. */

@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http'
+import { queueMicrotask } from '@cattlegrid/core/internal'
 import type { Departure } from './departure.ts'
 import type { Recording } from './recording.ts'
 

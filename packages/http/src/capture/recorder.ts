@@ -1,3 +1,4 @@
+import { queueMicrotask } from '@cattlegrid/core/internal'
 import type { Chunk } from '../fields/body-arguments.ts'
 import { BodyCopy, type CopyLimits } from './body-copy.ts'
 import { type CaptureBudget, processBudget } from './capture-budget.ts'

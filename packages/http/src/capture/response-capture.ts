@@ -1,3 +1,4 @@
+import { queueMicrotask } from '@cattlegrid/core/internal'
 import type { OutgoingHttpHeader, ServerResponse } from 'node:http'
 import { type Chunk, chunkOf, endRefuses } from '../fields/body-arguments.ts'
 import { addToHead, fieldsIn, sentFields, setInsteadOf } from '../fields/head-arguments.ts'

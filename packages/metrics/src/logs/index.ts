@@ -37,7 +37,7 @@ export function logEvents(cache: Cache, logger: Logger, options?: LogOptions): (
   const limit = new RateLimit(every)
   const write = (event: CacheEvent, { level, message, about = {}, more, error }: LogLine): void => {
     const kind = [event.type, ...Object.values(about)].join('\n')
-    const suppressed = limit.admit(kind, cache.runtime.now())
+    const suppressed = limit.admit(kind, cache.runtime.elapsed())
     if (suppressed === undefined) return
     const key = keys && 'key' in event ? { key: event.key } : {}
     const failure = error === undefined ? {} : errors ? { err: error } : { error: toldOf(error) }

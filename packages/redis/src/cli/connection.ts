@@ -58,7 +58,7 @@ export class Connection {
     try {
       // Before the clock starts: an import is no wait for the server.
       const installed = await installedPackage()
-      const endsAt = runtime.now() + target.timeout
+      const endsAt = runtime.elapsed() + target.timeout
       const opening = openServer(installed, target.url, target.timeout, runtime)
       return new Connection(await within(opening, target, target.timeout, runtime), setup, target, endsAt)
     } catch (error) {
@@ -77,7 +77,7 @@ export class Connection {
 
   /** What is left of the command's time, ms. */
   get timeLeft(): number {
-    return Math.max(0, this.#endsAt - this.runtime.now())
+    return Math.max(0, this.#endsAt - this.runtime.elapsed())
   }
 
   get namespace(): string {

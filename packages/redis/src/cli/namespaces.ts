@@ -25,7 +25,7 @@ export async function emptyNamespaceNote(
 ): Promise<string | undefined> {
   const own = `${connection.namespace}:{`
   const found = new Set<string>()
-  const endsAt = connection.runtime.now() + LONGEST_SEARCH
+  const endsAt = connection.runtime.elapsed() + LONGEST_SEARCH
   let searched = 0
   try {
     if (await existsOne(connection, keys)) return undefined
@@ -33,7 +33,7 @@ export async function emptyNamespaceNote(
       if (page.names.some((name) => name.startsWith(own))) return undefined
       for (const namespace of await namespacesIn(page, found)) found.add(namespace)
       searched += page.names.length
-      if (searched >= MOST_NAMES || connection.runtime.now() > endsAt) return noteOf(connection, found, searched)
+      if (searched >= MOST_NAMES || connection.runtime.elapsed() > endsAt) return noteOf(connection, found, searched)
     }
   } catch {
     // What the command itself says counts.

@@ -27,14 +27,14 @@ export async function findTagged(
   onProgress: (searched: number) => void,
 ): Promise<TaggedEntries> {
   const { redisKeys, runtime } = connection
-  const endsAt = runtime.now() + connection.timeLeft * SEARCH_SHARE
+  const endsAt = runtime.elapsed() + connection.timeLeft * SEARCH_SHARE
   const found = new Set<string>()
   let searched = 0
-  let progressAt = runtime.now() + PROGRESS_INTERVAL
+  let progressAt = runtime.elapsed() + PROGRESS_INTERVAL
   for await (const { server, names } of scan(connection, redisKeys.patterns.entries)) {
     for (const key of await keysCarrying(connection, server, names, tags)) found.add(key)
     searched += names.filter((name) => name !== redisKeys.tagSequence).length
-    const now = runtime.now()
+    const now = runtime.elapsed()
     if (now >= progressAt) {
       progressAt = now + PROGRESS_INTERVAL
       onProgress(searched)

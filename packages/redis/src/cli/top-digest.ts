@@ -10,11 +10,11 @@ const SEARCH_SHARE = 0.75
 export async function keyOfTopDigest(connection: Connection, digest: string): Promise<string | undefined> {
   if (!TOP_DIGEST.test(digest)) return undefined
   const { redisKeys, runtime } = connection
-  const endsAt = runtime.now() + connection.timeLeft * SEARCH_SHARE
+  const endsAt = runtime.elapsed() + connection.timeLeft * SEARCH_SHARE
   for await (const { names } of scan(connection, redisKeys.patterns.entries)) {
     const keys = names.map((name) => redisKeys.keyOf(name)).filter((key) => key !== undefined)
     const found = keys.find((key) => hotKeyDigest(key) === digest)
-    if (found !== undefined || runtime.now() > endsAt) return found
+    if (found !== undefined || runtime.elapsed() > endsAt) return found
   }
   return undefined
 }

@@ -1,7 +1,8 @@
 -- Acquire the lease of an entry, for a caller that has seen the present version of the entry.
 --   KEYS[1] entry   KEYS[2] lease
 --   ARGV[1] token   ARGV[2] duration, ms   ARGV[3] version seen, '' for no entry   ARGV[4] '1' to publish the end of the lease
---   ARGV[5] latest moment, server time in µs, '' for none   ARGV[6] name of the caller's process, which no step reads
+--   ARGV[5] latest moment, server time in µs, '' for none   ARGV[6] longest cooldown to believe, ms, '' for any
+--   ARGV[7] name of the caller's process, which no step reads
 -- Returns {1, version to commit, attempts, server time} granted; {2, ms left, lease value} held; {3} changed; {4, ms left, attempts, failure} cooling;
 --   {5, ms left, share} uncacheable; {6, ms left} held off; {7, server time} too late.
 local time = redis.call('TIME')
@@ -23,7 +24,7 @@ if left > 0 and left <= longest then
   if kind == 'H' then return {6, left} end
   if kind == 'X' then
     local cooling = left - (tonumber(string.sub(value, 2, 9)) or 0)
-    if cooling > 0 then return {4, cooling, attempts, string.sub(value, 14)} end
+    if cooling > 0 and cooling <= (tonumber(ARGV[6]) or cooling) then return {4, cooling, attempts, string.sub(value, 14)} end
   elseif kind == 'L' and string.sub(value, 2, 23) == ARGV[1] then
     -- The same token: the reply to its first acquire was lost.
     awaited, attempts = string.sub(value, 24, 24), tonumber(string.sub(value, 25, 28)) or 0
@@ -42,5 +43,5 @@ local digits = string.gsub(version, '^[p-y]', function(letter) return string.cha
 local previous = tonumber(digits)
 local next = (previous and previous >= now and previous < 9007199254740000) and previous + 1 or now
 local head = 'L' .. ARGV[1] .. awaited .. string.format('%04.0f%016.0f%015.0f', attempts, now, tonumber(ARGV[2]) or 0)
-redis.call('SET', KEYS[2], head .. (ARGV[6] or ''), 'PX', ARGV[2])
+redis.call('SET', KEYS[2], head .. (ARGV[7] or ''), 'PX', ARGV[2])
 return {1, string.format('%016.0f', next), attempts, string.format('%.0f', now)}

@@ -52,6 +52,14 @@ export function describeEndings({ factory, describe, test }: StoreContract): voi
         }
       }))
 
+    test('is not believed to cool down for longer than the caller’s maxCooldown, and keeps its count', () =>
+      onStage(factory, async ({ here, there }) => {
+        await fail(here, await lead(here, 'k'), LONG)
+        assert.equal(outcomeOf(await ask(there, 'k', { maxCooldown: LONG })), 'cooling')
+        const second = await lead(there, 'k', { maxCooldown: LONG - 5000 })
+        assert.equal(second.attempts, 1)
+      }))
+
     test('lets one caller load again after the cooldown, with the number of failures', () =>
       onStage(factory, async ({ here, there, advance }) => {
         await fail(here, await lead(here, 'k'), SHORT)

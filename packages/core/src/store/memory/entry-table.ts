@@ -30,7 +30,7 @@ export class EntryTable {
         if (entry !== undefined) this.tags.remove(entry.tags)
       },
     })
-    this.#sweeper = new Sweeper(this.#records, runtime, expiryOf)
+    this.#sweeper = new Sweeper(this.#records, runtime, (record) => this.#expiryOf(record))
   }
 
   /** Stops removing expired entries in the background until the next one is written. */
@@ -56,10 +56,10 @@ export class EntryTable {
     return entry !== undefined && !entry.expired && entry.freshUntil > this.#runtime.now()
   }
 
-  /** The state of the key, which does not count as a use. */
-  stateOf(key: string, now: number): KeyState | undefined {
+  /** The state of the key at that moment of `elapsed()`. It does not count as a use. */
+  stateOf(key: string, elapsed: number): KeyState | undefined {
     const state = this.#leases.get(key) ?? this.#records.peek(key)?.state
-    return state !== undefined && state.until > now ? state : undefined
+    return state !== undefined && state.until > elapsed ? state : undefined
   }
 
   /** The state of the key, ended or not, for its holder. */
@@ -134,17 +134,20 @@ export class EntryTable {
     // Before the old entry goes: a tag that both carry keeps its number.
     if (record.entry !== undefined) this.tags.add(record.entry.tags)
     this.#records.set(record)
-    this.#sweeper.note(expiryOf(record))
+    this.#sweeper.note(this.#expiryOf(record))
+  }
+
+  /** When nothing of the record counts any more, by `now()`. */
+  #expiryOf({ entry, state }: KeyRecord): number {
+    const gone = entry === undefined ? 0 : goneAt(entry)
+    if (state === undefined) return gone
+    return Math.max(gone, state.until + this.#runtime.now() - this.#runtime.elapsed())
   }
 }
 
 function overheadOf({ key, entry, state }: KeyRecord): number {
   const failure = state?.kind === 'cooling' ? heapSizeOf(state.failure) : 0
   return entryOverhead(key, entry?.tags ?? []) + failure
-}
-
-function expiryOf({ entry, state }: KeyRecord): number {
-  return Math.max(entry === undefined ? 0 : goneAt(entry), state?.until ?? 0)
 }
 
 function goneAt({ freshUntil, staleWhileRevalidate, staleIfError }: Entry): number {

@@ -14,7 +14,7 @@ export function failureCountLifetime(cooldown: number): number {
   return Math.max(60_000, 2 * cooldown)
 }
 
-/** The state of a key beside its entry: one of these at a time, each with its end on the store's clock. */
+/** The state of a key beside its entry: one of these at a time, each with its end by `elapsed()`. */
 export type KeyState = LeaseState | KeyMark
 
 /** A state that no running load holds. It is kept, and evicted, with the entry of its key. */
@@ -53,13 +53,17 @@ interface HeldOffState {
 }
 
 /** The answer to an acquire that the state does not allow; undefined where it may have the lease. Notes that the caller waits. */
-export function refusal(state: KeyState, now: number, { wake }: AcquireRequest): Acquire | undefined {
+export function refusal(
+  state: KeyState,
+  now: number,
+  { wake, maxCooldown = Infinity }: AcquireRequest,
+): Acquire | undefined {
   switch (state.kind) {
     case 'lease':
       state.awaited ||= wake
       return { kind: 'held', remaining: state.until - now }
     case 'cooling':
-      return state.coolUntil > now
+      return state.coolUntil > now && state.coolUntil - now <= maxCooldown
         ? { kind: 'cooling', remaining: state.coolUntil - now, attempts: state.attempts, failure: state.failure }
         : undefined
     case 'uncacheable':

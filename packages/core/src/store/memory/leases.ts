@@ -16,7 +16,7 @@ export class Leases {
   }
 
   acquire(key: string, request: AcquireRequest): Acquire {
-    const now = this.#runtime.now()
+    const now = this.#runtime.elapsed()
     const version = this.#entries.live(key)?.version ?? NO_VERSION
     if (version !== request.seen) return { kind: 'changed' }
     const state = this.#entries.stateOf(key, now)
@@ -37,14 +37,14 @@ export class Leases {
 
   /** Ends a lease without a commit. */
   end(key: string, ending: Ending): void {
-    const state = stateAfter(ending, this.#runtime.now())
+    const state = stateAfter(ending, this.#runtime.elapsed())
     // An uncacheable result takes the old value with it: otherwise that would be served on.
     if (state?.kind === 'uncacheable') this.#entries.remove(key, state)
     else this.#entries.setState(key, state)
   }
 
   inspect(key: string): Pick<Inspection, 'lease' | 'cooldown'> {
-    const now = this.#runtime.now()
+    const now = this.#runtime.elapsed()
     const state = this.#entries.stateOf(key, now)
     return { lease: inspectedLease(state, now), cooldown: inspectedCooldown(state, now) }
   }

@@ -98,7 +98,7 @@ class MemoryStore implements Store {
   renew(lease: Lease, duration: number): Promise<Renewed> {
     const held = this.#leases.held(lease)
     if (held.kind === 'refused') return Promise.resolve(held)
-    held.until = this.#runtime.now() + duration
+    held.until = this.#runtime.elapsed() + duration
     return Promise.resolve({ kind: 'renewed' })
   }
 
@@ -133,10 +133,10 @@ class MemoryStore implements Store {
   }
 
   invalidate(key: string, how: 'delete' | 'expire', holdOff: number): Promise<Done> {
-    const now = this.#runtime.now()
-    const state = heldOff(this.#entries.stateOf(key, now), now, holdOff)
+    const elapsed = this.#runtime.elapsed()
+    const state = heldOff(this.#entries.stateOf(key, elapsed), elapsed, holdOff)
     if (how === 'delete') this.#entries.remove(key, state)
-    else this.#entries.expire(key, now, state)
+    else this.#entries.expire(key, this.#runtime.now(), state)
     this.#notify({ kind: how === 'delete' ? 'deleted' : 'expired', key })
     return Promise.resolve({ kind: 'done' })
   }
@@ -152,7 +152,7 @@ class MemoryStore implements Store {
   }
 
   permitRefresh(request: RefreshRequest): Promise<RefreshPermitted> {
-    const retryAfter = this.#refreshes.grant(request, this.#runtime.now())
+    const retryAfter = this.#refreshes.grant(request, this.#runtime.elapsed())
     return Promise.resolve(retryAfter === 0 ? { kind: 'granted' } : { kind: 'exhausted', retryAfter })
   }
 

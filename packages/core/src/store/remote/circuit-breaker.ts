@@ -45,14 +45,14 @@ export class CircuitBreaker {
   /** A step was answered. */
   answered(): void {
     this.#timeouts = 0
-    this.#answeredAt = this.#runtime.coarseNow()
+    this.#answeredAt = this.#runtime.elapsed()
   }
 
   /** A step was not answered in time. */
   timedOut(): void {
     this.#timeouts += 1
     if (this.#timeouts < MOST_TIMEOUTS || this.#open || this.#ended) return
-    if (this.#runtime.coarseNow() - this.#answeredAt < this.#timeout) return
+    if (this.#runtime.elapsed() - this.#answeredAt < this.#timeout) return
     this.#open = true
     this.#schedulePing()
     this.#onChange('away')
@@ -79,11 +79,11 @@ export class CircuitBreaker {
   async #pingNode(): Promise<void> {
     this.#pingsUnderWay += 1
     this.#schedulePing()
-    const sentAt = this.#runtime.now()
+    const sentAt = this.#runtime.elapsed()
     const answer = await answerOf(this.#ping)
     this.#pingsUnderWay -= 1
     if (!this.#open || this.#ended || answer.kind === 'away') return
-    if (this.#runtime.now() - sentAt <= this.#timeout) this.#close()
+    if (this.#runtime.elapsed() - sentAt <= this.#timeout) this.#close()
     // The node answers again, late ones first: whether it is prompt is seen by one more.
     else if (this.#pingsUnderWay === 0) void this.#pingNode()
   }

@@ -121,7 +121,7 @@ export class Deadline {
   }
 
   #tick(): void {
-    this.#tickTimes[this.#tickCount % TICKS] = this.#runtime.now()
+    this.#tickTimes[this.#tickCount % TICKS] = this.#runtime.elapsed()
     this.#tickCount += 1
     for (const pending of this.#pending) pending.ticksLeft -= 1
     for (const pending of this.#pending.filter(({ ticksLeft }) => ticksLeft <= 0)) this.#expire(pending)

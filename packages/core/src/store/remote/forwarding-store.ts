@@ -1,5 +1,6 @@
 import type { Codec } from '../../codec/codec.ts'
 import type { Entry, NewEntry } from '../../entry.ts'
+import { queueMicrotask } from '../../runtime/runtime.ts'
 import type { RefreshRequest } from '../refresh-quota.ts'
 import type {
   Acquire,

@@ -1,4 +1,4 @@
-import type { Runtime } from '../../runtime/runtime.ts'
+import { queueMicrotask, type Runtime } from '../../runtime/runtime.ts'
 import type { Away, Done } from '../answers.ts'
 import { CircuitBreaker } from './circuit-breaker.ts'
 import type { Deadline, StepObserver, StepTerms, TimedStep } from './deadline.ts'

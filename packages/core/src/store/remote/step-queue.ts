@@ -77,7 +77,7 @@ export class StepQueue {
   /** Counts a step that is sent at once; false when it must `wait`. Each step that was sent ends with one `leave`. */
   tryEnter(): boolean {
     // The answers of another burst may be larger.
-    if (this.#inFlight === 0 && this.#runtime.coarseNow() - this.#calmAt > PAUSE) this.#limit = FIRST_IN_FLIGHT
+    if (this.#inFlight === 0 && this.#runtime.elapsed() - this.#calmAt > PAUSE) this.#limit = FIRST_IN_FLIGHT
     if (this.#inFlight >= this.#limit) return false
     this.#enter()
     return true
@@ -85,7 +85,7 @@ export class StepQueue {
 
   /** Calls `send` when it is the step's turn, or `refuse` when that does not come in time. */
   wait(lane: Lane, send: () => void, refuse: (away: Away) => void): void {
-    const since = this.#runtime.now()
+    const since = this.#runtime.elapsed()
     this.#waitedAt = since
     if (this.#waiting === 0) {
       this.#ahead = this.#inFlight
@@ -122,7 +122,7 @@ export class StepQueue {
   /** No step waits. Callers that ask in step, each when it has its answer, make one burst after another: their window stays open. */
   #calmDown(): void {
     this.#limit = Math.min(this.#limit, CARRIED_IN_FLIGHT)
-    this.#calmAt = this.#runtime.coarseNow()
+    this.#calmAt = this.#runtime.elapsed()
     if (this.#calmAt - this.#periodBegan < PERIOD) return
     this.#limit = Math.max(FIRST_IN_FLIGHT, Math.min(this.#limit, this.#peak))
     this.#periodBegan = this.#calmAt
@@ -142,7 +142,7 @@ export class StepQueue {
   #nextInTime(): WaitingStep | undefined {
     let next = this.#next()
     if (next === undefined) return undefined
-    const now = this.#runtime.now()
+    const now = this.#runtime.elapsed()
     this.#waitedAt = now
     for (; next !== undefined && now - next.since > this.#patience; next = this.#next()) next.refuse(this.#tooLate)
     return next

@@ -56,7 +56,7 @@ class TagStore extends ForwardingStore<CallbackStore> {
   }
 
   override readWithCallback(key: string, codec: Codec, onRead: OnRead, terms?: ReadTerms): void {
-    const sentAt = terms?.since ?? this.#runtime.coarseNow()
+    const sentAt = terms?.since ?? this.#runtime.elapsed()
     const judge = catching(onRead, (read) => {
       const entry = read.kind === 'found' ? this.#judgeByKnown(read.entry) : undefined
       if (read.kind !== 'found' || entry === read.entry) onRead(read)

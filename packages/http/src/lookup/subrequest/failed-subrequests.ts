@@ -17,11 +17,11 @@ export class FailedSubrequests {
   readonly #failedAt = new BoundedMap<string, number>(KEYS_KEPT)
 
   /** @throws NoSharedResult where the subrequest brings no response to store, or brought none recently and is not sent. */
-  async sendUnlessFailed<T>(key: string, runtime: Pick<Runtime, 'now'>, send: () => Promise<T>): Promise<T> {
-    if (runtime.now() - (this.#failedAt.get(key) ?? -Infinity) < REMEMBERED)
+  async sendUnlessFailed<T>(key: string, runtime: Pick<Runtime, 'elapsed'>, send: () => Promise<T>): Promise<T> {
+    if (runtime.elapsed() - (this.#failedAt.get(key) ?? -Infinity) < REMEMBERED)
       throw new NoSharedResult('nothing could be stored recently')
     return await send().catch((error: unknown) => {
-      if (isNoSharedResult(error)) this.#failedAt.set(key, runtime.now())
+      if (isNoSharedResult(error)) this.#failedAt.set(key, runtime.elapsed())
       throw error
     })
   }

@@ -1,5 +1,6 @@
 import type { AsyncResource } from 'node:async_hooks'
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { queueMicrotask } from '@cattlegrid/core/internal'
 import type { Recorder } from '../../capture/recorder.ts'
 import type { RecordingResult } from '../../capture/recording-result.ts'
 import { type ClientConnection, enterServer } from './connection.ts'
