@@ -56,7 +56,7 @@ export function outerValue({ field: name, whose }: Outside, user: string): strin
   return name === 'x-tag' ? of : `script-src 'nonce-${of}'`
 }
 
-export function innerValue(name: Field): string {
+function innerValue(name: Field): string {
   if (name === 'vary') return 'Accept-Language'
   if (name === 'cache-control') return 'max-age=60'
   if (name === 'link') return '</page.css>; rel="preload"'

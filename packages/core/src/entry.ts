@@ -10,6 +10,15 @@ export type Version = string
 /** The version of a key without an entry. */
 export const NO_VERSION: Version = ''
 
+/**
+ * Why bytes are no entry for the caller. `foreign`: they are no record of this library. `other-format`: a version of the library wrote them whose record format
+ * this one cannot read. `other-codec`: another codec wrote the value. `undecodable`: the codec failed.
+ */
+export interface Unreadable {
+  readonly why: 'foreign' | 'other-format' | 'other-codec' | 'undecodable'
+  readonly cause: unknown
+}
+
 /** Turns the first character of a version, a digit, into a letter from `p` to `y`. */
 const EXPIRED_MARK = 0x40
 

@@ -19,6 +19,7 @@ export {
   NO_VERSION,
   type Version,
   type Windows,
+  type Unreadable,
 } from './entry.ts'
 export {
   CattlegridError,
@@ -90,7 +91,6 @@ export {
   type TagNumbersRead,
   type TagsInvalidated,
   type Unkeepable,
-  type Unreadable,
 } from './store/answers.ts'
 export type { AcquireRequest, Ending, Notice, ReadTerms, Store, StoreNodes, StorePart } from './store/store.ts'
 export { judgeTags } from './store/tag-expiry.ts'

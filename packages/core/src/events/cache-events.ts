@@ -1,6 +1,6 @@
 import type { LeaseHolder } from '../history/lease-holder.ts'
+import type { Unreadable } from '../entry.ts'
 import type { Outcome } from '../load.ts'
-import type { Unreadable } from '../store/answers.ts'
 
 /**
  * The fields of each event of a cache, by the event's name; `CacheEvent` is the event itself. Times in ms. `key` is the key in the store, as in errors: for a key of more than 1,024 characters its digest.

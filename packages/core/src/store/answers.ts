@@ -1,4 +1,4 @@
-import type { Entry, Version } from '../entry.ts'
+import type { Entry, Unreadable, Version } from '../entry.ts'
 import type { Failure } from '../errors.ts'
 import type { InspectedLease, LeaseHolder } from '../history/lease-holder.ts'
 
@@ -60,15 +60,6 @@ export interface Missing {
   readonly because?: Unreadable | undefined
   /** Present when the store is away and this process has no copy: the store's answer. */
   readonly away?: Away | undefined
-}
-
-/**
- * Why bytes are no entry for the caller. `foreign`: they are no record of this library. `other-format`: a version of the library wrote them whose record format
- * this one cannot read. `other-codec`: another codec wrote the value. `undecodable`: the codec failed.
- */
-export interface Unreadable {
-  readonly why: 'foreign' | 'other-format' | 'other-codec' | 'undecodable'
-  readonly cause: unknown
 }
 
 /**

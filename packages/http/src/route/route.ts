@@ -119,9 +119,7 @@ export function compileRoute<Req, Res>(
     keyRule,
     query: queryOf(given.query),
     personalReads: personalReadsOf(given, new ApplicationPackages(compileRoute)),
-    personalReadWarning: new PersonalReadWarning(),
-    unusedTtlWarning: new UnusedTtlWarning(given.ttl === undefined ? http.cache.windows.ttl : undefined),
-    outerValueWarning: new OuterValueWarning(),
+    ...warningsOf(given, http),
     outerBodies: { kept: undefined },
     tagHeader: tagHeader === false ? undefined : tagHeader,
     revalidate: given.revalidate ?? false,
@@ -139,6 +137,18 @@ function reportRuleOf({
   serverTiming = false,
 }: ParsedRoute): ReportRule {
   return { cacheStatus: nameOf(cacheStatus), cacheStatusKey, xCache, serverTiming }
+}
+
+/** The warnings of a route, each of which is told once. */
+function warningsOf(
+  { ttl }: ParsedRoute,
+  { cache }: HttpCache,
+): Pick<Route, 'personalReadWarning' | 'unusedTtlWarning' | 'outerValueWarning'> {
+  return {
+    personalReadWarning: new PersonalReadWarning(),
+    unusedTtlWarning: new UnusedTtlWarning(ttl === undefined ? cache.windows.ttl : undefined),
+    outerValueWarning: new OuterValueWarning(),
+  }
 }
 
 function isAppMode({ ttl }: ParsedRoute): boolean {

@@ -28,7 +28,7 @@ export function userClient(
  * A user's client of node-redis, and a connection with the same settings that takes its place while the server answers nothing over it. A client whose peer
  * vanished silently stays ready for as long as something is written to it: its `pingInterval` has no deadline, and each write restarts its `socketTimeout`.
  */
-export class WatchedClient implements Client {
+class WatchedClient implements Client {
   readonly duplicatesReconnect = true
   readonly #client: ConnectableClient
   readonly #watchdog: Watchdog
