@@ -42,6 +42,7 @@ export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply>, 
   readonly outer: PayloadReceiver | undefined
   readonly #folded: string | undefined
   readonly #hasOnSend: RoutePlace['hasOnSend']
+  readonly #hasSerializer: RoutePlace['hasSerializer']
   readonly #handler: HandlerCalls
   #deferred: Deferred | undefined
   #capture: ReplyCapture | undefined
@@ -55,7 +56,7 @@ export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply>, 
   constructor(
     request: FastifyRequest,
     reply: FastifyReply,
-    { name, routingFields, folded, hasOnSend }: RoutePlace,
+    { name, routingFields, folded, hasOnSend, hasSerializer }: RoutePlace,
     handler: HandlerCalls,
   ) {
     this.request = request
@@ -66,6 +67,7 @@ export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply>, 
     this.routingFields = routingFields
     this.#folded = folded
     this.#hasOnSend = hasOnSend
+    this.#hasSerializer = hasSerializer
     this.#handler = handler
   }
 
@@ -105,6 +107,10 @@ export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply>, 
   get matched(): Matched | undefined {
     if (this.#folded === undefined) return undefined
     return { pattern: this.#folded, base: '' }
+  }
+
+  get ownSerializer(): boolean {
+    return this.#hasSerializer(this.response)
   }
 
   field(name: string): HeaderFields[string] | undefined {

@@ -2,6 +2,7 @@ import { type Exchange, directivesOf } from '@cattlegrid/http'
 import { notePassedError } from '@cattlegrid/http/internal'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { FastifyExchange, type HandlerCalls } from './exchange.ts'
+import { serializerOf } from './internals.ts'
 import { otherOnSendOf, receivePayloadsFirst, setReceiver } from './first-on-send.ts'
 import { foldsPaths, type RoutePlace } from './route-place.ts'
 
@@ -22,7 +23,7 @@ export function decorateReplies(app: FastifyInstance): void {
 /** The exchanges of an app whose framework caches inside Fastify's handlers, such as NestJS, where guards run there. Made before the app is ready. */
 export class HandlerExchanges {
   readonly #foldsPaths: boolean
-  readonly #hasOnSend = otherOnSendOf()
+  readonly #facts = { hasOnSend: otherOnSendOf(), hasSerializer: serializerOf() }
 
   constructor(app: FastifyInstance) {
     receivePayloadsFirst(app)
@@ -38,7 +39,7 @@ export class HandlerExchanges {
     handler: HandlerCalls,
   ): Exchange<FastifyRequest, FastifyReply> {
     const folded = this.#foldsPaths ? request.routeOptions.url : undefined
-    const exchange = new FastifyExchange(request, reply, { ...place, folded, hasOnSend: this.#hasOnSend }, handler)
+    const exchange = new FastifyExchange(request, reply, { ...place, folded, ...this.#facts }, handler)
     setReceiver(reply, exchange)
     return exchange
   }

@@ -1,3 +1,4 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { UnsupportedFastifyError } from './errors.ts'
 
 /**
@@ -17,4 +18,25 @@ export function internalOf(owner: object, description: string): object {
 /** The symbol of this description among the own keys of an object of Fastify; each copy of Fastify has symbols of its own. */
 export function symbolOf(object: object, description: string): symbol | undefined {
   return Object.getOwnPropertySymbols(object).find((symbol) => symbol.description === description)
+}
+
+/** Returns a function that is true for a reply for which a serializer was chosen; also where Fastify does not show it. */
+export function serializerOf(): (reply: FastifyReply) => boolean {
+  let symbol: symbol | undefined
+  return (reply) => {
+    symbol ??= symbolOf(reply, 'fastify.reply.serializer')
+    return symbol === undefined || Reflect.get(reply, symbol) !== null
+  }
+}
+
+/** True if `reply.callNotFound` runs `preHandler` hooks of the app; also where Fastify does not show it. */
+export function runsHooksForNotFound(request: FastifyRequest): boolean {
+  const route = memberOf(request, 'fastify.context')
+  const notFound = memberOf(route, 'fastify.404ContextKey')
+  return !(notFound instanceof Object && 'preHandler' in notFound && notFound.preHandler === null)
+}
+
+function memberOf(owner: unknown, description: string): unknown {
+  const symbol = owner instanceof Object ? symbolOf(owner, description) : undefined
+  return symbol && Reflect.get(owner as object, symbol)
 }

@@ -3,6 +3,7 @@ import { discardPayload, type HeaderFields, PayloadCapture, type Recording } fro
 import { ErrorFields, toFields, watchedMethods } from '@cattlegrid/http/internal'
 import type { FastifyReply } from 'fastify'
 import type { OnSendDone } from './first-on-send.ts'
+import { runsHooksForNotFound } from './internals.ts'
 
 /** Records the handler's reply: its payload in the plugin's `onSend` hook, its head where Fastify passes it to Node. */
 export class ReplyCapture {
@@ -22,6 +23,7 @@ export class ReplyCapture {
     this.before = before
     const { raw: res, request, trailer } = reply
     const send = reply.send.bind(reply)
+    const callNotFound = reply.callNotFound.bind(reply)
     const isHijacked = (): boolean => reply.sent
     const errorFields = new ErrorFields()
     const capture = new PayloadCapture(
@@ -35,6 +37,12 @@ export class ReplyCapture {
       trailer: (name: string, make: unknown) => {
         this.#trailers.add(name)
         return Reflect.apply(trailer, reply, [name, make]) as FastifyReply
+      },
+      callNotFound: () => {
+        // The app's hooks may set fields by the client, as they do outside, where each request runs them.
+        if (runsHooksForNotFound(request)) recording.markUnshareable('personal')
+        callNotFound()
+        return reply
       },
       send: (payload: unknown) => (this.payloadCapture.isReplaced ? this.discard(payload) : send(payload)),
     })

@@ -2,10 +2,15 @@ import { type Route, serve, serveStored } from '@cattlegrid/http'
 import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler, RouteOptions } from 'fastify'
 import { FastifyExchange } from './exchange.ts'
 import { otherOnSendOf, receivePayloadsFirst, setReceiver } from './first-on-send.ts'
-import { symbolOf } from './internals.ts'
+import { serializerOf } from './internals.ts'
 import { foldsPaths, type RoutePlace } from './route-place.ts'
 
 type CachedRoute = Route<FastifyRequest, FastifyReply>
+
+/** What the requests of a route have shown. */
+interface SeenOfRoute {
+  readonly choosesSerializer: boolean
+}
 
 /** Puts the cache into routes. */
 export class RouteHandlers {
@@ -33,23 +38,29 @@ export class RouteHandlers {
     const folded = this.#foldsPaths ? declared.url : undefined
     const version = constraints?.version
     const routingFields = version === undefined ? undefined : { 'accept-version': version }
-    const place = { name: placeName(constraints), routingFields, folded, hasOnSend: otherOnSendOf() }
+    const facts = { hasOnSend: otherOnSendOf(), hasSerializer: serializerOf() }
+    const place = { name: placeName(constraints), routingFields, folded, ...facts }
+    const seen = { choosesSerializer: false }
     if (route.phase === 'onRequest')
-      declared.onRequest = [this.#serveOnRequest(place, route), declared.onRequest ?? []].flat()
+      declared.onRequest = [this.#serveOnRequest(place, route, seen), declared.onRequest ?? []].flat()
     declared.handler = function cattlegrid(request, reply) {
-      if (['GET', 'HEAD'].includes(request.method) && hasSerializer(reply)) return handler.call(this, request, reply)
       const exchange = new FastifyExchange(request, reply, place, {
         run: () => handler.call(this, request, reply),
       })
       setReceiver(reply, exchange)
+      if (route.phase === 'onRequest') seen.choosesSerializer ||= exchange.ownSerializer
       serve(exchange, route)
       return exchange.returned
     }
   }
 
-  /** Sends fresh entries before authentication and validation, for a route with `phase: 'onRequest'`. */
-  #serveOnRequest(place: RoutePlace, route: CachedRoute): onRequestHookHandler {
+  /**
+   * Sends fresh entries before authentication and validation, for a route with `phase: 'onRequest'`; no more once a later hook was seen to choose a serializer
+   * for a client: which clients get one is known only behind it.
+   */
+  #serveOnRequest(place: RoutePlace, route: CachedRoute, seen: SeenOfRoute): onRequestHookHandler {
     return (request, reply, next) => {
+      if (seen.choosesSerializer) return next()
       const exchange = new FastifyExchange(request, reply, place, { run: () => undefined })
       setReceiver(reply, exchange)
       serveStored(exchange, route, () => {
@@ -72,10 +83,4 @@ export function hasOwnConstraints({ constraints = {} }: RouteOptions): boolean {
 function placeName(constraints: RouteOptions['constraints']): string {
   if (constraints === undefined || Object.keys(constraints).length === 0) return ''
   return JSON.stringify(constraints, (_, value: unknown) => (value instanceof RegExp ? String(value) : value))
-}
-
-/** True if a hook outside has chosen a serializer for this reply: what that makes of the payload is its client's alone, and is no stored response. */
-function hasSerializer(reply: FastifyReply): boolean {
-  const symbol = symbolOf(reply, 'fastify.reply.serializer')
-  return symbol !== undefined && Reflect.get(reply, symbol) !== null
 }

@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 
 /** Distinguishes routes of one URL. */
 export interface RoutePlace {
@@ -9,6 +9,8 @@ export interface RoutePlace {
   readonly folded: string | undefined
   /** True if an `onSend` hook of others may get the payloads of this request's route. */
   readonly hasOnSend: (request: FastifyRequest) => boolean
+  /** True if somebody has chosen a serializer for this reply. */
+  readonly hasSerializer: (reply: FastifyReply) => boolean
 }
 
 /** True if the app takes paths for one that differ in case or in a trailing slash. */

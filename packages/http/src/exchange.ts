@@ -44,6 +44,8 @@ export interface Exchange<Req = unknown, Res = unknown> {
   readonly decodesPath: boolean
   /** Request fields by which the framework routes, such as a version: they lead a subrequest to the same route. */
   readonly routingFields?: Readonly<Record<string, string>> | undefined
+  /** True if a layer outside has chosen, for this response alone, how the framework serializes the payload: the response is its client's own. */
+  readonly ownSerializer?: boolean | undefined
   /** A response field that outer layers have set so far; `name` in lower case. */
   field(name: string): HeaderFields[string] | undefined
   /**

@@ -185,7 +185,7 @@ export class Recorder implements Recording {
     this.#finish(abortedResult('judgement' in this.#state ? this.#state : undefined, cause))
   }
 
-  markUnshareable(why: 'hijacked' | 'timeout'): void {
+  markUnshareable(why: 'hijacked' | 'personal' | 'timeout'): void {
     this.#unshareable ??= { kind: 'unshareable', why }
     this.#finish(this.#unshareable)
   }

@@ -51,6 +51,6 @@ export interface Recording {
   end(): void
   /** The response will not be completed. */
   abort(cause: AbortCause): void
-  /** The response that was sent is not the recorded one, or the load has ended before its handler: it goes to its own client only. */
-  markUnshareable(why: 'hijacked' | 'timeout'): void
+  /** The response that was sent is not the recorded one, the load has ended before its handler, or hooks made it for its client: it goes to that client only. */
+  markUnshareable(why: 'hijacked' | 'personal' | 'timeout'): void
 }

@@ -132,6 +132,7 @@ function bypassReasonOf<Req, Res>(
   const ineligible = ineligibleReason(candidate, route.eligibility)
   if (ineligible !== undefined) return ineligible
   if (route.skip(request)) return 'skip'
+  if (exchange.ownSerializer === true) return 'serializer'
   return route.cache.paused ? 'paused' : undefined
 }
 

@@ -122,7 +122,7 @@ class Observer<Req, Res> implements Recording {
     void this.#conclude()
   }
 
-  markUnshareable(why: 'hijacked'): void {
+  markUnshareable(why: 'hijacked' | 'personal'): void {
     this.#judgement = { kind: 'unshareable', why }
     void this.#conclude()
   }

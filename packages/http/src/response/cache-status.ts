@@ -35,6 +35,7 @@ export type BypassReason =
   | 'skip'
   | 'paused'
   | 'loop'
+  | 'serializer'
   | 'key-failed'
   | 'key-too-long'
   | 'read-only'
