@@ -1,5 +1,8 @@
 import { isErrorReply } from './link/connection-error.ts'
 
+/** What is reported besides the names of commands. */
+const [OLD_SERVER, CLUSTER_NODE] = ['an old server', 'a node of a cluster']
+
 /** Recognises commands that Redis denies to its user, or does not know under their name, and reports each of them once. */
 export class DeniedCommands {
   readonly #reported = new Set<string>()
@@ -15,19 +18,32 @@ export class DeniedCommands {
   /** `source`: the script in which the error occurred, if any. */
   note(error: unknown, source?: string): void {
     if (this.#isOneServer) this.#noteClusterNode(error)
+    this.#noteOldServer(error)
     const command = deniedCommand(error, source)
     if (command === undefined || this.#reported.has(command)) return
     this.#reported.add(command)
     const reason = (error as Error).message
+    const rights = command === 'eval' ? '+eval +evalsha' : `+${command}`
+    const loss =
+      command === 'eval' ? 'Without scripts nothing is stored, and deletes and tag invalidations reject. ' : ''
     this.#warn(
-      `Redis does not run ${command.toUpperCase()} for this client (${reason}): grant it to the Redis user (+${command}), and do not rename it. ` +
+      `Redis does not run ${command.toUpperCase()} for this client (${reason}): grant it to the Redis user (${rights}), and do not rename it. ${loss}` +
         'docs/redis.md lists the rights that the store needs, because without one it works in part or not at all.',
     )
   }
 
+  #noteOldServer(error: unknown): void {
+    if (!isUnknownForm(error) || this.#reported.has(OLD_SERVER)) return
+    this.#reported.add(OLD_SERVER)
+    this.#warn(
+      `The Redis server is too old for the store (${error.message}): use Redis 7 or later, or Valkey. Until then, keys stay unstored, and invalidations may reject.`,
+    )
+  }
+
   #noteClusterNode(error: unknown): void {
-    if (!isErrorReply(error) || !/^(?:MOVED|CLUSTERDOWN) /.test(error.message) || this.#reported.has('')) return
-    this.#reported.add('')
+    if (!isErrorReply(error) || !/^(?:MOVED|CLUSTERDOWN) /.test(error.message) || this.#reported.has(CLUSTER_NODE))
+      return
+    this.#reported.add(CLUSTER_NODE)
     this.#warn(
       `The Redis server is one node of a cluster, and does not serve every key (${error.message}): give redisStore the client of a cluster, createCluster() of redis or new Cluster() of ioredis, ` +
         'instead of a url or a client of one server. Until then, each process loads most keys on its own.',
@@ -46,4 +62,12 @@ export function deniedCommand(error: unknown, source?: string): string | undefin
     /^ERR (?:The user executing the script can't run|Unknown Redis command).* on @user_script:(\d+)/.exec(message) ?? []
   const called = /redis\.p?call\('(\w+)'/.exec(source?.split('\n')[Number(line) - 1] ?? '')
   return called?.[1]?.toLowerCase()
+}
+
+/** True where the server knows a command, but not the form in which the store sends it: no version from 7 on answers so. Before 5, scripts that read the time may not write. */
+function isUnknownForm(error: unknown): error is Error {
+  return (
+    isErrorReply(error) &&
+    /^ERR .*(?:wrong number of arg|syntax error|after non.?deterministic commands)/is.test(error.message)
+  )
 }

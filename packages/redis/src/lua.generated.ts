@@ -8,6 +8,7 @@ export const luaSources: {
   readonly invalidate: string
   readonly noteTags: string
   readonly permitRefresh: string
+  readonly probe: string
   readonly put: string
   readonly release: string
   readonly renew: string
@@ -171,6 +172,11 @@ if rate > 0 then
   redis.call('SET', KEYS[1], string.format('%.0f', due + interval), 'PX', math.ceil((due + interval - now) / 1000) + 1000)
 end
 return 0`,
+  probe: `local reply = redis.pcall('PEXPIRE', KEYS[1], '1', 'LT')
+if type(reply) == 'table' and string.find(reply.err or '', 'rong number of arg') then
+  return {err = 'ERR wrong number of arguments for PEXPIRE with LT'}
+end
+return 1`,
   put: `local time, temporary = redis.call('TIME'), ARGV[4] == '' and KEYS[3] or nil
 local now = time[1] * 1000000 + time[2]
 if now > (tonumber(ARGV[5]) or now) then

@@ -176,13 +176,16 @@ class RedisStore implements Store {
     return steps.run(() => inspectKey(link, redisKeys, key, runtime.now()))
   }
 
-  /** One node of a cluster answers a PING, and refuses the keys of others: over a client of one server, three slots are asked. */
+  /**
+   * A server that answers may still serve no step: it runs no scripts, is too old, or is one node of a cluster, which refuses the keys of others: over a client
+   * of one server, three slots are asked.
+   */
   ping(): Promise<Done> {
-    const { clocks, link, redisKeys, steps } = this.#parts
+    const { clocks, link, redisKeys, scripts, steps } = this.#parts
     return steps.run(async () => {
       const names = link.nodes === undefined ? [redisKeys.tagSequence, redisKeys.refreshRate, redisKeys.entry('')] : []
       const asked = names.map((name) => link.send(name, ['EXISTS', name], 'text'))
-      await Promise.all([clocks.ping(redisKeys.tagSequence), ...asked])
+      await Promise.all([clocks.ping(redisKeys.tagSequence), scripts.probe(), ...asked])
       return { kind: 'done' } as const
     })
   }

@@ -18,7 +18,7 @@ export function script(source: string): Script {
 
 /**
  * Runs a script by its hash, or by its source on a server that does not know it (a restart or a promotion empties the script cache) or that denies EVALSHA.
- * `onDenied` gets that denial. Returns undefined, without an effect, if the script would have to be sent again, and `maySendAgain` returns false: steps that
+ * `onDenied` gets that denial, if the source ran. Returns undefined, without an effect, if the script would have to be sent again, and `maySendAgain` returns false: steps that
  * were sent meanwhile have overtaken it.
  */
 export async function runScript(
@@ -35,8 +35,10 @@ export async function runScript(
   } catch (error) {
     const unknown = error instanceof Error && error.message.startsWith('NOSCRIPT')
     if (!unknown && deniedCommand(error) !== 'evalsha') throw error
-    if (!unknown) onDenied(error)
     if (!maySendAgain()) return undefined
-    return await link.send(keys[0], ['EVAL', source, ...rest], 'text')
+    const reply = await link.send(keys[0], ['EVAL', source, ...rest], 'text')
+    // Only now: where EVAL is denied, too, the caller learns of that alone.
+    if (!unknown) onDenied(error)
+    return reply
   }
 }

@@ -29,6 +29,7 @@ const scripts = {
   permitRefresh: script(luaSources.permitRefresh),
   endRefresh: script(luaSources.endRefresh),
   answer: script(luaSources.answer),
+  probe: script(luaSources.probe),
 } as const
 
 /** A granted lease: the version that its commit writes, and the number of loads that failed in a row. */
@@ -200,6 +201,11 @@ export class Scripts {
   /** Gives an answer to a question, unless it has too many. */
   async answer(question: string, answer: string, { keepFor, most }: AnswerLimits): Promise<void> {
     await this.#run('answer', [this.#redisKeys.answers(question)], [answer, ms(keepFor), String(most)])
+  }
+
+  /** Rejects where the server runs no scripts, or is too old for those of the store. */
+  async probe(): Promise<void> {
+    await this.#run('probe', [this.#redisKeys.temporary('', 'probe')], [])
   }
 
   async #run(

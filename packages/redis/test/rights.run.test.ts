@@ -129,7 +129,7 @@ describe('a store whose Redis user has no right', () => {
     ['getrange', (store) => store.acquire('k', request)],
     ['eval', (store) => store.invalidate('k', 'delete', 0)],
   ])('to the command %s says so once', async (command, use) => {
-    const message = expect.stringContaining(`(+${command})`)
+    const message = expect.stringContaining(`(+${command}`)
     expect(await warningsOf(command, use)).toEqual([{ kind: 'warning', message }])
   })
 
