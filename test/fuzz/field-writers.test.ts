@@ -30,16 +30,18 @@ const COMPUTES = ['continue', 'continue a list', 'prepend', 'embed', 'copy']
 
 /**
  * Fields whose values a hit cannot know: what a layer outside sets after `next`, as a hit is sent before that returns; what the handler passes to `writeHead`, past a
- * layer that sets the field there, since a hit sets it before; and what the handler would have made of a value that
- * the leader did not have.
+ * layer that sets the field there, since a hit sets it before; what the handler would have made of a value that the leader did not have; and the order of lines that it
+ * has added behind a value that a layer outside had continued.
  */
 function unlikeFields({ framework, outside, inside }: FieldStack): readonly string[] {
   const computes = framework === 'Fastify 5' ? [...COMPUTES, 'append', 'append a line'] : COMPUTES
   const computed = inside.filter(({ does }) => computes.includes(does)).map(({ field }) => field)
   const passed = inside.filter(({ does }) => does === 'passed').map(({ field }) => field)
+  const added = inside.filter(({ does }) => does === 'append a line').map(({ field }) => field)
   const isUnlike = ({ does, whose, field }: Outside): boolean =>
     does === 'after' ||
     (does === 'late' && passed.includes(field)) ||
+    (does === 'wrapped' && added.includes(field)) ||
     ((whose === 'ann' || whose === 'bob') && computed.includes(field))
   return outside.filter(isUnlike).map(({ field }) => field)
 }

@@ -26,6 +26,9 @@ export interface ExpressRequest extends IncomingMessage {
 
 /** Node's exchange, with what Express defines differently. */
 export class ExpressExchange extends NodeExchange<ExpressRequest> {
+  /** As it is at the cache: the router takes it back, and may leave none, before the final handler answers. */
+  readonly #baseUrl: string = this.req.baseUrl
+
   override get scheme(): string {
     return this.req.protocol
   }
@@ -39,23 +42,23 @@ export class ExpressExchange extends NodeExchange<ExpressRequest> {
   }
 
   override get routed(): string {
-    const { baseUrl, originalUrl, url = '' } = this.req
-    const whole = baseUrl + url
+    const { originalUrl, url = '' } = this.req
+    const whole = this.#baseUrl + url
     if (whole === originalUrl) return whole
     // Express adds a slash to a mount point that is requested without one; that is no rewriting.
     return withoutSlash(whole) === withoutSlash(originalUrl) ? originalUrl : whole
   }
 
   get pattern(): string | undefined {
-    const { app, route, baseUrl } = this.req
-    return route === undefined ? undefined : routePattern(route, app, baseUrl)
+    const { app, route } = this.req
+    return route === undefined ? undefined : routePattern(route, app, this.#baseUrl)
   }
 
   get matched(): Matched | undefined {
-    const { app, route, baseUrl } = this.req
+    const { app, route } = this.req
     if (typeof route?.path !== 'string') return undefined
     if (app.enabled('case sensitive routing') || app.enabled('strict routing')) return undefined
-    return { pattern: route.path, base: declaredMount(route, app, baseUrl) }
+    return { pattern: route.path, base: declaredMount(route, app, this.#baseUrl) }
   }
 
   override rewriteUrl(rewrite: UrlRewrite): (() => void) | undefined {
@@ -106,7 +109,7 @@ export class ExpressExchange extends NodeExchange<ExpressRequest> {
   }
 
   protected override get isMounted(): boolean {
-    return this.req.baseUrl !== ''
+    return this.#baseUrl !== ''
   }
 
   get #root(): App {

@@ -143,7 +143,7 @@ export class FieldWriters {
       found.fields[name] = valueOf(pieces)
       if (outer.length === 0) delete found.before[name]
       else found.before[name] = valueOf(outer)
-      const isAppended = outer.length > 0 || this.#touched.get(name)?.appendsToNothing === true
+      const isAppended = outer.length > 0 || (this.#touched.get(name)?.appendsToNothing === true && !SINGLE.has(name))
       if (isAppended && inner.length > 0) found.appended[name] = appendedOf(inner)
     }
     const vary = this.#vary.namesBefore(linesOf(this.#before, 'vary'))
@@ -182,6 +182,23 @@ export class FieldWriters {
     })
   }
 }
+
+/** Fields of one value, and those that the cache itself reads: to append one where there is none is to set it, as a proxy does with all fields. */
+const SINGLE: ReadonlySet<string> = new Set([
+  'cache-control',
+  'content-disposition',
+  'content-encoding',
+  'content-language',
+  'content-location',
+  'content-type',
+  'date',
+  'etag',
+  'expires',
+  'last-modified',
+  'location',
+  'pragma',
+  'retry-after',
+])
 
 /** A layer outside has made something else of what was set. */
 function isAltered({ written, present }: Touched): boolean {

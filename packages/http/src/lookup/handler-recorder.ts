@@ -151,13 +151,14 @@ function forOneClient(judgement: Judgement, why: Ambiguity | undefined): Judgeme
 }
 
 function judgeByRoute<Req, Res>(
-  { request, response, res, pattern }: Exchange<Req, Res>,
+  exchange: Exchange<Req, Res>,
   route: Route<Req, Res>,
   { storedBefore, unkeyedCredentials, urlTag }: StorageFacts,
   began: number,
   head: ResponseHead,
 ): Judgement {
-  const given = givenDirectives(res)
+  const { request, response } = exchange
+  const given = givenDirectives(exchange.res)
   if (given.noStore === true) return { kind: 'unshareable', why: 'handler' }
   const { storage } = route
   const policy: StoragePolicy = {
@@ -176,7 +177,8 @@ function judgeByRoute<Req, Res>(
     began,
   }
   const judgement = judge(head, policy, route.runtime.timeOfDay())
-  if (judgement.kind === 'unshareable' && judgement.why === 'no-freshness') route.unusedTtlWarning.give(pattern)
+  if (judgement.kind === 'unshareable' && judgement.why === 'no-freshness')
+    route.unusedTtlWarning.give(exchange.pattern)
   if (judgement.kind !== 'store') return judgement
   const declaredLength = head.bodyLength ?? Number(linesOf(head.fields, 'content-length')[0] ?? 0)
   if (!processBudget.hasRoom(declaredLength, route.maxCaptureBytes)) return NO_CAPTURE_ROOM

@@ -2,6 +2,7 @@ import { type Answer, answerFrom } from '../response/answer.ts'
 import type { Verdict } from '../response/cache-status.ts'
 import { type Conditions, conditionsOf } from '../response/conditional.ts'
 import type { Exchange } from '../exchange.ts'
+import type { HeaderFields } from '../fields/header-fields.ts'
 import { continued } from '../response/recorded-fields.ts'
 import { type RangeRequest, rangeRequestOf } from '../response/range.ts'
 import type { RecordedResponse } from '../response/recorded-response.ts'
@@ -64,10 +65,14 @@ function continuedFields(
 function addedFields<Req, Res>(
   exchange: Exchange<Req, Res>,
   route: Route<Req, Res>,
-  { fields }: RecordedResponse,
+  { fields, appended }: RecordedResponse,
   provenance: Provenance,
 ): Record<string, string> {
   const verdict = provenance.verdict()
   noteVerdict(exchange, verdict)
-  return reportFields(route, (name) => fields[name] ?? exchange.field(name), { ...provenance, verdict })
+  const before = (name: string): HeaderFields[string] | undefined => {
+    const own = appended?.[name]
+    return fields[name] ?? (own === undefined ? exchange.field(name) : continued(exchange.field(name), own))
+  }
+  return reportFields(route, before, { ...provenance, verdict })
 }

@@ -42,7 +42,11 @@ export function freshened(head: ResponseHead, stored: RecordedResponse): Respons
     ([name]) => name in head.fields || (contentFields.includes(name) && !stored.removed.includes(name)),
   )
   const { date: _, ...kept } = stored.fields
-  const fields = { ...Object.fromEntries(outer), ...kept, ...Object.fromEntries(updates) }
+  const fields = {
+    ...Object.fromEntries(outer),
+    ...withoutFields(kept, Object.keys(appended)),
+    ...Object.fromEntries(updates),
+  }
   return {
     ...head,
     status: stored.status,
