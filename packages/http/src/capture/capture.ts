@@ -78,6 +78,7 @@ class HandlerCapture extends ResponseCapture implements Capture {
     })
     replaceAppending(res, (call) => this.writers.append(call))
     this.#departure = new Departure(req, res, {
+      settled: recording.done,
       mayLearn: () => this.mayBeHandler && !this.ended && this.#handedOver?.body === undefined && this.mode === 'send',
       // Node destroys a connection for many reasons of its client, such as bytes that are no HTTP: only the handler's own call is its failure.
       onDestroy: () => (this.#destroyedByHandler ||= this.isHandler),

@@ -59,11 +59,41 @@ export function isToldOfClose(req: IncomingMessage, res: ServerResponse, cleanUp
 }
 
 /**
- * The listeners of `on-finished` on a connection, by which compression, morgan and Koa clean up and log. Those of layers outside tell no handler: most apps
- * have them, and a slow page whose clients lose patience would never be stored.
+ * Delays the listeners of `on-finished` on a connection, by which morgan and Koa log and clean up, until the response of the handler is settled: then they tell
+ * it nothing, whoever added them. If they counted, a slow page whose clients lose patience would never be stored. Returns the listeners.
  */
-export function cleanUpsOf(req: IncomingMessage): readonly Function[] {
-  return listenersOf(connectionOf(req), OF_CONNECTION).filter(({ name }) => name === 'onevent')
+export function delayCleanUps(req: IncomingMessage, settled: Promise<unknown>): readonly Function[] {
+  const connection = connectionOf(req)
+  const delayed: Function[] = []
+  let called: (() => unknown)[] | undefined = []
+  for (const event of OF_CONNECTION)
+    for (const listener of (connection.rawListeners?.(event) ?? []) as Cleanup[]) {
+      const cleanUp = listener.listener ?? listener
+      if (cleanUp.name !== 'onevent') continue
+      delayed.push(cleanUp)
+      const later: Cleanup = (...args) => {
+        const call = (): unknown => Reflect.apply(listener, connection, args)
+        if (called === undefined) call()
+        else called.push(call)
+      }
+      // As with the listeners of `once`: whoever removes the original removes this one.
+      later.listener = cleanUp
+      connection.off(event, listener)
+      connection.on(event, later)
+    }
+  if (delayed.length > 0)
+    void settled.then(() => {
+      const calls = called ?? []
+      called = undefined
+      for (const call of calls) call()
+    })
+  return delayed
+}
+
+/** A listener, and the one that it stands for. */
+interface Cleanup {
+  (...args: unknown[]): void
+  listener?: Function
 }
 
 /** The socket of a request, or its stream over HTTP/2, which ends by itself. */

@@ -1,10 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { cleanUpsOf, connectionOf, isToldOfClose } from './close-listeners.ts'
+import { connectionOf, delayCleanUps, isToldOfClose } from './close-listeners.ts'
 import { onLeaving } from './leaving-listeners.ts'
 import { isTelling, unwatched, watchState } from './state-reads.ts'
 
 /** The handler whose client may leave. */
 interface LeftHandler {
+  /** Resolves once nothing that the handler learns can change what others get. */
+  readonly settled: Promise<unknown>
   /** False for a layer outside that runs now, and once nothing that the handler learns can change its response. */
   mayLearn(): boolean
   /** Called before the connection is destroyed; true: the handler does it. */
@@ -21,7 +23,7 @@ export class Departure {
   readonly #req: IncomingMessage
   readonly #res: ServerResponse
   readonly #handler: LeftHandler
-  /** Those of layers outside. */
+  /** Those of layers outside, which are delayed. */
   readonly #cleanUps: readonly Function[]
   #begun = false
   #learned = false
@@ -32,7 +34,7 @@ export class Departure {
     this.#req = req
     this.#res = res
     this.#handler = handler
-    this.#cleanUps = cleanUpsOf(req)
+    this.#cleanUps = delayCleanUps(req, handler.settled)
     this.stop = onLeaving(connectionOf(req), (how) => {
       if (how === 'destroy' ? !handler.onDestroy() : this.#isLeavingAtEnd) this.begin()
     })

@@ -67,6 +67,7 @@ export class PayloadCapture extends ResponseCapture {
       },
     })
     this.#departure = new Departure(response.req, response.res, {
+      settled: recording.done,
       mayLearn: () => this.mayBeHandler && !this.#over && this.#payload?.whole !== true && !this.replacing,
       onDestroy: () => this.isHandler,
       onLearned: () => this.#abort(),
