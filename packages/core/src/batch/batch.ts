@@ -2,6 +2,7 @@ import type { SharedWaiter } from '../flight/admission-control.ts'
 import type { CallBatch } from '../flight/call.ts'
 import type { EngineServices } from '../flight/engine-services.ts'
 import type { PermitSource, ReleasePermit } from '../flight/permits.ts'
+import { type Awaiters, newAwaiters } from '../flight/awaited-call.ts'
 import { currentLoadScope } from '../flight/reentrancy.ts'
 import { ABSENT, type Load, type Loader } from '../load.ts'
 import { LoaderCall } from './loader-call.ts'
@@ -20,6 +21,7 @@ export class Batch implements CallBatch, PermitSource {
   readonly #permits: PermitSource
   /** The scope around the batch, read at its start: later the current one is that of one of its keys. */
   readonly #outer = currentLoadScope()
+  readonly awaiters: Awaiters | undefined = newAwaiters()
   /** The keys whose first read the store has not answered. */
   readonly #unread: Set<string>
   /** By running load: what to call when its loader call begins. */

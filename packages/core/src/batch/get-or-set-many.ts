@@ -1,4 +1,5 @@
 import type { EngineServices } from '../flight/engine-services.ts'
+import { awaitedCall } from '../flight/awaited-call.ts'
 import type { PermitSource } from '../flight/permits.ts'
 import { ABSENT } from '../load.ts'
 import { valueOf } from '../lookup/lookup-result.ts'
@@ -20,7 +21,7 @@ export interface ManyCall {
  *
  * @throws the error of the first key, in the order of `keys`, that has one.
  */
-export async function lookUpMany(
+export function lookUpMany(
   { keys, loader, settings, permits }: ManyCall,
   services: EngineServices,
   lookups: LookupRunner,
@@ -33,7 +34,7 @@ export async function lookUpMany(
     values.set(requestedKey, entry?.value)
     return entry === undefined
   })
-  if (others.length === 0) return values
+  if (others.length === 0) return Promise.resolve(values)
   const requestedKeys = others.map(([requestedKey]) => requestedKey)
   const batch = new Batch(requestedKeys, loader, services, permits)
   const lookUp = async ([requestedKey, storedKey]: readonly [string, string]): Promise<unknown> => {
@@ -41,9 +42,18 @@ export async function lookUpMany(
     return await lookups.run(call, valueOf).finally(() => batch.onRead(requestedKey))
   }
   // In one turn, so that the client of a shared store sends all reads in one write.
-  const results = await Promise.allSettled(others.map(lookUp))
+  const answer = Promise.allSettled(others.map(lookUp)).then((results) => withResults(values, requestedKeys, results))
+  return awaitedCall(answer, batch.awaiters)
+}
+
+/** @throws the error of the first key that has one. */
+function withResults(
+  values: Map<string, unknown>,
+  keys: readonly string[],
+  results: readonly PromiseSettledResult<unknown>[],
+): Map<string, unknown> {
   for (const [index, result] of results.entries()) {
-    const key = others[index]?.[0] ?? ''
+    const key = keys[index] ?? ''
     if (result.status === 'rejected') throw result.reason
     if (result.value === ABSENT) values.delete(key)
     else values.set(key, result.value)

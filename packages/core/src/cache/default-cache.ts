@@ -159,22 +159,26 @@ export class DefaultCache implements Cache {
     return await this.#reader.has(this.#acceptKey(key))
   }
 
-  async getOrSetMany<V>(
-    keys: readonly string[],
-    loader: ManyLoader<V>,
-    options?: CallOptions<V>,
-  ): Promise<Map<string, V>> {
-    const settings = callSettings(this.#settings, options, 'getOrSetMany')
-    this.#lifecycle.throwIfClosed()
-    const call = { keys: storedKeys(keys), loader, settings, permits: this.#permits }
-    requireTtl(settings)
-    requireFunction('loader', loader, 'a function (keys, load) => Map')
-    return (await lookUpMany(call, this.#coordinator.services, this.#lookups)) as Map<string, V>
+  getOrSetMany<V>(keys: readonly string[], loader: ManyLoader<V>, options?: CallOptions<V>): Promise<Map<string, V>> {
+    try {
+      const settings = callSettings(this.#settings, options, 'getOrSetMany')
+      this.#lifecycle.throwIfClosed()
+      const call = { keys: storedKeys(keys), loader, settings, permits: this.#permits }
+      requireTtl(settings)
+      requireFunction('loader', loader, 'a function (keys, load) => Map')
+      return lookUpMany(call, this.#coordinator.services, this.#lookups) as Promise<Map<string, V>>
+    } catch (error) {
+      return Promise.reject(error)
+    }
   }
 
-  async refresh<V, S = V>(key: string, loader: Loader<V, S>, options?: CallOptions<V>): Promise<V> {
-    const call = this.#call(key, loader, callSettings(this.#settings, options, 'refresh'))
-    return (await this.#lookups.forceRefresh(call)).value as V
+  refresh<V, S = V>(key: string, loader: Loader<V, S>, options?: CallOptions<V>): Promise<V> {
+    try {
+      const call = this.#call(key, loader, callSettings(this.#settings, options, 'refresh'))
+      return this.#lookups.forceRefresh(call) as Promise<V>
+    } catch (error) {
+      return Promise.reject(error)
+    }
   }
 
   async set<V>(key: string, value: V, options?: SetOptions<V>): Promise<void> {

@@ -92,8 +92,13 @@ function cached(method: Method, cacheOf: (self: unknown) => Cache, options: obje
     wrapped.set(cache, call)
     return call
   }
-  const replacement = async function (this: unknown, ...args: never[]): Promise<unknown> {
-    return await Reflect.apply(callOf(this), this, args)
+  // No async function: it would await the call, also where nobody awaits the method.
+  const replacement = function (this: unknown, ...args: never[]): unknown {
+    try {
+      return Reflect.apply(callOf(this), this, args)
+    } catch (error) {
+      return Promise.reject(error)
+    }
   }
   return Object.defineProperties(replacement, {
     name: { value: method.name, configurable: true },

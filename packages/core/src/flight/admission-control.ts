@@ -1,6 +1,14 @@
 import type { AdmissionLimits } from '../options/settings.ts'
 import type { Flight } from './flight.ts'
-import { isInsideLoadOf, type LoadScope, newLoadScope, recordWait, throwIfReentrant } from './reentrancy.ts'
+import type { Awaiters } from './awaited-call.ts'
+import {
+  currentLoadScope,
+  isInsideLoadOf,
+  type LoadScope,
+  newLoadScope,
+  recordWait,
+  throwIfInside,
+} from './reentrancy.ts'
 
 /** Several calls that `maxWaiters` counts as one waiter. */
 export interface SharedWaiter {
@@ -23,7 +31,7 @@ export class AdmissionControl {
     return this.#waiters
   }
 
-  /** The scope of a loader of `keys` of this cache. `outer`: that of the loader that waits for it. */
+  /** The scope of a loader of `keys` of this cache. `outer`: that of the loader that began it. */
   loadScope(outer: LoadScope | undefined, keys: readonly string[]): LoadScope {
     return newLoadScope(outer, this, keys)
   }
@@ -33,22 +41,23 @@ export class AdmissionControl {
     return isInsideLoadOf(this)
   }
 
-  /** @throws ReentrantLoadError when waiting for `key` would never end. */
-  checkReentrancy(key: string): void {
-    throwIfReentrant(this, key)
+  /** @throws ReentrantLoadError when a load of `key` for one caller alone would begin inside a load of that key. */
+  checkLoadAlone(key: string): void {
+    throwIfInside(this, key)
   }
 
   /**
    * Counts one more call that waits for `flight`. Returns the function that stops counting it, or undefined when a limit is reached. A call from
-   * inside a load of this cache is not counted: refused, it would fail the load that the counted callers wait for.
+   * inside a load of this cache is not counted: refused, it would fail the load that the counted callers wait for. `awaiters`: those of a call from inside any
+   * load, awaited or not.
    */
-  admitWaiter(flight: Flight, sharedWaiter?: SharedWaiter): (() => void) | undefined {
-    if (this.isInsideLoad()) return this.#admitNested(flight)
+  admitWaiter(flight: Flight, awaiters?: Awaiters, sharedWaiter?: SharedWaiter): (() => void) | undefined {
+    if (this.isInsideLoad()) return this.#admitNested(flight, awaiters)
     const alreadyCounted = sharedWaiter !== undefined && sharedWaiter.waiting > 0
     const { maxWaiters, maxWaitersPerKey } = this.#limits
     if ((!alreadyCounted && this.#waiters >= maxWaiters) || flight.countedCallers >= maxWaitersPerKey) return undefined
     if (!alreadyCounted) this.#waiters += 1
-    const removeWait = recordWait(this, flight.key)
+    const removeWait = awaiters?.beginWait({ owner: this, key: flight.key })
     // The usual case: all callers of a herd share this one function.
     if (sharedWaiter === undefined && removeWait === undefined) return this.#removeWaiter
     if (sharedWaiter !== undefined) sharedWaiter.waiting += 1
@@ -65,15 +74,18 @@ export class AdmissionControl {
    * @throws ReentrantLoadError when the wait would never end.
    */
   recordOutcomeWait(flight: Flight): () => void {
-    if (flight.settled) return nothing
-    this.checkReentrancy(flight.key)
+    const scope = currentLoadScope()
+    if (flight.settled || scope === undefined) return nothing
+    const wait = { owner: this, key: flight.key }
+    recordWait(scope, wait)
     if (this.isInsideLoad()) flight.skipQueue()
-    return recordWait(this, flight.key) ?? nothing
+    return () => void scope.waits.delete(wait)
   }
 
-  #admitNested(flight: Flight): () => void {
+  /** Whether the call is awaited is not known yet, so it gives its permit away in either case. */
+  #admitNested(flight: Flight, awaiters: Awaiters | undefined): () => void {
     flight.markNested()
-    const removeWait = recordWait(this, flight.key)
+    const removeWait = awaiters?.beginWait({ owner: this, key: flight.key })
     return () => {
       flight.unmarkNested()
       removeWait?.()

@@ -4,6 +4,7 @@ import type { Settings } from '../options/settings.ts'
 import type { Verdict } from '../policy/policy.ts'
 import type { Read } from '../store/answers.ts'
 import type { SharedWaiter } from './admission-control.ts'
+import type { Awaiters } from './awaited-call.ts'
 import type { EngineServices } from './engine-services.ts'
 import type { PermitSource } from './permits.ts'
 import type { PreviousVersion } from './previous-version.ts'
@@ -64,6 +65,8 @@ export class SingleCall implements Call {
 export interface CallBatch {
   /** The waiting keys of a batch count as one waiter. */
   readonly sharedWaiter: SharedWaiter
+  /** Of a batch from inside a load. */
+  readonly awaiters: Awaiters | undefined
   /** The store has answered the first read of one of its keys, or the call for the key has ended. */
   onRead(requestedKey: string): void
   /** A load of one of its keys begins. `onLoaderCall` is called when its loader call begins; false: nobody waits for the load, and the call leaves its key out. */

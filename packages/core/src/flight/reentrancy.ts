@@ -3,7 +3,7 @@ import { closeScope, currentScope, enterScope, openScope } from '../runtime/asyn
 import { processWide } from '../runtime/process-wide.ts'
 
 /** A key, and the cache that loads it: two caches of a process may have the same key. */
-interface LoadedKey {
+export interface LoadedKey {
   readonly owner: object
   readonly key: string
 }
@@ -17,10 +17,7 @@ export interface LoadScope {
   readonly outer: LoadScope | undefined
   /** The caches whose loads this loader runs inside of, its own included. */
   readonly owners: ReadonlySet<object>
-  readonly depth: number
-  /** A scope further out: `isAround` follows it (Myers, "An applicative random-access stack", 1983). Undefined for the outermost scope. */
-  readonly jump: LoadScope | undefined
-  /** The keys that this loader waits for, one object for each wait. */
+  /** The keys that this loader awaits, one object for each call. A load that was begun inside this one, but is not awaited, is none of them. */
   readonly waits: Set<LoadedKey>
   /** True once the load has ended: what it left running, such as a timer or a connection, is not inside any load. */
   ended: boolean
@@ -29,25 +26,10 @@ export interface LoadScope {
 /** The running loaders, by owner and key: more than one after an invalidation. Of all copies of this package. */
 const running = processWide('loads/1', () => new Map<object, Map<string, Set<LoadScope>>>())
 
-/** The scope of a loader of `keys`. `outer`: the scope of the loader that waits for it. */
+/** The scope of a loader of `keys`. `outer`: the scope of the loader that began it. */
 export function newLoadScope(outer: LoadScope | undefined, owner: object, keys: readonly string[]): LoadScope {
   const owners = outer?.owners.has(owner) === true ? outer.owners : new Set([...(outer?.owners ?? []), owner])
-  const depth = outer === undefined ? 0 : outer.depth + 1
-  return { owner, keys, outer, owners, depth, jump: outer && jumpOfInner(outer), waits: new Set(), ended: false }
-}
-
-function jumpOfInner(scope: LoadScope): LoadScope {
-  const near = scope.jump
-  const far = near?.jump
-  return near !== undefined && far !== undefined && scope.depth - near.depth === near.depth - far.depth ? far : scope
-}
-
-/** True when `inner` is `scope`, or runs inside of it. Takes a number of steps that is logarithmic in the depth. */
-function isAround(scope: LoadScope, inner: LoadScope): boolean {
-  let at: LoadScope | undefined = inner
-  while (at !== undefined && at.depth > scope.depth)
-    at = at.jump !== undefined && at.jump.depth >= scope.depth ? at.jump : at.outer
-  return at === scope
+  return { owner, keys, outer, owners, waits: new Set(), ended: false }
 }
 
 /** The scope of the loader that the current code runs inside of. */
@@ -87,20 +69,25 @@ export function leaveLoadScope(scope: LoadScope): void {
   closeScope()
 }
 
-/** @throws ReentrantLoadError when the current code runs inside the load of `key`, or inside a load that the load of `key` waits for. */
-export function throwIfReentrant(owner: object, key: string): void {
-  const scope = currentLoadScope()
-  const cycle = scope && findCycle({ owner, key }, scope)
-  if (cycle !== undefined) throw new ReentrantLoadError([...keysAround(scope), ...cycle])
+/** @throws ReentrantLoadError when the current code runs inside a load of `key`, awaited or not: each load would begin the next one, without end. */
+export function throwIfInside(owner: object, key: string): void {
+  const inner = currentLoadScope()
+  if (inner === undefined || !running.get(owner)?.has(key)) return
+  for (const scope of scopesAround(inner))
+    if (!scope.ended && scope.owner === owner && scope.keys.includes(key))
+      throw new ReentrantLoadError([...keysAround(inner), key])
 }
 
-/** Records that the current loader waits for `key`. Returns the function that removes the record; undefined outside of any load. */
-export function recordWait(owner: object, key: string): (() => void) | undefined {
-  const scope = currentLoadScope()
-  if (scope === undefined) return undefined
-  const wait = { owner, key }
+/**
+ * Records that the loader of `scope` awaits a key. Whoever closes a cycle is refused: the loader that asks last, or the one that awaits last.
+ *
+ * @throws ReentrantLoadError when the load of the key waits for that loader, directly or through others.
+ */
+export function recordWait(scope: LoadScope, wait: LoadedKey): void {
+  if (scope.ended) return
+  const cycle = findCycle(wait, scope)
+  if (cycle !== undefined) throw new ReentrantLoadError([...keysAround(scope), ...cycle])
   scope.waits.add(wait)
-  return () => void scope.waits.delete(wait)
 }
 
 interface SearchStep {
@@ -109,15 +96,15 @@ interface SearchStep {
 }
 
 /**
- * Breadth-first search of the waits, from `target` to a loader around `inner`. Returns the keys on the path. A key that nobody loads, as most, ends it at
- * once: a recursion and a batch search nothing.
+ * Breadth-first search of the waits, from `target` to the loader of `inner`. Returns the keys on the path, to the first one around `inner`. A key that nobody
+ * loads, or whose loader waits for nothing, as most, ends it at once: a recursion and a batch search nothing.
  */
 function findCycle(target: LoadedKey, inner: LoadScope): readonly string[] | undefined {
   const steps: SearchStep[] = [{ loaded: target, previous: undefined }]
   const visited = new Set<LoadScope>()
   for (const step of steps) {
     for (const scope of running.get(step.loaded.owner)?.get(step.loaded.key) ?? []) {
-      if (isAround(scope, inner)) return keysTo(step)
+      if (scope === inner) return keysTo(step, inner)
       if (visited.has(scope)) continue
       visited.add(scope)
       for (const loaded of scope.waits) steps.push({ loaded, previous: step })
@@ -126,15 +113,24 @@ function findCycle(target: LoadedKey, inner: LoadScope): readonly string[] | und
   return undefined
 }
 
-function keysTo(last: SearchStep): readonly string[] {
-  const keys: string[] = []
-  for (let step: SearchStep | undefined = last; step !== undefined; step = step.previous) keys.push(step.loaded.key)
-  return keys.toReversed()
+/** The keys of a path, to the first that a loader around `inner` loads: from there on they would repeat the chain of those. */
+function keysTo(last: SearchStep, inner: LoadScope): readonly string[] {
+  const path: LoadedKey[] = []
+  for (let step: SearchStep | undefined = last; step !== undefined; step = step.previous) path.push(step.loaded)
+  path.reverse()
+  const around = new Set(scopesAround(inner))
+  const end = path.findIndex(({ owner, key }) => [...(running.get(owner)?.get(key) ?? [])].some((at) => around.has(at)))
+  return path.slice(0, end + 1).map(({ key }) => key)
+}
+
+/** `inner` and the scopes around it, outermost first. */
+function scopesAround(inner: LoadScope): readonly LoadScope[] {
+  const scopes: LoadScope[] = []
+  for (let scope: LoadScope | undefined = inner; scope !== undefined; scope = scope.outer) scopes.push(scope)
+  return scopes.toReversed()
 }
 
 /** The keys of the loaders around the current code, outermost first: of a batch, the first one. */
-function keysAround(inner: LoadScope | undefined): readonly string[] {
-  const keys: string[] = []
-  for (let scope = inner; scope !== undefined; scope = scope.outer) keys.push(scope.keys[0] ?? '')
-  return keys.toReversed()
+function keysAround(inner: LoadScope): readonly string[] {
+  return scopesAround(inner).map(({ keys }) => keys[0] ?? '')
 }

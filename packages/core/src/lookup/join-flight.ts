@@ -59,7 +59,7 @@ export class FlightJoiner {
     const part: Participation = { call, flight, ownFlight, fallback, state, joinedAt }
     if (ownFlight === undefined && state.reElected && state.waitBudget <= 0)
       return this.#endWaitTimeout(part, storeRead.judgedAt, onContinue)
-    const removeWaiter = admission.admitWaiter(flight, call.batch?.sharedWaiter)
+    const removeWaiter = admission.admitWaiter(flight, state.awaiters, call.batch?.sharedWaiter)
     if (removeWaiter === undefined) return onContinue(this.#refuse(part))
     const role = ownFlight === undefined ? joinerRole(storeRead.read) : 'owner'
     const waiting = this.#wait(part, role, state.waitBudget, removeWaiter)
@@ -83,7 +83,7 @@ export class FlightJoiner {
     flight.detach()
     const joinedAt = this.#services.runtime.elapsed()
     const part: Participation = { call, flight, ownFlight: flight, fallback, state, joinedAt }
-    const removeWaiter = this.#admitAlone(flight, call, permit)
+    const removeWaiter = this.#admitAlone(part, permit)
     if (removeWaiter === undefined) return onContinue(this.#refuse(part))
     // With a permit there is nothing to wait for but the load, which `waitTimeout` does not limit.
     const waiting = this.#wait(part, 'owner', permit === undefined ? state.waitBudget : Infinity, removeWaiter)
@@ -94,14 +94,16 @@ export class FlightJoiner {
   /**
    * Undefined when too many calls wait.
    *
-   * @throws ClosedError, or the reason of the signal. If the call is not admitted, its permit is released.
+   * @throws ClosedError; ReentrantLoadError; the reason of the signal. If the call is not admitted, its permit is released.
    */
-  #admitAlone(flight: Flight, { settings, batch }: Call, permit: LoadPermit | undefined): (() => void) | undefined {
+  #admitAlone({ flight, call, state }: Participation, permit: LoadPermit | undefined): (() => void) | undefined {
+    const { admission } = this.#services
     let removeWaiter: (() => void) | undefined
     try {
       if (this.#coordinator.closed) throw new ClosedError()
-      settings.signal?.throwIfAborted()
-      removeWaiter = this.#services.admission.admitWaiter(flight, batch?.sharedWaiter)
+      admission.checkLoadAlone(flight.key)
+      call.settings.signal?.throwIfAborted()
+      removeWaiter = admission.admitWaiter(flight, state.awaiters, call.batch?.sharedWaiter)
       return removeWaiter
     } finally {
       if (removeWaiter === undefined) permit?.release()

@@ -3,6 +3,7 @@ import { type Call, judge } from '../flight/call.ts'
 import { takeValue } from '../flight/take-value.ts'
 import { ageOf, type Entry, freshForOf } from '../entry.ts'
 import type { Flight } from '../flight/flight.ts'
+import type { Awaiters } from '../flight/awaited-call.ts'
 import type { AdmissionControl } from '../flight/admission-control.ts'
 import type { Outcome } from '../load.ts'
 import { awaitedOutcome } from './awaited-outcome.ts'
@@ -33,11 +34,14 @@ export class CallState {
   waitBudget: number
   /** True once it has waited for a flight that brought nothing. */
   reElected = false
+  /** Of a call from inside a load, or of its whole batch. */
+  readonly awaiters: Awaiters | undefined
 
   readonly #runtime: Runtime
 
-  constructor(id: number, runtime: Runtime, waitTimeout: number) {
+  constructor(id: number, runtime: Runtime, waitTimeout: number, awaiters: Awaiters | undefined) {
     this.id = id
+    this.awaiters = awaiters
     this.#runtime = runtime
     this.startedAt = runtime.elapsed()
     this.readAt = this.startedAt

@@ -2,6 +2,7 @@ import { refreshInBackground } from '../refresh/background-refresh.ts'
 import { CallState, identity, lookupOf, type LookupResult, serveEntry, valueOf } from './lookup-result.ts'
 import type { Codec } from '../codec/codec.ts'
 import { emitAnswer } from './emit-answer.ts'
+import { awaitedCall, newAwaiters } from '../flight/awaited-call.ts'
 import type { LoadCoordinator } from '../flight/coordinator.ts'
 import type { Flight } from '../flight/flight.ts'
 import type { PermitSource } from '../flight/permits.ts'
@@ -117,8 +118,11 @@ export class LookupRunner {
    */
   run<T>(call: Call, onResult: OnResult<T>): Promise<T> {
     const state = this.#newCallState(call)
-    if (!this.#services.events.hasListeners('answer')) return this.#start(call, state, onResult)
-    return emitAnswer(this.#services, call.storedKey, state, this.#start(call, state, identity)).then(onResult)
+    const answer = this.#services.events.hasListeners('answer')
+      ? emitAnswer(this.#services, call.storedKey, state, this.#start(call, state, identity)).then(onResult)
+      : this.#start(call, state, onResult)
+    // A batch is awaited as a whole.
+    return call.batch === undefined ? awaitedCall(answer, state.awaiters) : answer
   }
 
   #start<T>(call: Call, state: CallState, onResult: OnResult<T>): Promise<T> {
@@ -146,12 +150,13 @@ export class LookupRunner {
   }
 
   /** Refreshes now, however fresh the entry is: joins the running refresh, or starts one. An entry that is newer than the first one read is served like any other. */
-  forceRefresh(call: Call): Promise<LookupResult> {
-    return this.run({ ...call, previousVersion: new PreviousVersion() }, identity)
+  forceRefresh(call: Call): Promise<unknown> {
+    return this.run({ ...call, previousVersion: new PreviousVersion() }, valueOf)
   }
 
-  #newCallState({ settings }: Call): CallState {
-    return new CallState(numberCall(), this.#services.runtime, settings.waitTimeout)
+  #newCallState({ settings, batch }: Call): CallState {
+    const awaiters = batch === undefined ? newAwaiters() : batch.awaiters
+    return new CallState(numberCall(), this.#services.runtime, settings.waitTimeout, awaiters)
   }
 
   #readStore<T>(call: Call, state: CallState, onResult: OnResult<T>): Promise<T> {
@@ -236,12 +241,11 @@ export class LookupRunner {
   /**
    * Refuses the call, or emits its first miss.
    *
-   * @throws ClosedError; ReentrantLoadError; the reason of the caller's signal.
+   * @throws ClosedError; the reason of the caller's signal.
    */
   #checkMiss({ storedKey: key, settings }: Call, state: CallState): void {
-    const { admission, events, runtime } = this.#services
+    const { events, runtime } = this.#services
     if (this.#coordinator.closed) throw new ClosedError()
-    admission.checkReentrancy(key)
     if (!state.missed && events.hasListeners('miss'))
       events.emit('miss', { key, call: state.id, took: runtime.elapsed() - state.startedAt })
     state.missed = true

@@ -41,5 +41,5 @@ export function enterScope<T>(kind: keyof Scopes, scope: object, code: () => T):
 
 /** The scope of this kind that the current code was entered in last, also if that has been closed. */
 export function currentScope(kind: keyof Scopes): object | undefined {
-  return storage.getStore()?.[kind]
+  return shared.opened === 0 ? undefined : storage.getStore()?.[kind]
 }
