@@ -60,6 +60,21 @@ describe.each(PLACES)('fields in %s on %s', (way, framework) => {
     })
   })
 
+  test.each([
+    ['referer', 'referrer'],
+    ['referrer', 'referer'],
+  ])('where %s is keyed, %s, which Express takes for it, is on no page of the next client', async (keyed, alias) => {
+    const show = (_: string, { headers }: Seen): string => String(headers['referrer'] ?? headers.referer ?? 'none')
+    await onStage(framework, [pageBy(way, keyed, show)], async (stage) => {
+      const honest: readonly Field[][] = [[[keyed, 'honest']], []]
+      for (const fields of honest) for (const _ of [1, 2]) await stage.ask(to(...fields, [alias, 'evil']))
+      for (const fields of honest) expect((await stage.ask(to(...fields))).body).toBe(fields[0]?.[1] ?? 'none')
+      // Now its URL has an entry, and the request is served from it.
+      const { fields } = await stage.ask(to([keyed, 'honest'], [alias, 'evil']))
+      expect(fields['cache-status']?.[0]).toMatch(/; hit/)
+    })
+  })
+
   test('a field that Connection tells a proxy to drop makes no page for those who send it', async () => {
     await onStage(framework, [pageBy(way, 'x-tenant', forwarded)], async (stage) => {
       const dropped = to(['Connection', 'keep-alive, X-Tenant'], ['X-Tenant', 'a'])
@@ -110,19 +125,23 @@ describe.each(FRAMEWORKS)('keyed fields on %s', (framework) => {
     })
   })
 
-  test.each(['theme=dark; theme=evil', 'theme=evil; theme=dark', 'theme=dark;theme = evil', 'theme; theme=dark'])(
-    'the second cookie of a keyed name (%s) is on no page of the next client',
-    async (cookie) => {
-      const cache = { ttl: '1m', cacheStatus: true, key: { cookies: ['theme'] } } as const
-      const handle: Page['handle'] = (seen) => ({ body: read('cookie', seen) })
-      await onStage(framework, [{ path: '/page', cache, handle }], async (stage) => {
-        const { fields } = await stage.ask(to(['Cookie', cookie]))
-        expect(fields['cache-status']).toEqual(['cattlegrid; fwd=bypass; detail=repeated-cookie'])
-        for (const theme of ['theme=dark', 'theme=evil'])
-          expect((await stage.ask(to(['Cookie', theme]))).body).toBe(JSON.stringify([theme, [theme], [theme]]))
-      })
-    },
-  )
+  test.each([
+    'theme=dark; theme=evil',
+    'theme=evil; theme=dark',
+    'theme=dark;theme = evil',
+    'theme; theme=dark',
+    'th%65me=evil; theme=dark',
+    'th%65me=evil',
+  ])('the second cookie of a keyed name (%s) is on no page of the next client', async (cookie) => {
+    const cache = { ttl: '1m', cacheStatus: true, key: { cookies: ['theme'] } } as const
+    const handle: Page['handle'] = (seen) => ({ body: read('cookie', seen) })
+    await onStage(framework, [{ path: '/page', cache, handle }], async (stage) => {
+      const { fields } = await stage.ask(to(['Cookie', cookie]))
+      expect(fields['cache-status']).toEqual(['cattlegrid; fwd=bypass; detail=repeated-cookie'])
+      for (const theme of ['theme=dark', 'theme=evil'])
+        expect((await stage.ask(to(['Cookie', theme]))).body).toBe(JSON.stringify([theme, [theme], [theme]]))
+    })
+  })
 
   test('of two lines of credentials the second reaches nobody who sends the first', async () => {
     const cache = { ttl: '1m', authorization: 'key' } as const

@@ -18,6 +18,12 @@ type Fields = Pick<IncomingMessage, 'headers' | 'rawHeaders'>
 /** A leader's handler gets one line of these in any case: HTTP/2 splits the first, and the second is reduced. */
 const JOINED: ReadonlySet<string> = new Set(['cookie', 'accept-encoding'])
 
+/** Express' `req.get` takes the one for the other: of a pair, a handler may read the field that the key does not hold. */
+const ALIASES: ReadonlyMap<string, string> = new Map([
+  ['referer', 'referrer'],
+  ['referrer', 'referer'],
+])
+
 /** Returns why not every handler sees the one value of each of these fields and cookies that the key holds; undefined where each does. */
 export function ambiguityIn(
   req: Fields,
@@ -28,9 +34,32 @@ export function ambiguityIn(
   const dropped = new Set(droppedNames(req))
   if (names.some((name) => dropped.has(name)) || (cookies.length > 0 && dropped.has('cookie'))) return 'connection'
   const lines = linesOf(req, names)
-  if (new Set(lines).size < lines.length) return 'repeated-field'
-  const pairs = cookies.length === 0 ? [] : cookieNames(req).filter((name) => cookies.includes(name))
-  return new Set(pairs).size < pairs.length ? 'repeated-cookie' : undefined
+  if (new Set(lines).size < lines.length || hasUnkeyedAlias(req, names)) return 'repeated-field'
+  return cookies.length > 0 && hasOtherPair(req, cookies) ? 'repeated-cookie' : undefined
+}
+
+/** True if the request has a field that a handler may read under one of these names, and that is none of them. */
+function hasUnkeyedAlias(req: Fields, names: readonly string[]): boolean {
+  const aliases = names.flatMap((name) => ALIASES.get(name) ?? []).filter((alias) => !names.includes(alias))
+  return (
+    aliases.length > 0 &&
+    (linesOf(req, aliases).length > 0 || aliases.some((alias) => readUnreported(req.headers, alias) !== undefined))
+  )
+}
+
+/** True if a parser may take a pair for one of these cookies that the key does not: a second one, or one whose name is percent-encoded. */
+function hasOtherPair(req: Fields, cookies: readonly string[]): boolean {
+  const decoded = new Set(cookies.map(decodedName))
+  const pairs = cookieNames(req).filter((name) => decoded.has(decodedName(name)))
+  return new Set(pairs.map(decodedName)).size < pairs.length || pairs.some((name) => !cookies.includes(name))
+}
+
+function decodedName(name: string): string {
+  try {
+    return decodeURIComponent(name)
+  } catch {
+    return name
+  }
 }
 
 /** The names of these fields, once for each of their lines. */
