@@ -196,13 +196,13 @@ export class LookupRunner {
   }
 
   #shouldRefreshEarly(key: string, entry: Entry, now: number, { earlyRefresh: early }: Settings): boolean {
-    return early !== undefined && this.#services.earlyRefresh.due(key, entry, now, early) && this.#mayRefresh(now)
+    return early !== undefined && this.#services.earlyRefresh.due(key, entry, now, early) && this.#mayRefresh()
   }
 
   /** While false, an early refresh could not begin: the call is a hit like any other. */
-  #mayRefresh(now: number): boolean {
-    const { refreshBudget } = this.#services
-    return this.#permits.permitAvailable && refreshBudget?.mayAsk(now) !== false
+  #mayRefresh(): boolean {
+    const { refreshBudget, runtime } = this.#services
+    return this.#permits.permitAvailable && refreshBudget?.mayAsk(runtime.elapsed()) !== false
   }
 
   /** One attempt per entry that begins, whatever its outcome: until the entry is stale, later calls are hits again, also from the near cache. */

@@ -22,7 +22,8 @@ export class VaryWriters {
     const shown = names.filter((name) => !this.#isHidden(name))
     if (shown.length === names.length) return present
     this.#hiddenFrom = names.join(', ')
-    return shown.length === 0 ? undefined : shown.join(', ')
+    // Not undefined: `hasHeader` says that the field is there.
+    return shown.join(', ')
   }
 
   /** Notes a value that is set inside; returns it with the names that the code has not seen. Where it continues the present value unseen, only what is new is its own. */
