@@ -32,6 +32,14 @@ const replaced = (app: Express): unknown =>
     next()
   })
 
+/** A layer outside gives a parameter a default. */
+const completed = (app: Express): unknown =>
+  app.use((req: Request, _res, next) => {
+    const value = { format: 'json', ...req.query }
+    Object.defineProperty(req, 'query', { configurable: true, enumerable: true, writable: true, value })
+    next()
+  })
+
 const many = 'x&'.repeat(1000)
 
 describe.each(FRAMEWORKS)('parsed queries on %s', (framework) => {
@@ -93,6 +101,25 @@ describe.each(FRAMEWORKS)('parsed queries on %s', (framework) => {
         for (const target of ['/list?b=2&a=1', '/list?a=1&b=2', '/list?a=%31&b=2', '/list?&a=1&b=2'])
           expect((await askRaw(port, { target })).body).toBe(target)
       },
+    )
+  })
+})
+
+// Express 4 and Fastify do not tell a query that they have parsed from one that a layer has completed.
+describe('parsed queries that a layer outside completes', () => {
+  test('the default of a layer outside is on the page of a client who gives none, whoever came before', async () => {
+    const page = { path: '/list', cache: { ttl: '1m', query: ['page'], cacheStatus: true }, handle: mirror } as const
+    await onStage(
+      'Express 5',
+      [page],
+      async (stage) => {
+        const { fields } = await stage.get('/list?page=2&format=json')
+        expect(fields['cache-status']).toEqual(['cattlegrid; fwd=bypass; detail=read-only'])
+        expect((await stage.get('/list?page=2')).body).toContain('"format":"json"')
+        // Now it has an entry, and the request is served from it.
+        expect((await stage.get('/list?page=2&format=xml')).fields['cache-status']?.[0]).toMatch(/; hit/)
+      },
+      { prepare: completed },
     )
   })
 })
