@@ -33,7 +33,7 @@ export interface Load<S = unknown> {
 
 /** What a loader may say of the value that it returns, by `load.keep`; what it leaves out stays as the call has it. */
 export interface KeepOptions {
-  /** The result is fresh for so long. Less than 1 ms, also a negative number: the result is not stored. Default: the call's. */
+  /** The result is fresh for so long. Less than 1 ms, also a negative number: the result is not stored, and what was stored is removed. Default: the call's. */
   readonly ttl?: Duration | undefined
   /** For so long after `ttl` the result is served at once while one leader refreshes it in the background. Default: the call's. */
   readonly staleWhileRevalidate?: Duration | undefined
@@ -61,7 +61,7 @@ export type Outcome =
   | { readonly kind: 'committed' }
   /** The key cools down for `cooldown` ms; 0 when the error was no failure, the load had no lease, or a store or a policy threw. */
   | { readonly kind: 'failed'; readonly error: unknown; readonly cooldown: number }
-  /** The key is marked as uncacheable for `for` ms; 0: no mark, and only this result is not stored. `why`: the reason that the loader gave, or that the store had; `ttl` after `load.keep` with a `ttl` below 1 ms. */
+  /** The key is marked as uncacheable for `for` ms; 0: no mark, so the next result may be stored. What was stored is removed. `why`: the reason that the loader gave, or that the store had; `ttl` after `load.keep` with a `ttl` below 1 ms. */
   | {
       readonly kind: 'uncacheable'
       readonly for: number

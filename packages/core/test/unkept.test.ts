@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import type { Load } from '@cattlegrid/core'
 import { createFleet, Origin, record, settle } from './fleet.ts'
+import { Remote } from './remote.ts'
 
 describe('a result that its loader keeps for no time', () => {
   it.each([0, -1, -Infinity, 0.3, '0s'] as const)('(%p) goes to its callers, and is no failure', async (ttl) => {
@@ -39,26 +40,40 @@ describe('a result that its loader keeps for no time', () => {
     expect(await cache.read('k')).toMatchObject({ value: 'kept', freshFor: 1000 })
   })
 
-  it('does not make every stale hit load', async () => {
-    const fleet = createFleet({ staleWhileRevalidate: '1m', failureCooldown: { max: '2s' } })
+  it('takes a fresh value with it, near copies included, and leaves no mark', async () => {
+    const remote = new Remote()
+    const { runtime, memory } = remote
+    const [cache, other] = [remote.join({ near: {} }), remote.join({ near: {} })]
+    await runtime.advance(0)
+    await cache.set('k', 'old')
+    for (const reader of [cache, other]) expect(await reader.get('k')).toBe('old')
+    await cache.refresh('k', (load) => {
+      load.keep({ ttl: 0 })
+      return 'new'
+    })
+    await runtime.advance(1)
+    for (const reader of [cache, other]) expect(await reader.get('k')).toBeUndefined()
+    expect(await memory.acquire('k', { duration: 1000, seen: '', wake: false })).toMatchObject({ kind: 'lead' })
+  })
+
+  it('takes a stale value with it, which would be served on for its whole window', async () => {
+    const fleet = createFleet({ staleWhileRevalidate: '1m' })
     const [cache] = fleet.caches
     await cache.set('k', 'stale')
     await fleet.runtime.advance(10_001)
-    let loads = 0
     const loader = (load: Load): string => {
-      loads += 1
       load.keep({ ttl: 0 })
       return 'expired'
     }
-    for (let hit = 0; hit < 5; hit += 1) {
-      expect(await cache.getOrSet('k', loader)).toBe('stale')
-      await settle(fleet)
-    }
-    expect(loads).toBe(1)
-    await fleet.runtime.advance(2000)
-    await cache.getOrSet('k', loader)
+    expect(await cache.getOrSet('k', loader)).toBe('stale')
     await settle(fleet)
-    expect(loads).toBe(2)
+    expect(await cache.getOrSet('k', loader)).toBe('expired')
+    // The next result may be kept, and refreshed again once it is stale.
+    expect(await cache.getOrSet('k', () => 'kept')).toBe('kept')
+    await fleet.runtime.advance(10_001)
+    expect(await cache.getOrSet('k', () => 'refreshed')).toBe('kept')
+    await settle(fleet)
+    expect(await cache.getOrSet('k', loader)).toBe('refreshed')
   })
 
   it('may be one of a batch', async () => {

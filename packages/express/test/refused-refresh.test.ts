@@ -61,3 +61,27 @@ test('a refresh at which a listener of the server throws leaves no socket open',
     },
   )
 })
+
+test.each(['no-store', 'max-age=0', 'private'])(
+  'behind a refresh whose response says %s, the old response is not served beyond its windows',
+  async (directive) => {
+    let runs = 0
+    await onSite(
+      (app, cached) => {
+        app.get('/a', cached({ staleWhileRevalidate: '1h' }), (_req, res) => {
+          runs += 1
+          res.set('cache-control', runs === 1 ? 'max-age=60' : directive)
+          res.send(String(runs))
+        })
+      },
+      async (site) => {
+        await site.get('/a')
+        await site.runtime.advance(STALE_AFTER)
+        expect((await site.get('/a')).text).toBe('1')
+        await site.seen('outcome', 2)
+        await site.runtime.advance(60 * STALE_AFTER)
+        expect((await site.get('/a')).text).toBe('3')
+      },
+    )
+  },
+)

@@ -27,12 +27,14 @@ export interface EncodedKeyState {
   readonly duration: number
 }
 
+const NO_STATE: EncodedKeyState = { value: '', duration: 1 }
+
 export function encodeKeyState(ending: Ending): EncodedKeyState {
   switch (ending.kind) {
     case 'handover':
-      return { value: '', duration: 1 }
+      return NO_STATE
     case 'uncacheable':
-      return withLife(`U${ending.share ? 1 : 0}`, wholeMs(ending.for))
+      return ending.for > 0 ? withLife(`U${ending.share ? 1 : 0}`, wholeMs(ending.for)) : NO_STATE
     case 'failed': {
       const survival = wholeMs(failureCountLifetime(ending.cooldown), LONGEST_SURVIVAL)
       const attempts = Math.min(Math.max(0, Math.trunc(ending.attempts)), MOST_ATTEMPTS)

@@ -150,5 +150,5 @@ export class PendingReleases {
 /** A cooldown or a mark lasts no longer because its release is late. */
 function shortened(ending: Ending, late: number): Ending {
   if (ending.kind === 'failed') return { ...ending, cooldown: Math.max(1, ending.cooldown - late) }
-  return ending.kind === 'uncacheable' ? { ...ending, for: Math.max(1, ending.for - late) } : ending
+  return ending.kind === 'uncacheable' ? { ...ending, for: Math.max(0, ending.for - late) } : ending
 }

@@ -31,11 +31,10 @@ export function refreshInBackground(
 }
 
 /**
- * True when nothing in the store stops the next load: the error was no failure, or the store itself threw; the result was not kept; or the batch had
- * no value for the key. Without a pause every stale hit would load again.
+ * True when nothing in the store stops the next load: the error was no failure, or the store itself threw; or the batch had no value for the key.
+ * Without a pause every stale hit would load again.
  */
 function leavesNoPause(outcome: Outcome): boolean {
   if (outcome.kind === 'failed') return outcome.cooldown === 0
-  if (outcome.kind === 'uncacheable') return outcome.for === 0
   return outcome.kind === 'abandoned' && outcome.why === 'absent'
 }

@@ -106,7 +106,7 @@ class LeasedLoad {
   async #commit(value: unknown, took: number): Promise<Outcome> {
     const { mark, settings } = this.#load
     if (mark !== undefined) return this.#endUncacheable(value, mark)
-    // The key is not marked: the next result may be kept.
+    // The old value goes, and the key is not marked: the next result may be kept.
     if (settings.ttl === ZERO_TTL) return this.#endUncacheable(value, { for: 0, share: true, why: 'ttl' })
     const { store, runtime, codecCheck, pause } = this.#services
     if (pause.on) return this.#withhold(value)
@@ -224,7 +224,7 @@ class LeasedLoad {
   }
 
   #releaseUncacheable({ for: remaining, share }: UncacheableMark): Promise<Released> {
-    return this.#release(remaining === 0 ? { kind: 'handover' } : { kind: 'uncacheable', for: remaining, share })
+    return this.#release({ kind: 'uncacheable', for: remaining, share })
   }
 
   /** Only the first ending counts: it ends the lease. */

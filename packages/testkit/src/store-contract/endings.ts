@@ -132,5 +132,14 @@ export function describeEndings({ factory, describe, test }: StoreContract): voi
         await here.release(lease, { kind: 'uncacheable', for: LONG, share: true })
         await missing(there, 'k')
       }))
+
+    test('for no time removes the entry that was there, and leaves no mark', () =>
+      onStage(factory, async ({ here, there }) => {
+        const { version } = await fill(here, 'k', 'old')
+        const lease = await lead(here, 'k', { seen: version })
+        await here.release(lease, { kind: 'uncacheable', for: 0, share: true })
+        await missing(there, 'k')
+        await lead(there, 'k')
+      }))
   })
 }

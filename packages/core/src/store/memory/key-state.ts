@@ -85,7 +85,7 @@ export function stateAfter(ending: Ending, now: number): KeyMark | undefined {
     case 'handover':
       return undefined
     case 'uncacheable':
-      return { kind: 'uncacheable', share: ending.share, until: now + ending.for }
+      return ending.for > 0 ? { kind: 'uncacheable', share: ending.share, until: now + ending.for } : undefined
     case 'failed': {
       const { failure, attempts, cooldown } = ending
       const coolUntil = now + cooldown

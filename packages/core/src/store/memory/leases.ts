@@ -39,7 +39,7 @@ export class Leases {
   end(key: string, ending: Ending): void {
     const state = stateAfter(ending, this.#runtime.elapsed())
     // An uncacheable result takes the old value with it: otherwise that would be served on.
-    if (state?.kind === 'uncacheable') this.#entries.remove(key, state)
+    if (ending.kind === 'uncacheable') this.#entries.remove(key, state)
     else this.#entries.setState(key, state)
   }
 
