@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import type { Cache } from '@cattlegrid/core'
+import { awayBecause, type Cache, createCache, type Store } from '@cattlegrid/core'
 import { createManualRuntime } from '@cattlegrid/testkit'
 import { Deadline } from '../src/store/remote/deadline.ts'
 import { Origin } from './fleet.ts'
@@ -74,8 +74,35 @@ describe('a shared store that does not answer', () => {
     Object.assign(delays, { put: Infinity, invalidate: Infinity, clear: Infinity })
     const call = verb === 'set' ? cache.set('k', 1) : verb === 'delete' ? cache.delete('k') : cache.clear()
     const settled = Promise.allSettled([call])
-    await runtime.advance(120 * 320)
+    await runtime.advance(2 * 320)
     expect((await settled)[0]).toMatchObject({ reason: { code: 'CATTLEGRID_STORE_AWAY' } })
+  })
+
+  it('at a step of a clear ends it, however long the clear takes while its steps are answered', async () => {
+    const remote = new Remote()
+    const { runtime } = remote
+    const asked: boolean[] = []
+    let answeredSteps = 20
+    const clear: Store['clear'] = async (isAbandoned) => {
+      for (let step = 0; step < 20; step += 1) {
+        asked.push(isAbandoned?.() === true)
+        if (asked.at(-1) === true) return awayBecause(new Error('too late'))
+        const took = step < answeredSteps ? 200 : 10_000
+        await new Promise<void>((resolve) => void runtime.schedule(resolve, took))
+      }
+      return { kind: 'cleared', entries: 7 }
+    }
+    const cache = createCache({ store: { ...remote.view(), clear }, runtime, storeTimeout: '250ms' })
+    const clearing = cache.clear()
+    await runtime.advance(20 * 200)
+    expect([await clearing, asked.length]).toEqual([7, 20])
+    asked.length = 0
+    answeredSteps = 2
+    const settled = Promise.allSettled([cache.clear()])
+    await runtime.advance(2 * 200 + 2 * 320)
+    expect((await settled)[0]).toMatchObject({ reason: { code: 'CATTLEGRID_STORE_AWAY' } })
+    await runtime.advance(20_000)
+    expect(asked).toEqual([false, false, false, true])
   })
 
   it('and grants a lease too late gets the lease back, since nothing else would end it', async () => {

@@ -161,11 +161,11 @@ class RedisStore implements Store {
     })
   }
 
-  clear(): Promise<Cleared> {
+  clear(isAbandoned?: () => boolean): Promise<Cleared> {
     const { link, reader, redisKeys, steps, writes } = this.#parts
     writes.dropUnfinished()
     return steps.run(async () => {
-      const entries = await clearNamespace(link, redisKeys)
+      const entries = await clearNamespace(link, redisKeys, isAbandoned)
       reader.forgetAll()
       return { kind: 'cleared', entries } as const
     })

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
-import { json, type Notice, type Store } from '@cattlegrid/core'
+import { createCache, json, type Notice, type Store } from '@cattlegrid/core'
 import { redisStore } from '@cattlegrid/redis'
 import { type RedisServer, startRedis } from '@cattlegrid/testkit'
 import { createClient } from 'redis'
@@ -137,6 +137,29 @@ describe('a server that refuses', () => {
     expect(await store.invalidate('k', 'delete', 0)).toMatchObject({ kind: 'away', why: 'error' })
     await client.sendCommand(['REPLICAOF', 'NO', 'ONE'])
     expect(await store.invalidate('k', 'delete', 0)).toEqual({ kind: 'done' })
+  })
+})
+
+describe('a clear', () => {
+  test('of a server that answers nothing rejects, and does not go on once that answers again', async () => {
+    const cache = createCache({
+      store: redisStore({ client, namespace: 'shop', watchdog: false }),
+      ttl: '1h',
+      storeTimeout: '250ms',
+    })
+    ends.push(() => cache.close())
+    await cache.set('k', 'kept')
+    server.pause()
+    const paused = performance.now()
+    const clearing = cache.clear()
+    await expect(clearing).rejects.toMatchObject({ code: 'CATTLEGRID_STORE_AWAY' })
+    // Generous: far below the time for which it used to wait, 30 s.
+    expect(performance.now() - paused).toBeLessThan(15_000)
+    server.resume()
+    // The reply to the command that was under way comes before this one.
+    await client.ping()
+    for (let command = 0; command < 20; command += 1) await client.ping()
+    expect(await found(store, 'k')).toMatchObject({ value: 'kept' })
   })
 })
 

@@ -48,7 +48,10 @@ export interface AcquireRequest {
   readonly since?: number | undefined
 }
 
-/** The end of a lease without a commit: it is free again (`handover`), or the key cools down or is uncacheable; times in ms. */
+/**
+ * The end of a lease without a commit: it is free again (`handover`), or the key cools down or is uncacheable; times in ms. `uncacheable` removes the
+ * entry, too; with `for` 0 it leaves no mark.
+ */
 export type Ending =
   | { readonly kind: 'handover' }
   | { readonly kind: 'failed'; readonly failure: Failure; readonly cooldown: number; readonly attempts: number }
@@ -159,8 +162,11 @@ export interface Store {
   permitRefresh(request: RefreshRequest): Promise<RefreshPermitted>
   /** Ends a permit, also one that was granted without an answer. `unused`: nothing was loaded, so its share of the rate is given back. */
   endRefresh(request: RefreshRequest, unused: boolean): Promise<Done>
-  /** Removes everything; not atomic where there are several nodes. */
-  clear(): Promise<Cleared>
+  /**
+   * Removes everything; not atomic where there are several nodes. A store that clears in several steps asks `isAbandoned` before each: that tells that the
+   * one before was answered, so that each has a time limit of its own; once it returns true, the store sends no further one.
+   */
+  clear(isAbandoned?: () => boolean): Promise<Cleared>
   /** Reads the state of the key, for diagnosis. */
   inspect(key: string): Promise<Inspection | Away>
   /** Answers `done` when the store can be reached. */

@@ -93,8 +93,8 @@ export abstract class ForwardingStore<Inner extends Store> implements CallbackSt
     return this.inner.endRefresh(request, unused)
   }
 
-  clear(): Promise<Cleared> {
-    return this.inner.clear()
+  clear(isAbandoned?: () => boolean): Promise<Cleared> {
+    return this.inner.clear(isAbandoned)
   }
 
   inspect(key: string): Promise<Inspection | Away> {

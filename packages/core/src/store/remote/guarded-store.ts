@@ -33,8 +33,6 @@ import { addUser, removeUser } from './store-users.ts'
 const IN_BACKGROUND: QueuedTerms = { limit: 4, lane: 'ending' }
 /** An acquire is not executed later than this, in time-outs. More than one: a lease that is granted a little late is released, and a busy process sends late. */
 const LATE_ACQUIRE = 4
-/** The time limit of `clear`, which visits every key, in time-outs. */
-const FOR_CLEAR: QueuedTerms = { limit: 120 }
 
 /**
  * A store whose every step ends in time, if only as `away`, and whose nodes are not asked while they do not answer. A step has `timeout` ms from the moment
@@ -155,9 +153,25 @@ class GuardedStore extends ForwardingStore<Store> {
     return this.#guards.ofRefreshBudget().run(() => this.inner.endRefresh(request, unused), IN_BACKGROUND)
   }
 
-  override clear(): Promise<Cleared> {
+  /** Takes as long as its steps are answered: it visits every key. The first one that is not answered ends it. */
+  override async clear(): Promise<Cleared> {
     const { refusal } = this.#guards
-    return refusal === undefined ? this.#deadline.within(() => this.inner.clear(), FOR_CLEAR) : Promise.resolve(refusal)
+    if (refusal !== undefined) return refusal
+    let isOver = false
+    let isAnswered = true
+    const isAbandoned = (): boolean => {
+      isAnswered = true
+      return isOver
+    }
+    const clearing = answerOf(() => this.inner.clear(isAbandoned))
+    for (;;) {
+      isAnswered = false
+      const answer = await this.#deadline.within(() => clearing)
+      const isSilent = answer.kind === 'away' && answer.why === 'deadline'
+      if (isSilent && isAnswered) continue
+      isOver = true
+      return answer
+    }
   }
 
   override inspect(key: string): Promise<Inspection | Away> {

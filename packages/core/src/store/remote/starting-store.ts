@@ -69,8 +69,8 @@ export class StartingStore extends ForwardingStore<Store> {
     return this.#started(() => this.inner.endRefresh(...args))
   }
 
-  override clear(): ReturnType<Store['clear']> {
-    return this.#started(() => this.inner.clear())
+  override clear(...args: Parameters<Store['clear']>): ReturnType<Store['clear']> {
+    return this.#started(() => this.inner.clear(...args))
   }
 
   override inspect(...args: Parameters<Store['inspect']>): ReturnType<Store['inspect']> {
