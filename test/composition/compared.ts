@@ -13,7 +13,7 @@ const INTENDED: Readonly<Record<string, string>> = {
 }
 
 /** What a 304 from an entry leaves out beside its entity-tag, and a handler's may have (RFC 9110 section 15.4.5). */
-const OF_THE_WHOLE = ['accept-ranges', 'content-type', 'last-modified']
+const OF_THE_WHOLE = ['accept-ranges', 'content-language', 'content-type', 'last-modified']
 
 /** What a 304 from an entry carries of what the handler's side of the cache sets (RFC 9110 section 15.4.5). */
 const CARRIED = new Set(['cache-control', 'content-location', 'etag', 'expires', 'set-cookie'])

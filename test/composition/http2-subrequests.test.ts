@@ -62,7 +62,7 @@ describe('a subrequest behind a request over HTTP/2', () => {
         texts.push((await ask('/page', client)).text)
         expect(texts).toEqual(Array(2).fill('["shop.example",null]'))
       },
-      { staleWhileRevalidate: '1m', key: { host: 'shop.example' } },
+      { staleWhileRevalidate: '1m', key: { host: 'shop.example' }, hosts: ['other.example'] },
     )
   })
 

@@ -110,8 +110,16 @@ function positionOf(frame: NodeJS.CallSite): string {
   return name === null ? position : `${name} (${position})`
 }
 
+/** The folder of this package's files, which may stand in no `node_modules`; undefined in a bundle, where its files are the application's. */
+const OWN_FOLDER = ownFolder()
+
+function ownFolder(): string | undefined {
+  return /^(.*[\\/])request[\\/]caller\.[jt]s$/.exec(new CapturedStack(ownFolder).reader.file ?? '')?.[1]
+}
+
 function packageOf(frame: NodeJS.CallSite): string | undefined {
-  return packageOfFile(fileOf(frame))
+  const file = fileOf(frame)
+  return OWN_FOLDER !== undefined && file.startsWith(OWN_FOLDER) ? '@cattlegrid/http' : packageOfFile(file)
 }
 
 function packageOfFile(file: string): string | undefined {
