@@ -103,6 +103,104 @@ describe.each(VERSIONS)('on %s, a field that a layer outside gives each client',
     }
   })
 
+  const CSP = 'Content-Security-Policy'
+  const OTHER = 'X-Copy'
+  const valueOf = (res: Response): string => String(res.get(CSP))
+  const TAKES: readonly (readonly [string, (res: Response) => void])[] = [
+    [
+      'moved to another field',
+      (res) => {
+        const value = valueOf(res)
+        res.removeHeader(CSP)
+        res.set('Content-Security-Policy-Report-Only', value)
+      },
+    ],
+    ['in text of another field', (res) => void res.set(OTHER, `c:${valueOf(res)}`)],
+    ['appended to another field', (res) => void res.append(OTHER, valueOf(res))],
+    [
+      'copied with all fields',
+      (res) => {
+        for (const [name, value] of Object.entries(res.getHeaders())) res.setHeader(`x-${name}`, String(value))
+      },
+    ],
+    [
+      'removed, and set again',
+      (res) => {
+        const value = valueOf(res)
+        res.removeHeader(CSP)
+        res.set(CSP, value)
+      },
+    ],
+    [
+      'replaced, and set again',
+      (res) => {
+        const value = valueOf(res)
+        res.set(CSP, 'none').set(CSP, value)
+      },
+    ],
+    [
+      'removed, and appended',
+      (res) => {
+        const value = valueOf(res)
+        res.removeHeader(CSP)
+        res.append(CSP, value)
+      },
+    ],
+    [
+      'removed, and passed to writeHead',
+      (res) => {
+        const fields = res.getHeaders()
+        for (const name of Object.keys(fields)) res.removeHeader(name)
+        res.writeHead(200, fields).end('page')
+      },
+    ],
+    ['in an ETag', (res) => void res.set('ETag', `"${valueOf(res).slice(12, -1)}"`)],
+    ['in a Location', (res) => void res.location(`/${encodeURIComponent(valueOf(res))}`)],
+    ['shortened', (res) => void res.set(CSP, valueOf(res).slice(1, -3))],
+    ['in upper case', (res) => void res.set(CSP, valueOf(res).toUpperCase())],
+  ]
+
+  test.each(TAKES)('(%s by the handler that has read it) reaches no other client', async (_name, take) => {
+    const warned = jest.spyOn(process, 'emitWarning').mockImplementation(() => undefined)
+    const layer = personal(CSP, (user) => `script-src 'nonce-${user}'`)
+    const handle = (res: Response): void => {
+      take(res)
+      if (!res.headersSent) res.send('page')
+    }
+    try {
+      await onSite(
+        (app, cached) => {
+          app.use(layer)
+          app.get('/page', cached({ ttl: '1m' }), (_req, res) => handle(res))
+        },
+        async ({ get }) => {
+          const first = 'ann0123456789'
+          await get('/page').set('Cookie', first)
+          const { headers } = await get('/page').set('Cookie', 'bob9876543210')
+          expect(JSON.stringify(headers).toLowerCase()).not.toContain('ann01234')
+          expect(JSON.stringify(headers).toLowerCase()).toContain('bob98765')
+        },
+        {},
+        make,
+      )
+    } finally {
+      warned.mockRestore()
+    }
+  })
+
+  test('(that the handler has read) leaves a response that has nothing of it to all', async () => {
+    const layer = personal(CSP, (user) => `script-src 'nonce-${user}'`)
+    const handle = (res: Response): void => {
+      res.getHeaders()
+      valueOf(res)
+      res.set('Cache-Control', 'public, max-age=60').set('X-Page', '1').append('Link', '</page.css>; rel="preload"')
+    }
+    await onPage(layer, handle, async (site) => {
+      for (const user of ['ann', 'bob']) await fieldFor(site, user, 'x-page')
+      expect(site.count('load')).toBe(1)
+    })
+  })
+
   test('(the same value by chance) is the handler’s own for everybody', async () => {
     const layer = personal('X-Frame-Options', (user) => (user === 'ann' ? 'DENY' : 'SAMEORIGIN'))
     await onPage(

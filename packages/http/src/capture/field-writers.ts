@@ -9,6 +9,8 @@ import {
   sameLines,
   type WrittenValue,
 } from './written-value.ts'
+import { OF_THE_BODY } from '../response/recorded-fields.ts'
+import { OuterValues } from './outer-values.ts'
 import { VaryWriters } from './vary-writers.ts'
 
 /** What is known of a field that somebody has touched. */
@@ -43,6 +45,7 @@ export class FieldWriters {
   readonly #before: HeaderFields
   readonly #touched = new Map<string, Touched>()
   readonly #vary: VaryWriters
+  readonly #outerRead = new OuterValues()
   #allRead = false
   #appending = false
 
@@ -58,6 +61,7 @@ export class FieldWriters {
     if (key === undefined) return value
     if (key === 'vary') return this.#vary.read(value)
     const known = this.#known(key)
+    this.#noteRead(key, known, true)
     if (known.present.length > 0 && !known.wasRead) this.#touched.set(key, { ...known, wasRead: true })
     return value
   }
@@ -65,6 +69,8 @@ export class FieldWriters {
   /** The inside has read all fields. */
   readAll(): void {
     this.#allRead = true
+    for (const name of new Set([...Object.keys(this.#before), ...this.#touched.keys()]))
+      if (name !== 'vary') this.#noteRead(name, this.#known(name), false)
   }
 
   /** Notes that the inside is about to set `Vary`; returns the value to set. */
@@ -77,10 +83,10 @@ export class FieldWriters {
     const key = keyOf(name)
     if (key === undefined || key === 'vary') return
     const known = this.#known(key)
-    const wasRead = inside && (known.wasRead || this.#allRead)
     const lines = textsOf(value)
-    const usesAltered = wasRead && isAltered(known) && isAnyUsed(known.present, lines)
-    const written = usesAltered ? mixedValue(lines) : afterSet(known.written, lines, { inside, wasRead })
+    const written = inside
+      ? this.#setInside(key, known, lines, known.wasRead || this.#allRead)
+      : afterSet(known.written, lines, { inside, wasRead: false })
     this.#note(key, written, present, inside && this.#appending && appendsToNothing(known) ? 'appended' : 'set')
   }
 
@@ -102,7 +108,8 @@ export class FieldWriters {
     if (key === 'vary') return () => (inside ? this.#vary.append(value) : undefined)
     const known = this.#known(key)
     const { pieces, isMixed } = known.written
-    const written = { pieces: [...pieces, ...piecesOf(textsOf(value), inside)], isMixed }
+    const added = piecesOf(textsOf(value), inside)
+    const written = { pieces: [...pieces, ...added], isMixed: isMixed || (inside && this.#outerRead.isIn(added, key)) }
     return (present) => this.#note(key, written, present, inside && appendsToNothing(known) ? 'appended' : 'set')
   }
 
@@ -115,6 +122,7 @@ export class FieldWriters {
   restart(): void {
     this.#touched.clear()
     this.#allRead = false
+    this.#outerRead.clear()
     this.#vary.restart()
   }
 
@@ -134,7 +142,7 @@ export class FieldWriters {
       const { pieces, isMixed } = this.#settled(name, fields)
       const outer = leading(pieces, false)
       const inner = pieces.slice(outer.length)
-      if (isMixed || inner.some(({ inside }) => !inside)) mixed.push(name)
+      if ((isMixed || inner.some(({ inside }) => !inside)) && this.#isOfClient(name, pieces)) mixed.push(name)
       if (pieces.length === 0) {
         // Removed, also where the layers outside of this request had not set it.
         found.before[name] ??= ''
@@ -157,9 +165,28 @@ export class FieldWriters {
     const { written, present } = this.#known(name)
     const lines = linesOf(fields, name)
     if (sameLines(lines, present)) return written
-    return lines.length === 0
-      ? { pieces: [], isMixed: false }
-      : afterSet(written, lines, { inside: true, wasRead: true })
+    return lines.length === 0 ? { pieces: [], isMixed: false } : this.#setInside(name, this.#known(name), lines, true)
+  }
+
+  /** The value after the inside has set these lines. A field that it has read and then removed or replaced still counts as read. */
+  #setInside(name: string, known: Touched, lines: readonly string[], wasRead: boolean): WrittenValue {
+    if (wasRead && isAltered(known) && isAnyUsed(known.present, lines)) return mixedValue(lines)
+    const isOuter = known.written.isMixed || known.written.pieces.some(({ inside }) => !inside)
+    const gone = isOuter ? undefined : this.#outerRead.piecesOf(name)
+    const present = gone === undefined ? known.written : { pieces: gone, isMixed: false }
+    const written = afterSet(present, lines, { inside: true, wasRead: wasRead || gone !== undefined })
+    return this.#outerRead.isIn(written.pieces, name) ? mixedValue(lines) : written
+  }
+
+  /** Fields of the body are stored whichever layer has set them: only what comes from another field is of one client. */
+  #isOfClient(name: string, pieces: readonly Piece[]): boolean {
+    return !OF_THE_BODY.has(name) || this.#outerRead.isIn(piecesOf(linesOfPieces(pieces), true), name)
+  }
+
+  #noteRead(name: string, known: Touched, isMeant: boolean): void {
+    // Frameworks read these themselves, to know what they send.
+    if (OF_THE_BODY.has(name)) return
+    this.#outerRead.note(name, known.written.pieces, isAltered(known) ? known.present : undefined, isMeant)
   }
 
   #known(name: string): Touched {

@@ -1,3 +1,5 @@
+import { hasRun } from './telling-run.ts'
+
 /** A piece of a field's value: the text of a line, or what follows a comma in one. */
 export interface Piece {
   readonly text: string
@@ -81,8 +83,6 @@ function addedPieces(
 
 /** A shorter text may stand in another one by chance. */
 const TELLING_VALUE = 16
-const TELLING_WORD = 8
-const SEPARATORS = /[\s,;:=/"'()<>@?&]+/
 
 /** True if a writer who has read these texts may have put one of them into the lines. */
 export function isAnyUsed(texts: readonly string[], lines: readonly string[]): boolean {
@@ -92,8 +92,8 @@ export function isAnyUsed(texts: readonly string[], lines: readonly string[]): b
 function isUsed(text: string, lines: readonly string[], wasRead: boolean): boolean {
   if (text === '') return false
   if (!wasRead) return text.length >= TELLING_VALUE && lines.some((line) => hasWhole(line, text))
-  const words = text.split(SEPARATORS).filter((word) => word.length >= TELLING_WORD)
-  return lines.some((line) => line.includes(text) || words.some((word) => line.includes(word)))
+  const lower = text.toLowerCase()
+  return lines.some((line) => line.toLowerCase().includes(lower) || hasRun(line, text))
 }
 
 /** `max-age=60` does not stand in `max-age=600`. */

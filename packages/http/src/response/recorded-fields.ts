@@ -30,7 +30,7 @@ const OF_ONE_CLIENT = [
  * Fields that describe the body. They are stored with it, whichever layer set them: outer layers may describe another body for the client of a hit. Not
  * `Content-Encoding`: an outer layer that has set it encodes the stored body, too, for each client anew.
  */
-const OF_THE_BODY: ReadonlySet<string> = new Set(['content-type', 'content-language'])
+export const OF_THE_BODY: ReadonlySet<string> = new Set(['content-type', 'content-language'])
 
 /** What the inside has written of the fields of a response. */
 export interface InsideFields {
@@ -70,7 +70,7 @@ export function storedFields(head: Written, strip: readonly string[]): InsideFie
 /** A field that would be stored with what a layer outside has set for one client; undefined: there is none. */
 export function mixedField({ mixed = [] }: Pick<ResponseHead, 'mixed'>, strip: readonly string[]): string | undefined {
   const unstored = [...OF_ONE_CLIENT, ...strip]
-  return mixed.find((name) => !NEVER_REPEATED.has(name) && !OF_THE_BODY.has(name) && !unstored.includes(name))
+  return mixed.find((name) => !NEVER_REPEATED.has(name) && !unstored.includes(name))
 }
 
 /** A field of layers outside with what continues it. */
