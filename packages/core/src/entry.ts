@@ -25,6 +25,11 @@ const EXPIRED_MARK = 0x40
 /**
  * The version of an entry once `expire()` made it stale: the version of its write with a mark, so that no two entries share one. Every version of a
  * store begins with a digit.
+ *
+ * @example
+ * import { expiredVersion } from '@cattlegrid/core'
+ *
+ * console.log(expiredVersion('0017')) // 'p017'
  */
 export function expiredVersion(version: Version): Version {
   return String.fromCharCode(version.charCodeAt(0) | EXPIRED_MARK) + version.slice(1)
