@@ -45,7 +45,10 @@ export async function startChild(file: string, options: ChildOptions = {}): Prom
 function firstMessage(child: ChildProcess, file: string): Promise<string> {
   return new Promise((resolve, reject) => {
     child.once('error', reject)
-    child.once('exit', (code, signal) => reject(new Error(`${file} ended before it was ready (${signal ?? code})`)))
+    child.once('exit', (code, signal) => {
+      // A Ctrl-C that reaches it before it has left the group of its parent has reached that, too.
+      if (signal !== 'SIGINT') reject(new Error(`${file} ended before it was ready (${signal ?? code})`))
+    })
     setTimeout(
       () => reject(new Error(`${file} was not ready after ${START_AT_MOST_MS / 1_000} s`)),
       START_AT_MOST_MS,
