@@ -32,7 +32,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
 
 /** A pool that survives a lost connection: an error of an idle client would otherwise end the process. */
 export function openPool(connectionString: string, max: number): Pool {
-  const pool = new Pool({ connectionString, max, connectionTimeoutMillis: 10_000 })
+  const pool = new Pool({ connectionString, max, connectionTimeoutMillis: 30_000 })
   pool.on('error', (error) => console.error(`database connection lost: ${error.message}`))
   return pool
 }
