@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import type { Express, Request } from 'express'
+import { replaced } from '../fuzz/echo-apps.ts'
 import { ask as askRaw } from './raw-client.ts'
 import { mirror, type ShopOptions } from './shop.ts'
 import { FRAMEWORKS, onStage } from './stage.ts'
@@ -19,18 +20,6 @@ const parsedBy = (parse: Parser): Partial<ShopOptions> => ({
   prepare: (app) => app.set('query parser', parse),
   parseQuery: parse,
 })
-
-/** A layer outside replaces the parsed query, as many do to make it writable. */
-const replaced = (app: Express): unknown =>
-  app.use((req: Request, _res, next) => {
-    Object.defineProperty(req, 'query', {
-      configurable: true,
-      enumerable: true,
-      writable: true,
-      value: { ...req.query },
-    })
-    next()
-  })
 
 /** A layer outside gives a parameter a default. */
 const completed = (app: Express): unknown =>

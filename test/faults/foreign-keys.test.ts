@@ -33,6 +33,7 @@ describe('a key of another type where a lease should be', () => {
     await fleet.redis.hSet(fleet.leaseKey('lease'), 'not', 'ours')
     expect(values(await fleet.everybody('lease', 20))).toEqual(all('/lease load 1'))
     expect(await fleet.redis.exists(fleet.entryKey('lease'))).toBe(1)
+    expect(await fleet.redis.exists(fleet.leaseKey('lease'))).toBe(0)
     expect(await events('commit lease')).toBe(1)
   })
 })

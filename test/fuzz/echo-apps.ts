@@ -85,7 +85,7 @@ const folding: Parser = (text) =>
   )
 
 /** A layer makes the query writable. */
-const replaced = (app: Express): unknown =>
+export const replaced = (app: Express): unknown =>
   app.use((req: Request, _res, next) => {
     Object.defineProperty(req, 'query', {
       configurable: true,
