@@ -4,7 +4,7 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it, jest } from '@jest/globals'
 import { command, compile, examples, layOutExamples, play, root } from './docs-folder.ts'
-import { until } from './fleet/fleet.ts'
+import { until } from './support/until.ts'
 import { freePort } from './free-port.ts'
 
 const folder = layOutExamples()

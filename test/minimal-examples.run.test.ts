@@ -6,7 +6,7 @@ import { join, resolve } from 'node:path'
 import { afterEach, describe, expect, it } from '@jest/globals'
 import { type RedisServer, startRedis } from '@cattlegrid/testkit'
 import request from 'supertest'
-import { until } from './fleet/fleet.ts'
+import { until } from './support/until.ts'
 import { freePort } from './free-port.ts'
 import { bundled } from './support/bundled.ts'
 

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, describe, expect, it } from '@jest/globals'
-import { until } from './fleet/fleet.ts'
+import { until } from './support/until.ts'
 import { freePort } from './free-port.ts'
 
 const root = resolve(__dirname, '..')

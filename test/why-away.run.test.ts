@@ -12,7 +12,7 @@ import { redisStore, type RedisStoreOptions } from '@cattlegrid/redis'
 import { type RedisServer, startRedis } from '@cattlegrid/testkit'
 import { Redis } from 'ioredis6'
 import { createClient } from 'redis'
-import { until } from './fleet/fleet.ts'
+import { until } from './support/until.ts'
 import { freePort } from './free-port.ts'
 
 const PASSWORD = 's3cr3t-right'

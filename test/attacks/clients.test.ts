@@ -110,7 +110,7 @@ describe.each(FRAMEWORKS)('clients that leave on %s', (framework) => {
     await onStage(framework, [{ path: '/page', cache, handle }], async (stage) => {
       const leader = await stage.open()
       leader.write({ target: '/page' })
-      await until('the handler runs', () => sources.length === 1)
+      await until(() => sources.length === 1)
       const followers = [stage.get('/page'), stage.get('/page')]
       await stage.seen('join', 2)
       leader.leave()
@@ -135,7 +135,7 @@ describe.each(FRAMEWORKS)('clients that leave on %s', (framework) => {
     await onStage(framework, [{ path: '/page', cache, handle }], async (stage) => {
       const leader = await stage.open()
       leader.write({ target: '/page' })
-      await until('the handler runs', () => runs === 1)
+      await until(() => runs === 1)
       const follower = stage.get('/page')
       await stage.seen('join', 1)
       act(leader)

@@ -62,10 +62,10 @@ describe.each(FRAMEWORKS)('two %s apps over one Redis', (framework) => {
       }
       await between(framework, [{ path: '/page', cache, handle }], async (one, other) => {
         const leader = ask(one.port, as('alice'))
-        await until('alice leads', () => one.count('load') === 1)
+        await until(() => one.count('load') === 1)
         const names = ['bob', 'carol', 'dave', 'erin']
         const followers = names.map((name, index) => ask(index % 2 === 0 ? one.port : other.port, as(name)))
-        await until('the others follow', () => one.count('join') >= 2 && other.count('join') >= 1)
+        await until(() => one.count('join') >= 2 && other.count('join') >= 1)
         held = false
         door.open()
         for (const [index, { raw, body }] of (await Promise.all(followers)).entries()) {
@@ -108,9 +108,9 @@ describe.each(FRAMEWORKS)('two %s apps over one Redis', (framework) => {
       await between(framework, [{ path: '/page', cache, handle }], async (one, other) => {
         const leader = await Connection.open(one.port)
         leader.write({ target: '/page' })
-        await until('the handler runs', () => runs === 1)
+        await until(() => runs === 1)
         const followers = [1, 2, 3].map(() => ask(other.port, { target: '/page' }))
-        await until('the others follow', () => other.count('join') >= 2)
+        await until(() => other.count('join') >= 2)
         if (when === 'before the answer') leader.leave()
         door.open()
         leader.leave()

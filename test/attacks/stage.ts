@@ -8,6 +8,9 @@ import { expressShop } from './express-shop.ts'
 import { fastifyShop } from './fastify-shop.ts'
 import { type Answer, type Ask, ask, Connection } from './raw-client.ts'
 import type { Page, ShopOptions } from './shop.ts'
+import { until } from '../support/until.ts'
+
+export { until }
 
 /** The frameworks that every attack is tried on. */
 export const FRAMEWORKS = ['Express 5', 'Express 4', 'Fastify 5'] as const
@@ -89,9 +92,13 @@ function stageOf(server: Server, cache: Cache, runtime: ManualRuntime): Stage {
     ask: (request) => ask(port, request),
     get: (target) => ask(port, { target }),
     open: () => Connection.open(port),
-    deserted: () => until('nobody is connected', async () => (await connectionsOf(server)) === 0),
+    deserted: () => until(async () => (await connectionsOf(server)) === 0),
     count: counts,
-    seen: (step, times) => until(`${times} × ${step}`, () => counts(step) >= times),
+    seen: (step, times) =>
+      until(
+        () => counts(step) >= times,
+        () => `${step}: ${counts(step)} of ${times}`,
+      ),
   }
 }
 
@@ -99,15 +106,6 @@ export function countsOf(cache: Cache): (step: CountedStep) => number {
   const counts = new Map<CountedStep, number>()
   for (const step of COUNTED) cache.on(step, () => counts.set(step, (counts.get(step) ?? 0) + 1))
   return (step) => counts.get(step) ?? 0
-}
-
-/** Waits until something has become true, and fails with its name when it does not. */
-export async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
-  const started = Date.now()
-  while (!(await holds())) {
-    if (Date.now() - started > 20_000) throw new Error(`waited in vain until ${what}`)
-    await new Promise((resolve) => setTimeout(resolve, 2))
-  }
 }
 
 /** Holds handlers back until it is opened. */

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
-import { ask, type Ended, Fleet, until, value, values } from '../fleet/fleet.ts'
+import { ask, type Ended, Fleet, value, values } from '../fleet/fleet.ts'
+import { until } from '../support/until.ts'
 
 let fleet: Fleet
 

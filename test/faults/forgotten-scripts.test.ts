@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
-import { type Ended, until } from '../fleet/fleet.ts'
+import type { Ended } from '../fleet/fleet.ts'
+import { until } from '../support/until.ts'
 import { OwnRedis } from './own-redis.ts'
 
 const ROUNDS = 12

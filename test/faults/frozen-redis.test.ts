@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
 import { createCache, isCattlegridError } from '@cattlegrid/core'
 import { redisStore } from '@cattlegrid/redis'
-import { ask, until, values } from '../fleet/fleet.ts'
+import { ask, values } from '../fleet/fleet.ts'
+import { until } from '../support/until.ts'
 import { OwnRedis } from './own-redis.ts'
 
 describe('a Redis that is stopped and answers nothing', () => {

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
-import { ask, until, value, values } from '../fleet/fleet.ts'
+import { ask, value, values } from '../fleet/fleet.ts'
+import { until } from '../support/until.ts'
 import { OwnRedis } from './own-redis.ts'
 
 let own: OwnRedis

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
 import { RESP_TYPES } from 'redis'
-import { ask, type Ended, until, value, values } from '../fleet/fleet.ts'
+import { ask, type Ended, value, values } from '../fleet/fleet.ts'
+import { until } from '../support/until.ts'
 import { OwnRedis } from './own-redis.ts'
 
 let own: OwnRedis

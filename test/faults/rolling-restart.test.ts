@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from '@jest/globals'
 import { createClient } from 'redis'
-import { until } from '../fleet/fleet.ts'
+import { until } from '../support/until.ts'
 import { startOrigin } from '../fleet/origin.ts'
 import { Deployment, SlowSource, SteadyLoad } from './rolling-restart.ts'
 import { Recipes } from './sigterm-process.ts'

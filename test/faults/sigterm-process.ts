@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
-import { until } from '../fleet/fleet.ts'
+import { until } from '../support/until.ts'
 import { freePort } from '../free-port.ts'
 
 export const FRAMEWORKS = ['express', 'fastify'] as const

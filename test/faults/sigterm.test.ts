@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, afterEach, beforeEach, describe, expect, it } from '@jest/globals'
 import { startRedis } from '@cattlegrid/testkit'
 import { createClient } from 'redis'
-import { until } from '../fleet/fleet.ts'
+import { until } from '../support/until.ts'
 import { type Origin, startOrigin } from '../fleet/origin.ts'
 import { type Framework, FRAMEWORKS, Recipes, ShopProcess } from './sigterm-process.ts'
 

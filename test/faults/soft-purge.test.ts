@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals'
-import { ask, Fleet, type FleetOptions, until, value, values } from '../fleet/fleet.ts'
+import { ask, Fleet, type FleetOptions, value, values } from '../fleet/fleet.ts'
+import { until } from '../support/until.ts'
 
 let fleet: Fleet
 

@@ -6,7 +6,7 @@ import { describe, expect, it } from '@jest/globals'
 import { type RedisServer, startRedis } from '@cattlegrid/testkit'
 import { createClient } from 'redis'
 import { type Fault, type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts'
-import { until } from '../fleet/fleet.ts'
+import { until } from '../support/until.ts'
 import { TestProcess } from '../fleet/process.ts'
 import type { Command, SurvivalReport } from './survival.ts'
 

@@ -5,7 +5,7 @@ import { type Cache, createCache } from '@cattlegrid/core'
 import { redisStore } from '@cattlegrid/redis'
 import { startRedis } from '@cattlegrid/testkit'
 import { createClient } from 'redis'
-import { until } from '../fleet/fleet.ts'
+import { until } from '../support/until.ts'
 
 let listener: Server
 let sockets: Socket[]

@@ -5,6 +5,7 @@ import { createClient } from 'redis'
 import type { Command, Ended } from './member.ts'
 import { type Origin, startOrigin } from './origin.ts'
 import { TestProcess } from './process.ts'
+import { until } from '../support/until.ts'
 
 export type { Ended } from './member.ts'
 
@@ -145,17 +146,5 @@ export class Fleet {
     await Promise.all(this.members.map((member) => member.kill()))
     this.redis.destroy()
     await this.origin.close()
-  }
-}
-
-/** Longer than any machine needs; a loop without an end would outlive the test that failed in it. */
-const PATIENCE = 30_000
-
-/** Looks until it is so. */
-export async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
-  const begun = performance.now()
-  while (!(await holds())) {
-    if (performance.now() - begun > PATIENCE) throw new Error(`Not within ${PATIENCE} ms: ${holds.toString()}`)
-    await new Promise((resolve) => setTimeout(resolve, 5))
   }
 }

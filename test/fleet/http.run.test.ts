@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { ask, type WireAnswer } from '../wire.ts'
-import { Fleet, until } from './fleet.ts'
+import { Fleet } from './fleet.ts'
+import { until } from '../support/until.ts'
 
 /** Over all processes: each client has a connection of its own. */
 const CONNECTIONS = 500

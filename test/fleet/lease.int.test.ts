@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
-import { ask, Fleet, until, value, values } from './fleet.ts'
+import { ask, Fleet, value, values } from './fleet.ts'
+import { until } from '../support/until.ts'
 
 let fleet: Fleet
 

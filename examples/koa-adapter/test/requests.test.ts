@@ -2,7 +2,7 @@ import { request } from 'node:http'
 import { Readable } from 'node:stream'
 import type { Middleware } from 'koa'
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
-import { until } from '../../../test/fleet/fleet.ts'
+import { until } from '../../../test/support/until.ts'
 import { ask, textOf } from '../../../test/wire.ts'
 import { Site } from './site.ts'
 

@@ -4,7 +4,10 @@ import { type Cache, type CacheOptions, createCache, memoryStore, type Store } f
 import { createManualRuntime, type ManualRuntime } from '@cattlegrid/testkit'
 import express, { type Express } from 'express'
 import supertest, { type Test } from 'supertest'
+import { until } from '../../../test/support/until.ts'
 import { type Cached, expressCache } from '../src/index.ts'
+
+export { until }
 
 const COUNTED_EVENTS = ['load', 'commit', 'join', 'hit', 'miss', 'outcome'] as const
 type CountedEvent = (typeof COUNTED_EVENTS)[number]
@@ -74,15 +77,6 @@ function siteOf(server: Server, cache: Cache, store: Store, runtime: ManualRunti
     crowd: (size, path) => Promise.all(Array.from({ length: size }, () => agent.get(path))),
     count: (event) => counts[event],
     seen: (event, times) => until(() => counts[event] >= times),
-  }
-}
-
-/** Waits until something has become true. */
-export async function until(holds: () => boolean): Promise<void> {
-  const started = Date.now()
-  while (!holds()) {
-    if (Date.now() - started > 10_000) throw new Error(`waited in vain until ${holds.toString()}`)
-    await new Promise((resolve) => setTimeout(resolve, 2))
   }
 }
 

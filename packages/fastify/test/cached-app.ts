@@ -1,6 +1,7 @@
 import { type Cache, createCache, memoryStore } from '@cattlegrid/core'
 import { createManualRuntime, type ManualRuntime } from '@cattlegrid/testkit'
 import Fastify, { type FastifyInstance, type FastifyServerOptions } from 'fastify'
+import { until } from '../../../test/support/until.ts'
 import cattlegrid from '../src/index.ts'
 
 /** An app with the plugin, and a cache whose time stands still. */
@@ -63,10 +64,11 @@ export function stepsOf(watched: Cache): Steps {
     })
   return {
     count: (step) => counts[step],
-    async seen(step, times) {
-      for (const started = Date.now(); counts[step] < times; await new Promise((resolve) => setTimeout(resolve, 2)))
-        if (Date.now() - started > 10_000) throw new Error(`${counts[step]} times ${step} in place of ${times}`)
-    },
+    seen: (step, times) =>
+      until(
+        () => counts[step] >= times,
+        () => `${step}: ${counts[step]} of ${times}`,
+      ),
   }
 }
 

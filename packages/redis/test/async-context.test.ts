@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { expect, test } from '@jest/globals'
 import { systemRuntime } from '@cattlegrid/core'
 import { redisStore } from '@cattlegrid/redis'
-import { until } from './until.ts'
+import { until } from '../../../test/support/until.ts'
 
 test('a store that a request creates connects outside the async context of that request', async () => {
   const requests = new AsyncLocalStorage<string>()

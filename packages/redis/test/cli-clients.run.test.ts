@@ -7,7 +7,7 @@ import { type RedisClusterServers, startRedisCluster } from '../../../test/suppo
 import { cattlegrid, rowsOf, start } from './cli.ts'
 import { LONG, put } from './entries.ts'
 import { connect } from './redis.ts'
-import { until } from './until.ts'
+import { until } from '../../../test/support/until.ts'
 
 /** The packages that are not installed, where the command then uses the one in the title. */
 const clients: readonly (readonly [title: string, hidden: readonly string[]])[] = [

@@ -7,7 +7,7 @@ import type { CacheOptions, Explanation, WeighedKey } from '@cattlegrid/core'
 import { urlTagsOf } from '@cattlegrid/http'
 import { cattlegrid, type Ran } from './cli.ts'
 import { ExplainStage, namespace } from './explain-stage.ts'
-import { until } from './until.ts'
+import { until } from '../../../test/support/until.ts'
 
 let stage: ExplainStage
 beforeEach(async () => {

@@ -6,7 +6,7 @@ import { type RedisServer, startRedis } from '@cattlegrid/testkit'
 import { cattlegrid, type Ran, rowsOf, start } from './cli.ts'
 import { put } from './entries.ts'
 import { type Client, connect } from './redis.ts'
-import { until } from './until.ts'
+import { until } from '../../../test/support/until.ts'
 
 let server: RedisServer
 let client: Client

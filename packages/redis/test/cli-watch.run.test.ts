@@ -5,7 +5,7 @@ import { startRedis } from '@cattlegrid/testkit'
 import { cattlegrid, type Running, start } from './cli.ts'
 import { entryOf, lead, put, request } from './entries.ts'
 import { connect, openRedis, type RedisUnderTest } from './redis.ts'
-import { until } from './until.ts'
+import { until } from '../../../test/support/until.ts'
 
 const watching: Running[] = []
 

@@ -8,7 +8,7 @@ import * as oldestRedis from 'redis-oldest'
 import * as redis5 from 'redis5'
 import { type FaultProxy, startFaultProxy } from '../../../test/support/fault-proxy.ts'
 import { startRedisCluster } from '../../../test/support/redis-cluster.ts'
-import { until } from './until.ts'
+import { until } from '../../../test/support/until.ts'
 
 interface Options {
   readonly url: string

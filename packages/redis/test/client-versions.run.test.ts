@@ -21,7 +21,7 @@ import * as redis5 from 'redis5'
 import { type RedisClusterServers, startRedisCluster } from '../../../test/support/redis-cluster.ts'
 import { type RedisSentinelServers, startRedisSentinel } from '../../../test/support/redis-sentinel.ts'
 import { redisUrl } from './redis.ts'
-import { until } from './until.ts'
+import { until } from '../../../test/support/until.ts'
 
 /** A version of node-redis. That each is assigned to this says that its clients fit the declared types of the store. */
 interface NodeRedis {

@@ -7,7 +7,7 @@ import { type RedisClusterServers, startRedisCluster } from '../../../test/suppo
 import { keySlot } from '../src/link/key-slot.ts'
 import { entryOf, found, isFresh, lead, put, request } from './entries.ts'
 import { type Client, connect } from './redis.ts'
-import { until } from './until.ts'
+import { until } from '../../../test/support/until.ts'
 
 let servers: RedisClusterServers
 let clients: readonly Client[]

@@ -5,7 +5,7 @@ import { type RedisServer, startRedis } from '@cattlegrid/testkit'
 import { createClient, RESP_TYPES } from 'redis'
 import { entryOf, found, lead, LONG, put, request } from './entries.ts'
 import { type Client, connect } from './redis.ts'
-import { until } from './until.ts'
+import { until } from '../../../test/support/until.ts'
 
 let server: RedisServer
 let admin: Client

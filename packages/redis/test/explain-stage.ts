@@ -6,7 +6,7 @@ import { redisStore } from '@cattlegrid/redis'
 import { type RedisServer, startRedis } from '@cattlegrid/testkit'
 import { bundled } from '../../../test/support/bundled.ts'
 import { type Client, connect } from './redis.ts'
-import { until } from './until.ts'
+import { until } from '../../../test/support/until.ts'
 
 const MEMBER = resolve(__dirname, 'explain-member.ts')
 export const namespace = 'test:explain'

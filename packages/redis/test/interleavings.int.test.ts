@@ -5,7 +5,7 @@ import { luaSources } from '../src/lua.generated.ts'
 import { entryOf, found, isFresh, lead, LONG, put, request } from './entries.ts'
 import { openRedis, type RedisUnderTest } from './redis.ts'
 import { type Hook, tap } from './tap.ts'
-import { until } from './until.ts'
+import { until } from '../../../test/support/until.ts'
 
 let redis: RedisUnderTest
 let other: Store

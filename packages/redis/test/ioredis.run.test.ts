@@ -16,7 +16,7 @@ import { startRedisSentinel } from '../../../test/support/redis-sentinel.ts'
 import { entryOf, found, lead, put, request } from './entries.ts'
 import { addressOf, closing } from './ioredis.ts'
 import { type Client, connect } from './redis.ts'
-import { until } from './until.ts'
+import { until } from '../../../test/support/until.ts'
 
 let server: RedisServer
 let proxy: FaultProxy

@@ -5,7 +5,7 @@ import { redisStore } from '@cattlegrid/redis'
 import { type FaultProxy, startFaultProxy } from '../../../test/support/fault-proxy.ts'
 import { entryOf, put } from './entries.ts'
 import { type Client, connect, openRedis, type RedisUnderTest, redisUrl } from './redis.ts'
-import { until } from './until.ts'
+import { until } from '../../../test/support/until.ts'
 
 // The network swallows a connection, and delivers what it has swallowed when others have done their work.
 

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { type Ending, json, type RefreshRequest, type Store } from '@cattlegrid/core'
 import { entryOf, found, isFresh, lead, LONG, put, request } from './entries.ts'
 import { openRedis, type RedisUnderTest } from './redis.ts'
-import { until } from './until.ts'
+import { until } from '../../../test/support/until.ts'
 
 /** Longer than anything here lives. */
 const STEP = 600_000

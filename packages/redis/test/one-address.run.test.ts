@@ -8,7 +8,7 @@ import { type RedisServer, startRedis } from '@cattlegrid/testkit'
 import { askRedis, untilRedis } from '../../../test/support/redis-ask.ts'
 import { entryOf, found, isFresh, lead, LONG, put, request } from './entries.ts'
 import { type Client, connect } from './redis.ts'
-import { until } from './until.ts'
+import { until } from '../../../test/support/until.ts'
 
 // Services that put one address in front of all slots: a client of one server works, but no command may name keys of two slots.
 

@@ -7,7 +7,7 @@ import { startRedisCluster } from '../../../test/support/redis-cluster.ts'
 import { startRedisSentinel } from '../../../test/support/redis-sentinel.ts'
 import { keySlot } from '../src/link/key-slot.ts'
 import { type Client, connect, type View } from './redis.ts'
-import { until } from './until.ts'
+import { until } from '../../../test/support/until.ts'
 
 const ends: (() => unknown)[] = []
 afterEach(async () => {

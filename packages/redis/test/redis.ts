@@ -3,7 +3,7 @@ import type { Store } from '@cattlegrid/core'
 import { type RedisClient, redisStore, type RedisStoreOptions } from '@cattlegrid/redis'
 import type { StoreUnderTest } from '@cattlegrid/testkit'
 import { createClient } from 'redis'
-import { until } from './until.ts'
+import { until } from '../../../test/support/until.ts'
 
 export type Client = Awaited<ReturnType<typeof connect>>
 

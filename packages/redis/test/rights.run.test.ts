@@ -9,7 +9,7 @@ import { createCluster } from 'redis'
 import { type RedisClusterServers, startRedisCluster } from '../../../test/support/redis-cluster.ts'
 import { entryOf, put, request } from './entries.ts'
 import { type Client, connect, openStores } from './redis.ts'
-import { until } from './until.ts'
+import { until } from '../../../test/support/until.ts'
 
 /** As the page for the users says it, for a namespace of its own. */
 const page = readFileSync(join(__dirname, '../../../docs/redis.md'), 'utf8')

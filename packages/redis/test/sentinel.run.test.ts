@@ -5,7 +5,7 @@ import { createSentinel } from 'redis'
 import { type RedisSentinelServers, startRedisSentinel } from '../../../test/support/redis-sentinel.ts'
 import { entryOf, found, lead, put } from './entries.ts'
 import { type Client, connect } from './redis.ts'
-import { until } from './until.ts'
+import { until } from '../../../test/support/until.ts'
 
 let servers: RedisSentinelServers
 let admins: readonly Client[] = []

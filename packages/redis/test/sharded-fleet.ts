@@ -8,7 +8,7 @@ import type { RedisClusterServers } from '../../../test/support/redis-cluster.ts
 import { RedisKeys } from '../src/redis-keys.ts'
 import { addressOf, closing } from './ioredis.ts'
 import { type Client, connect } from './redis.ts'
-import { until } from './until.ts'
+import { until } from '../../../test/support/until.ts'
 
 type StoreClient = Parameters<typeof redisStore>[0]['client']
 

@@ -6,7 +6,7 @@ import { groupOf } from '../src/slot-groups.ts'
 import { entryOf } from './entries.ts'
 import { type Client, connect } from './redis.ts'
 import { makeRedis6, makers, type Member, originsOf, ShardedFleet, untilHeard, untilNear } from './sharded-fleet.ts'
-import { until } from './until.ts'
+import { until } from '../../../test/support/until.ts'
 
 let servers: RedisClusterServers
 let observers: readonly Client[]

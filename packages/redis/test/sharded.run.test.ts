@@ -6,7 +6,7 @@ import { entryOf, lead, put, request } from './entries.ts'
 import { addressOf, closing } from './ioredis.ts'
 import { type Client, connect } from './redis.ts'
 import { makeRedis6, makers, ShardedFleet, subscribers, untilHeard, untilNear } from './sharded-fleet.ts'
-import { until } from './until.ts'
+import { until } from '../../../test/support/until.ts'
 
 let servers: RedisClusterServers
 let observers: readonly Client[]

@@ -4,7 +4,7 @@ import { type RedisServer, startRedis } from '@cattlegrid/testkit'
 import { Redis } from 'ioredis6'
 import { createClient } from 'redis'
 import { addressOf } from './ioredis.ts'
-import { until } from './until.ts'
+import { until } from '../../../test/support/until.ts'
 
 const STORES = 11
 

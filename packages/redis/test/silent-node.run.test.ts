@@ -7,7 +7,7 @@ import { createCluster } from 'redis'
 import { type RedisClusterServers, startRedisCluster } from '../../../test/support/redis-cluster.ts'
 import { addressOf, closing } from './ioredis.ts'
 import { type Client, connect } from './redis.ts'
-import { until } from './until.ts'
+import { until } from '../../../test/support/until.ts'
 
 let servers: RedisClusterServers
 /** A connection to each master. */

@@ -5,7 +5,7 @@ import { createManualRuntime } from '@cattlegrid/testkit'
 import { entryOf, found, lead, hasValidTags, judged, put } from './entries.ts'
 import { openRedis, type RedisUnderTest } from './redis.ts'
 import { tap } from './tap.ts'
-import { until } from './until.ts'
+import { until } from '../../../test/support/until.ts'
 
 let redis: RedisUnderTest
 let store: Store

@@ -4,7 +4,7 @@ import { redisStore, type RedisStoreOptions } from '@cattlegrid/redis'
 import { type RedisServer, startRedis } from '@cattlegrid/testkit'
 import { createClient } from 'redis'
 import { type FaultProxy, startFaultProxy } from '../../../test/support/fault-proxy.ts'
-import { until } from './until.ts'
+import { until } from '../../../test/support/until.ts'
 
 let server: RedisServer
 let proxy: FaultProxy
