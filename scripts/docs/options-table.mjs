@@ -7,14 +7,15 @@ import { docOf, splitDefault, table } from './docstring.mjs'
 export function optionsTable(page, name, found) {
   const members = [...membersOf(page.declarations, found.file, found.node)]
   const own = members.filter(([, { file, node }]) => file === found.file && isInside(node, found.node))
-  const rows = own.map(([key, member]) => row(page, key, member))
+  const rows = own.map(([key, member]) => optionRow(page, key, member))
   const also = found.node.extends.map((parent) => alsoOf(page, found.file, parent, members))
   return [table(['Option', 'Takes', 'Default', 'Meaning'], rows), ...also].join('\n\n')
 }
 
 const isInside = (node, outer) => outer.start <= node.start && node.end <= outer.end
 
-function row(page, key, member) {
+/** The cells of one option. */
+export function optionRow(page, key, member) {
   const { file, node } = member
   const { meaning, default: byDefault } = splitDefault(docOf(page.tree, member))
   const takes = accepted(page, file, node.typeAnnotation.typeAnnotation)

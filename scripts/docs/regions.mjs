@@ -1,6 +1,7 @@
 // A page is written by hand around regions that are generated from the docstrings of the sources and from kept results:
 //
 //   <!-- generated: options CacheOptions -->     a table of that interface's own members, and where the others are told
+//   <!-- generated: everyday cache -->           a table of the options that most applications set
 //   <!-- generated: events CacheEvents -->       a table of the events and their fields
 //   <!-- generated: metrics all -->               a table of the metrics that both exporters have
 //   <!-- generated: guards rules -->             a table of the protocol's rules and the tests that hold them
@@ -19,10 +20,12 @@
 //   <!-- figure: hit | getOrSet | ns -->145<!-- /figure -->
 //
 // `npm run docs` fills them in place; the house check `docs` refuses a page that is behind its sources.
+import { posix } from 'node:path'
 import { format } from 'prettier'
 import { Declarations } from '../house/options.mjs'
 import { benchRegion, figureAt, plotImage } from './bench-tables.mjs'
 import { eventsTable } from './events-table.mjs'
+import { everydayTable } from './everyday-options.mjs'
 import { fragmentOf } from './fragment.mjs'
 import { matrixTable } from './matrix-table.mjs'
 import { metricsTable } from './metrics-table.mjs'
@@ -50,6 +53,7 @@ const generators = {
   bench: ({ tree }, _, name) => benchRegion(tree, name),
   plot: ({ tree }, _, name) => plotImage(tree, name),
   options: (page, file, name) => optionsTable(page, name, declared(page, file, `options ${name}`)),
+  everyday: (page, file, name) => everydayTable(page, name, (owner) => declared(page, file, `options ${owner}`)),
   code: ({ tree }, _, name) => codeOf(tree.text(adapter), name),
   events: (page, file, name) => eventsTable(page, declared(page, file, `events ${name}`)),
 }
@@ -90,7 +94,7 @@ export function regionsOf(text) {
 export async function fill(tree, file) {
   const text = tree.text(file)
   const wanted = interfacesToShow(tree)
-  const page = { tree, declarations: new Declarations(tree), wanted, link: (name) => linkTo(text, name) }
+  const page = { tree, declarations: new Declarations(tree), wanted, link: (name) => linkTo(tree, file, name) }
   const contents = await Promise.all(
     regionsOf(text).map(async ({ kind, name }) =>
       // Code stays as its file has it.
@@ -109,9 +113,17 @@ function codeOf(text, name) {
   return `\`\`\`ts\n${code[0].replaceAll(RegExp(`^${code[1]}`, 'gm'), '')}\`\`\`\n`
 }
 
-/** A link to the heading above an interface's region: its words, and the fragment that GitHub makes of them. */
-function linkTo(text, name) {
-  const above = regionsOf(text).find((one) => one.name === name)
-  const heading = [...text.slice(0, above?.offset ?? 0).matchAll(/^#+ (.+)$/gm)].at(-1)?.[1]
-  return heading === undefined ? undefined : `[${heading}](#${fragmentOf(heading)})`
+/** A link to the heading above an interface's region, on this page or another: its words, and the fragment that GitHub makes of them. */
+function linkTo(tree, file, name) {
+  const shows = (page) => regionsOf(tree.text(page)).find((one) => one.kind === 'options' && one.name === name)
+  const page = [file, ...generatedPages(tree)].find(shows)
+  if (page === undefined) return undefined
+  const heading = [
+    ...tree
+      .text(page)
+      .slice(0, shows(page).offset)
+      .matchAll(/^#+ (.+)$/gm),
+  ].at(-1)?.[1]
+  const path = page === file ? '' : posix.relative(posix.dirname(file), page)
+  return heading === undefined ? undefined : `[${heading}](${path}#${fragmentOf(heading)})`
 }

@@ -33,11 +33,11 @@ export interface Load<S = unknown> {
 
 /** What a loader may say of the value that it returns, by `load.keep`; what it leaves out stays as the call has it. */
 export interface KeepOptions {
-  /** The result is fresh for so long. Less than 1 ms, also a negative number: the result is not stored, and what was stored is removed. Default: the call's. */
+  /** How long the result is fresh. Less than 1 ms, also a negative number: the result is not stored, and what was stored is removed. Default: the call's. */
   readonly ttl?: Duration | undefined
-  /** For so long after `ttl` the result is served at once while one leader refreshes it in the background. Default: the call's. */
+  /** How long after `ttl` the result is served at once, while one load in the background refreshes it. Default: the call's. */
   readonly staleWhileRevalidate?: Duration | undefined
-  /** For so long after `ttl` the result is served when a load fails or is slow, or the key is cooling. Default: the call's. */
+  /** How long after `ttl` the result is served when a load fails or is slow, or while the key cools down. Default: the call's. */
   readonly staleIfError?: Duration | undefined
   /** The tags by which `invalidateTags` finds the entry. An invalidation during the load counts too. Default: the call's. */
   readonly tags?: readonly string[] | undefined
@@ -45,7 +45,7 @@ export interface KeepOptions {
 
 /** How the result of a load is not stored, by `load.uncacheable`. */
 export interface UncacheableOptions {
-  /** For so long no caller waits for another process's load of the key, and no result is stored. Default: `'10s'`. */
+  /** How long no caller waits for another process's load of the key, and no result is stored. Default: `'10s'`. */
   readonly for?: Duration | undefined
   /** False: only the caller whose loader ran gets the result; those that joined load for themselves. Default: true. */
   readonly share?: boolean | undefined

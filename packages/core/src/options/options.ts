@@ -34,15 +34,15 @@ export interface NearOptions {
   readonly maxEntries?: number | undefined
   /** The most bytes of all copies together, by an estimate of what each holds in memory. Default: `'64mb'`. */
   readonly maxBytes?: ByteSize | undefined
-  /** A copy is served for so long after it was read. If the notice of a change is lost, the old value is served for at most this time. Default: `'5s'`. */
+  /** How long a copy is served after it was read. If the notice of a change is lost, the old value is served for at most this time. Default: `'5s'`. */
   readonly maxAge?: Duration | undefined
 }
 
 /** The limits of the copies that are served while a shared store is away. */
 export interface OutageOptions {
-  /** The most copies. Once there are so many, one in 16 new keys replaces the least recently used one. Default: 1,000. */
+  /** The most copies. At this number, one in 16 new keys replaces the least recently used copy. Default: 1,000. */
   readonly maxEntries?: number | undefined
-  /** A copy is served for so long after it was read or loaded. Default: `'5s'`. */
+  /** How long a copy is served after it was read or loaded. Default: `'5s'`. */
   readonly maxAge?: Duration | undefined
 }
 
@@ -54,23 +54,23 @@ export interface TagOptions {
 
 /** The background refreshes of all processes that share the store and its namespace; `perSecond`, `atOnce` or both. Each process should give the same limits. */
 export interface RefreshBudgetOptions {
-  /** At most so many refreshes begin in any second. Default: no limit. */
+  /** The most refreshes that begin in one second. Default: no limit. */
   readonly perSecond?: number | undefined
-  /** At most so many refreshes run at once. Default: no limit. */
+  /** The most refreshes that run at once. Default: no limit. */
   readonly atOnce?: number | undefined
 }
 
 /** Options of both the cache and a single call; a call's value comes first. */
 export interface LoadOptions {
-  /** An entry is fresh for so long after its commit. A number is in ms: `30` means 30 ms, of which a process warning asks once whether it is meant; `Infinity`: until it is invalidated. No default: the cache or the call must give it. */
+  /** How long an entry is fresh after it was stored. A number is in ms: `30` means 30 ms, and a process warning asks once whether it is meant. `Infinity`: until it is invalidated. No default: the cache or the call must give it. */
   readonly ttl?: Duration | undefined
-  /** A caller that could get a `staleIfError` value waits so long for the load; then it gets that value, and the load goes on in the background. `false`: it waits for the outcome. Default: `'1s'`. */
+  /** How long a caller that could get a `staleIfError` value waits for the load. Then it gets that value, and the load goes on in the background. `false`: it waits for the outcome. Default: `'1s'`. */
   readonly softTimeout?: Duration | false | undefined
   /** Shortens `ttl` at random by up to this fraction, from 0 to below 1, once per commit: entries that were loaded together do not expire together. Default: 0. */
   readonly jitter?: number | undefined
   /** The longest time of a load. At its end `load.signal` is aborted, the load fails with `LoadTimeoutError`, and the key cools down. Default: `'30s'`. */
   readonly loadTimeout?: Duration | undefined
-  /** The longest time that a call waits for loads of others, with the store's answers and queues before them; a load in this process that brings its value does not count. At its end it gets a stale value of any allowed window, else `WaitTimeoutError`. Default: `'10s'`. */
+  /** The longest time that a call waits for loads of other processes. At its end the call gets a stale value of any allowed window, else `WaitTimeoutError`. The store's answers and queues before such a load count; a load in this process that brings the value does not. Default: `'10s'`. */
   readonly waitTimeout?: Duration | undefined
   /** At the end of `waitTimeout`, without a stale value: `'error'` rejects; `'load'`, in a cache with `maxLoads`, runs the loader for this caller alone if a permit is free, and stores nothing. Default: `'error'`. */
   readonly onWaitTimeout?: 'error' | 'load' | undefined
@@ -88,17 +88,17 @@ export interface LoadOptions {
 export interface CacheOptions extends LoadOptions {
   /** The name of the cache in its events, metrics and spans: give each cache of a process its own. 1 to 100 characters. Default: `'default'`. */
   readonly name?: string | undefined
-  /** The store of entries and leases. Default: `memoryStore({ maxEntries: 10_000, maxBytes: '64mb' })`. */
+  /** Where entries and leases are kept. Default: `memoryStore({ maxEntries: 10_000, maxBytes: '64mb' })`. */
   readonly store?: Store | undefined
   /** Encodes and decodes values for a shared store. Default: `json`. */
   readonly codec?: Codec | undefined
   /** True: a value that its codec would change, such as a Map under `json`, is an error, with any store: the load fails, or `set` rejects, with `LossyCodecError`. False: the first such value gives a warning. Default: false. */
   readonly strictCodec?: boolean | undefined
-  /** For so long after `ttl` an entry is served at once, while one leader refreshes it in the background. Default: 0. */
+  /** How long after `ttl` an entry is served at once, while one load in the background refreshes it. Default: 0. */
   readonly staleWhileRevalidate?: Duration | undefined
-  /** For so long after `ttl` an entry is served when the load fails, times out or is slow, or the key is cooling. Default: 0. */
+  /** How long after `ttl` an entry is served when the load fails, times out or is slow, or while the key cools down. Default: 0. */
   readonly staleIfError?: Duration | undefined
-  /** The longest time that a call waits for a shared store, from the moment at which its step can be sent: in a burst, steps wait for their turn, for at most `waitTimeout`, while the store answers others. Then it goes on without the store, and a key has one load in each process; writes and invalidations reject with `StoreAwayError`. Default: `'250ms'`. */
+  /** The longest time that a call waits for a shared store. Then it goes on without the store: a key has one load in each process, and writes and invalidations reject with `StoreAwayError`. The time counts from the moment at which a step can be sent; in a burst, steps wait for their turn before it, for at most `waitTimeout`, while the store answers others. Default: `'250ms'`. */
   readonly storeTimeout?: Duration | undefined
   /** Keeps copies of a shared store's entries in this process: a hit among them sends no command. A notice drops a copy when its entry changes. Its hits share one object, which no other caller has: treat it as read-only. Default: false. */
   readonly near?: NearOptions | false | undefined
@@ -112,7 +112,7 @@ export interface CacheOptions extends LoadOptions {
   readonly shareErrorMessages?: boolean | undefined
   /** The check of tags in a shared store. Default: `{ maxAge: '1s' }`. */
   readonly tags?: TagOptions | undefined
-  /** The most loads at once in this process. One more waits within its `waitTimeout`; one more in the background does not begin. A call from inside a load of this cache never waits for this, neither with its own load nor with one that it joins; a call from inside a load of another cache does. Default: no limit. */
+  /** The most loads at once in this process. One more waits within its `waitTimeout`; one more in the background does not begin. Calls made inside this cache's loads are exempt. Default: no limit. */
   readonly maxLoads?: number | undefined
   /** Limits the background refreshes, for a source that could not answer a whole cache's: after `expireTags`, or a deploy. A stale hit that finds the budget used up starts no refresh; a later one does. A load for which a caller waits is neither delayed nor counted. While the store is away, each process counts alone. Default: no limit. */
   readonly refreshBudget?: RefreshBudgetOptions | undefined
@@ -120,7 +120,7 @@ export interface CacheOptions extends LoadOptions {
   readonly maxWaiters?: number | undefined
   /** The most calls that wait for one key in this process. Default: a quarter of `maxWaiters`. */
   readonly maxWaitersPerKey?: number | undefined
-  /** So many events of this cache are kept in this process, for `explain`: the last ones of every type but those of hits and renewals. 0: none. Default: 1,000 with a shared store, else 0. */
+  /** The number of recent events that this process keeps for `explain`. Hits and renewals are not kept. 0: none. Default: 1,000 with a shared store, else 0. */
   readonly history?: number | undefined
   /** Keeps count of the keys that cost most, for `cache.hotKeys()`. `false`: does not. Default: `{ size: 100, plain: false }` with a shared store, else `false`. */
   readonly hotKeys?: HotKeysOptions | false | undefined
@@ -134,9 +134,9 @@ export interface CacheOptions extends LoadOptions {
 export interface CallOptions<V = unknown> extends LoadOptions {
   /** Encodes this key's value for a shared store. Default: the cache's. */
   readonly codec?: Codec<NoInfer<V>> | undefined
-  /** The window with which this call's load commits; `false`: this call accepts no such stale value. Default: the cache's. */
+  /** The stale window of the entry that this call's load stores. `false`: this call accepts no such stale value. Default: the cache's. */
   readonly staleWhileRevalidate?: Duration | false | undefined
-  /** The window with which this call's load commits; `false`: this call accepts no such stale value. Default: the cache's. */
+  /** The stale window of the entry that this call's load stores. `false`: this call accepts no such stale value. Default: the cache's. */
   readonly staleIfError?: Duration | false | undefined
   /** The tags by which `invalidateTags` finds the entry: at most 100, of 1 to 256 characters each. Default: none. */
   readonly tags?: readonly string[] | undefined
@@ -156,11 +156,11 @@ export interface ViewOptions extends CallOptions {
 
 /** Options of `set`. */
 export interface SetOptions<V = unknown> {
-  /** The entry is fresh for so long after the write; `Infinity`: until it is invalidated. Default: the cache's. */
+  /** How long the entry is fresh after the write. `Infinity`: until it is invalidated. Default: the cache's. */
   readonly ttl?: Duration | undefined
-  /** For so long after `ttl` it is served at once, while one leader refreshes it in the background. Default: the cache's. */
+  /** How long after `ttl` the entry is served at once, while one load in the background refreshes it. Default: the cache's. */
   readonly staleWhileRevalidate?: Duration | undefined
-  /** For so long after `ttl` it is served when the load fails, times out or is slow, or the key is cooling. Default: the cache's. */
+  /** How long after `ttl` the entry is served when the load fails, times out or is slow, or while the key cools down. Default: the cache's. */
   readonly staleIfError?: Duration | undefined
   /** Shortens `ttl` at random by up to this fraction, from 0 to below 1. Default: the cache's. */
   readonly jitter?: number | undefined
@@ -204,7 +204,7 @@ export interface ReadyOptions {
 
 /** The counting of the keys that cost most. */
 export interface HotKeysOptions {
-  /** So many keys are counted by load time, and as many by followers. A weight is too high by at most the total divided by this. 1 to 10,000. Default: 100. */
+  /** The number of keys that are counted by load time, and by followers. A weight is too high by at most the total divided by this number. 1 to 10,000. Default: 100. */
   readonly size?: number | undefined
   /** True: keys are shown as they are. False: by a digest, because a key may hold a name or an address. Default: false. */
   readonly plain?: boolean | undefined

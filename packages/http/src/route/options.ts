@@ -36,7 +36,7 @@ export interface RouteOptions<Req = unknown, Res = unknown> extends Omit<LoadOpt
   readonly skip?: ((req: Req) => boolean) | undefined
   /** What distinguishes responses of one URL. Default: nothing. */
   readonly key?: KeyOptions<Req> | undefined
-  /** The query parameters in the key: all, as written; those named, sorted; none (`false`); all but `ignore`. The handler sees the same, and no others. Default: true. */
+  /** The query parameters in the key: a list of names, all (`true`), none (`false`), or all but `ignore`. The handler sees these, and no others. Listed parameters are sorted. Default: true. */
   readonly query?: boolean | readonly string[] | QueryOptions | undefined
   /** The hosts that are cached; requests to others bypass the cache. Default: every host. */
   readonly hosts?: readonly string[] | undefined
@@ -53,9 +53,9 @@ export interface RouteOptions<Req = unknown, Res = unknown> extends Omit<LoadOpt
   /** Names in `Vary`, whichever layer sets it, that make no variants: a client may get the response to another value of the field. Default: none. */
   readonly ignoreVary?: readonly string[] | undefined
   /**
-   * A handler that reads one of these has made a response for its own client, which is not stored: `user`, `account`, `auth`, `oidc`, `session`,
-   * `sessionID`, `cookies` and `signedCookies` of the request; with a `ttl` also the fields `cookie` and `authorization`. Names that are given here do not count: the
-   * response is the same for every client. Cookies in `key.cookies` do not count either. Default: none.
+   * Personal reads that do not keep a response from being stored, because it is the same for every client: `user`, `account`, `auth`, `oidc`, `session`,
+   * `sessionID`, `cookies`, `signedCookies`; with a `ttl` also the fields `cookie` and `authorization`. Any other of these reads makes the response its own
+   * client's. Cookies in `key.cookies` never count. Default: none.
    */
   readonly allowReads?: readonly string[] | undefined
   /** Removes request fields that many handlers trust and no key holds, such as `X-Forwarded-Host`, from a leader's request. Default: true. */
@@ -63,13 +63,14 @@ export interface RouteOptions<Req = unknown, Res = unknown> extends Omit<LoadOpt
   /** Response fields that are not stored. Default: none. */
   readonly strip?: readonly string[] | undefined
   /**
-   * The freshness lifetime, whatever the response declares; its prohibitions still hold. `Infinity`: until it is invalidated. A function is called when the head of a response is
-   * known; less than 1 ms, NaN or undefined: not stored. Default: `'origin'`, only responses with `s-maxage`, `max-age` or `Expires` are stored.
+   * How long a response is fresh, whatever lifetime it declares; its prohibitions, such as `private`, still hold. `Infinity`: until it is invalidated.
+   * A function is called when the head of a response is known; less than 1 ms, NaN or undefined: not stored. Default: `'origin'`, only responses with
+   * `s-maxage`, `max-age` or `Expires` are stored.
    */
   readonly ttl?: RouteTtl<Req, Res> | undefined
-  /** After `ttl`: served at once, with a background refresh. With `'origin'` the response's own window comes first. Default: the cache's. */
+  /** How long after `ttl` an entry is served at once, while it is refreshed in the background. With `'origin'` the response's own window comes first. Default: the cache's. */
   readonly staleWhileRevalidate?: Duration | undefined
-  /** After `ttl`: served when the handler fails or is slow. With `'origin'` the response's own window comes first. Default: the cache's. */
+  /** How long after `ttl` an entry is served when the handler fails or is slow. With `'origin'` the response's own window comes first. Default: the cache's. */
   readonly staleIfError?: Duration | undefined
   /** Responses 404 and 410 are fresh for this, at most for `ttl`; `false`: not stored. Unused with `'origin'`. Default: `'5s'`. */
   readonly negativeTtl?: Duration | false | undefined
@@ -97,13 +98,13 @@ export interface RouteOptions<Req = unknown, Res = unknown> extends Omit<LoadOpt
   readonly clientMaxAge?: Duration | undefined
   /** `age`: responses keep their `Date` and have an `Age`. `reset`: each looks as if it were made now. Default: `'age'`. */
   readonly downstream?: 'age' | 'reset' | undefined
-  /** `behind`: a subrequest refreshes a stale response. `inline`: the next client's request does; for routes behind authentication. Default: `'behind'`; for a Fastify route with a constraint of the app's own `'inline'`. */
+  /** How a stale response is refreshed: `'behind'` by a subrequest, `'inline'` by the next client's own request. Use `'inline'` for routes behind authentication. Default: `'behind'`; for a Fastify route with a constraint of the app's own `'inline'`. */
   readonly refresh?: 'behind' | 'inline' | undefined
   /** Request fields of the client that a subrequest carries, beside those in the key and in `Vary`. Default: none. */
   readonly refreshHeaders?: readonly string[] | undefined
   /** Lets a successful POST, PUT, PATCH or DELETE invalidate all stored responses of its URL (RFC 9111 section 4.4), and a purge find them by it. Default: true with `ttl: 'origin'`, else false. */
   readonly invalidateOnUnsafe?: boolean | undefined
-  /** Adds `Cache-Status` (RFC 9211) to responses, under this name; true: `cattlegrid`. It shows clients what is cached. Default: false. */
+  /** Adds `Cache-Status` (RFC 9211) to responses, under this name; true: `cattlegrid`. The field shows clients what is cached. Default: false. */
   readonly cacheStatus?: boolean | string | undefined
   /** Adds the parameter `key` to `Cache-Status`: the key that the request looked up, for `cattlegrid inspect`. It is a digest of everything in the key. Default: false. */
   readonly cacheStatusKey?: boolean | undefined
