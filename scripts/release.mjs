@@ -3,13 +3,14 @@
 //
 //   npm run release                       with provenance, which npm accepts from the workflow release.yml alone
 //   npm run release -- --no-provenance    with your own token: the first release, before npm knows the workflow
-//   npm run release -- --dry-run          says what it would publish, and asks no registry
+//   npm run release -- --dry-run          says what it would publish, writes the bills of materials, and asks no registry
 //   npm run release -- --registry URL     another registry than the one that npm is set to
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { basename, join, relative, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { packAll, run } from './packages/pack.mjs'
+import { writeBills } from './packages/sbom.mjs'
 
 const { values } = parseArgs({
   options: {
@@ -22,6 +23,7 @@ const { values } = parseArgs({
 })
 
 const registry = values.registry === undefined ? [] : ['--registry', values.registry]
+const how = ['--access', 'public', values.provenance ? '--provenance' : '--no-provenance']
 
 /** Each package behind those that it depends on. */
 function inOrder(packages) {
@@ -50,7 +52,6 @@ async function isPublished({ name, version }) {
 async function publish({ manifest, tarball }) {
   if (values['dry-run']) return 'would be published'
   if (await isPublished(manifest)) return 'was published before'
-  const how = ['--access', 'public', values.provenance ? '--provenance' : '--no-provenance']
   await run('npm', ['publish', tarball, ...how, ...registry])
   return 'published'
 }
@@ -67,11 +68,12 @@ async function release(folder) {
   const [{ manifest }] = packages
   const forbidden = obstacle(manifest.version)
   if (forbidden !== undefined && !values['dry-run']) throw new Error(forbidden)
-  for (const one of packages) {
-    const { name, version, publishConfig } = one.manifest
-    const size = `${Math.ceil(one.size / 1024)} KB, ${one.files.length} files`
-    const how = `${publishConfig.access}, ${values.provenance ? 'with' : 'without'} provenance`
-    console.log(`${`${name} ${version}`.padEnd(28)} ${size.padEnd(19)} ${how}: ${await publish(one)}`)
+  const bills = await writeBills(values.root, packages, join(values.root, 'sbom'))
+  for (const [index, one] of packages.entries()) {
+    const { name, version } = one.manifest
+    console.log(`${name} ${version}, ${Math.ceil(one.size / 1024)} KB, ${one.files.length} files`)
+    console.log(`  bill of materials: ${relative(values.root, bills[index])}`)
+    console.log(`  npm publish ${basename(one.tarball)} ${how.join(' ')}: ${await publish(one)}`)
   }
   if (forbidden !== undefined) console.log(`Before the release: ${forbidden}`)
 }

@@ -10,13 +10,39 @@ const root = resolve(__dirname, '..')
 const manifest = (name: string, more: object = {}): string =>
   JSON.stringify({ name, version: '1.2.0', publishConfig: { access: 'public', provenance: true }, ...more })
 
+/** What npm writes of them: the second package is found by a link, and uses one that is not of this repository. */
+const lock = {
+  lockfileVersion: 3,
+  packages: {
+    'node_modules/@made-up/base': { resolved: 'packages/base', link: true },
+    'packages/base': {
+      name: '@made-up/base',
+      version: '1.2.0',
+      dependencies: { far: '^3.0.0' },
+      devDependencies: { tool: '*' },
+    },
+    'node_modules/far': { version: '3.1.4', license: 'MIT', integrity: `sha512-${'A'.repeat(86)}==` },
+    'node_modules/tool': { version: '9.9.9', dev: true },
+  },
+}
+
 /** Two public packages, of which the first depends on the second, and a private one. */
 const tree: Files = {
   'package.json': '{ "private": true, "workspaces": ["packages/*"] }',
+  'package-lock.json': JSON.stringify(lock),
   'CHANGELOG.md': '# Changelog\n\n## [1.2.0] - 2026-01-01\n',
   'packages/api/package.json': manifest('@made-up/api', { dependencies: { '@made-up/base': '1.2.0' } }),
-  'packages/base/package.json': manifest('@made-up/base'),
+  'packages/base/package.json': manifest('@made-up/base', {
+    dependencies: { far: '^3.0.0' },
+    devDependencies: { tool: '*' },
+  }),
   'packages/secret/package.json': manifest('@made-up/secret', { private: true }),
+}
+
+interface Bill {
+  readonly bomFormat: string
+  readonly metadata: { readonly component: object }
+  readonly components: readonly { readonly purl: string }[]
 }
 
 /** A registry that keeps what it is asked. */
@@ -67,16 +93,35 @@ describe('npm run release', () => {
     const { failed, text } = await release(tree, '--dry-run')
     expect(failed).toBe(false)
     expect(text.split('\n')).toEqual([
-      expect.stringMatching(/^@made-up\/base 1\.2\.0 .* 1 files .*public, with provenance: would be published$/),
-      expect.stringMatching(/^@made-up\/api 1\.2\.0 .*public, with provenance: would be published$/),
+      '@made-up/base 1.2.0, 1 KB, 1 files',
+      '  bill of materials: sbom/made-up-base-1.2.0.cdx.json',
+      '  npm publish made-up-base-1.2.0.tgz --access public --provenance: would be published',
+      '@made-up/api 1.2.0, 1 KB, 1 files',
+      '  bill of materials: sbom/made-up-api-1.2.0.cdx.json',
+      '  npm publish made-up-api-1.2.0.tgz --access public --provenance: would be published',
       '',
     ])
     expect(asked).toEqual([])
   })
 
+  it('writes a bill of materials for each package: what a user installs with it, and no tool', async () => {
+    const { cwd } = await release(tree, '--dry-run')
+    const bill = JSON.parse(readFileSync(join(cwd, 'sbom/made-up-api-1.2.0.cdx.json'), 'utf8')) as Bill
+    expect(bill.bomFormat).toBe('CycloneDX')
+    expect(bill.metadata.component).toMatchObject({ name: '@made-up/api', purl: 'pkg:npm/%40made-up/api@1.2.0' })
+    expect(bill.components.map(({ purl }) => purl)).toEqual(['pkg:npm/%40made-up/base@1.2.0', 'pkg:npm/far@3.1.4'])
+    expect(bill.components[1]).toMatchObject({ hashes: [{ alg: 'SHA-512' }], licenses: [{ license: { id: 'MIT' } }] })
+  })
+
+  it('names a dependency that the lock file does not have', async () => {
+    const { failed, text } = await release({ ...tree, 'package-lock.json': '{ "packages": {} }' }, '--dry-run')
+    expect(failed).toBe(true)
+    expect(text).toContain('package-lock.json has no far, which packages/base depends on')
+  })
+
   it('publishes the public packages, a dependency first, and no private one', async () => {
     const { failed, text } = await release(tree, '--no-provenance')
-    expect(text).toMatch(/base 1\.2\.0 .*: published\n.*api 1\.2\.0 .*: published\n$/)
+    expect(text).toMatch(/base-1\.2\.0\.tgz .*: published\n.*\n.*\n.*api-1\.2\.0\.tgz .*: published\n$/)
     expect(asked.filter((one) => one.startsWith('PUT'))).toEqual(['PUT @made-up/base', 'PUT @made-up/api'])
     expect(failed).toBe(false)
   })
@@ -84,7 +129,7 @@ describe('npm run release', () => {
   it('leaves out what the registry has already', async () => {
     published = ['@made-up/base']
     const { text } = await release(tree, '--no-provenance')
-    expect(text).toMatch(/base 1\.2\.0 .*: was published before\n.*api 1\.2\.0 .*: published\n$/)
+    expect(text).toMatch(/base-1\.2\.0\.tgz .*: was published before\n.*\n.*\n.*api-1\.2\.0\.tgz .*: published\n$/)
     expect(asked.filter((one) => one.startsWith('PUT'))).toEqual(['PUT @made-up/api'])
   })
 
