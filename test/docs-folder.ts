@@ -3,7 +3,7 @@ import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, symlin
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
-import { recipesPlayed } from './docs-recipes.ts'
+import { encryptionPlayed, recipesPlayed } from './docs-recipes.ts'
 import { bundled } from './support/bundled.ts'
 
 const run = promisify(execFile)
@@ -63,6 +63,7 @@ export function layOutExamples(): string {
   copyFileSync(require.resolve('./docs-app.ts'), join(folder, 'app.ts'))
   copyFileSync(require.resolve('./docs-catalogue.ts'), join(folder, 'catalogue.ts'))
   writeFileSync(join(folder, 'recipes.ts'), recipesPlayed)
+  writeFileSync(join(folder, 'encryption.ts'), encryptionPlayed)
   // The packages of others; those of this repository are found by their sources.
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
   for (const [name, code] of examples) writeFileSync(join(folder, folderOf(name), `${name}.ts`), code)

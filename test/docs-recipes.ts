@@ -34,3 +34,52 @@ console.log(\`personal: \${loads.personal} loads\`)
 server.close()
 server.closeAllConnections()
 `
+
+/** Plays the codec of docs/values-and-codecs.md that encrypts: on Redis, with keys that change, and with bytes that somebody has changed. */
+export const encryptionPlayed = `
+import { createHash } from 'node:crypto'
+import { createCache } from '@cattlegrid/core'
+import { redisStore } from '@cattlegrid/redis'
+import { createClient } from 'redis'
+import { encrypted } from './encrypted-codec.ts'
+
+const url = process.env['REDIS_URL'] ?? ''
+const namespace = \`encrypted-\${process.pid}-\${Date.now()}\`
+const keyOf = (number: number): [number, Buffer] => [number, createHash('sha256').update(String(number)).digest()]
+let loads = 0
+const open = async (...numbers: number[]) => {
+  const store = redisStore({ url, namespace })
+  const cache = createCache({ name: numbers.join(), store, ttl: '1h', storeTimeout: '5s', codec: encrypted(new Map(numbers.map(keyOf))) })
+  await cache.ready()
+  const read = async () => {
+    const before = loads
+    const { name } = await cache.getOrSet('user', async () => {
+      loads += 1
+      return { name: 'Ada' }
+    })
+    return \`\${name} \${loads - before}\`
+  }
+  return { read, close: () => cache.close() }
+}
+
+const client = createClient({ url })
+client.on('error', () => undefined)
+await client.connect()
+const bytes = () => client.sendCommand(['GET', \`\${namespace}:{user}\`]).then(String)
+
+const first = await open(1)
+console.log('loaded, then read:', await first.read(), await first.read())
+console.log('readable in Redis:', (await bytes()).includes('Ada'))
+const prepared = await open(1, 2)
+const rotated = await open(2, 1)
+console.log('read by both keys:', await prepared.read(), await rotated.read())
+const late = await open(2)
+console.log('without the old key:', await late.read(), await late.read())
+console.log('read by the new key:', await prepared.read(), await rotated.read())
+const length = await client.strLen(\`\${namespace}:{user}\`)
+const last = await client.getRange(\`\${namespace}:{user}\`, length - 1, length - 1)
+await client.setRange(\`\${namespace}:{user}\`, length - 1, last === 'x' ? 'y' : 'x')
+console.log('after a change of its bytes:', await late.read(), await late.read())
+for (const cache of [first, prepared, rotated, late]) await cache.close()
+client.destroy()
+`
