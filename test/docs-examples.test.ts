@@ -1,9 +1,11 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { afterAll, describe, expect, it, jest } from '@jest/globals'
-import { command, compile, examples, layOutExamples, play, root } from './docs-folder.ts'
+import { command, compile, examples, layOutExamples, play, startPrograms } from './docs-folder.ts'
+import { root } from './shown-programs.ts'
 import { until } from './support/until.ts'
 import { freePort } from './free-port.ts'
 
@@ -24,24 +26,34 @@ async function end(server: ChildProcess): Promise<void> {
   await ended
 }
 
-/** `Cache-Status` of the first two responses of an example that listens on `PORT`. */
-async function statusesOf(name: string, path: string): Promise<readonly (string | null)[]> {
+/** Starts an example that listens on `PORT`, and returns its port. */
+async function serve(name: string): Promise<number> {
   const port = await freePort()
   const { args, env } = command(folder, name)
   const server = spawn(process.execPath, args, { cwd: root, env: { ...env, PORT: String(port) } })
   servers.push(server)
   let said = ''
   for (const stream of [server.stdout, server.stderr]) stream.on('data', (text: Buffer) => (said += text.toString()))
-  const statuses: (string | null)[] = []
   await until(async () => {
     if (server.exitCode !== null) throw new Error(said)
-    const response = await fetch(`http://127.0.0.1:${port}${path}`).catch(() => undefined)
-    if (response !== undefined) statuses.push(response.headers.get('cache-status'))
-    return statuses.length === 2
+    return await fetch(`http://127.0.0.1:${port}/`).then(
+      () => true,
+      () => false,
+    )
   })
-  await end(server)
-  return statuses
+  return port
 }
+
+/** What the page counts for fifty requests at once, and what it says that it counts. */
+async function herdOf(port: number): Promise<{ readonly text: string; readonly says: string }> {
+  const [, line = '', says = ''] = /^(seq 50 .*?) +# (.*)$/m.exec(startPrograms.text) ?? []
+  const { stdout } = await promisify(execFile)('sh', ['-c', line.replace('localhost:3000', `127.0.0.1:${port}`)])
+  return { text: stdout.trim(), says }
+}
+
+/** What an example prints, by the comments behind its lines. */
+const asTheCommentsSay = (name: string): RegExp =>
+  RegExp(`^${startPrograms.printedBy(name).replaceAll(/[()[\]{}.*]/g, String.raw`\$&`)}$`)
 
 describe('the examples of the documents', () => {
   it.each([
@@ -59,7 +71,11 @@ describe('the examples of the documents', () => {
     ],
     ['start-function', /^\[\n(?: {2}\{ currency: 'CHF', loads: 1 \},?\n){3}\]\n$/],
     ['start-redis', /^hello\n$/],
-    ['recipes', /^gate gate fence\nfeed: 1 load\nrates: 2 loads\npersonal: 2 loads\n$/],
+    ['start-many', asTheCommentsSay('start-many')],
+    [
+      'recipes',
+      /^gate gate fence\nfeed: 1 load\nmany: 1 load, gate 7, none, none, gate 7\nafter the write: 2 loads\nrates: 2 loads\npersonal: 2 loads\n$/,
+    ],
   ])('say what their page says: %s', async (name, said) => {
     expect(await play(folder, name)).toMatch(said)
   })
@@ -72,15 +88,24 @@ describe('the examples of the documents', () => {
     expect(examples.get(name)?.trimEnd().split('\n').length).toBeLessThan(15)
   })
 
-  it.each(['start-express', 'start-fastify', 'start-nestjs'])(
-    'run the handler for the first request, and not for the second: %s',
+  it.each(['start-express', 'start-express.cjs', 'start-fastify', 'start-fastify.cjs', 'start-nestjs'])(
+    'run the handler for the first request, and once for fifty: %s',
     async (name) => {
-      expect(await statusesOf(name, '/products/7')).toEqual([
-        'cattlegrid; fwd=uri-miss; stored; ttl=30',
-        expect.stringMatching(/^cattlegrid; hit; ttl=(?:29|30)$/),
-      ])
+      const port = await serve(name)
+      const statusOf = async (): Promise<string | null> =>
+        (await fetch(`http://127.0.0.1:${port}/products/7`)).headers.get('cache-status')
+      expect(await statusOf()).toBe('cattlegrid; fwd=uri-miss; stored; ttl=30')
+      expect(await statusOf()).toMatch(/^cattlegrid; hit; ttl=(?:29|30)$/)
+      const { text, says } = await herdOf(port)
+      expect(text).toBe(says)
     },
   )
+
+  it.each(['start-function', 'start-many', 'start-redis'])('say the same in CommonJS: %s', async (name) => {
+    const said = await play(folder, name)
+    expect(said).not.toBe('')
+    expect(await play(folder, `${name}.cjs`)).toBe(said)
+  })
 
   it('compile', async () => {
     expect(await compile(folder)).toBe('')
@@ -101,6 +126,7 @@ describe('the examples of the documents', () => {
       'not-found',
       'own-codec',
       'recipe-feed',
+      'recipe-many',
       'recipe-personal',
       'recipe-product',
       'recipe-rates',
@@ -109,6 +135,7 @@ describe('the examples of the documents', () => {
       'start-express',
       'start-fastify',
       'start-function',
+      'start-many',
       'start-nestjs',
       'start-redis',
       'store-contract',

@@ -11,7 +11,8 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from '@jest/globals'
-import { type Block, blocksOf, compile, docExamplesOf, documents, root, settle } from './docs-folder.ts'
+import { type Block, blocksOf, compile, docExamplesOf, documents, settle } from './docs-folder.ts'
+import { root } from './shown-programs.ts'
 
 const readmes = ['README.md', ...readdirSync(join(root, 'packages')).map((name) => `packages/${name}/README.md`)]
 /** The migrations are whole files of examples/, which has tests of its own. Those that end by SIGTERM are played in test/faults. */

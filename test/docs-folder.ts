@@ -1,13 +1,13 @@
 import { execFile } from 'node:child_process'
 import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { encryptionPlayed, recipesPlayed } from './docs-recipes.ts'
+import { root, ShownPrograms } from './shown-programs.ts'
 import { bundled } from './support/bundled.ts'
 
 const run = promisify(execFile)
-export const root = resolve(__dirname, '..')
 const pages = join(root, 'docs')
 
 /** A piece of code that a document shows, with what stands behind `ts` in the first line of its fence. */
@@ -49,6 +49,9 @@ export const examples: ReadonlyMap<string, string> = new Map(
     .map(({ label, code }): [string, string] => [label.slice('run='.length), code]),
 )
 
+/** The programs of the page from which readers start: also in CommonJS. */
+export const startPrograms = new ShownPrograms('docs/getting-started.md')
+
 /** NestJS knows the older proposal of decorators only, so its examples are compiled apart. */
 const folderOf = (name: string): 'nestjs' | '.' => (name.includes('nestjs') ? 'nestjs' : '.')
 
@@ -67,6 +70,8 @@ export function layOutExamples(): string {
   // The packages of others; those of this repository are found by their sources.
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
   for (const [name, code] of examples) writeFileSync(join(folder, folderOf(name), `${name}.ts`), code)
+  for (const name of startPrograms.names('cjs'))
+    writeFileSync(join(folder, `${name}.cjs`), startPrograms.commonJs(name))
   settle(folder, 'tsconfig.test.json')
   settle(join(folder, 'nestjs'), 'packages/nestjs/test/tsconfig.json')
   return folder
@@ -87,11 +92,12 @@ export async function compile(folder: string): Promise<string> {
   return stdout
 }
 
-/** The arguments and the environment with which Node runs an example. */
+/** The arguments and the environment with which Node runs an example, or with `.cjs` behind its name its CommonJS form. */
 export function command(folder: string, name: string): { readonly args: string[]; readonly env: NodeJS.ProcessEnv } {
+  const file = name.endsWith('.cjs') ? join(folder, name) : bundled(join(folder, folderOf(name), `${name}.ts`))
   return {
     // Since 23 Node reports its own tests in another form, unless it is asked for this one.
-    args: ['--test-reporter=tap', bundled(join(folder, folderOf(name), `${name}.ts`))],
+    args: ['--test-reporter=tap', file],
     env: { ...process.env, REDIS_URL: process.env['CATTLEGRID_TEST_REDIS_URL'] ?? '' },
   }
 }

@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { loads } from './catalogue.ts'
 import { readFeed } from './recipe-feed.ts'
+import { add, products } from './recipe-many.ts'
 import { forget, recommendations } from './recipe-personal.ts'
 import { app } from './recipe-product.ts'
 import { rate, rateToPayWith } from './recipe-rates.ts'
@@ -21,6 +22,12 @@ console.log(...before, await nameAt(url))
 
 await Promise.all([readFeed(1), readFeed(1)])
 console.log(\`feed: \${loads.feed} load\`)
+
+const listed = [...(await products(['7', '404'])).values(), ...(await products(['404', '7'])).values()]
+console.log(\`many: \${loads.many} load, \${listed.map((product) => product?.name ?? 'none').join(', ')}\`)
+await add({ id: '404', name: 'fence' })
+await products(['404', '7'])
+console.log(\`after the write: \${loads.many} loads\`)
 
 await Promise.all([rate('CHF'), rate('CHF'), rateToPayWith('CHF')])
 await rate('EUR')
