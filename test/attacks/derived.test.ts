@@ -1,5 +1,4 @@
 import { describe, expect, test } from '@jest/globals'
-import type { Express, Request } from 'express'
 import { replaced } from '../fuzz/echo-apps.ts'
 import { ask as askRaw } from './raw-client.ts'
 import { mirror, type ShopOptions } from './shop.ts'
@@ -20,14 +19,6 @@ const parsedBy = (parse: Parser): Partial<ShopOptions> => ({
   prepare: (app) => app.set('query parser', parse),
   parseQuery: parse,
 })
-
-/** A layer outside gives a parameter a default. */
-const completed = (app: Express): unknown =>
-  app.use((req: Request, _res, next) => {
-    const value = { format: 'json', ...req.query }
-    Object.defineProperty(req, 'query', { configurable: true, enumerable: true, writable: true, value })
-    next()
-  })
 
 const many = 'x&'.repeat(1000)
 
@@ -94,21 +85,75 @@ describe.each(FRAMEWORKS)('parsed queries on %s', (framework) => {
   })
 })
 
-// Express 4 and Fastify do not tell a query that they have parsed from one that a layer has completed.
-describe('parsed queries that a layer outside completes', () => {
-  test('the default of a layer outside is on the page of a client who gives none, whoever came before', async () => {
-    const page = { path: '/list', cache: { ttl: '1m', query: ['page'], cacheStatus: true }, handle: mirror } as const
+/** What layers outside make of a query. */
+const LAYERS: readonly (readonly [string, NonNullable<ShopOptions['layer']>])[] = [
+  ['gives a parameter a default', (query) => Object.assign(query, { format: query['format'] ?? 'json' })],
+  ['copies the query, with a default', (query) => ({ format: 'json', ...query })],
+  [
+    'keeps elsewhere what a parameter says',
+    (query, { headers }) => {
+      headers['x-format'] = JSON.stringify({ format: query['format'] ?? 'json' })
+      return query
+    },
+  ],
+]
+
+describe.each(FRAMEWORKS)('what layers outside have made of a URL on %s', (framework) => {
+  const page = { path: '/list', cache: { ttl: '1m', query: ['page'], cacheStatus: true }, handle: mirror } as const
+
+  test.each(LAYERS)('is for its own client: a layer that %s', async (_, layer) => {
+    for (const spelled of ['json', 'xml'])
+      await onStage(
+        framework,
+        [page],
+        async (stage) => {
+          expect((await stage.get(`/list?page=2&format=${spelled}`)).status).toBe(200)
+          const { body } = await stage.get('/list?page=2')
+          expect(body.replaceAll('\\', '')).toContain('"format":"json"')
+          expect(body).not.toContain('xml')
+        },
+        { layer },
+      )
+  })
+
+  test.each([['no layer', undefined] as const, ...LAYERS])(
+    'keeps no campaign from filling the entry: %s',
+    async (_, layer) => {
+      await onStage(
+        framework,
+        [page],
+        async (stage) => {
+          const first = await stage.get('/list?utm_source=letter&page=2')
+          expect(first.fields['cache-status']?.[0]).toMatch(/; fwd=uri-miss; stored; ttl=60$/)
+          for (const target of ['/list?page=2', '/list?page=2&utm_source=post']) {
+            const { body, fields } = await stage.get(target)
+            expect(fields['cache-status']?.[0]).toMatch(/; hit; /)
+            expect(body).toBe(first.body)
+          }
+        },
+        { layer },
+      )
+    },
+  )
+
+  test.each([
+    ['the case of its path', framework.startsWith('Express') ? '/LIST?page=2' : '/%6Cist?page=2', /LIST|%6C/],
+    ['the authority of an absolute one', 'http://evil.test/list?page=2', /evil/],
+  ])('such as %s, is on no other client’s page', async (_, target, evil) => {
+    const layer: ShopOptions['layer'] = (query, { headers, url }) => {
+      headers['x-self'] = url
+      return query
+    }
     await onStage(
-      'Express 5',
+      framework,
       [page],
-      async (stage) => {
-        const { fields } = await stage.get('/list?page=2&format=json')
-        expect(fields['cache-status']).toEqual(['cattlegrid; fwd=bypass; detail=read-only'])
-        expect((await stage.get('/list?page=2')).body).toContain('"format":"json"')
-        // Now it has an entry, and the request is served from it.
-        expect((await stage.get('/list?page=2&format=xml')).fields['cache-status']?.[0]).toMatch(/; hit/)
+      async ({ port, get }) => {
+        expect((await askRaw(port, { target })).status).toBe(200)
+        const { body } = await get('/list?page=2')
+        expect(body).toContain('"x-self":"/list?page=2"')
+        expect(body).not.toMatch(evil)
       },
-      { prepare: completed },
+      { layer },
     )
   })
 })

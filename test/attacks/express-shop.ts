@@ -7,12 +7,17 @@ import type { Page, Reply, Seen, ShopOptions } from './shop.ts'
 
 /** The shop on Express; `make` makes the app of one of its versions, `rest` is how that one spells a star. */
 export function expressShop(make: () => Express, rest: string) {
-  return async (cache: Cache, pages: readonly Page[], { trust, purge, prepare }: ShopOptions): Promise<Server> => {
+  return async (
+    cache: Cache,
+    pages: readonly Page[],
+    { trust, purge, prepare, layer }: ShopOptions,
+  ): Promise<Server> => {
     const app = make()
     app.set('trust proxy', trust)
     app.set('env', 'test')
     const cached = expressCache(cache)
     prepare?.(app)
+    if (layer !== undefined) app.use(onQuery(layer))
     if (purge !== undefined) app.all('/purge', cached.purge(purge))
     for (const page of pages) declare(app, cached, page, rest)
     const server = createServer(app)
@@ -34,6 +39,14 @@ function declare(app: Express, cached: Cached, page: Page, rest: string): void {
   }
   const verb = (page.method ?? 'GET').toLowerCase() as 'get' | 'post'
   app[verb](page.path.replace(/\*$/, rest), outside, cached(page.cache), handler)
+}
+
+function onQuery(layer: NonNullable<ShopOptions['layer']>): RequestHandler {
+  return (req, _res, next) => {
+    const value = layer(req.query, req)
+    Object.defineProperty(req, 'query', { configurable: true, enumerable: true, writable: true, value })
+    next()
+  }
 }
 
 function seenBy(req: Request): Seen {

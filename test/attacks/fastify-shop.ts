@@ -8,7 +8,7 @@ import type { Page, Reply, Seen, ShopOptions } from './shop.ts'
 export async function fastifyShop(
   cache: Cache,
   pages: readonly Page[],
-  { trust, purge, parseQuery }: ShopOptions,
+  { trust, purge, layer, parseQuery }: ShopOptions,
 ): Promise<Server> {
   const app = Fastify({
     trustProxy: trust,
@@ -16,6 +16,10 @@ export async function fastifyShop(
     ...(parseQuery === undefined ? {} : { routerOptions: { querystringParser: parseQuery } }),
   })
   await app.register(cattlegrid, { cache, close: false })
+  if (layer !== undefined)
+    app.addHook('preHandler', async (request) => {
+      request.query = layer(request.query as Record<string, unknown>, request.raw)
+    })
   if (purge !== undefined)
     app.route({ method: ['GET', 'POST', 'DELETE'], url: '/purge', handler: app.cattlegrid.purge(purge) })
   for (const page of pages) declare(app, page)

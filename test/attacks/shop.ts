@@ -66,6 +66,8 @@ export interface ShopOptions {
   readonly purge?: PurgeOptions<Pick<IncomingMessage, 'headers'>> | undefined
   /** On Express: layers in front of everything. */
   readonly prepare?: ((app: Express) => void) | undefined
+  /** A layer in front of the cache: returns the parsed query that the handler sees. */
+  readonly layer?: ((query: Record<string, unknown>, req: IncomingMessage) => Record<string, unknown>) | undefined
   /** On Fastify: another parser of queries than its own. */
   readonly parseQuery?: ((text: string) => Record<string, unknown>) | undefined
 }

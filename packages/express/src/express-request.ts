@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { type Matched, NodeExchange, type Recording, type QueryParser, type UrlRewrite } from '@cattlegrid/http'
+import { type Matched, NodeExchange, type Recording, type QueryParser } from '@cattlegrid/http'
 import { notePassedErrors } from './passed-errors.ts'
 import { declaredMount, routePattern, type Route, type RoutingApp } from './layer.ts'
 
@@ -59,20 +59,6 @@ export class ExpressExchange extends NodeExchange<ExpressRequest> {
     if (typeof route?.path !== 'string') return undefined
     if (app.enabled('case sensitive routing') || app.enabled('strict routing')) return undefined
     return { pattern: route.path, base: declaredMount(route, app, this.#baseUrl) }
-  }
-
-  override rewriteUrl(rewrite: UrlRewrite): (() => void) | undefined {
-    const { req } = this
-    const { baseUrl } = req
-    const undo = super.rewriteUrl(rewrite)
-    if (undo === undefined) return undefined
-    const mount = req.originalUrl.slice(0, baseUrl.length)
-    if (mount.toLowerCase() === baseUrl.toLowerCase()) req.baseUrl = mount
-    return () => {
-      undo()
-      // If the request has left its mount point, `baseUrl` is another one and stays.
-      if (req.baseUrl === mount) req.baseUrl = baseUrl
-    }
   }
 
   override run(recording: Recording): void {

@@ -51,7 +51,8 @@ describe.each([
     ['/shop/list', '/shop/list/ /list/ /shop'],
     ['/IN/shop/list', '/in/Shop/list/ /list/ /in/Shop'],
     ['/at/Acme/list', '/at/Acme/list/ /list/ /at/Acme'],
-  ])('%s is seen as %s, by its own handler and by a refresh', async (target, urls) => {
-    expect(await seenAt(make, target)).toEqual([`${urls} false`, `${urls} true`])
+  ])('%s is seen as %s, by its own handler or a subrequest, and by a refresh', async (target, urls) => {
+    const isKeyed = target.split('?')[0] === urls.split(/[ ?]/)[0]
+    expect(await seenAt(make, target)).toEqual([`${urls} ${!isKeyed}`, `${urls} true`])
   })
 })

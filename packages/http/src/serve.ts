@@ -5,12 +5,11 @@ import { type RequestDirectives, NO_DIRECTIVES } from './request/request-directi
 import type { Exchange } from './exchange.ts'
 import { isHeadSent } from './fields/response-state.ts'
 import { normalHost } from './fields/normal-host.ts'
-import { canHideUnkeyed } from './lookup/handler-run.ts'
 import { hitInProcess, hitInStore } from './lookup/hit.ts'
 import { invalidateAfter, isUnsafe } from './purge/invalidate.ts'
 import { recorderFor } from './lookup/handler-recorder.ts'
 import { isLoop, removeLoopMembers } from './request/loop-detection.ts'
-import { hasPreconditions, replaceFields } from './request/normalise.ts'
+import { hasPreconditions, hasReplaceableFields, replaceFields } from './request/normalise.ts'
 import { observe } from './observe/observe.ts'
 import { bypass } from './lookup/bypass.ts'
 import {
@@ -63,9 +62,8 @@ export function serve<Req, Res>(exchange: Exchange<Req, Res>, route: Route<Req, 
   }
   if (hasPreconditions(exchange.req) && unstoredKeysOf(route.cache).has(request.key, route.runtime.now()))
     return bypass(exchange, route, 'unstored')
-  const context = requestContextOf(exchange, route, request)
-  if (!canHideUnkeyed(exchange, context)) return bypass(exchange, route, 'read-only')
-  void new Responder(exchange, route, context).respond()
+  if (!hasReplaceableFields(exchange.req)) return bypass(exchange, route, 'read-only')
+  void new Responder(exchange, route, requestContextOf(exchange, route, request)).respond()
 }
 
 /**

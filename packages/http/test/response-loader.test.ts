@@ -17,6 +17,7 @@ const context: RequestContext = {
   unkeyedCredentials: false,
   directives: { noStore: false, onlyIfCached: false, maxAge: undefined },
   unshareable: undefined,
+  hadAuthority: false,
   keyedUrl: (url) => url,
   urlTag: () => undefined,
 }

@@ -36,6 +36,8 @@ export interface StorageFacts {
   readonly storedBefore: boolean
   /** The request has credentials that its key does not hold. */
   readonly unkeyedCredentials: boolean
+  /** The response may depend on a URL that is not that of the key. Default: false. */
+  readonly unkeyedUrl?: boolean
   /** Returns the tag of every response of this URL; undefined: there is none. */
   readonly urlTag: () => string | undefined
 }
@@ -133,7 +135,9 @@ export function judgeResponse<Req, Res>(
 ): Judgement {
   // A read by the route's functions is no part of the response.
   const judged = reads.outside(() => judgeByRoute(exchange, route, facts, began, head))
-  const shared = forOneClient(judged, ambiguityIn(exchange.req, selectingNames(head, route.ignoreVary)))
+  const unkeyedUrl = facts.unkeyedUrl === true ? 'unkeyed-url' : undefined
+  const why = unkeyedUrl ?? ambiguityIn(exchange.req, selectingNames(head, route.ignoreVary))
+  const shared = forOneClient(judged, why)
   const judgement = judgePassedError(exchange.req, head.status, shared)
   const personal = reads.found
   const mixed = mixedField(head, route.strip)
@@ -144,8 +148,8 @@ export function judgeResponse<Req, Res>(
   return { kind: 'unshareable', why: personal === undefined ? 'outer-value' : 'personal' }
 }
 
-/** A handler that could see two values of a selecting field has responded to its own client only. */
-function forOneClient(judgement: Judgement, why: Ambiguity | undefined): Judgement {
+/** A handler that could see two values of a selecting field, or another URL than that of the key, has responded to its own client only. */
+function forOneClient(judgement: Judgement, why: Ambiguity | 'unkeyed-url' | undefined): Judgement {
   if (why === undefined || judgement.kind === 'unshareable') return judgement
   return judgement.kind === 'fail' ? { kind: 'fail', share: false } : { kind: 'unshareable', why }
 }

@@ -5,8 +5,9 @@ import { recorderFor } from './handler-recorder.ts'
 import type { LoadTask } from './loaded-response.ts'
 import { isStoredBefore } from './miss.ts'
 import { cdnLoopField } from '../request/loop-detection.ts'
-import { hasReplaceableFields, normaliseRequest } from '../request/normalise.ts'
+import { normaliseRequest } from '../request/normalise.ts'
 import { NoSharedResult } from '../response/errors.ts'
+import { hasAllInKey } from '../request/query.ts'
 import type { UrlRewrite } from '../request/url-rewrite.ts'
 import { keyedHost } from '../request/request-key.ts'
 import type { RecordedResponse } from '../response/recorded-response.ts'
@@ -28,9 +29,9 @@ export function runHandler<Req, Res>(
   task: LoadTask,
   onStart: (recorder: Recorder) => void,
 ): Promise<RecordingResult> {
-  const { load, forwarded, collapseFailed, times } = task
+  const { load, forwarded, collapseFailed, times, unkeyedUrl } = task
   const { urlTag, unkeyedCredentials } = context
-  const responseToRevalidate = responseToRevalidateOf(load, route)
+  const responseToRevalidate = unkeyedUrl ? undefined : responseToRevalidateOf(load, route)
   const conditions = conditionsOf(exchange.req.headers)
   // Before the recorder, which notices reads of the request.
   prepareRequest(exchange, route, context, task, responseToRevalidate)
@@ -40,6 +41,7 @@ export function runHandler<Req, Res>(
     conditions,
     storedBefore: isStoredBefore(forwarded),
     unkeyedCredentials,
+    unkeyedUrl,
     urlTag,
     responseToRevalidate,
     forwarded,
@@ -54,9 +56,13 @@ export function runHandler<Req, Res>(
   return recorder.done
 }
 
-/** True if the handler can be shown only what the key holds: a layer outside may have made a part of the request read-only. */
-export function canHideUnkeyed(exchange: Exchange, context: Pick<RequestContext, 'keyedUrl'>): boolean {
-  if (!hasReplaceableFields(exchange.req)) return false
+/**
+ * True if the layers outside have seen the URL of the key, but for the order and the encoding of its parameters, and the handler can be shown it. What layers
+ * have made of another URL, such as a default for a parameter that the client gives, may be anywhere: the response may depend on it.
+ */
+export function seesKeyedUrl(exchange: Exchange, context: Pick<RequestContext, 'keyedUrl' | 'hadAuthority'>): boolean {
+  const { target } = exchange
+  if (context.hadAuthority || !hasAllInKey(target, context.keyedUrl(target))) return false
   const rewrite = rewriteToKeyed(exchange, context)
   if (rewrite === undefined) return true
   const undo = exchange.rewriteUrl(rewrite)
@@ -64,19 +70,19 @@ export function canHideUnkeyed(exchange: Exchange, context: Pick<RequestContext,
   return undo !== undefined
 }
 
-/** Shows the handler only what the key holds, the validators of the stored response, and the id of the load. */
+/** Shows the handler only what the key holds, the validators of the stored response, and the id of the load. The URL stays where the response is not shared. */
 function prepareRequest(
   exchange: Exchange,
   { hidden, keyRule }: Pick<Route, 'hidden' | 'keyRule'>,
   context: RequestContext,
-  { loadId, record }: Pick<LoadTask, 'loadId' | 'record'>,
+  { loadId, record, unkeyedUrl }: Pick<LoadTask, 'loadId' | 'record' | 'unkeyedUrl'>,
   responseToRevalidate: RecordedResponse | undefined,
 ): void {
   const validators = responseToRevalidate === undefined ? {} : validatorsOf(responseToRevalidate)
   const added = { ...validators, ...cdnLoopField(exchange.req.headers, loadId) }
   const host = keyedHost(exchange.host, keyRule) || exchange.host
   const path = context.keyedUrl(exchange.target)
-  const rewrite = rewriteToKeyed(exchange, context)
+  const rewrite = unkeyedUrl ? undefined : rewriteToKeyed(exchange, context)
   if (rewrite !== undefined && rewriteUrlUntilEnd(exchange, rewrite) === undefined)
     throw new NoSharedResult('the URL cannot be rewritten')
   const keyed = [...keyRule.headers, ...(record?.vary ?? [])]

@@ -16,6 +16,8 @@ export interface LoadTask extends Miss {
   readonly loadId: string
   /** The times of the handler of the request that leads. */
   readonly times: HandlerTimes
+  /** The layers outside of the request that leads have seen another URL than that of the key: see `seesKeyedUrl`. */
+  readonly unkeyedUrl: boolean
 }
 
 /** The value of a load whose response only the handler's own client gets, from the handler. */
@@ -31,7 +33,7 @@ export interface LoadResult {
 }
 
 /** The reasons that may not hold for the next response: they make a key uncacheable for 1 s instead of 10 s. */
-const BRIEF_REASONS = new Set(['status', 'handler', 'tags'])
+const BRIEF_REASONS = new Set(['status', 'handler', 'tags', 'unkeyed-url'])
 
 /** A response that can be stored, with its lifetime and the names of its `Vary`. */
 export type StorableResult = RecordingResult & { readonly kind: 'store' }

@@ -32,6 +32,8 @@ export interface KeyedRequest {
 export interface RequestContext extends Omit<KeyedRequest, 'candidate'> {
   /** Why the response of this request's own handler goes to its own client only; undefined: others may get it. */
   readonly unshareable: UnkeyedInput | 'set-cookie' | undefined
+  /** As in `Candidate`. */
+  readonly hadAuthority: boolean
   /** Maps a URL to its form in the key: a handler whose response is recorded sees that form only. */
   readonly keyedUrl: (url: string) => string
   /** Returns the tag of the URL's entries; undefined: they have none. Computed on the first call: most requests store nothing. */
@@ -80,7 +82,9 @@ export function requestContextOf<Req, Res>(
   const { matched, decodesPath } = exchange
   const canonical = canonicalUrls({ matched, decodesPath })
   const keyedUrl = (url: string): string => canonical(withQuery(url, route.query))
-  return { key, target, unkeyedCredentials, directives, unshareable, keyedUrl, urlTag: urlTagOf(candidate, route) }
+  const { hadAuthority = false } = candidate
+  const tagOfUrl = urlTagOf(candidate, route)
+  return { key, target, unkeyedCredentials, directives, unshareable, hadAuthority, keyedUrl, urlTag: tagOfUrl }
 }
 
 /** Why the handler of this request may see another value of a keyed field or cookie than its key holds. */
@@ -111,12 +115,14 @@ export function originalMethodOf({ req }: Exchange): string | undefined {
 }
 
 function candidateOf(exchange: Exchange): Candidate {
-  const { req, target, scheme, host } = exchange
+  const { req, target: written, scheme, host } = exchange
+  const target = originForm(written)
   return {
     method: req.method ?? '',
     originalMethod: originalMethodOf(exchange),
     headers: req.headers,
-    target: originForm(target),
+    target,
+    hadAuthority: target !== written,
     scheme,
     host,
   }

@@ -1,12 +1,12 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { isCattlegridError, type Load, type UncacheableOptions } from '@cattlegrid/core'
 import { LoaderArgument } from '@cattlegrid/core/internal'
-import { failedSubrequestsOf } from './subrequest/failed-subrequests.ts'
 import { NoSharedResult, isNoSharedResult } from '../response/errors.ts'
 import type { Exchange } from '../exchange.ts'
 import { isHeadSent } from '../fields/response-state.ts'
-import { runHandler } from './handler-run.ts'
+import { runHandler, seesKeyedUrl } from './handler-run.ts'
 import { HandlerTimes } from './handler-times.ts'
+import { declaredKeysOf } from './declared-keys.ts'
 import { keepAtKey } from './keep-at-key.ts'
 import { type Loaded, type LoadResult, resultOfHandler, type LoadTask } from './loaded-response.ts'
 import { isKnownShareable, type Miss } from './miss.ts'
@@ -43,6 +43,7 @@ export class ResponseLoader<Req, Res> {
   readonly #route: Route<Req, Res>
   readonly #context: RequestContext
   readonly #subrequests: SubrequestLoader<Req, Res>
+  readonly #unkeyedUrl: boolean
   readonly #releasedKeys: ReleasedKeys
   /** `ReleasedKeys.latest` when the request came. */
   readonly #releaseAtStart: number
@@ -59,6 +60,7 @@ export class ResponseLoader<Req, Res> {
     this.#unshareable = context.unshareable
     this.times = new HandlerTimes(route.runtime)
     this.#subrequests = new SubrequestLoader(exchange, route, context)
+    this.#unkeyedUrl = !seesKeyedUrl(exchange, context)
     this.#releasedKeys = releasedKeysOf(route.cache)
     this.#releaseAtStart = this.#releasedKeys.latest
   }
@@ -163,6 +165,7 @@ export class ResponseLoader<Req, Res> {
       forwarded: load.stale === undefined ? forwarded : 'stale',
       collapseFailed: collapseFailed || this.#releasedKeys.releasedAfter(load.key, this.#releaseAtStart),
       times: this.times,
+      unkeyedUrl: this.#unkeyedUrl,
     }
   }
 
@@ -185,7 +188,30 @@ export class ResponseLoader<Req, Res> {
   #produceByRequest(task: LoadTask): Promise<LoadResult> {
     if (this.ownHandlerAnswers || this.#subrequestFailed) throw new NoSharedResult('the request has led a load before')
     if (this.isAnswered) throw new NoSharedResult('the request has been answered meanwhile')
-    return this.#handlerCannotFill ? this.#replaceHandler(task) : this.#runHandler(task)
+    if (this.#handlerCannotLead) return this.#replaceHandler(task)
+    return this.#unkeyedUrl ? this.#leadByKeyedUrl(task) : this.#runHandler(task)
+  }
+
+  /**
+   * Sends a subrequest for the URL of the key. If that brings nothing, and in app mode before a response of the URL has shown that it can be stored, the
+   * request's own handler responds to its own client.
+   */
+  async #leadByKeyedUrl(task: LoadTask): Promise<LoadResult> {
+    const { cache } = this.#route
+    const { key, unkeyedCredentials } = this.#context
+    const declared = declaredKeysOf(cache)
+    const isShareable = isKnownShareable(this.#route, task.forwarded) || declared.get(key) !== undefined
+    if (isShareable && !unkeyedCredentials) {
+      const result = await this.#subrequests.loadUnlessFailed(task).catch(ignoreNoResult)
+      if (result !== undefined) return result
+      if (this.isAnswered || task.load.signal.aborted || this.#handler.kind !== 'not-started')
+        throw new NoSharedResult('the request has its result meanwhile')
+    }
+    const own = await this.#runHandler(task)
+    if (isShareable || own.result.kind !== 'uncacheable' || own.result.options.why !== 'unkeyed-url') return own
+    // One of the requests that wait sends a subrequest.
+    declared.set(key, key)
+    throw new NoSharedResult('the response of another URL shows that one of this URL can be stored')
   }
 
   async #runHandler(task: LoadTask): Promise<LoadResult> {
@@ -231,9 +257,7 @@ export class ResponseLoader<Req, Res> {
   /** The handler cannot fill the entry, as for `HEAD`: a subrequest brings a response to store. */
   #replaceHandler(task: LoadTask): Promise<LoadResult> {
     if (this.#unshareable !== undefined) throw new NoSharedResult('the handler sees more than the key holds')
-    const { cache, runtime } = this.#route
-    const send = (): Promise<LoadResult> => this.#subrequests.load(task)
-    return this.#noteSubrequestFailure(failedSubrequestsOf(cache).sendUnlessFailed(task.load.key, runtime, send))
+    return this.#noteSubrequestFailure(this.#subrequests.loadUnlessFailed(task))
   }
 
   async #noteSubrequestFailure(loading: Promise<LoadResult>): Promise<LoadResult> {
@@ -255,9 +279,18 @@ export class ResponseLoader<Req, Res> {
     if (leased) this.#releasedKeys.note(key)
   }
 
-  /** True if this request's own handler cannot fill the entry: it has started or no load may run it, its response goes to its own client only, or it answers `HEAD`. */
+  /** True if this request's own handler cannot fill the entry: it cannot lead, or layers outside have seen another URL than that of the key. */
   get #handlerCannotFill(): boolean {
+    return this.#unkeyedUrl || this.#handlerCannotLead
+  }
+
+  /** True if it has started or no load may run it, its response goes to its own client only, or it answers `HEAD`. */
+  get #handlerCannotLead(): boolean {
     if (this.#unshareable !== undefined || this.#handler.kind !== 'not-started') return true
     return this.#exchange.req.method === 'HEAD'
   }
+}
+
+function ignoreNoResult(error: unknown): undefined {
+  if (!isNoSharedResult(error)) throw error
 }

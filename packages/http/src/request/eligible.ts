@@ -10,6 +10,8 @@ export interface Candidate {
   readonly originalMethod: string | undefined
   readonly headers: IncomingHttpHeaders
   readonly target: string
+  /** The target was absolute: layers outside may have used its authority. */
+  readonly hadAuthority?: boolean
   readonly scheme: string
   readonly host: string
 }

@@ -20,6 +20,23 @@ export function withQuery(url: string, rule: QueryRule): string {
   return `${url.slice(0, index)}?${(rule.kind === 'only' ? sorted(keyed) : keyed).join('&')}`
 }
 
+/**
+ * True if a URL has the path and all parameters of its form in the key: their order and encoding may differ. Layers that have seen such a URL have seen nothing
+ * that the key lacks.
+ */
+export function hasAllInKey(url: string, keyed: string): boolean {
+  return pathOf(url) === pathOf(keyed) && countIn(url) === countIn(keyed)
+}
+
+function pathOf(url: string): string {
+  return url.split('?', 1)[0] ?? ''
+}
+
+function countIn(url: string): number {
+  const query = url.slice(pathOf(url).length + 1)
+  return query.split('&').filter((text) => text !== '').length
+}
+
 /** True if the key holds the parameter of this decoded name. A listed name matches every parameter that any parser may take for it. */
 function isKeyed(name: string, rule: QueryRule): boolean {
   switch (rule.kind) {

@@ -34,13 +34,11 @@ export function rewriteRequestUrl(
   const parsed = (value: unknown): unknown => (isObject(value) ? reparsed(value, url) : value)
   const written = parsedUrlOf(req)
   const [before, after] = [queryIn(written), queryIn(url(written))]
-  // Where the framework parses at each read, a query that stays is a layer's, whose default a removed parameter may hide.
-  const hidesDefault = isParsedAtRead(req) && countOf(after) < countOf(before)
   const query = (value: unknown): unknown =>
     isObject(value) && before !== after
       ? derivedQuery(
           value,
-          () => (hidesDefault ? undefined : parseQuery(before)),
+          () => parseQuery(before),
           () => parseQuery(after),
         )
       : value
@@ -73,15 +71,6 @@ export function rewriteRequestUrl(
 function parsedUrlOf(req: IncomingMessage & { readonly originalUrl?: unknown }): string {
   const { url = '', originalUrl } = req
   return Object.hasOwn(req, 'query') && typeof originalUrl === 'string' ? originalUrl : url
-}
-
-/** As in Express 5: a query of the request itself comes from a layer then. */
-function isParsedAtRead(req: IncomingMessage): boolean {
-  return 'query' in (Object.getPrototypeOf(req) as object)
-}
-
-function countOf(query: string | null): number {
-  return query?.split('&').filter((text) => text !== '').length ?? 0
 }
 
 /** null: it has none. */

@@ -28,6 +28,7 @@ export type Unstorable =
   | 'handler'
   | 'outer-value'
   | 'tags'
+  | 'unkeyed-url'
   | Ambiguity
 
 /** The decision by a head alone: the response is stored, shared, or for its own client. */

@@ -5,6 +5,7 @@ import type { Exchange } from '../../exchange.ts'
 import { type LoadResult, rejectionOf, type LoadTask, resultOfSubrequest } from '../loaded-response.ts'
 import { isStoredBefore } from '../miss.ts'
 import { cdnLoopField } from '../../request/loop-detection.ts'
+import { failedSubrequestsOf } from './failed-subrequests.ts'
 import { normalHost } from '../../fields/normal-host.ts'
 import { keyedHost } from '../../request/request-key.ts'
 import { subrequestFields } from './subrequest-fields.ts'
@@ -42,6 +43,16 @@ export class SubrequestLoader<Req, Res> {
   }
 
   /**
+   * As `load`, in the place of the request's own handler.
+   *
+   * @throws NoSharedResult also where such a subrequest for the key brought nothing recently: none is sent.
+   */
+  loadUnlessFailed(task: LoadTask): Promise<LoadResult> {
+    const { cache, runtime } = this.#route
+    return failedSubrequestsOf(cache).sendUnlessFailed(task.load.key, runtime, () => this.load(task))
+  }
+
+  /**
    * Replaces a stored response that the handler's 304 did not match, by a subrequest without validators. Deletes the stored response if this brings none.
    *
    * @throws as `resultOfSubrequest`.
@@ -59,7 +70,7 @@ export class SubrequestLoader<Req, Res> {
 
   /** Sends one subrequest, and reports a rejected response. */
   async #send(
-    { load, record, loadId, forwarded, collapseFailed }: LoadTask,
+    { load, record, loadId, forwarded, collapseFailed, unkeyedUrl }: LoadTask,
     responseToRevalidate: RecordedResponse | undefined,
   ): Promise<{ readonly returned: SubrequestResult; readonly requestFields: IncomingHttpHeaders }> {
     const route = this.#route
@@ -94,7 +105,8 @@ export class SubrequestLoader<Req, Res> {
     const why = rejectionOf(returned)
     if (why !== 'unreached') route.refreshMode.onReached()
     // While a client waits, only a rejection by key is reported: every later refresh of the key would fail, too.
-    if (why === 'key' || (why !== undefined && load.background && !wasEnded(load, why)))
+    const isOfRoute = why === 'key' && !unkeyedUrl
+    if (isOfRoute || (why !== undefined && load.background && !wasEnded(load, why)))
       route.refreshMode.onRejection({ target, status, why })
     return { returned, requestFields }
   }

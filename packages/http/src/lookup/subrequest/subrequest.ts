@@ -34,7 +34,7 @@ export function subrequestMarkerOf(req: IncomingMessage): SubrequestMarker | und
 }
 
 /**
- * True if cattlegrid itself sent this request: to refresh an entry, to fill it for a `HEAD`, or to replace one that a 304 did not match. Use it in the `skip` of outer loggers, rate limiters and sessions.
+ * True if cattlegrid itself sent this request: to refresh an entry, to fill it for a `HEAD` or for a URL that is not that of the key, or to replace one that a 304 did not match. Use it in the `skip` of outer loggers, rate limiters and sessions.
  *
  * @example
  * import { isRefresh } from '@cattlegrid/http'
