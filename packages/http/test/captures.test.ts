@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { describe, expect, test } from '@jest/globals'
 import { BodyCopy } from '../src/capture/body-copy.ts'
 import { CaptureBudget } from '../src/capture/capture-budget.ts'
@@ -89,5 +91,20 @@ describe('the bytes that all captures of a process hold', () => {
     copy.drop()
     copy.drop()
     expect(captures.held).toBe(0)
+  })
+
+  test('hold little more memory than the bytes that they count, however small the chunks are', () => {
+    setFlagsFromString('--expose-gc')
+    const collect = runInNewContext('gc') as () => void
+    const inUse = (): number => {
+      collect()
+      const { heapUsed, arrayBuffers } = process.memoryUsage()
+      return heapUsed + arrayBuffers
+    }
+    const copy = new BodyCopy({ maxBodyBytes: 1e7, maxCaptureBytes: 1e7 }, new CaptureBudget())
+    const before = inUse()
+    for (let row = 0; row < 250_000; row += 1) copy.add('row\n')
+    expect(inUse() - before).toBeLessThan(3 * 1_000_000)
+    expect(copy.bytes.toString()).toBe('row\n'.repeat(250_000))
   })
 })

@@ -8,11 +8,14 @@ export interface CopyLimits {
   readonly maxCaptureBytes: number
 }
 
+const NOTHING = Buffer.alloc(0)
+
 /** A copy of a body that the handler still writes. Its bytes count against the budget of the process until the copy is dropped. */
 export class BodyCopy {
   readonly #limits: CopyLimits
   readonly #budget: CaptureBudget
-  #chunks: Buffer[] = []
+  /** Doubles when a chunk does not fit: a buffer for each chunk would cost a hundred bytes beside each of ten. */
+  #buffer = NOTHING
   #size = 0
   #ended = false
   #exceeded: keyof CopyLimits | undefined
@@ -23,8 +26,7 @@ export class BodyCopy {
   }
 
   get bytes(): Buffer {
-    const [first, ...others] = this.#chunks
-    return first !== undefined && others.length === 0 ? first : Buffer.concat(this.#chunks)
+    return this.#size === this.#buffer.length ? this.#buffer : Buffer.from(this.#buffer.subarray(0, this.#size))
   }
 
   get ended(): boolean {
@@ -43,10 +45,24 @@ export class BodyCopy {
     const length = Buffer.byteLength(chunk)
     if (this.#size + length > maxBodyBytes) this.#exceed('maxBodyBytes')
     else if (!this.#budget.take(length, maxCaptureBytes)) this.#exceed('maxCaptureBytes')
-    else {
-      this.#size += length
-      this.#chunks.push(Buffer.from(chunk as string))
+    else this.#append(chunk, length)
+  }
+
+  #append(chunk: Chunk, length: number): void {
+    const size = this.#size + length
+    if (this.#size === 0) {
+      this.#buffer = Buffer.from(chunk as string)
+      this.#size = size
+      return
     }
+    if (size > this.#buffer.length) {
+      const larger = Buffer.allocUnsafeSlow(Math.max(size, 2 * this.#size))
+      this.#buffer.copy(larger, 0, 0, this.#size)
+      this.#buffer = larger
+    }
+    if (typeof chunk === 'string') this.#buffer.write(chunk, this.#size)
+    else this.#buffer.set(chunk, this.#size)
+    this.#size = size
   }
 
   end(): void {
@@ -54,7 +70,7 @@ export class BodyCopy {
   }
 
   drop(): void {
-    this.#chunks = []
+    this.#buffer = NOTHING
     this.#budget.giveBack(this.#size)
     this.#size = 0
   }
