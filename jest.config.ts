@@ -50,7 +50,7 @@ const config: Config = {
       displayName: 'repository',
       // Of all packages together: real middleware in every order, attacks, random apps, the documents, the rules of the house.
       testMatch: ['<rootDir>/test/**/*.test.ts'],
-      testPathIgnorePatterns: ['/node_modules/', '\\.run\\.test\\.ts$', '<rootDir>/test/faults/'],
+      testPathIgnorePatterns: ['/node_modules/', '\\.(?:run|browser)\\.test\\.ts$', '<rootDir>/test/faults/'],
       globalSetup: '<rootDir>/test/redis-setup.ts',
       globalTeardown: '<rootDir>/test/redis-teardown.ts',
     },
@@ -68,7 +68,8 @@ const config: Config = {
     {
       ...shared,
       displayName: 'browser',
-      testMatch: ['<rootDir>/examples/*/test/**/*.browser.test.ts'],
+      // The page of the demo, and the site as it was built: docs/dist.
+      testMatch: ['<rootDir>/examples/*/test/**/*.browser.test.ts', '<rootDir>/test/site/*.browser.test.ts'],
     },
   ],
   // Most tests wait for a server: with one worker for each core, less one, two cores would be half idle.

@@ -1,5 +1,5 @@
-// A plugin of typedoc: names each page of the API reference by the entry that people import, and refuses a public name without a docstring, and a public
-// function, class or method of a cache without an example.
+// A plugin of typedoc: names each page of the API reference by the entry that people import, begins each with the name that people use first, and refuses a
+// public name without a docstring, and a public function, class or method of a cache without an example.
 import { Application, Converter, ReflectionKind } from 'typedoc'
 
 const needsDocs =
@@ -24,8 +24,22 @@ function needsExample(reflection) {
   return reflection.kindOf(ReflectionKind.Function)
 }
 
+/** What a reader looks for first on a page; all others follow by the alphabet. */
+const first = ['createCache', 'redisStore', 'expressCache', 'default', 'memoryStore', 'Cache', 'Store']
+
+const placeOf = ({ name }) => (first.includes(name) ? first.indexOf(name) : first.length)
+
 /** @param {Application} app */
 export function load(app) {
+  app.converter.on(
+    Converter.EVENT_RESOLVE_END,
+    ({ project }) => {
+      for (const module of project.getReflectionsByKind(ReflectionKind.Module))
+        for (const { children } of module.groups ?? []) children.sort((one, other) => placeOf(one) - placeOf(other))
+    },
+    // After the groups have been made.
+    -1_000,
+  )
   app.converter.on(Converter.EVENT_RESOLVE_BEGIN, ({ project }) => {
     for (const module of project.getReflectionsByKind(ReflectionKind.Module)) module.name = entryOf(module.name)
   })

@@ -22,6 +22,9 @@ export function readDocumentList(root: string): DocumentGroup[] {
 export function readApiPages(root: string): DocumentGroup['items'] {
   return readdirSync(join(root, 'docs/api'), { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.md') && file !== 'index.md')
-    .toSorted()
+    .toSorted((one, other) => placeOf(one) - placeOf(other) || one.localeCompare(other))
     .map((file) => ({ text: file.replace(/\.md$/, ''), link: posix.join('/docs/api', file) }))
 }
+
+/** `core`, where `createCache` is, comes first. */
+const placeOf = (file: string): number => (/\/core\b/.test(file) ? 0 : 1)

@@ -7,12 +7,11 @@ import { optionRow } from './options-table.mjs'
 const everyday = {
   cache: {
     LoadOptions: ['ttl'],
-    CacheOptions: ['staleWhileRevalidate', 'staleIfError', 'store', 'near', 'maxLoads', 'storeTimeout'],
+    CacheOptions: ['staleWhileRevalidate', 'staleIfError', 'store', 'near', 'maxLoads'],
   },
   call: {
-    CallOptions: ['tags', 'maxAge', 'signal', 'loadTimeout', 'waitTimeout', 'jitter'],
+    CallOptions: ['tags', 'maxAge', 'signal', 'loadTimeout', 'waitTimeout'],
   },
-  redis: { RedisStoreOptions: ['client', 'url', 'namespace'] },
   route: {
     RouteOptions: [
       'ttl',

@@ -15,7 +15,7 @@
 //   …
 //   <!-- /generated -->
 //
-// One figure of a kept result stands in a sentence, by its table, row and column:
+// One figure of a kept result, or of the recorded demo, stands in a sentence, by its table, row and column:
 //
 //   <!-- figure: hit | getOrSet | ns -->145<!-- /figure -->
 //
@@ -58,11 +58,11 @@ const generators = {
   events: (page, file, name) => eventsTable(page, declared(page, file, `events ${name}`)),
 }
 
-/** The pages that have regions. */
+/** The pages that have regions or figures. */
 export function generatedPages(tree) {
   return tree
     .matching(/^(docs\/.*|bench\/results\/README)\.md$/)
-    .filter((file) => regionsOf(tree.text(file)).length > 0)
+    .filter((file) => regionsOf(tree.text(file)).length > 0 || tree.text(file).search(figure) >= 0)
 }
 
 /** Every interface that a page must show, as `kind name` → where it is declared. */
