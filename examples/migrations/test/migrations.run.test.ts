@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, jest, test } from '@jest/globals'
 import { peers, play, type Played } from '../src/play/play.ts'
 
-// It starts the packages of six others in each of two processes.
+// It starts the packages of seven others in each of two processes.
 jest.setTimeout(240_000)
 
 const price = (id: string, amount: number): object => ({ id, price: amount })
@@ -38,4 +38,10 @@ describe.each(peers)('the migration from %s', (peer) => {
   test('saves loads', () => {
     expect(before.cold.queries + before.failing.queries).toBeGreaterThan(2)
   })
+})
+
+test('the migration from cache-manager gives a caller the same products, where it asks for several at once', () => {
+  const products = [price('one', 11), price('two', 0)]
+  expect(played.get('cache-manager-before')?.many).toEqual(products)
+  expect(played.get('cache-manager-after')?.many).toEqual(products)
 })

@@ -8,13 +8,15 @@ import { text } from 'node:stream/consumers'
 export type Command =
   | { readonly do: 'open'; readonly example: string }
   | { readonly do: 'read'; readonly id: string; readonly callers: number }
+  | { readonly do: 'read-many'; readonly ids: string[] }
   | { readonly do: 'change'; readonly id: string; readonly price: number }
 
 /** An example is a pair of functions, or an application whose routes do the same. */
 type Example =
-  | { readonly readProduct: Read; readonly changePrice: Change }
+  | { readonly readProduct: Read; readonly readProducts?: ReadMany; readonly changePrice: Change }
   | { readonly app: RequestListener; readonly readProduct?: undefined }
 type Read = (id: string) => Promise<unknown>
+type ReadMany = (ids: string[]) => Promise<unknown>
 type Change = (id: string, price: number) => Promise<void>
 
 /** What callers got, and whether a load ran without a lease: while its store is away, each process loads for itself. */
@@ -30,12 +32,14 @@ subscribe('cattlegrid:load', (event) => {
 
 let server: Server | undefined
 let read: Read = async () => undefined
+let readMany: ReadMany = async () => undefined
 let change: Change = async () => undefined
 
 async function open(name: string): Promise<void> {
   const example = (await import(`../${name}.ts`)) as Example
   if (example.readProduct !== undefined) {
     read = example.readProduct
+    readMany = example.readProducts ?? (async () => undefined)
     change = example.changePrice
     return
   }
@@ -61,6 +65,7 @@ async function send(method: string, path: string, body?: object): Promise<unknow
 
 async function obey(command: Command): Promise<unknown> {
   if (command.do === 'open') return open(command.example)
+  if (command.do === 'read-many') return readMany(command.ids)
   if (command.do === 'change') return change(command.id, command.price)
   const before = loadsAlone
   const calls = await Promise.allSettled(Array.from({ length: command.callers }, () => read(command.id)))

@@ -2,12 +2,22 @@ import { startRedis } from '@cattlegrid/testkit'
 import { createClient } from 'redis'
 import { Member } from './fleet.ts'
 
-export const peers = ['apicache', 'route-cache', 'cacheable', 'redis-semaphore', 'bentocache', 'nestjs'] as const
+export const peers = [
+  'apicache',
+  'route-cache',
+  'cacheable',
+  'cache-manager',
+  'redis-semaphore',
+  'bentocache',
+  'nestjs',
+] as const
 
 /** What callers got from one version of an example, and how often the database was asked for it. */
 export interface Played {
   /** One caller: twice before a price changes, once after it. */
   readonly answers: readonly unknown[]
+  /** The same caller for two products at once, of which it knows one; undefined for an example that reads one at a time. */
+  readonly many: unknown
   /** A product that is not cached, and that all callers of all processes ask for at once. */
   readonly cold: Herd
   /** The same, while each query fails. */
@@ -65,9 +75,10 @@ async function playOne(members: readonly Member[], database: Database, example: 
   await Promise.all(members.map((member) => member.tell({ do: 'open', example })))
   await askTogether(members, 'warm', 1, () => database.hSet('prices', 'one', 10))
   const answers = await visit(members[0])
+  const many = await members[0]?.tell({ do: 'read-many', ids: ['one', 'two'] })
   const cold = await herd(members, database, COLD)
   await database.set('down', 'yes')
-  return { answers, cold, failing: await herd(members, database, FAILING) }
+  return { answers, many, cold, failing: await herd(members, database, FAILING) }
 }
 
 /** What one caller gets. */
