@@ -69,6 +69,12 @@ describe('the examples of the documents', () => {
       'encryption',
       /^loaded, then read: Ada 1 Ada 0\nreadable in Redis: false\nread by both keys: Ada 0 Ada 0\nwithout the old key: Ada 1 Ada 0\nread by the new key: Ada 0 Ada 0\nafter a change of its bytes: Ada 1 Ada 0\n$/,
     ],
+    ['warm-up', /^3 queries\n$/],
+    ['graphql-batch', /^\[ '7 and 8', '9' \]\n$/],
+    [
+      'graphql',
+      /^unknown: an error .*detail=private\nwhole: .*'gate'.*detail=unkeyed-url\nregistered: .*'gate'.* fwd=method\nfirst: .* stored; ttl=60\nsecond: .* hit; ttl=\d+\nposted: .* fwd=method\nme: .* fwd=method\n(?:me: .*detail=private\n){2}$/,
+    ],
     ['start-function', /^\[\n(?: {2}\{ currency: 'CHF', loads: 1 \},?\n){3}\]\n$/],
     ['start-redis', /^hello\n$/],
     ['start-many', asTheCommentsSay('start-many')],
@@ -118,6 +124,8 @@ describe('the examples of the documents', () => {
       'adapter-contract',
       'channels',
       'encrypted-codec',
+      'graphql-app',
+      'graphql-batch',
       'http-express',
       'http-fastify',
       'http-host',
@@ -142,6 +150,7 @@ describe('the examples of the documents', () => {
       'strict-codec',
       'testing-clock',
       'testing-off',
+      'warm-up',
     ])
   })
 })

@@ -3,7 +3,7 @@ import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, symlin
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { encryptionPlayed, recipesPlayed } from './docs-recipes.ts'
+import { encryptionPlayed, graphqlPlayed, recipesPlayed } from './docs-recipes.ts'
 import { root, ShownPrograms } from './shown-programs.ts'
 import { bundled } from './support/bundled.ts'
 
@@ -67,6 +67,7 @@ export function layOutExamples(): string {
   copyFileSync(require.resolve('./docs-catalogue.ts'), join(folder, 'catalogue.ts'))
   writeFileSync(join(folder, 'recipes.ts'), recipesPlayed)
   writeFileSync(join(folder, 'encryption.ts'), encryptionPlayed)
+  writeFileSync(join(folder, 'graphql.ts'), graphqlPlayed)
   // The packages of others; those of this repository are found by their sources.
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
   for (const [name, code] of examples) writeFileSync(join(folder, folderOf(name), `${name}.ts`), code)

@@ -90,3 +90,43 @@ console.log('after a change of its bytes:', await late.read(), await late.read()
 for (const cache of [first, prepared, rotated, late]) await cache.close()
 client.destroy()
 `
+
+/** Plays the app of docs/graphql.md: what is stored, and what is not. */
+export const graphqlPlayed = `
+import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { app } from './graphql-app.ts'
+
+const server = app.listen(0, '127.0.0.1')
+await once(server, 'listening')
+const url = \`http://127.0.0.1:\${(server.address() as AddressInfo).port}/graphql\`
+const headers = { 'apollo-require-preflight': 'yes', 'content-type': 'application/json' }
+const product = 'query($id: ID!) { product(id: $id) { name } }'
+const extensionsOf = (query: string) => ({
+  persistedQuery: { version: 1, sha256Hash: createHash('sha256').update(query).digest('hex') },
+})
+const tell = async (what: string, response: Response) =>
+  console.log(what, (await response.json() as { data?: object }).data ?? 'an error', response.headers.get('cache-status'))
+const get = async (what: string, query: string, variables: object, more: Record<string, string> = {}) => {
+  const parameters = { variables: JSON.stringify(variables), extensions: JSON.stringify(extensionsOf(query)), ...more }
+  await tell(what, await fetch(\`\${url}?\${new URLSearchParams(parameters)}\`, { headers }))
+}
+const post = async (what: string, query: string, variables: object) => {
+  const body = JSON.stringify({ query, variables, extensions: extensionsOf(query) })
+  await tell(what, await fetch(url, { method: 'POST', headers, body }))
+}
+
+await get('unknown:', product, { id: '7' })
+await get('whole:', product, { id: '7' }, { query: product })
+await post('registered:', product, { id: '7' })
+// Of a URL that could not be stored nothing is for some seconds, so another product is asked for.
+await get('first:', product, { id: '8' })
+await get('second:', product, { id: '8' })
+await post('posted:', product, { id: '8' })
+await post('me:', '{ me }', {})
+await get('me:', '{ me }', {})
+await get('me:', '{ me }', {})
+server.close()
+server.closeAllConnections()
+`
