@@ -70,6 +70,10 @@ describe('the examples of the documents', () => {
       /^loaded, then read: Ada 1 Ada 0\nreadable in Redis: false\nread by both keys: Ada 0 Ada 0\nwithout the old key: Ada 1 Ada 0\nread by the new key: Ada 0 Ada 0\nafter a change of its bytes: Ada 1 Ada 0\n$/,
     ],
     ['warm-up', /^3 queries\n$/],
+    [
+      'cdn',
+      /^\/products\/7 .* hit; ttl=\d+ public, max-age=0, s-maxage=60 null \d+\n\/prices .*"a".* hit; .* X-Tenant \d+\n\/prices .*"b".* hit; .* X-Tenant \d+\n\/news .* hit; .* no-cache null \d+\n304\n$/,
+    ],
     ['graphql-batch', /^\[ '7 and 8', '9' \]\n$/],
     [
       'graphql',
@@ -122,6 +126,7 @@ describe('the examples of the documents', () => {
     expect([...examples.keys()].toSorted()).toEqual([
       'adapter',
       'adapter-contract',
+      'cdn-app',
       'channels',
       'encrypted-codec',
       'graphql-app',

@@ -130,3 +130,25 @@ await get('me:', '{ me }', {})
 server.close()
 server.closeAllConnections()
 `
+
+/** Plays the app of docs/behind-a-cdn.md: the second response to each request, which is a hit. */
+export const cdnPlayed = `
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { app } from './cdn-app.ts'
+
+const server = app.listen(0, '127.0.0.1')
+await once(server, 'listening')
+const url = \`http://127.0.0.1:\${(server.address() as AddressInfo).port}\`
+for (const [path, headers] of [['/products/7', {}], ['/prices', { 'x-tenant': 'a' }], ['/prices', { 'x-tenant': 'b' }], ['/news', {}]] as const) {
+  await fetch(url + path, { headers })
+  const response = await fetch(url + path, { headers })
+  const fields = ['cache-status', 'cache-control', 'vary', 'age'].map((name) => response.headers.get(name))
+  console.log(path, await response.text(), ...fields)
+}
+const { headers } = await fetch(url + '/products/7')
+const condition = { 'if-none-match': headers.get('etag') ?? '' }
+console.log((await fetch(url + '/products/7', { headers: condition })).status)
+server.close()
+server.closeAllConnections()
+`
