@@ -46,9 +46,10 @@ async function serve(name: string): Promise<number> {
 
 /** What the page counts for fifty requests at once, and what it says that it counts. */
 async function herdOf(port: number): Promise<{ readonly text: string; readonly says: string }> {
-  const [, line = '', says = ''] = /^(seq 50 .*?) +# (.*)$/m.exec(startPrograms.text) ?? []
-  const { stdout } = await promisify(execFile)('sh', ['-c', line.replace('localhost:3000', `127.0.0.1:${port}`)])
-  return { text: stdout.trim(), says }
+  const [herd] = startPrograms.commandsBelow('See that it works')
+  const line = herd?.command.replace('localhost:3000', `127.0.0.1:${port}`) ?? ''
+  const { stdout } = await promisify(execFile)('sh', ['-c', line])
+  return { text: stdout.trim(), says: herd?.prints ?? '' }
 }
 
 /** What an example prints, by the comments behind its lines. */

@@ -4,7 +4,7 @@ import { transformSync } from 'esbuild'
 
 export const root = resolve(__dirname, '..')
 
-/** A command of a page, and what it prints: its comment, unless that explains the command in words. */
+/** A command of a page, and what it prints: the comment below it. */
 export interface Command {
   readonly command: string
   readonly prints: string
@@ -52,17 +52,12 @@ export class ShownPrograms {
     return [...comments].map(([, line]) => `${line}\n`).join('')
   }
 
-  /** The commands of the first block of `sh` below a heading. */
+  /** The commands of the last block of `sh` below a heading. */
   commandsBelow(heading: string): Command[] {
-    const below = this.text.slice(this.text.search(RegExp(`^#+ ${heading}$`, 'm')))
-    const [, code = ''] = /^```sh\n([\s\S]*?)^```/m.exec(below) ?? []
-    return code
-      .trimEnd()
-      .split('\n')
-      .map((line) => {
-        const [command = '', comment = ''] = line.split(/ +# /)
-        return { command, prints: /[{:]/.test(comment) ? comment : '' }
-      })
+    const [, below = ''] = RegExp(`^#+ ${heading}$([\\s\\S]*?)(?=^##+ |(?![\\s\\S]))`, 'm').exec(this.text) ?? []
+    const code = [...below.matchAll(/^```sh\n([\s\S]*?)^```/gm)].at(-1)?.[1] ?? ''
+    const lines = code.replaceAll('|\n ', '|').matchAll(/^([^#\n].*)\n(?:# (.*)\n)?/gm)
+    return [...lines].map(([, command = '', prints = '']) => ({ command, prints }))
   }
 
   #block(label: string): string {

@@ -39,7 +39,7 @@ text { fill: #24292f } .dim { fill: #59636e } .grid { stroke: #d0d7de; fill: non
 export function drawPicture({ clients, stepMs, sides }: RecordedExpiry): string {
   const most = Math.ceil(Math.max(...sides.flatMap(({ inFlight }) => inFlight)) / 10) * 10
   const steps = Math.max(...sides.map(({ inFlight }) => inFlight.length))
-  const title = `One expiry: ${clients} clients ask for the entry, and so many queries reach the database`
+  const title = `An entry expires while ${clients} clients ask for it: the queries that reach the database`
   const height = TOP + PLOT + 46
   return `${[
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" width="${WIDTH}" height="${height}" role="img" font-family="system-ui, -apple-system, Segoe UI, sans-serif" font-size="12">`,
