@@ -63,6 +63,13 @@ function obstacle(version) {
   return `CHANGELOG.md has no section [${version}]: npm run release:version`
 }
 
+/** The lines of the README that are true only until the first release. */
+function linesBeforeFirstRelease() {
+  const readme = join(values.root, 'README.md')
+  const lines = existsSync(readme) ? readFileSync(readme, 'utf8').split('\n') : []
+  return lines.flatMap((line, index) => (/not on npm yet|^<!-- badges/.test(line) ? [`README.md:${index + 1}`] : []))
+}
+
 async function release(folder) {
   const packages = inOrder(await packAll(values.root, folder))
   const [{ manifest }] = packages
@@ -76,6 +83,9 @@ async function release(folder) {
     console.log(`  npm publish ${basename(one.tarball)} ${how.join(' ')}: ${await publish(one)}`)
   }
   if (forbidden !== undefined) console.log(`Before the release: ${forbidden}`)
+  const lines = linesBeforeFirstRelease()
+  if (lines.length > 0)
+    console.log(`After the release, the packages are on npm; these lines say otherwise: ${lines.join(', ')}`)
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'cattlegrid-release-'))

@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
 import { type Files, runOn } from './house/broken-law.ts'
@@ -140,11 +140,43 @@ describe('npm run release', () => {
     expect(asked.filter((one) => one.startsWith('PUT'))).toEqual([])
   })
 
+  it('names the lines of the README that are true only until the first release', async () => {
+    const text = '# Made up\n\n<!-- badges: hidden\n-->\n\nThe packages are not on npm yet.\n'
+    const first = await release({ ...tree, 'README.md': text }, '--no-provenance')
+    expect(first.text).toContain('these lines say otherwise: README.md:3, README.md:6\n')
+    const later = await release({ ...tree, 'README.md': '# Made up\n' }, '--no-provenance')
+    expect(later.text).not.toContain('README.md')
+  })
+
   it('refuses a version of which the changelog says nothing', async () => {
     const { failed, text } = await release({ ...tree, 'CHANGELOG.md': '# Changelog\n' }, '--no-provenance')
     expect(failed).toBe(true)
     expect(text).toContain('CHANGELOG.md has no section [1.2.0]')
     expect(asked).toEqual([])
+  })
+})
+
+describe('the badges of the README', () => {
+  const [hidden = ''] = /^<!-- badges: [\s\S]*?^-->$/m.exec(readFileSync(join(root, 'README.md'), 'utf8')) ?? []
+
+  it('lead to what is there once the packages are published', () => {
+    const links = [...hidden.matchAll(/\]\(([^)]*)\)(?=\]|$)/gm)].map(([, link = '']) => link)
+    const there = (link: string): boolean => {
+      const [, workflow] = /\/actions\/workflows\/([\w.]+)/.exec(link) ?? []
+      const [, name] = /\/(?:v|l|unpacked-size|package)\/@cattlegrid\/(\w+)/.exec(link) ?? []
+      if (workflow !== undefined) return existsSync(join(root, '.github/workflows', workflow))
+      if (name !== undefined) return existsSync(join(root, 'packages', name))
+      const [path = ''] = link.split('#')
+      return link.startsWith('https://img.shields.io/badge/') || existsSync(join(root, path))
+    }
+    expect(links.length).toBe(10)
+    expect(links.filter((link) => !there(link))).toEqual([])
+  })
+
+  it('are the only images from elsewhere, and hidden while the README says that the packages are not on npm', () => {
+    const shown = readFileSync(join(root, 'README.md'), 'utf8').replace(hidden, '')
+    expect(shown).toContain('not on npm yet')
+    expect(shown).not.toMatch(/!\[[^\]]*\]\(https?:/)
   })
 })
 

@@ -61,7 +61,7 @@ const generators = {
 /** The pages that have regions or figures. */
 export function generatedPages(tree) {
   return tree
-    .matching(/^(docs\/.*|bench\/results\/README)\.md$/)
+    .matching(/^(README|docs\/.*|bench\/results\/README)\.md$/)
     .filter((file) => regionsOf(tree.text(file)).length > 0 || tree.text(file).search(figure) >= 0)
 }
 
