@@ -51,6 +51,13 @@ describe('over HTTP/2', () => {
     },
   )
 
+  test('the handler sees the host of the key in `Host`, also when its client sends `:authority` alone', async () => {
+    await onHttp2(
+      (request) => `at ${request.headers.host}, ${request.raw.rawHeaders.filter((text) => text === 'host').length}`,
+      async ({ ask }) => expect((await ask('/page', { ':authority': 'shop.example' })).text).toBe('at shop.example, 1'),
+    )
+  })
+
   test('a HEAD where nothing is stored is filled by a GET, and a stale answer is refreshed behind', async () => {
     const origin = counter()
     const targets: unknown[] = []

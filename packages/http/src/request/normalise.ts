@@ -121,6 +121,8 @@ function replacementsFor(
     if (name === 'x-forwarded-host') replaced.set(name, hasValue(req, name, host) ? site : undefined)
     if (name === 'x-forwarded-proto') replaced.set(name, hasValue(req, name, scheme) ? scheme : undefined)
   }
+  // A client of HTTP/2 may send `:authority` alone, which is the same key.
+  if (reduced.has('host') && !names.has('host') && site !== '') replaced.set('host', site)
   if (hasOtherValue(req, ':path', path)) replaced.set(':path', path)
   const accepted = req.headers['accept-encoding']
   if (accepted !== undefined) replaced.set('accept-encoding', reduceEncoding(accepted))
