@@ -13,6 +13,7 @@ import {
   type Scene,
   sceneAt,
   stepTimes,
+  stillTimes,
   storyOf,
 } from '../docs/.vitepress/theme/expiry-scene.ts'
 import { versionSwitch } from '../docs/.vitepress/versions.ts'
@@ -108,8 +109,9 @@ describe('the picture of one expiry', () => {
     expect([every('wait', (scene) => !waits(scene)), every('wait', (scene) => !woken(scene))]).toEqual([false, false])
   })
 
-  test.each(['stale', 'wait'] as const)('has a sentence for each step: %s', (mode) => {
+  test.each(['stale', 'wait'] as const)('has a sentence and a still picture for each step: %s', (mode) => {
     expect(storyOf(mode)).toHaveLength(stepTimes.length)
+    expect(stillTimes.map((now) => sceneAt(mode, now).step)).toEqual(stepTimes.map((_, step) => step))
   })
 })
 

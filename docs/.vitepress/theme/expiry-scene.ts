@@ -42,6 +42,9 @@ const BETWEEN = 130
 /** When each step of the story begins. */
 export const stepTimes: readonly number[] = [0, FIRST, QUERY, COMMIT, NEXT_HITS]
 
+/** A moment of each step at which what it tells can be seen. */
+export const stillTimes: readonly number[] = [1_300, 3_800, 6_000, COMMIT + WAKE + 200, 10_900]
+
 export function storyOf(mode: Mode): readonly string[] {
   return [
     'The entry is fresh: every request gets it at once.',
