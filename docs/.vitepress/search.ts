@@ -12,7 +12,7 @@ export const searchOptions = {
     const index: Record<string, string> = {
       ttl: '/docs/options.html#how-an-entry-lives',
       tag: '/docs/faq.html#how-do-i-invalidate-a-value',
-      tags: '/docs/faq.html#how-do-i-invalidate-a-value',
+      tags: '/docs/http.html#writes-and-purges',
       ioredis: '/docs/redis.html#connect',
       key: '/docs/http.html#what-is-one-entry',
       cookie: '/docs/http.html#personal-reads',
