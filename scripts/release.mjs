@@ -63,11 +63,15 @@ function obstacle(version) {
   return `CHANGELOG.md has no section [${version}]: npm run release:version`
 }
 
-/** The lines of the README that are true only until the first release. */
+/** The lines of the README and of the first page of the site that are true only until the first release. */
 function linesBeforeFirstRelease() {
-  const readme = join(values.root, 'README.md')
-  const lines = existsSync(readme) ? readFileSync(readme, 'utf8').split('\n') : []
-  return lines.flatMap((line, index) => (/not on npm yet|^<!-- badges/.test(line) ? [`README.md:${index + 1}`] : []))
+  return ['README.md', 'docs/index.md']
+    .filter((page) => existsSync(join(values.root, page)))
+    .flatMap((page) =>
+      readFileSync(join(values.root, page), 'utf8')
+        .split('\n')
+        .flatMap((line, index) => (/not on npm yet|^<!-- badges/.test(line) ? [`${page}:${index + 1}`] : [])),
+    )
 }
 
 async function release(folder) {

@@ -140,10 +140,11 @@ describe('npm run release', () => {
     expect(asked.filter((one) => one.startsWith('PUT'))).toEqual([])
   })
 
-  it('names the lines of the README that are true only until the first release', async () => {
+  it('names the lines of the README and of the site that are true only until the first release', async () => {
     const text = '# Made up\n\n<!-- badges: hidden\n-->\n\nThe packages are not on npm yet.\n'
-    const first = await release({ ...tree, 'README.md': text }, '--no-provenance')
-    expect(first.text).toContain('these lines say otherwise: README.md:3, README.md:6\n')
+    const files = { 'README.md': text, 'docs/index.md': '# Made up\n\nThey are not on npm yet.\n' }
+    const first = await release({ ...tree, ...files }, '--no-provenance')
+    expect(first.text).toContain('these lines say otherwise: README.md:3, README.md:6, docs/index.md:3\n')
     const later = await release({ ...tree, 'README.md': '# Made up\n' }, '--no-provenance')
     expect(later.text).not.toContain('README.md')
   })
