@@ -42,6 +42,8 @@ interface Layers {
 
 /** Node's exchange, with what Koa defines differently: the layers outside change the response, and only then Koa writes it. */
 class KoaExchange extends NodeExchange<IncomingMessage, Context, Context> {
+  /** They may set another `ctx.body`. */
+  readonly replacesBodies: boolean = true
   readonly #ctx: Context
   readonly #layers: Layers
   #handler: 'waits' | 'runs' | 'is recorded' | 'has returned' = 'waits'

@@ -113,6 +113,10 @@ export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply>, 
     return this.#hasSerializer(this.response)
   }
 
+  get replacesBodies(): boolean {
+    return this.#hasOnSend(this.request)
+  }
+
   field(name: string): HeaderFields[string] | undefined {
     // What a handler has set since is not that of the layers outside.
     return this.#capture === undefined ? toText(this.response.getHeader(name)) : this.#capture.before[name]

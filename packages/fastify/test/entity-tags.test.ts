@@ -71,3 +71,24 @@ describe.each(['before', 'after'])('@fastify/etag, registered %s the cache', (or
     )
   })
 })
+
+describe('a hook that replaces whole payloads only', () => {
+  test('has a hit with a condition sent to it whole, after a leader that streamed', async () => {
+    await withApp(async ({ app }) => {
+      app.addHook('onSend', async (request, _reply, payload) =>
+        typeof payload === 'string' || Buffer.isBuffer(payload)
+          ? `${payload.toString()} for ${String(request.headers['x-user'])}`
+          : payload,
+      )
+      app.get('/page', { config: { cache } }, async (_request, reply) => {
+        void reply.header('etag', '"1"')
+        return Readable.from(['a page'])
+      })
+      expect((await app.inject({ url: '/page', headers: { 'x-user': 'ann' } })).body).toBe('a page')
+      for (const condition of [{}, { 'if-none-match': '"1"' }]) {
+        const { statusCode, body } = await app.inject({ url: '/page', headers: { 'x-user': 'bob', ...condition } })
+        expect([statusCode, body]).toEqual([200, 'a page for bob'])
+      }
+    })
+  })
+})

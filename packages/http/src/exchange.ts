@@ -46,6 +46,8 @@ export interface Exchange<Req = unknown, Res = unknown> {
   readonly routingFields?: Readonly<Record<string, string>> | undefined
   /** True if a layer outside has chosen, for this response alone, how the framework serializes the payload: the response is its client's own. */
   readonly ownSerializer?: boolean | undefined
+  /** True if layers outside may replace the body of a response by other means than its `write` and `end`, as hooks. Default: false. */
+  readonly replacesBodies?: boolean | undefined
   /** A response field that outer layers have set so far; `name` in lower case. */
   field(name: string): HeaderFields[string] | undefined
   /**

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import type { Http2ServerResponse } from 'node:http2'
 import { type Chunk, chunkOf } from '../fields/body-arguments.ts'
+import { type HeaderFields, sameValue } from '../fields/header-fields.ts'
 import { sentFields } from '../fields/head-arguments.ts'
 
 type Send = (data: Chunk, encoding?: BufferEncoding | null, ...rest: unknown[]) => unknown
@@ -14,10 +15,13 @@ export class LeftBody {
   readonly #chunks: Buffer[] = []
   #watch: 'nothing' | 'what is passed on' | 'what Node gets' = 'nothing'
 
-  /** To be made before the methods of the response are replaced. Where a layer outside has replaced `write` or `end`, what it makes of the body shows only where Node gets it. */
-  constructor(res: ServerResponse) {
+  /**
+   * To be made before the methods of the response are replaced. Where a layer outside has replaced `write` or `end`, what it makes of the body shows only
+   * where Node gets it. `mayDiffer`: layers outside may replace the body by other means.
+   */
+  constructor(res: ServerResponse, mayDiffer = false) {
     this.#res = res
-    if (Object.hasOwn(res, 'write') || Object.hasOwn(res, 'end')) this.#watchNode()
+    if (mayDiffer || hasOwnBodyMethods(res)) this.#watchNode()
   }
 
   /** True if a layer outside may send another body. */
@@ -25,9 +29,10 @@ export class LeftBody {
     return this.#watch !== 'nothing'
   }
 
-  /** The coding of what has left. */
-  get coding(): string | undefined {
-    return sentFields(this.#res)['content-encoding']?.toString()
+  /** True if a coding has left that the recorded body does not have: what it codes is not compared. */
+  isCoded(recorded: HeaderFields): boolean {
+    const coding = sentFields(this.#res)['content-encoding']?.toString() ?? 'identity'
+    return coding !== 'identity' && !sameValue(coding, recorded['content-encoding'])
   }
 
   /** The framework lets layers outside have the body before it writes it. */
@@ -78,6 +83,11 @@ export class LeftBody {
     }
     Reflect.set(target, name, send)
   }
+}
+
+/** True if a layer outside has replaced a method that sends the body. */
+export function hasOwnBodyMethods(res: ServerResponse): boolean {
+  return Object.hasOwn(res, 'write') || Object.hasOwn(res, 'end')
 }
 
 const LINE_END = '\r\n'

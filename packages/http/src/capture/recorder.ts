@@ -6,7 +6,7 @@ import { type Conditions, fieldsOfContent, notModified } from '../response/condi
 import type { PersonalRead, PersonalReads } from '../request/personal-reads.ts'
 import { missingEtag, recordResponse, withOwnFields } from '../response/record-response.ts'
 import type { RecordedResponse } from '../response/recorded-response.ts'
-import { sameValue } from '../fields/header-fields.ts'
+import type { OuterBodies } from './outer-bodies.ts'
 import type { NotModified, Recording } from './recording.ts'
 import {
   type AbortCause,
@@ -20,11 +20,6 @@ import {
 import type { ResponseHead } from '../response/response-head.ts'
 import { type RecorderState, stateAfter, withholds, stateWithoutStale } from './recorder-state.ts'
 import type { Judgement } from '../response/storable.ts'
-
-/** Whether the layers outside of a place send the recorded bodies, or codings of them; undefined: nobody has seen it yet. */
-export interface OuterBodies {
-  kept: boolean | undefined
-}
 
 export interface RecorderSetup extends ResultRules, CopyLimits {
   judge(head: ResponseHead): Judgement
@@ -203,10 +198,9 @@ export class Recorder implements Recording {
 
   #isRewritten({ head, kind }: JudgedResponse, body: Buffer): boolean {
     if (kind === 'revalidated') return this.#setup.responseToRevalidate?.rewritten === true
-    const { coding = 'identity' } = this.#left ?? {}
-    const isCoded = coding !== 'identity' && !sameValue(coding, head.fields['content-encoding'])
-    const kept = isCoded || this.#left?.mayDiffer !== true ? true : this.#left.holds(body)
-    if (kept !== undefined && this.#setup.outerBodies !== undefined) this.#setup.outerBodies.kept = kept
+    const left = this.#left
+    const kept = left?.mayDiffer !== true || left.isCoded(head.fields) ? true : left.holds(body)
+    if (left?.mayDiffer === true) this.#setup.outerBodies?.note(kept, head.bodyLength === undefined)
     return !(kept ?? this.#keepsBodies)
   }
 

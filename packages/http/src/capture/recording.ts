@@ -39,7 +39,7 @@ export interface Recording {
   /** A layer reads the stream that the handler has handed over: the handler's code may run again. */
   streamRead(): void
   /** Called before the handler: what will have left the layers outside for its client. Default: the recorded body. */
-  leaves?(left: Pick<LeftBody, 'holds' | 'mayDiffer' | 'coding' | 'drop'>): void
+  leaves?(left: Pick<LeftBody, 'holds' | 'mayDiffer' | 'isCoded' | 'drop'>): void
   /** Calls an outer layer's method of the response, which may read what the handler has not read. */
   outside<T>(call: () => T): T
   /** Called once the framework accepted the head, or when it is withheld. */

@@ -37,8 +37,9 @@ export function presentResponse<Req, Res>(
   { conditions, range }: ClientPreconditions,
   provenance: Provenance,
 ): Answer {
-  const { downstream, runtime } = route
-  return answerFrom(response, {
+  const { downstream, runtime, outerBodies } = route
+  const { res, replacesBodies = false } = exchange
+  const answer = answerFrom(response, {
     method: exchange.req.method ?? 'GET',
     conditions,
     range,
@@ -47,10 +48,13 @@ export function presentResponse<Req, Res>(
     continued: response.appended === undefined ? undefined : continuedFields(exchange, response.appended),
     isFramed: exchange.field('transfer-encoding') !== undefined,
     vary: exchange.field('vary')?.toString(),
+    keepsBodies: outerBodies.kept,
     etag: conditions === undefined ? undefined : exchange.field('etag')?.toString(),
     added:
       addsReportFields(route) || isReported(exchange) ? addedFields(exchange, route, response, provenance) : undefined,
   })
+  if (answer.body !== undefined) outerBodies.watch(res, replacesBodies, response, answer.body)
+  return answer
 }
 
 /** What this request's layers outside have set, with what the handler appended to it. */

@@ -51,6 +51,8 @@ export interface AnswerOptions {
   readonly continued?: Fields | undefined
   /** True if an outer layer has set `Transfer-Encoding`: a length beside it makes a response that nobody can read. Default: false. */
   readonly isFramed?: boolean | undefined
+  /** False: layers outside have sent another body than the recorded one, whose validators and parts then say nothing. Default: true. */
+  readonly keepsBodies?: boolean | undefined
   /** The entity-tag of outer layers, for the conditions of the client. Default: none. */
   readonly etag?: string | undefined
 }
@@ -76,7 +78,8 @@ export function answerFrom(recorded: RecordedResponse, options: AnswerOptions): 
   const whole = options.isFramed === true ? withoutFields(own, LENGTH) : own
   const fields = shared.hasLists ? copyOf(whole) : whole
   const extraFields = extraFieldsFor(recorded, shared.fields, options)
-  const mayBeShorter = (conditions !== undefined || range !== undefined) && recorded.rewritten !== true
+  const isKept = recorded.rewritten !== true && options.keepsBodies !== false
+  const mayBeShorter = (conditions !== undefined || range !== undefined) && isKept
   const shorter = mayBeShorter ? shorterAnswer(recorded, { ...fields, ...extraFields }, options) : undefined
   if (shorter !== undefined) return shorter
   const sent = method === 'HEAD' || status === 204 ? undefined : body

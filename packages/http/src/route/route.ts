@@ -6,6 +6,7 @@ import {
   type LoadOptions,
   type ViewOptions,
 } from '@cattlegrid/core'
+import { OuterBodies } from '../capture/outer-bodies.ts'
 import { type Eligibility, hostsByScheme } from '../request/eligible.ts'
 import { isNoSharedResult } from '../response/errors.ts'
 import type { HttpCache } from './http-cache.ts'
@@ -42,7 +43,7 @@ export interface Route<Req = unknown, Res = unknown> extends HttpCache, RouteFun
   readonly personalReadWarning: PersonalReadWarning
   readonly unusedTtlWarning: UnusedTtlWarning
   readonly outerValueWarning: OuterValueWarning
-  readonly outerBodies: { kept: boolean | undefined }
+  readonly outerBodies: OuterBodies
   readonly mode: 'serve' | 'observe'
   /** A response is stored only for the lifetime that it declares. */
   readonly appMode: boolean
@@ -120,7 +121,7 @@ export function compileRoute<Req, Res>(
     query: queryOf(given.query),
     personalReads: personalReadsOf(given, new ApplicationPackages(compileRoute)),
     ...warningsOf(given, http),
-    outerBodies: { kept: undefined },
+    outerBodies: new OuterBodies(),
     tagHeader: tagHeader === false ? undefined : tagHeader,
     revalidate: given.revalidate ?? false,
     clientFreshness: clientFreshnessOf(given.clientMaxAge),
