@@ -9,18 +9,18 @@ rmSync(folder, { recursive: true, force: true })
 mkdirSync(folder)
 const packages = await packAll(root, folder)
 
-for (const [title, names, clients = []] of [
-  ['Express', ['express']],
-  ['Fastify', ['fastify']],
+for (const [title, names, beside = []] of [
+  ['Express', ['express'], ['express']],
+  ['Fastify', ['fastify'], ['fastify']],
   ['NestJS', ['nestjs']],
   ['functions', ['core']],
   ['Redis, beside these', ['redis'], ['redis']],
-  ['metrics, beside these', ['metrics']],
+  ['metrics, beside these', ['metrics'], ['prom-client']],
   ['tests, beside these', ['testkit']],
 ]) {
   const tarballs = closure(
     packages,
     names.map((name) => `@cattlegrid/${name}`),
   ).map(({ tarball }) => tarball)
-  console.log(`${title}\n  npm install ${tarballs.concat(clients).join(' ')}\n`)
+  console.log(`${title}\n  npm install ${tarballs.concat(beside).join(' ')}\n`)
 }
