@@ -80,9 +80,12 @@ export class PayloadCapture extends ResponseCapture {
     const { res } = this.#response
     this.left.watchPassed()
     let held: readonly unknown[] | undefined
+    // Node itself calls `writeHead` where nobody has: such a head must be out before what follows it.
+    let begun = false
     const release = (whole: Chunk | undefined): void => {
       const args = held
       held = undefined
+      begun = true
       if (args === undefined) return
       if (sameBytes(this.#payload?.body, whole)) this.left.passesRecorded()
       original('writeHead', args)
@@ -90,7 +93,8 @@ export class PayloadCapture extends ResponseCapture {
     const original = replaceMethods(res, {
       writeHead: (...args) => {
         const waits = this.mode === 'send' && !this.#over && !this.replacing && this.#payload?.body !== undefined
-        if (!waits || held !== undefined || this.recording.isConditional !== true) return original('writeHead', args)
+        if (!waits || begun || held !== undefined || this.recording.isConditional !== true)
+          return original('writeHead', args)
         held = args
         return res
       },
