@@ -1,5 +1,6 @@
 import { inspect } from 'node:util'
 import { concealed } from './concealed.ts'
+import { kindOf } from './kind-of.ts'
 
 /** The stable name of each error; `docs/errors.md` has a heading for every one. */
 export type ErrorCode =
@@ -76,6 +77,12 @@ export function isCattlegridError(error: unknown, code?: ErrorCode): error is Ca
   return code === undefined || (error[BRAND] === true && 'code' in error && error.code === code)
 }
 
+/** What the message of an InvalidOptionError says beside the option and the accepted values. */
+interface OptionProblem {
+  readonly is?: string | undefined
+  readonly hint?: string | undefined
+}
+
 /** An option has an invalid value or an unknown name. Nothing was changed. */
 export class InvalidOptionError extends CattlegridError {
   /** The option, after the name of what takes it: `createCache.ttl`. */
@@ -85,10 +92,11 @@ export class InvalidOptionError extends CattlegridError {
   /** The accepted values, in words. */
   readonly accepted: string
 
-  constructor(option: string, value: unknown, accepted: string, problem?: string) {
+  /** `is`: what is wrong, if not the value itself. `hint`: what may be meant, after a space. */
+  constructor(option: string, value: unknown, accepted: string, { is, hint = '' }: OptionProblem = {}) {
     const safe = concealed(value)
-    const shown = problem ?? `is ${inspect(safe, { depth: 0, breakLength: Infinity, maxStringLength: 80 })}`
-    super('CATTLEGRID_INVALID_OPTION', `Option '${option}' ${shown}; accepted: ${accepted}.`)
+    const shown = is ?? `is ${kindOf(value) ?? inspect(safe, { depth: 0, breakLength: Infinity, maxStringLength: 80 })}`
+    super('CATTLEGRID_INVALID_OPTION', `Option '${option}' ${shown}${hint}; accepted: ${accepted}.`)
     this.option = option
     this.value = safe
     this.accepted = accepted
@@ -98,7 +106,8 @@ export class InvalidOptionError extends CattlegridError {
 /** A key is not a string, or has more than 65,536 characters. */
 export class InvalidKeyError extends CattlegridError {
   constructor(key: unknown, accepted: string) {
-    const shown = typeof key === 'string' ? `a string of ${key.length} characters` : inspect(key, { depth: 0 })
+    const shown =
+      typeof key === 'string' ? `a string of ${key.length} characters` : (kindOf(key) ?? inspect(key, { depth: 0 }))
     super('CATTLEGRID_INVALID_KEY', `The key is ${shown}; accepted: ${accepted}.`)
   }
 }
@@ -211,10 +220,12 @@ export class StoreAwayError extends CattlegridError {
   constructor(step: string, key: string, { why, cause }: { readonly why: string; readonly cause: unknown }) {
     const notSentBecause = NOT_SENT_BECAUSE[why]
     const call = `${CALL_OF[step] ?? step}(${key === '*' ? '' : `'${key}'`})`
+    const { code } = failureOf(cause)
+    const reason = code === undefined ? '' : ` (${code})`
     const problem =
       notSentBecause === undefined
         ? `The store did not answer ${call}${step === 'ping' ? '' : '; whether it was applied is unknown'}.`
-        : `${call} was not sent, because ${notSentBecause}.`
+        : `${call} was not sent, because ${notSentBecause}${reason}.`
     super('CATTLEGRID_STORE_AWAY', `${problem} Retrying is safe.`, cause)
     this.maybeApplied = notSentBecause === undefined
   }

@@ -10,27 +10,27 @@ export { hotKeyDigest } from './history/hot-keys.ts'
 export { formatDuration } from './history/format-duration.ts'
 export { leaseId } from './history/lease-holder.ts'
 export {
+  answersAtOnce,
   booleanRule,
   byteSizeRule,
   checkOptions,
   countRule,
   durationRule,
   functionRule,
-  INVALID,
   MAX_TAG_LENGTH,
   MAX_TAGS,
   nestedRule,
   objectRule,
   oneOfRule,
-  type OptionRule,
-  type OptionRules,
   orFalse,
+  refusedBy,
   runtimeRule,
   tagsRuleUpTo,
   textRule,
   ttlOptionRule,
   ttlRule,
 } from './option-rules/option-rules.ts'
+export { INVALID, type OptionRule, type OptionRules } from './option-rules/option-rule.ts'
 export { isDigest } from './options/stored-key.ts'
 export { processWide } from './runtime/process-wide.ts'
 export { LoaderArgument } from './refresh/loader-argument.ts'

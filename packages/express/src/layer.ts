@@ -1,13 +1,15 @@
 /** The parts of Express' router that identify a route; they are the same in Express 4 and 5. */
 export interface Route {
   readonly path: unknown
+  /** The methods of the route, in lower case; `_all` for every one. */
+  readonly methods?: Readonly<Record<string, boolean>> | undefined
   readonly stack?: readonly Layer[] | undefined
 }
 interface Router {
   readonly stack?: readonly Layer[] | undefined
   readonly caseSensitive?: boolean | undefined
 }
-interface Layer {
+export interface Layer {
   readonly route?: Route | undefined
   readonly handle?: Router | undefined
   /** The name of the middleware when the layer was declared. */
@@ -70,9 +72,17 @@ export function routePattern(route: Route, app: RoutingApp, requested: string): 
 
 /** The layers of an app and of its routers in the order in which Express matches them, without those of the apps that are mounted in it. */
 export function layersOf(app: RoutingApp): readonly MountedLayer[] {
+  return layersOfRouter(routerOf(app), mountOfApp(app), false)
+}
+
+/** The layers that the app itself has, without those of its routers. */
+export function stackOf(app: RoutingApp): readonly Layer[] {
+  return routerOf(app)?.stack ?? []
+}
+
+function routerOf(app: RoutingApp): Router | undefined {
   // Express 4 throws when `router` is read.
-  const router = (Reflect.get(app, '_router') ?? Reflect.get(app, 'router')) as Router | undefined
-  return layersOfRouter(router, mountOfApp(app), false)
+  return (Reflect.get(app, '_router') ?? Reflect.get(app, 'router')) as Router | undefined
 }
 
 function positionOf(route: Route, app: RoutingApp): RoutePosition {

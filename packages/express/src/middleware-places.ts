@@ -1,5 +1,5 @@
 import { processWide } from '@cattlegrid/core/internal'
-import { type MountedLayer, layersOf, type Route, routeName, type RoutingApp } from './layer.ts'
+import { type Layer, type MountedLayer, layersOf, type Route, routeName, type RoutingApp } from './layer.ts'
 
 /** The parts of a request that show in which layer of its app a middleware runs. */
 export interface PlacedRequest {
@@ -13,6 +13,14 @@ interface AppLayers {
   /** `#reads` when they were looked up: later layers may follow. */
   readonly reads: number
   readonly layers: readonly (MountedLayer & { readonly place: string })[]
+}
+
+const NAME = 'cached'
+const OURS = new RegExp(`^${NAME} \\d+\\.\\d+$`)
+
+/** True for a layer of a `cached()`, of whichever copy of this package. */
+export function isCachedLayer({ name = '' }: Layer): boolean {
+  return OURS.test(name)
 }
 
 /** The number of middlewares that all copies of this package have made: the names that Express keeps must differ. */
@@ -33,7 +41,7 @@ export class MiddlewarePlaces {
   /** `declaration`: distinguishes the middleware from others; a middleware that user code calls itself has one place. */
   constructor(middleware: Function, declaration: number) {
     middlewares.count += 1
-    this.#prefix = `cached ${middlewares.count}.`
+    this.#prefix = `${NAME} ${middlewares.count}.`
     this.#declaration = declaration
     Object.defineProperty(middleware, 'name', {
       configurable: true,

@@ -14,6 +14,7 @@ import {
 } from '@cattlegrid/http'
 import { ExpressExchange, type ExpressRequest } from './express-request.ts'
 import { MiddlewarePlaces } from './middleware-places.ts'
+import { noteReached, tell, warnOfMethod, watchPlaces } from './misplaced.ts'
 
 declare global {
   namespace Express {
@@ -78,27 +79,49 @@ export function expressCache<Req extends IncomingMessage = CachedRequest, Res ex
   const http = httpCache(cache)
   compileRoute('expressCache', http, undefined, defaults)
   const cached = (options?: unknown, ...more: readonly unknown[]): CacheMiddleware => {
+    const [, next] = more
     // Express calls a middleware with a response and `next`: the factory itself was passed as one.
-    if (more.length > 0) throw new InvalidOptionError('cached', undefined, USAGE, 'was used as a middleware itself')
+    if (typeof next === 'function') {
+      tell(cached, 'CATTLEGRID_NOT_CALLED', NOT_CALLED)
+      return next() as never
+    }
+    if (more.length > 0 || typeof options === 'function')
+      throw new InvalidOptionError('cached', undefined, USAGE, { is: 'got a handler' })
     const compile = (own: unknown): Route => compileRoute('cached', http, defaults as RouteOptions, own as RouteOptions)
     const route = compile(options)
     // A default `ttl` would store the pages of a whole app, whatever they say themselves.
-    const hasDefaultTtl = defaults?.ttl !== undefined && (options as RouteOptions | undefined)?.ttl === undefined
+    const { ttl, invalidateOnUnsafe } = (options ?? {}) as RouteOptions
+    const isForReads = ttl !== undefined && invalidateOnUnsafe !== true
+    const hasDefaultTtl = defaults?.ttl !== undefined && ttl === undefined
     const appRoute = hasDefaultTtl ? compile({ ...(options as RouteOptions), ttl: 'origin' }) : route
     const middleware: CacheMiddleware = (request, res, next) => {
       const req = request as ExpressRequest
       const place = places.placeOf(req)
-      if (place === undefined) return next(new InvalidOptionError('cached', undefined, ONE_PLACE, 'is used twice'))
+      if (place === undefined) {
+        tell(middleware, 'CATTLEGRID_USED_TWICE', USED_TWICE)
+        return next()
+      }
+      if (req.route !== undefined) {
+        noteReached(req.route)
+        if (isForReads && req.method !== 'GET' && places.declaredBy(req.route)) warnOfMethod(req.route, req)
+      }
       const usesRouteOptions = appRoute === route || (req.route !== undefined && places.declaredBy(req.route))
       serve(new ExpressExchange(req, res, next, place), usesRouteOptions ? route : appRoute)
     }
     const places = new MiddlewarePlaces(middleware, nextDeclaration(http))
+    watchPlaces()
     return middleware
   }
   const purge: Cached['purge'] = (options) => purgeMiddleware(http, options)
   return Object.assign(cached, { purge })
 }
 
-const ONE_PLACE = 'a cached() of its own for each router.use and app.use of one mount point'
+const USAGE = 'options alone, and the handler behind it: app.get(path, cached({ ttl }), handler)'
 
-const USAGE = 'a call that makes one, app.use(cached()) or app.get(path, cached({ ttl }), handler)'
+const NOT_CALLED =
+  'cached was given to Express itself, which calls it in the place of a middleware, so nothing is cached there. ' +
+  'Call it: app.use(cached()), or app.get(path, cached({ ttl }), handler).'
+
+const USED_TWICE =
+  'One middleware of cached() is used twice at one mount point, so nothing is cached there: which of the two a request is in cannot be told. ' +
+  'Call cached() for each router.use and app.use.'

@@ -29,38 +29,16 @@ async function runs(options: object, cacheOptions: object = {}): Promise<number>
   return count
 }
 
+// Those that are told are in the list of misuses.
 describe('a route that can never store a response', () => {
   it.each<readonly [string, object, RegExp]>([
-    [
-      'tags that return a text',
-      { tags: () => 'product' },
-      /^cached\.tags returned a text, so no response is stored.*a list of at most 99 texts/,
-    ],
-    [
-      'tags that return a promise',
-      { tags: async () => ['product'] },
-      /^cached\.tags returned a promise.*await in a middleware/,
-    ],
     ['tags that return nothing', { tags: () => undefined }, /^cached\.tags returned undefined/],
-    ['a ttl that is a text without a unit', { ttl: () => '30' }, /^cached\.ttl returned a text.*'30s'/],
-    ['a ttl that is a promise', { ttl: async () => '30s' }, /^cached\.ttl returned a promise/],
-    [
-      'an async key.extra',
-      { key: { extra: async () => 'tenant' } },
-      /^cached\.key\.extra returned a promise, so its request bypasses/,
-    ],
+    ['a ttl that is a promise', { ttl: () => Promise.resolve('30s') }, /^cached\.ttl returned a promise/],
     ['a key.extra that is a number', { key: { extra: () => 7 } }, /^cached\.key\.extra returned a number.*a text/],
     ['tags whose promise rejects', { tags: () => Promise.reject(new Error('no')) }, /^cached\.tags returned a promise/],
   ])('is told once: %s', async (_, options, told) => {
     expect(await runs({ ttl: '1m', ...options })).toBe(3)
     expect(warnings).toEqual([expect.stringMatching(told)])
-  })
-
-  it('is told once where only createCache has a ttl', async () => {
-    expect(await runs({}, { ttl: '30s' })).toBe(3)
-    expect(warnings).toEqual([
-      expect.stringMatching(/^The response of \/page declares no freshness.*ttl of createCache/),
-    ])
   })
 
   it.each<readonly [string, object, object]>([

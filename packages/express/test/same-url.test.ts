@@ -1,6 +1,6 @@
 import express, { type Express, type RequestHandler, Router } from 'express'
 import express4 from 'express4'
-import { type Cache, createCache, type InvalidOptionError, isCattlegridError } from '@cattlegrid/core'
+import { type Cache, createCache } from '@cattlegrid/core'
 import { describe, expect, test } from '@jest/globals'
 import supertest, { type Test } from 'supertest'
 import { type Cached, expressCache, isRefresh } from '../src/index.ts'
@@ -107,23 +107,6 @@ describe.each([
       for (const tenant of ['a', 'b', 'a'])
         expect((await ask('/home', { 'x-tenant': tenant })).text).toBe(`/${tenant}/home`)
     })
-  })
-})
-
-test('the factory in the place of a middleware is an error that names the cure', async () => {
-  const seen: unknown[] = []
-  const build = (app: Express, cached: Cached): void => {
-    app.use(cached as unknown as RequestHandler)
-    const handler: express.ErrorRequestHandler = (error, _req, res, _next) => {
-      seen.push(error)
-      res.status(500).end()
-    }
-    app.use(handler)
-  }
-  await onApp(express, build, async (ask) => {
-    expect((await ask('/')).status).toBe(500)
-    expect(isCattlegridError(seen[0], 'CATTLEGRID_INVALID_OPTION')).toBe(true)
-    expect((seen[0] as InvalidOptionError).message).toContain('app.use(cached())')
   })
 })
 

@@ -155,7 +155,7 @@ export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply>, 
 
   fail(error: PassedError): void {
     if (this.#capture?.payloadCapture.isWithLaterHooks === true) return
-    const { headers = {}, statusCode = 500 } = error
+    const { headers, statusCode } = error
     const done = this.#replaceHandler(Object.keys(headers))
     try {
       this.response.headers(headers)

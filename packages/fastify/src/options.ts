@@ -1,11 +1,13 @@
-import { type Cache, type CloseOptions, InvalidOptionError } from '@cattlegrid/core'
+import { type Cache, type CloseOptions } from '@cattlegrid/core'
 import {
   checkOptions,
   durationRule,
+  INVALID,
   nestedRule,
   objectRule,
   type OptionRules,
   orFalse,
+  refusedBy,
 } from '@cattlegrid/core/internal'
 import type { RouteOptions } from '@cattlegrid/http'
 import type { FastifyReply, FastifyRequest, RouteGenericInterface } from 'fastify'
@@ -45,8 +47,10 @@ const OF_REGISTER = new Set(['prefix', 'logLevel', 'logSerializers'])
 
 export function checkPluginOptions(options: CattlegridOptions): CattlegridOptions {
   const own = Object.entries(options).filter(([name]) => !OF_REGISTER.has(name))
-  const { cache, close, defaults } = checkOptions('cattlegrid', Object.fromEntries(own), rules)
-  if (cache === undefined) throw new InvalidOptionError('cattlegrid.cache', undefined, rules.cache.accepted)
+  // A cache in the place of the options is no plain object, and is refused as it is.
+  const given = cacheRule.parse(options) === INVALID ? Object.fromEntries(own) : options
+  const { cache, close, defaults } = checkOptions('cattlegrid', given, rules)
+  if (cache === undefined) throw refusedBy(rules.cache, 'cattlegrid.cache', undefined)
   return { cache, close, defaults }
 }
 

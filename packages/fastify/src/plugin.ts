@@ -1,10 +1,12 @@
 import { compileRoute, type HttpCache, httpCache, purgeEndpoint, type PurgeOptions } from '@cattlegrid/http'
+import { InvalidOptionError } from '@cattlegrid/core'
 import type { FastifyInstance, FastifyRequest, RouteHandlerMethod } from 'fastify'
 import fp from 'fastify-plugin'
 import type { FastifyRouteOptions } from './cached.ts'
 import { decorateReplies } from './handler-exchanges.ts'
 import { type CattlegridOptions, checkPluginOptions, checkRouteCache } from './options.ts'
 import { hasOwnConstraints, RouteHandlers } from './route-handler.ts'
+import { warnOfMethod, warnOfMisplaced } from './misplaced.ts'
 import { asksForCache, markSeen, watchRoutes } from './route-order.ts'
 
 /**
@@ -15,6 +17,8 @@ import { asksForCache, markSeen, watchRoutes } from './route-order.ts'
  */
 async function cattlegridPlugin(app: FastifyInstance, options: CattlegridOptions): Promise<void> {
   const { cache, close, defaults } = checkPluginOptions(options)
+  if (Object.hasOwn(app, 'cattlegrid'))
+    throw new InvalidOptionError('cattlegrid', undefined, ONCE, { is: 'is registered twice' })
   const http = httpCache(cache)
   const handlers = new RouteHandlers(app)
   const refuseEarlyRoutes = watchRoutes(app)
@@ -28,10 +32,13 @@ async function cattlegridPlugin(app: FastifyInstance, options: CattlegridOptions
     const { cache: own = { ttl: 'origin' } } = declared.config ?? {}
     markSeen(declared)
     declaresRoutes = true
+    warnOfMisplaced(declared)
     // A route of @fastify/websocket: its handler gets a socket in the place of a request.
     if (Reflect.get(declared, 'websocket') === true) return
     if (own === false || (!asksForCache(declared.config) && handlers.isOwnHeadRoute(declared))) return
     const { cache: named, ...ofRoute }: FastifyRouteOptions = { ...own }
+    const { ttl, invalidateOnUnsafe } = ofRoute
+    if (asksForCache(declared.config) && ttl !== undefined && invalidateOnUnsafe !== true) warnOfMethod(declared)
     const used = checkRouteCache({ cache: named }) ?? cache
     const refreshed = hasOwnConstraints(declared) ? ({ refresh: 'inline', ...defaults } as const) : defaults
     const route = compileRoute('config.cache', httpCache(used), refreshed, own instanceof Object ? ofRoute : own)
@@ -43,6 +50,8 @@ async function cattlegridPlugin(app: FastifyInstance, options: CattlegridOptions
     next()
   })
 }
+
+const ONCE = 'one registration, at the root; a route may name another cache, config: { cache: { cache, ttl } }'
 
 function purgeHandler(http: HttpCache, options: PurgeOptions<FastifyRequest> | undefined): RouteHandlerMethod {
   const endpoint = purgeEndpoint(http, options)

@@ -1,5 +1,4 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { InvalidOptionError } from '@cattlegrid/core'
 import type { Answer } from './response/answer.ts'
 import type { ServeError } from './response/errors.ts'
 import type { HeaderFields } from './fields/header-fields.ts'
@@ -7,8 +6,8 @@ import type { Recording } from './capture/recording.ts'
 import type { Matched } from './request/request-key.ts'
 import type { UrlRewrite } from './request/url-rewrite.ts'
 
-/** An error for the framework's error handling. A 503 or 504 has `statusCode` and `headers`; the error of a function among the options has neither. */
-export type PassedError = (ServeError | InvalidOptionError) & Partial<Pick<ServeError, 'headers' | 'statusCode'>>
+/** An error for the framework's error handling. */
+export type PassedError = ServeError
 
 /**
  * One request and its response, as an adapter translates them for its framework. The adapter decides nothing: its fields state facts, and its

@@ -1,6 +1,4 @@
-import type { InvalidOptionError } from '@cattlegrid/core'
 import type { Answer } from './response/answer.ts'
-import type { BypassReason } from './response/cache-status.ts'
 import { type RequestDirectives, NO_DIRECTIVES } from './request/request-directives.ts'
 import type { Exchange } from './exchange.ts'
 import { isHeadSent } from './fields/response-state.ts'
@@ -14,7 +12,6 @@ import { observe } from './observe/observe.ts'
 import { bypass } from './lookup/bypass.ts'
 import {
   honouredDirectives,
-  type KeyedRequest,
   keyedRequestOf,
   originalMethodOf,
   requestContextOf,
@@ -46,8 +43,7 @@ export function serve<Req, Res>(exchange: Exchange<Req, Res>, route: Route<Req, 
   const marker = subrequestMarkerOf(exchange.req)
   if (marker !== undefined) return recordSubrequest(marker, exchange, route)
   reportRequest(exchange, route)
-  const request = keyedRequestOrWhy(exchange, route, honouredDirectives)
-  if (request === undefined) return undefined
+  const request = keyedRequestOf(exchange, route, honouredDirectives)
   if (typeof request === 'string') {
     if (request === 'method') invalidateIfUnsafe(exchange, route)
     return bypass(exchange, route, request)
@@ -87,28 +83,13 @@ export function serveStored<Req, Res>(exchange: Exchange<Req, Res>, route: Route
     forgetRequest(exchange)
     onMiss()
   }
-  const request = keyedRequestOrWhy(exchange, route, noDirectives)
-  if (request === undefined) return undefined
+  const request = keyedRequestOf(exchange, route, noDirectives)
   if (typeof request === 'string') return miss()
   if (!isHeadSent(exchange.res) && trySendHit(exchange, route, request.key)) return undefined
   const sendOrMiss = (hit?: Answer): void => {
     if (!isHeadSent(exchange.res) && !trySend(exchange, hit)) miss()
   }
   void hitInStore(exchange, route, request.key).then(sendOrMiss, () => sendOrMiss())
-}
-
-/** undefined: a function among the options returned a promise, and the framework's error handling has that error. */
-function keyedRequestOrWhy<Req, Res>(
-  exchange: Exchange<Req, Res>,
-  route: Route<Req, Res>,
-  directives: typeof honouredDirectives<Req, Res>,
-): KeyedRequest | BypassReason | undefined {
-  try {
-    return keyedRequestOf(exchange, route, directives)
-  } catch (error) {
-    exchange.fail(error as InvalidOptionError)
-    return undefined
-  }
 }
 
 function noDirectives(): RequestDirectives {
@@ -148,9 +129,7 @@ function recordSubrequest<Req, Res>(
   route: Route<Req, Res>,
 ): void {
   if (marker.place !== exchange.place || isHeadSent(exchange.res)) return exchange.pass()
-  const request = keyedRequestOrWhy(exchange, route, noDirectives)
-  // The framework answers with an error: for the sender, the subrequest has reached no handler.
-  if (request === undefined) return undefined
+  const request = keyedRequestOf(exchange, route, noDirectives)
   // The cache was switched off meanwhile, which says nothing about the key.
   if (request === 'paused' || request === 'disabled') return marker.onRefused('switched-off')
   if (typeof request === 'string' || request.key !== marker.key) return marker.onRefused('other-key')

@@ -1,5 +1,4 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { isCattlegridError } from '@cattlegrid/core'
 import { discardPayload, type PassedError } from '@cattlegrid/http'
 import { notePassedError, ownListener } from '@cattlegrid/http/internal'
 import { type CallHandler, type ExecutionContext, HttpException, StreamableFile } from '@nestjs/common'
@@ -105,8 +104,7 @@ export class CachedCall implements HandlerCalls {
   }
 }
 
-/** The exception that filters get: one of Nest's own for a 503 or 504, so that it is no unknown error. */
-function exceptionFor(error: PassedError): unknown {
-  if (isCattlegridError(error, 'CATTLEGRID_INVALID_OPTION') || error.statusCode === undefined) return error
+/** The exception that filters get: one of Nest's own, so that it is no unknown error. */
+function exceptionFor(error: PassedError): HttpException {
   return new HttpException({ statusCode: error.statusCode, message: error.message }, error.statusCode, { cause: error })
 }

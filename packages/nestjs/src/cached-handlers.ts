@@ -71,6 +71,7 @@ export class CachedHandlers {
     if (metadata.interceptors.some(isCacheInterceptor)) return ofTtl
     // A default `ttl` would store the pages of a whole app, whatever they say themselves.
     if (this.#config.getGlobalInterceptors().some(isCacheInterceptor)) return { ttl: 'origin', ...ofTtl }
+    if (ttl !== undefined) warnOfTtlAlone(metadata)
     return undefined
   }
 
@@ -112,6 +113,14 @@ const ACCEPTED =
 
 function refused({ title }: HandlerMetadata, kind: string): InvalidOptionError {
   return new InvalidOptionError(`@Cached() on ${title}`, REFUSALS[kind] ?? `a handler of ${kind} requests`, ACCEPTED)
+}
+
+/** Without the interceptor, which may be a global one elsewhere, it says nothing. */
+function warnOfTtlAlone({ title }: HandlerMetadata): void {
+  process.emitWarning(
+    `@CacheTTL() on ${title} stands alone, so the handler is not cached: write @Cached({ ttl }), or add @UseInterceptors(CacheInterceptor).`,
+    { type: 'CattlegridWarning', code: 'CATTLEGRID_TTL_ALONE' },
+  )
 }
 
 /** A cached controller may handle messages too, which are not cached. */

@@ -1,4 +1,4 @@
-import type { Duration } from '@cattlegrid/core'
+import { type Duration, InvalidOptionError } from '@cattlegrid/core'
 import type { RouteOptions } from '@cattlegrid/http'
 import { applyDecorators, SetMetadata, UseInterceptors } from '@nestjs/common'
 import { CacheInterceptor } from './cache-interceptor.ts'
@@ -44,7 +44,11 @@ export type CachedOptions<Req = CachedRequest, Res = CachedResponse> = Omit<Rout
  */
 export function Cached<Req = CachedRequest, Res = CachedResponse>(
   options: CachedOptions<Req, Res> | false = {},
+  ...more: readonly never[]
 ): MethodDecorator & ClassDecorator {
+  // Without its call, it gets the class, or an object of the class and the name of a method.
+  if (typeof options === 'function' || more.length > 0)
+    throw new InvalidOptionError('@Cached', undefined, '@Cached() or @Cached({ ttl })', { is: 'was not called' })
   return applyDecorators(SetMetadata(CACHED, options), UseInterceptors(CacheInterceptor))
 }
 

@@ -10,9 +10,9 @@ class NestExpressExchange extends ExpressExchange {
   constructor(req: ExpressRequest, res: ServerResponse, { name, routingFields }: HandlerPlace, handler: HandlerCalls) {
     const next = (error?: unknown): void => {
       if (error === undefined) return handler.run()
-      const { headers = {} } = error as PassedError
-      for (const [field, value] of Object.entries(headers)) res.setHeader(field, value)
-      return handler.fail(error as PassedError)
+      const passed = error as PassedError
+      for (const [field, value] of Object.entries(passed.headers)) res.setHeader(field, value)
+      return handler.fail(passed)
     }
     super(req, res, next, name)
     this.routingFields = routingFields

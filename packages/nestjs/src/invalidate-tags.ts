@@ -1,4 +1,5 @@
 import type { Cache } from '@cattlegrid/core'
+import { answersAtOnce, INVALID, MAX_TAGS, type OptionRule, refusedBy, tagsRuleUpTo } from '@cattlegrid/core/internal'
 import { invalidateAfterWrite } from '@cattlegrid/http/internal'
 import {
   applyDecorators,
@@ -28,6 +29,7 @@ type TagsOf<Result, Input> = (result: Result, input: Input) => Tags
  *
  * A handler that sends its own response (`@Res()` without `passthrough`) has sent it before.
  *
+ * @throws InvalidOptionError for anything but a list of tags or a function.
  * @example
  * @Put(':id')
  * @InvalidateTags((product: Product) => [`product:${product.id}`, 'products'])
@@ -36,7 +38,14 @@ type TagsOf<Result, Input> = (result: Result, input: Input) => Tags
 export function InvalidateTags<Result = unknown, Input = CachedRequest>(
   tags: Tags | TagsOf<Result, Input>,
 ): MethodDecorator & ClassDecorator {
+  if (rule.parse(tags) === INVALID) throw refusedBy(rule, '@InvalidateTags()', tags)
   return applyDecorators(SetMetadata(TAGS, tags), UseInterceptors(TagInvalidator))
+}
+
+const list = tagsRuleUpTo(MAX_TAGS)
+const rule: OptionRule<unknown> = {
+  accepted: `${list.accepted}; or a function (result, input) => tags`,
+  parse: (value) => (answersAtOnce(value) ? value : list.parse(value)),
 }
 
 class TagInvalidator implements NestInterceptor {

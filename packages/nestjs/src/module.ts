@@ -15,7 +15,7 @@ import { CachedHandlers } from './cached-handlers.ts'
 import { expressPlatform } from './express-platform.ts'
 import { fastifyPlatform } from './fastify-platform.ts'
 import { CATTLEGRID_CACHE } from './inject-cache.ts'
-import { cacheOf, type CattlegridModuleOptions, checkModuleOptions } from './options.ts'
+import { cacheOf, type CattlegridModuleOptions, checkModuleOptions, isCache } from './options.ts'
 import type { Platform } from './platform.ts'
 import { ResponseCache } from './response-cache.ts'
 
@@ -65,6 +65,8 @@ export class CattlegridModule extends ConfigurableModule implements OnModuleInit
 
   /** Without options, the cache is in the memory of the process, and each handler names its `ttl`. */
   static override forRoot(options: ForRootOptions = {}): DynamicModule {
+    // Its members would be taken for options.
+    if (isCache(options)) checkModuleOptions(options)
     return super.forRoot(options)
   }
 

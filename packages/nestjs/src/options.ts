@@ -12,8 +12,10 @@ export interface CattlegridModuleOptions {
   readonly defaults?: CachedOptions<never, never> | undefined
 }
 
+const cacheRule = objectRule<Cache>('a cache made by createCache()', 'lookup', 'wrap')
+
 const rules = {
-  cache: objectRule<Cache>('a cache made by createCache()', 'lookup', 'wrap'),
+  cache: cacheRule,
   options: objectRule<CacheOptions>('an object with options of createCache()'),
   defaults: objectRule<CachedOptions<never, never>>('an object with options of @Cached()'),
 } satisfies OptionRules<CattlegridModuleOptions>
@@ -24,6 +26,11 @@ export function checkModuleOptions(options: CattlegridModuleOptions | undefined)
   if (checked.cache !== undefined && checked.options !== undefined)
     throw new InvalidOptionError('CattlegridModule.options', checked.options, 'nothing where `cache` is given')
   return checked
+}
+
+/** True for a cache in the place of the options. */
+export function isCache(options: object): boolean {
+  return cacheRule.parse(options) === options
 }
 
 export function cacheOf({ cache, options }: CattlegridModuleOptions): Cache {

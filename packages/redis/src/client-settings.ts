@@ -1,7 +1,10 @@
 import type { AnyRedisClient } from './link/link-to.ts'
+import { DEFAULT_NAMESPACE } from './options.ts'
 
 /** The options of a client of node-redis that can keep the store from working. */
 interface ClientSettings {
+  readonly keyPrefix?: unknown
+  readonly redisOptions?: { readonly keyPrefix?: unknown }
   readonly commandsQueueMaxLength?: unknown
   readonly socket?: { readonly socketTimeout?: unknown; readonly reconnectStrategy?: unknown }
 }
@@ -12,9 +15,9 @@ const BURST = 2048
 const PAGE = 'docs/redis.md explains the settings'
 
 /** One warning that names all settings of the user's client with which the store works badly; undefined if there are none, or if they cannot be read. */
-export function clientSettingsWarning(client: AnyRedisClient): string | undefined {
+export function clientSettingsWarning(client: AnyRedisClient, namespace: string): string | undefined {
   const settings = settingsOf(client)
-  const problems = settings === undefined ? [] : problemsOf(settings)
+  const problems = settings === undefined ? [] : [...prefixProblem(settings, namespace), ...problemsOf(settings)]
   return problems.length === 0 ? undefined : `The Redis client given to redisStore: ${problems.join('; ')}. ${PAGE}.`
 }
 
@@ -27,6 +30,15 @@ function settingsOf(client: object): ClientSettings | undefined {
   }
   // ioredis has options of other names, and the store's own connections have settings of their own.
   return (client as { readonly options?: ClientSettings }).options
+}
+
+/** Two apps that differ in their prefix alone would share the entries of the namespace that both have by default. */
+function prefixProblem({ keyPrefix, redisOptions }: ClientSettings, namespace: string): readonly string[] {
+  const prefix = keyPrefix ?? redisOptions?.keyPrefix
+  if (typeof prefix !== 'string' || prefix === '' || namespace !== DEFAULT_NAMESPACE) return []
+  return [
+    `\`keyPrefix: '${prefix}'\` does not count for the keys of the store, which begin with its namespace, '${namespace}': give redisStore a \`namespace\` that no other app has`,
+  ]
 }
 
 function problemsOf({ commandsQueueMaxLength, socket }: ClientSettings): readonly string[] {

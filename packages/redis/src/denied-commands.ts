@@ -1,7 +1,7 @@
 import { isErrorReply } from './link/connection-error.ts'
 
 /** What is reported besides the names of commands. */
-const [OLD_SERVER, CLUSTER_NODE] = ['an old server', 'a node of a cluster']
+const [OLD_SERVER, CLUSTER_NODE, SUBSCRIBER] = ['an old server', 'a node of a cluster', 'a subscriber']
 
 /** Recognises commands that Redis denies to its user, or does not know under their name, and reports each of them once. */
 export class DeniedCommands {
@@ -19,6 +19,7 @@ export class DeniedCommands {
   note(error: unknown, source?: string): void {
     if (this.#isOneServer) this.#noteClusterNode(error)
     this.#noteOldServer(error)
+    this.#noteSubscriber(error)
     const command = deniedCommand(error, source)
     if (command === undefined || this.#reported.has(command)) return
     this.#reported.add(command)
@@ -37,6 +38,16 @@ export class DeniedCommands {
     this.#reported.add(OLD_SERVER)
     this.#warn(
       `The Redis server is too old for the store (${error.message}): use Redis 7 or later, or Valkey. Until then, keys stay unstored, and invalidations may reject.`,
+    )
+  }
+
+  #noteSubscriber(error: unknown): void {
+    if (!isErrorReply(error) || !/only .*SUBSCRIBE.* allowed in this context/.test(error.message)) return
+    if (this.#reported.has(SUBSCRIBER)) return
+    this.#reported.add(SUBSCRIBER)
+    this.#warn(
+      'The Redis client given to redisStore has subscribed to a channel, so its connection takes no other commands: give redisStore a client of its own, such as ' +
+        'client.duplicate(), or make yours with RESP: 3. Until then, each process loads on its own.',
     )
   }
 

@@ -55,7 +55,7 @@ export class NoticeHub {
         this.announce({
           kind: 'warning',
           message:
-            'The Redis client is not open: call `await client.connect()`. Until then, each process loads on its own.',
+            'The Redis client is not open: it was closed, or not told to connect. Call `await client.connect()`; until then, each process loads on its own.',
         })
     })
   }

@@ -13,6 +13,8 @@ import {
 import { type AnyRedisClient, acceptedInstead, hasShardedChannels } from './link/link-to.ts'
 
 const WATCHDOG = 2000
+/** The namespace of stores that name none. */
+export const DEFAULT_NAMESPACE: string = 'cattlegrid'
 const SHARDED_CLIENT =
   'false, or true with the client of a cluster that has sharded channels: createCluster() of redis, or new Cluster() of a later ioredis 5, ioredis 6 or iovalkey'
 
@@ -52,6 +54,15 @@ const clientRule: OptionRule<AnyRedisClient> = {
     if (reason !== undefined) throw new InvalidOptionError('redisStore.client', value, reason)
     return value as AnyRedisClient
   },
+}
+
+/** The error for a store with two servers, or with none: most often, a variable of the environment is missing. */
+function refusedServer(options: RedisStoreOptions | undefined, client: unknown): InvalidOptionError {
+  const isUrl = client === undefined && Object.hasOwn(options ?? {}, 'url')
+  const accepted = isUrl
+    ? `${urlRule.accepted}; or client in its place; is the variable of the environment set`
+    : 'either client or url, and not both'
+  return new InvalidOptionError(`redisStore.${isUrl ? 'url' : 'client'}`, client, accepted)
 }
 
 /** The rule of a server's URL. */
@@ -106,14 +117,13 @@ export function storeSetup(options: RedisStoreOptions): RedisStoreSetup {
     shardedNotices = false,
     runtime,
   } = checkOptions('redisStore', options, rules)
-  if ((client === undefined) === (url === undefined))
-    throw new InvalidOptionError('redisStore.client', client, 'either client or url, and not both')
+  if ((client === undefined) === (url === undefined)) throw refusedServer(options, client)
   if (shardedNotices && (client === undefined || !hasShardedChannels(client)))
     throw new InvalidOptionError('redisStore.shardedNotices', shardedNotices, SHARDED_CLIENT)
   return {
     client,
     url: url ?? '',
-    namespace: namespace ?? 'cattlegrid',
+    namespace: namespace ?? DEFAULT_NAMESPACE,
     watchdog: watchdog ?? WATCHDOG,
     shardedNotices,
     runtime: runtime ?? systemRuntime,

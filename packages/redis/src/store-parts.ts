@@ -60,7 +60,7 @@ export function storeParts(link: Link, setup: RedisStoreSetup): StoreParts {
     if ('key' in notice) reader.forget(notice.key)
     else if (notice.kind === 'connected' && !isChecked) {
       isChecked = true
-      checkSetUp({ link, redisKeys, steps, client, warn })
+      checkSetUp({ link, redisKeys, steps, client, namespace, warn })
     }
   }
   const onOther = (message: string): void => questions.receive(message)

@@ -33,6 +33,18 @@ const START_OF_DAY = Date.UTC(2030, 0, 1, 12)
 const MOST_TIMERS = 10_000
 
 let seeds = 0
+let isProductionTold = false
+
+/** Time that nobody moves: nothing expires, and no time-out ends. */
+function warnInProduction(): void {
+  if (process.env['NODE_ENV'] !== 'production' || isProductionTold) return
+  isProductionTold = true
+  process.emitWarning(
+    'createManualRuntime() of @cattlegrid/testkit was called with NODE_ENV=production: its time stands still, so nothing that uses it expires or times out. ' +
+      'Leave the option runtime out outside of tests.',
+    { type: 'CattlegridWarning', code: 'CATTLEGRID_MANUAL_RUNTIME' },
+  )
+}
 
 /**
  * Creates a `Runtime` for tests. It reads no clock and waits for nothing, so every run with the same seed is the same.
@@ -46,6 +58,7 @@ let seeds = 0
  * await runtime.advance(60_000)
  */
 export function createManualRuntime({ seed = ++seeds }: ManualRuntimeOptions = {}): ManualRuntime {
+  warnInProduction()
   const timers = new Set<Timer>()
   let time = START_OF_CLOCK
   let lead = LEAD

@@ -115,5 +115,8 @@ export class LoaderCall implements ManyLoad {
 function checkMap(values: unknown): ReadonlyMap<string, unknown> {
   const { has, get } = (values ?? {}) as Partial<Record<'has' | 'get', unknown>>
   if (typeof has === 'function' && typeof get === 'function') return values as ReadonlyMap<string, unknown>
-  throw new TypeError('The loader of getOrSetMany must return a Map of keys and values')
+  const got = Array.isArray(values) ? 'a list' : 'no Map'
+  throw new TypeError(
+    `The loader of getOrSetMany returned ${got}; it must return a Map of keys and values, such as new Map(keys.map((key, index) => [key, rows[index]]))`,
+  )
 }

@@ -223,7 +223,7 @@ export class DefaultCache implements Cache {
     fn: F,
     options: WrapOptions<F>,
   ): (...args: Parameters<F>) => Promise<Awaited<ReturnType<F>>> {
-    requireFunction('wrap', fn, 'a function to wrap')
+    requireFunction('wrap', fn, 'a function to wrap, then its options; getOrSet(key, loader) takes a key')
     const { key, settings } = wrapSettings(this.#settings, options, 'wrap')
     return wrapFunction(this.#withSettings(settings), fn, key)
   }
@@ -282,7 +282,7 @@ export class DefaultCache implements Cache {
   #checkCall(key: string, loader: Loader<unknown, never>, settings: Settings): string {
     const stored = this.#acceptKey(key)
     requireTtl(settings)
-    requireFunction('loader', loader, 'a function (load) => value')
+    requireFunction('loader', loader, 'a function (load) => value, not what it returns')
     return stored
   }
 

@@ -2,6 +2,7 @@ import { StoreAwayError } from '../errors.ts'
 import type { CacheEvents } from '../events/cache-events.ts'
 import type { LoadCoordinator } from '../flight/coordinator.ts'
 import { emitAway } from '../flight/emit-away.ts'
+import { warnOfPattern } from '../flight/name-check.ts'
 import { refuseThenable } from '../options/operation-options.ts'
 import type { Settings } from '../options/settings.ts'
 import { newEntry } from '../refresh/new-entry.ts'
@@ -34,7 +35,9 @@ export class EntryWriter {
   }
 
   async invalidate(key: string, how: 'delete' | 'expire', holdOff: number): Promise<void> {
-    const answer = await this.#coordinator.services.store.invalidate(key, how, holdOff)
+    const { store, events } = this.#coordinator.services
+    warnOfPattern(how, [key], events)
+    const answer = await store.invalidate(key, how, holdOff)
     this.#coordinator.onInvalidated(key)
     this.#confirmExecuted(key, how, answer)
   }
@@ -46,7 +49,9 @@ export class EntryWriter {
   }
 
   async invalidateTags(tags: readonly string[], how: 'delete' | 'expire'): Promise<void> {
-    const answer = await this.#coordinator.services.store.invalidateTags(tags, how)
+    const { store, events } = this.#coordinator.services
+    warnOfPattern(how === 'delete' ? 'invalidateTags' : 'expireTags', tags, events)
+    const answer = await store.invalidateTags(tags, how)
     this.#coordinator.onTagsInvalidated(tags)
     this.#confirmExecuted(tags.join(' '), how === 'delete' ? 'tags' : 'expire-tags', answer, tags)
   }

@@ -1,6 +1,7 @@
 import { deserialize, serialize } from 'node:v8'
 import { jsonLoss, structuredLoss } from './codec-loss.ts'
-import { INVALID, objectRule, type OptionRule } from '../option-rules/option-rules.ts'
+import { objectRule } from '../option-rules/option-rules.ts'
+import { INVALID, type OptionRule } from '../option-rules/option-rule.ts'
 import { copyBytes } from './own-bytes.ts'
 
 /** Encodes values to the bytes that a shared store keeps, and decodes them. */

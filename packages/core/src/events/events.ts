@@ -1,6 +1,7 @@
 import { type Channel, channel } from 'node:diagnostics_channel'
 import { types } from 'node:util'
 import { InvalidOptionError } from '../errors.ts'
+import { nameHint } from '../option-rules/likely-meant.ts'
 import { type CacheEvent, type CacheEvents, type EventName, eventNames, type Listener } from './cache-events.ts'
 
 /** One event's listeners and subscribers. */
@@ -64,7 +65,10 @@ export class Events {
 
   /** @throws InvalidOptionError for an unknown event, or a listener that is not a function. */
   on<E extends EventName>(name: E, listener: Listener<E>): () => void {
-    if (!eventNames.includes(name)) throw new InvalidOptionError('on', name, `an event: ${eventNames.join(', ')}`)
+    if (!eventNames.includes(name))
+      throw new InvalidOptionError('on', name, `an event: ${eventNames.join(', ')}`, {
+        hint: nameHint('on', String(name), eventNames),
+      })
     if (typeof listener !== 'function')
       throw new InvalidOptionError(`on.${name}`, listener, 'a function (event) => void')
     const found = this.channelOf(name)

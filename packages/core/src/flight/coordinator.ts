@@ -74,7 +74,7 @@ export class LoadCoordinator {
           error: notice.cause,
         })
       case 'warning':
-        return this.services.events.warn(notice.message)
+        return this.services.events.warn(notice.message, 'CATTLEGRID_STORE')
     }
   }
 

@@ -1,22 +1,11 @@
-import { closest, distance } from 'fastest-levenshtein'
+import { types } from 'node:util'
 import { BYTE_SIZE_FORM, DURATION_FORM, parseByteSize, parseDuration } from './duration.ts'
 import { LONGEST_TTL } from '../entry.ts'
 import { InvalidOptionError } from '../errors.ts'
 import type { Runtime } from '../runtime/runtime.ts'
+import { nameHint, optionsHint, valueHint } from './likely-meant.ts'
+import { INVALID, type OptionRule, type OptionRules } from './option-rule.ts'
 import { SHORT_TTL, warnOfShortTtl } from './short-ttl.ts'
-
-/** Parses an option to what it means (ms, bytes, itself), or to `INVALID`. */
-export interface OptionRule<T> {
-  readonly accepted: string
-  /** `path`: makes the option's full name, for errors about options inside it. */
-  parse(value: unknown, path?: () => string): T | typeof INVALID
-}
-
-/** The result of a rule for a value that it does not accept. */
-export const INVALID: unique symbol = Symbol('invalid')
-
-/** A rule for every option of one interface; the compiler asks for each key. */
-export type OptionRules<O> = { readonly [K in keyof Required<O>]: OptionRule<unknown> }
 
 /** Options after parsing; undefined where one was not given. */
 export type Parsed<R> = { readonly [K in keyof R]: R[K] extends OptionRule<infer T> ? T | undefined : never }
@@ -40,7 +29,9 @@ export function checkOptions<R extends OptionRules<object>>(owner: string, optio
 /** The names in an options object. @throws InvalidOptionError for anything but a plain object. */
 export function optionNames(owner: string, options: unknown, rules: OptionRules<object>): readonly string[] {
   if (isPlain(options)) return Object.keys(options)
-  throw new InvalidOptionError(owner, options, `a plain object with options: ${Object.keys(rules).join(', ')}`)
+  throw new InvalidOptionError(owner, options, `a plain object with options: ${Object.keys(rules).join(', ')}`, {
+    hint: optionsHint(options, rules),
+  })
 }
 
 /** One option's parsed value, or undefined where it was not given. @throws as `checkOptions`. */
@@ -50,14 +41,18 @@ export function parseOption(owner: string, options: object, name: string, rules:
   const rule = (rules as Record<string, OptionRule<unknown>>)[name]
   if (value === undefined || rule === undefined) return undefined
   const result = rule.parse(value, () => `${owner}.${name}`)
-  if (result === INVALID) throw new InvalidOptionError(`${owner}.${name}`, value, rule.accepted)
+  if (result === INVALID) throw refusedBy(rule, `${owner}.${name}`, value)
   return result
 }
 
+/** The error for a value that a rule does not accept. */
+export function refusedBy(rule: OptionRule<unknown>, name: string, value: unknown): InvalidOptionError {
+  return new InvalidOptionError(name, value, rule.accepted, { hint: valueHint(value, rule) })
+}
+
 function unknownOption(owner: string, name: string, value: unknown, known: readonly string[]): InvalidOptionError {
-  const nearest = closest(name, known)
-  const hint = distance(name, nearest) <= Math.max(2, name.length / 3) ? ` (did you mean '${nearest}'?)` : ''
-  return new InvalidOptionError(`${owner}.${name}`, value, known.join(', '), `is unknown${hint}`)
+  const problem = { is: 'is unknown', hint: nameHint(owner, name, known) }
+  return new InvalidOptionError(`${owner}.${name}`, value, known.join(', '), problem)
 }
 
 /** Not an object of a class: the options that it inherits would be overlooked. */
@@ -123,8 +118,14 @@ export const booleanRule: OptionRule<boolean> = {
   parse: (value) => (typeof value === 'boolean' ? value : INVALID),
 }
 
+/** A function that answers at once: a promise would be taken for its answer, and is true whatever it resolves to. */
 export function functionRule<F extends (...args: never[]) => unknown>(accepted: string): OptionRule<F> {
-  return { accepted, parse: (value) => (typeof value === 'function' ? (value as F) : INVALID) }
+  return { accepted, parse: (value) => (answersAtOnce(value) ? (value as F) : INVALID) }
+}
+
+/** False for what is certain to return a promise, and for what is no function. */
+export function answersAtOnce(value: unknown): boolean {
+  return typeof value === 'function' && !types.isAsyncFunction(value)
 }
 
 export function oneOfRule<const T extends readonly string[]>(...values: T): OptionRule<T[number]> {

@@ -1,13 +1,7 @@
 import { type Codec, codecRule } from '../codec/codec.ts'
 import { InvalidOptionError } from '../errors.ts'
-import {
-  booleanRule,
-  checkOptions,
-  durationRule,
-  INVALID,
-  type OptionRules,
-  tagsRule,
-} from '../option-rules/option-rules.ts'
+import { booleanRule, checkOptions, durationRule, refusedBy, tagsRule } from '../option-rules/option-rules.ts'
+import { INVALID, type OptionRules } from '../option-rules/option-rule.ts'
 import type {
   CloseOptions,
   GetOptions,
@@ -70,6 +64,6 @@ export function refuseThenable(value: unknown): void {
 /** @throws InvalidOptionError */
 export function checkedTags(verb: 'invalidateTags' | 'expireTags', tags: unknown): readonly string[] {
   const parsed = tagsRule.parse(tags)
-  if (parsed === INVALID) throw new InvalidOptionError(verb, tags, tagsRule.accepted)
+  if (parsed === INVALID) throw refusedBy(tagsRule, verb, tags)
   return parsed
 }

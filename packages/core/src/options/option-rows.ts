@@ -6,18 +6,16 @@ import {
   durationRule,
   fractionRule,
   functionRule,
-  INVALID,
   nestedRule,
   oneOfRule,
   optionNames,
-  type OptionRule,
-  type OptionRules,
   orFalse,
   type Parsed,
   parseOption,
   tagsRule,
   ttlOptionRule,
 } from '../option-rules/option-rules.ts'
+import { INVALID, type OptionRule, type OptionRules } from '../option-rules/option-rule.ts'
 import { copySettings, type Settings, type SettingsDraft } from './settings.ts'
 import type { EarlyRefreshOptions, FailureCooldownOptions, LeaseOptions, LoadOptions } from './options.ts'
 

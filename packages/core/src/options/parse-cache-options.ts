@@ -10,12 +10,12 @@ import {
   MOST_MAP_KEYS,
   nestedRule,
   objectRule,
-  type OptionRules,
   orFalse,
   type Parsed,
   runtimeRule,
   textRule,
 } from '../option-rules/option-rules.ts'
+import { type OptionRules } from '../option-rules/option-rule.ts'
 import { type Runtime, systemRuntime } from '../runtime/runtime.ts'
 import type { CopyLimits, RemoteLimits } from '../store/remote/remote-limits.ts'
 import type { Store } from '../store/store.ts'

@@ -30,11 +30,17 @@ export function storedKey(key: unknown): string {
 /** A function of its own, so that V8 can inline the common case. */
 function checkedKey(key: unknown): string {
   if (typeof key !== 'string' || key.length > LONGEST_KEY)
-    throw new InvalidKeyError(key, `a string of at most ${LONGEST_KEY} characters`)
+    throw new InvalidKeyError(key, `a string of at most ${LONGEST_KEY} characters${cureFor(key)}`)
   if (key.length <= LONGEST_STORED && !key.startsWith(DIGEST_PREFIX)) return key
   // UTF-16, so that every code unit counts: UTF-8 encodes all lone surrogates alike.
   const digest = createHash('sha256').update(Buffer.from(key, 'utf16le')).digest('base64url')
   return `${DIGEST_PREFIX}${digest}:${key.slice(0, READABLE)}`
+}
+
+/** What to write instead of a key that is no string. */
+function cureFor(key: unknown): string {
+  if (Array.isArray(key)) return '; getMany, getOrSetMany and deleteMany take a list'
+  return typeof key === 'string' ? '' : ', such as `user:${user.id}`'
 }
 
 /** True for a key as `storedKey` returns it in place of a long one, and as events and notices name it. */
@@ -45,6 +51,6 @@ export function isDigest(key: string): boolean {
 /** The keys, each once, with their stored keys. @throws InvalidKeyError for anything but an array of keys. */
 export function storedKeys(keys: readonly string[]): readonly (readonly [string, string])[] {
   const list: unknown = keys
-  if (!Array.isArray(list)) throw new InvalidKeyError(list, 'an array of strings')
+  if (!Array.isArray(list)) throw new InvalidKeyError(list, "an array of strings, such as ['user:7']")
   return [...new Set(keys)].map((key) => [key, storedKey(key)] as const)
 }

@@ -1,4 +1,5 @@
 import { Deferred } from '../flight/deferred.ts'
+import { warnOfObjectIn } from '../flight/name-check.ts'
 import type { EngineServices } from '../flight/engine-services.ts'
 import type { Call } from '../flight/call.ts'
 import type { Flight, FlightStep } from '../flight/flight.ts'
@@ -9,7 +10,8 @@ import type { KeepOptions, Load, Outcome, UncacheableOptions } from '../load.ts'
 import type { LoadPermit } from './load-permit.ts'
 import { type LoadControls, LoaderArgument, type LoadMode, StaleValue, type StopListener } from './loader-argument.ts'
 import { currentLoadScope, leaveLoadScope, type LoadScope, runInLoad } from '../flight/reentrancy.ts'
-import { booleanRule, checkOptions, durationRule, type OptionRules, textRule } from '../option-rules/option-rules.ts'
+import { booleanRule, checkOptions, durationRule, textRule } from '../option-rules/option-rules.ts'
+import type { OptionRules } from '../option-rules/option-rule.ts'
 import { withKeepOptions } from '../options/parse-call-options.ts'
 import type { Settings } from '../options/settings.ts'
 
@@ -101,6 +103,7 @@ export class LoadRun implements FlightStep, LoadControls {
     const { storedKey: key, batch } = this.#call
     const { runtime, events, admission, activity } = this.#services
     const { background } = flight
+    warnOfObjectIn(key, events)
     activity.loading += 1
     flight.beginLoad(runtime.elapsed())
     flight.setStep(this)

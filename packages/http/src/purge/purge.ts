@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { isCattlegridError } from '@cattlegrid/core'
-import { checkOptions, functionRule, type OptionRules } from '@cattlegrid/core/internal'
+import { checkOptions, INVALID, type OptionRules } from '@cattlegrid/core/internal'
 import { isHeadSent } from '../fields/response-state.ts'
 import type { Answer } from '../response/answer.ts'
 import type { HttpCache } from '../route/http-cache.ts'
@@ -9,7 +9,10 @@ import { joinTags } from '../response/tags.ts'
 import { urlTagsOf } from './url-tags.ts'
 
 const rules = {
-  authorize: functionRule<(request: never) => unknown>('a function (req) => boolean'),
+  authorize: {
+    accepted: 'a function (req) => boolean, also an async one',
+    parse: (value: unknown) => (typeof value === 'function' ? (value as (request: never) => unknown) : INVALID),
+  },
 } satisfies OptionRules<PurgeOptions>
 
 /** What a client reads whose query cannot be read. */

@@ -1,4 +1,4 @@
-import { INVALID, type OptionRule } from '@cattlegrid/core/internal'
+import { failureName, failureOf, INVALID, type OptionRule } from '@cattlegrid/core/internal'
 
 /** What a function among the options may answer, and what that means where it answers anything else. */
 export interface AnswerRule<T> extends OptionRule<T> {
@@ -11,42 +11,57 @@ export interface AnswerRule<T> extends OptionRule<T> {
 const ANSWERS_NOW = 'await in a middleware or hook before the cache, keep the result on the request, and return that'
 
 /**
- * Checks the answers of one function among the options. An answer that is not accepted caches nothing, for as long as the function stays as it is: the first one is
- * told, as a warning. `name`: the option, with the function that got it.
+ * Asks one function among the options. An answer that is not accepted caches nothing, for as long as the function stays as it is: the first one is told, as a
+ * warning, and so is the first error. No request fails by it.
  */
 export class FunctionAnswer<T> {
   readonly #name: string
+  readonly #ask: (...args: readonly unknown[]) => unknown
   readonly #rule: AnswerRule<T>
   #told = false
 
-  constructor(name: string, rule: AnswerRule<T>) {
+  /** `name`: the option, with the function that got it. */
+  constructor(name: string, ask: unknown, rule: AnswerRule<T>) {
     this.#name = name
+    this.#ask = ask as (...args: readonly unknown[]) => unknown
     this.#rule = rule
   }
 
-  /** The accepted answer; INVALID for any other. */
-  check(answer: unknown): T | typeof INVALID {
-    const promised = isPromise(answer)
-    // Its rejection must not end the process.
-    if (promised) Promise.resolve(answer).catch(() => undefined)
-    const accepted = promised ? INVALID : this.#rule.parse(answer)
-    if (accepted === INVALID && (promised || !this.#rule.means(answer))) this.#tell(answer, promised)
+  /** The accepted answer; INVALID for any other, and for an error. */
+  to(...args: readonly unknown[]): T | typeof INVALID {
+    try {
+      return this.#accepted(this.#ask(...args))
+    } catch (error) {
+      // Its name and code alone: a message may quote the request.
+      this.#tell(`threw ${failureName(failureOf(error))}`, '')
+      return INVALID
+    }
+  }
+
+  #accepted(answer: unknown): T | typeof INVALID {
+    if (isPromise(answer)) {
+      // Its rejection must not end the process.
+      Promise.resolve(answer).catch(() => undefined)
+      this.#tell('returned a promise', `, and now: ${ANSWERS_NOW}`)
+      return INVALID
+    }
+    const accepted = this.#rule.parse(answer)
+    if (accepted === INVALID && !this.#rule.means(answer)) this.#tell(`returned ${nameOf(answer)}`, '')
     return accepted
   }
 
-  #tell(answer: unknown, promised: boolean): void {
+  #tell(did: string, when: string): void {
     if (this.#told) return
     this.#told = true
     const { accepted, consequence } = this.#rule
-    const got = promised ? 'a promise' : nameOf(answer)
-    process.emitWarning(
-      `${this.#name} returned ${got}, so ${consequence}. It must return ${accepted}${promised ? `, and now: ${ANSWERS_NOW}` : ''}.`,
-      { type: 'CattlegridWarning', code: 'CATTLEGRID_OPTION_ANSWER' },
-    )
+    process.emitWarning(`${this.#name} ${did}, so ${consequence}. It must return ${accepted}${when}.`, {
+      type: 'CattlegridWarning',
+      code: 'CATTLEGRID_OPTION_ANSWER',
+    })
   }
 }
 
-export function isPromise(answer: unknown): answer is PromiseLike<unknown> {
+function isPromise(answer: unknown): answer is PromiseLike<unknown> {
   return typeof (answer as PromiseLike<unknown> | null | undefined)?.then === 'function'
 }
 

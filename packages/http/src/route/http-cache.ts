@@ -1,5 +1,6 @@
 import { AsyncResource } from 'node:async_hooks'
-import { type Cache, InvalidOptionError, type Runtime } from '@cattlegrid/core'
+import type { Cache, Runtime } from '@cattlegrid/core'
+import { refusedBy, objectRule } from '@cattlegrid/core/internal'
 import { VariantCount } from '../response/vary.ts'
 import { perCache } from './per-cache.ts'
 
@@ -46,6 +47,8 @@ export function nextDeclaration({ cache }: HttpCache): number {
   return declarations.count
 }
 
+const cacheRule = objectRule<Cache>('a cache made by createCache()', 'with', 'getOrSet')
+
 /**
  * Makes of a cache what every route that it serves shares. Two calls with one cache share it, too.
  *
@@ -56,7 +59,6 @@ export function nextDeclaration({ cache }: HttpCache): number {
  * @throws InvalidOptionError for anything but a cache.
  */
 export function httpCache(cache: Cache): HttpCache {
-  if (typeof ((cache ?? {}) as Partial<Cache>).with !== 'function')
-    throw new InvalidOptionError('cache', cache, 'a cache made by createCache()')
+  if (cacheRule.parse(cache) !== cache) throw refusedBy(cacheRule, 'cache', cache)
   return { cache, runtime: cache.runtime, ...stateOf(cache) }
 }

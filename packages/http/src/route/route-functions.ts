@@ -1,15 +1,13 @@
-import { InvalidOptionError } from '@cattlegrid/core'
 import { INVALID, ttlRule } from '@cattlegrid/core/internal'
 import type { ServeError } from '../response/errors.ts'
 import { tagsRule } from '../response/tags.ts'
-import { type AnswerRule, FunctionAnswer, isPromise } from './function-answer.ts'
+import { type AnswerRule, FunctionAnswer } from './function-answer.ts'
 import type { KeyOptions } from './options.ts'
 import type { ParsedRoute } from './route-rules.ts'
 
 /**
- * The functions among a route's options. Each returns a default where the user's function throws. `enabled`, `skip` and `obeysClient` decide before
- * anything else happens: they throw InvalidOptionError where the user's function returns a promise, which is true whatever it resolves to. Of the others the first
- * answer that is not accepted is told, once.
+ * The functions among a route's options. None of them throws: where the user's function throws, or returns what is not accepted, each takes the answer that
+ * caches nothing, and tells it once.
  */
 export interface RouteFunctions<Req, Res> {
   /** ms; undefined: the lifetime that the response declares; NaN: not stored. */
@@ -36,12 +34,12 @@ export function routeFunctionsOf<Req, Res>(
   return {
     ttl: ttlOf(`${owner}.ttl`, ttl),
     tags: tagsOf(`${owner}.tags`, tags),
-    enabled: typeof enabled === 'function' ? predicate(`${owner}.enabled`, enabled, false) : () => Boolean(enabled),
-    skip: skip === undefined ? () => false : predicate(`${owner}.skip`, skip, true),
+    enabled: typeof enabled === 'function' ? predicate(`${owner}.enabled`, enabled, BYPASS) : () => Boolean(enabled),
+    skip: skip === undefined ? () => false : predicate(`${owner}.skip`, skip, SKIP),
     extra: extraOf(`${owner}.key.extra`, extra),
     obeysClient:
       typeof clientDirectives === 'function'
-        ? predicate(`${owner}.clientDirectives`, clientDirectives, false)
+        ? predicate(`${owner}.clientDirectives`, clientDirectives, DISOBEY)
         : () => false,
     handlesError: (...args) => onError !== undefined && callOr<unknown>(onError, false, ...args) === true,
   }
@@ -55,19 +53,32 @@ function callOr<T>(option: unknown, failed: T, ...args: readonly unknown[]): T {
   }
 }
 
-/** The function of an option as a predicate, which throws InvalidOptionError where the function returns a promise. */
-function predicate(name: string, option: unknown, failed: boolean): (request: unknown) => boolean {
-  return (request) => {
-    const decision = callOr<unknown>(option, failed, request)
-    if (!isPromise(decision)) return Boolean(decision)
-    // Its rejection must not end the process.
-    Promise.resolve(decision).catch(() => undefined)
-    throw new InvalidOptionError(name, decision, DECIDES_NOW, 'returned a promise')
-  }
+/** The decision that a function takes by failing, and what comes of it. */
+interface FailedDecision {
+  readonly decision: boolean
+  readonly consequence: string
 }
 
-const DECIDES_NOW =
-  'a function that returns its decision now; await in a middleware or hook before the cache, keep the result on the request, and return that'
+const BYPASS: FailedDecision = { decision: false, consequence: 'its request bypasses the cache' }
+const SKIP: FailedDecision = { ...BYPASS, decision: true }
+const DISOBEY: FailedDecision = { decision: false, consequence: 'the Cache-Control of its request is not obeyed' }
+
+function predicate(
+  name: string,
+  option: unknown,
+  { decision, consequence }: FailedDecision,
+): (request: unknown) => boolean {
+  const answers = new FunctionAnswer<boolean>(name, option, {
+    accepted: 'true or false',
+    parse: Boolean,
+    means: () => true,
+    consequence,
+  })
+  return (request) => {
+    const decided = answers.to(request)
+    return decided === INVALID ? decision : decided
+  }
+}
 
 const ttlAnswer: AnswerRule<number> = {
   accepted: `${ttlRule.accepted}; undefined or 0, not to store the response`,
@@ -92,27 +103,27 @@ const extraAnswer: AnswerRule<string> = {
 function ttlOf<Req, Res>(name: string, ttl: unknown): (request: Req, response: Res) => number | undefined {
   if (ttl === undefined || ttl === 'origin') return () => undefined
   if (typeof ttl !== 'function') return () => ttl as number
-  const answers = new FunctionAnswer(name, ttlAnswer)
+  const answers = new FunctionAnswer(name, ttl, ttlAnswer)
   return (...args) => {
-    const parsed = answers.check(callOr<unknown>(ttl, Number.NaN, ...args))
+    const parsed = answers.to(...args)
     return parsed === INVALID ? Number.NaN : parsed
   }
 }
 
 function tagsOf<Req, Res>(name: string, tags: unknown): (request: Req, response: Res) => unknown {
   if (typeof tags !== 'function') return () => tags
-  const answers = new FunctionAnswer(name, tagsAnswer)
+  const answers = new FunctionAnswer(name, tags, tagsAnswer)
   return (...args) => {
-    const parsed = answers.check(callOr<unknown>(tags, undefined, ...args))
+    const parsed = answers.to(...args)
     return parsed === INVALID ? undefined : parsed
   }
 }
 
 function extraOf<Req>(name: string, extra: unknown): (request: Req) => string | null | undefined {
   if (extra === undefined) return () => undefined
-  const answers = new FunctionAnswer(name, extraAnswer)
+  const answers = new FunctionAnswer(name, extra, extraAnswer)
   return (request) => {
-    const parsed = answers.check(callOr<unknown>(extra, null, request))
+    const parsed = answers.to(request)
     return parsed === INVALID ? null : parsed
   }
 }

@@ -1,5 +1,6 @@
 import { LONGEST_WINDOW } from '@cattlegrid/core'
 import {
+  answersAtOnce,
   booleanRule,
   byteSizeRule,
   checkOptions,
@@ -30,8 +31,6 @@ function orElse(accepted: string, fits: (value: unknown) => boolean, rule: Optio
     parse: (value, path) => (fits(value) ? value : rule.parse(value, path)),
   }
 }
-
-const isFunction = (value: unknown): boolean => typeof value === 'function'
 
 const fieldNames = listRule(
   'a list of names of header fields',
@@ -89,7 +88,7 @@ const queryRules = { ignore: texts } satisfies OptionRules<QueryOptions>
 const isBoolean = (value: unknown): boolean => typeof value === 'boolean'
 
 const routeRules = {
-  enabled: orElse('a function (req) => boolean', isFunction, booleanRule),
+  enabled: orElse('a function (req) => boolean', answersAtOnce, booleanRule),
   mode: oneOfRule('serve', 'observe'),
   skip: functionRule<(request: never) => boolean>('a function (req) => boolean'),
   key: nestedRule(keyRules),
@@ -108,7 +107,7 @@ const routeRules = {
   allowReads: readNames,
   scrub: booleanRule,
   strip: fieldNames,
-  ttl: orElse("'origin', or a function", (value) => value === 'origin' || isFunction(value), ttlOptionRule),
+  ttl: orElse("'origin', or a function", (value) => value === 'origin' || answersAtOnce(value), ttlOptionRule),
   staleWhileRevalidate: window,
   staleIfError: window,
   softTimeout: checkedByCore,
@@ -121,7 +120,7 @@ const routeRules = {
   failureCooldown: checkedByCore,
   negativeTtl: orFalse(durationRule(0)),
   targets: fieldNames,
-  tags: orElse('a function (req, res) => tags', isFunction, tagsRule),
+  tags: orElse('a function (req, res) => tags', answersAtOnce, tagsRule),
   tagHeader: {
     accepted: 'the name of a header field, or false',
     parse: (value) =>

@@ -147,7 +147,7 @@ function warningsOf(
 ): Pick<Route, 'personalReadWarning' | 'unusedTtlWarning' | 'outerValueWarning'> {
   return {
     personalReadWarning: new PersonalReadWarning(),
-    unusedTtlWarning: new UnusedTtlWarning(ttl === undefined ? cache.windows.ttl : undefined),
+    unusedTtlWarning: new UnusedTtlWarning(ttl, cache.windows.ttl),
     outerValueWarning: new OuterValueWarning(),
   }
 }

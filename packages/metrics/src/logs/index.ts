@@ -7,6 +7,7 @@ import {
   objectRule,
   type OptionRules,
 } from '@cattlegrid/core/internal'
+import { requireCache } from '../observed-cache.ts'
 import { type LogLine, logLines } from './log-lines.ts'
 import type { Logger, LogOptions } from './options.ts'
 import { RateLimit } from './rate-limit.ts'
@@ -31,6 +32,7 @@ const DEFAULT_EVERY = 10_000
  * const stop = logEvents(cache, pino())
  */
 export function logEvents(cache: Cache, logger: Logger, options?: LogOptions): () => void {
+  requireCache('logEvents', cache)
   const { every = DEFAULT_EVERY, keys = false, errors = false } = checkOptions('logEvents', options, rules)
   const parsed = loggerRule.parse(logger)
   if (typeof parsed === 'symbol') throw new InvalidOptionError('logEvents.logger', logger, loggerRule.accepted)

@@ -1,8 +1,9 @@
 import type { Cache } from '@cattlegrid/core'
-import { booleanRule, checkOptions, objectRule, type OptionRules } from '@cattlegrid/core/internal'
+import { booleanRule, checkOptions, objectRule, type OptionRules, processWide } from '@cattlegrid/core/internal'
 import { type Histogram, type Meter, metrics as openTelemetry, type ObservableResult } from '@opentelemetry/api'
 import { CacheObservation } from '../cache-observation.ts'
 import { bucketsOf, type CollectedId, collectedIds, type HistogramId, histogramIds, metrics } from '../catalogue.ts'
+import { nameTaken, requireCache } from '../observed-cache.ts'
 import type { OpenTelemetryMetricsOptions } from './options.ts'
 
 const rules = {
@@ -10,12 +11,15 @@ const rules = {
   meter: objectRule<Meter>('a Meter of @opentelemetry/api', 'createHistogram', 'createObservableCounter'),
 } satisfies OptionRules<OpenTelemetryMetricsOptions>
 
+/** The names of the caches that each meter has, of whichever copy of this package; `all` stands for the global meter, of which each call gets another object. */
+const observed = processWide('observed-caches/1', () => ({ all: {}, namesOf: new WeakMap<object, Set<string>>() }))
+
 /**
  * Makes the metrics of a cache as OpenTelemetry instruments: those of `prometheusMetrics`, under the names that an exporter to Prometheus turns into the same
  * ones, such as `cattlegrid.loads`. Every measurement has the attribute `cache`. Set the global meter provider before, or give a meter.
  *
  * @returns a function that stops it.
- * @throws InvalidOptionError for an option that is unknown or has an invalid value.
+ * @throws InvalidOptionError for an option that is unknown or has an invalid value; for a second cache with the same name.
  * @example
  * import { openTelemetryMetrics } from '@cattlegrid/metrics/opentelemetry'
  *
@@ -23,7 +27,9 @@ const rules = {
  */
 export function openTelemetryMetrics(cache: Cache, options?: OpenTelemetryMetricsOptions): () => void {
   const parsed = checkOptions('openTelemetryMetrics', options, rules)
+  requireCache('openTelemetryMetrics', cache)
   const { meter = openTelemetry.getMeter('@cattlegrid/metrics'), http = true } = parsed
+  const release = claimName(parsed.meter ?? observed.all, cache.name)
   const histograms = new Map(histogramIds.map((id) => [id, histogramOf(meter, id)]))
   const observation = new CacheObservation(cache.root, {
     http,
@@ -31,9 +37,18 @@ export function openTelemetryMetrics(cache: Cache, options?: OpenTelemetryMetric
   })
   const stops = collectedIds.map((id) => observe(meter, id, observation))
   return () => {
+    release()
     observation.stop()
     for (const stop of stops) stop()
   }
+}
+
+/** @throws InvalidOptionError when the meter has a cache of that name. */
+function claimName(meter: object, name: string): () => void {
+  const names = observed.namesOf.get(meter) ?? new Set()
+  if (names.has(name)) throw nameTaken('openTelemetryMetrics', name, 'meter')
+  observed.namesOf.set(meter, names.add(name))
+  return () => void names.delete(name)
 }
 
 function observe(meter: Meter, id: CollectedId, observation: CacheObservation): () => void {

@@ -1,6 +1,7 @@
 import type { Cache, CacheEvent, EventName } from '@cattlegrid/core'
 import { booleanRule, checkOptions, objectRule, type OptionRules } from '@cattlegrid/core/internal'
 import { type Tracer, trace } from '@opentelemetry/api'
+import { requireCache } from '../observed-cache.ts'
 import { CacheSpans } from './cache-spans.ts'
 import type { OpenTelemetryTracesOptions } from './options.ts'
 
@@ -23,6 +24,7 @@ const rules = {
  * const stop = openTelemetryTraces(cache)
  */
 export function openTelemetryTraces(cache: Cache, options?: OpenTelemetryTracesOptions): () => void {
+  requireCache('openTelemetryTraces', cache)
   const parsed = checkOptions('openTelemetryTraces', options, rules)
   const { tracer = trace.getTracer('@cattlegrid/metrics'), hits = false, keys = false } = parsed
   const spans = new CacheSpans(tracer, cache, keys)

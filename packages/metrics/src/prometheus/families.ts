@@ -1,7 +1,7 @@
-import { InvalidOptionError } from '@cattlegrid/core'
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
 import { bucketsOf, type CollectedId, collectedIds, type HistogramId, histogramIds, metrics } from '../catalogue.ts'
 import type { CacheObservation } from '../cache-observation.ts'
+import { nameTaken } from '../observed-cache.ts'
 
 /** The metrics of one registry, which all its caches share. */
 export class Families {
@@ -27,8 +27,7 @@ export class Families {
 
   /** @throws InvalidOptionError when the registry has a cache of that name. */
   requireFree(name: string): void {
-    if (!this.#observations.has(name)) return
-    throw new InvalidOptionError('prometheusMetrics.cache', name, NAME_OF_ITS_OWN)
+    if (this.#observations.has(name)) throw nameTaken('prometheusMetrics', name, 'registry')
   }
 
   add(observation: CacheObservation): void {
@@ -60,5 +59,3 @@ export class Families {
     })
   }
 }
-
-const NAME_OF_ITS_OWN = 'a cache with a name that no other cache of the registry has: createCache({ name })'

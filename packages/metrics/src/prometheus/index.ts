@@ -2,6 +2,7 @@ import type { Cache } from '@cattlegrid/core'
 import { checkOptions, booleanRule, objectRule, type OptionRules, processWide } from '@cattlegrid/core/internal'
 import { register as globalRegistry, type Registry } from 'prom-client'
 import { CacheObservation } from '../cache-observation.ts'
+import { requireCache } from '../observed-cache.ts'
 import { Families } from './families.ts'
 import type { PrometheusOptions } from './options.ts'
 
@@ -29,6 +30,7 @@ const familiesOf = processWide('metric-families/1', () => new WeakMap<Registry, 
  * app.get('/metrics', async (req, res) => res.type(register.contentType).send(await register.metrics()))
  */
 export function prometheusMetrics(cache: Cache, options?: PrometheusOptions): () => void {
+  requireCache('prometheusMetrics', cache)
   const { register = globalRegistry, http = true } = checkOptions('prometheusMetrics', options, rules)
   const families = registeredFamilies(register)
   families.requireFree(cache.name)

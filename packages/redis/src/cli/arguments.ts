@@ -11,12 +11,12 @@ import {
 } from '@cattlegrid/core/internal'
 import type { Command, CommandContext } from './command.ts'
 import { CommandError } from './command-error.ts'
-import { urlRule } from '../options.ts'
+import { OTHER_COMMANDS } from './other-commands.ts'
+import { DEFAULT_NAMESPACE, urlRule } from '../options.ts'
 import type { Target } from './connection.ts'
 
 const OWNER = 'cattlegrid'
 const DEFAULT_URL = 'redis://127.0.0.1:6379'
-const DEFAULT_NAMESPACE = 'cattlegrid'
 const DEFAULT_TIMEOUT = 5000
 /** The longest delay of a Node timer, ms: a longer one would fire at once. */
 const LONGEST_TIMEOUT = 2 ** 31 - 1
@@ -165,6 +165,11 @@ function withPage(given: Record<string, unknown>): Record<string, unknown> {
 }
 
 function commandOf(name: string, commands: readonly Command[]): Command | undefined {
+  const meant = OTHER_COMMANDS[name]
+  if (meant !== undefined && Object.hasOwn(OTHER_COMMANDS, name)) {
+    const accepted = commands.map((one) => one.name).join(', ')
+    throw usageError(`Command '${name}' is unknown (did you mean ${meant}?); accepted: ${accepted}.`)
+  }
   const known = Object.fromEntries(commands.map((command) => [command.name, flagRule]))
   checked('Command', { [name]: true }, known)
   return commands.find((command) => command.name === name)

@@ -11,6 +11,11 @@ export interface FollowedEvents {
   readonly isOne: boolean
 }
 
+/** True if the server is a single one: no other of the cluster can answer instead. */
+function isNoCluster(error: unknown): boolean {
+  return error instanceof Error && error.message.includes('cluster support disabled')
+}
+
 /** Whether a connection has stood once, and what its last error was. */
 export class ConnectionStatus {
   #error: unknown
@@ -51,7 +56,7 @@ export class ConnectionStatus {
   /** Follows a user's client. Its `error` event stays unhandled where the user does not handle it. Returns a function that ends this. */
   follow(client: Emitter, { ready, isOne, stands }: FollowedEvents): () => void {
     const check = (): void => void (stands() && this.ready())
-    const failed = (error: unknown): void => (isOne ? this.failed(error) : this.note(error))
+    const failed = (error: unknown): void => (isOne || isNoCluster(error) ? this.failed(error) : this.note(error))
     check()
     const removals = [...ready.map((event) => listen(client, event, check)), listen(client, errorMonitor, failed)]
     return () => {

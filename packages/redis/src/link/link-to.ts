@@ -1,7 +1,7 @@
 import type { Runtime } from '@cattlegrid/core'
 import { ClientLink } from './client-link.ts'
 import { ClusterLink } from './cluster-link.ts'
-import { reasonOf } from './connection-error.ts'
+import { cureOf, reasonOf } from './connection-error.ts'
 import type { ConnectionStatus } from './connection-status.ts'
 import { type IoRedis, ownIoRedis } from './ioredis.ts'
 import { type IoRedisCluster, OwnIoRedisCluster } from './ioredis-cluster.ts'
@@ -35,10 +35,12 @@ export function linkTo(
   }
   if (isIoRedis(client)) {
     const own = ownIoRedis(client, runtime, maxSilence, warn)
+    warnUnlessConnected(own.status, warn, () => client.status === 'ready')
     return { link: new ClientLink(own), close: () => own.close() }
   }
   if (isCluster(client)) {
     const own = new NodeRedisCluster(client, runtime, maxSilence)
+    warnUnlessConnected(own.status, warn)
     return { link: new ClusterLink(own, runtime), close: () => own.close() }
   }
   if (isSentinel(client)) {
@@ -50,12 +52,16 @@ export function linkTo(
   return { link: new ClientLink(used), close }
 }
 
-/** Warns if the first connection fails. */
-function warnUnlessConnected(status: ConnectionStatus, warn: (message: string) => void): void {
+/** Warns if the first connection fails. `isReady`: true where the user's own is ready although the store's is not, which is told otherwise. */
+function warnUnlessConnected(
+  status: ConnectionStatus,
+  warn: (message: string) => void,
+  isReady: () => boolean = () => false,
+): void {
   void status.starting?.then(() => {
-    if (status.error !== undefined)
+    if (status.error !== undefined && !isReady())
       warn(
-        `The Redis client cannot connect (${reasonOf(status.error)}): check its address, its user and password, and the server. Until it connects, each process loads on its own.`,
+        `The Redis client cannot connect (${reasonOf(status.error)}): ${cureOf(status.error)}. Until it connects, each process loads on its own.`,
       )
   })
 }

@@ -1,5 +1,5 @@
 import type { Runtime } from '@cattlegrid/core'
-import { reasonOf } from './connection-error.ts'
+import { cureOf, reasonOf } from './connection-error.ts'
 import { installedPackage, MissingPackageError } from './installed-package.ts'
 import { OwnClient } from './own-client.ts'
 
@@ -31,5 +31,5 @@ function unreachable(url: string, error: unknown): string {
   if (error instanceof MissingPackageError) return `redisStore({ url }): ${error.message}`
   // Without the url's user and password.
   const { host } = new URL(url)
-  return `Redis at ${host} cannot be reached (${reasonOf(error)}): check \`url\`. Until it answers, each process loads on its own.`
+  return `Redis at ${host} cannot be reached (${reasonOf(error)}): check \`url\`; ${cureOf(error)}. Until it answers, each process loads on its own.`
 }

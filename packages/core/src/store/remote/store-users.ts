@@ -13,12 +13,9 @@ const users = processWide('store-users/1', () => new WeakMap<Store, number>())
 export function addUser(store: Store): void {
   const count = users.get(store)
   if (count === 0)
-    throw new InvalidOptionError(
-      'createCache.store',
-      store,
-      'an open store',
-      'was closed with the last cache that used it',
-    )
+    throw new InvalidOptionError('createCache.store', store, 'an open store', {
+      is: 'was closed with the last cache that used it',
+    })
   users.set(store, (count ?? 0) + 1)
 }
 

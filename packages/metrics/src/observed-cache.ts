@@ -1,0 +1,18 @@
+import { type Cache, InvalidOptionError } from '@cattlegrid/core'
+import { INVALID, objectRule, refusedBy } from '@cattlegrid/core/internal'
+
+const rule = objectRule<Cache>('a cache made by createCache()', 'on', 'stats')
+
+/** `owner`: the function that got it. @throws InvalidOptionError for anything but a cache. */
+export function requireCache(owner: string, cache: Cache): void {
+  if (rule.parse(cache) === INVALID) throw refusedBy(rule, `${owner}.cache`, cache)
+}
+
+/** The error for a second cache of one name, whose figures could not be told from the first one's. */
+export function nameTaken(owner: string, name: string, where: string): InvalidOptionError {
+  return new InvalidOptionError(
+    `${owner}.cache`,
+    name,
+    `each cache once, with a name that no other cache of the ${where} has: createCache({ name })`,
+  )
+}

@@ -1,0 +1,192 @@
+import { type Cache, createCache, memoryStore } from '@cattlegrid/core'
+import { type Cached, expressCache } from '@cattlegrid/express'
+import { expect, jest, test } from '@jest/globals'
+import express, { type Express } from 'express'
+import express4 from 'express4'
+import request from 'supertest'
+import { describeMisuses, type Misuse, refused, warned } from './misuse.ts'
+
+interface Page {
+  readonly app: Express
+  readonly cached: Cached
+  readonly handler: (req: unknown, res: { send(text: string): unknown }) => void
+}
+
+const cache = (): Cache => createCache({ ttl: '1m' })
+
+/** A page that declares no freshness and works as without the cache: three clients get an answer each of its own. */
+function page(makeApp: () => Express, declare: (page: Page) => void, post = false): () => Promise<void> {
+  return async () => {
+    const used = cache()
+    const app = makeApp()
+    let runs = 0
+    declare({ app, cached: expressCache(used), handler: (_, res) => void res.send(`run ${++runs}`) })
+    const server = app.listen(0)
+    for (const run of [1, 2, 3]) {
+      const ask = request(server)
+      await (post ? ask.post('/page') : ask.get('/page')).expect(200, `run ${run}`)
+    }
+    await new Promise((resolve) => server.close(resolve))
+    await used.close()
+  }
+}
+
+const cached: Cached = expressCache(createCache())
+
+describeMisuses('cached() of Express, when the app is made', [
+  refused(
+    'expressCache is called without a cache',
+    /'cache' is undefined; accepted: a cache made by createCache\(\)/,
+    // @ts-expect-error
+    () => expressCache(),
+  ),
+  refused('expressCache gets a store', /'cache' is a store, .*accepted: a cache made by createCache\(\)/, () =>
+    // @ts-expect-error
+    expressCache(memoryStore()),
+  ),
+  refused('expressCache gets { cache }', /'cache' is \{ .*\(its member 'cache' alone is meant\)/, () =>
+    // @ts-expect-error
+    expressCache({ cache: cache() }),
+  ),
+  // @ts-expect-error
+  refused('cached gets the ttl alone', /'cached' is '30s' \(did you mean \{ ttl: '30s' \}\?\)/, () => cached('30s')),
+  refused(
+    'cached gets the handler, too',
+    /'cached' got a handler; accepted: options alone.*app\.get\(path, cached\(/,
+    // @ts-expect-error
+    () => cached({ ttl: '1m' }, () => undefined),
+  ),
+  refused('tags is an async function', /'cached\.tags' is an async function \(it must answer at once/, () =>
+    // @ts-expect-error
+    cached({ ttl: '1m', tags: async () => ['products'] }),
+  ),
+  refused('key.extra is an async function', /'cached\.key\.extra' is an async function \(it must answer at once/, () =>
+    // @ts-expect-error
+    cached({ ttl: '1m', key: { extra: async () => 'tenant' } }),
+  ),
+  refused('skip is an async function', /'cached\.skip' is an async function \(it must answer at once/, () =>
+    // @ts-expect-error
+    cached({ ttl: '1m', skip: async () => false }),
+  ),
+  refused('the tags of a route are a text', /'cached\.tags' is 'products' \(did you mean \[ 'products' \]\?\)/, () =>
+    // @ts-expect-error
+    cached({ ttl: '1m', tags: 'products' }),
+  ),
+])
+
+function atRequests(makeApp: () => Express): readonly Misuse[] {
+  const answer = (title: string, says: RegExp, options: object): Misuse =>
+    warned(
+      title,
+      'CATTLEGRID_OPTION_ANSWER',
+      says,
+      play(({ app, cached, handler }) => {
+        app.get('/page', cached({ ttl: '1m', ...options }), handler)
+      }),
+    )
+  const play = (declare: (page: Page) => void, post = false): (() => Promise<void>) => page(makeApp, declare, post)
+  return [
+    answer('tags returns a text', /^cached\.tags returned a text, so no response is stored.*a list/, {
+      tags: () => 'a',
+    }),
+    answer('tags returns a promise', /^cached\.tags returned a promise.*await in a middleware/, {
+      tags: () => Promise.resolve(['a']),
+    }),
+    answer('key.extra returns a promise', /^cached\.key\.extra returned a promise, so its request bypasses/, {
+      key: { extra: () => Promise.resolve('tenant') },
+    }),
+    answer('key.extra throws', /^cached\.key\.extra threw TypeError, so its request bypasses.*It must return a text/, {
+      key: { extra: ({ user }: { user?: { tenant: string } }) => (user as { tenant: string }).tenant },
+    }),
+    answer('ttl returns a text without a unit', /^cached\.ttl returned a text, so no response is stored.*'30s'/, {
+      ttl: () => '30',
+    }),
+    answer(
+      'skip returns a promise',
+      /^cached\.skip returned a promise, so its request bypasses.*true or false, and now/,
+      {
+        skip: () => Promise.resolve(false),
+      },
+    ),
+    answer('enabled returns a promise', /^cached\.enabled returned a promise, so its request bypasses/, {
+      enabled: () => Promise.reject(new Error('no answer')),
+    }),
+    warned(
+      'only createCache has a ttl',
+      'CATTLEGRID_UNUSED_TTL',
+      /^The response of \/page declares no freshness, and the ttl of createCache does not count.*Give the route a ttl/,
+      play(({ app, cached, handler }) => void app.get('/page', cached(), handler)),
+    ),
+    warned(
+      'no ttl is given anywhere',
+      'CATTLEGRID_NO_TTL',
+      /^The response of \/page declares no freshness, and its route has no ttl: it is not stored\. Give the route a ttl/,
+      play(({ app, handler }) => {
+        app.get('/page', expressCache(createCache())({ staleWhileRevalidate: '5m' }), handler)
+      }),
+    ),
+    warned(
+      'cached() stands behind the handler of its route',
+      'CATTLEGRID_BEHIND_HANDLER',
+      /^cached\(\) of \/page stands behind the handler that answers, so nothing is cached: put it before, app\.get\(/,
+      play(({ app, cached, handler }) => void app.get('/page', handler, cached({ ttl: '1m' }))),
+    ),
+    warned(
+      'app.use(cached()) stands behind all routes',
+      'CATTLEGRID_BEHIND_HANDLER',
+      /^app\.use\(cached\(\)\) stands behind all routes.*put it before the routes/,
+      play(({ app, cached, handler }) => {
+        app.get('/page', handler)
+        app.use(cached({ ttl: '1m' }))
+        app.use((error: unknown, _req: unknown, _res: unknown, next: (error: unknown) => void) => next(error))
+      }),
+    ),
+    warned(
+      'app.use gets cached without its call',
+      'CATTLEGRID_NOT_CALLED',
+      /^cached was given to Express itself.*nothing is cached there\. Call it: app\.use\(cached\(\)\)/,
+      play(({ app, cached, handler }) => {
+        app.use(cached)
+        app.get('/page', handler)
+      }),
+    ),
+    warned(
+      'a route gets cached without its call',
+      'CATTLEGRID_NOT_CALLED',
+      /^cached was given to Express itself.*app\.get\(path, cached\(\{ ttl \}\), handler\)/,
+      play(({ app, cached, handler }) => void app.get('/page', cached, handler)),
+    ),
+    warned(
+      'one middleware stands twice at one mount point',
+      'CATTLEGRID_USED_TWICE',
+      /^One middleware of cached\(\) is used twice.*Call cached\(\) for each/,
+      play(({ app, cached, handler }) => {
+        const middleware = cached({ ttl: '1m' })
+        app.use(middleware)
+        app.use(middleware)
+        app.use('/page', handler)
+      }),
+    ),
+    warned(
+      'cached({ ttl }) stands on a route of POST',
+      'CATTLEGRID_UNCACHED_METHOD',
+      /^cached\(\{ ttl \}\) stands on POST \/page, whose responses are never cached.*cache\.invalidateTags\(\)/,
+      play(({ app, cached, handler }) => void app.post('/page', cached({ ttl: '1m' }), handler), true),
+    ),
+  ]
+}
+
+describeMisuses('cached() of Express 5, at requests', atRequests(express))
+describeMisuses('cached() of Express 4, at requests', atRequests(express4))
+
+test('a cached() that others stand before, and that is reached, is not told', async () => {
+  const told = jest.spyOn(process, 'emitWarning').mockImplementation(() => undefined)
+  await page(express, ({ app, cached, handler }) => {
+    app.get('/page', (_req, _res, next) => next(), cached({ ttl: 'origin' }))
+    app.post('/page', cached({ invalidateOnUnsafe: true }), handler)
+    app.use(cached({ ttl: 'origin' }))
+    app.use(handler)
+  })()
+  expect(told.mock.calls).toEqual([])
+  told.mockRestore()
+})

@@ -1,0 +1,132 @@
+import { type Cache, createCache, memoryStore } from '@cattlegrid/core'
+import { cached, cattlegrid } from '@cattlegrid/fastify'
+import { expect } from '@jest/globals'
+import Fastify, { type FastifyInstance } from 'fastify'
+import { describeMisuses, refused, warned } from './misuse.ts'
+
+const cache = (): Cache => createCache({ ttl: '1m' })
+
+/** Makes an app, declares what is wrong in it, and asks it three times: each client gets an answer of its own. */
+function app(declare: (app: FastifyInstance) => unknown): () => Promise<void> {
+  return async () => {
+    const made = Fastify()
+    try {
+      await declare(made)
+      await made.ready()
+      for (const run of [1, 2, 3]) expect((await made.inject('/page')).body).toBe(`run ${run}`)
+    } finally {
+      await made.close()
+    }
+  }
+}
+
+/** As `app`, with the plugin. */
+function pluggedIn(declare: (app: FastifyInstance, handler: () => Promise<string>) => unknown): () => Promise<void> {
+  let runs = 0
+  return app(async (made) => {
+    await made.register(cattlegrid, { cache: cache() })
+    await declare(made, async () => `run ${++runs}`)
+  })
+}
+
+describeMisuses('the plugin of Fastify', [
+  refused(
+    'it gets the cache alone',
+    /'cattlegrid' is a cache, .*\(did you mean \{ cache \}\?\)/,
+    // @ts-expect-error
+    app((made) => made.register(cattlegrid, cache())),
+  ),
+  refused(
+    'it gets no cache',
+    /'cattlegrid\.cache' is undefined; accepted: a cache made by createCache\(\)/,
+    // @ts-expect-error
+    app((made) => made.register(cattlegrid)),
+  ),
+  refused(
+    'it gets a store',
+    /'cattlegrid\.cache' is a store, .*accepted: a cache made by createCache\(\)/,
+    // @ts-expect-error
+    app((made) => made.register(cattlegrid, { cache: memoryStore() })),
+  ),
+  refused(
+    'it gets the ttl of all routes',
+    /ttl' is unknown \(did you mean defaults: \{ ttl \}\?\)/,
+    // @ts-expect-error
+    app((made) => made.register(cattlegrid, { cache: cache(), ttl: '1m' })),
+  ),
+  refused(
+    'it is registered twice',
+    /is registered twice; accepted: one registration, at the root/,
+    app(async (made) => {
+      for (const used of [cache(), cache()]) await made.register(cattlegrid, { cache: used })
+    }),
+  ),
+  refused(
+    'it is registered behind the routes',
+    /Declared before .*not cached: GET \/page.*Await app\.register\(cattlegrid/,
+    app(async (made) => {
+      made.get('/page', { config: { cache: { ttl: '1m' } } }, async () => 'page')
+      await made.register(cattlegrid, { cache: cache() })
+    }),
+    'CATTLEGRID_ROUTE_BEFORE_PLUGIN',
+  ),
+])
+
+describeMisuses('a route of Fastify', [
+  refused(
+    'config.cache is the ttl alone',
+    /'config\.cache' is '30s' \(did you mean \{ ttl: '30s' \}\?\)/,
+    pluggedIn((made, handler) => made.get('/page', { config: { cache: '30s' } }, handler)),
+  ),
+  warned(
+    'config.cache has a ttl on a POST',
+    'CATTLEGRID_UNCACHED_METHOD',
+    /^config\.cache has a ttl on POST \/page, whose responses are never cached.*invalidateTags\(\)/,
+    pluggedIn((made, handler) => {
+      made.post('/page', { config: { cache: { ttl: '1m' } } }, handler)
+      made.get('/page', { config: { cache: false } }, handler)
+    }),
+  ),
+  warned(
+    'the options stand beside config',
+    'CATTLEGRID_MISPLACED_OPTION',
+    /^The route GET \/page has the option cache, which Fastify overlooks.*Write config: \{ cache: \{ ttl \} \}/,
+    // @ts-expect-error
+    pluggedIn((made, handler) => made.get('/page', { cache: { ttl: '1m' } }, handler)),
+  ),
+  warned(
+    'cached() of the package stands in the place of the route’s options',
+    'CATTLEGRID_MISPLACED_OPTION',
+    /^The route GET \/page has the option ttl, which Fastify overlooks/,
+    // @ts-expect-error
+    pluggedIn((made, handler) => made.get('/page', cached({ ttl: '1m' }), handler)),
+  ),
+  warned(
+    'the ttl stands in config itself',
+    'CATTLEGRID_MISPLACED_OPTION',
+    /^The route GET \/page has the option config\.ttl, which Fastify overlooks/,
+    pluggedIn((made, handler) => made.get('/page', { config: { ttl: '1m' } }, handler)),
+  ),
+  warned(
+    'config.cache is empty, and only createCache has a ttl',
+    'CATTLEGRID_UNUSED_TTL',
+    /^The response of \/page declares no freshness.*Give the route a ttl/,
+    pluggedIn((made, handler) => made.get('/page', { config: { cache: {} } }, handler)),
+  ),
+  warned(
+    'tags returns a promise',
+    'CATTLEGRID_OPTION_ANSWER',
+    /^config\.cache\.tags returned a promise, so no response is stored/,
+    pluggedIn((made, handler) =>
+      // @ts-expect-error
+      made.get('/page', { config: { cache: { ttl: '1m', tags: () => Promise.resolve(['a']) } } }, handler),
+    ),
+  ),
+  refused(
+    'cached() of the package is used as a hook',
+    /preHandler hook should be a function/,
+    // @ts-expect-error
+    pluggedIn((made, handler) => made.get('/page', { preHandler: cached({ ttl: '1m' }) }, handler)),
+    'FST_ERR_HOOK_INVALID_HANDLER',
+  ),
+])
