@@ -26,37 +26,42 @@ class User {
   }
 }
 
+/** As a JavaScript user writes it: the types of an argument are not known. */
+function keyOf(id: unknown): string {
+  return `user:${String(id)}`
+}
+
 describeMisuses('arguments of a call', [
   refused(
     'the loader and the options are swapped',
     /'getOrSet' is \[Function.*\(the function comes before the options\)/,
-    // @ts-expect-error
+    // @ts-expect-error the types refuse it
     () => cache().getOrSet('k', { ttl: '1m' }, () => 1),
   ),
   refused(
     'the loader is called where it should be passed',
     /'loader' is a promise; accepted: a function .*not what it returns/,
-    // @ts-expect-error
+    // @ts-expect-error the types refuse it
     () => cache().getOrSet('k', Promise.resolve(1)),
   ),
   refused('the ttl of a call stands alone', /'getOrSet' is '30s' \(did you mean \{ ttl: '30s' \}\?\)/, () =>
-    // @ts-expect-error
+    // @ts-expect-error the types refuse it
     cache().getOrSet('k', () => 1, '30s'),
   ),
   refused('the ttl of set stands alone, in seconds', /'set' is 30 \(did you mean \{ ttl: '30s' \}\?\)/, () =>
-    // @ts-expect-error
+    // @ts-expect-error the types refuse it
     cache().set('k', 1, 30),
   ),
   refused('get is given a loader', /'get' is \[Function.*\(getOrSet\(key, loader\) loads\)/, () =>
-    // @ts-expect-error
+    // @ts-expect-error the types refuse it
     cache().get('k', () => 1),
   ),
   refused('wrap is given a key', /'wrap' is 'k'; accepted: a function to wrap.*getOrSet\(key, loader\)/, () =>
-    // @ts-expect-error
+    // @ts-expect-error the types refuse it
     cache().wrap('k', () => 1),
   ),
   refused('the key of wrap is an async function', /'wrap\.key' is an async function \(it must answer at once/, () =>
-    // @ts-expect-error
+    // @ts-expect-error the types refuse it
     cache().wrap((id: string) => id, { key: async (id) => id }),
   ),
   refused(
@@ -64,7 +69,7 @@ describeMisuses('arguments of a call', [
     /'cachedMethod' is an async function; accepted: a plain object/,
     () => {
       class Users {
-        // @ts-expect-error
+        // @ts-expect-error the types refuse it
         @cachedMethod
         async find(): Promise<number> {
           return 1
@@ -76,11 +81,11 @@ describeMisuses('arguments of a call', [
   refused(
     'a key is an object',
     /The key is \{ id: 7 \}; accepted: a string.*`user:\$\{user\.id\}`/,
-    // @ts-expect-error
+    // @ts-expect-error the types refuse it
     () => cache().getOrSet({ id: 7 }, () => 1),
     KEY,
   ),
-  // @ts-expect-error
+  // @ts-expect-error the types refuse it
   refused('a key is a number', /The key is 7; accepted: a string.*`user:\$\{user\.id\}`/, () => cache().get(7), KEY),
   warned(
     'an object is put into the text of a key',
@@ -88,20 +93,20 @@ describeMisuses('arguments of a call', [
     /'user:\[object Object\]' has an object in it.*share this key. Put a member that names it/,
     async () => {
       const users = cache()
-      for (const user of [{ id: 1 }, { id: 2 }]) await users.getOrSet(`user:${String(user)}`, () => user)
+      for (const user of [{ id: 1 }, { id: 2 }]) await users.getOrSet(keyOf(user), () => user)
     },
   ),
   refused(
     'delete is given a list',
     /accepted: a string.*deleteMany take a list/,
-    // @ts-expect-error
+    // @ts-expect-error the types refuse it
     () => cache().delete(['a', 'b']),
     KEY,
   ),
   refused(
     'deleteMany is given a text',
     /accepted: an array of strings, such as \['user:7'\]/,
-    // @ts-expect-error
+    // @ts-expect-error the types refuse it
     () => cache().deleteMany('a'),
     KEY,
   ),
@@ -123,23 +128,23 @@ describeMisuses('arguments of a call', [
   refused(
     'invalidateTags is given a text',
     /'invalidateTags' is 'a' \(did you mean \[ 'a' \]\?\); accepted: a list/,
-    // @ts-expect-error
+    // @ts-expect-error the types refuse it
     () => cache().invalidateTags('a'),
   ),
   refused('the tags of a call are a text', /'getOrSet\.tags' is 'a' \(did you mean \[ 'a' \]\?\)/, () =>
-    // @ts-expect-error
+    // @ts-expect-error the types refuse it
     cache().getOrSet('k', () => 1, { tags: 'a' }),
   ),
   refused('an event is misspelt', /'on' is 'hits' \(did you mean 'hit'\?\); accepted: an event: hit, stale-hit/, () =>
-    // @ts-expect-error
+    // @ts-expect-error the types refuse it
     cache().on('hits', () => undefined),
   ),
   refused('an event has the name that emitters have', /'on' is 'error' \(did you mean 'load-failed'\?\)/, () =>
-    // @ts-expect-error
+    // @ts-expect-error the types refuse it
     cache().on('error', () => undefined),
   ),
   refused('an event has no listener', /'on\.hit' is undefined; accepted: a function \(event\) => void/, () =>
-    // @ts-expect-error
+    // @ts-expect-error the types refuse it
     cache().on('hit'),
   ),
   refused('set is given a promise', /'set\.value' is a promise; accepted: a value; await a promise first/, () =>
@@ -170,14 +175,14 @@ describeMisuses('what a loader does', [
   refused(
     'the loader of getOrSetMany returns a list',
     /returned a list; it must return a Map .*new Map\(keys\.map/,
-    // @ts-expect-error
+    // @ts-expect-error the types refuse it
     () => cache().getOrSetMany(['a'], async () => [1]),
     '',
   ),
   refused(
     'the loader of getOrSetMany returns an object',
     /returned no Map; it must return a Map of keys and values/,
-    // @ts-expect-error
+    // @ts-expect-error the types refuse it
     () => cache().getOrSetMany(['a'], async () => ({ a: 1 })),
     '',
   ),

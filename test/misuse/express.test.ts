@@ -31,46 +31,46 @@ function page(makeApp: () => Express, declare: (page: Page) => void, post = fals
   }
 }
 
-const cached: Cached = expressCache(createCache())
+const declared: Cached = expressCache(createCache())
 
 describeMisuses('cached() of Express, when the app is made', [
   refused(
     'expressCache is called without a cache',
     /'cache' is undefined; accepted: a cache made by createCache\(\)/,
-    // @ts-expect-error
+    // @ts-expect-error the types refuse it
     () => expressCache(),
   ),
   refused('expressCache gets a store', /'cache' is a store, .*accepted: a cache made by createCache\(\)/, () =>
-    // @ts-expect-error
+    // @ts-expect-error the types refuse it
     expressCache(memoryStore()),
   ),
   refused('expressCache gets { cache }', /'cache' is \{ .*\(its member 'cache' alone is meant\)/, () =>
-    // @ts-expect-error
+    // @ts-expect-error the types refuse it
     expressCache({ cache: cache() }),
   ),
-  // @ts-expect-error
-  refused('cached gets the ttl alone', /'cached' is '30s' \(did you mean \{ ttl: '30s' \}\?\)/, () => cached('30s')),
+  // @ts-expect-error the types refuse it
+  refused('cached gets the ttl alone', /'cached' is '30s' \(did you mean \{ ttl: '30s' \}\?\)/, () => declared('30s')),
   refused(
     'cached gets the handler, too',
     /'cached' got a handler; accepted: options alone.*app\.get\(path, cached\(/,
-    // @ts-expect-error
-    () => cached({ ttl: '1m' }, () => undefined),
+    // @ts-expect-error the types refuse it
+    () => declared({ ttl: '1m' }, () => undefined),
   ),
   refused('tags is an async function', /'cached\.tags' is an async function \(it must answer at once/, () =>
-    // @ts-expect-error
-    cached({ ttl: '1m', tags: async () => ['products'] }),
+    // @ts-expect-error the types refuse it
+    declared({ ttl: '1m', tags: async () => ['products'] }),
   ),
   refused('key.extra is an async function', /'cached\.key\.extra' is an async function \(it must answer at once/, () =>
-    // @ts-expect-error
-    cached({ ttl: '1m', key: { extra: async () => 'tenant' } }),
+    // @ts-expect-error the types refuse it
+    declared({ ttl: '1m', key: { extra: async () => 'tenant' } }),
   ),
   refused('skip is an async function', /'cached\.skip' is an async function \(it must answer at once/, () =>
-    // @ts-expect-error
-    cached({ ttl: '1m', skip: async () => false }),
+    // @ts-expect-error the types refuse it
+    declared({ ttl: '1m', skip: async () => false }),
   ),
   refused('the tags of a route are a text', /'cached\.tags' is 'products' \(did you mean \[ 'products' \]\?\)/, () =>
-    // @ts-expect-error
-    cached({ ttl: '1m', tags: 'products' }),
+    // @ts-expect-error the types refuse it
+    declared({ ttl: '1m', tags: 'products' }),
   ),
 ])
 

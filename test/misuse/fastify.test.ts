@@ -33,25 +33,25 @@ describeMisuses('the plugin of Fastify', [
   refused(
     'it gets the cache alone',
     /'cattlegrid' is a cache, .*\(did you mean \{ cache \}\?\)/,
-    // @ts-expect-error
+    // @ts-expect-error the types refuse it
     app((made) => made.register(cattlegrid, cache())),
   ),
   refused(
     'it gets no cache',
     /'cattlegrid\.cache' is undefined; accepted: a cache made by createCache\(\)/,
-    // @ts-expect-error
+    // @ts-expect-error the types refuse it
     app((made) => made.register(cattlegrid)),
   ),
   refused(
     'it gets a store',
     /'cattlegrid\.cache' is a store, .*accepted: a cache made by createCache\(\)/,
-    // @ts-expect-error
+    // @ts-expect-error the types refuse it
     app((made) => made.register(cattlegrid, { cache: memoryStore() })),
   ),
   refused(
     'it gets the ttl of all routes',
     /ttl' is unknown \(did you mean defaults: \{ ttl \}\?\)/,
-    // @ts-expect-error
+    // @ts-expect-error the types refuse it
     app((made) => made.register(cattlegrid, { cache: cache(), ttl: '1m' })),
   ),
   refused(
@@ -91,14 +91,14 @@ describeMisuses('a route of Fastify', [
     'the options stand beside config',
     'CATTLEGRID_MISPLACED_OPTION',
     /^The route GET \/page has the option cache, which Fastify overlooks.*Write config: \{ cache: \{ ttl \} \}/,
-    // @ts-expect-error
+    // @ts-expect-error the types refuse it
     pluggedIn((made, handler) => made.get('/page', { cache: { ttl: '1m' } }, handler)),
   ),
   warned(
     'cached() of the package stands in the place of the route’s options',
     'CATTLEGRID_MISPLACED_OPTION',
     /^The route GET \/page has the option ttl, which Fastify overlooks/,
-    // @ts-expect-error
+    // @ts-expect-error the types refuse it
     pluggedIn((made, handler) => made.get('/page', cached({ ttl: '1m' }), handler)),
   ),
   warned(
@@ -118,14 +118,14 @@ describeMisuses('a route of Fastify', [
     'CATTLEGRID_OPTION_ANSWER',
     /^config\.cache\.tags returned a promise, so no response is stored/,
     pluggedIn((made, handler) =>
-      // @ts-expect-error
+      // @ts-expect-error the types refuse it
       made.get('/page', { config: { cache: { ttl: '1m', tags: () => Promise.resolve(['a']) } } }, handler),
     ),
   ),
   refused(
     'cached() of the package is used as a hook',
     /preHandler hook should be a function/,
-    // @ts-expect-error
+    // @ts-expect-error the types refuse it
     pluggedIn((made, handler) => made.get('/page', { preHandler: cached({ ttl: '1m' }) }, handler)),
     'FST_ERR_HOOK_INVALID_HANDLER',
   ),

@@ -84,6 +84,17 @@ function emitted(): number {
   return (process.emitWarning as unknown as { readonly mock: { readonly calls: readonly unknown[] } }).mock.calls.length
 }
 
+/** Reads by one codec what another one has stored. */
+async function useTwoCodecs(): Promise<void> {
+  const caches = [undefined, structured].map((codec) =>
+    createCache({ codec, ttl: '1m', store: redisStore({ url: server.url, namespace: 'mixed' }) }),
+  )
+  const [first, second] = caches
+  await first?.getOrSet('k', () => 1)
+  for (let call = 0; call < 3; call += 1) expect(await second?.getOrSet('k', () => 2)).toBe(2)
+  for (const cache of caches) await cache.close()
+}
+
 const STORE = 'CATTLEGRID_STORE'
 const NOT_CONNECTED = /^ready\(\) was not sent, because the store is not connected/
 
@@ -174,14 +185,6 @@ describeMisuses('a store on Redis whose server or client is wrong', [
     'two codecs have one namespace',
     'CATTLEGRID_MIXED_NAMESPACE',
     /entries of another codec\..*give each codec a namespace of its own/,
-    async () => {
-      const caches = [undefined, structured].map((codec) =>
-        createCache({ codec, ttl: '1m', store: redisStore({ url: server.url, namespace: 'mixed' }) }),
-      )
-      const [first, second] = caches
-      await first?.getOrSet('k', () => 1)
-      for (let call = 0; call < 3; call += 1) expect(await second?.getOrSet('k', () => 2)).toBe(2)
-      for (const cache of caches) await cache.close()
-    },
+    useTwoCodecs,
   ),
 ])

@@ -21,11 +21,11 @@ describeMisuses('metrics, logs and the testkit', [
     for (let call = 0; call < 2; call += 1) openTelemetryMetrics(used)
   }),
   refused('metrics get a store', /is a store, .*accepted: a cache made by createCache\(\)/, () =>
-    // @ts-expect-error
+    // @ts-expect-error the types refuse it
     prometheusMetrics(memoryStore()),
   ),
   refused('logs get no cache', /'logEvents\.cache' is .*accepted: a cache made by createCache\(\)/, () =>
-    // @ts-expect-error
+    // @ts-expect-error the types refuse it
     logEvents(console, console),
   ),
   warned(

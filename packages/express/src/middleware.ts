@@ -79,11 +79,11 @@ export function expressCache<Req extends IncomingMessage = CachedRequest, Res ex
   const http = httpCache(cache)
   compileRoute('expressCache', http, undefined, defaults)
   const cached = (options?: unknown, ...more: readonly unknown[]): CacheMiddleware => {
-    const [, next] = more
+    const [, goOn] = more
     // Express calls a middleware with a response and `next`: the factory itself was passed as one.
-    if (typeof next === 'function') {
+    if (typeof goOn === 'function') {
       tell(cached, 'CATTLEGRID_NOT_CALLED', NOT_CALLED)
-      return next() as never
+      return (goOn as () => never)()
     }
     if (more.length > 0 || typeof options === 'function')
       throw new InvalidOptionError('cached', undefined, USAGE, { is: 'got a handler' })

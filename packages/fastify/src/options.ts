@@ -1,4 +1,4 @@
-import { type Cache, type CloseOptions } from '@cattlegrid/core'
+import type { Cache, CloseOptions } from '@cattlegrid/core'
 import {
   checkOptions,
   durationRule,

@@ -67,7 +67,7 @@ describeMisuses('decorators and the module of NestJS', [
     /'@Cached' was not called; accepted: @Cached\(\) or @Cached\(\{ ttl \}\)/,
     () => {
       class Uncalled {
-        // @ts-expect-error
+        // @ts-expect-error the types refuse it
         @Cached
         page(): string {
           return 'page'
@@ -77,11 +77,11 @@ describeMisuses('decorators and the module of NestJS', [
     },
   ),
   refused('@InvalidateTags() gets a text', /is 'products' \(did you mean \[ 'products' \]\?\); accepted: a list/, () =>
-    // @ts-expect-error
+    // @ts-expect-error the types refuse it
     InvalidateTags('products'),
   ),
   refused('@InvalidateTags() gets an async function', /is an async function \(it must answer at once/, () =>
-    // @ts-expect-error
+    // @ts-expect-error the types refuse it
     InvalidateTags(async () => ['products']),
   ),
   refused(
@@ -104,7 +104,7 @@ describeMisuses('decorators and the module of NestJS', [
   refused(
     'forRoot() gets the cache alone',
     /\(did you mean \{ cache \}\?\)/,
-    // @ts-expect-error
+    // @ts-expect-error the types refuse it
     () => CattlegridModule.forRoot(cache),
   ),
 ])

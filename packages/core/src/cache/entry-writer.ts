@@ -35,9 +35,8 @@ export class EntryWriter {
   }
 
   async invalidate(key: string, how: 'delete' | 'expire', holdOff: number): Promise<void> {
-    const { store, events } = this.#coordinator.services
-    warnOfPattern(how, [key], events)
-    const answer = await store.invalidate(key, how, holdOff)
+    warnOfPattern(how, [key], this.#coordinator.services.events)
+    const answer = await this.#coordinator.services.store.invalidate(key, how, holdOff)
     this.#coordinator.onInvalidated(key)
     this.#confirmExecuted(key, how, answer)
   }

@@ -65,10 +65,7 @@ export class Events {
 
   /** @throws InvalidOptionError for an unknown event, or a listener that is not a function. */
   on<E extends EventName>(name: E, listener: Listener<E>): () => void {
-    if (!eventNames.includes(name))
-      throw new InvalidOptionError('on', name, `an event: ${eventNames.join(', ')}`, {
-        hint: nameHint('on', String(name), eventNames),
-      })
+    if (!eventNames.includes(name)) throw unknownEvent(name)
     if (typeof listener !== 'function')
       throw new InvalidOptionError(`on.${name}`, listener, 'a function (event) => void')
     const found = this.channelOf(name)
@@ -116,6 +113,11 @@ export class Events {
     }
     return found
   }
+}
+
+function unknownEvent(name: unknown): InvalidOptionError {
+  const hint = typeof name === 'string' ? nameHint('on', name, eventNames) : ''
+  return new InvalidOptionError('on', name, `an event: ${eventNames.join(', ')}`, { hint })
 }
 
 /** Adds what all events have. Not to a copy: V8 copies objects of many shapes slowly, which made a hit with a listener take many times as long. */

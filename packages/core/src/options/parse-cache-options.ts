@@ -15,7 +15,7 @@ import {
   runtimeRule,
   textRule,
 } from '../option-rules/option-rules.ts'
-import { type OptionRules } from '../option-rules/option-rule.ts'
+import type { OptionRules } from '../option-rules/option-rule.ts'
 import { type Runtime, systemRuntime } from '../runtime/runtime.ts'
 import type { CopyLimits, RemoteLimits } from '../store/remote/remote-limits.ts'
 import type { Store } from '../store/store.ts'

@@ -10,7 +10,7 @@ import {
   orFalse,
   ttlRule,
 } from '../option-rules/option-rules.ts'
-import { type OptionRule } from '../option-rules/option-rule.ts'
+import type { OptionRule } from '../option-rules/option-rule.ts'
 import {
   applyOptions,
   codecRow,

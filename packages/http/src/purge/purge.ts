@@ -11,7 +11,7 @@ import { urlTagsOf } from './url-tags.ts'
 const rules = {
   authorize: {
     accepted: 'a function (req) => boolean, also an async one',
-    parse: (value: unknown) => (typeof value === 'function' ? (value as (request: never) => unknown) : INVALID),
+    parse: (value: unknown) => (typeof value === 'function' ? value : INVALID),
   },
 } satisfies OptionRules<PurgeOptions>
 

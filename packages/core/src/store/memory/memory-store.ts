@@ -7,7 +7,7 @@ import {
   MOST_MAP_KEYS,
   runtimeRule,
 } from '../../option-rules/option-rules.ts'
-import { type OptionRules } from '../../option-rules/option-rule.ts'
+import type { OptionRules } from '../../option-rules/option-rule.ts'
 import { RefreshQuota, type RefreshRequest } from '../refresh-quota.ts'
 import { type Runtime, systemRuntime } from '../../runtime/runtime.ts'
 import type {
