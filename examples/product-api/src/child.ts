@@ -2,7 +2,8 @@ import { fork, type ChildProcess } from 'node:child_process'
 import { createRequire } from 'node:module'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 
-const START_AT_MOST_MS = 60_000
+/** A start that takes this long hangs; a busy machine needs a good part of it. */
+const START_AT_MOST_MS = 150_000
 const STOP_GRACE_MS = 6_000
 /** Of stderr, bytes a process. */
 const MOST_COMPLAINTS = 16_384
@@ -35,36 +36,67 @@ export async function startChild(file: string, options: ChildOptions = {}): Prom
     // A Ctrl-C in the terminal does not reach it: its parent ends it, in the right order.
     detached: true,
   })
-  const mute = forwardComplaints(child)
-  const stop = stopper(child, mute)
+  const complaints = complaintsOf(child)
+  const stop = stopper(child, complaints.mute)
   options.onSpawn?.(stop)
-  const url = await firstMessage(child, file)
+  const name = [file.replace('./', ''), ...(options.args ?? [])].join(' ')
+  const url = await firstMessage(child, name, complaints)
+  complaints.forward()
   return { pid: child.pid ?? 0, url, process: child, stop }
 }
 
-function firstMessage(child: ChildProcess, file: string): Promise<string> {
+function firstMessage(child: ChildProcess, name: string, complaints: Complaints): Promise<string> {
   return new Promise((resolve, reject) => {
-    child.once('error', reject)
-    child.once('exit', (code, signal) => {
+    child.once('error', (cause) => reject(new Error(`${name} could not be started`, { cause })))
+    // Not 'exit': what it has written is read by now.
+    child.once('close', (code, signal) => {
+      const end = signal ?? `exit code ${code}`
       // A Ctrl-C that reaches it before it has left the group of its parent has reached that, too.
-      if (signal !== 'SIGINT') reject(new Error(`${file} ended before it was ready (${signal ?? code})`))
+      if (signal !== 'SIGINT') reject(new Error(`${name} ended before it was ready (${end})${complaints.cause()}`))
     })
     setTimeout(
-      () => reject(new Error(`${file} was not ready after ${START_AT_MOST_MS / 1_000} s`)),
+      () => reject(new Error(`${name} was not ready after ${START_AT_MOST_MS / 1_000} s${complaints.cause()}`)),
       START_AT_MOST_MS,
     ).unref()
     child.once('message', (message: { url: string }) => resolve(message.url))
   })
 }
 
-/** Passes on what the process writes to stderr, up to a limit: one fault may be logged for every request. */
-function forwardComplaints(child: ChildProcess): () => void {
+/** What a process writes to stderr. */
+interface Complaints {
+  /** The first error that it wrote, without its stack, after a colon. */
+  readonly cause: () => string
+  /** Passes all of it on from now on, up to a limit: one fault may be logged for every request. */
+  readonly forward: () => void
+  readonly mute: () => void
+}
+
+function complaintsOf(child: ChildProcess): Complaints {
+  let text = ''
   let left = MOST_COMPLAINTS
+  let forwards = false
+  const pass = (): void => {
+    process.stderr.write(text.slice(0, Math.max(0, left)))
+    left -= text.length
+    text = ''
+  }
   child.stderr?.on('data', (chunk: Buffer) => {
-    if (left > 0) process.stderr.write(chunk)
-    left -= chunk.length
+    if (text.length < MOST_COMPLAINTS) text += chunk.toString()
+    if (forwards) pass()
   })
-  return () => (left = 0)
+  return {
+    cause: () => {
+      const lines = text.split('\n').map((line) => line.trim())
+      const found =
+        lines.find((line) => /^(?:Uncaught )?\w*Error\b.*?: /.test(line)) ?? lines.findLast((line) => line !== '')
+      return found === undefined ? '' : `: ${found.replace(/^(?:Uncaught )?\w*Error\b.*?: /, '')}`
+    },
+    forward: () => {
+      forwards = true
+      pass()
+    },
+    mute: () => (left = 0),
+  }
 }
 
 function stopper(child: ChildProcess, mute: () => void): () => Promise<void> {

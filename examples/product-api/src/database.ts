@@ -1,5 +1,6 @@
 import { Pool } from 'pg'
 import { startChild } from './child.ts'
+import { errorText } from './error-text.ts'
 import { createSchema, dropSchema, fillSchema, type Seed } from './schema.ts'
 
 export interface Database {
@@ -18,6 +19,9 @@ export interface DatabaseOptions {
   readonly onStarted?: ((close: () => Promise<void>) => void) | undefined
 }
 
+/** For the first connection to a database that was given: a wrong address may not even refuse it. */
+const FIRST_CONNECTION_MS = 30_000
+
 /** Creates and fills the schema, in the given Postgres or in a new PGlite. */
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
   const database = options.url === undefined ? await startPglite(options) : await claimSchema(options.url, options)
@@ -30,9 +34,12 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   return database
 }
 
-/** A pool that survives a lost connection: an error of an idle client would otherwise end the process. */
-export function openPool(connectionString: string, max: number): Pool {
-  const pool = new Pool({ connectionString, max, connectionTimeoutMillis: 30_000 })
+/**
+ * A pool that survives a lost connection: an error of an idle client would otherwise end the process. It waits for a connection for as
+ * long as a busy database needs, unless `connectsWithinMs` is given.
+ */
+export function openPool(connectionString: string, max: number, connectsWithinMs = 0): Pool {
+  const pool = new Pool({ connectionString, max, connectionTimeoutMillis: connectsWithinMs })
   pool.on('error', (error) => console.error(`database connection lost: ${error.message}`))
   return pool
 }
@@ -54,22 +61,28 @@ async function startPglite(options: DatabaseOptions): Promise<Database> {
 }
 
 async function claimSchema(url: string, options: DatabaseOptions): Promise<Database> {
+  const place = hostOf(url)
   // `close` may be called while the schema is being created: it drops the schema only if this call has created it.
-  const created = withPool(url, createSchema)
+  const created = withPool(url, createSchema, FIRST_CONNECTION_MS)
   const drop = (): Promise<void> => withPool(url, dropSchema)
   const close = (): Promise<void> => created.then(drop, () => {})
   options.onStarted?.(close)
   try {
     await created
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error)
-    throw new Error(`The Postgres at ${new URL(url).host} (DATABASE_URL) cannot be used: ${reason}`, { cause: error })
+    throw new Error(`the Postgres at ${place} (DATABASE_URL) cannot be used: ${errorText(error)}`, { cause: error })
   }
   return { kind: 'postgres', url, close }
 }
 
-async function withPool(url: string, use: (pool: Pool) => Promise<void>): Promise<void> {
-  const pool = openPool(url, 1)
+function hostOf(url: string): string {
+  if (!URL.canParse(url))
+    throw new Error('DATABASE_URL is not a URL, such as postgres://user:password@localhost:5432/name')
+  return new URL(url).host
+}
+
+async function withPool(url: string, use: (pool: Pool) => Promise<void>, connectsWithinMs?: number): Promise<void> {
+  const pool = openPool(url, 1, connectsWithinMs)
   try {
     await use(pool)
   } finally {

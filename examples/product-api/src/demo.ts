@@ -9,6 +9,7 @@ import { createProgress, type Progress } from './demo/progress.ts'
 import { NOTES, renderReport, type Report } from './demo/report.ts'
 import { findRedis, setStage } from './demo/stage.ts'
 import { findFaults } from './demo/verdict.ts'
+import { errorText } from './error-text.ts'
 
 process.exit(await main())
 
@@ -44,6 +45,8 @@ async function run(options: DemoOptions, { progress, cleanup, interrupted }: Con
     options.headless || options.memory
       ? undefined
       : await Promise.race([findRedis(options, progress, cleanup), interrupted])
+  if (redis === undefined && !options.headless && !options.memory)
+    progress.note('The page needs Redis. The table needs none, and follows.')
   if (redis === undefined) return await Promise.race([printTable(options, progress, cleanup), interrupted])
   const page = await Promise.race([openPage(options, redis, progress, cleanup), interrupted])
   progress.done()
@@ -71,7 +74,5 @@ function print(report: Report): void {
 }
 
 function printError(error: unknown): void {
-  // A host name with several addresses fails with one error for each, inside an error without a message.
-  if (error instanceof AggregateError) error.errors.forEach(printError)
-  else console.error(error instanceof Error ? error.message : String(error))
+  console.error(errorText(error))
 }

@@ -8,7 +8,7 @@ import { readChange, readId, readPage, RequestError } from './requests.ts'
 
 export function createExpressApp(catalogue: Catalogue, cache: Cache): Express {
   const app = express()
-  const cached = expressCache(cache)
+  const cached = expressCache(cache, { cacheStatus: true })
 
   app.get('/products', cached({ ttl: '2s' }), async (req, res) => {
     res.json(await catalogue.list(readPage(req.query['page'])))

@@ -9,7 +9,7 @@ import { readChange, readId, readPage, RequestError } from './requests.ts'
 export async function createFastifyApp(catalogue: Catalogue, cache: Cache): Promise<FastifyInstance> {
   const app = Fastify()
   // Before the routes: the plugin caches only routes that are declared after it.
-  await app.register(cattlegrid, { cache })
+  await app.register(cattlegrid, { cache, defaults: { cacheStatus: true } })
 
   app.setErrorHandler((error, _request, reply) => {
     const { status, headers, body } = answerError(error)

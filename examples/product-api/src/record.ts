@@ -9,7 +9,8 @@ import { interruption } from './demo/interruption.ts'
 import { Conditions } from './demo/live/conditions.ts'
 import { drawPicture, type RecordedSide } from './demo/live/picture.ts'
 import { RedisControl } from './demo/live/redis-control.ts'
-import { CLIENTS, Show, type Side } from './demo/live/show.ts'
+import { CLIENTS, Show } from './demo/live/show.ts'
+import type { Side } from './demo/live/side.ts'
 import { FULL_SEED } from './schema.ts'
 
 const RECORD = new URL('../../../docs/stampede.json', import.meta.url)
@@ -54,12 +55,12 @@ async function record(): Promise<void> {
 /** Alone, so that the load of one side does not slow down the next: the entry is there, expires, and is found expired by all clients at once. */
 async function recordSide({ fleet, clients }: Side): Promise<RecordedSide> {
   clients.start(0)
-  while (fleet.expiries === 0 || fleet.inFlight > 0) await sleep(STEP_MS)
+  while (fleet.begun === 0 || fleet.inFlight > 0) await sleep(STEP_MS)
   await sleep(1_000)
   while (fleet.inFlight > 0) await sleep(STEP_MS)
   await fleet.expire()
-  const expiries = fleet.expiries
-  while (fleet.expiries === expiries) await sleep(1)
+  const { begun } = fleet
+  while (fleet.begun === begun) await sleep(1)
   const inFlight: number[] = []
   for (let step = 0; step < (SECONDS * 1_000) / STEP_MS; step += 1) {
     inFlight.push(fleet.takeLoads().peak)
@@ -67,5 +68,5 @@ async function recordSide({ fleet, clients }: Side): Promise<RecordedSide> {
     await sleep(STEP_MS)
   }
   clients.stop()
-  return { strategy: fleet.strategy, queries: fleet.herd.queries, inFlight }
+  return { strategy: fleet.strategy, queries: fleet.expiryCount.loads, inFlight }
 }

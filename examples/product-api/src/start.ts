@@ -1,23 +1,38 @@
 // Starts one API: npm start -- express | fastify
 import { startApi, type Framework } from './api.ts'
 import { openDatabase, openPool, type Database } from './database.ts'
+import { errorText } from './error-text.ts'
 import { FULL_SEED, hasSchema } from './schema.ts'
 import { onShutdown } from './shutdown.ts'
 
 const { DATABASE_URL, REDIS_URL, PORT } = process.env
-const framework = readFramework(process.argv[2] ?? 'express')
-const database = await findDatabase()
-const api = await startApi({ framework, databaseUrl: database.url, redisUrl: REDIS_URL, port: Number(PORT ?? 3000) })
-onShutdown(async () => {
-  await api.close()
-  await database.close()
+const port = Number(PORT ?? 3000)
+await start().catch((error: unknown) => {
+  console.error(isInUse(error) ? `port ${port} is in use: set PORT to another one` : errorText(error))
+  process.exit(1)
 })
-const other: Framework = framework === 'express' ? 'fastify' : 'express'
-const next = Number(new URL(api.url).port) + 1
-console.log(`${framework} at ${api.url}, cache in ${REDIS_URL ?? 'this process (set REDIS_URL to share it)'}`)
-console.log(
-  `a second process: DATABASE_URL=${database.url} REDIS_URL=${REDIS_URL ?? '…'} PORT=${next} npm start -- ${other}`,
-)
+
+async function start(): Promise<void> {
+  const framework = readFramework(process.argv[2] ?? 'express')
+  const database = await findDatabase()
+  const listening = startApi({ framework, databaseUrl: database.url, redisUrl: REDIS_URL, port })
+  // What was created for it must not stay behind.
+  listening.catch(() => database.close())
+  const api = await listening
+  onShutdown(async () => {
+    await api.close()
+    await database.close()
+  })
+  const other: Framework = framework === 'express' ? 'fastify' : 'express'
+  console.log(`${framework} at ${api.url}, cache in ${REDIS_URL ?? 'this process (set REDIS_URL to share it)'}`)
+  console.log(
+    `a second process: DATABASE_URL=${database.url} REDIS_URL=${REDIS_URL ?? '…'} PORT=${port + 1} npm start -- ${other}`,
+  )
+}
+
+function isInUse(error: unknown): boolean {
+  return (error as NodeJS.ErrnoException).code === 'EADDRINUSE'
+}
 
 /** Uses the catalogue of another process if there is one; else creates one, which is dropped when this process ends. */
 async function findDatabase(): Promise<Pick<Database, 'url' | 'close'>> {

@@ -30,11 +30,11 @@ if (name === undefined) throw new Error(`the strategy is one of ${STRATEGIES.joi
 
 const send = (message: Message): void => void process.send?.(message)
 let pool: Pool | undefined
-const loads = { running: 0, reading: 0 }
+const loads = { running: 0, reading: 0, newest: 0 }
 
-const count = (stage: keyof typeof loads, change: 1 | -1): void => {
+const count = (stage: 'running' | 'reading', change: 1 | -1): void => {
   loads[stage] += change
-  send({ kind: 'load', ...loads })
+  send({ kind: 'load', loads: { ...loads, at: Date.now() } })
 }
 
 const openStrategy = await open[name]()
@@ -43,9 +43,12 @@ const strategy = await openStrategy({
   namespace: NAMESPACE,
   load: async () => {
     if (pool === undefined) throw new Error('no database yet')
+    const began = Date.now()
     count('running', 1)
     try {
-      return await loadRanking(pool, name, (change) => count('reading', change))
+      const ranking = await loadRanking(pool, name, (change) => count('reading', change))
+      loads.newest = Math.max(loads.newest, began)
+      return ranking
     } finally {
       count('running', -1)
     }
@@ -54,9 +57,10 @@ const strategy = await openStrategy({
 
 const counts = { fresh: 0, stale: 0, loaded: 0, failed: 0 }
 const app = Fastify()
-app.get('/ranking', async () => {
-  const { ranking, status } = await strategy.answer()
+app.get('/ranking', async (_request, reply) => {
+  const { ranking, status, waited } = await strategy.answer()
   counts[status] += 1
+  void reply.header('x-waited', String(waited))
   return ranking
 })
 app.setErrorHandler((_error, _request, reply) => {

@@ -1,7 +1,7 @@
 import { once, EventEmitter } from 'node:events'
 import { describe, expect, test } from '@jest/globals'
 import { ActionBoard } from '../src/demo/live/action-board.ts'
-import type { Effect } from '../src/demo/live/action.ts'
+import type { Effect, Told } from '../src/demo/live/action.ts'
 
 function boardOf(run: () => Promise<Effect>, unavailable?: string): ActionBoard {
   return new ActionBoard([{ id: 'harm', label: 'Harm', explanation: 'harms', unavailable, run }], () => 7)
@@ -14,7 +14,7 @@ function stateOf(board: ActionBoard): string | undefined {
 describe('a button', () => {
   test('that lasts is undone by the second press, once', async () => {
     let restored = 0
-    const restore = async (): Promise<string> => `restored ${(restored += 1)}`
+    const restore = async (): Promise<Told> => ({ message: `restored ${(restored += 1)}` })
     const board = boardOf(async () => ({ message: 'harmed', restore, restoreAfterMs: 60_000 }))
     await board.press('harm')
     expect({ state: stateOf(board), in: board.list()[0]?.restoresIn }).toEqual({ state: 'active', in: 60 })
@@ -22,8 +22,8 @@ describe('a button', () => {
     expect({ state: stateOf(board), log: board.log }).toEqual({
       state: 'ready',
       log: [
-        { at: 7, text: 'harmed' },
-        { at: 7, text: 'restored 1' },
+        { number: 1, at: 7, text: 'harmed' },
+        { number: 2, at: 7, text: 'restored 1' },
       ],
     })
   })
@@ -31,11 +31,37 @@ describe('a button', () => {
   test('that lasts is undone by itself', async () => {
     const undone = new EventEmitter()
     const ended = once(undone, 'restored')
-    const restore = async (): Promise<string> => String(undone.emit('restored'))
+    const restore = async (): Promise<Told> => ({ message: String(undone.emit('restored')) })
     const board = boardOf(async () => ({ message: 'harmed', restore, restoreAfterMs: 1 }))
     await board.press('harm')
     await ended
     expect(board.log[0]?.text).toBe('harmed')
+  })
+
+  test('that lasts is undone by a press only, if the demo holds', async () => {
+    const restore = async (): Promise<Told> => ({ message: 'restored' })
+    const action = { id: 'harm', label: 'Harm', explanation: '' }
+    const run = async (): Promise<Effect> => ({ message: 'harmed', restore, restoreAfterMs: 1 })
+    const board = new ActionBoard([{ ...action, run }], () => 7, true)
+    await board.press('harm')
+    expect(board.list()).toEqual([{ ...action, state: 'active', restoresIn: undefined }])
+    await board.press('harm')
+    expect(board.log.map(({ text }) => text)).toEqual(['harmed', 'restored'])
+  })
+
+  test('tells what each side counts, and then the sentence with the figures', async () => {
+    let loads = 0
+    let count = (_text: string): void => undefined
+    const outcome = new Promise<string>((resolve) => (count = resolve))
+    const figures = () => [{ strategy: 'cattlegrid', loads, longestWait: 0, errors: 0, outdated: 0 } as const]
+    const board = boardOf(async () => ({ message: 'harmed', figures, outcome }))
+    await board.press('harm')
+    loads = 1
+    expect(board.log).toMatchObject([{ text: 'harmed', figures: [{ strategy: 'cattlegrid', loads: 1 }] }])
+    const changed = new Promise<void>((resolve) => board.onChange(resolve))
+    count('harmed: 1 load')
+    await changed
+    expect(board.log).toMatchObject([{ text: 'harmed: 1 load' }])
   })
 
   test('that fails says why, and can be pressed again', async () => {
@@ -43,7 +69,7 @@ describe('a button', () => {
     await board.press('harm')
     expect({ state: stateOf(board), log: board.log }).toEqual({
       state: 'ready',
-      log: [{ at: 7, text: 'failed: no process loads' }],
+      log: [{ number: 1, at: 7, text: '“Harm” failed: no process loads', failed: true }],
     })
   })
 

@@ -4,23 +4,24 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { createConnection } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { startChild, type Child } from '../src/child.ts'
 import { openPool } from '../src/database.ts'
 import { hasSchema } from '../src/schema.ts'
+import { until } from '../../../test/support/until.ts'
 import { familyOf, stateOf } from './process-state.ts'
-import { pageOf, RUN_MS, said, SMALL, startDemo, startedBy, type RunningDemo } from './running-demo.ts'
+import { pageOf, said, SMALL, startDemo, startedBy, type RunningDemo } from './running-demo.ts'
 
 let demo: RunningDemo
 let postgres: Child
 
 beforeAll(async () => {
   postgres = await startChild('./pglite-server.ts')
-}, 60_000)
+})
 afterAll(() => postgres?.stop())
 afterEach(() => void demo.child.kill('SIGKILL'))
 
-test.each(['starting Redis', 'starting PGlite', 'starting the API', 'PGlite is process'])(
+// The API starts in the same turn as PGlite.
+test.each(['starting Redis', 'starting PGlite', 'PGlite is process'])(
   'Ctrl-C while the demo says "%s" leaves no process behind',
   async (text) => {
     // So many that the demo is not ready before it is interrupted.
@@ -34,77 +35,66 @@ test.each(['starting Redis', 'starting PGlite', 'starting the API', 'PGlite is p
       stdout: '',
       stderr: expect.stringMatching(/^interrupted by SIGINT$/m),
     })
-    expect(await leftOf([...started, ...familyOf(demo.child.pid ?? 0)])).toEqual([])
+    await allEnded([...started, ...familyOf(demo.child.pid ?? 0)])
   },
-  RUN_MS,
 )
 
-test(
-  'Ctrl-C is how the page ends: no process is left, no file, and nothing in a database that it was given',
-  async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'demo-end-'))
-    demo = startDemo([], { DATABASE_URL: postgres.url, TMPDIR: folder })
-    const url = await pageOf(demo)
-    const started = familyOf(demo.child.pid ?? 0)
-    // Eight processes, Redis, and the shell that ends Redis if the demo cannot.
-    expect(started.length).toBeGreaterThanOrEqual(10)
-    expect(await answers(Number(new URL(url).port))).toBe(true)
+test('Ctrl-C is how the page ends: no process is left, no file, and nothing in a database that it was given', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'demo-end-'))
+  demo = startDemo([], { DATABASE_URL: postgres.url, TMPDIR: folder })
+  const url = await pageOf(demo)
+  const started = familyOf(demo.child.pid ?? 0)
+  // Eight processes, Redis, and the shell that ends Redis if the demo cannot.
+  expect(started.length).toBeGreaterThanOrEqual(10)
+  expect(await answers(Number(new URL(url).port))).toBe(true)
 
-    interrupt()
-    await demo.exited
-    expect({ code: demo.child.exitCode, complaints: demo.stderr().match(/error/gi) }).toEqual({
-      code: 0,
-      complaints: null,
-    })
-    expect(await leftOf(started)).toEqual([])
-    const pool = openPool(postgres.url, 1)
-    expect(await hasSchema(pool)).toBe(false)
-    await pool.end()
-    expect(await readdir(folder)).toEqual([])
-    await rm(folder, { recursive: true })
-  },
-  RUN_MS,
-)
+  interrupt()
+  await demo.exited
+  expect({ code: demo.child.exitCode, complaints: demo.stderr().match(/error/gi) }).toEqual({
+    code: 0,
+    complaints: null,
+  })
+  await allEnded(started)
+  const pool = openPool(postgres.url, 1)
+  expect(await hasSchema(pool)).toBe(false)
+  await pool.end()
+  expect(await readdir(folder)).toEqual([])
+  await rm(folder, { recursive: true })
+})
 
-test(
-  'SIGTERM to the demo alone while it measures its table leaves no process behind',
-  async () => {
-    demo = startDemo(['--memory', ...SMALL])
-    await said(demo, 'driving /unprotected/ranking')
-    const started = startedBy(demo)
-    expect(started.map(({ name }) => name)).toEqual(['PGlite', 'express'])
-    demo.child.kill('SIGTERM')
-    await demo.exited
-    expect(demo.child.exitCode).toBe(143)
-    expect(await leftOf(started.map(({ pid }) => pid))).toEqual([])
-  },
-  RUN_MS,
-)
+test('SIGTERM to the demo alone while it measures its table leaves no process behind', async () => {
+  demo = startDemo(['--memory', ...SMALL])
+  await said(demo, 'driving /unprotected/ranking')
+  const started = startedBy(demo)
+  expect(started.map(({ name }) => name)).toEqual(['PGlite', 'express'])
+  demo.child.kill('SIGTERM')
+  await demo.exited
+  expect(demo.child.exitCode).toBe(143)
+  await allEnded(started.map(({ pid }) => pid))
+})
 
-test(
-  'a demo that was killed, and could clean up nothing, is soon followed by all that it started',
-  async () => {
-    demo = startDemo([])
-    await pageOf(demo)
-    const started = startedBy(demo)
-    expect(started).toHaveLength(10)
-    demo.child.kill('SIGKILL')
-    await once(demo.child, 'exit')
-    // They notice that their channel to the demo is closed. Orphans may stay zombies, so the test asks their ports, not their pids.
-    for (const { port } of started) while (await answers(port)) await sleep(50)
-  },
-  RUN_MS,
-)
+test('a demo that was killed, and could clean up nothing, is soon followed by all that it started', async () => {
+  demo = startDemo([])
+  await pageOf(demo)
+  const started = startedBy(demo)
+  expect(started).toHaveLength(10)
+  demo.child.kill('SIGKILL')
+  await once(demo.child, 'exit')
+  // They notice that their channel to the demo is closed. Orphans may stay zombies, so the test asks their ports, not their pids.
+  for (const { port } of started) await until(async () => !(await answers(port)))
+})
 
 /** As the terminal does: to the whole group. */
 function interrupt(): void {
   process.kill(-(demo.child.pid ?? 0), 'SIGINT')
 }
 
-/** Those that still run. The shell that ends Redis if the demo cannot ends by itself, a moment after the demo. */
-async function leftOf(pids: readonly number[]): Promise<number[]> {
-  for (let tries = 0; tries < 40 && pids.some((pid) => stateOf(pid) !== ''); tries += 1) await sleep(50)
-  return pids.filter((pid) => stateOf(pid) !== '')
+/** The shell that ends Redis if the demo cannot ends by itself, a moment after the demo. */
+async function allEnded(pids: readonly number[]): Promise<void> {
+  await until(
+    () => pids.every((pid) => stateOf(pid) === ''),
+    () => pids.filter((pid) => stateOf(pid) !== '').join(', '),
+  )
 }
 
 async function answers(port: number): Promise<boolean> {

@@ -9,7 +9,13 @@ function figures(): Figures {
 }
 
 const later = (): number => performance.now() + 1
-const response = (revision: number | undefined, sentAt = later()) => ({ latency: 5, revision, sentAt })
+const response = (revision: number | undefined, sentAt = later()) => ({
+  latency: 5,
+  revision,
+  waited: revision === 2,
+  sentAt,
+  process: undefined,
+})
 
 test('an answer is outdated if an earlier one was newer', () => {
   const shown = figures()
@@ -33,6 +39,13 @@ test('after an acknowledged invalidation, an answer of the old revision is outda
   shown.mustReach(2)
   shown.onResponse(response(1))
   expect(shown.outdated).toBe(1)
+})
+
+test('an answer counts as waited for if the process says so', () => {
+  const shown = figures()
+  shown.onResponse(response(1))
+  shown.onResponse(response(2))
+  expect(shown.waited).toBe(1)
 })
 
 test('a second has its own figures, and the sums go on', () => {

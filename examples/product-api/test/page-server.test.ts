@@ -67,7 +67,7 @@ describe('the server of the page', () => {
   test('lets the browser load nothing from elsewhere', async () => {
     const { headers, text } = await request(server.url).get('/').expect(200)
     expect(headers['content-security-policy']).toMatch(
-      /^default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:;/,
+      /^default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self';/,
     )
     expect(text).not.toMatch(/https?:\/\//)
   })
@@ -76,7 +76,7 @@ describe('the server of the page', () => {
     const page = await request(server.url).get(name)
     const paths = Array.from(page.text.matchAll(/(?:href|src)="(\/[^"]+)"/g), ([, path]) => path ?? '')
     expect(paths).toContain('/page.css')
-    for (const path of [...paths, '/uplot.js', '/lock-lab', '/timeline.js'])
+    for (const path of [...paths, '/uplot.js', '/icon.svg', '/lock-lab', '/timeline.js'])
       await request(server.url).get(path).expect(200)
   })
 

@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals'
 import type { RedisServer } from '@cattlegrid/testkit'
 import { redisActions } from '../src/demo/live/redis-actions.ts'
+import { Show } from '../src/demo/live/show.ts'
 import { RedisControl } from '../src/demo/live/redis-control.ts'
 
 const refuse = (): never => {
@@ -12,9 +13,15 @@ function serverWith(pid: number | undefined): RedisServer {
   return { url, port: 6379, pid, stop: async () => refuse(), pause: refuse, resume: refuse, kill: async () => refuse() }
 }
 
+const show = new Show({
+  databaseUrl: Promise.resolve(''),
+  redis: new RedisControl(serverWith(undefined)),
+  onSpawn: () => undefined,
+})
+
 test('the buttons for Redis cannot be pressed, and say why, if it is not the demo’s own', async () => {
   const redis = new RedisControl(serverWith(undefined))
-  const reasons = redisActions(redis).map(({ unavailable }) => unavailable)
+  const reasons = redisActions(show, redis).map(({ unavailable }) => unavailable)
   expect(reasons).toEqual(
     Array.from({ length: 2 }, () => 'REDIS_URL names your own Redis, which the demo leaves alone'),
   )
@@ -23,6 +30,6 @@ test('the buttons for Redis cannot be pressed, and say why, if it is not the dem
 })
 
 test('the buttons for Redis can be pressed if the demo has started it', () => {
-  const actions = redisActions(new RedisControl(serverWith(7)))
+  const actions = redisActions(show, new RedisControl(serverWith(7)))
   expect(actions.map(({ unavailable }) => unavailable)).toEqual([undefined, undefined])
 })

@@ -8,7 +8,6 @@ import { openDatabase, openPool, type Database } from '../src/database.ts'
 import type { RankingRoute } from '../src/ranking.ts'
 
 const SEED = { products: 50, reviews: 2_000 }
-const START_MS = 60_000
 
 let database: Database
 let redis: RedisServer
@@ -18,7 +17,7 @@ beforeAll(async () => {
   database = await openDatabase({ seed: SEED })
   redis = await startRedis({ own: true })
   pool = openPool(database.url, 2)
-}, START_MS)
+})
 
 afterAll(async () => {
   await pool?.end()
@@ -43,7 +42,7 @@ describe.each(['express', 'fastify'] as const)('the API on %s', (framework) => {
 
   beforeAll(async () => {
     api = await open(framework, `routes-${framework}`)
-  }, START_MS)
+  })
   afterAll(() => api?.close())
 
   test('lists products page by page', async () => {
@@ -126,7 +125,7 @@ describe.each([
     api = await open(here, namespace)
     const env = { DATABASE_URL: database.url, REDIS_URL: redis.url, NAMESPACE: namespace }
     other = await startChild('./api-process.ts', { args: [there], env })
-  }, START_MS)
+  })
   afterAll(async () => {
     await other?.stop()
     await api?.close()

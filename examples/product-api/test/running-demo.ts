@@ -8,9 +8,6 @@ const DEMO = fileURLToPath(new URL('../src/demo.ts', import.meta.url))
 /** The table with fewer reviews to rank and fewer expiries to wait for. */
 export const SMALL: readonly string[] = ['--reviews', '20000', '--expiries', '2']
 
-/** Jest's time-out for one demo on a busy machine. */
-export const RUN_MS = 150_000
-
 export interface Started {
   readonly name: string
   readonly pid: number

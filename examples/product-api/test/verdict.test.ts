@@ -1,32 +1,49 @@
 import { describe, expect, test } from '@jest/globals'
-import { countPeriods } from '../src/demo/loads.ts'
+import { ExpiryCount } from '../src/demo/expiries.ts'
 import { findFaults, type Run } from '../src/demo/verdict.ts'
 
-function run(name: string, total: number, periods: number, errors = 0): Run {
+function run(name: string, total: number, expiries: number, errors = 0): Run {
   return {
     name,
     processes: 2,
-    traffic: { seconds: 10, requests: 1_000, errors, p50: 1, p99: 2, slowest: 3 },
-    loads: { total, mostAtOnce: 1, periods },
+    traffic: { seconds: 10, requests: 1_000, waited: 0, errors, p99: 2, slowest: 3 },
+    loads: { total, mostAtOnce: 1, expiries },
   }
 }
 
-describe('countPeriods', () => {
+/** The expiries that loads at these times served. */
+function expiriesOf(beginnings: readonly number[]): number {
+  const count = new ExpiryCount(1_000)
+  for (const began of beginnings) count.load(began)
+  return count.expiries
+}
+
+describe('the count of expiries', () => {
   test('loads at least one ttl apart were each for an expiry of their own', () => {
-    expect(countPeriods([0, 1_000, 2_300, 3_300], 1_000)).toBe(4)
+    expect(expiriesOf([0, 1_000, 2_300, 3_300])).toBe(4)
   })
 
   test('a second load inside the ttl of the first is for the same expiry', () => {
-    expect(countPeriods([0, 5, 1_060, 1_061, 2_059], 1_000)).toBe(2)
+    expect(expiriesOf([0, 5, 1_060, 1_061, 2_059])).toBe(2)
   })
 
-  test('a steady stream of loads fills one period for each ttl', () => {
+  test('a steady stream of loads fills one expiry for each ttl', () => {
     const everyTenMs = Array.from({ length: 1_000 }, (_, index) => index * 10)
-    expect(countPeriods(everyTenMs, 1_000)).toBe(10)
+    expect(expiriesOf(everyTenMs)).toBe(10)
   })
 
-  test('no load is no period', () => {
-    expect(countPeriods([], 1_000)).toBe(0)
+  test('no load is no expiry', () => {
+    expect(expiriesOf([])).toBe(0)
+  })
+
+  test('the load after the entry was ended begins an expiry, and the count of its loads', () => {
+    const count = new ExpiryCount(1_000)
+    count.load(0)
+    count.load(10)
+    expect(count).toMatchObject({ expiries: 1, loads: 2 })
+    count.entryEnded()
+    count.load(20)
+    expect(count).toMatchObject({ expiries: 2, loads: 1 })
   })
 })
 
@@ -51,7 +68,7 @@ describe('findFaults', () => {
   })
 
   test('too few expiries prove nothing', () => {
-    expect(findFaults({ unprotected, guarded: [run('protected', 10, 10)] }, 10)).toEqual([
+    expect(findFaults({ unprotected, guarded: [run('protected', 9, 9)] }, 10)).toEqual([
       'protected: only 9 expiries, 10 were wanted',
     ])
   })

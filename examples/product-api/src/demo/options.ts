@@ -6,6 +6,8 @@ export interface DemoOptions {
   readonly help: boolean
   /** Measure and print the table, and nothing else. */
   readonly headless: boolean
+  /** What a button did lasts until it is pressed again. */
+  readonly hold: boolean
   /** Use no Redis: one process with the memory store. Without Redis there is no page. */
   readonly memory: boolean
   readonly seed: Seed
@@ -24,6 +26,7 @@ npm run demo -- --headless  only the table, of Express and Fastify; exits with
                             0 if each expiry of a protected route made one load
 npm run demo -- --memory    the table without Redis: one process, memory store
 
+  --hold        what a button did lasts until it is pressed again
   --port n      where the page is served (8420); if it is taken, any free port
   --expiries n  how many expiries the table measures (10)
   --reviews n   how many reviews each query reads: 10000 for the page,
@@ -43,20 +46,22 @@ export function readOptions(args: readonly string[], env: NodeJS.ProcessEnv): De
       help: { type: 'boolean', short: 'h', default: false },
       headless: { type: 'boolean', default: false },
       memory: { type: 'boolean', default: false },
+      hold: { type: 'boolean', default: false },
       reviews: { type: 'string' },
       expiries: { type: 'string' },
       port: { type: 'string' },
     },
   })
-  const { help, headless, memory } = values
+  const { help, headless, memory, hold } = values
   const reviews = headless || memory ? FULL_SEED.reviews : PAGE_REVIEWS
   return {
     help,
     headless,
     memory,
+    hold,
     seed: { ...FULL_SEED, reviews: readCount('--reviews', values.reviews, reviews) },
     expiries: readCount('--expiries', values.expiries, 10),
-    port: readCount('--port', values.port, 8420),
+    port: readPort(values.port),
     databaseUrl: given(env['DATABASE_URL']),
     redisUrl: given(env['REDIS_URL']),
   }
@@ -65,6 +70,12 @@ export function readOptions(args: readonly string[], env: NodeJS.ProcessEnv): De
 /** A compose file sets an empty variable where there is no value. */
 function given(text: string | undefined): string | undefined {
   return text === '' ? undefined : text
+}
+
+function readPort(text: string | undefined): number {
+  const port = readCount('--port', text, 8420)
+  if (port > 65_535) throw new Error(`--port must be at most 65535, not ${port}`)
+  return port
 }
 
 function readCount(name: string, text: string | undefined, fallback: number): number {

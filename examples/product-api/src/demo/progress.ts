@@ -1,6 +1,8 @@
 export interface Progress {
   /** Shows what happens now. On a terminal it replaces the last line, elsewhere it adds a line. */
   readonly say: (text: string) => void
+  /** A line that stays, also where progress is not shown: what the reader has to know. */
+  readonly note: (text: string) => void
   /** Removes the last line from the terminal. */
   readonly done: () => void
 }
@@ -20,6 +22,7 @@ export function createProgress(quiet: boolean, stream: NodeJS.WriteStream = proc
       // A line that wraps could not be cleared; a terminal of unknown width reports 0.
       stream.write(stream.isTTY ? clear + line.slice(0, (stream.columns || 80) - 1) : `${line}\n`)
     },
+    note: (text) => void stream.write(`${clear}${text}\n`),
     done: () => {
       if (!quiet) stream.write(clear)
     },

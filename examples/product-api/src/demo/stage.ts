@@ -1,7 +1,9 @@
 import { startRedis, type RedisServer } from '@cattlegrid/testkit'
+import { createClient } from 'redis'
 import type { Pool } from 'pg'
 import type { Framework } from '../api.ts'
 import { openDatabase, openPool } from '../database.ts'
+import { errorText } from '../error-text.ts'
 import type { Cleanup } from './cleanup.ts'
 import { startFleet, type Fleet } from './fleet.ts'
 import type { DemoOptions } from './options.ts'
@@ -34,13 +36,13 @@ const WITHOUT_REDIS: Cast = {
 
 /** Starts the database, Redis and the API processes. `cleanup` can stop each of them from the moment it exists. */
 export async function setStage(options: DemoOptions, progress: Progress, cleanup: Cleanup): Promise<Stage> {
+  const redisUrl = options.memory ? undefined : (await findRedis(options, progress, cleanup))?.url
   const database = await openDatabase({
     seed: options.seed,
     url: options.databaseUrl,
     onProgress: progress.say,
     onStarted: cleanup.defer,
   })
-  const redisUrl = options.memory ? undefined : (await findRedis(options, progress, cleanup))?.url
   const { apps, processesEach, words } = redisUrl === undefined ? WITHOUT_REDIS : WITH_REDIS
   progress.say(`starting the API: ${words}`)
   const start = (app: Framework): Promise<Fleet> =>
@@ -57,6 +59,15 @@ export async function setStage(options: DemoOptions, progress: Progress, cleanup
 
 function noRedis(): void {}
 
+/** Rejects where another server listens, or Redis refuses the client. */
+async function answersAt(url: string): Promise<void> {
+  const client = createClient({ url, socket: { reconnectStrategy: false } })
+  // `connect` rejects with it.
+  client.on('error', () => undefined)
+  await client.connect()
+  client.destroy()
+}
+
 /** Your Redis, or one that is started here; undefined if none can be started. */
 export async function findRedis(
   options: DemoOptions,
@@ -69,13 +80,15 @@ export async function findRedis(
     // It must end, too, if the demo is interrupted before it is ready.
     cleanup.defer(() => starting.then(({ stop }) => stop(), noRedis))
     const server = await starting
+    if (options.redisUrl !== undefined) await answersAt(options.redisUrl)
     const { pid, url } = server
     progress.say(pid === undefined ? `using the Redis at ${url}` : `Redis is process ${pid} at ${url}`)
     return server
   } catch (error) {
     // The demo must not ignore a REDIS_URL that was given.
-    if (options.redisUrl !== undefined) throw error
-    progress.say(`no Redis could be started: ${error instanceof Error ? error.message : String(error)}`)
+    if (options.redisUrl !== undefined)
+      throw new Error(`the Redis of REDIS_URL cannot be used: ${errorText(error)}`, { cause: error })
+    progress.note(`No Redis could be started: ${errorText(error)}`)
     return undefined
   }
 }

@@ -15,7 +15,8 @@ export interface Row {
 export interface Table {
   /** One or two lines each. */
   readonly heads: readonly string[]
-  readonly rows: readonly Row[]
+  /** Rows, with a rule between two groups of them. */
+  readonly groups: readonly (readonly Row[])[]
 }
 
 const COLOURS = { good: 'green', bad: 'red', plain: 'reset' } as const
@@ -24,12 +25,10 @@ const GAP = '  '
 
 /** Labels to the left, figures to the right, each column as wide as its widest cell. */
 export function renderTable(table: Table, colour: boolean): string {
-  const labelWidth = Math.max(...table.rows.map((row) => row.label.length))
+  const all = table.groups.flat()
+  const labelWidth = Math.max(...all.map((row) => row.label.length))
   const widths = table.heads.map((head, column) =>
-    Math.max(
-      ...head.split('\n').map((text) => text.length),
-      ...table.rows.map((row) => row.cells[column]?.text.length ?? 0),
-    ),
+    Math.max(...head.split('\n').map((text) => text.length), ...all.map((row) => row.cells[column]?.text.length ?? 0)),
   )
   // Padded before it is coloured: escape codes have a length but no width.
   const cell = ({ text, tone }: Cell, column: number): string =>
@@ -48,7 +47,8 @@ export function renderTable(table: Table, colour: boolean): string {
     ),
   )
   const rule = INDENT + '─'.repeat(labelWidth + widths.reduce((sum, width) => sum + width + GAP.length, 0))
-  return [...heads, rule, ...table.rows.map((row) => line(row.label, row.cells.map(cell))), rule].join('\n')
+  const groups = table.groups.map((rows) => [...rows.map((row) => line(row.label, row.cells.map(cell))), rule])
+  return [...heads, rule, ...groups.flat()].join('\n')
 }
 
 function paint(text: string, format: 'bold' | (typeof COLOURS)[Tone], colour: boolean): string {

@@ -17,9 +17,9 @@ export interface Runs {
 /** The unprotected route must make at least this many times as many loads, or the comparison shows nothing. */
 const CLEARLY_MORE = 5
 
-/** Loads for each lifetime of the entry, independent of the length of the run; 1 is the minimum. */
+/** Independent of the length of the run; 1 is the minimum. */
 export function loadsPerExpiry({ loads }: Run): number {
-  return loads.total / Math.max(1, loads.periods)
+  return loads.total / Math.max(1, loads.expiries)
 }
 
 /** Why the runs do not show what they should: one sentence for each fault. */
@@ -37,8 +37,8 @@ export function findFaults({ unprotected, guarded }: Runs, expiriesWanted: numbe
 
 function faultsOf({ name, traffic, loads }: Run, expiriesWanted: number): string[] {
   const faults: string[] = []
-  const expiries = loads.periods - 1
-  if (loads.total !== loads.periods) faults.push(`${name}: ${loads.total} loads where ${loads.periods} were needed`)
+  const { total, expiries } = loads
+  if (total !== expiries) faults.push(`${name}: ${total} loads where ${expiries} were needed`)
   if (expiries < expiriesWanted) faults.push(`${name}: only ${expiries} expiries, ${expiriesWanted} were wanted`)
   if (traffic.errors > 0) faults.push(`${name}: ${traffic.errors} of the requests ended in an error`)
   return faults

@@ -37,8 +37,8 @@ export async function cattlegrid({
   })
   return {
     async answer() {
-      const { value, status } = await cache.lookup(KEY, load, { tags: TAGS })
-      return { ranking: value, status }
+      const { value, status, waited } = await cache.lookup(KEY, load, { tags: TAGS })
+      return { ranking: value, status, waited: waited > 0 }
     },
     expire: () => cache.expire(KEY),
     invalidate: () => cache.delete(KEY),

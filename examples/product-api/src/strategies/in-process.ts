@@ -7,8 +7,8 @@ export async function inProcess({ load }: StrategyOptions): Promise<Strategy> {
   const remove = (): Promise<void> => cache.delete('ranking')
   return {
     async answer() {
-      const { value, status } = await cache.lookup('ranking', load)
-      return { ranking: value, status }
+      const { value, status, waited } = await cache.lookup('ranking', load)
+      return { ranking: value, status, waited: waited > 0 }
     },
     expire: remove,
     // Reaches the memory of this process only.

@@ -17,6 +17,17 @@ export interface Reply {
   readonly explanation?: Explanation | undefined
 }
 
+/** The loads of a process at one moment. */
+export interface Loads {
+  /** By the clock of the machine, ms. */
+  readonly at: number
+  readonly running: number
+  /** Those of them that have read the revision, and not yet the ranking. */
+  readonly reading: number
+  /** When the load of its newest ranking began, by the same clock. */
+  readonly newest: number
+}
+
 /** How the requests since the last report were answered, and what happens now. */
 export interface Report {
   readonly fresh: number
@@ -28,8 +39,7 @@ export interface Report {
 }
 
 export type Message =
-  // `reading`: those of the running loads that have read the revision, and not yet the ranking.
-  | { readonly kind: 'load'; readonly running: number; readonly reading: number }
+  | { readonly kind: 'load'; readonly loads: Loads }
   | { readonly kind: 'report'; readonly report: Report }
   | { readonly kind: 'reply'; readonly reply: Reply }
   // The first message of each child process: see child.ts.

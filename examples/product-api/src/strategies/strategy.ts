@@ -22,6 +22,8 @@ export interface Ranking {
 export interface Answer {
   readonly ranking: Ranking
   readonly status: 'fresh' | 'stale' | 'loaded'
+  /** The call waited for a load: its own or that of another. */
+  readonly waited: boolean
 }
 
 export interface Strategy {

@@ -27,7 +27,7 @@ export async function tokenLock({ redisUrl, namespace, load }: StrategyOptions):
     try {
       const ranking = await load()
       await client.set(key, JSON.stringify(ranking), { expiration: { type: 'PX', value: TTL_MS } })
-      return { ranking, status: 'loaded' }
+      return { ranking, status: 'loaded', waited: true }
     } finally {
       held -= 1
       await client.eval(DELETE_IF_EQUAL, { keys: [lock], arguments: [token] })
@@ -35,9 +35,10 @@ export async function tokenLock({ redisUrl, namespace, load }: StrategyOptions):
   }
 
   const waitForTurn = async (): Promise<Answer> => {
-    for (const began = performance.now(); performance.now() - began < GIVE_UP_MS;) {
+    let waited = false
+    for (const began = performance.now(); performance.now() - began < GIVE_UP_MS; waited = true) {
       const found = await client.get(key)
-      if (found !== null) return { ranking: JSON.parse(found) as Ranking, status: 'fresh' }
+      if (found !== null) return { ranking: JSON.parse(found) as Ranking, status: 'fresh', waited }
       const token = randomUUID()
       const reply = await client.set(lock, token, { condition: 'NX', expiration: { type: 'PX', value: LOCK_MS } })
       if (reply === 'OK') return await loadUnderLock(token)

@@ -9,10 +9,10 @@ export async function unprotected({ redisUrl, namespace, load }: StrategyOptions
   return {
     async answer() {
       const found = await client.get(key)
-      if (found !== null) return { ranking: JSON.parse(found) as Ranking, status: 'fresh' }
+      if (found !== null) return { ranking: JSON.parse(found) as Ranking, status: 'fresh', waited: false }
       const ranking = await load()
       await client.set(key, JSON.stringify(ranking), { expiration: { type: 'PX', value: TTL_MS } })
-      return { ranking, status: 'loaded' }
+      return { ranking, status: 'loaded', waited: true }
     },
     expire: remove,
     invalidate: remove,

@@ -1,9 +1,19 @@
-/** What the press of a button did, and how it is undone. */
-export interface Effect {
+import type { SideFigures } from './aftermath.ts'
+
+/** What is told of a press. */
+export interface Told {
   /** One sentence, for the log of the page. */
   readonly message: string
-  /** Undoes it; returns a sentence. Undefined if there is nothing to undo. */
-  readonly restore?: (() => Promise<string>) | undefined
+  /** What each side has counted since. */
+  readonly figures?: (() => readonly SideFigures[]) | undefined
+  /** The sentence that takes the place of the message, once everything is counted. */
+  readonly outcome?: Promise<string> | undefined
+}
+
+/** What the press of a button did, and how it is undone. */
+export interface Effect extends Told {
+  /** Undefined if there is nothing to undo. */
+  readonly restore?: (() => Promise<Told>) | undefined
   /** When it is undone if nobody presses the button again. */
   readonly restoreAfterMs?: number | undefined
 }

@@ -1,5 +1,5 @@
 import type { Child } from '../../child.ts'
-import type { Message, Reply, Report, Request } from '../../strategies/messages.ts'
+import type { Loads, Message, Reply, Report, Request } from '../../strategies/messages.ts'
 
 type Ask = Request extends infer Each ? (Each extends Request ? Omit<Each, 'id'> : never) : never
 
@@ -13,38 +13,37 @@ export class ApiProcess {
   readonly stop: () => Promise<void>
   /** Requests that it has not answered. */
   outstanding = 0
-  /** Loads that it runs now. */
-  running = 0
-  /** Those of them that have read the revision of the source, and not yet the ranking. */
-  reading = 0
+  loads: Loads = { at: 0, running: 0, reading: 0, newest: 0 }
   ended = false
   frozen = false
+  /** When it was frozen, or ended, by `performance.now()`. */
+  stoppedAt: number | undefined
   #report = NOTHING
   #nextId = 0
   readonly #child: Child['process']
   readonly #replies = new Map<number, (reply: Reply) => void>()
 
-  /** `onLoads`: called with the change, at each begin and end of a load, and when the process ends with some. */
-  constructor({ pid, url, process, stop }: Child, onLoads: (change: number) => void) {
+  /** `onLoads`: called with what was before, at each begin and end of a load, and when the process ends with some. */
+  constructor({ pid, url, process, stop }: Child, onLoads: (before: Loads) => void) {
     this.pid = pid
     this.url = url
     this.stop = stop
     this.#child = process
-    const setLoads = (running: number, reading: number): void => {
-      const change = running - this.running
-      this.running = running
-      this.reading = reading
-      onLoads(change)
+    const setLoads = (loads: Loads): void => {
+      const before = this.loads
+      this.loads = loads
+      onLoads(before)
     }
     process.on('message', (message: Message) => {
-      if (message.kind === 'load') setLoads(message.running, message.reading)
+      if (message.kind === 'load') setLoads(message.loads)
       else if (message.kind === 'report') this.#add(message.report)
       else if (message.kind === 'reply') this.#replies.get(message.reply.id)?.(message.reply)
     })
     process.once('exit', () => {
       this.ended = true
-      setLoads(0, 0)
-      for (const [id, settle] of this.#replies) settle({ id, error: 'the process ended' })
+      this.stoppedAt = performance.now()
+      setLoads({ ...this.loads, running: 0, reading: 0 })
+      for (const [id, settle] of this.#replies) settle({ id, error: `process ${pid} ended` })
     })
   }
 
@@ -58,7 +57,10 @@ export class ApiProcess {
   ask(request: Ask): Promise<Reply> {
     const id = (this.#nextId += 1)
     const reply = new Promise<Reply>((resolve) => {
-      const timer = setTimeout(() => resolve({ id, error: 'no reply' }), REPLY_AT_MOST_MS)
+      const timer = setTimeout(
+        () => resolve({ id, error: `process ${this.pid} did not reply within ${REPLY_AT_MOST_MS / 1_000} s` }),
+        REPLY_AT_MOST_MS,
+      )
       this.#replies.set(id, (settled) => {
         clearTimeout(timer)
         this.#replies.delete(id)
@@ -66,7 +68,7 @@ export class ApiProcess {
       })
     })
     if (this.#child.connected) this.#child.send({ ...request, id })
-    else this.#replies.get(id)?.({ id, error: 'the process ended' })
+    else this.#replies.get(id)?.({ id, error: `process ${this.pid} ended` })
     return reply
   }
 
@@ -76,11 +78,13 @@ export class ApiProcess {
 
   freeze(): void {
     this.frozen = true
+    this.stoppedAt = performance.now()
     this.#child.kill('SIGSTOP')
   }
 
   thaw(): void {
     this.frozen = false
+    this.stoppedAt = undefined
     this.#child.kill('SIGCONT')
   }
 

@@ -1,6 +1,8 @@
 import type { Action, Effect } from './action.ts'
 import type { ApiProcess } from './api-process.ts'
 import type { Conditions } from './conditions.ts'
+import { lasting } from './lasting.ts'
+import { tell } from './sentence.ts'
 import { CLIENTS, type Show } from './show.ts'
 
 const LOAD_BEGINS_WITHIN_MS = 5_000
@@ -14,22 +16,19 @@ export function entryActions(show: Show, conditions: Conditions): Action[] {
     {
       id: 'expire',
       label: 'Expire now',
-      explanation: 'ends the lifetime of the ranking on each side',
-      run: async () => {
-        await Promise.all(show.fleets.map((fleet) => fleet.expire()))
-        return { message: 'The ranking is expired on each side.' }
-      },
+      explanation: 'ends the lifetime of the ranking',
+      run: () => expire(show),
     },
     {
       id: 'invalidate',
       label: 'Invalidate during a load',
-      explanation: 'changes the source and invalidates the ranking while each side loads the old one',
+      explanation: 'the source changes while the old one is loaded',
       run: () => invalidateDuringLoad(show, conditions),
     },
     {
       id: 'soft-purge',
       label: 'Soft-purge 10,000 entries',
-      explanation: 'expireTags of one tag in cattlegrid; the other sides have no tags, and lose their ranking',
+      explanation: 'by one tag; only cattlegrid has tags',
       run: async () => {
         const effect = await softPurge(show, filled)
         filled = true
@@ -40,52 +39,66 @@ export function entryActions(show: Show, conditions: Conditions): Action[] {
       id: 'slow',
       label: 'Make the query slow',
       restoreLabel: 'Make it fast again',
-      explanation: 'each query reads the reviews forty times',
-      run: () => change('The query is slow.', conditions, () => conditions.makeSlow()),
+      explanation: 'it reads the reviews forty times',
+      run: () =>
+        lasting(show, {
+          message: 'The query is slow',
+          deed: (lasted) => `The query was slow for ${lasted}, behind cattlegrid`,
+          begin: () => conditions.makeSlow(),
+          end: () => conditions.restore(),
+          restoreAfterMs: RESTORE_MS,
+        }),
     },
     {
       id: 'fail',
       label: 'Make the query fail',
       restoreLabel: 'Let it succeed again',
-      explanation: 'each query divides by zero, in the database',
-      run: () => change('The query fails.', conditions, () => conditions.makeFail()),
+      explanation: 'it divides by zero, in the database',
+      run: () =>
+        lasting(show, {
+          message: 'The query fails',
+          deed: (lasted) => `The query failed for ${lasted}, behind cattlegrid`,
+          begin: () => conditions.makeFail(),
+          end: () => conditions.restore(),
+          restoreAfterMs: RESTORE_MS,
+        }),
     },
     {
       id: 'more-load',
       label: 'More load',
       restoreLabel: 'Less load',
       explanation: `${2 * CLIENTS} clients for each side, not ${CLIENTS}`,
-      run: async () => moreLoad(show),
+      run: () =>
+        lasting(show, {
+          message: `${2 * CLIENTS} clients ask each side once a second`,
+          deed: (lasted) => `${2 * CLIENTS} clients asked each side for ${lasted}, of cattlegrid`,
+          begin: async () => setClients(show, 2 * CLIENTS),
+          end: async () => setClients(show, CLIENTS),
+          restoreAfterMs: 2 * RESTORE_MS,
+        }),
     },
   ]
 }
 
-async function change(message: string, conditions: Conditions, begin: () => Promise<void>): Promise<Effect> {
-  await begin()
-  return {
-    message,
-    restoreAfterMs: RESTORE_MS,
-    restore: async () => {
-      await conditions.restore()
-      return 'The query is as it was.'
-    },
-  }
+function setClients(show: Show, count: number): void {
+  for (const { clients } of show.sides) clients.count = count
 }
 
-function moreLoad(show: Show): Effect {
-  for (const { clients } of show.sides) clients.count = 2 * CLIENTS
+async function expire(show: Show): Promise<Effect> {
+  const aftermath = show.watch()
+  const failures = await Promise.all(show.fleets.map((fleet) => fleet.expire()))
+  const failure = failures.find((text) => text !== undefined)
+  if (failure !== undefined) throw new Error(failure)
   return {
-    message: `${2 * CLIENTS} clients ask each side once a second.`,
-    restoreAfterMs: 2 * RESTORE_MS,
-    restore: async () => {
-      for (const { clients } of show.sides) clients.count = CLIENTS
-      return `${CLIENTS} clients ask each side once a second.`
-    },
+    message: 'Expired the ranking of each side.',
+    figures: aftermath.figures,
+    outcome: show.settle(aftermath).then((sides) => tell("Expired cattlegrid's ranking", sides)),
   }
 }
 
 /** The invalidation goes to one process, as after a write that it has handled: not to the one that loads, if there is another. */
 async function invalidateDuringLoad(show: Show, conditions: Conditions): Promise<Effect> {
+  const aftermath = show.watch()
   await conditions.makeSlow()
   try {
     const loading = show.fleets.map((fleet) => fleet.whenLoading(LOAD_BEGINS_WITHIN_MS))
@@ -94,32 +107,45 @@ async function invalidateDuringLoad(show: Show, conditions: Conditions): Promise
     const revision = await conditions.changeSource()
     await Promise.all(
       show.sides.map(async ({ fleet, figures }, place) => {
-        const writer = otherThan(loaders[place], fleet.alive)
-        const reply = await writer?.ask({ ask: 'invalidate' })
+        fleet.expiryCount.entryEnded()
+        const reply = await otherThan(loaders[place], fleet.awake)?.ask({ ask: 'invalidate' })
         if (reply?.error === undefined) figures.mustReach(revision)
       }),
     )
-    return { message: `Each side was invalidated during a load: an answer before revision ${revision} is outdated.` }
+    const outcome = show.settle(aftermath, Date.now()).then((sides) => {
+      return tell("Invalidated cattlegrid's ranking in mid-load", sides, { outdated: true })
+    })
+    return {
+      message: `Invalidated each side in mid-load: an answer before revision ${revision} is outdated.`,
+      figures: aftermath.figures,
+      outcome,
+    }
   } finally {
     await conditions.restore()
   }
 }
 
-function otherThan(loader: ApiProcess | undefined, processes: readonly ApiProcess[]): ApiProcess | undefined {
-  const ready = processes.filter(({ frozen }) => !frozen)
-  return ready.find((process) => process !== loader) ?? ready[0]
+function otherThan(loader: ApiProcess | undefined, awake: readonly ApiProcess[]): ApiProcess | undefined {
+  return awake.find((process) => process !== loader) ?? awake[0]
 }
 
 async function softPurge(show: Show, filled: boolean): Promise<Effect> {
+  const ours = show.fleets.find(({ strategy }) => strategy === 'cattlegrid')
+  if (!filled) await ours?.awake[0]?.ask({ ask: 'fill', count: TAGGED })
+  const aftermath = show.watch()
   const replies = await Promise.all(
-    show.fleets.map(async ({ strategy, alive }) => {
-      const process = alive.find(({ frozen }) => !frozen)
-      if (strategy === 'cattlegrid' && !filled) await process?.ask({ ask: 'fill', count: TAGGED })
-      return await process?.ask({ ask: 'soft-purge' })
+    show.fleets.map(async ({ awake, expiryCount }) => {
+      expiryCount.entryEnded()
+      return await awake[0]?.ask({ ask: 'soft-purge' })
     }),
   )
   const failed = replies.find((reply) => reply?.error !== undefined)
   if (failed !== undefined) throw new Error(failed.error)
   const took = replies.find((reply) => reply?.took !== undefined)?.took ?? 0
-  return { message: `${TAGGED.toLocaleString('en')} entries of cattlegrid are stale, after ${took.toFixed(1)} ms.` }
+  const deed = `${TAGGED.toLocaleString('en')} entries of cattlegrid became stale in ${took.toFixed(1)} ms`
+  return {
+    message: `${deed}.`,
+    figures: aftermath.figures,
+    outcome: show.settle(aftermath).then((sides) => tell(deed, sides)),
+  }
 }

@@ -5,6 +5,8 @@ import type { StrategyFleet } from './strategy-fleet.ts'
 export interface Lane {
   readonly pid: number
   readonly state: 'up' | 'frozen' | 'ended'
+  /** For how long it has been frozen, or has been ended, s. */
+  readonly stoppedFor?: number | undefined
   readonly leads: boolean
   readonly running: number
   readonly waiting: number
@@ -21,9 +23,9 @@ export interface Sample {
   /** Milliseconds; null in a second without a response. */
   readonly p50: number | null
   readonly p99: number | null
-  /** Queries begun. */
-  readonly queries: number
-  /** The most queries in flight at one moment. */
+  /** Loads begun. */
+  readonly loads: number
+  /** The most loads in flight at one moment. */
   readonly inFlight: number
   readonly waiting: number
   readonly stale: number
@@ -32,9 +34,12 @@ export interface Sample {
   readonly lanes: readonly Lane[]
   readonly sum: {
     /** By the database's own count. */
-    readonly queries: number
+    readonly loads: number
     readonly expiries: number
+    /** The loads of the last expiry. */
     readonly lastExpiry: number
+    /** Answers for which the client waited for a load. */
+    readonly waited: number
     readonly outdated: number
     readonly errors: number
   }
@@ -49,8 +54,10 @@ export class Figures {
   requests = 0
   errors = 0
   outdated = 0
-  /** The queries that the database has counted. */
-  databaseQueries = 0
+  /** Answers for which the client waited for a load. */
+  waited = 0
+  /** The loads that the database has counted. */
+  databaseLoads = 0
   readonly #fleet: StrategyFleet
   #second = { latencies: [] as number[], errors: 0, outdated: 0 }
   /** No response to a later request may be older. */
@@ -60,8 +67,9 @@ export class Figures {
     this.#fleet = fleet
   }
 
-  onResponse({ latency, revision, sentAt }: Response): void {
+  onResponse({ latency, revision, waited, sentAt }: Response): void {
     this.requests += 1
+    if (waited) this.waited += 1
     if (revision === undefined) {
       this.errors += 1
       this.#second.errors += 1
@@ -87,10 +95,14 @@ export class Figures {
     const sorted = latencies.toSorted((a, b) => a - b)
     const lanes = this.#fleet.lanes.map((process): Lane => {
       const { fresh, stale, failed, waiting, leads } = process.takeReport()
-      const { pid, ended, frozen, running } = process
+      const { pid, ended, frozen, stoppedAt } = process
+      const { running } = process.loads
+      const state = ended ? 'ended' : frozen ? 'frozen' : 'up'
+      const stoppedFor = stoppedAt === undefined ? undefined : (performance.now() - stoppedAt) / 1_000
       const counted = ended ? { leads: false, waiting: 0 } : { leads, waiting }
-      return { pid, state: ended ? 'ended' : frozen ? 'frozen' : 'up', running, fresh, stale, failed, ...counted }
+      return { pid, state, stoppedFor, running, fresh, stale, failed, ...counted }
     })
+    const { expiries, loads: lastExpiry } = this.#fleet.expiryCount
     const { begun, peak } = this.#fleet.takeLoads()
     return {
       strategy: this.#fleet.strategy,
@@ -98,16 +110,17 @@ export class Figures {
       errors,
       p50: percentile(sorted, 0.5),
       p99: percentile(sorted, 0.99),
-      queries: begun,
+      loads: begun,
       inFlight: peak,
       waiting: lanes.reduce((sum, { waiting }) => sum + waiting, 0),
       stale: lanes.reduce((sum, { stale }) => sum + stale, 0),
       outdated,
       lanes,
       sum: {
-        queries: this.databaseQueries,
-        expiries: this.#fleet.expiries,
-        lastExpiry: this.#fleet.herd.queries,
+        loads: this.databaseLoads,
+        expiries,
+        lastExpiry,
+        waited: this.waited,
         outdated: this.outdated,
         errors: this.errors,
       },

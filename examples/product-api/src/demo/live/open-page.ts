@@ -2,12 +2,12 @@ import type { RedisServer } from '@cattlegrid/testkit'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Pool } from 'pg'
 import { openDatabase, openPool } from '../../database.ts'
-import { TTL_MS } from '../../strategies/strategy.ts'
+import { TTL_MS, type StrategyName } from '../../strategies/strategy.ts'
 import type { Cleanup } from '../cleanup.ts'
 import { readLoads } from '../loads.ts'
 import type { DemoOptions } from '../options.ts'
 import type { Progress } from '../progress.ts'
-import type { Report } from '../report.ts'
+import { COUNTS, TIMES, type Report } from '../report.ts'
 import type { Run } from '../verdict.ts'
 import { ActionBoard } from './action-board.ts'
 import { Conditions } from './conditions.ts'
@@ -17,7 +17,8 @@ import { servePage } from './page-server.ts'
 import { processActions } from './process-actions.ts'
 import { redisActions } from './redis-actions.ts'
 import { RedisControl } from './redis-control.ts'
-import { Show, type Side } from './show.ts'
+import { Show } from './show.ts'
+import type { Side } from './side.ts'
 
 export interface OpenPage {
   readonly url: string
@@ -30,11 +31,18 @@ const POOL_GRACE_MS = 3_000
 const NOTES = `
   unprotected        a plain cache in Redis: whoever finds no entry loads
   in-process         a cache in the memory of each process
-  token-lock         SET NX PX with a token; the others poll
-  database queries   rankings, counted by the database itself, in a separate table
-  most at once       by the clock of the database
-  loads per expiry   queries for each time the entry was found expired
-  p50, p99, slowest  measured by the client; all clients of a side ask at once`
+  naive lock         SET NX PX with a token; the others poll
+  waited for a load  answers that came from no entry, not even a stale one
+${COUNTS}
+  p99, slowest       by the clients, of which all of a side ask at once;
+                     ${TIMES}`
+
+const NAMES: Readonly<Record<StrategyName, string>> = {
+  unprotected: 'unprotected',
+  'in-process': 'in-process',
+  'token-lock': 'naive lock',
+  cattlegrid: 'cattlegrid',
+}
 
 /** Starts what the page shows, and serves it. `cleanup` can stop each part from the moment it exists. */
 export async function openPage(
@@ -65,38 +73,45 @@ export async function openPage(
   cleanup.defer(() => Promise.race([pool.end(), sleep(POOL_GRACE_MS)]))
   const conditions = new Conditions(pool)
   await conditions.create()
-  const actions = [...entryActions(show, conditions), ...processActions(show, conditions), ...redisActions(redis)]
-  const board = new ActionBoard(actions, () => show.seconds)
+  const actions = [...entryActions(show, conditions), ...processActions(show, conditions), ...redisActions(show, redis)]
+  const board = new ActionBoard(actions, () => show.seconds, options.hold)
   cleanup.defer(async () => board.close())
   cleanup.defer(() => show.stopTraffic())
+  await show.warmUp()
   show.startTraffic(pool)
-  const { url, close } = await servePage({ show, board, port: options.port, explain: () => show.explain() })
+  const { url, atWantedPort, close } = await servePage({
+    show,
+    board,
+    port: options.port,
+    explain: () => show.explain(),
+  })
   cleanup.defer(close)
+  if (!atWantedPort) progress.note(`Port ${options.port} is in use, so the page has another one.`)
   const server = database.kind === 'pglite' ? 'PGlite' : 'Postgres'
   return { url, report: reportAfter(options.expiries, show, pool, server) }
 }
 
 async function reportAfter(expiries: number, show: Show, pool: Pool, server: string): Promise<Report> {
-  while (show.fleets.some((fleet) => fleet.expiries <= expiries)) await sleep(500)
+  while (show.fleets.some(({ expiryCount }) => expiryCount.expiries < expiries)) await sleep(500)
   const runs = await Promise.all(show.sides.map((side) => runOf(side, show.seconds, pool)))
   return { title: `The traffic of the page, over ${server}, one Redis`, runs, notes: NOTES }
 }
 
 async function runOf({ fleet, figures }: Side, seconds: number, pool: Pool): Promise<Run> {
-  const { strategy, lanes, expiries } = fleet
+  const { strategy, lanes, expiryCount } = fleet
+  const { expiries } = expiryCount
   const sorted = figures.latencies.toSorted((a, b) => a - b)
-  const [p50, p99, slowest] = [0.5, 0.99, 1].map((share) => percentile(sorted, share) ?? 0)
   return {
-    name: strategy,
+    name: NAMES[strategy],
     processes: lanes.length,
     traffic: {
       seconds,
       requests: figures.requests,
+      waited: figures.waited,
       errors: figures.errors,
-      p50: p50 ?? 0,
-      p99: p99 ?? 0,
-      slowest: slowest ?? 0,
+      p99: percentile(sorted, 0.99) ?? 0,
+      slowest: sorted.at(-1) ?? 0,
     },
-    loads: { ...(await readLoads(pool, 'live', [strategy], TTL_MS)), periods: expiries },
+    loads: { ...(await readLoads(pool, 'live', [strategy], TTL_MS)), expiries },
   }
 }

@@ -10,6 +10,8 @@ import type { Show, Tick } from './show.ts'
 
 export interface PageServer {
   readonly url: string
+  /** False if the wanted port was in use. */
+  readonly atWantedPort: boolean
   readonly close: () => Promise<void>
 }
 
@@ -26,7 +28,7 @@ const PAGE = new URL('../page/', import.meta.url)
 const require = createRequire(import.meta.url)
 const UPLOT = pathToFileURL(require.resolve('uplot/package.json'))
 
-const TYPES = { css: 'text/css', js: 'text/javascript' } as const
+const TYPES = { css: 'text/css', js: 'text/javascript', svg: 'image/svg+xml' } as const
 
 function pageFiles(type: keyof typeof TYPES, ...names: readonly string[]): [path: string, file: File][] {
   return names.map((name) => [`/${name}.${type}`, { at: new URL(`${name}.${type}`, PAGE), type: TYPES[type] }])
@@ -40,14 +42,28 @@ interface File {
 /** Everything that the page consists of, by path: nothing else is served. */
 const FILES = new Map<string, File>([
   ...pageFiles('css', 'page', 'cards', 'buttons', 'lock-lab', 'key'),
-  ...pageFiles('js', 'page', 'sides', 'cards', 'charts', 'buttons', 'lock-lab', 'key', 'timeline', 'element'),
+  ...pageFiles(
+    'js',
+    'page',
+    'sides',
+    'cards',
+    'charts',
+    'buttons',
+    'log',
+    'lock-lab',
+    'key',
+    'timeline',
+    'element',
+    'on-width',
+  ),
+  ...pageFiles('svg', 'icon'),
   ['/uplot.css', { at: new URL('dist/uPlot.min.css', UPLOT), type: TYPES.css }],
   ['/uplot.js', { at: new URL('dist/uPlot.esm.js', UPLOT), type: TYPES.js }],
 ])
 
 const HEADERS = {
   'content-security-policy':
-    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
   'cross-origin-opener-policy': 'same-origin',
   'cross-origin-resource-policy': 'same-origin',
   'referrer-policy': 'no-referrer',
@@ -68,18 +84,20 @@ export async function servePage(options: PageOptions): Promise<PageServer> {
   )
   app.get('/events', (request, reply) => stream(options, request, reply))
   app.post<{ Params: { id: string } }>('/actions/:id', async ({ params }, reply) =>
-    (await options.board.press(params.id)) ? reply.code(204).send() : reply.code(409).send({ error: 'not now' }),
+    (await options.board.press(params.id))
+      ? reply.code(204).send()
+      : reply.code(409).send({ error: 'it cannot be pressed now' }),
   )
-  const url = await listen(app, options.port)
-  return { url, close: () => app.close() }
+  const listening = await listen(app, options.port)
+  return { ...listening, close: () => app.close() }
 }
 
-async function listen(app: FastifyInstance, port: number): Promise<string> {
+async function listen(app: FastifyInstance, port: number): Promise<Pick<PageServer, 'url' | 'atWantedPort'>> {
   try {
-    return await app.listen({ host: '127.0.0.1', port })
+    return { url: await app.listen({ host: '127.0.0.1', port }), atWantedPort: true }
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error
-    return await app.listen({ host: '127.0.0.1', port: 0 })
+    return { url: await app.listen({ host: '127.0.0.1', port: 0 }), atWantedPort: false }
   }
 }
 
@@ -94,7 +112,7 @@ function guard(app: FastifyInstance, token: string): void {
     if (request.method === 'GET' || request.method === 'HEAD') return undefined
     const given = request.headers['x-demo-token']
     if (origin !== `http://${host}` || !matches(given, token))
-      return await reply.code(403).send({ error: 'not from the page' })
+      return await reply.code(403).send({ error: 'not from the page of this run' })
   })
 }
 

@@ -1,6 +1,11 @@
-import type { Action, Effect } from './action.ts'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { TTL_MS } from '../../strategies/strategy.ts'
+import type { Action, Effect, Told } from './action.ts'
+import type { Aftermath } from './aftermath.ts'
 import type { ApiProcess } from './api-process.ts'
 import type { Conditions } from './conditions.ts'
+import { lasting } from './lasting.ts'
+import { tell } from './sentence.ts'
 import type { Show } from './show.ts'
 import type { StrategyFleet } from './strategy-fleet.ts'
 
@@ -20,14 +25,14 @@ export function processActions(show: Show, conditions: Conditions): Action[] {
       id: 'kill-leader',
       label: 'Kill the leader',
       restoreLabel: 'Start them again',
-      explanation: 'SIGKILL to the process of each side that loads the ranking',
+      explanation: 'SIGKILL to the process that loads',
       run: () => killLeaders(show, conditions),
     },
     {
       id: 'freeze-leader',
       label: 'Freeze the leader',
       restoreLabel: 'Let them go on',
-      explanation: 'SIGSTOP to the process of each side that loads the ranking; the source changes meanwhile',
+      explanation: 'SIGSTOP to it, while the source changes',
       run: () => freezeLeaders(show, conditions),
     },
     {
@@ -35,60 +40,78 @@ export function processActions(show: Show, conditions: Conditions): Action[] {
       label: 'More processes',
       restoreLabel: 'Fewer processes',
       explanation: 'one more API process for each side',
-      run: () => addProcesses(show),
+      run: () =>
+        lasting(show, {
+          message: 'Each side has one more process',
+          deed: (lasted) => `Each side had one more process for ${lasted}, and of cattlegrid's entry`,
+          begin: async () => void (await Promise.all(show.fleets.map((fleet) => fleet.start()))),
+          end: async () => void (await Promise.all(show.fleets.map((fleet) => fleet.removeLast()))),
+          restoreAfterMs: 2 * RESTORE_MS,
+        }),
     },
   ]
 }
 
 async function killLeaders(show: Show, conditions: Conditions): Promise<Effect> {
-  const killed = await stopWhileLoading(show, conditions, (process) => process.kill())
+  const aftermath = show.watch()
+  const killed = await stopWhileLoading(show, conditions, aftermath, (process) => process.kill())
   return {
-    message: `Killed ${listed(killed)} during a load.`,
+    ...toldOf('Killed', killed, show, aftermath),
     restoreAfterMs: RESTORE_MS,
     restore: async () => {
       const lanes = killed.filter(({ fleet, lane }) => fleet.lanes[lane]?.ended)
       await Promise.all(lanes.map(({ fleet, lane }) => fleet.start(lane)))
-      return 'The killed processes were started again.'
+      return { message: 'The killed processes were started again.' }
     },
   }
 }
 
 async function freezeLeaders(show: Show, conditions: Conditions): Promise<Effect> {
-  const frozen = await stopWhileLoading(show, conditions, (process) => process.freeze())
-  const revision = await conditions.changeSource()
+  const aftermath = show.watch()
+  const frozen = await stopWhileLoading(show, conditions, aftermath, (process) => process.freeze())
+  await conditions.changeSource()
   return {
-    message: `Froze ${listed(frozen)} during a load; the source is now at revision ${revision}.`,
+    ...toldOf('Froze', frozen, show, aftermath),
     restoreAfterMs: RESTORE_MS,
-    restore: async () => {
-      for (const { process } of frozen) process.thaw()
-      return 'The frozen processes go on, and write what they have loaded, if they can.'
-    },
+    restore: async () => thaw(frozen, show),
   }
 }
 
-async function addProcesses(show: Show): Promise<Effect> {
-  await Promise.all(show.fleets.map((fleet) => fleet.start()))
-  return {
-    message: 'Each side has one more process.',
-    restoreAfterMs: 2 * RESTORE_MS,
-    restore: async () => {
-      await Promise.all(show.fleets.map((fleet) => fleet.removeLast()))
-      return 'Each side has one process fewer.'
-    },
-  }
+/** The frozen processes go on, and write what they have loaded, if they can: it is served for one lifetime. */
+function thaw(frozen: readonly Loading[], show: Show): Told {
+  const aftermath = show.watch()
+  for (const { process } of frozen) process.thaw()
+  const outcome = sleep(TTL_MS + 1_000).then(() => {
+    aftermath.end()
+    return tell("cattlegrid's frozen process went on", aftermath.figures(), { outdated: true })
+  })
+  return { message: 'The frozen processes go on, with what they have loaded.', figures: aftermath.figures, outcome }
+}
+
+function toldOf(verb: string, stopped: readonly Loading[], show: Show, aftermath: Aftermath): Told {
+  const ours = stopped.find(({ fleet }) => fleet.strategy === 'cattlegrid')
+  if (stopped.length === 0) throw new Error(`no process began to load within ${LOAD_BEGINS_WITHIN_MS / 1_000} s`)
+  const deed =
+    ours === undefined
+      ? `${verb} no process of cattlegrid`
+      : `${verb} cattlegrid's process ${ours.process.pid} in mid-load`
+  const outcome = show.settle(aftermath).then((sides) => tell(deed, sides, { further: true }))
+  return { message: `${deed}.`, figures: aftermath.figures, outcome }
 }
 
 /** Ends the lifetime of the entry, and stops in each side the process that begins to load. Its load is slow, so it is stopped in the middle. */
 async function stopWhileLoading(
   show: Show,
   conditions: Conditions,
+  aftermath: Aftermath,
   stop: (process: ApiProcess) => void,
 ): Promise<Loading[]> {
   await conditions.makeSlow()
   try {
-    const stopped = show.fleets.map(async (fleet): Promise<Loading[]> => {
+    const stopped = show.fleets.map(async (fleet, place): Promise<Loading[]> => {
       const process = await fleet.whenLoading(LOAD_BEGINS_WITHIN_MS)
       if (process === undefined) return []
+      aftermath.sides[place]?.stopped(process)
       stop(process)
       return [{ fleet, process, lane: fleet.lanes.indexOf(process) }]
     })
@@ -97,8 +120,4 @@ async function stopWhileLoading(
   } finally {
     await conditions.restore()
   }
-}
-
-function listed(stopped: readonly Loading[]): string {
-  return stopped.map(({ fleet, process }) => `${process.pid} (${fleet.strategy})`).join(', ') || 'no process'
 }

@@ -1,10 +1,12 @@
 import type { Action } from './action.ts'
+import { lasting } from './lasting.ts'
 import type { RedisControl } from './redis-control.ts'
+import type { Show } from './show.ts'
 
 const RESTORE_MS = 8_000
 
 /** Buttons that harm Redis. They need one that the demo has started. */
-export function redisActions(redis: RedisControl): Action[] {
+export function redisActions(show: Show, redis: RedisControl): Action[] {
   const unavailable = redis.isOurs ? undefined : 'REDIS_URL names your own Redis, which the demo leaves alone'
   return [
     {
@@ -13,35 +15,32 @@ export function redisActions(redis: RedisControl): Action[] {
       restoreLabel: 'Start Redis',
       explanation: 'ends the server; it starts again empty',
       unavailable,
-      run: async () => {
-        await redis.stop()
-        return {
-          message: 'Redis is stopped.',
-          restoreAfterMs: RESTORE_MS,
-          restore: async () => {
+      run: () =>
+        lasting(show, {
+          message: 'Redis is stopped',
+          deed: (lasted) => `Redis was stopped for ${lasted}, and is empty, under cattlegrid`,
+          begin: () => redis.stop(),
+          end: async () => {
             await redis.restart()
-            return 'Redis runs again, and is empty.'
+            for (const { expiryCount } of show.fleets) expiryCount.entryEnded()
           },
-        }
-      },
+          restoreAfterMs: RESTORE_MS,
+        }),
     },
     {
       id: 'freeze-redis',
       label: 'Freeze Redis',
       restoreLabel: 'Let Redis go on',
-      explanation: 'SIGSTOP: connections stay open, and nothing is answered',
+      explanation: 'SIGSTOP: its connections stay open',
       unavailable,
-      run: async () => {
-        await redis.freeze()
-        return {
-          message: 'Redis is frozen.',
+      run: () =>
+        lasting(show, {
+          message: 'Redis is frozen',
+          deed: (lasted) => `Redis was frozen for ${lasted}, under cattlegrid`,
+          begin: () => redis.freeze(),
+          end: () => redis.thaw(),
           restoreAfterMs: RESTORE_MS,
-          restore: async () => {
-            await redis.thaw()
-            return 'Redis goes on.'
-          },
-        }
-      },
+        }),
     },
   ]
 }

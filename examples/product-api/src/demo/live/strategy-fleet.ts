@@ -1,6 +1,8 @@
 import type { Explanation } from '@cattlegrid/core'
 import { startChild } from '../../child.ts'
-import type { StrategyName } from '../../strategies/strategy.ts'
+import type { Loads } from '../../strategies/messages.ts'
+import { TTL_MS, type StrategyName } from '../../strategies/strategy.ts'
+import { ExpiryCount } from '../expiries.ts'
 import { ApiProcess } from './api-process.ts'
 
 export interface StrategyFleetOptions {
@@ -11,11 +13,6 @@ export interface StrategyFleetOptions {
   readonly onSpawn: (stop: () => Promise<void>) => void
 }
 
-/** The queries of one expiry: those that began while others of the same strategy ran. */
-interface Herd {
-  queries: number
-}
-
 /** The API processes of one strategy, and the loads that they run. */
 export class StrategyFleet {
   readonly strategy: StrategyName
@@ -23,11 +20,11 @@ export class StrategyFleet {
   readonly lanes: ApiProcess[] = []
   /** Loads that were asked of the database and are not answered. */
   inFlight = 0
-  /** Expiries that made at least one query. */
-  expiries = 0
-  herd: Herd = { queries: 0 }
+  /** All loads that began. */
+  begun = 0
+  readonly expiryCount = new ExpiryCount(TTL_MS)
   #peak = 0
-  #begun = 0
+  #taken = 0
   readonly #options: StrategyFleetOptions
   readonly #loadListeners = new Set<(process: ApiProcess) => void>()
 
@@ -44,7 +41,7 @@ export class StrategyFleet {
       NAMESPACE: `product-api-demo-${process.pid}-${strategy}`,
     }
     const child = await startChild('./strategy-process.ts', { args: [strategy], env, onSpawn })
-    const started: ApiProcess = new ApiProcess(child, (change) => this.#onLoads(started, change))
+    const started: ApiProcess = new ApiProcess(child, (before) => this.#onLoads(started, before))
     await started.ask({ ask: 'use-database', url: await databaseUrl })
     this.lanes[lane] = started
     return started
@@ -64,21 +61,31 @@ export class StrategyFleet {
     return this.alive.toSorted((one, other) => one.outstanding - other.outstanding)[0]
   }
 
-  /** Ends the lifetime of the entry, in every process. */
-  async expire(): Promise<void> {
-    // A frozen process has what it is asked for when it goes on.
-    await Promise.all(this.alive.filter(({ frozen }) => !frozen).map((process) => process.ask({ ask: 'expire' })))
+  /** The processes that can reply. A frozen one has what it is asked for when it goes on. */
+  get awake(): readonly ApiProcess[] {
+    return this.alive.filter(({ frozen }) => !frozen)
+  }
+
+  /** When the load of the newest ranking began, by the clock of the machine. */
+  get newest(): number {
+    return Math.max(0, ...this.lanes.map(({ loads }) => loads.newest))
+  }
+
+  /** Ends the lifetime of the entry, in every process. Returns why a process did not do it. */
+  async expire(): Promise<string | undefined> {
+    this.expiryCount.entryEnded()
+    const replies = await Promise.all(this.awake.map((process) => process.ask({ ask: 'expire' })))
+    return replies.find(({ error }) => error !== undefined)?.error
   }
 
   /** What a process that is not frozen says of the entry's key, for all processes; undefined if none does. */
   async explain(): Promise<Explanation | undefined> {
-    const asked = this.alive.find(({ frozen }) => !frozen)
-    return (await asked?.ask({ ask: 'explain' }))?.explanation
+    return (await this.awake[0]?.ask({ ask: 'explain' }))?.explanation
   }
 
   /** A process in the middle of a load, now or as soon as there is one; undefined if there is none in time. */
   whenLoading(atMostMs: number): Promise<ApiProcess | undefined> {
-    const loading = this.alive.find(({ reading, frozen }) => reading > 0 && !frozen)
+    const loading = this.awake.find(({ loads }) => loads.reading > 0)
     if (loading !== undefined) return Promise.resolve(loading)
     return new Promise((resolve) => {
       const settle = (process?: ApiProcess): void => {
@@ -93,25 +100,21 @@ export class StrategyFleet {
 
   /** The queries begun, and the most in flight, since the last call. */
   takeLoads(): { readonly begun: number; readonly peak: number } {
-    const taken = { begun: this.#begun, peak: this.#peak }
-    this.#begun = 0
+    const taken = { begun: this.begun - this.#taken, peak: this.#peak }
+    this.#taken = this.begun
     this.#peak = this.inFlight
     return taken
   }
 
-  #onLoads(process: ApiProcess, change: number): void {
-    if (change > 0) this.#onBegin(change)
+  #onLoads(process: ApiProcess, before: Loads): void {
+    const { at, running, reading } = process.loads
+    const change = running - before.running
+    if (change > 0) {
+      this.begun += change
+      this.expiryCount.load(at)
+    }
     this.inFlight += change
     this.#peak = Math.max(this.#peak, this.inFlight)
-    if (process.reading > 0) for (const listener of this.#loadListeners) listener(process)
-  }
-
-  #onBegin(count: number): void {
-    if (this.inFlight === 0) {
-      this.herd = { queries: 0 }
-      this.expiries += 1
-    }
-    this.herd.queries += count
-    this.#begun += count
+    if (reading > 0) for (const listener of this.#loadListeners) listener(process)
   }
 }

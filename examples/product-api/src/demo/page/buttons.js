@@ -1,33 +1,34 @@
 import { element } from './element.js'
 
-/** A button for each action, and the log. Returns a function that shows their state. */
-export function createButtons(root, log) {
+/** A button for each action. Returns a function that shows their state. */
+export function createButtons(root, onFailure) {
   const buttons = new Map()
-  let lines = ''
-  return ({ actions, log: said }) => {
+  return (actions) => {
     for (const action of actions) {
-      const button = buttons.get(action.id) ?? addButton(root, action)
+      const button = buttons.get(action.id) ?? addButton(root, action, onFailure)
       buttons.set(action.id, button)
       button.show(action)
     }
-    // The log is read aloud when it changes, so it must not be written again every second.
-    if (JSON.stringify(said) === lines) return
-    lines = JSON.stringify(said)
-    log.replaceChildren(
-      ...said.toReversed().map(({ at, text }) => element('li', {}, element('time', {}, `${at} s`), text)),
-    )
   }
 }
 
-function addButton(root, { id, explanation, unavailable }) {
+function addButton(root, { id, explanation, unavailable }, onFailure) {
   const label = element('span', { class: 'label' })
   const about = element('span', { class: 'explanation' }, unavailable ?? explanation)
-  const button = element('button', { type: 'button', 'data-action': id }, label, about)
+  const button = element(
+    'button',
+    { type: 'button', 'data-action': id, title: unavailable ?? explanation },
+    label,
+    about,
+  )
   root.append(button)
-  button.addEventListener('click', () => press(id))
+  button.addEventListener('click', () =>
+    press(id).catch((/** @type {unknown} */ error) => onFailure(`The button does not work: ${String(error)}`)),
+  )
   const show = (action) => {
     const active = action.state === 'active'
-    label.textContent = active ? `${action.restoreLabel} (in ${action.restoresIn} s)` : action.label
+    const left = action.restoresIn === undefined ? '' : ` (in ${action.restoresIn} s)`
+    label.textContent = active ? `${action.restoreLabel}${left}` : action.label
     button.dataset.state = action.state
     // A disabled button would lose the focus, and could not say why.
     button.setAttribute('aria-disabled', String(action.state === 'running' || action.state === 'unavailable'))
@@ -38,5 +39,6 @@ function addButton(root, { id, explanation, unavailable }) {
 
 async function press(id) {
   const token = document.querySelector('meta[name="demo-token"]').content
-  await fetch(`/actions/${id}`, { method: 'POST', headers: { 'x-demo-token': token } })
+  const response = await fetch(`/actions/${id}`, { method: 'POST', headers: { 'x-demo-token': token } })
+  if (response.status === 403) throw new Error('the demo was started again; reload the page')
 }

@@ -9,36 +9,41 @@ const CHARTS = [
   {
     root: 'database-charts',
     figure: 'inFlight',
-    title: 'Database queries in flight',
-    unit: 'queries',
+    title: 'Loads in flight',
+    unit: 'loads',
   },
-  { root: 'database-charts', figure: 'queries', title: 'Database queries begun', unit: 'queries/s' },
+  { root: 'database-charts', figure: 'loads', title: 'Loads begun', unit: 'loads/s' },
   { root: 'client-charts', figure: 'p99', title: 'Latency, p99', unit: 'ms', log: true },
   { root: 'client-charts', figure: 'p50', title: 'Latency, p50', unit: 'ms', log: true },
   { root: 'client-charts', figure: 'requests', title: 'Requests answered', unit: 'requests/s' },
-  { root: 'client-charts', figure: 'waiting', title: 'Requests that wait for the load of another', unit: 'requests' },
+  { root: 'client-charts', figure: 'waiting', title: 'Requests that wait for another’s load', unit: 'requests' },
 ]
 
-/** The charts over the last seconds. Returns a function that adds a second. */
+/** The charts over the last seconds. Returns how seconds are added, and how the seconds with a press are marked. */
 export function createCharts() {
   const ticks = []
-  let charts = CHARTS.map(createChart)
+  const marks = new Set()
+  const create = () => CHARTS.map((chart) => createChart(chart, marks))
+  let charts = create()
   const draw = () => charts.forEach((chart) => chart.draw(ticks))
   document.getElementById('legend').append(...SIDES.map(legendOf))
   // The canvas does not follow the reader's choice of light or dark by itself.
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => {
     charts.forEach((chart) => chart.remove())
-    charts = CHARTS.map(createChart)
+    charts = create()
     draw()
   })
-  return (added) => {
-    ticks.push(...added)
-    ticks.splice(0, ticks.length - KEPT_SECONDS)
-    draw()
+  return {
+    add: (added) => {
+      ticks.push(...added)
+      ticks.splice(0, ticks.length - KEPT_SECONDS)
+      draw()
+    },
+    mark: (seconds) => seconds.forEach((second) => marks.add(second)),
   }
 }
 
-function createChart({ root, figure, title, unit, log = false }) {
+function createChart({ root, figure, title, unit, log = false }, marks) {
   const place = element('div', {
     class: 'canvas',
     role: 'img',
@@ -46,7 +51,7 @@ function createChart({ root, figure, title, unit, log = false }) {
   })
   const chart = element('div', { class: 'chart', 'data-chart': figure }, element('h3', {}, title), place)
   document.getElementById(root).append(chart)
-  const plot = new uPlot(optionsOf(place.clientWidth, unit, log), [[], ...SIDES.map(() => [])], place)
+  const plot = new uPlot(optionsOf(place.clientWidth, unit, log, marks), [[], ...SIDES.map(() => [])], place)
   const observer = new ResizeObserver(() => plot.setSize({ width: place.clientWidth, height: HEIGHT }))
   observer.observe(place)
   return {
@@ -68,7 +73,7 @@ function valueOf(value, log) {
   return log && value !== null && value !== undefined ? Math.max(value, 0.1) : value
 }
 
-function optionsOf(width, unit, log) {
+function optionsOf(width, unit, log, marks) {
   const text = colourOf('dim')
   const axis = {
     stroke: text,
@@ -81,6 +86,7 @@ function optionsOf(width, unit, log) {
     height: HEIGHT,
     legend: { show: false },
     cursor: { show: false },
+    hooks: { drawClear: [(plot) => drawMarks(plot, marks, text)] },
     scales: {
       x: { time: false },
       y: log
@@ -110,6 +116,22 @@ function optionsOf(width, unit, log) {
       })),
     ],
   }
+}
+
+/** A dashed line at each second with a press. */
+function drawMarks({ ctx, bbox, scales, valToPos }, marks, colour) {
+  ctx.save()
+  ctx.strokeStyle = colour
+  ctx.setLineDash([3, 5])
+  ctx.beginPath()
+  for (const second of marks) {
+    if (second < scales.x.min || second > scales.x.max) continue
+    const x = Math.round(valToPos(second, 'x', true)) + 0.5
+    ctx.moveTo(x, bbox.top)
+    ctx.lineTo(x, bbox.top + bbox.height)
+  }
+  ctx.stroke()
+  ctx.restore()
 }
 
 function legendOf({ id, name, dash }) {

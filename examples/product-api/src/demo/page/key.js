@@ -1,4 +1,5 @@
 import { element } from './element.js'
+import { onWidth } from './on-width.js'
 import { drawTimeline, legend } from './timeline.js'
 
 const ASK_AGAIN_MS = 2000
@@ -9,14 +10,19 @@ const connection = byId('connection')
 
 byId('legend').append(...legend())
 
+const timeline = byId('timeline')
+let explanation
+onWidth(timeline, draw)
+
+function draw() {
+  if (explanation !== undefined) timeline.replaceChildren(drawTimeline(explanation, timeline.clientWidth))
+}
+
 async function showExplanation() {
   const response = await fetch('/explanation')
   if (!response.ok) throw new Error('no process of cattlegrid answers now')
-  const explanation = await response.json()
-  const timeline = byId('timeline')
-  timeline.replaceChildren(drawTimeline(explanation))
-  // On a narrow screen: what is now is at the right.
-  timeline.scrollLeft = timeline.scrollWidth
+  explanation = await response.json()
+  draw()
   const latest = explanation.sentences.slice(-MOST_SENTENCES).toReversed()
   byId('story').replaceChildren(...latest.map((sentence) => element('li', {}, sentence)))
   const { processes, unanswered } = explanation

@@ -2,25 +2,42 @@ import { createButtons } from './buttons.js'
 import { createCards } from './cards.js'
 import { createCharts } from './charts.js'
 import { showLockLab } from './lock-lab.js'
+import { createLog } from './log.js'
 
 const byId = (id) => document.getElementById(id)
 
 const showCards = createCards(byId('cards'))
-const addTicks = createCharts()
-const showButtons = createButtons(byId('buttons'), byId('log'))
-const connection = byId('connection')
+const charts = createCharts()
+const showLog = createLog({ told: byId('told'), aftermath: byId('aftermath'), log: byId('log') })
+const showButtons = createButtons(byId('buttons'), (text) => (byId('told').textContent = text))
 
 const events = new EventSource('/events')
-events.addEventListener('open', () => (connection.textContent = 'connected to the demo'))
-events.addEventListener('error', () => (connection.textContent = 'the demo does not answer: has it ended?'))
+events.addEventListener('open', () => connect('connected to the demo'))
+events.addEventListener('error', () => connect('the demo does not answer: has it ended?', 'trouble'))
 events.addEventListener('history', ({ data }) => show(JSON.parse(data)))
 events.addEventListener('tick', ({ data }) => show([JSON.parse(data)]))
-events.addEventListener('actions', ({ data }) => showButtons(JSON.parse(data)))
+events.addEventListener('actions', ({ data }) => {
+  const { actions, log } = JSON.parse(data)
+  showButtons(actions)
+  showLog(log)
+  charts.mark(log.map(({ at }) => at))
+})
+
+function connect(text, state = 'well') {
+  const connection = byId('connection')
+  // Read aloud only when it changes.
+  if (connection.textContent === text) return
+  connection.textContent = text
+  connection.dataset.state = state
+}
 
 function show(ticks) {
-  addTicks(ticks)
+  charts.add(ticks)
   const last = ticks.at(-1)
-  if (last !== undefined) showCards(last.samples)
+  if (last === undefined) return
+  showCards(last.samples)
+  if (last.trouble === undefined) connect('connected to the demo')
+  else connect(last.trouble, 'trouble')
 }
 
 await showLockLab(byId('lab'))

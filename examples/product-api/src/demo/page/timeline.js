@@ -13,7 +13,9 @@ const KINDS = {
   },
 }
 
-const [WIDTH, LEFT, LANE, TOP] = [960, 130, 46, 14]
+const [LEFT, LANE, TOP] = [120, 46, 14]
+/** Below this width, the name of a process stands above its lane. */
+const NARROW = 560
 const SHOWN_MS = 12_000
 const GRID_MS = 2_000
 const RADIUS = 5
@@ -27,21 +29,27 @@ export function legend() {
   )
 }
 
-/** A lane for each process, the last seconds from left to right. */
-export function drawTimeline({ at, events, processes }) {
+/** A lane for each process, the last seconds from left to right, in pixels of the screen. */
+export function drawTimeline({ at, events, processes }, width) {
   const pids = [...new Set([...processes.map(({ pid }) => pid), ...events.map(({ process }) => process.pid)])]
+  const narrow = width < NARROW
   const height = TOP + pids.length * LANE + 24
-  const x = (time) => LEFT + ((time - at + SHOWN_MS) / SHOWN_MS) * (WIDTH - LEFT - 20)
+  const left = narrow ? 14 : LEFT
+  const x = (time) => left + ((time - at + SHOWN_MS) / SHOWN_MS) * (width - left - 20)
   const shown = events.filter((event) => event.until >= at - SHOWN_MS)
   return svg(
     'svg',
     {
-      viewBox: `0 0 ${WIDTH} ${height}`,
+      viewBox: `0 0 ${width} ${height}`,
+      width,
+      height,
       role: 'img',
       'aria-label': `${shown.length} events in ${pids.length} processes`,
     },
-    ...gridOf(at, x, height),
-    ...pids.map((pid, lane) => svg('text', { x: 0, y: laneY(lane) + 4, 'data-process': pid }, `process ${pid}`)),
+    ...gridOf(at, x, height, narrow ? 2 * GRID_MS : GRID_MS),
+    ...pids.map((pid, lane) =>
+      svg('text', { x: 0, y: laneY(lane) + (narrow ? -14 : 4), 'data-process': pid }, `process ${pid}`),
+    ),
     ...loadsIn(shown, at, pids, x),
     ...shown.flatMap((event) => marksOf(event, laneY(pids.indexOf(event.process.pid)), x)),
   )
@@ -49,8 +57,8 @@ export function drawTimeline({ at, events, processes }) {
 
 const laneY = (lane) => TOP + (lane + 0.5) * LANE
 
-function gridOf(at, x, height) {
-  const lines = Array.from({ length: SHOWN_MS / GRID_MS + 1 }, (_, place) => at - place * GRID_MS)
+function gridOf(at, x, height, every) {
+  const lines = Array.from({ length: SHOWN_MS / every + 1 }, (_, place) => at - place * every)
   return lines.flatMap((time) => [
     svg('line', { x1: x(time), y1: TOP, x2: x(time), y2: height - 20 }),
     svg(
@@ -70,10 +78,10 @@ function loadsIn(events, at, pids, x) {
       const isItsEnd = ({ type, ...end }) =>
         type === 'outcome' && end.process.pid === process.pid && end.fields.flight === fields.flight
       const end = events.find(isItsEnd)?.at ?? at
-      const y = laneY(pids.indexOf(process.pid)) - 9
+      const y = laneY(pids.indexOf(process.pid)) - 7
       return svg(
         'rect',
-        { class: 'load', x: x(load.at), y, width: Math.max(2, x(end) - x(load.at)), height: 18, rx: 3 },
+        { class: 'load', x: x(load.at), y, width: Math.max(2, x(end) - x(load.at)), height: 14, rx: 3 },
         svg('title', {}, `load, ${Math.round(end - load.at)} ms`),
       )
     })
