@@ -40,6 +40,36 @@ describe.each(VERSIONS)('on %s, a field that a layer outside gives each client',
     )
   }
 
+  test.each<readonly [string, (res: Response) => void]>([
+    ['adds to', () => undefined],
+    ['passes on with all fields', (res) => void res.writeHead(200, res.getHeaders())],
+  ])('(names in Vary, which the handler %s) is on no other client’s hit', async (_what, pass) => {
+    const layer: RequestHandler = (req, res, next) => {
+      if (req.headers.cookie !== undefined) res.vary(`X-${req.headers.cookie}`)
+      next()
+    }
+    let runs = 0
+    await onSite(
+      (app, cached) => {
+        app.use(layer)
+        app.get('/page', cached({ ttl: '1m' }), (_req, res) => {
+          runs += 1
+          res.vary('X-Page')
+          pass(res)
+          res.end('page')
+        })
+      },
+      async (site) => {
+        expect(await fieldFor(site, 'ann', 'vary')).toBe('X-ann, X-Page')
+        expect(await fieldFor(site, 'bob', 'vary')).toBe('X-bob, X-Page')
+        expect((await site.get('/page')).headers['vary']).toBe('X-Page')
+        expect(runs).toBe(1)
+      },
+      {},
+      make,
+    )
+  })
+
   const link = personal('Link', (user) => `</${user}.css>; rel="preload"`)
   const APPENDS: readonly (readonly [string, (res: Response) => void, string])[] = [
     ['res.append', (res) => void res.append('Link', '</page.css>'), '</page.css>'],

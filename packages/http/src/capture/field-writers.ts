@@ -69,6 +69,7 @@ export class FieldWriters {
   /** The inside has read all fields. */
   readAll(): void {
     this.#allRead = true
+    this.#vary.readAll()
     for (const name of new Set([...Object.keys(this.#before), ...this.#touched.keys()]))
       if (name !== 'vary') this.#noteRead(name, this.#known(name), false)
   }
@@ -129,7 +130,7 @@ export class FieldWriters {
   /** `fields`: those of the response at the cache's layer; `passed`: those of them that come with `writeHead`. */
   byWriter(fields: HeaderFields, passed: HeaderFields = noFields()): FieldsByWriter {
     for (const name of Object.keys(passed)) this.set(name, passed[name], passed[name], true)
-    if (passed['vary'] !== undefined) this.#vary.set(passed['vary'], undefined)
+    if (passed['vary'] !== undefined) this.#vary.pass(passed['vary'])
     const found = {
       fields: Object.assign(noFields(), fields),
       before: Object.assign(noFields(), this.#before),

@@ -8,15 +8,19 @@ export class VaryWriters {
   readonly #own = new Set<string>()
   /** The value that was read last without its hidden names. */
   #hiddenFrom: string | undefined
+  #wasRead = false
+  readonly #before: ReadonlySet<string>
   readonly #outer: ReadonlySet<string>
 
   /** `before`: the lines that were set when the handler began. */
   constructor(before: readonly string[]) {
-    this.#outer = new Set(namesIn(before).filter((name) => OF_OUTER_LAYERS.has(name)))
+    this.#before = new Set(namesIn(before))
+    this.#outer = new Set([...this.#before].filter((name) => OF_OUTER_LAYERS.has(name)))
   }
 
   /** What code that is certainly inside gets when it reads the present value. */
   read(present: unknown): unknown {
+    this.#wasRead = true
     if (this.#outer.size === 0) return present
     const names = listOf(present)
     const shown = names.filter((name) => !this.#isHidden(name))
@@ -33,10 +37,21 @@ export class VaryWriters {
     this.#hiddenFrom = undefined
     const before = whole === undefined ? namesIn(present) : []
     const continues = names.length > before.length && before.every((name, index) => names[index] === name)
-    for (const name of names.slice(continues ? before.length : 0)) this.#own.add(name)
+    this.#noteOwn(names.slice(continues ? before.length : 0))
     if (whole === undefined || names.includes('*')) return value
     const known = namesIn(whole)
     return [whole, ...listOf(value).filter((name) => !known.includes(name.toLowerCase()))].join(', ')
+  }
+
+  /** Notes a value that comes with `writeHead`. */
+  pass(value: unknown): void {
+    this.#hiddenFrom = undefined
+    this.#noteOwn(namesIn(value))
+  }
+
+  /** The inside has read all fields, and with them the whole present value. */
+  readAll(): void {
+    this.#wasRead = true
   }
 
   append(value: unknown): void {
@@ -45,6 +60,7 @@ export class VaryWriters {
 
   restart(): void {
     this.#own.clear()
+    this.#wasRead = false
     this.#hiddenFrom = undefined
   }
 
@@ -54,6 +70,14 @@ export class VaryWriters {
     const left = names.filter((name) => !this.#own.has(name))
     if (left.length === names.length) return before.length > 1 ? [...before] : before[0]
     return left.length === 0 ? undefined : left.join(', ')
+  }
+
+  /** Whoever has read the value repeats what layers outside have set, except for the names that were hidden from him. */
+  #noteOwn(names: readonly string[]): void {
+    for (const name of names) {
+      const repeats = this.#wasRead && this.#before.has(name) && !OF_OUTER_LAYERS.has(name)
+      if (!repeats) this.#own.add(name)
+    }
   }
 
   #isHidden(name: string): boolean {

@@ -53,9 +53,21 @@ export function insideFields({ fields, before, appended = {} }: Written): Inside
     if (NEVER_REPEATED.has(name) || (Object.hasOwn(appended, name) && !isOfBody)) continue
     if (isOfBody || !sameValue(value, before[name])) inside.fields[name] = copyOf(value)
   }
+  const vary = inside.fields['vary']
+  if (vary !== undefined) inside.fields['vary'] = ownNames(vary, varyNames(before))
   for (const [name, value] of Object.entries(appended))
     if (!NEVER_REPEATED.has(name) && !OF_THE_BODY.has(name)) inside.appended[name] = copyOf(value)
   return withoutNames(inside, connectionNames(fields))
+}
+
+/** The names in `Vary` that layers outside have not set: those of one client are no other's. */
+function ownNames(vary: AddedFields[string], outer: readonly string[]): AddedFields[string] {
+  if (outer.length === 0) return vary
+  const names = [vary].flat().flatMap((line) => line.split(','))
+  return names
+    .map((name) => name.trim())
+    .filter((name) => !outer.includes(name.toLowerCase()))
+    .join(', ')
 }
 
 function copyOf(value: HeaderFields[string]): string | string[] {
