@@ -67,7 +67,11 @@ const wrong: readonly (readonly [title: string, args: readonly string[], says: s
   ['an option without its value', ['inspect', 'k', '--url'], "Option '--url' needs a value; accepted: a URL"],
   ['an option in the place of a value', ['inspect', 'k', '--url', '--json'], "Option '--url' needs a value"],
   ['a value for a flag', ['inspect', 'k', '--json=yes'], "Option '--json' is 'yes'; accepted: no value"],
-  ['a time-out without a unit', ['inspect', 'k', '--timeout', '5'], "'5' (did you mean '5s'?); accepted: a text such as '500ms'"],
+  [
+    'a time-out without a unit',
+    ['inspect', 'k', '--timeout', '5'],
+    "'5' (did you mean '5s'?); accepted: a text such as '500ms'",
+  ],
   ['a time-out of 0', ['inspect', 'k', '--timeout', '0s'], 'accepted: a text such as'],
   ['a URL of another kind', ['inspect', 'k', '--url', 'http://h'], "accepted: a URL such as 'redis://127.0.0.1:6379'"],
   ['a URL with a path', ['inspect', 'k', '--url', 'redis://h/nine'], 'accepted: a URL such as'],
