@@ -56,6 +56,8 @@ onChromium('the page of the demo', () => {
       'cattlegrid',
     ])
     await until(allUp(2))
+    const { port } = taken.address() as AddressInfo
+    expect(demo.stderr()).toContain(`Port ${port} is in use, so the page has another one.`)
     expect(await page.locator('.chart canvas').count()).toBe(6)
   })
 
