@@ -25,3 +25,23 @@ test('files below app.use(cached()) answer conditions and ranges as without a ca
     await rm(folder, { recursive: true })
   }
 })
+
+test('a request without a condition or a range can lead, also after a response that forbade to store it', async () => {
+  let declared = 'no-store'
+  await onSite(
+    (app, cached) => {
+      app.use(cached({ cacheStatus: true }))
+      app.get('/a', (_req, res) => void res.set('Cache-Control', declared).send('a page'))
+    },
+    async ({ get, runtime }) => {
+      await get('/a')
+      // The key is uncacheable for 10 s.
+      await runtime.advance(11_000)
+      const range = await get('/a').set('Range', 'bytes=0-0')
+      expect(range.headers['cache-status']).toBe('cattlegrid; fwd=bypass; detail=unstored')
+      declared = 'max-age=60'
+      expect((await get('/a')).headers['cache-status']).toBe('cattlegrid; fwd=uri-miss; stored; ttl=60')
+      expect((await get('/a').set('Range', 'bytes=0-0')).headers['cache-status']).toContain('; hit')
+    },
+  )
+})
