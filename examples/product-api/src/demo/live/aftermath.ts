@@ -42,6 +42,10 @@ export class SideAftermath {
     side.listeners.add(this.#onResponse)
   }
 
+  get strategy(): StrategyName {
+    return this.#side.fleet.strategy
+  }
+
   /** The button stops this process, in the middle of its loads. */
   stopped(process: ApiProcess): void {
     this.#stopped = process
@@ -85,6 +89,9 @@ export class SideAftermath {
   }
 }
 
+/** The sides of which the sentence after a press tells. */
+const TOLD: ReadonlySet<StrategyName> = new Set(['token-lock', 'cattlegrid'])
+
 /** What happens to all sides after a press. */
 export class Aftermath {
   readonly sides: readonly SideAftermath[]
@@ -99,9 +106,13 @@ export class Aftermath {
     for (const side of this.sides) side.end()
   }
 
-  /** Each side ends for itself: one that has recovered does not count on while another waits. */
+  /**
+   * Each side ends for itself: one that has recovered does not count on while another waits. Resolves when the two that are told of have
+   * ended; the table goes on counting the others.
+   */
   async settle(since?: number): Promise<readonly SideFigures[]> {
-    await Promise.all(this.sides.map((side) => side.settle(since)))
+    const ends = this.sides.map((side) => ({ strategy: side.strategy, ended: side.settle(since) }))
+    await Promise.all(ends.filter(({ strategy }) => TOLD.has(strategy)).map(({ ended }) => ended))
     return this.figures()
   }
 }
