@@ -1,18 +1,20 @@
 import { isErrorReply } from './link/connection-error.ts'
 
 /** What is reported besides the names of commands. */
-const [OLD_SERVER, CLUSTER_NODE, SUBSCRIBER] = ['an old server', 'a node of a cluster', 'a subscriber']
+const [OLD_SERVER, CLUSTER_NODE, SUBSCRIBER, KEYS] = ['an old server', 'a node of a cluster', 'a subscriber', 'keys']
 
 /** Recognises commands that Redis denies to its user, or does not know under their name, and reports each of them once. */
 export class DeniedCommands {
   readonly #reported = new Set<string>()
   readonly #warn: (message: string) => void
   readonly #isOneServer: boolean
+  readonly #keyPattern: string
 
-  /** `isOneServer`: the store's client follows no redirection of a cluster. */
-  constructor(warn: (message: string) => void, isOneServer: boolean) {
+  /** `isOneServer`: the store's client follows no redirection of a cluster. `keyPattern`: matches every key of the store, in the words of an ACL. */
+  constructor(warn: (message: string) => void, isOneServer: boolean, keyPattern: string) {
     this.#warn = warn
     this.#isOneServer = isOneServer
+    this.#keyPattern = keyPattern
   }
 
   /** `source`: the script in which the error occurred, if any. */
@@ -20,6 +22,7 @@ export class DeniedCommands {
     if (this.#isOneServer) this.#noteClusterNode(error)
     this.#noteOldServer(error)
     this.#noteSubscriber(error)
+    this.#noteDeniedKeys(error)
     const command = deniedCommand(error, source)
     if (command === undefined || this.#reported.has(command)) return
     this.#reported.add(command)
@@ -48,6 +51,15 @@ export class DeniedCommands {
     this.#warn(
       'The Redis client given to redisStore has subscribed to a channel, so its connection takes no other commands: give redisStore a client of its own, such as ' +
         'client.duplicate(), or make yours with RESP: 3. Until then, each process loads on its own.',
+    )
+  }
+
+  #noteDeniedKeys(error: unknown): void {
+    if (!isDeniedKey(error) || this.#reported.has(KEYS)) return
+    this.#reported.add(KEYS)
+    this.#warn(
+      `Redis does not let this client use the keys of the store (${error.message}): grant the Redis user the pattern ${this.#keyPattern}, for reading and for writing. ` +
+        'Until then, each process loads on its own.',
     )
   }
 
@@ -80,5 +92,12 @@ function isUnknownForm(error: unknown): error is Error {
   return (
     isErrorReply(error) &&
     /^ERR .*(?:wrong number of arg|syntax error|after non.?deterministic commands)/is.test(error.message)
+  )
+}
+
+/** In a script, too. The words differ between the versions of Redis, and of Valkey. */
+function isDeniedKey(error: unknown): error is Error {
+  return (
+    isErrorReply(error) && /(?:no permissions to access|can't access|cannot access)\b.*\bkeys?\b/i.test(error.message)
   )
 }

@@ -42,7 +42,7 @@ export function storeParts(link: Link, setup: RedisStoreSetup): StoreParts {
   const announce = (notice: Notice): void => notices.announce(notice)
   const warn = (message: string): void => announce({ kind: 'warning', message })
   const redisKeys = new RedisKeys(namespace)
-  const denied = new DeniedCommands(warn, link.nodes === undefined)
+  const denied = new DeniedCommands(warn, link.nodes === undefined, `~${namespace}:*`)
   const clocks = new ServerClocks(link, runtime)
   const scripts = new Scripts(link, redisKeys, denied, clocks, shardedNotices)
   const tags = new TagSequence(link, redisKeys, scripts, denied, runtime)

@@ -158,6 +158,18 @@ describe('a store whose Redis user has no right', () => {
     expect(warnings).toEqual([{ kind: 'warning', message: expect.stringContaining('(+evalsha)') }])
   })
 
+  test.each([
+    ['to no key of the store', '~other:*'],
+    ['to write to the keys', '%R~*'],
+  ])('%s is away, with the error of Redis, and one warning names the pattern', async (_rights, granted) => {
+    const { store, namespace } = await as('on', '>password', granted, '&*', '+@all')
+    const warnings: Notice[] = []
+    store.watch((notice) => void (notice.kind === 'warning' && warnings.push(notice)))
+    expect(await store.acquire('k', request)).toMatchObject({ kind: 'away' })
+    expect(await store.acquire('k', request)).toMatchObject({ kind: 'away' })
+    expect(warnings).toEqual([{ kind: 'warning', message: expect.stringContaining(`the pattern ~${namespace}:*`) }])
+  })
+
   test('to the keys is away, with the error of Redis', async () => {
     const { store } = await as('on', '>password', '~other:*', '&*', '+@all')
     expect(await store.read('k', json)).toMatchObject({
