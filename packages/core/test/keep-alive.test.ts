@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import type { CacheOptions } from '@cattlegrid/core'
-import { createFleet, type Fleet, Origin, record, rejection } from './fleet.ts'
+import { createFleet, type Fleet, Origin, record, rejection, trace } from './fleet.ts'
 
 /** A fleet whose first cache runs a load that never ends, and the events of the load's lease. */
 async function leadingFleet(lease: NonNullable<CacheOptions['lease']>) {
@@ -41,6 +41,45 @@ describe('a lease whose maxHold is used up', () => {
     expect(events.slice(2)).toEqual([['lease-lost', { key: 'k', why: 'max-hold' }]])
     await fleet.runtime.advance(10_000)
     expect(events).toHaveLength(3)
+  })
+})
+
+describe('the lease of a load that has ended', () => {
+  it.each(['commit', 'release'] as const)(
+    'is renewed until the store has answered its %s, which may wait for its turn for longer than the lease lasts',
+    async (step) => {
+      const fleet = createFleet({ lease: { duration: '3s' } })
+      const { [step]: ending } = fleet.store
+      let letGo = (): void => {}
+      const turn = new Promise<void>((resolve) => (letGo = resolve))
+      Object.assign(fleet.store, { [step]: (...args: []) => turn.then(() => Reflect.apply(ending, fleet.store, args)) })
+      const call = fleet.caches[0].lookup('k', (load) => {
+        if (step === 'release') load.uncacheable()
+        return 'value'
+      })
+      await fleet.runtime.advance(10_000)
+      expect(await fleet.store.acquire('k', { duration: 1000, seen: '', wake: false })).toMatchObject({ kind: 'held' })
+      letGo()
+      expect(await call).toMatchObject({ outcome: { kind: step === 'commit' ? 'committed' : 'uncacheable' } })
+      expect(fleet.runtime.pendingTimers).toBe(0)
+    },
+  )
+
+  it('is not reported as lost by a renewal that the commit has overtaken', async () => {
+    const fleet = createFleet({ lease: { duration: '3s' } })
+    const events = trace(fleet.caches[0], 'lease-lost', 'violation')
+    const { commit } = fleet.store
+    let answer = (): void => {}
+    fleet.store.commit = async (...args) => {
+      const committed = await commit.apply(fleet.store, args)
+      await new Promise<void>((resolve) => (answer = resolve))
+      return committed
+    }
+    const call = fleet.caches[0].lookup('k', () => 'value')
+    await fleet.runtime.advance(10_000)
+    answer()
+    expect(await call).toMatchObject({ outcome: { kind: 'committed' } })
+    expect(events).toEqual([])
   })
 })
 

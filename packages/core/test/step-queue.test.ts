@@ -154,6 +154,21 @@ describe('a burst of steps', () => {
     expect(await reads).toHaveLength(BURST)
   })
 
+  it('of commits that takes longer than the leases, and than waitTimeout, stores them all: renewals come first', async () => {
+    const { remote, cache, away } = setUp({ waitTimeout: '300ms', lease: { duration: '300ms' } })
+    remote.delays.commit = 200
+    const outcomes: string[] = []
+    cache.on('outcome', ({ outcome }) => void outcomes.push(outcome.kind))
+    const batch = cache.getOrSetMany(keys, (missing) => new Map(missing.map((key) => [key, key])))
+    await remote.runtime.advance(700)
+    expect(remote.count('commit')).toBeLessThan(BURST)
+    const request = { duration: 1000, seen: '', wake: false }
+    expect(await remote.memory.acquire(keys.at(-1) ?? '', request)).toMatchObject({ kind: 'held' })
+    await remote.runtime.advance(2000)
+    expect((await batch).size).toBe(BURST)
+    expect([outcomes.length, new Set(outcomes), away]).toEqual([BURST, new Set(['committed']), []])
+  })
+
   it('that is refused leaves no lease behind', async () => {
     const { remote, cache } = setUp()
     const origin = new Origin()

@@ -2,7 +2,7 @@ import type { SharedWaiter } from '../flight/admission-control.ts'
 import type { CallBatch } from '../flight/call.ts'
 import type { EngineServices } from '../flight/engine-services.ts'
 import type { PermitSource, ReleasePermit } from '../flight/permits.ts'
-import { type Awaiters, newAwaiters } from '../flight/awaited-call.ts'
+import type { Awaiters } from '../flight/awaited-call.ts'
 import { currentLoadScope } from '../flight/reentrancy.ts'
 import { ABSENT, type Load, type Loader } from '../load.ts'
 import { LoaderCall } from './loader-call.ts'
@@ -21,14 +21,22 @@ export class Batch implements CallBatch, PermitSource {
   readonly #permits: PermitSource
   /** The scope around the batch, read at its start: later the current one is that of one of its keys. */
   readonly #outer = currentLoadScope()
-  readonly awaiters: Awaiters | undefined = newAwaiters()
+  readonly awaiters: Awaiters | undefined
   /** The keys whose first read the store has not answered. */
   readonly #unread: Set<string>
   /** By running load: what to call when its loader call begins. */
   readonly #onLoaderCall = new Map<Load<never>, () => boolean>()
   #nextCall: LoaderCall
 
-  constructor(keys: readonly string[], loader: ManyLoader<unknown>, services: EngineServices, permits: PermitSource) {
+  /** `awaiters`: those of the call that the keys are of. */
+  constructor(
+    keys: readonly string[],
+    loader: ManyLoader<unknown>,
+    services: EngineServices,
+    permits: PermitSource,
+    awaiters: Awaiters | undefined,
+  ) {
+    this.awaiters = awaiters
     this.#unread = new Set(keys)
     this.#loader = loader
     this.#services = services

@@ -1,5 +1,5 @@
 import type { EngineServices } from '../flight/engine-services.ts'
-import { awaitedCall } from '../flight/awaited-call.ts'
+import { awaitedCall, newAwaiters } from '../flight/awaited-call.ts'
 import type { PermitSource } from '../flight/permits.ts'
 import { ABSENT } from '../load.ts'
 import { valueOf } from '../lookup/lookup-result.ts'
@@ -7,6 +7,9 @@ import type { LookupRunner } from '../lookup/lookup-runner.ts'
 import type { Settings } from '../options/settings.ts'
 import { Batch } from './batch.ts'
 import type { ManyLoader } from './many-loader.ts'
+
+/** So many keys are looked up at once. Those of more would hold their leases while the others still ask for theirs, and the renewals would cost more than the loads. */
+const MOST_AT_ONCE = 5000
 
 /** The arguments of one `getOrSetMany`. `keys` pairs each requested key with its stored key. */
 export interface ManyCall {
@@ -17,7 +20,7 @@ export interface ManyCall {
 }
 
 /**
- * Looks up many keys, each as `getOrSet` does. The keys that lead share loader calls.
+ * Looks up many keys, each as `getOrSet` does. The keys that lead share loader calls. An error ends it with the part of its key.
  *
  * @throws the error of the first key, in the order of `keys`, that has one.
  */
@@ -35,28 +38,43 @@ export function lookUpMany(
     return entry === undefined
   })
   if (others.length === 0) return Promise.resolve(values)
-  const requestedKeys = others.map(([requestedKey]) => requestedKey)
-  const batch = new Batch(requestedKeys, loader, services, permits)
-  const lookUp = async ([requestedKey, storedKey]: readonly [string, string]): Promise<unknown> => {
-    const call = { storedKey, requestedKey, loader: batch.loaderOf(requestedKey), settings, permits: batch, batch }
-    return await lookups.run(call, valueOf).finally(() => batch.onRead(requestedKey))
+  const awaiters = newAwaiters()
+  const lookUpPart = (part: ManyCall['keys']): Promise<readonly PromiseSettledResult<unknown>[]> => {
+    const requestedKeys = part.map(([requestedKey]) => requestedKey)
+    const batch = new Batch(requestedKeys, loader, services, permits, awaiters)
+    const lookUp = async ([requestedKey, storedKey]: readonly [string, string]): Promise<unknown> => {
+      const call = { storedKey, requestedKey, loader: batch.loaderOf(requestedKey), settings, permits: batch, batch }
+      return await lookups.run(call, valueOf).finally(() => batch.onRead(requestedKey))
+    }
+    // In one turn, so that the client of a shared store sends all reads in one write.
+    return Promise.allSettled(part.map(lookUp))
   }
-  // In one turn, so that the client of a shared store sends all reads in one write.
-  const answer = Promise.allSettled(others.map(lookUp)).then((results) => withResults(values, requestedKeys, results))
-  return awaitedCall(answer, batch.awaiters)
+  return awaitedCall(inParts(others, values, lookUpPart), awaiters)
+}
+
+/** Looks up one part of the keys after the other: the next one while the commits of the last are under way. */
+async function inParts(
+  keys: ManyCall['keys'],
+  values: Map<string, unknown>,
+  lookUpPart: (part: ManyCall['keys']) => Promise<readonly PromiseSettledResult<unknown>[]>,
+): Promise<Map<string, unknown>> {
+  for (let from = 0; from < keys.length; from += MOST_AT_ONCE) {
+    const part = keys.slice(from, from + MOST_AT_ONCE)
+    addResults(values, part, await lookUpPart(part))
+  }
+  return values
 }
 
 /** @throws the error of the first key that has one. */
-function withResults(
+function addResults(
   values: Map<string, unknown>,
-  keys: readonly string[],
+  keys: ManyCall['keys'],
   results: readonly PromiseSettledResult<unknown>[],
-): Map<string, unknown> {
+): void {
   for (const [index, result] of results.entries()) {
-    const key = keys[index] ?? ''
+    const key = keys[index]?.[0] ?? ''
     if (result.status === 'rejected') throw result.reason
     if (result.value === ABSENT) values.delete(key)
     else values.set(key, result.value)
   }
-  return values
 }

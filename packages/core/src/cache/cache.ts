@@ -34,7 +34,7 @@ export interface Cache {
   readonly name: string
   /** True when other processes may use the same store. */
   readonly shared: boolean
-  /** True from `pause` to `resume`, called on this cache or on a view of it. */
+  /** True from `pause` to `resume`, called on this cache or on a view of it, and while an operator has paused all processes. */
   readonly paused: boolean
   /** The windows of entries that are stored without their own, ms: the options of `createCache` or `with`. `ttl` is undefined where it was not given. */
   readonly windows: Pick<Windows, 'staleWhileRevalidate' | 'staleIfError'> & { readonly ttl: number | undefined }
@@ -114,8 +114,8 @@ export interface Cache {
   has(key: string): Promise<boolean>
   /**
    * Returns the values of many keys, each as `getOrSet` does, in the order of `keys`. The keys that this call leads together share one call of `loader`,
-   * which waits for no other key; a key that first waits for another leader, and then leads, is loaded by a further call. A key that the loader's Map leaves out
-   * is missing in the result, unless another caller loaded it.
+   * which waits for no other key; a key that first waits for another leader, and then leads, is loaded by a further call. Of more than 5,000 keys, one part after
+   * the other is looked up and loaded. A key that the loader's Map leaves out is missing in the result, unless another caller loaded it.
    *
    * @example
    * const names = await cache.getOrSetMany(['name:7', 'name:8'], async (keys) => new Map(keys.map((key) => [key, `the name of ${key}`])))
@@ -250,7 +250,7 @@ export interface Cache {
    */
   pause(): void
   /**
-   * Ends a `pause`. A cache with `enabled: false` stays paused.
+   * Ends a `pause` of this process. A cache with `enabled: false` stays paused, as one does that an operator has paused in all processes.
    *
    * @example
    * cache.resume()

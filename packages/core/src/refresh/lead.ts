@@ -40,6 +40,8 @@ class LeasedLoad {
   #renewals: KeepAlive | undefined
   /** True once the store has refused to renew the lease. */
   #renewalRefused = false
+  /** True from the end of the load: the answer to the step that ends the lease then tells whether it was held. */
+  #ending = false
 
   constructor(flight: Flight, call: Call, lease: Lease, permit: LoadPermit, services: EngineServices) {
     this.#flight = flight
@@ -57,10 +59,12 @@ class LeasedLoad {
     try {
       this.#renewals = new KeepAlive(this.#lease, hold, this.#services, (why) => this.#loseLease(why))
       const { result, took } = await this.#load.run(this.#flight, replaced, true)
-      this.#renewals?.stop()
+      this.#ending = true
+      // Renewed meanwhile: in a burst, the step that ends the lease may wait for its turn for longer than the lease lasts.
       const outcome = await this.#conclude(result, took)
       emitOutcome(this.#services, this.#flight, outcome, took, true)
     } finally {
+      this.#renewals?.stop()
       activity.leases -= 1
     }
   }
@@ -88,6 +92,7 @@ class LeasedLoad {
 
   /** A load for which callers wait goes on, whatever ended its lease. Without callers, or when the last one leaves, the loader's signal is aborted. */
   #loseLease(loss: string): void {
+    if (this.#ending) return
     const { events } = this.#services
     const why = loss === 'taken' ? this.#takenBecause() : loss
     this.#renewalRefused = why !== 'max-hold'

@@ -31,6 +31,8 @@ import { addUser, removeUser } from './store-users.ts'
 
 /** A step that ends or renews what a load holds. It has a longer time limit, because an early end would leave the lease or the permit behind. */
 const IN_BACKGROUND: QueuedTerms = { limit: 4, lane: 'ending' }
+/** In front of the commits: those of a large batch may take longer than a lease. */
+const RENEWAL: QueuedTerms = { limit: 4, lane: 'renewal' }
 /** An acquire is not executed later than this, in time-outs. More than one: a lease that is granted a little late is released, and a busy process sends late. */
 const LATE_ACQUIRE = 4
 
@@ -92,7 +94,7 @@ class GuardedStore extends ForwardingStore<Store> {
   }
 
   override renew(lease: Lease, duration: number): Promise<Renewed> {
-    return this.#guards.ofKey(lease.key).run(() => this.inner.renew(lease, duration), IN_BACKGROUND)
+    return this.#guards.ofKey(lease.key).run(() => this.inner.renew(lease, duration), RENEWAL)
   }
 
   override async commit(lease: Lease, entry: NewEntry, codec: Codec, onSlow?: () => void): Promise<Commit> {

@@ -19,17 +19,19 @@ const PROMPT = 0.3
 /** An answer came late when it took so much longer: the next ones might come after the time-out. */
 const LATE = 0.5
 
-/** The order in which waiting steps are sent: what ends a lease before what begins one, and that before a read, from which more steps follow. */
-export type Lane = 'ending' | 'step' | 'read'
+/** The order in which waiting steps are sent: what keeps a lease, what ends one, what begins one, and a read, from which more steps follow. */
+export type Lane = 'renewal' | 'ending' | 'step' | 'read'
 
 interface WaitingStep {
-  readonly since: number
+  /** Refused when its turn comes later. */
+  readonly until: number
   readonly send: () => void
   readonly refuse: (away: Away) => void
 }
 
 /**
- * Limits the steps in flight to a store to a window. The others wait for their turn; one whose turn comes after more than `patience` ms is refused.
+ * Limits the steps in flight to a store to a window. The others wait for their turn; one whose turn comes after more than `patience` ms is refused. What keeps or
+ * ends a lease is not: its load has been made.
  *
  * A step's answer comes behind those to the steps in front of it, so the last step of a large window would look like one that a silent store does not
  * answer: 512 values of 100 KB take longer than a time-out. So a burst, which begins when a step must wait, begins with a small window. It grows with
@@ -40,6 +42,7 @@ export class StepQueue {
   readonly #runtime: Runtime
   readonly #patience: number
   readonly #lanes: Readonly<Record<Lane, Queue<WaitingStep>>> = {
+    renewal: new Queue(),
     ending: new Queue(),
     step: new Queue(),
     read: new Queue(),
@@ -85,14 +88,15 @@ export class StepQueue {
 
   /** Calls `send` when it is the step's turn, or `refuse` when that does not come in time. */
   wait(lane: Lane, send: () => void, refuse: (away: Away) => void): void {
-    const since = this.#runtime.elapsed()
-    this.#waitedAt = since
+    const now = this.#runtime.elapsed()
+    this.#waitedAt = now
     if (this.#waiting === 0) {
       this.#ahead = this.#inFlight
       this.#fastest = Infinity
     }
     this.#waiting += 1
-    this.#lanes[lane].push({ since, send, refuse })
+    const until = lane === 'renewal' || lane === 'ending' ? Infinity : now + this.#patience
+    this.#lanes[lane].push({ until, send, refuse })
   }
 
   /** A step has ended: the next one takes its place. `took`: its time, as a part of the time-out. */
@@ -144,13 +148,13 @@ export class StepQueue {
     if (next === undefined) return undefined
     const now = this.#runtime.elapsed()
     this.#waitedAt = now
-    for (; next !== undefined && now - next.since > this.#patience; next = this.#next()) next.refuse(this.#tooLate)
+    for (; next !== undefined && now > next.until; next = this.#next()) next.refuse(this.#tooLate)
     return next
   }
 
   #next(): WaitingStep | undefined {
-    const { ending, step, read } = this.#lanes
-    const next = ending.shift() ?? step.shift() ?? read.shift()
+    const { renewal, ending, step, read } = this.#lanes
+    const next = renewal.shift() ?? ending.shift() ?? step.shift() ?? read.shift()
     if (next !== undefined) this.#waiting -= 1
     return next
   }
