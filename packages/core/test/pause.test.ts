@@ -138,3 +138,71 @@ describe('a cache that is paused', () => {
     expect(await Promise.all(calls)).toEqual([undefined, new Map(), false, 'own'])
   })
 })
+
+describe('an operator’s pause of all processes', () => {
+  /** A cache with a stored value, and what it says. */
+  async function told(): Promise<{
+    readonly remote: Remote
+    readonly shared: Cache
+    readonly says: readonly string[]
+  }> {
+    const remote = new Remote()
+    const shared = remote.join({ ttl: '1h' })
+    const says: string[] = []
+    shared.on('warning', ({ message }) => void says.push(message))
+    await shared.set('k', 'stored')
+    return { remote, shared, says }
+  }
+
+  it('reaches each cache by a notice, ends by itself, and is told at its begin and its end', async () => {
+    const { remote, shared, says } = await told()
+    remote.tell({ kind: 'paused', remaining: 60_000 })
+    expect([shared.paused, await shared.getOrSet('k', () => 'own')]).toEqual([true, 'own'])
+    await remote.runtime.advance(59_999)
+    expect(shared.paused).toBe(true)
+    await remote.runtime.advance(1)
+    expect([shared.paused, await shared.getOrSet('k', never)]).toEqual([false, 'stored'])
+    expect(says).toEqual([expect.stringContaining('for 1 min 0 s'), expect.stringContaining('has ended')])
+  })
+
+  it('is as long as the last notice says, and told once', async () => {
+    const { remote, shared, says } = await told()
+    remote.tell({ kind: 'paused', remaining: 60_000 })
+    remote.tell({ kind: 'paused', remaining: 1000 })
+    await remote.runtime.advance(500)
+    remote.tell({ kind: 'paused', remaining: 1000 })
+    await remote.runtime.advance(999)
+    expect([shared.paused, says.length]).toEqual([true, 1])
+    await remote.runtime.advance(1)
+    expect([shared.paused, says.length]).toEqual([false, 2])
+  })
+
+  it('ends with a notice; that of another one, which is not there, says nothing', async () => {
+    const { remote, shared, says } = await told()
+    remote.tell({ kind: 'paused', remaining: 0 })
+    expect(says).toEqual([])
+    remote.tell({ kind: 'paused', remaining: 60_000 })
+    remote.tell({ kind: 'paused', remaining: 0 })
+    expect([shared.paused, says.length]).toEqual([false, 2])
+  })
+
+  it('is not ended by resume(), and does not end a pause of the process itself', async () => {
+    const { remote, shared } = await told()
+    remote.tell({ kind: 'paused', remaining: 60_000 })
+    shared.resume()
+    expect(shared.paused).toBe(true)
+    shared.pause()
+    remote.tell({ kind: 'paused', remaining: 0 })
+    expect(shared.paused).toBe(true)
+    shared.resume()
+    expect(shared.paused).toBe(false)
+  })
+
+  it('says nothing more in a cache that was closed', async () => {
+    const { remote, shared, says } = await told()
+    remote.tell({ kind: 'paused', remaining: 60_000 })
+    await shared.close()
+    await remote.runtime.advance(60_000)
+    expect(says).toHaveLength(1)
+  })
+})

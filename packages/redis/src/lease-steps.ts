@@ -31,8 +31,9 @@ export class LeaseSteps {
   readonly #renewals: Renewals
   readonly #pending: PendingReleases
   readonly #onCommit: (key: string) => void
+  readonly #onForeign: (key: string) => void
 
-  /** `onCommit` is called with the key whenever Redis has answered a commit. */
+  /** `onCommit` is called with the key whenever Redis has answered a commit, `onForeign` when a lease has replaced what no store of this library writes. */
   constructor(
     steps: StepRunner,
     scripts: Scripts,
@@ -41,6 +42,7 @@ export class LeaseSteps {
     pending: PendingReleases,
     renewals: Renewals,
     onCommit: (key: string) => void,
+    onForeign: (key: string) => void,
   ) {
     this.#steps = steps
     this.#scripts = scripts
@@ -49,6 +51,7 @@ export class LeaseSteps {
     this.#pending = pending
     this.#renewals = renewals
     this.#onCommit = onCommit
+    this.#onForeign = onForeign
   }
 
   async acquire(key: string, request: AcquireRequest): Promise<Acquire> {
@@ -65,6 +68,7 @@ export class LeaseSteps {
       if (granted.kind === 'held' && (await released) === false)
         throw new NotExecutedError('Redis does not release a lease that this process has stopped using')
       if (granted.kind !== 'lead') return granted
+      if (granted.overForeign) this.#onForeign(key)
       const tagSeq = await sequence()
       const lease: GrantedLease = {
         key,

@@ -19,7 +19,10 @@ if now > (tonumber(ARGV[5]) or now) then return {7, string.format('%.0f', now)} 
 local version = redis.call('GETRANGE', KEYS[1], 24, 39)
 if version ~= ARGV[3] then return {3} end
 local value, left = redis.pcall('GET', KEYS[2]), redis.call('PTTL', KEYS[2])
-if type(value) ~= 'string' then value, left = '', 0 end
+local forms = {L = string.rep('[%w_-]', 22) .. '[+-]%d%d%d%d', X = string.rep('%d', 12), U = '[01]', H = '%d*$'}
+local form = type(value) == 'string' and left > 0 and forms[string.sub(value, 1, 1)]
+local foreign = value and not (form and string.find(value, '^.' .. form))
+if foreign or not value then value, left = '', 0 end
 local kind, attempts, awaited = string.sub(value, 1, 1), 0, '-'
 if kind == 'X' then attempts = tonumber(string.sub(value, 10, 13)) or 0 end
 local places = {L = string.sub(value, 45, 59), U = string.sub(value, 3, 17), H = string.sub(value, 2, 16), X = string.match(value, '\\n%d(%d+)$')}
@@ -46,7 +49,7 @@ local previous = tonumber(digits)
 local next = (previous and previous >= now and previous < 9007199254740000) and previous + 1 or now
 local head = 'L' .. ARGV[1] .. awaited .. string.format('%04.0f%016.0f%015.0f', attempts, now, tonumber(ARGV[2]) or 0)
 redis.call('SET', KEYS[2], head .. (ARGV[7] or ''), 'PX', ARGV[2])
-return {1, string.format('%016.0f', next), attempts, string.format('%.0f', now)}`,
+return {1, string.format('%016.0f', next), attempts, string.format('%.0f', now), foreign and '1' or '0'}`,
   answer: `if redis.call('LLEN', KEYS[1]) >= tonumber(ARGV[3]) then return 0 end
 redis.call('RPUSH', KEYS[1], ARGV[1])
 redis.call('PEXPIRE', KEYS[1], ARGV[2])

@@ -32,7 +32,7 @@ export function unescapeKey(escaped: string): string | undefined {
 
 /**
  * Every name that a store uses in Redis. All names of one cache key share a hash tag, so that a script may use them together in a cluster; all
- * tag names share another, and so do the two names of the refresh budget. No escaped key is `%tags`, `%refreshes` or `%answers`, so these names never collide with
+ * tag names share another, and so do the two names of the refresh budget. No escaped key is `%tags`, `%refreshes`, `%pause` or `%answers`, so these names never collide with
  * those of a cache key.
  */
 export class RedisKeys {
@@ -43,6 +43,8 @@ export class RedisKeys {
   readonly refreshRate: string
   /** The key of the background refreshes that run. */
   readonly runningRefreshes: string
+  /** The key of the pause of all processes. */
+  readonly pause: string
   readonly #prefix: string
   readonly #shardedChannels: string[] = []
 
@@ -52,6 +54,7 @@ export class RedisKeys {
     this.tagSequence = `${namespace}:{%tags}`
     this.refreshRate = `${namespace}:{%refreshes}:rate`
     this.runningRefreshes = `${namespace}:{%refreshes}:running`
+    this.pause = `${namespace}:{%pause}:for`
   }
 
   /** The list of the answers to a question. */

@@ -24,11 +24,13 @@ import type {
   TagNumbersRead,
   TagsInvalidated,
 } from '@cattlegrid/core'
+import { queueMicrotask } from '@cattlegrid/core/internal'
 import { clearNamespace } from './clear.ts'
 import { inspectKey } from './inspect.ts'
 import { awayAfter } from './link/link.ts'
 import { linkTo, linkToUrl, type OpenLink } from './link/link-to.ts'
 import { type RedisStoreOptions, type RedisStoreSetup, storeSetup } from './options.ts'
+import { probe } from './set-up-check.ts'
 import { type StoreParts, storeParts } from './store-parts.ts'
 import { readTagNumbers } from './tag-numbers.ts'
 
@@ -176,16 +178,11 @@ class RedisStore implements Store {
     return steps.run(() => inspectKey(link, redisKeys, key, runtime.now()))
   }
 
-  /**
-   * A server that answers may still serve no step: it runs no scripts, is too old, or is one node of a cluster, which refuses the keys of others: over a client
-   * of one server, three slots are asked.
-   */
   ping(): Promise<Done> {
-    const { clocks, link, redisKeys, scripts, steps } = this.#parts
+    const { pause, steps } = this.#parts
     return steps.run(async () => {
-      const names = link.nodes === undefined ? [redisKeys.tagSequence, redisKeys.refreshRate, redisKeys.entry('')] : []
-      const asked = names.map((name) => link.send(name, ['EXISTS', name], 'text'))
-      await Promise.all([clocks.ping(redisKeys.tagSequence), scripts.probe(), ...asked])
+      // Before the answer: a process that waits for it must not serve during a pause.
+      await Promise.all([probe(this.#parts), pause.read()])
       return { kind: 'done' } as const
     })
   }
@@ -199,17 +196,21 @@ class RedisStore implements Store {
   }
 
   watch(listener: (notice: Notice) => void): () => void {
-    return this.#parts.notices.watch(listener)
+    const { notices, pause } = this.#parts
+    const unwatch = notices.watch(listener)
+    queueMicrotask(() => pause.tell(listener))
+    return unwatch
   }
 
   async close(): Promise<void> {
     if (this.#closed) return
     this.#closed = true
-    const { notices, pending, reader, sharded, steps } = this.#parts
+    const { notices, pause, pending, reader, sharded, steps } = this.#parts
     pending.close()
     steps.close()
     reader.forgetAll()
     sharded?.close()
+    pause.close()
     notices.close()
     await this.#closeLink()
   }

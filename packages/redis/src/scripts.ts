@@ -37,6 +37,8 @@ export interface Grant {
   readonly kind: 'lead'
   readonly version: string
   readonly attempts: number
+  /** True when it has replaced a value that no store of this library writes. */
+  readonly overForeign: boolean
 }
 
 /** A lease of this process. */
@@ -99,10 +101,10 @@ export class Scripts {
     const reply = await this.#clocks.run(keys[0], request, async (latest) =>
       timed(await this.#run('acquire', keys, [...args, latest, longest, PROCESS_NAME]), 3),
     )
-    const [code, first, second, third] = reply as readonly [number, ...unknown[]]
+    const [code, first, second, third, fourth] = reply as readonly [number, ...unknown[]]
     switch (code) {
       case 1:
-        return { kind: 'lead', version: String(first), attempts: Number(second) }
+        return { kind: 'lead', version: String(first), attempts: Number(second), overForeign: fourth === '1' }
       case 2:
         return { kind: 'held', remaining: Number(first), holder: holderOf(String(second)) }
       case 3:

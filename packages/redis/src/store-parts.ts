@@ -1,6 +1,7 @@
 import type { Notice, Runtime, StoreNodes } from '@cattlegrid/core'
 import { DeniedCommands } from './denied-commands.ts'
 import { EntryWrites } from './entry-writes.ts'
+import { FleetPause } from './fleet-pause.ts'
 import { LeaseSteps } from './lease-steps.ts'
 import type { Link } from './link/link.ts'
 import { NoticeHub } from './notice-hub.ts'
@@ -32,6 +33,7 @@ export interface StoreParts {
   readonly leases: LeaseSteps
   readonly writes: EntryWrites
   readonly questions: Questions
+  readonly pause: FleetPause
   readonly notices: NoticeHub
   readonly sharded: ShardedNotices | undefined
 }
@@ -48,41 +50,59 @@ export function storeParts(link: Link, setup: RedisStoreSetup): StoreParts {
   const tags = new TagSequence(link, redisKeys, scripts, denied, runtime)
   const reader = new EntryReader(link, redisKeys, runtime, denied)
   const steps = new StepRunner(link, denied)
+  const sent = { link, runtime, redisKeys, clocks, scripts, steps }
   const nodes = link.nodes && storeNodes(link.nodes, redisKeys, clocks, (step) => steps.run(step))
   // The flights of this process that wait for the lease acquire it again.
   const pending = new PendingReleases(steps, scripts, runtime, (key) => announce({ kind: 'released', key }))
   const renewals = new Renewals(scripts, runtime, link.nodes === undefined)
-  const leases = new LeaseSteps(steps, scripts, tags, runtime, pending, renewals, (key) => reader.forget(key))
+  const onCommit = (key: string): void => reader.forget(key)
+  const leases = new LeaseSteps(
+    steps,
+    scripts,
+    tags,
+    runtime,
+    pending,
+    renewals,
+    onCommit,
+    foreignLeaseWarning(redisKeys, warn),
+  )
   const writes = new EntryWrites(steps, scripts, tags, runtime, link.nodes !== undefined)
-  const questions = new Questions({ link, redisKeys, scripts, steps, runtime })
-  let isChecked = false
-  const onNotice = (notice: Notice): void => {
-    if ('key' in notice) reader.forget(notice.key)
-    else if (notice.kind === 'connected' && !isChecked) {
-      isChecked = true
-      checkSetUp({ link, redisKeys, steps, client, namespace, warn })
-    }
-  }
+  const questions = new Questions(sent)
+  const pause = new FleetPause({ ...sent, announce })
+  const check = (): void => checkSetUp({ ...sent, client, namespace, warn })
+  const onNotice = noticeListener(reader, pause, check)
   const onOther = (message: string): void => questions.receive(message)
   const notices = new NoticeHub(link, redisKeys.channel, runtime, watchdog, onNotice, onOther)
   const sharded =
     shardedNotices && link.nodes !== undefined
       ? new ShardedNotices({ link, nodes: link.nodes, redisKeys, runtime, maxSilence: watchdog, announce })
       : undefined
-  return {
-    link,
-    runtime,
-    redisKeys,
-    clocks,
-    scripts,
-    steps,
-    nodes,
-    reader,
-    pending,
-    leases,
-    writes,
-    questions,
-    notices,
-    sharded,
+  return { ...sent, nodes, reader, pending, leases, writes, questions, pause, notices, sharded }
+}
+
+/** Learns from each notice before the caches do. `check` is called once, when the first connection for notices stands. */
+function noticeListener(reader: EntryReader, pause: FleetPause, check: () => void): (notice: Notice) => void {
+  let isChecked = false
+  return (notice) => {
+    if ('key' in notice) reader.forget(notice.key)
+    else if (notice.kind === 'paused') pause.note(notice.remaining)
+    else if (notice.kind === 'connected' && notice.part === undefined) {
+      void pause.read()
+      if (!isChecked) check()
+      isChecked = true
+    }
+  }
+}
+
+/** Warns once of a program that writes to the names of leases. */
+function foreignLeaseWarning(redisKeys: RedisKeys, warn: (message: string) => void): (key: string) => void {
+  let isTold = false
+  return (key) => {
+    if (isTold) return
+    isTold = true
+    warn(
+      `At ${redisKeys.lease(key)}, the name of a lease, stood a value that this library has not written, and the lease has replaced it. ` +
+        'Give this store a namespace that no other program uses.',
+    )
   }
 }

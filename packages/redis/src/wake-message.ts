@@ -5,9 +5,15 @@ import { escapeKey, unescapeKey } from './redis-keys.ts'
 export type KeyEvent = 'committed' | 'released' | 'deleted' | 'expired'
 
 export const CLEARED = 'cleared'
+const PAUSED = 'paused'
 
 export function keyMessage(event: KeyEvent, key: string): string {
   return `${event} ${escapeKey(key)}`
+}
+
+/** An operator has paused all processes for `remaining` ms; 0: no more. */
+export function pauseMessage(remaining: number): string {
+  return `${PAUSED} ${remaining}`
 }
 
 /** The list of tags in a message; the script puts the number and the kind of the invalidation before it. */
@@ -29,6 +35,8 @@ export function parseMessage(message: string): Notice | undefined {
     }
     case 'tags':
       return tagsNotice(rest)
+    case PAUSED:
+      return /^\d{1,10}$/.test(rest) ? { kind: PAUSED, remaining: Number(rest) } : undefined
     case CLEARED:
       return rest === '' ? { kind: CLEARED } : undefined
     default:

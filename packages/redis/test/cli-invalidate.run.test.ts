@@ -86,6 +86,8 @@ describe('on a server that does not execute the command', () => {
     ['expire', 'k'],
     ['tags', 'k'],
     ['expire-tags', 'k'],
+    ['pause'],
+    ['resume'],
     ['watch'],
   ] as const
 

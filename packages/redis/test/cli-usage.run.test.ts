@@ -11,7 +11,18 @@ describe('help', () => {
     async (option) => {
       const { code, out, err } = await cattlegrid([option])
       expect([code, err]).toEqual([0, ''])
-      for (const word of ['inspect', 'explain', 'top', 'delete', 'expire', 'tags', 'expire-tags', 'watch'])
+      for (const word of [
+        'inspect',
+        'explain',
+        'top',
+        'delete',
+        'expire',
+        'tags',
+        'expire-tags',
+        'pause',
+        'resume',
+        'watch',
+      ])
         expect(out).toMatch(new RegExp(`^  ${word} `, 'm'))
       for (const word of [
         '--url',
@@ -20,6 +31,7 @@ describe('help', () => {
         '--timeout',
         '--json',
         '--by',
+        '--for',
         '--trace',
         '--help',
         '--version',
@@ -29,7 +41,7 @@ describe('help', () => {
     },
   )
 
-  test.each(['inspect', 'explain', 'top', 'delete', 'expire', 'tags', 'expire-tags', 'watch'])(
+  test.each(['inspect', 'explain', 'top', 'delete', 'expire', 'tags', 'expire-tags', 'pause', 'resume', 'watch'])(
     '%s explains itself, without operands or a server',
     async (name) => {
       const { code, out, err } = await cattlegrid([name, '--help'], nowhere)
@@ -46,7 +58,7 @@ describe('help', () => {
 })
 
 const wrong: readonly (readonly [title: string, args: readonly string[], says: string])[] = [
-  ['no command', [], 'accepted: inspect, explain, top, delete, expire, tags, expire-tags, watch'],
+  ['no command', [], 'accepted: inspect, explain, top, delete, expire, tags, expire-tags, pause, resume, watch'],
   ['an unknown command', ['inspct', 'k'], "Command 'inspct' is unknown (did you mean 'inspect'?); accepted: inspect,"],
   ['a command named like a method of every object', ['toString'], "Command 'toString' is unknown"],
   ['an unknown option', ['inspect', 'k', '--name-space', 'x'], "did you mean '--namespace'?); accepted: --url,"],
@@ -63,6 +75,10 @@ const wrong: readonly (readonly [title: string, args: readonly string[], says: s
   ['tags without a tag', ['tags'], "'tags' takes one or more tags; none was given"],
   ['expire-tags without a tag', ['expire-tags'], "'expire-tags' takes one or more tags; none was given"],
   ['an empty tag', ['tags', 'a', ''], 'A tag has 0 characters; accepted: 1 to 256'],
+  ['pause with a key', ['pause', 'a'], "'pause' takes no key; 1 was given"],
+  ['resume with keys', ['resume', 'a', 'b'], "'resume' takes no key; 2 were given"],
+  ['a pause without an end', ['pause', '--for', '0s'], "Option '--for' is '0s'; accepted: a text such as '15m'"],
+  ['a time for a command that pauses nothing', ['resume', '--for', '1h'], "'resume' takes no --for"],
   ['watch with a key', ['watch', 'a'], "'watch' takes no key"],
   ['an option without its value', ['inspect', 'k', '--url'], "Option '--url' needs a value; accepted: a URL"],
   ['an option in the place of a value', ['inspect', 'k', '--url', '--json'], "Option '--url' needs a value"],

@@ -223,7 +223,8 @@ describe.each(versions)('with %s', (_, library) => {
       other.on('wake', ({ by }) => void wakes.push(by))
       let finish: (value: string) => void = () => undefined
       const led = one.lookup('k', () => new Promise<string>((resolve) => void (finish = resolve)))
-      await until(async () => (await other.inspect('k'))?.lease !== null)
+      // Undefined while the store does not answer in time.
+      await until(async () => ((await other.inspect('k'))?.lease ?? null) !== null)
       const waits = new Promise<void>((resolve) => void other.on('follow', () => resolve()))
       const followed = other.lookup('k', () => 'loaded twice')
       await waits

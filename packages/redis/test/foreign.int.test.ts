@@ -112,18 +112,25 @@ describe('a string at the lease’s key', () => {
     },
   )
 
-  test.each(['', 'x', 'L', 'another version’s lease'])(
-    '%j with a time to live counts as a held lease',
+  test.each(['', 'x', 'L', 'Lock of another library', 'X00000000', 'Xabcdefghijkl', 'U', 'Held by 4711'])(
+    '%j with a time to live does not block the key, and is replaced',
     async (value) => {
       await client.set(leaseKey, value, { expiration: { type: 'PX', value: LONG } })
-      expect(await store.acquire('k', { ...request, wake: true })).toMatchObject({ kind: 'held' })
-      expect(await client.get(leaseKey)).toBe(value)
+      const lease = await lead(store, 'k')
+      expect(await client.get(leaseKey)).not.toBe(value)
+      expect((await store.commit(lease, entryOf('ours'), json)).kind).toBe('stored')
     },
   )
 
-  test.each(['X', 'X00000000', 'Xabcdefghijkl'])('%j, a truncated cooldown, does not block the key', async (value) => {
-    await client.set(leaseKey, value, { expiration: { type: 'PX', value: LONG } })
-    expect(await store.acquire('k', request)).toMatchObject({ kind: 'cooling', attempts: 0, failure: { name: '' } })
+  test('is told once for each store, with the cure', async () => {
+    const told: string[] = []
+    store.watch((notice) => void (notice.kind === 'warning' && told.push(notice.message)))
+    for (const key of ['a', 'b']) {
+      await client.set(`${redis.namespace}:{${key}}:l`, 'theirs', { expiration: { type: 'PX', value: LONG } })
+      await lead(store, key)
+    }
+    await lead(store, 'c')
+    expect(told).toEqual([expect.stringMatching(/\{a\}:l.*a namespace that no other program uses/)])
   })
 })
 

@@ -28,17 +28,17 @@ const acquire = (mine: string, wake = '0'): Promise<unknown> => run('acquire', [
 
 describe('the acquire script', () => {
   test('grants the same lease again when the acquire is repeated after a lost reply', async () => {
-    expect(await acquire(token)).toEqual([1, MOMENT, 0, MOMENT])
+    expect(await acquire(token)).toEqual([1, MOMENT, 0, MOMENT, '0'])
     expect(await acquire('u'.repeat(22), '1')).toMatchObject([2, expect.any(Number), expect.stringContaining(token)])
-    expect(await acquire(token)).toEqual([1, MOMENT, 0, MOMENT])
+    expect(await acquire(token)).toEqual([1, MOMENT, 0, MOMENT, '0'])
     // A caller that waited is still notified of the end.
     expect((await redis.client.get(lease))?.slice(0, 24)).toBe(`L${token}+`)
   })
 
   test('keeps the number of attempts when the acquire is repeated', async () => {
     await redis.client.set(lease, 'X000599990003Error', { expiration: { type: 'PX', value: 59_000 } })
-    expect(await acquire(token)).toEqual([1, MOMENT, 3, MOMENT])
-    expect(await acquire(token)).toEqual([1, MOMENT, 3, MOMENT])
+    expect(await acquire(token)).toEqual([1, MOMENT, 3, MOMENT, '0'])
+    expect(await acquire(token)).toEqual([1, MOMENT, 3, MOMENT, '0'])
   })
 
   test('does not extend a lease when a caller starts to wait for it', async () => {
@@ -52,7 +52,13 @@ describe('the acquire script', () => {
   test('gives a version above the one that is there, also when the server’s clock has stepped back', async () => {
     const ahead = '8000000000000000'
     await redis.client.set(entry, Buffer.concat([Buffer.alloc(24, 0xc5), Buffer.from(ahead), Buffer.alloc(30)]))
-    expect(await run('acquire', [entry, lease], token, '60000', ahead, '0')).toEqual([1, '8000000000000001', 0, MOMENT])
+    expect(await run('acquire', [entry, lease], token, '60000', ahead, '0')).toEqual([
+      1,
+      '8000000000000001',
+      0,
+      MOMENT,
+      '0',
+    ])
   })
 
   test('changes nothing when the duration is no whole number', async () => {

@@ -9,6 +9,7 @@ import { redisStore } from '@cattlegrid/redis'
 import { startRedis } from '@cattlegrid/testkit'
 import { startRedisCluster } from '../../../test/support/redis-cluster.ts'
 import { askRedis, untilRedis } from '../../../test/support/redis-ask.ts'
+import { until } from '../../../test/support/until.ts'
 
 test.each([
   ['one node of a cluster', 'CLUSTER ADDSLOTSRANGE 0 8000', 'CLUSTERDOWN'],
@@ -65,7 +66,7 @@ test.each([
 )
 
 /** No such server is at hand: a real one gets PEXPIRE without its last argument, whose number is wrong, too. */
-test('ready() rejects on a server older than 7, which does not know PEXPIRE with LT, and one warning names the cure', async () => {
+async function oldServer(): Promise<{ readonly url: string; stop(): Promise<void> }> {
   const server = await startRedis({ own: true })
   const proxy = createServer((socket) => {
     const upstream = connect(server.port, '127.0.0.1')
@@ -78,12 +79,33 @@ test('ready() rejects on a server older than 7, which does not know PEXPIRE with
   }).listen(0, '127.0.0.1')
   await once(proxy, 'listening')
   const { port } = proxy.address() as AddressInfo
-  const cache = createCache({ store: redisStore({ url: `redis://127.0.0.1:${port}` }), ttl: '1m' })
+  return {
+    url: `redis://127.0.0.1:${port}`,
+    async stop() {
+      proxy.close()
+      await server.stop()
+    },
+  }
+}
+
+test('ready() rejects on a server older than 7, which does not know PEXPIRE with LT, and one warning names the cure', async () => {
+  const server = await oldServer()
+  const cache = createCache({ store: redisStore({ url: server.url }), ttl: '1m' })
   const warnings = warningsOf(cache)
   expect(await readyError(cache)).toMatchObject({ code: 'CATTLEGRID_STORE_AWAY', cause: { code: 'ERR' } })
   expect(warnings).toEqual([expect.stringContaining('Redis 7 or later')])
   await cache.close({ drain: 0 })
-  proxy.close()
+  await server.stop()
+})
+
+test('a server older than 7 is named once by a process that never calls ready()', async () => {
+  const server = await oldServer()
+  const cache = createCache({ store: redisStore({ url: server.url }), ttl: '1m' })
+  const warnings = warningsOf(cache)
+  await until(() => warnings.length > 0)
+  expect(await readyError(cache)).toMatchObject({ code: 'CATTLEGRID_STORE_AWAY' })
+  expect(warnings).toEqual([expect.stringContaining('Redis 7 or later')])
+  await cache.close({ drain: 0 })
   await server.stop()
 })
 

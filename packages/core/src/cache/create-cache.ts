@@ -1,5 +1,6 @@
 import { AdmissionControl } from '../flight/admission-control.ts'
 import type { Cache } from './cache.ts'
+import { Pause } from '../flight/pause.ts'
 import { Permits } from '../flight/permits.ts'
 import { CodecCheck } from '../flight/codec-check.ts'
 import { debugEvents } from '../history/debug-log.ts'
@@ -7,6 +8,7 @@ import { LoadCoordinator } from '../flight/coordinator.ts'
 import { emitAway } from '../flight/emit-away.ts'
 import { DefaultCache } from './default-cache.ts'
 import { Diagnostics } from '../history/diagnostics.ts'
+import { formatDuration } from '../history/format-duration.ts'
 import { Explainer } from './explainer.ts'
 import { Events } from '../events/events.ts'
 import { Lifecycle } from './lifecycle.ts'
@@ -57,11 +59,18 @@ function wireCache(setup: CacheSetup): Cache {
     permits: new Permits(limits.maxLoads),
     refreshBudget: refreshLimits && new RefreshBudget(refreshLimits, store, runtime),
     codecCheck: new CodecCheck(strictCodec, events),
-    pause: { on: !enabled },
+    pause: new Pause(runtime, enabled, (pausedFor) => events.warn(pauseText(pausedFor))),
   }
-  const coordinator = new LoadCoordinator(services, enabled)
+  const coordinator = new LoadCoordinator(services)
   const explainer = new Explainer(services, new Diagnostics(events, runtime, diagnostics, settings.shareErrorMessages))
   return new DefaultCache(coordinator, new Lifecycle(coordinator, explainer), explainer, settings)
+}
+
+/** What an operator did in all processes, for the log of this one. */
+function pauseText(pausedFor: number): string {
+  return pausedFor > 0
+    ? `An operator has paused the caches of this namespace in all processes, for ${formatDuration(pausedFor)}: every call runs its own loader, and nothing is stored. \`cattlegrid resume\` ends it.`
+    : 'The pause of the caches of this namespace in all processes has ended.'
 }
 
 function openStore({ store, remote, runtime }: CacheSetup, events: Events): Store {

@@ -14,13 +14,10 @@ export class LoadCoordinator {
   readonly leaseWaiters: LeaseWaiters
   readonly suppression: RefreshSuppression
   readonly unshareable: UnshareableKeys
-  readonly #enabled: boolean
   #closed = false
 
-  /** `enabled` false: the cache stays paused. */
-  constructor(services: EngineServices, enabled: boolean) {
+  constructor(services: EngineServices) {
     this.services = services
-    this.#enabled = enabled
     this.reads = new SharedReads(services)
     this.flights = new FlightRegistry(this.reads)
     this.leaseWaiters = new LeaseWaiters(services.runtime)
@@ -34,7 +31,7 @@ export class LoadCoordinator {
   }
 
   set paused(paused: boolean) {
-    this.services.pause.on = paused || !this.#enabled
+    this.services.pause.byProcess = paused
   }
 
   /** While true, no flight may begin. */
@@ -73,6 +70,8 @@ export class LoadCoordinator {
           node: notice.part?.name,
           error: notice.cause,
         })
+      case 'paused':
+        return this.services.pause.pauseAll(notice.remaining)
       case 'warning':
         return this.services.events.warn(notice.message, 'CATTLEGRID_STORE')
     }
@@ -109,6 +108,7 @@ export class LoadCoordinator {
       void allFinished.then(cancel).then(resolve)
     })
     this.#closed = true
+    this.services.pause.close()
     const late = [...this.flights.running]
     for (const { flight } of late) flight.abort(reason)
     // Waits for the store's answer to each released lease: a release that is sent while the process exits may never leave it.

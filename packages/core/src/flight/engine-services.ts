@@ -3,6 +3,7 @@ import type { CodecCheck } from './codec-check.ts'
 import type { Events } from '../events/events.ts'
 import type { RefreshBudget } from './refresh-budget.ts'
 import type { CooldownPolicy, EarlyRefreshPolicy, FreshnessPolicy } from '../policy/policy.ts'
+import type { Pause } from './pause.ts'
 import type { PermitSource } from './permits.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import type { Activity } from '../history/stats.ts'
@@ -23,6 +24,5 @@ export interface EngineServices {
   /** Undefined: background refreshes have no limit. */
   readonly refreshBudget: RefreshBudget | undefined
   readonly codecCheck: CodecCheck
-  /** While it is on, no stored value is served and no load is stored: asked after every read, and before a commit. */
-  readonly pause: { on: boolean }
+  readonly pause: Pause
 }

@@ -74,6 +74,8 @@ export type Notice =
   | { readonly kind: 'disconnected' | 'connected'; readonly part?: StorePart | undefined }
   /** Steps are not sent, because the store did not answer or there is no connection (`away`, whose `cause` is the last error); they are sent again (`back`). */
   | { readonly kind: 'away' | 'back'; readonly part?: StorePart | undefined; readonly cause?: unknown }
+  /** An operator has paused all processes for `remaining` ms from now; 0: no more. A store that keeps this also says so to each new listener, and when it is connected again. */
+  | { readonly kind: 'paused'; readonly remaining: number }
   /** A problem for an operator; the message names the remedy. */
   | { readonly kind: 'warning'; readonly message: string }
 

@@ -18,6 +18,8 @@ import type { Target } from './connection.ts'
 const OWNER = 'cattlegrid'
 const DEFAULT_URL = 'redis://127.0.0.1:6379'
 const DEFAULT_TIMEOUT = 5000
+/** An hour, ms: long enough to look for the cause, and nobody forgets it for ever. */
+const DEFAULT_PAUSE = 3_600_000
 /** The longest delay of a Node timer, ms: a longer one would fire at once. */
 const LONGEST_TIMEOUT = 2 ** 31 - 1
 
@@ -39,6 +41,7 @@ const syntax = {
   json: { type: 'boolean' },
   by: { type: 'string' },
   trace: { type: 'string' },
+  for: { type: 'string' },
   help: { type: 'boolean', short: 'h' },
   version: { type: 'boolean' },
 } satisfies NonNullable<ParseArgsConfig['options']>
@@ -69,6 +72,11 @@ const timeoutRule: OptionRule<number> = {
   accepted: "a text such as '500ms', '5s' or '1m', at most 24 days",
 }
 
+const pauseRule: OptionRule<number> = {
+  ...durationRule(1000, LONGEST_TIMEOUT),
+  accepted: "a text such as '15m' or '6h', 1 second to 24 days",
+}
+
 const flagRule: OptionRule<boolean> = {
   accepted: 'no value',
   parse: (value) => (value === true ? value : INVALID),
@@ -82,6 +90,7 @@ const rules = {
   '--json': flagRule,
   '--by': oneOfRule('load-time', 'followers'),
   '--trace': textRule('the name of a file', /./),
+  '--for': pauseRule,
   '--help': flagRule,
   '--version': flagRule,
 } satisfies OptionRules<object>
@@ -111,8 +120,13 @@ export function readArguments(
     namespace: options['--namespace'] ?? DEFAULT_NAMESPACE,
     timeout: options['--timeout'] ?? DEFAULT_TIMEOUT,
   }
-  const { '--json': json = false, '--by': by = 'load-time', '--trace': trace } = options
-  return { kind: 'run', command, operands, page, target, json, by, trace }
+  const {
+    '--json': json = false,
+    '--by': by = 'load-time',
+    '--trace': trace,
+    '--for': pauseFor = DEFAULT_PAUSE,
+  } = options
+  return { kind: 'run', command, operands, page, target, json, by, trace, pauseFor: Math.ceil(pauseFor) }
 }
 
 function isPage(text: string): boolean {
@@ -130,7 +144,7 @@ function isServer({ pathname, username, password }: URL): boolean {
 }
 
 function optionError({ name, takes }: Command, given: Readonly<Record<string, unknown>>): string | undefined {
-  const option = (['--by', '--trace'] as const).find((one) => given[one] !== undefined && one !== takes)
+  const option = (['--by', '--trace', '--for'] as const).find((one) => given[one] !== undefined && one !== takes)
   return option && `'${name}' takes no ${option}.`
 }
 

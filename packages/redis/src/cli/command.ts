@@ -26,6 +26,8 @@ export interface CommandContext {
   readonly by: Weight
   /** The file of `--trace`. */
   readonly trace: string | undefined
+  /** The time of `--for`, ms; by default, an hour. */
+  readonly pauseFor: number
   readonly terminal: Terminal
 }
 
@@ -39,7 +41,7 @@ export interface Command {
   /** True: `--page` may stand in place of the keys. */
   readonly takesPage?: true
   /** The options that this command takes alone. */
-  readonly takes?: '--by' | '--trace'
+  readonly takes?: '--by' | '--trace' | '--for'
   /** Returns what is wrong with the operands; undefined if they are valid. */
   operandError(operands: readonly string[]): string | undefined
   run(context: CommandContext): Promise<void>

@@ -2,6 +2,7 @@ import type { Command } from './command.ts'
 import { explainCommand } from './explain-command.ts'
 import { inspectCommand } from './inspect-command.ts'
 import { deleteCommand, expireCommand, expireTagsCommand, tagsCommand } from './invalidate-commands.ts'
+import { pauseCommand, resumeCommand } from './pause-commands.ts'
 import { topCommand } from './top-command.ts'
 import { watchCommand } from './watch-command.ts'
 
@@ -14,5 +15,7 @@ export const commands: readonly Command[] = [
   expireCommand,
   tagsCommand,
   expireTagsCommand,
+  pauseCommand,
+  resumeCommand,
   watchCommand,
 ]

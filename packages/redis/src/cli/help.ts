@@ -16,6 +16,7 @@ const options = table([
   ['  --timeout <duration>', 'how long to wait for the server, such as 500ms or 30s (default: 5s)'],
   ['  --json', 'print results as JSON, one document per line'],
   ['  --by <weight>', 'top: sorts by load-time or by followers (default: load-time)'],
+  ['  --for <duration>', 'pause: how long, such as 15m or 6h (default: 1h)'],
   ['  --trace <file>', 'explain: writes the events to a file for ui.perfetto.dev'],
   ['  --help, -h', 'this text; after a command, help for that command'],
   ['  --version', 'the version of this package'],

@@ -116,5 +116,7 @@ function lineOf(notice: Exclude<Notice, { readonly kind: 'warning' }>): string {
   if ('key' in notice) return `${notice.kind.padEnd(KIND_WIDTH)}  ${displayKey(notice.key)}`
   if ('tags' in notice)
     return `${notice.kind.padEnd(KIND_WIDTH)}  ${displayKeys(notice.tags)}${notice.how === 'expire' ? ' (expired)' : ''}`
+  if (notice.kind === 'paused')
+    return notice.remaining > 0 ? `paused     for ${formatDuration(notice.remaining)}` : 'resumed'
   return escapeControls(notice.kind)
 }

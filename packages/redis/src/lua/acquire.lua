@@ -3,7 +3,7 @@
 --   ARGV[1] token   ARGV[2] duration, ms   ARGV[3] version seen, '' for no entry   ARGV[4] '1' to publish the end of the lease
 --   ARGV[5] latest moment, server time in µs, '' for none   ARGV[6] longest cooldown to believe, ms, '' for any
 --   ARGV[7] name of the caller's process, which no step reads
--- Returns {1, version to commit, attempts, server time} granted; {2, ms left, lease value} held; {3} changed; {4, ms left, attempts, failure} cooling;
+-- Returns {1, version to commit, attempts, server time, '1' if a foreign value was in its place} granted; {2, ms left, lease value} held; {3} changed; {4, ms left, attempts, failure} cooling;
 --   {5, ms left, share} uncacheable; {6, ms left} held off; {7, server time} too late.
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
@@ -12,8 +12,11 @@ if now > (tonumber(ARGV[5]) or now) then return {7, string.format('%.0f', now)} 
 local version = redis.call('GETRANGE', KEYS[1], 24, 39)
 if version ~= ARGV[3] then return {3} end
 local value, left = redis.pcall('GET', KEYS[2]), redis.call('PTTL', KEYS[2])
--- A key of another type is foreign, as is a value without a time to live: it must not block the key.
-if type(value) ~= 'string' then value, left = '', 0 end
+-- What no step writes is foreign: another type, another form, no time to live. It must not block the key.
+local forms = {L = string.rep('[%w_-]', 22) .. '[+-]%d%d%d%d', X = string.rep('%d', 12), U = '[01]', H = '%d*$'}
+local form = type(value) == 'string' and left > 0 and forms[string.sub(value, 1, 1)]
+local foreign = value and not (form and string.find(value, '^.' .. form))
+if foreign or not value then value, left = '', 0 end
 local kind, attempts, awaited = string.sub(value, 1, 1), 0, '-'
 if kind == 'X' then attempts = tonumber(string.sub(value, 10, 13)) or 0 end
 -- Each value says how long it can live. With more than that left, the server's clock was set back: it counts as ended. A second more is a correction of the clock.
@@ -44,4 +47,4 @@ local previous = tonumber(digits)
 local next = (previous and previous >= now and previous < 9007199254740000) and previous + 1 or now
 local head = 'L' .. ARGV[1] .. awaited .. string.format('%04.0f%016.0f%015.0f', attempts, now, tonumber(ARGV[2]) or 0)
 redis.call('SET', KEYS[2], head .. (ARGV[7] or ''), 'PX', ARGV[2])
-return {1, string.format('%016.0f', next), attempts, string.format('%.0f', now)}
+return {1, string.format('%016.0f', next), attempts, string.format('%.0f', now), foreign and '1' or '0'}
