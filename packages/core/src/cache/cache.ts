@@ -114,7 +114,7 @@ export interface Cache {
   has(key: string): Promise<boolean>
   /**
    * Returns the values of many keys, each as `getOrSet` does, in the order of `keys`. The keys that this call leads together share one call of `loader`,
-   * which waits for no other key; a key that first waits for another leader, and then leads, is loaded by a further call. Of more than 5,000 keys, one part after
+   * which waits for no other key; a key that first waits for another leader, and then leads, is loaded by a further call. Of more than 2,000 keys, one part after
    * the other is looked up and loaded. A key that the loader's Map leaves out is missing in the result, unless another caller loaded it.
    *
    * @example
