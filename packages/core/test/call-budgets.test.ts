@@ -53,6 +53,31 @@ describe('the waitTimeout of a call', () => {
     expect(await call).toMatchObject({ code: 'CATTLEGRID_WAIT_TIMEOUT' })
   })
 
+  it('counts the answer to its first read', async () => {
+    const origin = new Origin()
+    void remote.join().getOrSet('k', origin.loader)
+    await remote.runtime.advance(1)
+    const cache = remote.join({ waitTimeout: '300ms' })
+    remote.delays.read = 200
+    const call = rejection(cache.getOrSet('k', never))
+    expect(await timeOf(call)).toBe(300)
+    expect(await call).toMatchObject({ code: 'CATTLEGRID_WAIT_TIMEOUT' })
+  })
+
+  it('does not count a load that it joined, and whose value is not for it', async () => {
+    const cache = remote.join({ waitTimeout: '1s', maxLoads: 1 })
+    const origin = new Origin()
+    void cache.getOrSet('k', origin.loader)
+    await remote.runtime.advance(1)
+    const joined = cache.getOrSet('k', () => 'own')
+    await remote.runtime.advance(5000)
+    origin.last.load.uncacheable({ share: false })
+    await remote.runtime.advance(500)
+    origin.last.resolve('theirs')
+    await remote.runtime.advance(10)
+    expect(await joined).toBe('own')
+  })
+
   it('counts loads of others that brought nothing, however often the call is elected anew', async () => {
     const cache = remote.join({ waitTimeout: '1s' })
     const origin = new Origin()
