@@ -202,10 +202,13 @@ export class FastifyExchange implements Exchange<FastifyRequest, FastifyReply>, 
     }
   }
 
-  /** Fastify declares the length of each payload that it sends, also beside the `Transfer-Encoding` of a hook. */
+  /**
+   * Fastify declares the length of each payload that it sends, also beside the `Transfer-Encoding` of a hook. Node frames no response for which that field
+   * was removed, even if it was not set: a hook that takes the response over needs the framing.
+   */
   #removeFraming(): void {
-    this.response.removeHeader('transfer-encoding')
-    this.res.removeHeader('transfer-encoding')
+    for (const response of [this.response, this.res])
+      if (response.hasHeader('transfer-encoding')) response.removeHeader('transfer-encoding')
   }
 
   /** If a layer throws at an answer in the place of a handler that has not run, that handler can still respond, with the status and the fields before. */

@@ -81,6 +81,37 @@ describe('onSend hooks beside ours', () => {
     },
   )
 
+  test('a hit that a hook after ours writes itself is framed as the first response', async () => {
+    await withApp(async ({ app }) => {
+      app.addHook('onSend', async (_request, reply, payload) => {
+        reply.hijack()
+        reply.raw.writeHead(200, { 'x-by': 'hook' })
+        reply.raw.write('raw ')
+        reply.raw.end(payload)
+        return payload
+      })
+      app.get('/page', { config: { cache } }, async () => 'one')
+      const port = await listen(app)
+      for (let turn = 0; turn < 3; turn += 1) {
+        const { headers, body } = await ask(port, '/page')
+        expect([headers['transfer-encoding'], body.toString()]).toEqual(['chunked', 'raw one'])
+      }
+    })
+  })
+
+  test('a head that Node refuses only once a hook has changed it ends no process where the client has a condition', async () => {
+    await withApp(async ({ app }) => {
+      app.addHook('onSend', async (_request, reply) => {
+        reply.raw.setHeader('trailer', 'x-sum')
+      })
+      app.get('/page', { config: { cache } }, async () => 'one')
+      app.get('/plain', async () => 'one')
+      const port = await listen(app)
+      const plain = await ask(port, '/plain', CONDITION)
+      expect(await ask(port, '/page', CONDITION)).toMatchObject({ status: plain.status })
+    })
+  })
+
   test('a handler that takes the response over, and writes without a head, has the head before its bytes', async () => {
     await withApp(async ({ app }) => {
       app.addHook('onSend', async (_request, _reply, payload) => payload)

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Readable } from 'node:stream'
 import { parseHead } from '../fields/head-arguments.ts'
-import { showAsEnded, showAsOpen } from '../fields/response-state.ts'
+import { isHeadSent, showAsEnded, showAsOpen } from '../fields/response-state.ts'
 import { type Chunk, chunkOf, sameBytes } from '../fields/body-arguments.ts'
 import type { HeaderFields } from '../fields/header-fields.ts'
 import type { ResponseHead } from '../response/response-head.ts'
@@ -103,7 +103,15 @@ export class PayloadCapture extends ResponseCapture {
         return original('write', args)
       },
       end: (...args) => {
-        release(chunkOf(args) ?? '')
+        try {
+          release(chunkOf(args) ?? '')
+        } catch (error) {
+          // The framework would have caught it at its `writeHead`; nobody expects it here.
+          if (isHeadSent(res)) throw error
+          this.#abortRefused()
+          original('writeHead', [500])
+          return original('end', [])
+        }
         return original('end', args)
       },
       flushHeaders: () => {
@@ -255,6 +263,13 @@ export class PayloadCapture extends ResponseCapture {
   #markUnshareable(): void {
     if (!this.#over) this.recording.markUnshareable('hijacked')
     this.#over = true
+  }
+
+  /** Node has refused the head, which nobody can make again. */
+  #abortRefused(): void {
+    if (!this.#over) this.recording.abort('failure')
+    this.#over = true
+    for (const name of this.res.getHeaderNames()) this.res.removeHeader(name)
   }
 
   #abort(): void {
