@@ -13,26 +13,24 @@ interface RequestStart {
 
 const REQUESTS = 'http.server.request.start'
 
-/** Of all copies of this package: each misplaced layer is told once. */
-const state = processWide('misplaced/1', () => ({
-  isWatching: false,
-  /** The servers whose apps were looked at, at their first request. */
-  servers: new WeakSet<object>(),
-  /** Routes whose last handler is a `cached()`: nothing is wrong if the one before it passes the request on. */
-  suspects: new Map<Route, RoutingApp>(),
-  told: new WeakSet<object>(),
-}))
+/** Told once, by whichever copy of this package. */
+const told = processWide('misplaced/1', () => new WeakSet<object>())
+/** Routes whose last handler is a `cached()`, of any copy: nothing is wrong if the one before it passes the request on. */
+const suspects = processWide('suspects/1', () => new Map<Route, RoutingApp>())
+/** The servers whose apps were looked at, at their first request. */
+const servers = new WeakSet<object>()
+let isWatching = false
 
 /** Looks at the layers of an app when its first request comes: a `cached()` that no request reaches could not tell by itself. */
 export function watchPlaces(): void {
-  if (state.isWatching) return
-  state.isWatching = true
+  if (isWatching) return
+  isWatching = true
   subscribe(REQUESTS, onRequest)
 }
 
 /** A `cached()` of the route was reached. */
 export function noteReached(route: Route): void {
-  state.suspects.delete(route)
+  suspects.delete(route)
 }
 
 /** Warns once of a `cached({ ttl })` on a route of writes, whose responses are never stored. */
@@ -49,12 +47,12 @@ export function warnOfMethod(route: Route, { method = '' }: IncomingMessage): vo
 
 function onRequest(message: unknown): void {
   const { request, response, server } = message as RequestStart
-  if (!state.servers.has(server)) {
-    state.servers.add(server)
-    if (server.listeners('request').filter(isApp).some(lookAt)) state.isWatching = false
+  if (!servers.has(server)) {
+    servers.add(server)
+    if (server.listeners('request').filter(isApp).some(lookAt)) isWatching = false
   }
-  if (state.suspects.size > 0) response.once('finish', () => judge(request, response))
-  else if (!state.isWatching) unsubscribe(REQUESTS, onRequest)
+  if (suspects.size > 0) response.once('finish', () => judge(request, response))
+  else if (!isWatching) unsubscribe(REQUESTS, onRequest)
 }
 
 function isApp(listener: unknown): listener is RoutingApp {
@@ -64,7 +62,7 @@ function isApp(listener: unknown): listener is RoutingApp {
 /** True if the app has a `cached()`. */
 function lookAt(app: RoutingApp): boolean {
   const layers = layersOf(app).map(({ layer }) => layer)
-  for (const { route } of layers) if (route !== undefined && endsWithCached(route)) state.suspects.set(route, app)
+  for (const { route } of layers) if (route !== undefined && endsWithCached(route)) suspects.set(route, app)
   const stack = stackOf(app)
   const behind = stack.findLast((layer) => !isErrorHandler(layer))
   if (behind !== undefined && isCachedLayer(behind) && stack.some(({ route }) => route !== undefined))
@@ -87,9 +85,9 @@ function isErrorHandler({ handle }: Layer): boolean {
 
 /** The handler before a `cached()` has answered: it passes nothing on. */
 function judge({ method, route }: RequestStart['request'], { statusCode }: ServerResponse): void {
-  const app = route && state.suspects.get(route)
+  const app = route && suspects.get(route)
   if (route === undefined || app === undefined || method !== 'GET' || statusCode < 200 || statusCode > 299) return
-  state.suspects.delete(route)
+  suspects.delete(route)
   tell(
     route,
     'CATTLEGRID_BEHIND_HANDLER',
@@ -99,7 +97,7 @@ function judge({ method, route }: RequestStart['request'], { statusCode }: Serve
 
 /** Warns once of each misplaced object. */
 export function tell(misplaced: object, code: string, message: string): void {
-  if (state.told.has(misplaced)) return
-  state.told.add(misplaced)
+  if (told.has(misplaced)) return
+  told.add(misplaced)
   process.emitWarning(message, { type: 'CattlegridWarning', code })
 }

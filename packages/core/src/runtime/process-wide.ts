@@ -3,6 +3,11 @@
  * versions. Change the name with the shape of what is shared.
  */
 export function processWide<T extends object>(name: string, make: () => T): T {
-  const shared = globalThis as { [name: symbol]: T | undefined }
-  return (shared[Symbol.for(`cattlegrid.${name}`)] ??= make())
+  const shared = globalThis as { [name: symbol]: (() => T) | undefined }
+  return (shared[Symbol.for(`cattlegrid.${name}`)] ??= returnerOf(make()))()
+}
+
+/** Test runners delete what hangs on the global object, down to its properties, while code of the ended test file still runs: they look into no function. */
+function returnerOf<T>(value: T): () => T {
+  return () => value
 }
