@@ -39,10 +39,13 @@ export class LoadsExpected {
       if (step.method === 'POST' || step.method === 'PUT') loaded = new Set()
       else if (hasOwnRun(step)) runs += 1
       else if (!loaded.has(entryOf(this.#stack, step))) {
-        // A HEAD cannot fill an entry inline: it may get the stale response, and leave the load to the next GET.
-        if (step.method !== 'HEAD' || this.#stack.refresh !== 'inline') loaded.add(entryOf(this.#stack, step))
-        // A HEAD sends a GET in its place; where variants differ it may bring another one.
-        runs += step.method === 'HEAD' && varies(this.#stack) ? 2 : 1
+        const unkeyed = hasUnkeyedUrl(this.#stack, step)
+        const replaced = step.method === 'HEAD' || unkeyed
+        // Such a request cannot fill an entry inline: a HEAD may get the stale response, and leave the load to the next GET.
+        const fills = this.#stack.refresh !== 'inline' && !(unkeyed && varies(this.#stack))
+        if (!replaced || fills) loaded.add(entryOf(this.#stack, step))
+        // A GET is sent in its place; where variants differ it may bring another one.
+        runs += replaced && varies(this.#stack) ? 2 : 1
       }
     }
     const unsafe = steps.filter(({ method }) => method === 'POST' || method === 'PUT').length
@@ -87,6 +90,11 @@ function varies({ outside, inside, handler }: Stack): boolean {
     [...outside, ...inside].some(({ does }) => does === 'vary') ||
     inside.some(({ does }) => does === 'compress' || does === 'allow the origin')
   )
+}
+
+/** Its URL is not that of its key. */
+function hasUnkeyedUrl({ onlyA }: Stack, { path }: Step): boolean {
+  return onlyA && [...new URL(path ?? '', 'http://shop').searchParams.keys()].some((name) => name !== 'a')
 }
 
 function entryOf(stack: Stack, { who, path }: Step): string {

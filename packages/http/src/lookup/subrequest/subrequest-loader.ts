@@ -97,7 +97,6 @@ export class SubrequestLoader<Req, Res> {
       },
       target: keyedUrl(target),
       signal: load.signal,
-      parent: req,
       connection: this.#connection,
       scope: route.scope,
       dispatch: (subReq, subRes) => exchange.dispatch(subReq, subRes),

@@ -10,15 +10,11 @@ export interface RequestLine {
 }
 
 /** Makes the request that arrives at the server. */
-export function requestOn(
-  socket: NullSocket,
-  line: RequestLine,
-  parent: Pick<IncomingMessage, 'headers'>,
-): IncomingMessage {
+export function requestOn(socket: NullSocket, line: RequestLine): IncomingMessage {
   const req = new IncomingMessage(asSocket(socket))
   req.method = 'GET'
   req.url = line.target
-  if (socket instanceof NullStream) becomeHttp2(req, socket, line, parent)
+  if (socket instanceof NullStream) becomeHttp2(req, socket, line)
   else becomeHttp1(req, line)
   req.complete = true
   req.push(null)
@@ -32,16 +28,11 @@ function becomeHttp1(req: IncomingMessage, { host, headers }: RequestLine): void
   req.rawHeaders = ['Host', host, ...Object.entries(headers).flat()]
 }
 
-/** Gives the request what each request over HTTP/2 has. It has `Host` beside `:authority` only where the client's has. */
-function becomeHttp2(
-  req: IncomingMessage,
-  stream: NullStream,
-  { scheme, host, target, headers }: RequestLine,
-  parent: Pick<IncomingMessage, 'headers'>,
-): void {
+/** Gives the request what each request over HTTP/2 has, and `Host`, which every handler sees beside `:authority`. */
+function becomeHttp2(req: IncomingMessage, stream: NullStream, { scheme, host, target, headers }: RequestLine): void {
   setVersion(req, 2, 0)
   const pseudo = { ':method': 'GET', ':authority': host, ':scheme': scheme, ':path': target }
-  const all = { ...pseudo, ...headers, ...(parent.headers.host === undefined ? {} : { host }) }
+  const all = { ...pseudo, ...headers, host }
   req.headers = all
   req.rawHeaders = Object.entries(all).flat()
   Object.defineProperties(req, {

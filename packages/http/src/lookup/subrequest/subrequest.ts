@@ -53,8 +53,6 @@ export interface Subrequest extends RequestLine {
   readonly place: string
   readonly key: string
   readonly facts: SubrequestFacts
-  /** The client's request that caused it. */
-  readonly parent: Pick<IncomingMessage, 'headers'>
   /** The connection of that request: the subrequest has the same peer address, so that the framework trusts both alike. */
   readonly connection: ClientConnection
   /** Aborts the subrequest, whatever the handler does. */
@@ -86,7 +84,7 @@ export interface SubrequestResponse {
  */
 export function sendSubrequest(subrequest: Subrequest): Promise<SubrequestResponse> {
   const socket = socketFor(subrequest)
-  const req = requestOn(socket, subrequest, subrequest.parent)
+  const req = requestOn(socket, subrequest)
   const res = responseOn(socket, req)
   res.once('finish', () => {
     req.resume()
