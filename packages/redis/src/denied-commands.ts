@@ -1,7 +1,8 @@
 import { isErrorReply } from './link/connection-error.ts'
 
 /** What is reported besides the names of commands. */
-const [OLD_SERVER, CLUSTER_NODE, SUBSCRIBER, KEYS] = ['an old server', 'a node of a cluster', 'a subscriber', 'keys']
+const [OLD_SERVER, CLUSTER_NODE, SUBSCRIBER] = ['an old server', 'a node of a cluster', 'a subscriber']
+const [KEYS, TYPE] = ['keys', 'the type of a key']
 
 /** Recognises commands that Redis denies to its user, or does not know under their name, and reports each of them once. */
 export class DeniedCommands {
@@ -23,6 +24,7 @@ export class DeniedCommands {
     this.#noteOldServer(error)
     this.#noteSubscriber(error)
     this.#noteDeniedKeys(error)
+    this.#noteOtherType(error)
     const command = deniedCommand(error, source)
     if (command === undefined || this.#reported.has(command)) return
     this.#reported.add(command)
@@ -60,6 +62,15 @@ export class DeniedCommands {
     this.#warn(
       `Redis does not let this client use the keys of the store (${error.message}): grant the Redis user the pattern ${this.#keyPattern}, for reading and for writing. ` +
         'Until then, each process loads on its own.',
+    )
+  }
+
+  #noteOtherType(error: unknown): void {
+    if (!isErrorReply(error) || !error.message.startsWith('WRONGTYPE ') || this.#reported.has(TYPE)) return
+    this.#reported.add(TYPE)
+    this.#warn(
+      `Another program uses a key of the store for a value that is no string (${error.message}): give the store a namespace that no other program uses (now ${this.#keyPattern.slice(1)}), ` +
+        'or cache.delete() the key. Until then, each process loads that key on its own.',
     )
   }
 

@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
-import { createCache, json, raw, type Store, structured } from '@cattlegrid/core'
+import { createCache, json, type Notice, raw, type Store, structured } from '@cattlegrid/core'
 import { redisStore } from '@cattlegrid/redis'
 import { RESP_TYPES } from 'redis'
+import { until } from '../../../test/support/until.ts'
 import { entryOf, found, lead, LONG, put, request } from './entries.ts'
 import { type Client, openRedis, type RedisUnderTest } from './redis.ts'
 import { tap } from './tap.ts'
@@ -34,6 +35,21 @@ const foreignStrings: readonly (readonly [string, Buffer])[] = [
   ['the first two bytes of a record', bytes([0xc5, 1])],
   ['a head whose tags are cut off', bytes([0xc5, 1], '\0'.repeat(50), '\0\xFF\xFF')],
 ]
+
+test('a set at the entry’s key is told once, with the namespace, and delete heals it', async () => {
+  await client.sAdd(entryKey, 'member')
+  const warnings: Notice[] = []
+  store.watch((notice) => void (notice.kind === 'warning' && warnings.push(notice)))
+  const cache = createCache({ store, ttl: '1h' })
+  for (let turn = 0; turn < 2; turn += 1) expect(await cache.getOrSet('k', () => 'ours')).toBe('ours')
+  expect(warnings).toEqual([{ kind: 'warning', message: expect.stringContaining(`(now ${redis.namespace}:*)`) }])
+  await cache.delete('k')
+  await until(async () => {
+    await cache.getOrSet('k', () => 'again')
+    return (await store.read('k', json)).kind === 'found'
+  })
+  await cache.close()
+})
 
 describe('a string at the entry’s key that is no record', () => {
   test.each(foreignStrings)('%s is a miss that says why, and can be replaced', async (_, value) => {
