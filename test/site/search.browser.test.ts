@@ -27,7 +27,7 @@ describe('the search of the site', () => {
     ['nestjs', /^\/docs\/getting-started\.html#nestjs/],
     ['fastify', /^\/docs\/getting-started\.html#fastify/],
     ['metrics', /^\/docs\/metrics\.html/],
-    ['pause', /^\/docs\/(http|operations)\.html/],
+    ['pause', /^\/docs\/(command-line|http|operations)\.html/],
     ['key', /^\/docs\/http\.html#what-is-one-entry/],
     ['vary', /^\/docs\/http-reference\.html#responses-that-vary/],
     ['etag', /^\/docs\/http-reference\.html#how-an-entry-is-served/],
