@@ -7,16 +7,16 @@ import { startFastify } from './contract-app.ts'
 
 /** Of so many apps one loads a copy of its own: that takes a tenth of a second, and the others have the same copy. */
 const APPS_PER_COPY = 25
-let copy = cattlegrid
+let latest = cattlegrid
 let apps = 0
 
 async function loadCopy(): Promise<typeof cattlegrid> {
   apps += 1
-  if (apps % APPS_PER_COPY !== 1) return copy
+  if (apps % APPS_PER_COPY !== 1) return latest
   await jest.isolateModulesAsync(async () => {
-    copy = (await import('../src/index.ts')).default
+    latest = (await import('../src/index.ts')).default
   })
-  return copy
+  return latest
 }
 
 interface Encapsulated {
