@@ -7,6 +7,6 @@ const LOOKS = 3000
 export async function until(isSo: () => boolean | Promise<boolean>, seen?: () => string): Promise<void> {
   for (let looks = 0; !(await isSo()); looks += 1) {
     if (looks === LOOKS) throw new Error(`In vain: ${isSo.toString()} ${seen?.() ?? ''}`)
-    await new Promise((resolve) => setTimeout(resolve, looks < 100 ? 1 : 10))
+    await new Promise((resolve) => setTimeout(resolve, 10))
   }
 }
