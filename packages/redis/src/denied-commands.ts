@@ -1,9 +1,5 @@
 import { isErrorReply } from './link/connection-error.ts'
 
-/** What is reported besides the names of commands. */
-const [OLD_SERVER, CLUSTER_NODE, SUBSCRIBER] = ['an old server', 'a node of a cluster', 'a subscriber']
-const [KEYS, TYPE] = ['keys', 'the type of a key']
-
 /** Recognises commands that Redis denies to its user, or does not know under their name, and reports each of them once. */
 export class DeniedCommands {
   readonly #reported = new Set<string>()
@@ -20,68 +16,53 @@ export class DeniedCommands {
 
   /** `source`: the script in which the error occurred, if any. */
   note(error: unknown, source?: string): void {
-    if (this.#isOneServer) this.#noteClusterNode(error)
-    this.#noteOldServer(error)
-    this.#noteSubscriber(error)
-    this.#noteDeniedKeys(error)
-    this.#noteOtherType(error)
+    if (!isErrorReply(error)) return
+    const { message } = error
+    if (this.#isOneServer && /^(?:MOVED|CLUSTERDOWN) /.test(message))
+      this.#warnOnce(
+        'a node of a cluster',
+        `The Redis server is one node of a cluster, and does not serve every key (${message}): give redisStore the client of a cluster, createCluster() of redis or new Cluster() of ioredis, ` +
+          'instead of a url or a client of one server. Until then, each process loads most keys on its own.',
+      )
+    if (isUnknownForm(message))
+      this.#warnOnce(
+        'an old server',
+        `The Redis server is too old for the store (${message}): use Redis 7 or later, or Valkey. Until then, keys stay unstored, and invalidations may reject.`,
+      )
+    if (/only .*SUBSCRIBE.* allowed in this context/.test(message))
+      this.#warnOnce(
+        'a subscriber',
+        'The Redis client given to redisStore has subscribed to a channel, so its connection takes no other commands: give redisStore a client of its own, such as ' +
+          'client.duplicate(), or make yours with RESP: 3. Until then, each process loads on its own.',
+      )
+    if (isDeniedKey(message))
+      this.#warnOnce(
+        'keys',
+        `Redis does not let this client use the keys of the store (${message}): grant the Redis user the pattern ${this.#keyPattern}, for reading and for writing. ` +
+          'Until then, each process loads on its own.',
+      )
+    if (message.startsWith('WRONGTYPE '))
+      this.#warnOnce(
+        'the type of a key',
+        `Another program uses a key of the store for a value that is no string (${message}): give the store a namespace that no other program uses (now ${this.#keyPattern.slice(1)}), ` +
+          'or cache.delete() the key. Until then, each process loads that key on its own.',
+      )
     const command = deniedCommand(error, source)
-    if (command === undefined || this.#reported.has(command)) return
-    this.#reported.add(command)
-    const reason = (error as Error).message
+    if (command === undefined) return
     const rights = command === 'eval' ? '+eval +evalsha' : `+${command}`
     const loss =
       command === 'eval' ? 'Without scripts nothing is stored, and deletes and tag invalidations reject. ' : ''
-    this.#warn(
-      `Redis does not run ${command.toUpperCase()} for this client (${reason}): grant it to the Redis user (${rights}), and do not rename it. ${loss}` +
+    this.#warnOnce(
+      command,
+      `Redis does not run ${command.toUpperCase()} for this client (${message}): grant it to the Redis user (${rights}), and do not rename it. ${loss}` +
         'docs/redis.md lists the rights that the store needs, because without one it works in part or not at all.',
     )
   }
 
-  #noteOldServer(error: unknown): void {
-    if (!isUnknownForm(error) || this.#reported.has(OLD_SERVER)) return
-    this.#reported.add(OLD_SERVER)
-    this.#warn(
-      `The Redis server is too old for the store (${error.message}): use Redis 7 or later, or Valkey. Until then, keys stay unstored, and invalidations may reject.`,
-    )
-  }
-
-  #noteSubscriber(error: unknown): void {
-    if (!isErrorReply(error) || !/only .*SUBSCRIBE.* allowed in this context/.test(error.message)) return
-    if (this.#reported.has(SUBSCRIBER)) return
-    this.#reported.add(SUBSCRIBER)
-    this.#warn(
-      'The Redis client given to redisStore has subscribed to a channel, so its connection takes no other commands: give redisStore a client of its own, such as ' +
-        'client.duplicate(), or make yours with RESP: 3. Until then, each process loads on its own.',
-    )
-  }
-
-  #noteDeniedKeys(error: unknown): void {
-    if (!isDeniedKey(error) || this.#reported.has(KEYS)) return
-    this.#reported.add(KEYS)
-    this.#warn(
-      `Redis does not let this client use the keys of the store (${error.message}): grant the Redis user the pattern ${this.#keyPattern}, for reading and for writing. ` +
-        'Until then, each process loads on its own.',
-    )
-  }
-
-  #noteOtherType(error: unknown): void {
-    if (!isErrorReply(error) || !error.message.startsWith('WRONGTYPE ') || this.#reported.has(TYPE)) return
-    this.#reported.add(TYPE)
-    this.#warn(
-      `Another program uses a key of the store for a value that is no string (${error.message}): give the store a namespace that no other program uses (now ${this.#keyPattern.slice(1)}), ` +
-        'or cache.delete() the key. Until then, each process loads that key on its own.',
-    )
-  }
-
-  #noteClusterNode(error: unknown): void {
-    if (!isErrorReply(error) || !/^(?:MOVED|CLUSTERDOWN) /.test(error.message) || this.#reported.has(CLUSTER_NODE))
-      return
-    this.#reported.add(CLUSTER_NODE)
-    this.#warn(
-      `The Redis server is one node of a cluster, and does not serve every key (${error.message}): give redisStore the client of a cluster, createCluster() of redis or new Cluster() of ioredis, ` +
-        'instead of a url or a client of one server. Until then, each process loads most keys on its own.',
-    )
+  #warnOnce(about: string, message: string): void {
+    if (this.#reported.has(about)) return
+    this.#reported.add(about)
+    this.#warn(message)
   }
 }
 
@@ -99,16 +80,11 @@ export function deniedCommand(error: unknown, source?: string): string | undefin
 }
 
 /** True where the server knows a command, but not the form in which the store sends it: no version from 7 on answers so. Before 5, scripts that read the time may not write. */
-function isUnknownForm(error: unknown): error is Error {
-  return (
-    isErrorReply(error) &&
-    /^ERR .*(?:wrong number of arg|syntax error|after non.?deterministic commands)/is.test(error.message)
-  )
+function isUnknownForm(message: string): boolean {
+  return /^ERR .*(?:wrong number of arg|syntax error|after non.?deterministic commands)/is.test(message)
 }
 
 /** In a script, too. The words differ between the versions of Redis, and of Valkey. */
-function isDeniedKey(error: unknown): error is Error {
-  return (
-    isErrorReply(error) && /(?:no permissions to access|can't access|cannot access)\b.*\bkeys?\b/i.test(error.message)
-  )
+function isDeniedKey(message: string): boolean {
+  return /(?:no permissions to access|can't access|cannot access)\b.*\bkeys?\b/i.test(message)
 }

@@ -1,35 +1,35 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { type Cache, createCache } from '@cattlegrid/core'
+import { createCache } from '@cattlegrid/core'
 import { openRedis, type RedisUnderTest } from './redis.ts'
 
 const SIZE = 50_000
-const keys = Array.from({ length: SIZE }, (_, index) => `cold ${index}`)
-
 let redis: RedisUnderTest
-let cache: Cache
-/** The keys that the cache reported: none, unless the machine itself stands still for a `storeTimeout`. */
-const away = new Set<string>()
-/** The breaker was open: it reports itself, once for all keys. */
-let opened = false
 
 beforeAll(async () => {
   redis = await openRedis()
-  cache = createCache({ store: await redis.open(), ttl: '10m' })
-  cache.on('away', ({ key }) => void away.add(key))
-  cache.on('breaker', ({ state }) => (opened ||= state === 'open'))
 })
-afterAll(async () => {
-  await cache.close()
-  await redis.stop()
-})
+afterAll(() => redis.stop())
 
-/** Together, their acquires and commits take longer than a lease lasts, and their renewals would be in the way of both. */
-test('getOrSetMany stores 50,000 cold keys with the default options, 2,000 of them with each call of its loader', async () => {
+/** What one cold batch came to. A process that stands still for most of a lease's length renews none: such a batch says nothing of the renewals. */
+interface Outcome {
+  readonly stoodStill: boolean
+  readonly refused: readonly string[]
+  readonly missing: number
+}
+
+async function loadCold(attempt: number): Promise<Outcome> {
   const loop = monitorEventLoopDelay()
   loop.enable()
+  const cache = createCache({ store: await redis.open(), ttl: '10m' })
   const refused: string[] = []
+  const reported = new Set<string>()
   cache.on('refused', ({ key, why }) => void refused.push(`${key}: ${why}`))
+  cache.on('away', ({ key }) => void reported.add(key))
+  // It reports itself, once for all keys.
+  let opened = false
+  cache.on('breaker', ({ state }) => (opened ||= state === 'open'))
+  const keys = Array.from({ length: SIZE }, (_, index) => `cold ${attempt} ${index}`)
   const calls: number[] = []
   const values = await cache.getOrSetMany(keys, (missing) => {
     calls.push(missing.length)
@@ -39,9 +39,13 @@ test('getOrSetMany stores 50,000 cold keys with the default options, 2,000 of th
   expect(Math.max(...calls)).toBe(2000)
   // The last commits are under way when the values are there.
   await cache.close()
-  // A process that stands still for most of a lease's length renews none.
-  const stoodStill = loop.max > 1e9
-  expect(stoodStill ? [] : refused).toEqual([])
   const stored = await redis.client.exists(keys.map((key) => `${redis.namespace}:{${key}}`))
-  expect(opened || stoodStill || stored + away.size >= SIZE).toBe(true)
+  return { stoodStill: loop.max > 1e9 || opened, refused, missing: Math.max(0, SIZE - stored - reported.size) }
+}
+
+/** Together, their acquires and commits take longer than a lease lasts, and their renewals would be in the way of both. */
+test('getOrSetMany stores 50,000 cold keys with the default options, 2,000 of them with each call of its loader', async () => {
+  let outcome = await loadCold(1)
+  for (let attempt = 2; outcome.stoodStill && attempt <= 5; attempt += 1) outcome = await loadCold(attempt)
+  expect(outcome).toEqual({ stoodStill: false, refused: [], missing: 0 })
 }, 300_000)
