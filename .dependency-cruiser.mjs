@@ -21,7 +21,7 @@ const columns = {
     cache: 'cache/(?!create-cache.ts)',
     batch: 'batch/',
     lookup: 'lookup/',
-    refresh: 'refresh/',
+    claim: 'claim/',
     flight: 'flight/',
     options: 'options/',
     store: 'store/(?!(?:store|answers|tag-expiry|refresh-quota).ts)',
@@ -64,11 +64,11 @@ const columnRules = Object.entries(columns).flatMap(([name, layers]) => {
 })
 
 /** The engine sees the interfaces of store and policy; only `create-cache` introduces an implementation. */
-const { cache, batch, lookup, refresh, flight, store, policy } = columns.core
+const { cache, batch, lookup, claim, flight, store, policy } = columns.core
 const engineRules = [
   rule(
     'core-engine-names-no-implementation',
-    { path: filesOf('core', [cache, batch, lookup, refresh, flight]) },
+    { path: filesOf('core', [cache, batch, lookup, claim, flight]) },
     { path: filesOf('core', [store, policy]) },
   ),
   rule('core-store-names-no-policy', { path: filesOf('core', [store]) }, { path: filesOf('core', [policy]) }),

@@ -9,7 +9,7 @@ const http = 'packages/http/src'
 /** A tree with a file of each layer, and a package that is built. */
 const tree: Files = {
   ...Object.fromEntries(
-    ['index', 'cache/create-cache', 'cache/cache', 'batch/batch', 'lookup/lookup', 'refresh/lead', 'flight/flight']
+    ['index', 'cache/create-cache', 'cache/cache', 'batch/batch', 'lookup/lookup', 'claim/lead', 'flight/flight']
       .concat(['options/options', 'store/store', 'store/near-store', 'policy/policy', 'policy/freshness', 'entry'])
       .map((name) => [`${core}/${name}.ts`, 'export interface A { a: 1 }\n']),
   ),
@@ -34,10 +34,10 @@ const imports: readonly Import[] = [
   ['a cache looks up', `${core}/cache/b.ts`, '../lookup/lookup.ts'],
   ['a batch knows the cache', `${core}/batch/a.ts`, '../cache/cache.ts', 'core-batch-imports-downward'],
   ['a lookup knows batches', `${core}/lookup/a.ts`, '../batch/batch.ts', 'core-lookup-imports-downward'],
-  ['a refresh looks up', `${core}/refresh/a.ts`, '../lookup/lookup.ts', 'core-refresh-imports-downward'],
-  ['a refresh names a store', `${core}/refresh/b.ts`, '../store/near-store.ts', 'core-engine-names-no-implementation'],
-  ['a refresh knows flights and the interface of a store', `${core}/refresh/c.ts`, '../flight/flight.ts'],
-  ['a flight refreshes', `${core}/flight/a.ts`, '../refresh/lead.ts', 'core-flight-imports-downward'],
+  ['a claim looks up', `${core}/claim/a.ts`, '../lookup/lookup.ts', 'core-claim-imports-downward'],
+  ['a claim names a store', `${core}/claim/b.ts`, '../store/near-store.ts', 'core-engine-names-no-implementation'],
+  ['a claim knows flights and the interface of a store', `${core}/claim/c.ts`, '../flight/flight.ts'],
+  ['a flight claims', `${core}/flight/a.ts`, '../claim/lead.ts', 'core-flight-imports-downward'],
   ['options know flights', `${core}/options/a.ts`, '../flight/flight.ts', 'core-options-imports-downward'],
   ['an interface knows options', `${core}/store/store.ts`, '../options/options.ts', 'core-interfaces-imports-downward'],
   ['a store looks at a policy', `${core}/store/a.ts`, '../policy/freshness.ts', 'core-store-names-no-policy'],

@@ -42,7 +42,7 @@ export {
 export type { CacheEvent, CacheEvents, EventName, Listener } from './events/cache-events.ts'
 export type { InspectedLease, LeaseHolder } from './history/lease-holder.ts'
 export type { Abandoned, CallerSignal, KeepOptions, Load, Loader, Outcome, UncacheableOptions } from './load.ts'
-export type { Lookup } from './lookup/lookup.ts'
+export type { Lookup } from './lookup/result.ts'
 export type {
   CacheOptions,
   CallOptions,

@@ -33,4 +33,4 @@ export {
 export { INVALID, type OptionRule, type OptionRules } from './option-rules/option-rule.ts'
 export { isDigest } from './options/stored-key.ts'
 export { processWide } from './runtime/process-wide.ts'
-export { LoaderArgument } from './refresh/loader-argument.ts'
+export { LoaderArgument } from './claim/loader-argument.ts'

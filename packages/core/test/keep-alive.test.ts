@@ -61,6 +61,7 @@ describe('the lease of a load that has ended', () => {
       expect(await fleet.store.acquire('k', { duration: 1000, seen: '', wake: false })).toMatchObject({ kind: 'held' })
       letGo()
       expect(await call).toMatchObject({ outcome: { kind: step === 'commit' ? 'committed' : 'uncacheable' } })
+      await fleet.runtime.advance(0)
       expect(fleet.runtime.pendingTimers).toBe(0)
     },
   )

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, jest } from '@jest/globals'
 import type { Load } from '../src/index.ts'
-import { LoaderArgument } from '../src/refresh/loader-argument.ts'
+import { LoaderArgument } from '../src/claim/loader-argument.ts'
 import { createFleet, rejection } from './fleet.ts'
 
 /** Starts a load that never ends by itself, and ends it at `loadTimeout`. Returns what the loader got from `listen`. */

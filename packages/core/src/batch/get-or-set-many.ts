@@ -2,8 +2,8 @@ import type { EngineServices } from '../flight/engine-services.ts'
 import { awaitedCall, newAwaiters } from '../flight/awaited-call.ts'
 import type { PermitSource } from '../flight/permits.ts'
 import { ABSENT } from '../load.ts'
-import { valueOf } from '../lookup/lookup-result.ts'
-import type { LookupRunner } from '../lookup/lookup-runner.ts'
+import { valueOf } from '../lookup/served.ts'
+import type { Lookups } from '../lookup/lookup.ts'
 import type { Settings } from '../options/settings.ts'
 import { Batch } from './batch.ts'
 import type { ManyLoader } from './many-loader.ts'
@@ -27,7 +27,7 @@ export interface ManyCall {
 export function lookUpMany(
   { keys, loader, settings, permits }: ManyCall,
   services: EngineServices,
-  lookups: LookupRunner,
+  lookups: Lookups,
 ): Promise<Map<string, unknown>> {
   const values = new Map<string, unknown>()
   const others = keys.filter(([requestedKey, storedKey]) => {

@@ -2,7 +2,7 @@ import type { ManyLoader } from '../batch/many-loader.ts'
 import type { Windows } from '../entry.ts'
 import type { EventName, Listener } from '../events/cache-events.ts'
 import type { Loader } from '../load.ts'
-import type { Lookup } from '../lookup/lookup.ts'
+import type { Lookup } from '../lookup/result.ts'
 import type {
   CallOptions,
   CloseOptions,

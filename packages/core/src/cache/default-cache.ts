@@ -18,8 +18,8 @@ import type {
   ViewOptions,
   WrapOptions,
 } from '../options/options.ts'
-import type { Lookup } from '../lookup/lookup.ts'
-import { LookupRunner } from '../lookup/lookup-runner.ts'
+import type { Lookup } from '../lookup/result.ts'
+import { Lookups } from '../lookup/lookup.ts'
 import { callSettings, setSettings, viewSettings, wrapSettings } from '../options/parse-call-options.ts'
 import { requireTtl, type Settings } from '../options/settings.ts'
 import type { Runtime } from '../runtime/runtime.ts'
@@ -56,7 +56,7 @@ export class DefaultCache implements Cache {
   readonly #lifecycle: Lifecycle
   readonly #explainer: Explainer
   readonly #permits: PermitSource
-  readonly #lookups: LookupRunner
+  readonly #lookups: Lookups
   readonly #reader: EntryReader
   readonly #writer: EntryWriter
 
@@ -74,7 +74,7 @@ export class DefaultCache implements Cache {
     this.#lifecycle = lifecycle
     this.#explainer = explainer
     this.#permits = permits
-    this.#lookups = new LookupRunner(coordinator, permits)
+    this.#lookups = new Lookups(coordinator, permits)
     this.#reader = new EntryReader(coordinator, this.#lookups, settings)
     this.#writer = new EntryWriter(coordinator)
   }

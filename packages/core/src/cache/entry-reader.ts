@@ -3,7 +3,7 @@ import { ageOf, type Entry, freshForOf } from '../entry.ts'
 import type { LoadCoordinator } from '../flight/coordinator.ts'
 import { emitAway } from '../flight/emit-away.ts'
 import { takeValue } from '../flight/take-value.ts'
-import type { LookupRunner } from '../lookup/lookup-runner.ts'
+import type { Lookups } from '../lookup/lookup.ts'
 import type { Settings } from '../options/settings.ts'
 import type { ReadResult } from './cache.ts'
 import type { Inspected } from './inspected.ts'
@@ -11,11 +11,11 @@ import type { Inspected } from './inspected.ts'
 /** Reads entries without loading. Its keys are stored keys. */
 export class EntryReader {
   readonly #coordinator: LoadCoordinator
-  readonly #lookups: LookupRunner
+  readonly #lookups: Lookups
   readonly #settings: Settings
   readonly #unread: UnreadCodec
 
-  constructor(coordinator: LoadCoordinator, lookups: LookupRunner, settings: Settings) {
+  constructor(coordinator: LoadCoordinator, lookups: Lookups, settings: Settings) {
     this.#coordinator = coordinator
     this.#lookups = lookups
     this.#settings = settings
@@ -39,11 +39,10 @@ export class EntryReader {
   async #readStore(key: string, codec: Codec): Promise<Entry | undefined> {
     const { paused, reads, services } = this.#coordinator
     if (paused) return undefined
-    return await reads.read(key, codec, (read) => {
-      // A call that may load reports this with its load.
-      if (read.kind === 'away') emitAway(services.events, key, 'read', read)
-      return read.kind === 'found' && !services.pause.on ? read.entry : undefined
-    })
+    const read = await reads.read(key, codec)
+    // A call that may load reports this with its load.
+    if (read.kind === 'away') emitAway(services.events, key, 'read', read)
+    return read.kind === 'found' && !services.pause.on ? read.entry : undefined
   }
 
   /** True when a fresh entry is there. A read of its own, which no call may join: its entry has no value. */

@@ -5,7 +5,7 @@ import { emitAway } from '../flight/emit-away.ts'
 import { warnOfPattern } from '../flight/name-check.ts'
 import { refuseThenable } from '../options/operation-options.ts'
 import type { Settings } from '../options/settings.ts'
-import { newEntry } from '../refresh/new-entry.ts'
+import { newEntry } from '../claim/new-entry.ts'
 import type { Away } from '../store/answers.ts'
 
 /** The store's answer to a write or an invalidation that it executed. */

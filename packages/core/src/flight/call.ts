@@ -1,4 +1,4 @@
-import type { Entry } from '../entry.ts'
+import { type Entry, expiredVersion, type Version } from '../entry.ts'
 import type { Load, Loader } from '../load.ts'
 import type { Settings } from '../options/settings.ts'
 import type { Verdict } from '../policy/policy.ts'
@@ -7,7 +7,6 @@ import type { SharedWaiter } from './admission-control.ts'
 import type { Awaiters } from './awaited-call.ts'
 import type { EngineServices } from './engine-services.ts'
 import type { PermitSource } from './permits.ts'
-import type { PreviousVersion } from './previous-version.ts'
 
 let calls = 0
 
@@ -81,6 +80,25 @@ export interface TimedRead {
   readonly judgedAt: number
   /** The moment at which it was sent, if the caller's time limit counts from there. */
   readonly sentAt: number | undefined
+}
+
+/** The version that a forced refresh must replace: no entry of that version answers the call, however fresh it is. */
+export class PreviousVersion {
+  #known = false
+  #version: Version | undefined
+
+  /** Takes the version from the first read that the store itself answered. A copy served while the store is away may be older or newer. */
+  note(read: Read): void {
+    if (this.#known || read.kind === 'away' || read.away !== undefined) return
+    this.#known = true
+    this.#version = read.kind === 'found' ? read.entry.version : undefined
+  }
+
+  /** True unless the entry is known to be another one. The previous one may have been expired since: `expire()` marks the version and keeps the value. */
+  mayBePrevious({ version }: Entry): boolean {
+    const previous = this.#version
+    return !this.#known || (previous !== undefined && (version === previous || version === expiredVersion(previous)))
+  }
 }
 
 /** Judges a read for a call; a read without an entry is 'gone'. For a forced refresh it first notes the version, which the refresh must replace. */

@@ -1,9 +1,8 @@
 import type { EngineServices } from './engine-services.ts'
 import { FlightRegistry } from './flight-registry.ts'
+import { KnownAnswers } from './known-answers.ts'
 import { LeaseWaiters } from './lease-waiters.ts'
-import { RefreshSuppression } from './refresh-suppression.ts'
 import { SharedReads } from './shared-reads.ts'
-import { UnshareableKeys } from './unshareable-keys.ts'
 import type { Notice } from '../store/store.ts'
 
 /** Owns the state of all reads and loads of one cache in this process, and applies the store's notices to it. */
@@ -12,8 +11,7 @@ export class LoadCoordinator {
   readonly reads: SharedReads
   readonly flights: FlightRegistry
   readonly leaseWaiters: LeaseWaiters
-  readonly suppression: RefreshSuppression
-  readonly unshareable: UnshareableKeys
+  readonly known: KnownAnswers
   #closed = false
 
   constructor(services: EngineServices) {
@@ -21,8 +19,7 @@ export class LoadCoordinator {
     this.reads = new SharedReads(services)
     this.flights = new FlightRegistry(this.reads)
     this.leaseWaiters = new LeaseWaiters(services.runtime)
-    this.suppression = new RefreshSuppression()
-    this.unshareable = new UnshareableKeys()
+    this.known = new KnownAnswers()
   }
 
   /** While true, each new call loads for itself, unstored, and no stored value is served. */
@@ -89,7 +86,7 @@ export class LoadCoordinator {
    */
   onTagsInvalidated(tags: readonly string[]): void {
     this.flights.detachAll()
-    this.suppression.clearTags(tags)
+    this.known.forgetTags(tags)
   }
 
   /** As `onTagsInvalidated`, for an invalidation of all keys. It may have ended leases, so it also wakes the flights that wait for one. */
@@ -123,14 +120,12 @@ export class LoadCoordinator {
 
   /** The key's lease may be free: forgets earlier answers to an acquire, and wakes the flights that wait for the lease. */
   #resumeAcquires(key: string): void {
-    this.suppression.clear(key)
-    this.unshareable.clear(key)
+    this.known.forget(key)
     this.leaseWaiters.wake(key)
   }
 
   #resumeAllAcquires(): void {
-    this.suppression.clearAll()
-    this.unshareable.clearAll()
+    this.known.forgetAll()
     this.leaseWaiters.wakeAll()
   }
 }

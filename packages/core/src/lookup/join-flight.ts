@@ -1,21 +1,18 @@
-import { runRefresh } from '../refresh/refresh-run.ts'
-import { LoadPermit } from '../refresh/load-permit.ts'
-import { runAlone } from '../refresh/unleased-load.ts'
-import { type LookupResult, loadedResult, type CallState, serveFallback, serveFound } from './lookup-result.ts'
+import { loadAlone } from '../claim/alone.ts'
+import { claim } from '../claim/claim.ts'
+import { LoadPermit } from '../claim/load-permit.ts'
 import { isSameCodec } from '../codec/codec.ts'
+import type { Entry } from '../entry.ts'
+import { ClosedError, TooManyWaitersError, WaitTimeoutError } from '../errors.ts'
+import { type Call, judge, type TimedRead } from '../flight/call.ts'
 import type { LoadCoordinator } from '../flight/coordinator.ts'
 import type { EngineServices } from '../flight/engine-services.ts'
-import type { Call, TimedRead } from '../flight/call.ts'
-import type { Entry } from '../entry.ts'
-import { ABSENT } from '../load.ts'
-import { ClosedError, TooManyWaitersError, WaitTimeoutError } from '../errors.ts'
 import { Flight, type WaiterRole } from '../flight/flight.ts'
 import type { FlightResult } from '../flight/flight-waiters.ts'
+import { ABSENT } from '../load.ts'
 import type { Read } from '../store/answers.ts'
-import { type GaveUp, waitFor } from './caller-wait.ts'
-
-/** Continues a call after its wait: with its result, or with undefined when it must read the store again. */
-export type OnContinue<T> = (result: LookupResult | undefined) => T | Promise<T>
+import { type CallState, type Served, serveEntry, serveLoaded } from './served.ts'
+import { type GaveUp, waitFor } from './wait.ts'
 
 /** One call's part in a flight. */
 interface Participation {
@@ -30,7 +27,10 @@ interface Participation {
   readonly joinedAt: number
 }
 
-/** Serves calls that no stored entry satisfies: each starts or joins the refresh of its key, waits, and makes its result of the flight's. */
+/**
+ * Serves calls that no stored entry satisfies: each starts or joins the flight of its key, waits, and is served what the flight brings.
+ * Undefined: the flight brought nothing for this call, which reads the store again.
+ */
 export class FlightJoiner {
   readonly #services: EngineServices
   readonly #coordinator: LoadCoordinator
@@ -40,55 +40,52 @@ export class FlightJoiner {
     this.#coordinator = coordinator
   }
 
-  /** Joins the key's refresh, or starts it. Every caller of a herd takes this path: no async function. */
-  joinOrStart<T>(
+  async joinOrStart(
     call: Call,
     storeRead: TimedRead,
     fallback: Entry | undefined,
     state: CallState,
-    onContinue: OnContinue<T>,
-  ): T | Promise<T> {
-    const { events, admission } = this.#services
+  ): Promise<Served | undefined> {
+    const { events, admission, runtime } = this.#services
     const { storedKey: key } = call
     const joined = this.#coordinator.flights.joinable(key)
     const flight = joined ?? new Flight(key, state.id, false)
     const ownFlight = joined === undefined ? flight : undefined
-    const joinedAt = this.#services.runtime.elapsed()
+    const joinedAt = runtime.elapsed()
     // The time that the store took for the answer counts, too.
     state.waitBudget -= joinedAt - state.readAt
     const part: Participation = { call, flight, ownFlight, fallback, state, joinedAt }
     if (ownFlight === undefined && state.reElected && state.waitBudget <= 0)
-      return this.#endWaitTimeout(part, storeRead.judgedAt, onContinue)
+      return this.#endWaitTimeout(part, storeRead.judgedAt)
     const removeWaiter = admission.admitWaiter(flight, state.awaiters, call.batch?.sharedWaiter)
-    if (removeWaiter === undefined) return onContinue(this.#refuse(part))
+    if (removeWaiter === undefined) return this.#refuse(part)
     const role = ownFlight === undefined ? joinerRole(storeRead.read) : 'owner'
     const waiting = this.#wait(part, role, state.waitBudget, removeWaiter)
     if (ownFlight !== undefined)
-      this.#coordinator.flights.register(ownFlight, runRefresh(ownFlight, call, storeRead, this.#coordinator))
+      this.#coordinator.flights.register(ownFlight, claim(ownFlight, call, storeRead, this.#coordinator))
     else if (events.hasListeners('join')) events.emit('join', { key, call: state.id, flight: flight.id })
     // Only now has the flight asked for its share of the batch's permit, for which the loader call waits.
     call.batch?.onRead(call.requestedKey)
-    return waiting.then((result) => this.#resultFor(result, part, onContinue))
+    return this.#serve(await waiting, part)
   }
 
   /** Loads for this caller alone: the result is not stored, and no call joins. `permit`: one that the call holds already; it is released in any case. */
-  async loadAlone<T>(
+  async loadAlone(
     call: Call,
     fallback: Entry | undefined,
     state: CallState,
-    onContinue: OnContinue<T>,
     permit?: LoadPermit,
-  ): Promise<T> {
+  ): Promise<Served | undefined> {
     const flight = new Flight(call.storedKey, state.id, false)
     flight.detach()
     const joinedAt = this.#services.runtime.elapsed()
     const part: Participation = { call, flight, ownFlight: flight, fallback, state, joinedAt }
     const removeWaiter = this.#admitAlone(part, permit)
-    if (removeWaiter === undefined) return onContinue(this.#refuse(part))
+    if (removeWaiter === undefined) return this.#refuse(part)
     // With a permit there is nothing to wait for but the load, which `waitTimeout` does not limit.
     const waiting = this.#wait(part, 'owner', permit === undefined ? state.waitBudget : Infinity, removeWaiter)
-    this.#coordinator.flights.register(flight, runAlone(flight, call, this.#services, permit))
-    return this.#resultFor(await waiting, part, onContinue)
+    this.#coordinator.flights.register(flight, loadAlone(flight, call, this.#services, permit))
+    return this.#serve(await waiting, part)
   }
 
   /**
@@ -124,74 +121,82 @@ export class FlightJoiner {
   }
 
   /** @throws TooManyWaitersError when no stale window allows the fallback. */
-  #refuse(part: Participation): LookupResult {
+  #refuse(part: Participation): Served {
     return this.#fallbackOrThrow(part, new TooManyWaitersError(part.call.storedKey), this.#services.runtime.now())
   }
 
-  #resultFor<T>(result: FlightResult | GaveUp, part: Participation, onContinue: OnContinue<T>): T | Promise<T> {
+  #serve(result: FlightResult | GaveUp, part: Participation): Served | undefined | Promise<Served | undefined> {
     const { call, flight, ownFlight, state } = part
     const now = this.#services.runtime.now()
-    // A load of another call that brought nothing counts, too: a call must not go from one to the next for ever.
-    const inVain = result.kind === 'retry' && ownFlight === undefined
-    const elapsed = this.#services.runtime.elapsed()
-    state.waitBudget -= elapsed - part.joinedAt - (inVain ? 0 : flight.loadTimeSince(part.joinedAt, elapsed))
+    this.#spendBudget(result, part)
     switch (result.kind) {
       case 'retry':
         state.reElected = true
-        return onContinue(undefined)
+        return undefined
       case 'load-alone':
-        return this.loadAlone(call, part.fallback, state, onContinue)
+        return this.loadAlone(call, part.fallback, state)
       case 'loaded':
-        return onContinue(loadedResult(result.value, result.freshFor, state, ownFlight))
+        return serveLoaded(result.value, result.freshFor, state, ownFlight)
       case 'absent':
-        return onContinue(call.batch && loadedResult(ABSENT, 0, state, ownFlight))
+        return call.batch && serveLoaded(ABSENT, 0, state, ownFlight)
       case 'found':
         // The flight read and judged the entry for its owner; this call may have another codec, or stricter options.
-        if (!isSameCodec(result.codec, call.settings.codec) || this.#coordinator.paused) return onContinue(undefined)
-        return onContinue(serveFound(this.#services, call, result.entry, now, state))
+        if (!isSameCodec(result.codec, call.settings.codec) || this.#coordinator.paused) return undefined
+        return this.#serveFound(part, result.entry, now)
       case 'failed':
-        if (result.mayServeStale) return onContinue(this.#fallbackOrThrow(part, result.error, now))
+        if (result.mayServeStale) return this.#fallbackOrThrow(part, result.error, now)
         throw result.error
       case 'gave-up':
-        if (result.why === 'wait-timeout') return this.#endWaitTimeout(part, now, onContinue)
+        if (result.why === 'wait-timeout') return this.#endWaitTimeout(part, now)
         // The load exceeded `softTimeout`. If the stale window has closed meanwhile, the call reads again.
-        return onContinue(this.#fallbackResult(part, now, flight))
+        return this.#fallback(part, now, flight)
     }
   }
 
+  /** A load of another call that brought nothing counts, too: a call must not go from one to the next for ever. */
+  #spendBudget(result: FlightResult | GaveUp, { flight, ownFlight, state, joinedAt }: Participation): void {
+    const inVain = result.kind === 'retry' && ownFlight === undefined
+    const elapsed = this.#services.runtime.elapsed()
+    state.waitBudget -= elapsed - joinedAt - (inVain ? 0 : flight.loadTimeSince(joinedAt, elapsed))
+  }
+
   /** Serves a stale value; else loads alone, where the call asks for that and a permit is free; else throws. */
-  #endWaitTimeout<T>(part: Participation, now: number, onContinue: OnContinue<T>): T | Promise<T> {
+  #endWaitTimeout(part: Participation, now: number): Served | Promise<Served | undefined> {
     const { call, flight, state } = part
-    const { admission } = this.#services
+    const { admission, events } = this.#services
     const { storedKey: key, settings } = call
-    this.#emitWaitTimeout(key, state)
-    const stale = this.#fallbackResult(part, now, flight)
-    if (stale !== undefined) return onContinue(stale)
+    if (events.hasListeners('wait-timeout')) events.emit('wait-timeout', { key, waited: state.waited })
+    const stale = this.#fallback(part, now, flight)
+    if (stale !== undefined) return stale
     if (settings.onWaitTimeout === 'load') {
       const permit = new LoadPermit(call.permits)
-      if (permit.tryAcquire(admission.isInsideLoad()))
-        return this.loadAlone(call, part.fallback, state, onContinue, permit)
+      if (permit.tryAcquire(admission.isInsideLoad())) return this.loadAlone(call, part.fallback, state, permit)
     }
     throw new WaitTimeoutError(key, settings.waitTimeout)
   }
 
-  #emitWaitTimeout(key: string, state: CallState): void {
-    const { events } = this.#services
-    if (events.hasListeners('wait-timeout')) events.emit('wait-timeout', { key, waited: state.waited })
+  /** Serves an entry that the flight found. Undefined if this call may not have it. */
+  #serveFound({ call, state }: Participation, entry: Entry, now: number): Served | undefined {
+    const verdict = judge(this.#services, call, entry, now)
+    if (verdict !== 'fresh' && verdict !== 'stale') return undefined
+    return serveEntry(call.settings, entry, verdict, { now, role: 'follower', state, refresh: undefined })
   }
 
   /** @throws `error` when no stale window allows the fallback any more. */
-  #fallbackOrThrow(part: Participation, error: unknown, now: number): LookupResult {
-    const result = this.#fallbackResult(part, now)
-    if (result === undefined) throw error
+  #fallbackOrThrow(part: Participation, error: unknown, now: number): Served {
+    const served = this.#fallback(part, now)
+    if (served === undefined) throw error
     // The load of this call has failed: it has an outcome, although the value is another.
-    return part.ownFlight?.loadBegan === true ? { ...result, ownFlight: part.ownFlight } : result
+    return part.ownFlight?.loadBegan === true ? { ...served, ownFlight: part.ownFlight } : served
   }
 
-  /** Undefined when the call has no stale entry, or its windows have closed. */
-  #fallbackResult({ call, fallback, state }: Participation, now: number, refresh?: Flight): LookupResult | undefined {
+  /** Serves the stale entry that the call had before it waited. Undefined when it had none, or its windows have closed. */
+  #fallback({ call, fallback, state }: Participation, now: number, refresh?: Flight): Served | undefined {
     if (fallback === undefined || this.#coordinator.paused) return undefined
-    return serveFallback(this.#services, call, fallback, { now, role: 'none', state, refresh })
+    const verdict = judge(this.#services, call, fallback, now)
+    if (verdict === 'gone') return undefined
+    const status = verdict === 'fresh' ? 'fresh' : 'stale'
+    return serveEntry(call.settings, fallback, status, { now, role: 'none', state, refresh })
   }
 }
 

@@ -1,18 +1,17 @@
-import type { EngineServices } from '../flight/engine-services.ts'
-import { type Call, judge } from '../flight/call.ts'
+import type { AdmissionControl } from '../flight/admission-control.ts'
+import type { Awaiters } from '../flight/awaited-call.ts'
+import type { Flight } from '../flight/flight.ts'
 import { takeValue } from '../flight/take-value.ts'
 import { ageOf, type Entry, freshForOf } from '../entry.ts'
-import type { Flight } from '../flight/flight.ts'
-import type { Awaiters } from '../flight/awaited-call.ts'
-import type { AdmissionControl } from '../flight/admission-control.ts'
 import type { Outcome } from '../load.ts'
-import { awaitedOutcome } from './awaited-outcome.ts'
-import type { Lookup } from './lookup.ts'
+import type { Verdict } from '../policy/policy.ts'
 import type { Settings } from '../options/settings.ts'
 import type { Runtime } from '../runtime/runtime.ts'
+import { awaitedOutcome } from './awaited-outcome.ts'
+import type { Lookup } from './result.ts'
 
-/** The result of a call before its outcome is known: `getOrSet` takes the value, `lookup` adds the outcome. */
-export interface LookupResult extends Omit<Lookup<unknown>, 'outcome' | 'refresh'> {
+/** What a call is served, before the outcome of a load is known: `getOrSet` takes the value, `lookup` adds the outcome. */
+export interface Served extends Omit<Lookup<unknown>, 'outcome' | 'refresh'> {
   /** The flight that goes on in the background. */
   readonly refresh: Flight | undefined
   /** The flight that ran this call's loader. */
@@ -34,6 +33,9 @@ export class CallState {
   waitBudget: number
   /** True once it has waited for a flight that brought nothing. */
   reElected = false
+  /** Of its last read, and the moment of that judgement. */
+  verdict: Verdict = 'gone'
+  judgedAt = 0
   /** Of a call from inside a load, or of its whole batch. */
   readonly awaiters: Awaiters | undefined
 
@@ -48,13 +50,18 @@ export class CallState {
     this.waitBudget = waitTimeout
   }
 
+  judge(verdict: Verdict, now: number): void {
+    this.verdict = verdict
+    this.judgedAt = now
+  }
+
   /** The time since the call began, ms; 0 if it did not have to wait for a load. */
   get waited(): number {
     return this.missed ? this.#runtime.elapsed() - this.startedAt : 0
   }
 }
 
-export interface ServeOptions {
+interface ServeOptions {
   readonly now: number
   readonly role: 'none' | 'follower'
   /** Undefined for an entry that `peek` found: the call has not waited. */
@@ -63,13 +70,13 @@ export interface ServeOptions {
   readonly refresh: Flight | undefined
 }
 
-/** Makes a result of an entry that was judged `status`. `settings`: those of the call. */
+/** Serves an entry that was judged `status`. `settings`: those of the call. */
 export function serveEntry(
   settings: Settings,
   entry: Entry,
   status: 'fresh' | 'stale',
   { now, role, state, refresh }: ServeOptions,
-): LookupResult {
+): Served {
   const { from } = entry
   const value = takeValue(entry, settings)
   const freshFor = freshForOf(entry, status === 'fresh', now)
@@ -79,42 +86,15 @@ export function serveEntry(
   return { value, status, from, role, age, freshFor, foundStale, waited, refresh, ownFlight: undefined }
 }
 
-/** Makes the result of an entry that a flight found for a waiting call. Undefined if the verdict is `if-error` or `gone`. */
-export function serveFound(
-  services: EngineServices,
-  call: Call,
-  entry: Entry,
-  now: number,
-  state: CallState,
-): LookupResult | undefined {
-  const verdict = judge(services, call, entry, now)
-  if (verdict !== 'fresh' && verdict !== 'stale') return undefined
-  return serveEntry(call.settings, entry, verdict, { now, role: 'follower', state, refresh: undefined })
-}
-
-/** Serves the stale entry that a call had before it waited. Undefined if the last stale window has closed meanwhile. */
-export function serveFallback(
-  services: EngineServices,
-  call: Call,
-  entry: Entry,
-  options: ServeOptions,
-): LookupResult | undefined {
-  const verdict = judge(services, call, entry, options.now)
-  return verdict === 'gone'
-    ? undefined
-    : serveEntry(call.settings, entry, verdict === 'fresh' ? 'fresh' : 'stale', options)
-}
-
-/** Makes a result of a value that was just loaded. `ownFlight` undefined: another call's loader ran. */
-export function loadedResult(
+/** Serves a value that was just loaded. `ownFlight` undefined: another call's loader ran. */
+export function serveLoaded(
   value: unknown,
   freshFor: number,
-  state: CallState,
+  { foundStale, waited }: CallState,
   ownFlight: Flight | undefined,
-): LookupResult {
+): Served {
   const role = ownFlight === undefined ? 'follower' : 'leader'
-  const { foundStale } = state
-  const { waited } = state
+  // One literal: to spread another into it took half as long as the whole load.
   return {
     value,
     status: 'loaded',
@@ -129,29 +109,26 @@ export function loadedResult(
   }
 }
 
-/** The answer of `lookup`. The leader's answer waits for the outcome of its load. */
-export function lookupOf(
-  result: LookupResult,
-  admission: AdmissionControl,
-): Lookup<unknown> | Promise<Lookup<unknown>> {
-  const { ownFlight } = result
-  return ownFlight === undefined
-    ? withOutcome(result, undefined, admission)
-    : ownFlight.outcome.then((outcome) => withOutcome(result, outcome, admission))
-}
-
 /** The answer of `getOrSet`. */
-export function valueOf({ value }: LookupResult): unknown {
+export function valueOf({ value }: Served): unknown {
   return value
 }
 
-/** The result itself, without its outcome. */
-export function identity(result: LookupResult): LookupResult {
-  return result
+/** What is served itself, without its outcome. */
+export function identity(served: Served): Served {
+  return served
 }
 
-function withOutcome(result: LookupResult, outcome: Outcome | undefined, admission: AdmissionControl): Lookup<unknown> {
-  const { value, status, from, role, age, freshFor, foundStale, waited } = result
-  const refresh = result.refresh === undefined ? undefined : awaitedOutcome(result.refresh, admission)
+/** The answer of `lookup`. The leader's answer waits for the outcome of its load. */
+export function lookupOf(served: Served, admission: AdmissionControl): Lookup<unknown> | Promise<Lookup<unknown>> {
+  const { ownFlight } = served
+  return ownFlight === undefined
+    ? withOutcome(served, undefined, admission)
+    : ownFlight.outcome.then((outcome) => withOutcome(served, outcome, admission))
+}
+
+function withOutcome(served: Served, outcome: Outcome | undefined, admission: AdmissionControl): Lookup<unknown> {
+  const { value, status, from, role, age, freshFor, foundStale, waited } = served
+  const refresh = served.refresh === undefined ? undefined : awaitedOutcome(served.refresh, admission)
   return { value, status, from, role, age, freshFor, foundStale, waited, outcome, refresh }
 }

@@ -13,7 +13,7 @@ import { retryJoinersIfOwnAbort, settleAbsent, settleBroken, settleAbandoned } f
  * Waits for a permit, then loads for the flight's owner without asking for the lease. `permit`: one that the caller holds already. Always
  * settles the flight, and never rejects.
  */
-export async function runAlone(
+export async function loadAlone(
   flight: Flight,
   call: Call,
   services: EngineServices,

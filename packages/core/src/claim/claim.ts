@@ -15,7 +15,7 @@ import { LoadPermit } from './load-permit.ts'
 import { RefreshPermit } from './refresh-permit.ts'
 import { settleBroken, settleAbandoned } from './settle-flight.ts'
 import { entryAtGrant } from './entry-at-grant.ts'
-import { loadUnleased } from './unleased-load.ts'
+import { loadUnleased } from './alone.ts'
 
 /** After so many "changed" answers the refresh pauses before it reads again. However many there are, it does not load without a lease. */
 const MAX_CHANGES = 8
@@ -23,16 +23,11 @@ const MAX_CHANGES = 8
 const CHANGE_PAUSE = 50
 
 /** Runs one refresh: acquires the lease, then leads, follows or gives up. Always settles the flight, and never rejects. */
-export function runRefresh(
-  flight: Flight,
-  call: Call,
-  storeRead: TimedRead,
-  coordinator: LoadCoordinator,
-): Promise<void> {
-  return new RefreshRun(flight, call, coordinator).run(storeRead)
+export function claim(flight: Flight, call: Call, storeRead: TimedRead, coordinator: LoadCoordinator): Promise<void> {
+  return new Claim(flight, call, coordinator).run(storeRead)
 }
 
-class RefreshRun implements FlightStep {
+class Claim implements FlightStep {
   readonly #flight: Flight
   readonly #call: Call
   readonly #coordinator: LoadCoordinator
@@ -164,7 +159,7 @@ class RefreshRun implements FlightStep {
   /** Skips an answer that a notice may have overtaken: no later notice would report the end of its mark. A background flight gets no notices, so it skips all. */
   #noteUnshareable(answer: Acquire, askedAt: number): void {
     if (answer.kind !== 'uncacheable' || answer.share || this.#waiter?.noticed !== false) return
-    this.#coordinator.unshareable.add(this.#call.storedKey, answer.remaining, askedAt)
+    this.#coordinator.known.markUnshareable(this.#call.storedKey, answer.remaining, askedAt)
   }
 
   /** Acts on the store's answer. Unless that settles the flight, the refresh reads and acquires again. */
@@ -275,6 +270,6 @@ class RefreshRun implements FlightStep {
 
   #suppressRefresh(entry: Entry | undefined, remaining: number): void {
     if (entry === undefined) return
-    this.#coordinator.suppression.add(this.#call.storedKey, entry, this.#services.runtime.elapsed() + remaining)
+    this.#coordinator.known.suppress(this.#call.storedKey, entry, this.#services.runtime.elapsed() + remaining)
   }
 }
