@@ -39,10 +39,11 @@ export class EntryReader {
   async #readStore(key: string, codec: Codec): Promise<Entry | undefined> {
     const { paused, reads, services } = this.#coordinator
     if (paused) return undefined
-    const read = await reads.read(key, codec)
-    // A call that may load reports this with its load.
-    if (read.kind === 'away') emitAway(services.events, key, 'read', read)
-    return read.kind === 'found' && !services.pause.on ? read.entry : undefined
+    return await reads.read(key, codec, (read) => {
+      // A call that may load reports this with its load.
+      if (read.kind === 'away') emitAway(services.events, key, 'read', read)
+      return read.kind === 'found' && !services.pause.on ? read.entry : undefined
+    })
   }
 
   /** True when a fresh entry is there. A read of its own, which no call may join: its entry has no value. */

@@ -17,11 +17,14 @@ export class Background {
     this.#permits = permits
   }
 
+  isDue({ storedKey, settings }: Call, entry: Entry, verdict: 'fresh' | 'stale', now: number): boolean {
+    return verdict === 'stale' || this.isEarlyDue(storedKey, entry, now, settings)
+  }
+
   /** False also while an early refresh could not begin: the call is a hit like any other. */
-  isEarlyRefreshDue(key: string, entry: Entry, now: number, { earlyRefresh: early }: Settings): boolean {
-    return (
-      early !== undefined && this.#coordinator.services.earlyRefresh.due(key, entry, now, early) && this.#mayRefresh()
-    )
+  isEarlyDue(key: string, entry: Entry, now: number, { earlyRefresh: early }: Settings): boolean {
+    const { earlyRefresh } = this.#coordinator.services
+    return early !== undefined && earlyRefresh.due(key, entry, now, early) && this.#mayRefresh()
   }
 
   #mayRefresh(): boolean {
@@ -29,18 +32,16 @@ export class Background {
     return this.#permits.permitAvailable && refreshBudget?.mayAsk(runtime.elapsed()) !== false
   }
 
-  /** Refreshes a stale entry, and a fresh one early. Returns the flight that does. */
-  refreshIfDue(
+  /** Joins or starts the refresh of an entry for which it is due. Returns its flight. */
+  refresh(
     call: Call,
     entry: Entry,
     verdict: 'fresh' | 'stale',
     storeRead: TimedRead,
     callId: number,
   ): Flight | undefined {
-    if (verdict === 'stale') return this.#joinOrStart(call, entry, storeRead, callId)
-    if (!this.isEarlyRefreshDue(call.storedKey, entry, storeRead.judgedAt, call.settings)) return undefined
     const flight = this.#joinOrStart(call, entry, storeRead, callId)
-    this.#noteAttempt(call.storedKey, entry, flight)
+    if (verdict === 'fresh') this.#noteAttempt(call.storedKey, entry, flight)
     return flight
   }
 

@@ -48,38 +48,50 @@ export class SharedReads {
     this.#services = services
   }
 
-  /** Joins a read of the key, or starts one, and resolves to it. The read has ended before any call goes on: one that reads again because of it starts a new read. */
-  read(key: string, codec: Codec): Promise<Read> {
+  /**
+   * Joins a read of the key, or starts one, and resolves to what `onRead` returns for it. The call that starts the read ends it
+   * before any `onRead` runs: a call that reads again because of the result starts a new read.
+   *
+   * A hit takes this path: no async function, and one `then` per call.
+   */
+  read<T>(key: string, codec: Codec, onRead: (read: Read) => T | Promise<T>): Promise<T> {
     const reads = (this.#running[codec.id] ??= new SlotMap())
     const running = reads.get(key)
-    if (running === undefined) return this.#start(reads, key, codec)
-    if (running.joinable || !this.#services.store.shared) return running.answer
-    running.following ??= this.#queueBehind(running, reads, key, codec)
-    return running.following.answer
+    if (running === undefined) return this.#start(reads, key, codec, onRead)
+    if (running.joinable || !this.#services.store.shared) return running.answer.then(onRead)
+    return running.following === undefined
+      ? this.#queueBehind(running, reads, key, codec, onRead)
+      : running.following.answer.then(onRead)
   }
 
-  #start(reads: RunningReads, key: string, codec: Codec): Promise<Read> {
+  #start<T>(reads: RunningReads, key: string, codec: Codec, onRead: (read: Read) => T | Promise<T>): Promise<T> {
     const started = new SharedRead(undefined)
-    started.answer = this.#end(started, this.#services.store.read(key, codec, started), reads, key)
+    started.answer = this.#services.store.read(key, codec, started)
     reads.set(key, started)
-    return started.answer
+    return this.#end(started, reads, key, onRead)
   }
 
   /** One read for all calls that come while another one is under way: it is sent after the answer to that. An away store is not asked again. */
-  #queueBehind(running: SharedRead, reads: RunningReads, key: string, codec: Codec): SharedRead {
+  #queueBehind<T>(
+    running: SharedRead,
+    reads: RunningReads,
+    key: string,
+    codec: Codec,
+    onRead: (read: Read) => T | Promise<T>,
+  ): Promise<T> {
     const { store, runtime } = this.#services
     const following = new SharedRead(runtime.elapsed())
-    const answer = running.answer.then((read) => (isAway(read) ? read : store.read(key, codec, following)))
-    following.answer = this.#end(following, answer, reads, key)
-    return following
+    following.answer = running.answer.then((read) => (isAway(read) ? read : store.read(key, codec, following)))
+    running.following = following
+    return this.#end(following, reads, key, onRead)
   }
 
-  #end(read: SharedRead, answer: Promise<Read>, reads: RunningReads, key: string): Promise<Read> {
-    return answer.then(
-      (answered) => {
+  #end<T>(read: SharedRead, reads: RunningReads, key: string, onRead: (answer: Read) => T | Promise<T>): Promise<T> {
+    return read.answer.then(
+      (answer) => {
         endRead(reads, key, read)
-        this.#emitFaults(key, answered)
-        return answered
+        this.#emitFaults(key, answer)
+        return onRead(answer)
       },
       (error: unknown) => {
         endRead(reads, key, read)

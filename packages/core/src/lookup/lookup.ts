@@ -20,7 +20,7 @@ import { CallState, lookupOf, type Served, identity, serveEntry, valueOf } from 
 type Finish<T> = (served: Served) => T | Promise<T>
 
 /**
- * Runs the calls of a cache, or of a view of it. The story of a call, in `#answer`: peek, read, judge; then serve the entry, and refresh a
+ * Runs the calls of a cache, or of a view of it. The story of a call, from `run` down: peek, read, judge; then serve the entry, and refresh a
  * stale one in the background; or claim the key, wait for what its flight brings, and serve that. A flight without a result for the call
  * leads back to the read.
  */
@@ -45,7 +45,7 @@ export class Lookups {
   peek(key: string, settings: Settings, codec: Codec = settings.codec): Entry | undefined {
     const now = this.#services.runtime.coarseNow()
     const entry = this.#freshEntry(key, settings, codec, now)
-    return entry === undefined || this.#background.isEarlyRefreshDue(key, entry, now, settings) ? undefined : entry
+    return entry === undefined || this.#background.isEarlyDue(key, entry, now, settings) ? undefined : entry
   }
 
   /** As `peek`, also when an early refresh is due: for a call that never loads. */
@@ -113,18 +113,27 @@ export class Lookups {
     return batch === undefined ? awaitedCall(answer, awaiters) : answer
   }
 
-  async #answer<T>(call: Call, state: CallState, finish: Finish<T>): Promise<T> {
-    const { runtime } = this.#services
-    let skipsStore = this.#coordinator.paused || this.#maySkipStore(call)
+  /** The first read, which serves most calls: no async function, since each costs a hit in Redis one more promise (`bench:versus`). */
+  #answer<T>(call: Call, state: CallState, finish: Finish<T>): Promise<T> {
+    if (this.#coordinator.paused || this.#maySkipStore(call)) return this.#load(call, state, undefined, finish)
+    return this.#read(call, (read) => {
+      const served = this.#serve(call, state, read)
+      return served === undefined ? this.#load(call, state, read, finish) : finish(served)
+    })
+  }
+
+  /** Claims the key, or loads alone without a read of the store; and reads again until one of them brings a result. */
+  async #load<T>(call: Call, state: CallState, read: Read | undefined, finish: Finish<T>): Promise<T> {
     for (;;) {
-      const read = skipsStore ? undefined : await this.#read(call)
-      const served =
+      const loaded =
         read === undefined || this.#coordinator.paused
           ? await this.#loadAlone(call, state)
-          : (this.#serve(call, state, read) ?? (await this.#claim(call, state, read)))
-      if (served !== undefined) return finish(served)
-      state.readAt = runtime.elapsed()
-      skipsStore = this.#coordinator.paused
+          : await this.#claim(call, state, read)
+      if (loaded !== undefined) return finish(loaded)
+      state.readAt = this.#services.runtime.elapsed()
+      read = this.#coordinator.paused ? undefined : await this.#read(call, (answer) => answer)
+      const found = read === undefined ? undefined : this.#serve(call, state, read)
+      if (found !== undefined) return finish(found)
     }
   }
 
@@ -136,27 +145,25 @@ export class Lookups {
     return this.#coordinator.known.isUnshareable(storedKey, this.#services.runtime.elapsed()) && permits.permitAvailable
   }
 
-  #read({ storedKey, settings: { codec, signal } }: Call): Promise<Read> {
-    const read = this.#coordinator.reads.read(storedKey, codec)
+  #read<T>({ storedKey, settings }: Call, onRead: (read: Read) => T | Promise<T>): Promise<T> {
+    const { codec, signal } = settings
+    const answer = this.#coordinator.reads.read(storedKey, codec, onRead)
     // In a burst the read of a shared store may queue: the signal ends that wait, too.
-    return signal === undefined || !this.#services.store.shared ? read : orAbort(read, signal)
+    return signal === undefined || !this.#services.store.shared ? answer : orAbort(answer, signal)
   }
 
-  /** Serves what was read if it satisfies the call, and begins a refresh that is due. */
+  /** Serves what was read if it satisfies the call, and begins a refresh that is due. Nothing while the cache is paused. */
   #serve(call: Call, state: CallState, read: Read): Served | undefined {
+    if (this.#coordinator.paused) return undefined
     const { storedKey: key, settings } = call
     const now = this.#services.runtime.now()
     state.judge(noteAndJudge(this.#services, call, read, now), now)
     const { verdict } = state
     if (read.kind !== 'found' || (verdict !== 'fresh' && verdict !== 'stale')) return undefined
     const { entry } = read
-    const refresh = this.#background.refreshIfDue(
-      call,
-      entry,
-      verdict,
-      { read, judgedAt: now, sentAt: undefined },
-      state.id,
-    )
+    const refresh = this.#background.isDue(call, entry, verdict, now)
+      ? this.#background.refresh(call, entry, verdict, { read, judgedAt: now, sentAt: undefined }, state.id)
+      : undefined
     const served = serveEntry(settings, entry, verdict, { now, role: 'none', state, refresh })
     if (!state.missed) this.#reports.hit(key, entry, verdict, now)
     return served
